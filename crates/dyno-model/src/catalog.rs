@@ -1,0 +1,155 @@
+//! How a workload describes itself: its options with type, range and default. The spec is checked against this.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// A workload as `dyno workloads` prints it and as the spec is checked against.
+#[derive(Debug, Clone)]
+pub struct WorkloadDescription {
+    /// Name in `workload.kind`.
+    pub name: &'static str,
+    /// One sentence: what one transaction does.
+    pub summary: &'static str,
+    /// What the audit checks afterwards, in a sentence.
+    pub audit: &'static str,
+    /// Options in the order they are shown.
+    pub options: Vec<OptionDescription>,
+}
+
+impl WorkloadDescription {
+    /// Every option with its default.
+    #[must_use]
+    pub fn defaults(&self) -> WorkloadOptions {
+        WorkloadOptions(self.options.iter().map(|option| (option.name.to_owned(), option.default.clone())).collect())
+    }
+}
+
+/// One option of a workload.
+#[derive(Debug, Clone)]
+pub struct OptionDescription {
+    /// Key in the `[workload]` table.
+    pub name: &'static str,
+    /// Type and range.
+    pub kind: OptionKind,
+    /// Value when the spec says nothing.
+    pub default: OptionValue,
+    /// One line of help, with the unit.
+    pub help: &'static str,
+}
+
+/// Type and range of an option.
+#[derive(Debug, Clone, PartialEq)]
+pub enum OptionKind {
+    /// Whole number between the bounds, both included.
+    Integer {
+        /// Smallest value.
+        min: i64,
+        /// Largest value.
+        max: i64,
+    },
+    /// Number between the bounds, both included.
+    Number {
+        /// Smallest value.
+        min: f64,
+        /// Largest value.
+        max: f64,
+    },
+    /// `true` or `false`.
+    Boolean,
+    /// One of these words.
+    Choice(&'static [&'static str]),
+    /// Any text.
+    Text,
+}
+
+/// Value of an option.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum OptionValue {
+    /// `true` or `false`.
+    Boolean(bool),
+    /// Whole number.
+    Integer(i64),
+    /// Number.
+    Number(f64),
+    /// Word or text.
+    Text(String),
+}
+
+impl fmt::Display for OptionValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Boolean(value) => write!(f, "{value}"),
+            Self::Integer(value) => write!(f, "{value}"),
+            Self::Number(value) => write!(f, "{value}"),
+            Self::Text(value) => f.write_str(value),
+        }
+    }
+}
+
+/// Resolved options of a workload: every option of its description is present, with the right type and in range.
+/// The getters therefore panic on a wrong name or type, which is a bug in the workload and not the user's fault.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct WorkloadOptions(pub BTreeMap<String, OptionValue>);
+
+impl WorkloadOptions {
+    /// A whole number.
+    ///
+    /// # Panics
+    /// When the description has no integer option of this name.
+    #[must_use]
+    pub fn integer(&self, name: &str) -> i64 {
+        match self.0.get(name) {
+            Some(OptionValue::Integer(value)) => *value,
+            other => panic!("option {name} is not an integer: {other:?}"),
+        }
+    }
+
+    /// A whole number that the description bounds to be positive or zero.
+    ///
+    /// # Panics
+    /// As [`Self::integer`], or when the value is negative.
+    #[must_use]
+    pub fn count(&self, name: &str) -> u64 {
+        u64::try_from(self.integer(name)).expect("the description bounds counts at zero")
+    }
+
+    /// A number.
+    ///
+    /// # Panics
+    /// When the description has no number option of this name.
+    #[must_use]
+    pub fn number(&self, name: &str) -> f64 {
+        match self.0.get(name) {
+            Some(OptionValue::Number(value)) => *value,
+            Some(OptionValue::Integer(value)) => *value as f64,
+            other => panic!("option {name} is not a number: {other:?}"),
+        }
+    }
+
+    /// `true` or `false`.
+    ///
+    /// # Panics
+    /// When the description has no boolean option of this name.
+    #[must_use]
+    pub fn boolean(&self, name: &str) -> bool {
+        match self.0.get(name) {
+            Some(OptionValue::Boolean(value)) => *value,
+            other => panic!("option {name} is not a boolean: {other:?}"),
+        }
+    }
+
+    /// A word or text.
+    ///
+    /// # Panics
+    /// When the description has no text or choice option of this name.
+    #[must_use]
+    pub fn text(&self, name: &str) -> &str {
+        match self.0.get(name) {
+            Some(OptionValue::Text(value)) => value,
+            other => panic!("option {name} is not a text: {other:?}"),
+        }
+    }
+}

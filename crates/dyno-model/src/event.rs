@@ -1,0 +1,146 @@
+//! The one stream of events of a run. Listeners write it down, show it, or end the run; none can change a measurement.
+
+use crate::finding::Finding;
+use crate::record::TrialRecord;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// Phases of a trial, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Phase {
+    /// Tables are made.
+    Schema,
+    /// Rows are loaded.
+    Load,
+    /// Clients connect and prepare their statements.
+    Ramp,
+    /// All clients work, nothing counts.
+    WarmUp,
+    /// All clients work and everything counts.
+    Measure,
+    /// The data is checked.
+    Audit,
+    /// What the trial made is removed, or kept for the next.
+    Teardown,
+}
+
+impl fmt::Display for Phase {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Schema => "schema",
+            Self::Load => "load",
+            Self::Ramp => "ramp",
+            Self::WarmUp => "warm-up",
+            Self::Measure => "measure",
+            Self::Audit => "audit",
+            Self::Teardown => "teardown",
+        })
+    }
+}
+
+/// One event; a line of `events.jsonl`, where the store adds `at` (UTC time).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum Event {
+    /// The run began.
+    RunStarted {
+        /// Number of trials planned.
+        trials: usize,
+        /// Version of dyno.
+        dyno_version: String,
+    },
+    /// A system is being started or connected to.
+    SystemStarting {
+        /// Its name.
+        system: String,
+    },
+    /// A system answers.
+    SystemReady {
+        /// Its name.
+        system: String,
+        /// Version it reports.
+        version: String,
+        /// Settings read back: those that were asked for and those that matter for the figures.
+        settings: BTreeMap<String, String>,
+    },
+    /// A system was stopped.
+    SystemStopped {
+        /// Its name.
+        system: String,
+    },
+    /// A system could not be started or died. Its trials are marked and the run goes on with the others.
+    SystemFailed {
+        /// Its name.
+        system: String,
+        /// What happened, with the last lines of the server's log.
+        reason: String,
+    },
+    /// A trial began.
+    TrialStarted {
+        /// Its id.
+        trial: String,
+    },
+    /// A trial entered a phase.
+    PhaseStarted {
+        /// Its id.
+        trial: String,
+        /// The phase.
+        phase: Phase,
+    },
+    /// How far a long phase is.
+    Progress {
+        /// Trial.
+        trial: String,
+        /// Phase.
+        phase: Phase,
+        /// Units done: rows in `load`, transactions or nanoseconds in `measure` (see `unit`).
+        done: u64,
+        /// Units in all.
+        total: u64,
+        /// Unit: `rows`, `transactions`, `ns`, `connections`.
+        unit: ProgressUnit,
+    },
+    /// A trial ended; its record holds all figures.
+    TrialFinished(Box<TrialRecord>),
+    /// A trial could not be measured at all.
+    TrialFailed {
+        /// Its id.
+        trial: String,
+        /// Why.
+        reason: String,
+    },
+    /// A doubt about the whole run.
+    RunFinding(Finding),
+    /// The run ended.
+    RunFinished {
+        /// True when every trial was measured.
+        is_complete: bool,
+        /// True when it was ended by the user.
+        is_interrupted: bool,
+    },
+}
+
+/// Unit of [`Event::Progress`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProgressUnit {
+    /// Rows loaded.
+    Rows,
+    /// Clients connected.
+    Connections,
+    /// Transactions committed.
+    Transactions,
+    /// Nanoseconds of the window.
+    Nanoseconds,
+}
+
+/// Something that hears all events of a run. It must not block: measuring goes on while it works.
+pub trait Listener {
+    /// An event happened.
+    fn event(&mut self, _event: &Event) {}
+
+    /// An interval of a trial is complete.
+    fn interval(&mut self, _interval: &crate::record::Interval) {}
+}

@@ -1,0 +1,20 @@
+//! Exit codes of `dyno`. They are public and stable; docs/reference lists them.
+
+/// All went well.
+pub const OK: u8 = 0;
+/// The command line was not understood.
+pub const USAGE: u8 = 2;
+/// The spec file has errors.
+pub const SPEC_INVALID: u8 = 3;
+/// Preflight found what makes the experiment impossible (server unreachable, too many clients, no disk space, not our database).
+pub const PREFLIGHT_FAILED: u8 = 4;
+/// A server could not be started or died before measuring.
+pub const SERVER_FAILED: u8 = 5;
+/// The run ended early or trials are missing; results hold what was measured.
+pub const RUN_INCOMPLETE: u8 = 6;
+/// Results could not be read or written.
+pub const RESULTS_FAILED: u8 = 7;
+/// A bug of dyno or an unexpected condition.
+pub const INTERNAL: u8 = 70;
+/// Ended by Ctrl-C or a termination signal; results hold what was measured.
+pub const INTERRUPTED: u8 = 130;

@@ -1,0 +1,199 @@
+//! What a database can answer instead of success. Failures are data: they are classified, counted and reported.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The closed set of failure kinds. Drivers map (engine, error number or SQLSTATE) to one of them, never message text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailureKind {
+    /// Nobody listens at the address, or it cannot be reached or resolved.
+    ConnectRefused,
+    /// An established connection broke.
+    ConnectionLost,
+    /// No answer within the limit.
+    Timeout,
+    /// Wrong user, password or method.
+    Authentication,
+    /// The server has no more room for connections.
+    OutOfConnections,
+    /// The server is starting up or shutting down.
+    NotReady,
+    /// Deadlock; the transaction was rolled back.
+    Deadlock,
+    /// The transaction conflicted with another one and was rolled back (serialization, snapshot, certification).
+    Serialization,
+    /// A lock could not be had in time; perhaps only the statement was rolled back.
+    LockWait,
+    /// SQLite: another connection holds the lock.
+    Busy,
+    /// A unique key exists already.
+    DuplicateKey,
+    /// The workload's own check failed, e.g. an optimistic update found the row changed. Raised by workloads, not by servers.
+    Conflict,
+    /// The server or database takes no writes.
+    ReadOnly,
+    /// The statement was cancelled or the session killed.
+    Cancelled,
+    /// Permission denied.
+    Permission,
+    /// No such table, column, database, or broken SQL.
+    BadStatement,
+    /// Out of disk space or memory on the server.
+    OutOfResources,
+    /// What came over the wire does not follow the protocol.
+    Protocol,
+    /// The server or driver cannot do what was asked.
+    Unsupported,
+    /// Anything else; the code tells.
+    Other,
+}
+
+/// What the retry policy (docs/methodology.md) does after a failure inside a transaction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remedy {
+    /// ROLLBACK, then the whole transaction again, reads included, on the same connection.
+    RetryTransaction,
+    /// Connect anew (with back-off), then the whole transaction again, unless COMMIT was in doubt.
+    Reconnect,
+    /// Counted as failed; the client goes on with its next transaction.
+    CountOnly,
+    /// The trial cannot go on: every further transaction would fail alike.
+    Abort,
+}
+
+impl FailureKind {
+    /// All kinds, in the order reports list them.
+    pub const ALL: [Self; 20] = [
+        Self::ConnectRefused,
+        Self::ConnectionLost,
+        Self::Timeout,
+        Self::Authentication,
+        Self::OutOfConnections,
+        Self::NotReady,
+        Self::Deadlock,
+        Self::Serialization,
+        Self::LockWait,
+        Self::Busy,
+        Self::DuplicateKey,
+        Self::Conflict,
+        Self::ReadOnly,
+        Self::Cancelled,
+        Self::Permission,
+        Self::BadStatement,
+        Self::OutOfResources,
+        Self::Protocol,
+        Self::Unsupported,
+        Self::Other,
+    ];
+
+    /// Name in files and tables.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ConnectRefused => "connect-refused",
+            Self::ConnectionLost => "connection-lost",
+            Self::Timeout => "timeout",
+            Self::Authentication => "authentication",
+            Self::OutOfConnections => "out-of-connections",
+            Self::NotReady => "not-ready",
+            Self::Deadlock => "deadlock",
+            Self::Serialization => "serialization",
+            Self::LockWait => "lock-wait",
+            Self::Busy => "busy",
+            Self::DuplicateKey => "duplicate-key",
+            Self::Conflict => "conflict",
+            Self::ReadOnly => "read-only",
+            Self::Cancelled => "cancelled",
+            Self::Permission => "permission",
+            Self::BadStatement => "bad-statement",
+            Self::OutOfResources => "out-of-resources",
+            Self::Protocol => "protocol",
+            Self::Unsupported => "unsupported",
+            Self::Other => "other",
+        }
+    }
+
+    /// The remedy that the retry policy applies to this kind.
+    #[must_use]
+    pub fn remedy(self) -> Remedy {
+        match self {
+            Self::Deadlock | Self::Serialization | Self::LockWait | Self::Busy | Self::Conflict => {
+                Remedy::RetryTransaction
+            }
+            Self::ConnectRefused
+            | Self::ConnectionLost
+            | Self::Timeout
+            | Self::NotReady
+            | Self::OutOfConnections
+            | Self::Cancelled => Remedy::Reconnect,
+            Self::DuplicateKey | Self::Other | Self::Protocol => Remedy::CountOnly,
+            Self::Authentication
+            | Self::ReadOnly
+            | Self::Permission
+            | Self::BadStatement
+            | Self::OutOfResources
+            | Self::Unsupported => Remedy::Abort,
+        }
+    }
+}
+
+impl fmt::Display for FailureKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One failure as a driver reports it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OperationFailure {
+    /// Class, decides on retry.
+    pub kind: FailureKind,
+    /// The engine's own number: MySQL errno, SQLite extended code; 0 when it has none (PostgreSQL, sockets).
+    pub code: u32,
+    /// SQLSTATE where the protocol carries one, else empty.
+    pub sqlstate: String,
+    /// The server's or system's own words. Never holds a password: drivers quote no credentials.
+    pub message: String,
+}
+
+impl OperationFailure {
+    /// A failure without an engine's number.
+    #[must_use]
+    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
+        Self { kind, code: 0, sqlstate: String::new(), message: message.into() }
+    }
+}
+
+impl fmt::Display for OperationFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.kind)?;
+        match (self.code, self.sqlstate.as_str()) {
+            (0, "") => {}
+            (0, state) => write!(f, " (SQLSTATE {state})")?,
+            (code, "") => write!(f, " (error {code})")?,
+            (code, state) => write!(f, " (error {code}, SQLSTATE {state})")?,
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for OperationFailure {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_kind_stands_in_the_list_once() {
+        let names: std::collections::BTreeSet<_> = FailureKind::ALL.iter().map(|kind| kind.name()).collect();
+        assert_eq!(names.len(), FailureKind::ALL.len());
+    }
+
+    #[test]
+    fn conflicts_are_retried_and_broken_sql_is_not() {
+        assert_eq!(FailureKind::Serialization.remedy(), Remedy::RetryTransaction);
+        assert_eq!(FailureKind::ConnectionLost.remedy(), Remedy::Reconnect);
+        assert_eq!(FailureKind::BadStatement.remedy(), Remedy::Abort);
+    }
+}

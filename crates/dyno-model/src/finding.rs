@@ -1,0 +1,138 @@
+//! Typed doubts about a number. Texts are made by the report's message table.
+
+use serde::{Deserialize, Serialize};
+
+/// How much a finding weighs; ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Severity {
+    /// Worth knowing.
+    Note,
+    /// The figure is to be read with care.
+    Warning,
+    /// The figure must not be used.
+    Invalid,
+}
+
+/// A doubt about one trial or the whole run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "finding", rename_all = "kebab-case")]
+pub enum Finding {
+    /// A generator worker used this share of one core (0 to 1). Warned at 0.70, invalid at 0.90.
+    GeneratorBusy {
+        /// CPU time over wall time of the busiest worker.
+        share: f64,
+    },
+    /// Clients spent this share of the window in the generator, between transactions (Little's law). Warned at 0.03, invalid at 0.10.
+    LittleGap {
+        /// `1 - throughput * mean response time / clients`.
+        share: f64,
+    },
+    /// The generator shares its processors with the server, so each slows the other.
+    SharedMachine,
+    /// The generator is a debug build.
+    DebugBuild,
+    /// Some transactions failed for good. Invalid from 0.001 on.
+    Failures {
+        /// Failed transactions.
+        failed: u64,
+        /// Share of all transactions.
+        share: f64,
+    },
+    /// Transactions were cut off at the end of the grace period.
+    Unfinished {
+        /// How many.
+        unfinished: u64,
+    },
+    /// The measured window is shorter than this many seconds; figures are coarse.
+    ShortWindow {
+        /// Its length in seconds.
+        seconds: f64,
+    },
+    /// Fewer transactions than a percentile needs.
+    FewTransactions {
+        /// How many there were.
+        committed: u64,
+    },
+    /// Seconds without a single commit inside the window.
+    Stall {
+        /// Longest gap between two commits, in seconds.
+        longest_gap: f64,
+        /// When it began, seconds since the window opened.
+        at: f64,
+    },
+    /// The trial stopped before its stop rule was met.
+    CutShort {
+        /// Why.
+        reason: String,
+    },
+    /// The system died or could not be used.
+    SystemFailed {
+        /// What happened.
+        reason: String,
+    },
+    /// The books do not balance: a bug of dyno.
+    BooksUnbalanced {
+        /// The identities that do not hold.
+        identities: Vec<String>,
+    },
+    /// The audit found the data violated.
+    AuditViolated,
+    /// The audit could not be run.
+    AuditNotRun {
+        /// Why.
+        reason: String,
+    },
+    /// Other sessions were connected to the server.
+    ForeignSessions {
+        /// How many.
+        sessions: u64,
+    },
+    /// The host lost this share of CPU time to other guests during the window.
+    Steal {
+        /// 0 to 1. Warned at 0.01, invalid at 0.05.
+        share: f64,
+    },
+    /// The server's own statement counters differ from ours by more than explained.
+    CountersDiffer {
+        /// Counter of the server.
+        counter: String,
+        /// Our count.
+        ours: u64,
+        /// The server's count.
+        theirs: u64,
+    },
+    /// Something the run could not record.
+    RecordingIncomplete {
+        /// What.
+        what: String,
+    },
+}
+
+impl Finding {
+    /// How much it weighs.
+    #[must_use]
+    pub fn severity(&self) -> Severity {
+        let graded = |value: f64, warn: f64, invalid: f64| match value {
+            v if v >= invalid => Severity::Invalid,
+            v if v >= warn => Severity::Warning,
+            _ => Severity::Note,
+        };
+        match self {
+            Self::GeneratorBusy { share } => graded(*share, 0.70, 0.90),
+            Self::LittleGap { share } => graded(*share, 0.03, 0.10),
+            Self::Steal { share } => graded(*share, 0.01, 0.05),
+            Self::Failures { share, .. } => graded(*share, 0.0, 0.001),
+            Self::SharedMachine | Self::ShortWindow { .. } | Self::FewTransactions { .. } => Severity::Note,
+            Self::DebugBuild
+            | Self::Unfinished { .. }
+            | Self::Stall { .. }
+            | Self::AuditViolated
+            | Self::AuditNotRun { .. }
+            | Self::ForeignSessions { .. }
+            | Self::CountersDiffer { .. }
+            | Self::RecordingIncomplete { .. } => Severity::Warning,
+            Self::CutShort { .. } | Self::SystemFailed { .. } | Self::BooksUnbalanced { .. } => Severity::Invalid,
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! The books of a trial. They must balance, and [`Ledger::check`] says whether they do.
+
+use crate::failure::FailureKind;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Counts of the measured window, over all clients.
+///
+/// The identities, checked after every trial:
+/// * `started = committed + failed + unfinished`
+/// * `failed = Σ failed_by_kind`
+/// * `attempts = started + retries`
+/// * `retries = Σ retries_by_kind`
+/// * per statement kind: `sent = ok + failed + unfinished`
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ledger {
+    /// Transactions begun (first attempts).
+    pub started: u64,
+    /// Transactions acknowledged as committed; what throughput counts.
+    pub committed: u64,
+    /// Transactions given up.
+    pub failed: u64,
+    /// Transactions in flight when the window closed and cut off after the grace period.
+    pub unfinished: u64,
+    /// Runs of the transaction's statements, retries included.
+    pub attempts: u64,
+    /// Attempts after the first.
+    pub retries: u64,
+    /// Commits whose acknowledgement was lost: they are in `failed`, but may stand in the database.
+    pub in_doubt: u64,
+    /// Failed transactions by the kind that ended them.
+    pub failed_by_kind: BTreeMap<FailureKind, u64>,
+    /// Retries by the kind that caused them.
+    pub retries_by_kind: BTreeMap<FailureKind, u64>,
+    /// Connections opened again after they broke.
+    pub reconnects: u64,
+    /// Statements by kind, in the workload's order.
+    pub statements: Vec<StatementCount>,
+}
+
+/// Counts of one kind of statement.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StatementCount {
+    /// Name from the workload, e.g. `point-select`.
+    pub name: String,
+    /// Requests sent.
+    pub sent: u64,
+    /// Answered with success.
+    pub ok: u64,
+    /// Answered with an error, or the connection broke.
+    pub failed: u64,
+    /// Unanswered when the window closed and cut off.
+    pub unfinished: u64,
+    /// Rows received.
+    pub rows: u64,
+}
+
+impl Ledger {
+    /// Every identity that does not hold, in words; empty when the books balance.
+    #[must_use]
+    pub fn check(&self) -> Vec<String> {
+        let mut broken = Vec::new();
+        let mut expect = |left: u64, right: u64, what: &str| {
+            if left != right {
+                broken.push(format!("{what}: {left} against {right}"));
+            }
+        };
+        expect(self.started, self.committed + self.failed + self.unfinished, "started = committed + failed + unfinished");
+        expect(self.failed, self.failed_by_kind.values().sum(), "failed = sum over kinds");
+        expect(self.attempts, self.started + self.retries, "attempts = started + retries");
+        expect(self.retries, self.retries_by_kind.values().sum(), "retries = sum over kinds");
+        for statement in &self.statements {
+            let answered = statement.ok + statement.failed + statement.unfinished;
+            expect(statement.sent, answered, &format!("{}: sent = ok + failed + unfinished", statement.name));
+        }
+        broken
+    }
+
+    /// Adds the books of another worker. Statement kinds must be the same, in the same order.
+    pub fn add(&mut self, other: &Self) {
+        self.started += other.started;
+        self.committed += other.committed;
+        self.failed += other.failed;
+        self.unfinished += other.unfinished;
+        self.attempts += other.attempts;
+        self.retries += other.retries;
+        self.in_doubt += other.in_doubt;
+        self.reconnects += other.reconnects;
+        for (kind, count) in &other.failed_by_kind {
+            *self.failed_by_kind.entry(*kind).or_default() += count;
+        }
+        for (kind, count) in &other.retries_by_kind {
+            *self.retries_by_kind.entry(*kind).or_default() += count;
+        }
+        if self.statements.is_empty() {
+            self.statements.clone_from(&other.statements);
+            return;
+        }
+        for (mine, theirs) in self.statements.iter_mut().zip(&other.statements) {
+            mine.sent += theirs.sent;
+            mine.ok += theirs.ok;
+            mine.failed += theirs.failed;
+            mine.unfinished += theirs.unfinished;
+            mine.rows += theirs.rows;
+        }
+    }
+}

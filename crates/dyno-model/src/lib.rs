@@ -1,0 +1,29 @@
+//! Pure data and rules of dbdyno.
+//!
+//! # Layout (read in this order)
+//! * [`target`], [`secret`]: where a system is reached, and with what it is entered;
+//! * [`catalog`]: how a workload describes itself (options, statements, audit);
+//! * [`plan`]: the experiment with every default explicit and its trials in run order;
+//! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that must balance;
+//! * [`latency`]: the histogram every response time goes into;
+//! * [`audit`], [`finding`]: what the data said afterwards, and doubts about a number;
+//! * [`record`], [`event`]: what is written down about a trial while it runs;
+//! * [`units`], [`exit_code`].
+//!
+//! # Invariants
+//! Nothing here reads a clock, a file, the network or the environment: everything is a value that tests can make.
+#![warn(missing_docs)]
+
+pub mod audit;
+pub mod catalog;
+pub mod event;
+pub mod exit_code;
+pub mod failure;
+pub mod finding;
+pub mod latency;
+pub mod ledger;
+pub mod plan;
+pub mod record;
+pub mod secret;
+pub mod target;
+pub mod units;

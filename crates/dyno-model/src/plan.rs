@@ -1,0 +1,267 @@
+//! The plan: an experiment with every default explicit and its trials in run order. Stored as `plan.json`.
+
+use crate::catalog::WorkloadOptions;
+use crate::target::{Endpoint, Engine, QueryMode, Tls};
+use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Version of the results folder's formats. A reader refuses a newer one.
+pub const FORMAT: u32 = 1;
+
+/// An experiment, resolved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Plan {
+    /// [`FORMAT`] of the writer.
+    pub format: u32,
+    /// Short name for folders, from the spec's file name.
+    pub name: String,
+    /// The spec's title.
+    pub title: String,
+    /// The spec's description, perhaps empty; shown under the title.
+    pub description: String,
+    /// The profile chosen, if any.
+    pub profile: Option<String>,
+    /// Seed of everything random: run order, keys, data.
+    pub seed: u64,
+    /// Number of blocks, which is the number of repeats.
+    pub blocks: u32,
+    /// Systems under test, in the spec's order.
+    pub systems: Vec<SystemPlan>,
+    /// Names of the factors varied besides system and clients, in the spec's order (e.g. `workload.variant`).
+    pub factors: Vec<String>,
+    /// All treatments, in the order reports list them.
+    pub treatments: Vec<Treatment>,
+    /// All trials in run order: blocks one after another, each a random order of all treatments.
+    pub trials: Vec<Trial>,
+    /// Figures published elsewhere, drawn beside ours.
+    pub published: Vec<Published>,
+}
+
+impl Plan {
+    /// The treatment of a trial.
+    #[must_use]
+    pub fn treatment(&self, trial: &Trial) -> &Treatment {
+        &self.treatments[trial.treatment]
+    }
+
+    /// The system of a trial.
+    #[must_use]
+    pub fn system(&self, trial: &Trial) -> &SystemPlan {
+        &self.systems[self.treatment(trial).system]
+    }
+}
+
+/// One system under test.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SystemPlan {
+    /// Name in reports; unique.
+    pub name: String,
+    /// Started by dyno, or there already.
+    pub source: SystemSource,
+    /// How statements travel.
+    pub query_mode: QueryMode,
+    /// Limit for connecting.
+    pub connect_timeout: Nanos,
+}
+
+/// Where a system comes from.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SystemSource {
+    /// dyno starts it in a scratch folder and removes it afterwards.
+    Managed(ManagedServer),
+    /// It runs already.
+    Existing(ExistingSystem),
+}
+
+/// A server that dyno starts.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ManagedServer {
+    /// What to start.
+    pub kind: ServerKind,
+    /// The server's own settings, as its documentation names them. Applied, then read back.
+    pub settings: BTreeMap<String, String>,
+    /// Folder with the binaries; else PATH and the usual folders.
+    pub bin_dir: Option<PathBuf>,
+    /// Folder in which the scratch folder is made; else the system's temporary folder.
+    pub scratch: Option<PathBuf>,
+}
+
+/// Kinds of servers that dyno can start. SQLite is no server; "starting" it makes a scratch file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ServerKind {
+    /// Embedded SQLite on a scratch file; settings are pragmas.
+    Sqlite,
+    /// MariaDB's `mariadbd`.
+    Mariadb,
+    /// MySQL's `mysqld`.
+    Mysql,
+    /// PostgreSQL's `postgres`.
+    Postgres,
+    /// Canned replies in this process.
+    Null,
+}
+
+impl ServerKind {
+    /// All kinds, for messages and did-you-mean.
+    pub const ALL: [Self; 5] = [Self::Sqlite, Self::Mariadb, Self::Mysql, Self::Postgres, Self::Null];
+
+    /// Name in the spec.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Mariadb => "mariadb",
+            Self::Mysql => "mysql",
+            Self::Postgres => "postgres",
+            Self::Null => "null",
+        }
+    }
+
+    /// The protocol and dialect it speaks.
+    #[must_use]
+    pub fn engine(self) -> Engine {
+        match self {
+            Self::Sqlite => Engine::Sqlite,
+            Self::Mariadb | Self::Mysql => Engine::Mysql,
+            Self::Postgres => Engine::Postgres,
+            Self::Null => Engine::Null,
+        }
+    }
+}
+
+impl fmt::Display for ServerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// A system that runs already. Holds where its password comes from, never the password.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ExistingSystem {
+    /// Protocol and dialect, from the URL's scheme.
+    pub engine: Engine,
+    /// Address.
+    pub endpoint: Endpoint,
+    /// Account.
+    pub user: String,
+    /// Source of the password.
+    pub password: PasswordSource,
+    /// Database.
+    pub database: String,
+    /// Encryption.
+    pub tls: Tls,
+}
+
+/// Where a password is read when it is needed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PasswordSource {
+    /// There is none.
+    None,
+    /// Environment variable of this name.
+    Environment(String),
+    /// First line of this file.
+    File(PathBuf),
+}
+
+/// One combination of levels: what a trial measures.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Treatment {
+    /// Index into [`Plan::systems`].
+    pub system: usize,
+    /// Number of clients.
+    pub clients: u32,
+    /// Workload with all options.
+    pub workload: WorkloadPlan,
+    /// Load rules.
+    pub load: LoadPlan,
+    /// Level of each factor of [`Plan::factors`], in that order, as text.
+    pub levels: Vec<String>,
+}
+
+/// Workload with every option resolved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadPlan {
+    /// Name of the workload.
+    pub kind: String,
+    /// All options.
+    pub options: WorkloadOptions,
+}
+
+/// How a trial is loaded.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LoadPlan {
+    /// When measuring ends.
+    pub stop: StopRule,
+    /// Unmeasured time before the window, with all clients working.
+    pub warmup: Nanos,
+    /// How long statements in flight may still take when the window closes, before they are cut off.
+    pub grace: Nanos,
+    /// Upper limit of the window whatever the stop rule says, against servers that hang.
+    pub time_limit: Nanos,
+    /// Worker threads; `None`: chosen by the number of clients and whether the server shares the machine.
+    pub workers: Option<u32>,
+    /// Most attempts per transaction (1 = no retry).
+    pub attempts_max: u32,
+}
+
+/// When measuring ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopRule {
+    /// After this many transactions of all clients together.
+    Transactions(u64),
+    /// After this many transactions of each client.
+    TransactionsPerClient(u64),
+    /// After this time.
+    Duration(Nanos),
+}
+
+/// One measurement of one treatment in one block.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Trial {
+    /// Name, unique in the run and sortable: `b01-003` is the third trial of block 1.
+    pub id: String,
+    /// Block, from 1.
+    pub block: u32,
+    /// Index into [`Plan::treatments`].
+    pub treatment: usize,
+}
+
+/// Figures from a publication.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Published {
+    /// Where they stand, with machine and year.
+    pub source: String,
+    /// Name of the curve, e.g. `MySQL 5.0.7, Linux`.
+    pub series: String,
+    /// What is given.
+    pub metric: Metric,
+    /// Numbers of clients.
+    pub clients: Vec<u32>,
+    /// Values, one per number of clients, in the metric's unit.
+    pub values: Vec<f64>,
+    /// True when values were read off a chart or are a trend rather than a table's figures.
+    pub approximate: bool,
+    /// The one system it belongs beside, by name; otherwise beside all.
+    pub system: Option<String>,
+}
+
+/// A figure of a trial that charts show over clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Metric {
+    /// Committed transactions per second.
+    Throughput,
+    /// Mean response time of a transaction in milliseconds.
+    MeanMs,
+    /// 95th percentile in milliseconds.
+    P95Ms,
+    /// 99th percentile in milliseconds.
+    P99Ms,
+}

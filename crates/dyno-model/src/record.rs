@@ -1,0 +1,179 @@
+//! What is written down about one trial.
+
+use crate::audit::AuditRecord;
+use crate::finding::{Finding, Severity};
+use crate::ledger::Ledger;
+use crate::plan::Trial;
+use crate::units::Nanos;
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// One trial, as the line `trial-finished` of `events.jsonl` holds it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TrialRecord {
+    /// Which trial.
+    pub trial: Trial,
+    /// UTC time at which measuring began, RFC 3339 with milliseconds.
+    pub started_at: String,
+    /// Version the server reported.
+    pub server_version: String,
+    /// Length of the measured window: from the common start to the last counted answer or the window's end.
+    pub measured: Nanos,
+    /// Time to make schema and data; 0 when the data set was reused.
+    pub loading: Nanos,
+    /// Time to connect all clients.
+    pub connecting: Nanos,
+    /// Books of the measured window.
+    pub ledger: Ledger,
+    /// Response times of committed transactions, from first attempt to acknowledged commit (closed loop: service time with N clients).
+    pub transaction: LatencySummary,
+    /// Response times of successful statements, per kind, in the workload's order.
+    pub statements: Vec<StatementLatency>,
+    /// The generator's view of itself.
+    pub generator: GeneratorRecord,
+    /// Growth of the server's own counters over the window (e.g. `Com_select`, `xact_commit`).
+    pub server_counters: BTreeMap<String, i64>,
+    /// What the data said.
+    pub audit: AuditRecord,
+    /// Doubts.
+    pub findings: Vec<Finding>,
+}
+
+impl TrialRecord {
+    /// Committed transactions per second of the window.
+    #[must_use]
+    pub fn throughput(&self) -> f64 {
+        if self.measured.0 == 0 { 0.0 } else { self.ledger.committed as f64 / self.measured.as_secs_f64() }
+    }
+
+    /// Valid, warned or invalid: the worst severity of all findings (`None` when there is none).
+    #[must_use]
+    pub fn worst(&self) -> Option<Severity> {
+        self.findings.iter().map(Finding::severity).max()
+    }
+
+    /// True when no finding forbids the use of the figures.
+    #[must_use]
+    pub fn is_valid(&self) -> bool {
+        self.worst() != Some(Severity::Invalid)
+    }
+}
+
+/// Summary of a histogram. All times in nanoseconds; all 0 when `count` is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct LatencySummary {
+    /// Number of values.
+    pub count: u64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub standard_deviation: f64,
+    /// Smallest.
+    pub min: u64,
+    /// Median.
+    pub p50: u64,
+    /// 70th percentile.
+    pub p70: u64,
+    /// 80th percentile.
+    pub p80: u64,
+    /// 90th percentile.
+    pub p90: u64,
+    /// 95th percentile.
+    pub p95: u64,
+    /// 99th percentile.
+    pub p99: u64,
+    /// 99.9th percentile.
+    pub p999: u64,
+    /// Largest.
+    pub max: u64,
+}
+
+impl From<&Histogram<u64>> for LatencySummary {
+    fn from(histogram: &Histogram<u64>) -> Self {
+        if histogram.is_empty() {
+            return Self::default();
+        }
+        // A percentile is the highest value equivalent to its bucket; it must never pass the largest value seen.
+        let at = |percentile| histogram.value_at_percentile(percentile).min(histogram.max());
+        Self {
+            count: histogram.len(),
+            mean: histogram.mean(),
+            standard_deviation: histogram.stdev(),
+            min: histogram.min(),
+            p50: at(50.0),
+            p70: at(70.0),
+            p80: at(80.0),
+            p90: at(90.0),
+            p95: at(95.0),
+            p99: at(99.0),
+            p999: at(99.9),
+            max: histogram.max(),
+        }
+    }
+}
+
+/// Response times of one kind of statement.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StatementLatency {
+    /// Name from the workload.
+    pub name: String,
+    /// Its times.
+    pub latency: LatencySummary,
+}
+
+/// What the generator measured of itself during the window.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct GeneratorRecord {
+    /// Per worker.
+    pub workers: Vec<WorkerRecord>,
+    /// CPU time of the whole process in user mode over the window. With embedded SQLite the database's work is in it.
+    pub cpu_user: Nanos,
+    /// CPU time of the whole process in the kernel over the window.
+    pub cpu_system: Nanos,
+    /// `1 - throughput * mean response time / clients`: share of the clients' time spent between transactions.
+    pub little_gap: f64,
+    /// 99th percentile of how late a worker woke up for its own timers, nanoseconds (0 when none was due).
+    pub wakeup_lag_p99: u64,
+    /// Largest resident set of the process so far, bytes.
+    pub memory_peak: u64,
+    /// True when the server runs on the generator's machine (or process).
+    pub shares_machine: bool,
+}
+
+/// One generator worker.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct WorkerRecord {
+    /// Clients it drove.
+    pub clients: u32,
+    /// Its thread's CPU time over the window.
+    pub cpu: Nanos,
+    /// Length of its window.
+    pub wall: Nanos,
+    /// How often it woke up from waiting.
+    pub wakeups: u64,
+    /// Statements it sent.
+    pub statements: u64,
+}
+
+/// One interval (about a second) of a trial, for the timeline and the histogram log. Not serialised as such:
+/// the store writes histograms as `.hlog` and the rest as CSV.
+#[derive(Debug, Clone)]
+pub struct Interval {
+    /// Trial it belongs to.
+    pub trial: String,
+    /// True for warm-up, false for the measured window.
+    pub is_warmup: bool,
+    /// Start, nanoseconds since the first client began (warm-up included).
+    pub start: Nanos,
+    /// Length.
+    pub length: Nanos,
+    /// Transactions failed in it.
+    pub failed: u64,
+    /// Retries in it.
+    pub retries: u64,
+    /// Committed transactions' response times; its length is the number of commits.
+    pub transaction: Histogram<u64>,
+    /// Statements' response times by kind, in the workload's order.
+    pub statements: Vec<(String, Histogram<u64>)>,
+}

@@ -1,0 +1,141 @@
+//! Where a system is reached and how it is spoken to.
+
+use crate::secret::Secret;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Which protocol (and SQL dialect) a system speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// MySQL, MariaDB and others that speak their protocol.
+    Mysql,
+    /// PostgreSQL and others that speak its protocol (version 3).
+    Postgres,
+    /// SQLite, embedded in this process.
+    Sqlite,
+    /// Canned replies in this process, for tests and calibration.
+    Null,
+}
+
+impl Engine {
+    /// The scheme of its URLs and its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Mysql => "mysql",
+            Self::Postgres => "postgres",
+            Self::Sqlite => "sqlite",
+            Self::Null => "null",
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// One address of a system.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Endpoint {
+    /// A host name or address with a TCP port.
+    Tcp {
+        /// Host name, IPv4 or IPv6 address (without brackets).
+        host: String,
+        /// TCP port.
+        port: u16,
+    },
+    /// A unix socket. For PostgreSQL this is the socket file itself, not its folder.
+    Unix(PathBuf),
+    /// A database file (SQLite).
+    File(PathBuf),
+    /// Inside this process (null, SQLite in memory).
+    InProcess,
+}
+
+impl fmt::Display for Endpoint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp { host, port } if host.contains(':') => write!(f, "[{host}]:{port}"),
+            Self::Tcp { host, port } => write!(f, "{host}:{port}"),
+            Self::Unix(path) | Self::File(path) => write!(f, "{}", path.display()),
+            Self::InProcess => f.write_str("in process"),
+        }
+    }
+}
+
+/// Whether and how the connection is encrypted.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Tls {
+    /// Never. The default, because encryption is part of what is measured and must be chosen.
+    #[default]
+    Off,
+    /// Always, without checking the server's certificate.
+    Required,
+    /// Always; the certificate must be signed by a CA of the file (PEM) and be made out to the host.
+    Verify {
+        /// PEM file of the trusted certificate authorities.
+        ca: PathBuf,
+    },
+}
+
+/// How statements travel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum QueryMode {
+    /// Parsed by the server once per connection, then executed with binary parameters.
+    #[default]
+    Prepared,
+    /// One text per statement, values written into it (MySQL `COM_QUERY`, PostgreSQL simple query).
+    Simple,
+    /// PostgreSQL only: parsed, bound and executed anew each time (extended protocol without a prepared statement).
+    Extended,
+}
+
+/// Everything a driver needs to open one connection.
+#[derive(Debug, Clone)]
+pub struct Target {
+    /// Protocol and dialect.
+    pub engine: Engine,
+    /// Where.
+    pub endpoint: Endpoint,
+    /// Account.
+    pub user: String,
+    /// Its password; empty when there is none.
+    pub password: Secret,
+    /// Database (schema, for MySQL) to use; empty for none.
+    pub database: String,
+    /// Encryption.
+    pub tls: Tls,
+    /// How statements travel.
+    pub query_mode: QueryMode,
+    /// Limit for connecting and authenticating, also for a server that accepts and says nothing.
+    pub connect_timeout: Duration,
+    /// Statements sent once after connecting, before anything else: session settings
+    /// (SQLite pragmas, `SET ...`). They are not measured.
+    pub session_setup: Vec<String>,
+}
+
+impl Target {
+    /// A target with defaults for everything but where it is.
+    #[must_use]
+    pub fn new(engine: Engine, endpoint: Endpoint) -> Self {
+        Self {
+            engine,
+            endpoint,
+            user: String::new(),
+            password: Secret::default(),
+            database: String::new(),
+            tls: Tls::Off,
+            query_mode: QueryMode::Prepared,
+            connect_timeout: Duration::from_secs(10),
+            session_setup: Vec::new(),
+        }
+    }
+}
