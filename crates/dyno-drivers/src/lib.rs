@@ -1,1 +1,28 @@
-//! placeholder
+//! Drivers: how dyno speaks to databases.
+//!
+//! # Layout (read in this order)
+//! * [`driver`]: the one interface ([`Driver`]) and the [`Connection`] that is any of the drivers;
+//! * [`value`]: parameters, rows and what becomes of them;
+//! * [`transport`]: sockets, TLS, the event loop and the executor that let one thread drive many connections;
+//! * one folder per system, all with the same skeleton: `mod.rs`, `connection.rs` (state and I/O), `protocol/`
+//!   (bytes in, bytes out; no I/O imports), `error.rs` (error numbers to failure kinds).
+//!
+//! # Invariants
+//! * A statement costs one write and one read when its answer fits the buffer, and allocates nothing once buffers have grown.
+//! * Failures are values ([`dyno_model::failure::OperationFailure`]); drivers never panic on what a server sends.
+//! * This crate knows nothing of workloads, schedules or results.
+
+pub mod driver;
+#[cfg(feature = "mysql")]
+pub mod mysql;
+pub mod null;
+#[cfg(feature = "postgres")]
+pub mod postgres;
+#[cfg(feature = "sqlite")]
+pub mod sqlite;
+pub mod transport;
+pub mod value;
+
+pub use driver::{Connection, Driver, Outcome, Statement};
+pub use transport::{Executor, Io, block_on};
+pub use value::{BulkLoad, Discard, FirstInteger, Row, RowSink, RowSource, RowWriter, Table, Value};

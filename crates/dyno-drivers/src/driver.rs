@@ -1,0 +1,144 @@
+//! The one interface of all drivers, and the connection that is any of them.
+
+use crate::transport::Io;
+use crate::value::{BulkLoad, RowSink, RowSource, Value};
+use dyno_model::failure::OperationFailure;
+use dyno_model::target::{Engine, Target};
+
+/// A statement prepared on one connection; valid on that connection only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Statement(pub u32);
+
+/// What a successful statement left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Outcome {
+    /// True when the answer was a result set, even an empty one.
+    pub has_rows: bool,
+    /// Rows received.
+    pub rows: u64,
+    /// Rows the server says it changed. MySQL counts rows whose value changed, PostgreSQL and SQLite rows that matched.
+    pub affected: u64,
+}
+
+type Result<T> = std::result::Result<T, OperationFailure>;
+
+/// What every driver does. Futures are polled by an [`crate::Executor`] when the connection was opened with a reactor;
+/// opened with [`Io::Blocking`] they never pend, and [`crate::block_on`] runs them.
+///
+/// SQL is written with `?` for parameters in every dialect; drivers translate.
+#[expect(async_fn_in_trait, reason = "drivers are used through the enum below; futures stay on their thread")]
+pub trait Driver: Sized {
+    /// Opens a connection, authenticates, and runs `target.session_setup`. Never takes longer than `target.connect_timeout`.
+    async fn connect(target: &Target, io: &Io) -> Result<Self>;
+
+    /// The version the server reports, e.g. `10.11.11-MariaDB`, `15.12`, `3.50.4`.
+    fn server_version(&self) -> &str;
+
+    /// Makes a statement ready: on the server in [`dyno_model::target::QueryMode::Prepared`], otherwise only here. Statements that
+    /// the server cannot prepare (MySQL error 1295, such as `BEGIN`) are sent as text without further ado.
+    async fn prepare(&mut self, sql: &str) -> Result<Statement>;
+
+    /// Executes a prepared statement: one round trip.
+    async fn execute<S: RowSink>(
+        &mut self,
+        statement: Statement,
+        parameters: &[Value<'_>],
+        sink: &mut S,
+    ) -> Result<Outcome>;
+
+    /// Sends text without parameters: one round trip.
+    async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome>;
+
+    /// Loads rows by the engine's bulk path; returns how many were loaded. The whole load is one transaction where the engine allows.
+    async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64>;
+
+    /// Says good-bye where the protocol has a word for it. Dropping a connection without it is a broken connection to the server.
+    async fn close(&mut self);
+
+    /// For drivers whose calls block inside this process: something another thread can call to end the statement in progress.
+    fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
+        None
+    }
+}
+
+/// A connection of any driver.
+pub enum Connection {
+    /// MySQL family.
+    #[cfg(feature = "mysql")]
+    Mysql(crate::mysql::Connection),
+    /// PostgreSQL.
+    #[cfg(feature = "postgres")]
+    Postgres(crate::postgres::Connection),
+    /// SQLite.
+    #[cfg(feature = "sqlite")]
+    Sqlite(crate::sqlite::Connection),
+    /// Canned replies.
+    Null(crate::null::Connection),
+}
+
+/// Calls a method on whichever driver it is.
+macro_rules! each {
+    ($self:ident, $connection:ident => $call:expr) => {
+        match $self {
+            #[cfg(feature = "mysql")]
+            Connection::Mysql($connection) => $call,
+            #[cfg(feature = "postgres")]
+            Connection::Postgres($connection) => $call,
+            #[cfg(feature = "sqlite")]
+            Connection::Sqlite($connection) => $call,
+            Connection::Null($connection) => $call,
+        }
+    };
+}
+
+impl Driver for Connection {
+    async fn connect(target: &Target, io: &Io) -> Result<Self> {
+        match target.engine {
+            #[cfg(feature = "mysql")]
+            Engine::Mysql => crate::mysql::Connection::connect(target, io).await.map(Self::Mysql),
+            #[cfg(feature = "postgres")]
+            Engine::Postgres => crate::postgres::Connection::connect(target, io).await.map(Self::Postgres),
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite => crate::sqlite::Connection::connect(target, io).await.map(Self::Sqlite),
+            Engine::Null => crate::null::Connection::connect(target, io).await.map(Self::Null),
+            #[cfg(not(all(feature = "mysql", feature = "postgres", feature = "sqlite")))]
+            other => Err(OperationFailure::new(
+                dyno_model::failure::FailureKind::Unsupported,
+                format!("this build of dyno has no {other} driver"),
+            )),
+        }
+    }
+
+    fn server_version(&self) -> &str {
+        each!(self, connection => connection.server_version())
+    }
+
+    async fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        each!(self, connection => connection.prepare(sql).await)
+    }
+
+    async fn execute<S: RowSink>(
+        &mut self,
+        statement: Statement,
+        parameters: &[Value<'_>],
+        sink: &mut S,
+    ) -> Result<Outcome> {
+        each!(self, connection => connection.execute(statement, parameters, sink).await)
+    }
+
+    async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
+        each!(self, connection => connection.query(sql, sink).await)
+    }
+
+    async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
+        each!(self, connection => connection.bulk_load(load, rows).await)
+    }
+
+    async fn close(&mut self) {
+        each!(self, connection => connection.close().await);
+    }
+
+    fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
+        each!(self, connection => connection.interrupter())
+    }
+}

@@ -1,0 +1,38 @@
+//! Sockets and the event loop under them.
+//!
+//! One worker thread owns one [`Reactor`] (epoll through mio, edge-triggered) and one [`Executor`] whose tasks are clients.
+//! A client's future asks its [`Stream`] for bytes; when there are none the future pends, the reactor remembers which task
+//! owns the socket, and the executor polls that task when the socket becomes ready. There are no wakers, no locks and no
+//! allocations on this path. The same driver code runs on blocking sockets ([`Io::Blocking`]) for set-up work and for
+//! clients that need a thread of their own.
+
+mod executor;
+mod reactor;
+mod stream;
+mod tls;
+
+pub use executor::{Executor, TaskId, block_on};
+pub use reactor::{Reactor, ReactorCounters};
+pub use stream::{Stream, stream_failure};
+pub use tls::client_configuration;
+
+use std::time::{Duration, Instant};
+
+/// How a connection waits.
+#[derive(Clone)]
+pub enum Io {
+    /// The thread blocks. Deadlines are kept by socket timeouts.
+    Blocking,
+    /// The task pends and the reactor's thread does other work.
+    Reactor(Reactor),
+}
+
+impl Io {
+    /// Waits for a time without blocking other clients of the worker.
+    pub async fn sleep(&self, duration: Duration) {
+        match self {
+            Self::Blocking => std::thread::sleep(duration),
+            Self::Reactor(reactor) => reactor.sleep_until(Instant::now() + duration).await,
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! Readiness of sockets and timers of one worker thread.
+
+use super::executor::TaskId;
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token};
+use std::cell::{Cell, RefCell};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::future::poll_fn;
+use std::io;
+use std::os::fd::RawFd;
+use std::rc::Rc;
+use std::task::Poll as TaskPoll;
+use std::time::{Duration, Instant};
+
+/// Events fetched per system call; more ready sockets than this are fetched by the next one.
+const EVENTS_PER_WAIT: usize = 1024;
+
+/// Sockets and timers of one worker thread. Cheap to clone; not `Send`.
+#[derive(Clone)]
+pub struct Reactor(Rc<Inner>);
+
+struct Inner {
+    poll: RefCell<Poll>,
+    events: RefCell<Events>,
+    slots: RefCell<Vec<Option<Rc<Readiness>>>>,
+    free: RefCell<Vec<usize>>,
+    timers: RefCell<BinaryHeap<Reverse<(Instant, TaskId)>>>,
+    current: Cell<TaskId>,
+    counters: RefCell<ReactorCounters>,
+}
+
+/// What a reactor counted since it was made.
+#[derive(Debug, Clone, Default)]
+pub struct ReactorCounters {
+    /// Returns from waiting.
+    pub wakeups: u64,
+    /// Sockets found ready.
+    pub ready: u64,
+    /// How late each timer fired, nanoseconds; at most [`LAGS_MAX`] of them.
+    pub timer_lags: Vec<u64>,
+}
+
+/// Timer lags kept, so that a long run's memory stays constant.
+const LAGS_MAX: usize = 100_000;
+
+/// What is known about one socket. Edge-triggered: a flag stays set until an operation finds the socket exhausted.
+#[derive(Default)]
+struct Readiness {
+    readable: Cell<bool>,
+    writable: Cell<bool>,
+    /// The peer closed: reads will not block any more, so `readable` must never be cleared.
+    closed: Cell<bool>,
+    task: Cell<TaskId>,
+}
+
+impl Reactor {
+    /// A new epoll instance.
+    ///
+    /// # Errors
+    /// When the system has no file descriptor left.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self(Rc::new(Inner {
+            poll: RefCell::new(Poll::new()?),
+            events: RefCell::new(Events::with_capacity(EVENTS_PER_WAIT)),
+            slots: RefCell::default(),
+            free: RefCell::default(),
+            timers: RefCell::default(),
+            current: Cell::default(),
+            counters: RefCell::default(),
+        })))
+    }
+
+    /// Watches a socket on behalf of the task that is running now.
+    pub(super) fn register(&self, fd: RawFd) -> io::Result<Registration> {
+        let readiness = Rc::new(Readiness::default());
+        readiness.task.set(self.0.current.get());
+        let mut slots = self.0.slots.borrow_mut();
+        let slot = self.0.free.borrow_mut().pop().unwrap_or_else(|| {
+            slots.push(None);
+            slots.len() - 1
+        });
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        self.0.poll.borrow().registry().register(&mut SourceFd(&fd), Token(slot), interest)?;
+        slots[slot] = Some(Rc::clone(&readiness));
+        Ok(Registration { reactor: self.clone(), readiness, slot, fd })
+    }
+
+    /// Waits at most `max_wait` for sockets and timers, and appends the tasks to be polled.
+    pub(super) fn wait(&self, max_wait: Duration, ready: &mut Vec<TaskId>) -> io::Result<()> {
+        let mut wait = max_wait;
+        if let Some(Reverse((due, _))) = self.0.timers.borrow().peek() {
+            wait = wait.min(due.saturating_duration_since(Instant::now()));
+        }
+        let mut events = self.0.events.borrow_mut();
+        match self.0.poll.borrow_mut().poll(&mut events, Some(wait)) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
+            Err(error) => return Err(error),
+        }
+        let slots = self.0.slots.borrow();
+        let mut count = 0;
+        for event in events.iter() {
+            // A socket closed since the wait began has no slot any more.
+            let Some(Some(readiness)) = slots.get(event.token().0) else { continue };
+            if event.is_readable() || event.is_read_closed() || event.is_error() {
+                readiness.readable.set(true);
+            }
+            if event.is_read_closed() || event.is_error() {
+                readiness.closed.set(true);
+            }
+            if event.is_writable() || event.is_error() {
+                readiness.writable.set(true);
+            }
+            ready.push(readiness.task.get());
+            count += 1;
+        }
+        drop(slots);
+        let mut counters = self.0.counters.borrow_mut();
+        counters.wakeups += 1;
+        counters.ready += count;
+        self.fire_timers(&mut counters, ready);
+        Ok(())
+    }
+
+    fn fire_timers(&self, counters: &mut ReactorCounters, ready: &mut Vec<TaskId>) {
+        let mut timers = self.0.timers.borrow_mut();
+        if timers.is_empty() {
+            return;
+        }
+        let now = Instant::now();
+        while let Some(Reverse((due, task))) = timers.peek().copied() {
+            if due > now {
+                break;
+            }
+            timers.pop();
+            if counters.timer_lags.len() < LAGS_MAX {
+                counters.timer_lags.push(u64::try_from((now - due).as_nanos()).unwrap_or(u64::MAX));
+            }
+            ready.push(task);
+        }
+    }
+
+    /// The task that is being polled; new sockets and timers belong to it.
+    pub(super) fn set_current(&self, task: TaskId) {
+        self.0.current.set(task);
+    }
+
+    /// Asks for the current task to be polled at a time.
+    pub(super) fn wake_at(&self, due: Instant) {
+        self.0.timers.borrow_mut().push(Reverse((due, self.0.current.get())));
+    }
+
+    /// Pends until the time has come.
+    pub async fn sleep_until(&self, due: Instant) {
+        let mut is_armed = false;
+        poll_fn(|_| {
+            if Instant::now() >= due {
+                return TaskPoll::Ready(());
+            }
+            if !is_armed {
+                self.wake_at(due);
+                is_armed = true;
+            }
+            TaskPoll::Pending
+        })
+        .await;
+    }
+
+    /// Counters so far; the timer lags are handed over and start anew.
+    #[must_use]
+    pub fn take_counters(&self) -> ReactorCounters {
+        std::mem::take(&mut *self.0.counters.borrow_mut())
+    }
+}
+
+/// A watched socket; dropping it ends the watch. It must be dropped before the socket is closed.
+pub(super) struct Registration {
+    reactor: Reactor,
+    readiness: Rc<Readiness>,
+    slot: usize,
+    fd: RawFd,
+}
+
+impl Registration {
+    /// True when a read may find something.
+    pub(super) fn is_readable(&self) -> bool {
+        self.readiness.readable.get()
+    }
+
+    /// Notes that the socket was read empty: no further read is tried before the reactor reports it.
+    pub(super) fn clear_readable(&self) {
+        if !self.readiness.closed.get() {
+            self.readiness.readable.set(false);
+        }
+    }
+
+    /// True when a write may succeed.
+    pub(super) fn is_writable(&self) -> bool {
+        self.readiness.writable.get()
+    }
+
+    /// Notes that the socket takes no more for now.
+    pub(super) fn clear_writable(&self) {
+        self.readiness.writable.set(false);
+    }
+
+    /// The socket from now on belongs to the task that is running.
+    pub(super) fn adopt(&self) {
+        self.readiness.task.set(self.reactor.0.current.get());
+    }
+
+    /// Asks for the current task to be polled at a time even if the socket stays silent.
+    pub(super) fn wake_at(&self, due: Instant) {
+        self.reactor.wake_at(due);
+    }
+}
+
+impl Drop for Registration {
+    fn drop(&mut self) {
+        // Failing to deregister is harmless: the kernel forgets the socket when it is closed.
+        let _ = self.reactor.0.poll.borrow().registry().deregister(&mut SourceFd(&self.fd));
+        self.reactor.0.slots.borrow_mut()[self.slot] = None;
+        self.reactor.0.free.borrow_mut().push(self.slot);
+    }
+}

@@ -1,0 +1,334 @@
+//! A connected socket, perhaps encrypted, that either blocks or pends.
+
+use super::Io;
+use super::reactor::Registration;
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::Endpoint;
+use rustls::{ClientConfig, ClientConnection};
+use rustls_pki_types::ServerName;
+use socket2::{Domain, SockAddr, Socket, Type};
+use std::future::poll_fn;
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+/// A connected socket. Reads and writes pend on the reactor or block the thread, as [`Io`] says; both keep to the deadline.
+pub struct Stream {
+    // Dropped before the socket, so that the reactor is told while the descriptor is still ours.
+    waiting: Waiting,
+    socket: Socket,
+    tls: Option<Box<ClientConnection>>,
+    deadline: Option<Instant>,
+}
+
+enum Waiting {
+    Blocking,
+    Reactor(Registration),
+}
+
+/// Pause before a unix socket whose queue is full is tried again.
+const BACKLOG_PAUSE: Duration = Duration::from_millis(1);
+
+impl Stream {
+    /// Connects to a TCP port (with `TCP_NODELAY`) or a unix socket. All addresses of a host name are tried in turn.
+    ///
+    /// # Errors
+    /// [`FailureKind::ConnectRefused`] when nobody listens or the name does not resolve, [`FailureKind::Timeout`] at the deadline.
+    pub async fn connect(endpoint: &Endpoint, io: &Io, deadline: Instant) -> Result<Self, OperationFailure> {
+        match endpoint {
+            Endpoint::Tcp { host, port } => {
+                let addresses = (host.as_str(), *port).to_socket_addrs().map_err(|error| {
+                    OperationFailure::new(
+                        FailureKind::ConnectRefused,
+                        format!("host {host} cannot be resolved: {error}"),
+                    )
+                })?;
+                let mut failure =
+                    OperationFailure::new(FailureKind::ConnectRefused, format!("host {host} has no address"));
+                for address in addresses {
+                    match Self::connect_tcp(address, io, deadline).await {
+                        Ok(stream) => return Ok(stream),
+                        Err(error) => failure = connect_failure(&error, &address.to_string()),
+                    }
+                }
+                Err(failure)
+            }
+            Endpoint::Unix(path) => Self::connect_unix(path, io, deadline)
+                .await
+                .map_err(|error| connect_failure(&error, &path.display().to_string())),
+            Endpoint::File(_) | Endpoint::InProcess => Err(OperationFailure::new(
+                FailureKind::Unsupported,
+                format!("{endpoint} is not an address of a server"),
+            )),
+        }
+    }
+
+    async fn connect_tcp(address: SocketAddr, io: &Io, deadline: Instant) -> io::Result<Self> {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+        socket.set_tcp_nodelay(true)?;
+        Self::establish(socket, &address.into(), io, deadline).await
+    }
+
+    async fn connect_unix(path: &Path, io: &Io, deadline: Instant) -> io::Result<Self> {
+        let address = SockAddr::unix(path)?;
+        loop {
+            let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
+            match Self::establish(socket, &address, io, deadline).await {
+                // A unix socket whose queue is full refuses at once instead of waiting as TCP does.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < deadline => {
+                    io.sleep(BACKLOG_PAUSE).await;
+                }
+                other => return other,
+            }
+        }
+    }
+
+    async fn establish(socket: Socket, address: &SockAddr, io: &Io, deadline: Instant) -> io::Result<Self> {
+        let remaining = deadline.saturating_duration_since(Instant::now());
+        let waiting = match io {
+            Io::Blocking => {
+                socket.connect_timeout(address, remaining.max(Duration::from_millis(1)))?;
+                Waiting::Blocking
+            }
+            Io::Reactor(reactor) => {
+                socket.set_nonblocking(true)?;
+                let pending = match socket.connect(address) {
+                    Ok(()) => false,
+                    // EINPROGRESS has no stable ErrorKind; 115 on Linux.
+                    Err(error) if error.raw_os_error() == Some(115) => true,
+                    Err(error) => return Err(error),
+                };
+                let registration = reactor.register(socket.as_raw_fd())?;
+                if pending {
+                    registration.wake_at(deadline);
+                    poll_fn(|_| match registration.is_writable() {
+                        true => Poll::Ready(Ok(())),
+                        false if Instant::now() >= deadline => {
+                            Poll::Ready(Err(io::Error::from(io::ErrorKind::TimedOut)))
+                        }
+                        false => Poll::Pending,
+                    })
+                    .await?;
+                    if let Some(error) = socket.take_error()? {
+                        return Err(error);
+                    }
+                }
+                Waiting::Reactor(registration)
+            }
+        };
+        Ok(Self { waiting, socket, tls: None, deadline: None })
+    }
+
+    /// From now on the connection is encrypted: performs the handshake.
+    ///
+    /// # Errors
+    /// [`FailureKind::Authentication`] when the certificate is refused, otherwise as reading and writing fail.
+    pub async fn start_tls(&mut self, configuration: Arc<ClientConfig>, host: &str) -> Result<(), OperationFailure> {
+        let refused = |error: String| OperationFailure::new(FailureKind::Authentication, format!("TLS: {error}"));
+        let name = ServerName::try_from(host.to_owned()).map_err(|error| refused(error.to_string()))?;
+        let mut tls = ClientConnection::new(configuration, name).map_err(|error| refused(error.to_string()))?;
+        // A few records are all a handshake and a statement need.
+        tls.set_buffer_limit(None);
+        self.tls = Some(Box::new(tls));
+        while self.tls.as_ref().is_some_and(|tls| tls.is_handshaking()) {
+            self.flush_tls().await.map_err(|error| stream_failure(&error))?;
+            if self.tls.as_ref().is_some_and(|tls| tls.is_handshaking()) {
+                let received = self.receive_tls().await.map_err(|error| match error.get_ref() {
+                    Some(inner) if inner.is::<rustls::Error>() => refused(inner.to_string()),
+                    _ => stream_failure(&error),
+                })?;
+                if received == 0 {
+                    return Err(refused("the server closed the connection during the handshake".to_owned()));
+                }
+            }
+        }
+        self.flush_tls().await.map_err(|error| stream_failure(&error))
+    }
+
+    /// True once [`Self::start_tls`] has succeeded.
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.tls.is_some()
+    }
+
+    /// The socket is used by another task from now on.
+    pub fn adopt(&self) {
+        if let Waiting::Reactor(registration) = &self.waiting {
+            registration.adopt();
+        }
+    }
+
+    /// Reads and writes fail with `TimedOut` from this time on; `None` lifts the limit.
+    pub fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
+        if deadline.is_none()
+            && let Waiting::Blocking = self.waiting
+        {
+            let _ = self.socket.set_read_timeout(None);
+            let _ = self.socket.set_write_timeout(None);
+        }
+    }
+
+    /// Reads what is there, at least one byte; 0 when the peer has closed.
+    ///
+    /// # Errors
+    /// As the socket fails; `TimedOut` at the deadline.
+    pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.tls.is_none() {
+            return self.receive(buffer).await;
+        }
+        loop {
+            match self.tls.as_mut().expect("checked above").reader().read(buffer) {
+                Ok(count) => return Ok(count),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    if self.receive_tls().await? == 0 {
+                        return Ok(0);
+                    }
+                }
+                // Many servers close without the farewell that TLS asks for.
+                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// Writes all of it.
+    ///
+    /// # Errors
+    /// As the socket fails; `TimedOut` at the deadline.
+    pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(tls) = &mut self.tls else { return self.send(bytes).await };
+        tls.writer().write_all(bytes)?;
+        self.flush_tls().await
+    }
+
+    async fn receive_tls(&mut self) -> io::Result<usize> {
+        let mut raw = [0; 16 * 1024];
+        let count = self.receive(&mut raw).await?;
+        let tls = self.tls.as_mut().expect("only called with TLS");
+        let mut rest = &raw[..count];
+        while !rest.is_empty() {
+            tls.read_tls(&mut rest)?;
+            tls.process_new_packets().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+        }
+        Ok(count)
+    }
+
+    async fn flush_tls(&mut self) -> io::Result<()> {
+        let Some(tls) = &mut self.tls else { return Ok(()) };
+        let mut raw = Vec::new();
+        while tls.wants_write() {
+            tls.write_tls(&mut raw)?;
+        }
+        if raw.is_empty() { Ok(()) } else { self.send(&raw).await }
+    }
+
+    async fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut is_armed = false;
+        poll_fn(|_| {
+            self.before_blocking()?;
+            if let Waiting::Reactor(registration) = &self.waiting
+                && !registration.is_readable()
+            {
+                return self.pend(registration, &mut is_armed);
+            }
+            loop {
+                match (&self.socket).read(buffer) {
+                    Ok(count) => {
+                        // A short read has emptied the socket: the next one would find nothing and is not tried.
+                        if let Waiting::Reactor(registration) = &self.waiting
+                            && count < buffer.len()
+                        {
+                            registration.clear_readable();
+                        }
+                        return Poll::Ready(Ok(count));
+                    }
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => match &self.waiting {
+                        Waiting::Reactor(registration) => {
+                            registration.clear_readable();
+                            return self.pend(registration, &mut is_armed);
+                        }
+                        Waiting::Blocking => return Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+                    },
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
+            }
+        })
+        .await
+    }
+
+    async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let mut is_armed = false;
+        let mut sent = 0;
+        poll_fn(|_| {
+            self.before_blocking()?;
+            while sent < bytes.len() {
+                match (&self.socket).write(&bytes[sent..]) {
+                    Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
+                    Ok(count) => sent += count,
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => match &self.waiting {
+                        Waiting::Reactor(registration) => {
+                            registration.clear_writable();
+                            return self.pend(registration, &mut is_armed).map_ok(|_: usize| ());
+                        }
+                        Waiting::Blocking => return Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
+                    },
+                    Err(error) => return Poll::Ready(Err(error)),
+                }
+            }
+            Poll::Ready(Ok(()))
+        })
+        .await
+    }
+
+    /// Arms the deadline's timer once per operation and pends, or reports that it has passed.
+    fn pend<T>(&self, registration: &Registration, is_armed: &mut bool) -> Poll<io::Result<T>> {
+        if let Some(deadline) = self.deadline {
+            if Instant::now() >= deadline {
+                return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
+            }
+            if !*is_armed {
+                registration.wake_at(deadline);
+                *is_armed = true;
+            }
+        }
+        Poll::Pending
+    }
+
+    /// A blocking socket keeps the deadline by its own timeouts.
+    fn before_blocking(&self) -> io::Result<()> {
+        if let (Waiting::Blocking, Some(deadline)) = (&self.waiting, self.deadline) {
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            if remaining.is_zero() {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            self.socket.set_read_timeout(Some(remaining))?;
+            self.socket.set_write_timeout(Some(remaining))?;
+        }
+        Ok(())
+    }
+}
+
+fn connect_failure(error: &io::Error, address: &str) -> OperationFailure {
+    let kind = match error.kind() {
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => FailureKind::Timeout,
+        _ => FailureKind::ConnectRefused,
+    };
+    OperationFailure::new(kind, format!("cannot connect to {address}: {error}"))
+}
+
+/// What a failed read or write on an established connection means.
+#[must_use]
+pub fn stream_failure(error: &io::Error) -> OperationFailure {
+    match error.kind() {
+        io::ErrorKind::TimedOut => OperationFailure::new(FailureKind::Timeout, "the server did not answer in time"),
+        io::ErrorKind::InvalidData => OperationFailure::new(FailureKind::Protocol, error.to_string()),
+        _ => OperationFailure::new(FailureKind::ConnectionLost, format!("the connection broke: {error}")),
+    }
+}

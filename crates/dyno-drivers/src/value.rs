@@ -1,0 +1,129 @@
+//! Parameters, rows, and what becomes of them.
+
+/// One value, going out as a parameter or coming in as a field.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Value<'a> {
+    /// SQL NULL.
+    Null,
+    /// Any integer type.
+    Integer(i64),
+    /// Floating point.
+    Float(f64),
+    /// Characters (also numbers and dates that arrive as text).
+    Text(&'a str),
+    /// Bytes that are not valid UTF-8.
+    Bytes(&'a [u8]),
+}
+
+impl Value<'_> {
+    /// The integer in it, also when it came as text.
+    #[must_use]
+    pub fn as_integer(&self) -> Option<i64> {
+        match self {
+            Self::Integer(value) => Some(*value),
+            Self::Text(text) => text.trim().parse().ok(),
+            Self::Float(value) if value.fract() == 0.0 && value.abs() < 9e15 => Some(*value as i64),
+            _ => None,
+        }
+    }
+
+    /// As text, the way SQL clients show it; `None` for NULL.
+    #[must_use]
+    pub fn to_text(&self) -> Option<String> {
+        match self {
+            Self::Null => None,
+            Self::Integer(value) => Some(value.to_string()),
+            Self::Float(value) => Some(value.to_string()),
+            Self::Text(text) => Some((*text).to_owned()),
+            Self::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
+        }
+    }
+}
+
+/// A row as it lies in the receive buffer; fields are decoded when asked for.
+pub trait Row {
+    /// Number of columns.
+    fn len(&self) -> usize;
+
+    /// True for a row without columns (PostgreSQL has them).
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The field of a column, from 0. NULL beyond the last column.
+    fn get(&self, column: usize) -> Value<'_>;
+}
+
+/// What becomes of the rows of a result set.
+pub trait RowSink {
+    /// True when rows need not be looked at: the driver then only finds the end of the result.
+    const DISCARDS: bool = false;
+
+    /// Takes one row.
+    fn row(&mut self, row: &dyn Row);
+}
+
+/// Rows are counted and thrown away.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Discard;
+
+impl RowSink for Discard {
+    const DISCARDS: bool = true;
+
+    fn row(&mut self, _row: &dyn Row) {}
+}
+
+/// Keeps the first column of the first row, if it is an integer.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct FirstInteger(pub Option<i64>);
+
+impl RowSink for FirstInteger {
+    fn row(&mut self, row: &dyn Row) {
+        if self.0.is_none() {
+            self.0 = row.get(0).as_integer();
+        }
+    }
+}
+
+/// Keeps everything as text; for catalogues, counters and audits, not for the hot path.
+#[derive(Debug, Clone, Default)]
+pub struct Table(pub Vec<Vec<Option<String>>>);
+
+impl Table {
+    /// The first field of the first row.
+    #[must_use]
+    pub fn first(&self) -> Option<&str> {
+        self.0.first()?.first()?.as_deref()
+    }
+}
+
+impl RowSink for Table {
+    fn row(&mut self, row: &dyn Row) {
+        self.0.push((0..row.len()).map(|column| row.get(column).to_text()).collect());
+    }
+}
+
+/// Which table a bulk load fills.
+#[derive(Debug, Clone, Copy)]
+pub struct BulkLoad<'a> {
+    /// Table, unquoted.
+    pub table: &'a str,
+    /// Columns in the order rows are written.
+    pub columns: &'a [&'a str],
+}
+
+/// Makes the rows of a bulk load, one at a time.
+pub trait RowSource {
+    /// Writes the next row's fields in column order; false when there is none left.
+    fn next(&mut self, row: &mut dyn RowWriter) -> bool;
+}
+
+/// Takes the fields of one row of a bulk load.
+pub trait RowWriter {
+    /// An integer field.
+    fn integer(&mut self, value: i64);
+    /// A text field.
+    fn text(&mut self, value: &str);
+    /// A NULL field.
+    fn null(&mut self);
+}
