@@ -1,1 +1,18 @@
-//! placeholder
+//! Results of dbdyno: what a run leaves on disk, and everything that is derived from it.
+//!
+//! # Layout (read in this order)
+//! * [`store`]: the results folder: [`store::RunWriter`] hears the events of a run, [`store::RunReader`] reads a folder;
+//! * [`stats`]: Student's t, Welch, paired comparison, Holm, verdicts; imports only `std`;
+//! * [`analysis`]: a run's data become a [`report::model::ReportModel`];
+//! * [`messages`]: the one table of all prose;
+//! * [`report`]: renderers of the model: text, Markdown, CSV, JSON, HTML;
+//! * [`fixture`] (feature `fixture`): a synthetic run for tests.
+//!
+//! # Invariants
+//! Nothing here imports the engine, the drivers or the host: whoever has a results folder can render its report.
+//! Reports are functions of the folder: the same folder gives the same bytes. `stats` and `analysis` are pure.
+#![warn(missing_docs)]
+
+pub mod messages;
+pub mod report;
+pub mod store;

@@ -1,0 +1,328 @@
+//! Sentences for conclusions.
+
+use super::{Lang, finding, headings, list, messages};
+use crate::report::figures;
+use crate::report::model::{Conclusion, Estimate, Range, ReportModel, Verdict};
+use dyno_model::plan::Metric;
+
+messages! {
+    /// One client, in a sentence.
+    CLIENTS_ONE [] "1 client";
+    /// Several clients, in a sentence: a list of numbers.
+    CLIENTS_MANY [numbers] "{numbers} clients";
+
+    /// Trials are missing.
+    INCOMPLETE [measured, planned, failed, missing] "The run is incomplete: {measured} of {planned} trials were measured, {failed} failed and {missing} never finished; everything below rests on the trials that were measured.";
+    /// Trials are missing because the user ended the run.
+    INTERRUPTED [measured, planned, failed, missing] "The run was interrupted: {measured} of {planned} trials were measured, {failed} failed and {missing} never finished; everything below rests on the trials that were measured.";
+    /// Invalid trials.
+    INVALID_TRIALS [invalid, measured, reason] "{invalid} of {measured} measured trials are invalid and left out of all means; they stay listed with their reasons. Most often: {reason}";
+    /// Too few blocks.
+    VERDICTS_DISABLED [blocks, needed] "Verdicts are disabled, because {blocks} repeats cannot tell a difference from chance; at least {needed} blocks are needed.";
+
+    /// Lost updates without any error, at one number of clients or with one percentage.
+    LOST_SILENTLY [line, percent, clients] "{line} lost {percent} of its acknowledged updates at {clients}, and no statement reported an error.";
+    /// Lost updates without any error, percentages differ.
+    LOST_SILENTLY_RANGE [line, percent_min, percent_max, clients] "{line} lost between {percent_min} and {percent_max} of its acknowledged updates at {clients}, and no statement reported an error.";
+    /// Lost updates, and some statements failed.
+    LOST_WITH_ERRORS [line, percent, clients, errors] "{line} lost {percent} of its acknowledged updates at {clients}; {errors} statements reported an error, but every update counted as lost had been acknowledged as committed.";
+    /// Lost updates, and some statements failed; percentages differ.
+    LOST_WITH_ERRORS_RANGE [line, percent_min, percent_max, clients, errors] "{line} lost between {percent_min} and {percent_max} of its acknowledged updates at {clients}; {errors} statements reported an error, but every update counted as lost had been acknowledged as committed.";
+    /// Second sentence after one of the four above.
+    LOST_NONE_AT [line, clients] "{line} lost none at {clients}.";
+    /// No lost updates.
+    LOST_NONE [lines, committed, clients] "No acknowledged update was lost by {lines}: all {committed} commits that were checked are in the data, with up to {clients}.";
+
+    /// More in the data than acknowledged.
+    PHANTOM_UPDATES [line, clients, phantom] "{line} holds {phantom} updates at {clients} that were never acknowledged as committed.";
+    /// Wrong number of rows.
+    WRONG_ROW_COUNT [line, clients, tables] "{line} left a wrong number of rows at {clients} in {tables}.";
+
+    /// Peak inside the range measured.
+    PEAK [line, throughput, low, high, clients] "{line} was fastest with {clients}: {throughput} transactions per second (95 % interval {low} to {high}).";
+    /// Peak at the last number of clients.
+    PEAK_AT_END [line, throughput, low, high, clients] "{line} was fastest with {clients}, the most that were measured: {throughput} transactions per second (95 % interval {low} to {high}); its peak may lie beyond.";
+    /// Peak from one trial.
+    PEAK_SINGLE [line, throughput, clients] "{line} was fastest with {clients}: {throughput} transactions per second in a single valid trial, so no interval can be given.";
+    /// Only one number of clients.
+    THROUGHPUT_AT [line, throughput, low, high, clients] "{line} committed {throughput} transactions per second with {clients} (95 % interval {low} to {high}).";
+    /// Only one number of clients and one trial.
+    THROUGHPUT_AT_SINGLE [line, throughput, clients] "{line} committed {throughput} transactions per second with {clients} in a single valid trial, so no interval can be given.";
+
+    /// Better, beyond the margin, one number of clients.
+    BETTER [subject, baseline, metric, ratio, low, high, clients] "{subject} is better than {baseline} at {clients}: {ratio} times its {metric} (95 % interval {low} to {high}).";
+    /// Better, beyond the margin, several numbers of clients.
+    BETTER_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, clients] "{subject} is better than {baseline} at {clients}: {ratio_min} to {ratio_max} times its {metric} (95 % intervals within {low} to {high}).";
+    /// Better, perhaps inside the margin.
+    SLIGHTLY_BETTER [subject, baseline, metric, ratio, low, high, clients, margin] "{subject} is better than {baseline} at {clients}, though perhaps by less than {margin}: {ratio} times its {metric} (95 % interval {low} to {high}).";
+    /// Better, perhaps inside the margin, several numbers of clients.
+    SLIGHTLY_BETTER_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, clients, margin] "{subject} is better than {baseline} at {clients}, though perhaps by less than {margin}: {ratio_min} to {ratio_max} times its {metric} (95 % intervals within {low} to {high}).";
+    /// Worse, beyond the margin, one number of clients.
+    WORSE [subject, baseline, metric, ratio, low, high, clients] "{subject} is worse than {baseline} at {clients}: {ratio} times its {metric} (95 % interval {low} to {high}).";
+    /// Worse, beyond the margin, several numbers of clients.
+    WORSE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, clients] "{subject} is worse than {baseline} at {clients}: {ratio_min} to {ratio_max} times its {metric} (95 % intervals within {low} to {high}).";
+    /// Worse, perhaps inside the margin.
+    SLIGHTLY_WORSE [subject, baseline, metric, ratio, low, high, clients, margin] "{subject} is worse than {baseline} at {clients}, though perhaps by less than {margin}: {ratio} times its {metric} (95 % interval {low} to {high}).";
+    /// Worse, perhaps inside the margin, several numbers of clients.
+    SLIGHTLY_WORSE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, clients, margin] "{subject} is worse than {baseline} at {clients}, though perhaps by less than {margin}: {ratio_min} to {ratio_max} times its {metric} (95 % intervals within {low} to {high}).";
+    /// Equivalent.
+    EQUIVALENT [subject, baseline, metric, ratio, low, high, clients, margin] "{subject} and {baseline} are equivalent at {clients}: their {metric} differs by less than {margin} (ratio {ratio}, 95 % interval {low} to {high}).";
+    /// Equivalent, several numbers of clients.
+    EQUIVALENT_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, clients, margin] "{subject} and {baseline} are equivalent at {clients}: their {metric} differs by less than {margin} (ratios {ratio_min} to {ratio_max}, 95 % intervals within {low} to {high}).";
+    /// Inconclusive.
+    INCONCLUSIVE [subject, baseline, metric, ratio, low, high, clients, detectable] "Whether {subject} or {baseline} is better at {clients} cannot be said: {ratio} times its {metric} (95 % interval {low} to {high}); these repeats could have shown a difference of {detectable} or more.";
+    /// Inconclusive, several numbers of clients.
+    INCONCLUSIVE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, clients, detectable] "Whether {subject} or {baseline} is better at {clients} cannot be said: {ratio_min} to {ratio_max} times its {metric} (95 % intervals within {low} to {high}); these repeats could have shown a difference of {detectable} or more.";
+    /// Inconclusive for want of valid repeats.
+    INCONCLUSIVE_TOO_FEW [subject, baseline, clients] "Whether {subject} or {baseline} is better at {clients} cannot be said: too few valid repeats are left on one side.";
+    /// No usable figures on one side.
+    NOT_COMPARABLE [subject, baseline, clients] "{subject} cannot be compared with {baseline} at {clients}: one of them has no valid trial there.";
+    /// Verdicts disabled.
+    WITHOUT_VERDICT [subject, baseline, metric, ratio, clients] "Without a verdict: {subject} had {ratio} times the {metric} of {baseline} at {clients}.";
+    /// Verdicts disabled, several numbers of clients.
+    WITHOUT_VERDICT_RANGE [subject, baseline, metric, ratio_min, ratio_max, clients] "Without a verdict: {subject} had {ratio_min} to {ratio_max} times the {metric} of {baseline} at {clients}.";
+}
+
+/// `1 client`, `20, 40 and 60 clients`.
+#[must_use]
+pub fn clients(numbers: &[u32], lang: Lang) -> String {
+    match numbers {
+        [1] => CLIENTS_ONE.fill(lang, &[]),
+        numbers => CLIENTS_MANY.fill(lang, &[("numbers", &list(lang, numbers))]),
+    }
+}
+
+/// Name of a metric in a sentence.
+#[must_use]
+pub fn metric(metric: Metric, lang: Lang) -> &'static str {
+    match metric {
+        Metric::Throughput => headings::METRIC_THROUGHPUT,
+        Metric::MeanMs => headings::METRIC_MEAN,
+        Metric::P95Ms => headings::METRIC_P95,
+        Metric::P99Ms => headings::METRIC_P99,
+    }
+    .text(lang)
+}
+
+/// All conclusions of a report as whole sentences, in order.
+#[must_use]
+pub fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
+    model.conclusions.iter().map(|conclusion| sentence(model, conclusion, lang)).collect()
+}
+
+/// One conclusion as one or two whole sentences.
+#[must_use]
+pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
+    let label = |line: usize| model.lines[line].label.as_str();
+    match conclusion {
+        Conclusion::Incomplete { planned, measured, failed, missing, is_interrupted } => {
+            let message = if *is_interrupted { INTERRUPTED } else { INCOMPLETE };
+            let [planned, measured, failed, missing] =
+                [planned, measured, failed, missing].map(|number| figures::count(u64::from(*number)));
+            message.fill(
+                lang,
+                &[("measured", &measured), ("planned", &planned), ("failed", &failed), ("missing", &missing)],
+            )
+        }
+        Conclusion::InvalidTrials { invalid, measured, finding } => INVALID_TRIALS.fill(
+            lang,
+            &[
+                ("invalid", &figures::count(u64::from(*invalid))),
+                ("measured", &figures::count(u64::from(*measured))),
+                ("reason", &finding::sentence(finding, lang)),
+            ],
+        ),
+        Conclusion::VerdictsDisabled { blocks, needed } => {
+            VERDICTS_DISABLED.fill(lang, &[("blocks", &blocks.to_string()), ("needed", &needed.to_string())])
+        }
+        Conclusion::LostUpdates { .. } => lost_updates(model, conclusion, lang),
+        Conclusion::NoLostUpdates { lines, committed, clients_max } => LOST_NONE.fill(
+            lang,
+            &[
+                ("lines", &list(lang, &lines.iter().map(|line| label(*line)).collect::<Vec<_>>())),
+                ("committed", &figures::count(*committed)),
+                ("clients", &clients(&[*clients_max], lang)),
+            ],
+        ),
+        Conclusion::AuditViolated { line, clients: numbers, phantom, tables } => {
+            let at = clients(numbers, lang);
+            let mut sentences = Vec::new();
+            if *phantom > 0 {
+                let phantom = figures::count(*phantom);
+                sentences.push(
+                    PHANTOM_UPDATES
+                        .fill(lang, &[("line", label(*line)), ("clients", &at), ("phantom", &phantom)]),
+                );
+            }
+            if !tables.is_empty() {
+                let tables = list(lang, tables);
+                sentences.push(
+                    WRONG_ROW_COUNT
+                        .fill(lang, &[("line", label(*line)), ("clients", &at), ("tables", &tables)]),
+                );
+            }
+            sentences.join(" ")
+        }
+        Conclusion::PeakThroughput { line, clients: number, throughput, is_at_end, clients_measured } => {
+            let shape = PeakShape { is_at_end: *is_at_end, is_only: *clients_measured == 1 };
+            peak(label(*line), *number, throughput, shape, lang)
+        }
+        Conclusion::Comparison { .. } => comparison(model, conclusion, lang),
+    }
+}
+
+fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
+    let Conclusion::LostUpdates {
+        line,
+        clients: numbers,
+        percent_min,
+        percent_max,
+        statement_errors,
+        clients_without,
+        ..
+    } = conclusion
+    else {
+        return String::new();
+    };
+    let line = model.lines[*line].label.as_str();
+    let at = clients(numbers, lang);
+    let [low, high] = [percent_min, percent_max].map(|percent| figures::percent(*percent));
+    let errors = figures::count(*statement_errors);
+    let first = match (*statement_errors == 0, low == high) {
+        (true, true) => LOST_SILENTLY.fill(lang, &[("line", line), ("percent", &low), ("clients", &at)]),
+        (true, false) => LOST_SILENTLY_RANGE
+            .fill(lang, &[("line", line), ("percent_min", &low), ("percent_max", &high), ("clients", &at)]),
+        (false, true) => LOST_WITH_ERRORS
+            .fill(lang, &[("line", line), ("percent", &low), ("clients", &at), ("errors", &errors)]),
+        (false, false) => LOST_WITH_ERRORS_RANGE.fill(
+            lang,
+            &[
+                ("line", line),
+                ("percent_min", &low),
+                ("percent_max", &high),
+                ("clients", &at),
+                ("errors", &errors),
+            ],
+        ),
+    };
+    if clients_without.is_empty() {
+        return first;
+    }
+    let second = LOST_NONE_AT.fill(lang, &[("line", line), ("clients", &clients(clients_without, lang))]);
+    format!("{first} {second}")
+}
+
+#[derive(Clone, Copy)]
+struct PeakShape {
+    is_at_end: bool,
+    is_only: bool,
+}
+
+fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: Lang) -> String {
+    let at = clients(&[number], lang);
+    let mean = figures::digits(throughput.mean);
+    let Some(interval) = throughput.interval else {
+        let message = if shape.is_only { THROUGHPUT_AT_SINGLE } else { PEAK_SINGLE };
+        return message.fill(lang, &[("line", line), ("throughput", &mean), ("clients", &at)]);
+    };
+    let message = match shape {
+        PeakShape { is_only: true, .. } => THROUGHPUT_AT,
+        PeakShape { is_at_end: true, .. } => PEAK_AT_END,
+        PeakShape { .. } => PEAK,
+    };
+    let (low, high) = (figures::digits(interval.low), figures::digits(interval.high));
+    message.fill(
+        lang,
+        &[("line", line), ("throughput", &mean), ("low", &low), ("high", &high), ("clients", &at)],
+    )
+}
+
+fn comparison(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
+    let Conclusion::Comparison {
+        metric: compared,
+        subject,
+        baseline,
+        verdict,
+        clients: numbers,
+        ratio,
+        ratio_interval,
+        exceeds_margin,
+        detectable_ratio,
+        ..
+    } = conclusion
+    else {
+        return String::new();
+    };
+    let (subject, baseline) = (model.lines[*subject].label.as_str(), model.lines[*baseline].label.as_str());
+    let at = clients(numbers, lang);
+    let names = [("subject", subject), ("baseline", baseline), ("clients", at.as_str())];
+    let Some(ratio) = ratio else { return NOT_COMPARABLE.fill(lang, &names) };
+    let metric = metric(*compared, lang);
+    let figures = ComparisonFigures::new(*ratio, *ratio_interval);
+    let Some(verdict) = verdict else {
+        return figures.fill(&WITHOUT_VERDICT, &WITHOUT_VERDICT_RANGE, &names, &[("metric", metric)], lang);
+    };
+    if ratio_interval.is_none() {
+        return INCONCLUSIVE_TOO_FEW.fill(lang, &names);
+    }
+    let margin = figures::percent(model.comparison_rules.margin * 100.0);
+    let detectable = figures::percent(detectable_ratio.map_or(0.0, |ratio| (ratio - 1.0) * 100.0));
+    let (one, several) = match (verdict, exceeds_margin) {
+        (Verdict::Better, true) => (&BETTER, &BETTER_RANGE),
+        (Verdict::Better, false) => (&SLIGHTLY_BETTER, &SLIGHTLY_BETTER_RANGE),
+        (Verdict::Worse, true) => (&WORSE, &WORSE_RANGE),
+        (Verdict::Worse, false) => (&SLIGHTLY_WORSE, &SLIGHTLY_WORSE_RANGE),
+        (Verdict::Equivalent, _) => (&EQUIVALENT, &EQUIVALENT_RANGE),
+        (Verdict::Inconclusive, _) => (&INCONCLUSIVE, &INCONCLUSIVE_RANGE),
+        (Verdict::Invalid, _) => return NOT_COMPARABLE.fill(lang, &names),
+    };
+    let more = [("metric", metric), ("margin", margin.as_str()), ("detectable", detectable.as_str())];
+    figures.fill(one, several, &names, &more, lang)
+}
+
+/// The figures of a comparison, as text.
+struct ComparisonFigures {
+    ratio_min: String,
+    ratio_max: String,
+    low: String,
+    high: String,
+}
+
+impl ComparisonFigures {
+    fn new(ratio: Range, interval: Option<Range>) -> Self {
+        let interval = interval.unwrap_or(ratio);
+        Self {
+            ratio_min: figures::ratio(ratio.low),
+            ratio_max: figures::ratio(ratio.high),
+            low: figures::ratio(interval.low),
+            high: figures::ratio(interval.high),
+        }
+    }
+
+    /// Fills the message for one ratio when both ends look alike, else the one for a range, with the values it has places for.
+    fn fill(
+        &self,
+        one: &super::Message,
+        several: &super::Message,
+        names: &[(&str, &str)],
+        more: &[(&str, &str)],
+        lang: Lang,
+    ) -> String {
+        let message = if self.ratio_min == self.ratio_max { one } else { several };
+        let own = [
+            ("ratio", self.ratio_min.as_str()),
+            ("ratio_min", self.ratio_min.as_str()),
+            ("ratio_max", self.ratio_max.as_str()),
+            ("low", self.low.as_str()),
+            ("high", self.high.as_str()),
+        ];
+        let values: Vec<_> = own
+            .iter()
+            .chain(names)
+            .chain(more)
+            .filter(|(name, _)| message.places.contains(name))
+            .copied()
+            .collect();
+        message.fill(lang, &values)
+    }
+}

@@ -1,0 +1,202 @@
+//! Headings, column titles and short words that tables share.
+
+use super::messages;
+
+messages! {
+    /// End of a list: all items but the last, then the last.
+    LIST_END [items, last] "{items} and {last}";
+
+    // Sections.
+    /// Section.
+    CONCLUSIONS [] "What the figures say";
+    /// Section.
+    RESULTS [] "Results";
+    /// Section.
+    COMPARISONS [] "Comparisons";
+    /// Section.
+    AUDIT [] "Audit: is the data intact?";
+    /// Section.
+    VALIDITY [] "Doubts about the figures";
+    /// Section.
+    STATEMENTS [] "Response times by statement";
+    /// Section.
+    GENERATOR [] "What the generator measured of itself";
+    /// Section.
+    TRIALS [] "All trials";
+    /// Section.
+    PROVENANCE [] "How it was measured";
+    /// Section.
+    SYSTEMS [] "Systems";
+    /// Section.
+    SETTINGS [] "Settings";
+    /// Section.
+    ENVIRONMENT [] "Machine";
+    /// Section.
+    PUBLISHED [] "Figures published elsewhere";
+    /// Section.
+    SPEC [] "The spec as written";
+    /// Section.
+    METHOD [] "How to read this";
+    /// Section.
+    TIMELINE [] "Course of each trial";
+    /// Section.
+    PERCENTILES [] "Distribution of response times";
+
+    // Columns.
+    /// Column.
+    SYSTEM [] "system";
+    /// Column.
+    CLIENTS [] "clients";
+    /// Column: valid trials.
+    TRIALS_VALID [] "n";
+    /// Column: half width of an interval beside the value.
+    THROUGHPUT [] "tx/s";
+    /// Column: half width of the 95 % interval.
+    INTERVAL [] "±95 %";
+    /// Column.
+    MEAN_MS [] "mean ms";
+    /// Column.
+    P50_MS [] "p50 ms";
+    /// Column.
+    P95_MS [] "p95 ms";
+    /// Column.
+    P99_MS [] "p99 ms";
+    /// Column.
+    MAX_MS [] "max ms";
+    /// Column.
+    COMMITTED [] "committed";
+    /// Column.
+    FAILED [] "failed";
+    /// Column.
+    UNFINISHED [] "cut off";
+    /// Column.
+    RETRIES [] "retries";
+    /// Column.
+    LOST [] "lost";
+    /// Column.
+    LOST_PERCENT [] "lost %";
+    /// Column.
+    PHANTOM [] "unacknowledged";
+    /// Column.
+    WITNESSED [] "witnessed";
+    /// Column.
+    IN_DOUBT [] "in doubt";
+    /// Column.
+    STATEMENT_ERRORS [] "errors reported";
+    /// Column.
+    AUDIT_VERDICT [] "audit";
+    /// Column.
+    VALIDITY_COLUMN [] "validity";
+    /// Column.
+    SUBJECT [] "subject";
+    /// Column.
+    BASELINE [] "against";
+    /// Column.
+    RATIO [] "ratio";
+    /// Column.
+    RATIO_INTERVAL [] "95 % interval";
+    /// Column: p-value after Holm's correction.
+    P_HOLM [] "p (Holm)";
+    /// Column.
+    DETECTABLE [] "visible from";
+    /// Column.
+    VERDICT [] "verdict";
+    /// Column.
+    STATEMENT [] "statement";
+    /// Column.
+    COUNT [] "count";
+    /// Column.
+    STANDARD_DEVIATION [] "sd";
+    /// Column.
+    MIN [] "min";
+    /// Column.
+    MAX [] "max";
+    /// Column.
+    MEAN [] "mean";
+    /// Column.
+    OK [] "ok";
+    /// Column.
+    TRIAL [] "trial";
+    /// Column.
+    BLOCK [] "block";
+    /// Column.
+    REASON [] "reason";
+    /// Column.
+    WORKERS [] "workers";
+    /// Column.
+    WORKER_CPU [] "busiest worker CPU %";
+    /// Column.
+    LITTLE_GAP [] "Little gap %";
+    /// Column.
+    CPU_USER [] "user µs/stmt";
+    /// Column.
+    CPU_SYSTEM [] "sys µs/stmt";
+    /// Column.
+    WAKEUP_LAG [] "wake-up lag p99 ms";
+    /// Column.
+    MEMORY [] "memory MB";
+    /// Column.
+    TABLE [] "table";
+    /// Column.
+    EXPECTED [] "rows expected";
+    /// Column.
+    FOUND [] "rows found";
+    /// Column.
+    VERSION [] "version";
+    /// Column.
+    SETTING [] "setting";
+    /// Column.
+    VALUE [] "value";
+    /// Column.
+    SOURCE [] "source";
+    /// Column.
+    SERIES [] "series";
+    /// Column.
+    METRIC [] "metric";
+
+    // Words in cells.
+    /// Verdict.
+    VERDICT_BETTER [] "better";
+    /// Verdict.
+    VERDICT_WORSE [] "worse";
+    /// Verdict.
+    VERDICT_EQUIVALENT [] "equivalent";
+    /// Verdict.
+    VERDICT_INCONCLUSIVE [] "inconclusive";
+    /// Verdict.
+    VERDICT_INVALID [] "invalid";
+    /// No verdict was allowed.
+    VERDICT_NONE [] "none";
+    /// Validity.
+    VALID [] "valid";
+    /// Validity.
+    WARNED [] "warned";
+    /// Validity.
+    INVALID [] "invalid";
+    /// Validity.
+    MISSING [] "missing";
+    /// State of a trial.
+    FAILED_TRIAL [] "failed";
+    /// Audit.
+    INTACT [] "intact";
+    /// Audit.
+    VIOLATED [] "VIOLATED";
+    /// Audit.
+    NOT_CHECKED [] "not checked";
+    /// Severity.
+    NOTE [] "note";
+    /// Severity.
+    WARNING [] "warning";
+    /// Severity of a finding.
+    SEVERITY_INVALID [] "invalid";
+    /// Metric.
+    METRIC_THROUGHPUT [] "throughput";
+    /// Metric.
+    METRIC_MEAN [] "mean response time";
+    /// Metric.
+    METRIC_P95 [] "95th percentile of response time";
+    /// Metric.
+    METRIC_P99 [] "99th percentile of response time";
+    /// A value that does not exist or rests on too little data.
+    ABSENT [] "-";
+}

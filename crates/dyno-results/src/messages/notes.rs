@@ -1,0 +1,52 @@
+//! Notes under tables and sentences about how a run was made.
+
+use super::messages;
+
+messages! {
+    /// Under the result table.
+    NOTE_ESTIMATES [] "Throughput and response times are means over n valid trials; ± is half the width of the 95 % confidence interval of that mean (Student's t over blocks).";
+    /// Under the result table.
+    NOTE_CLOSED_LOOP [] "Closed loop: each client starts its next transaction when the last one is answered, so response times are service times with that many clients, retries included.";
+    /// Under the distribution and the statement table.
+    NOTE_MERGED [] "Percentiles are taken from the merged histograms of all valid trials, never averaged; one that fewer than ten values lie beyond is not shown.";
+    /// Under the comparison table.
+    NOTE_COMPARISONS [margin, alpha, family] "Ratios are geometric means over blocks with the 95 % interval of Student's t on logarithms, paired by block. Better and worse hold after Holm's correction for {family} comparisons per metric at a joint risk of {alpha}; equivalent means that the 90 % interval lies inside a margin of {margin}; inconclusive means that the data do not tell, not that there is no difference.";
+    /// Under the comparison table.
+    NOTE_DETECTABLE [] "Visible from: the smallest difference that a comparison with these repeats and this scatter shows four times in five.";
+    /// Under the audit table.
+    NOTE_AUDIT [] "Lost: updates that were acknowledged as committed and are not in the data. Witnessed: pairs of committed transactions that read the same value of the same row, found in the clients' own log; one stale write can undo several updates, so losses may exceed pairs.";
+    /// Example of a witnessed lost update.
+    NOTE_WITNESS [trial, row, value, client_a, sequence_a, client_b, sequence_b] "Trial {trial}: client {client_a} (transaction {sequence_a}) and client {client_b} (transaction {sequence_b}) both read {value} from row {row}, and both were told that they had committed.";
+    /// Under the generator table.
+    NOTE_GENERATOR [] "CPU time per statement is the generator process's own; with embedded SQLite it contains the database. Little gap: share of the clients' time spent inside the generator.";
+    /// Under the table of doubts.
+    NOTE_INVALID [] "Figures of invalid trials are in no mean and no comparison; they stay in the table of all trials with their reason.";
+    /// Doubt of the whole run.
+    WHOLE_RUN [] "whole run";
+    /// How many trials have a doubt.
+    TRIALS_OF [trials, measured] "{trials} of {measured} trials";
+    /// One line about the run.
+    NOTE_RUN [started, version, seed, blocks] "Measured {started} (UTC) with dyno {version}, {blocks} blocks, seed {seed}.";
+    /// One line about the run, with a profile.
+    NOTE_RUN_PROFILE [started, version, seed, blocks, profile] "Measured {started} (UTC) with dyno {version}, profile {profile}, {blocks} blocks, seed {seed}.";
+    /// One line about the machine.
+    NOTE_MACHINE [cpu, processors, memory, os, kernel] "{cpu}, {processors} logical processors, {memory} memory, {os}, {kernel}.";
+    /// The run is still going on or was killed.
+    NOTE_NO_END [] "The run has not written its end: it was killed, or is still going on.";
+    /// A file could not be read.
+    NOTE_UNREADABLE [what] "Not readable: {what}.";
+    /// A failed trial.
+    NOTE_FAILED_TRIAL [trial, line, clients, reason] "Trial {trial} ({line}, {clients}) failed: {reason}";
+    /// A failed system.
+    NOTE_FAILED_SYSTEM [system, reason] "System {system} failed: {reason}";
+    /// Missing trials.
+    NOTE_MISSING [trials] "Never finished: {trials}.";
+    /// Published figures.
+    NOTE_PUBLISHED [source] "Published figures are from {source}; they were measured on other machines and show a shape, not a comparison.";
+    /// Published values that were read off a chart.
+    NOTE_APPROXIMATE [] "Values marked ~ were read off a chart or describe a trend.";
+    /// Nothing at all was measured.
+    NOTE_NOTHING [] "No trial was measured.";
+    /// Path of the report, at the end of the text.
+    NOTE_RESULTS_IN [path] "Results: {path}";
+}

@@ -1,0 +1,195 @@
+//! How figures look: same digits and separators in all languages. The only place where renderers get text for numbers.
+
+use crate::report::model::{Estimate, Unit};
+
+/// A whole number with thousands separators: `12,345`.
+#[must_use]
+pub fn count(value: u64) -> String {
+    group(&value.to_string())
+}
+
+/// Three significant digits, never fewer than the whole part has: `0.00123`, `1.23`, `12.3`, `123`, `1,234`.
+#[must_use]
+pub fn digits(value: f64) -> String {
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    let decimals = decimals(value);
+    let text = format!("{:.decimals$}", value.abs());
+    // The whole part alone is grouped: `1234.5` cannot occur, four digits have no decimals.
+    let text = if decimals == 0 { group(&text) } else { text };
+    if value < 0.0 { format!("-{text}") } else { text }
+}
+
+/// A share given in hundredths, with its sign: `11.8 %`, `0.12 %`, `100 %`. Values below 0.01 are shown as `< 0.01 %`,
+/// because `0 %` would say that there was nothing.
+#[must_use]
+pub fn percent(hundredths: f64) -> String {
+    match hundredths {
+        0.0 => "0 %".to_owned(),
+        value if value.abs() < 0.01 => "< 0.01 %".to_owned(),
+        value if value.abs() < 1.0 => format!("{value:.2} %"),
+        value if value.abs() < 99.95 => format!("{value:.1} %"),
+        value => format!("{value:.0} %"),
+    }
+}
+
+/// A ratio with two decimals (three below 0.1): `1.32`, `0.054`.
+#[must_use]
+pub fn ratio(value: f64) -> String {
+    if value.abs() >= 99.95 {
+        digits(value)
+    } else if value.abs() >= 9.995 {
+        format!("{value:.1}")
+    } else if value.abs() >= 0.0995 {
+        format!("{value:.2}")
+    } else {
+        format!("{value:.3}")
+    }
+}
+
+/// A p-value: `0.032`, `< 0.001`.
+#[must_use]
+pub fn p_value(value: f64) -> String {
+    if value < 0.001 { "< 0.001".to_owned() } else { format!("{value:.3}") }
+}
+
+/// A value in its unit, without the unit's symbol.
+#[must_use]
+pub fn value(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Percent => percent(value),
+        Unit::Ratio => ratio(value),
+        Unit::Count => group(&format!("{value:.0}")),
+        Unit::Bytes => digits(value / 1e6),
+        Unit::TransactionsPerSecond | Unit::Milliseconds | Unit::Microseconds | Unit::Seconds => {
+            digits(value)
+        }
+    }
+}
+
+/// Symbol of a unit, the same in all languages; empty where the value carries it or needs none.
+#[must_use]
+pub fn symbol(unit: Unit) -> &'static str {
+    match unit {
+        Unit::TransactionsPerSecond => "tx/s",
+        Unit::Milliseconds => "ms",
+        Unit::Microseconds => "µs",
+        Unit::Seconds => "s",
+        Unit::Bytes => "MB",
+        Unit::Percent | Unit::Count | Unit::Ratio => "",
+    }
+}
+
+/// Half the width of an estimate's interval, with as many decimals as its mean is shown with; `None` without interval.
+/// Intervals of Student's t are symmetric.
+#[must_use]
+pub fn half_width(estimate: &Estimate) -> Option<String> {
+    let interval = estimate.interval?;
+    let decimals = decimals(estimate.mean);
+    let text = format!("{:.decimals$}", (interval.high - interval.low) / 2.0);
+    Some(if decimals == 0 { group(&text) } else { text })
+}
+
+/// Bytes as megabytes with unit: `18.2 MB`.
+#[must_use]
+pub fn megabytes(bytes: u64) -> String {
+    format!("{} MB", digits(bytes as f64 / 1e6))
+}
+
+/// Decimals that show three significant digits.
+fn decimals(value: f64) -> usize {
+    match value.abs() {
+        v if v >= 99.95 || v == 0.0 => 0,
+        v if v >= 9.995 => 1,
+        v if v >= 0.9995 => 2,
+        v if v >= 0.09995 => 3,
+        v if v >= 0.009_995 => 4,
+        _ => 5,
+    }
+}
+
+/// Puts commas between groups of three digits of a whole number.
+fn group(whole: &str) -> String {
+    let (sign, number) = whole.strip_prefix('-').map_or(("", whole), |rest| ("-", rest));
+    let mut grouped = String::with_capacity(whole.len() + whole.len() / 3);
+    grouped.push_str(sign);
+    for (i, digit) in number.chars().enumerate() {
+        if i > 0 && (number.len() - i).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::model::Range;
+
+    #[test]
+    fn figures_have_three_significant_digits() {
+        let rows = [
+            (0.0, "0"),
+            (0.001_234, "0.00123"),
+            (0.012_34, "0.0123"),
+            (0.9996, "1.00"),
+            (1.234, "1.23"),
+            (12.34, "12.3"),
+            (99.96, "100"),
+            (123.4, "123"),
+            (1234.5, "1,234"),
+            (1_234_567.0, "1,234,567"),
+            (-12.34, "-12.3"),
+            (-1234.0, "-1,234"),
+        ];
+        for (value, text) in rows {
+            assert_eq!(digits(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn a_small_share_is_never_shown_as_nothing() {
+        assert_eq!(percent(0.0), "0 %");
+        assert_eq!(percent(0.000_6), "< 0.01 %");
+        assert_eq!(percent(0.12), "0.12 %");
+        assert_eq!(percent(11.84), "11.8 %");
+        assert_eq!(percent(100.0), "100 %");
+    }
+
+    #[test]
+    fn ratios_keep_two_decimals() {
+        assert_eq!(ratio(1.3249), "1.32");
+        assert_eq!(ratio(0.0543), "0.054");
+        assert_eq!(ratio(12.34), "12.3");
+        assert_eq!(ratio(1234.0), "1,234");
+    }
+
+    #[test]
+    fn half_widths_are_shown_as_exactly_as_their_mean() {
+        let estimate = Estimate {
+            unit: Unit::TransactionsPerSecond,
+            mean: 5123.0,
+            interval: Some(Range { low: 5000.6, high: 5245.4 }),
+            repeats: 5,
+        };
+        assert_eq!(half_width(&estimate).as_deref(), Some("122"));
+        let one = Estimate { interval: None, ..estimate };
+        assert_eq!(half_width(&one), None);
+    }
+
+    #[test]
+    fn whole_numbers_are_grouped_by_thousands() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1000), "1,000");
+        assert_eq!(count(12_345_678), "12,345,678");
+    }
+
+    #[test]
+    fn tiny_p_values_are_bounded_not_rounded_to_zero() {
+        assert_eq!(p_value(0.000_02), "< 0.001");
+        assert_eq!(p_value(0.0321), "0.032");
+    }
+}

@@ -1,0 +1,5 @@
+//! Reports: the model and its renderers.
+
+pub mod chart;
+pub mod figures;
+pub mod model;

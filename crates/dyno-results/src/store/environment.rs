@@ -1,0 +1,155 @@
+//! The machine and the program that made a run, as `environment.json` holds them.
+//!
+//! The host's name and the command line are left out on purpose: a results folder is passed on to strangers, and both
+//! may hold what is nobody's business.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// What the figures depend on besides the experiment. Unknown values are empty or 0.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Environment {
+    /// Processor model.
+    pub cpu_model: String,
+    /// Logical processors that this process may use.
+    pub cpu_usable: u32,
+    /// Logical processors of the machine.
+    pub cpu_logical: u32,
+    /// Physical cores of the machine; 0 when the system does not tell.
+    pub cpu_cores: u32,
+    /// Memory of the machine in bytes.
+    pub memory_bytes: u64,
+    /// Kernel's name and release.
+    pub kernel: String,
+    /// Name of the distribution.
+    pub os_release: String,
+    /// Processor architecture.
+    pub architecture: String,
+    /// Hypervisor or container, as far as the system tells; empty when it seems to be bare metal.
+    pub virtualisation: String,
+    /// Version of dyno.
+    pub dyno_version: String,
+    /// `release` or `debug`.
+    pub build_profile: String,
+}
+
+impl Environment {
+    /// Reads this machine's description from `/proc` and `/etc/os-release`. What cannot be read stays empty.
+    #[must_use]
+    pub fn capture() -> Self {
+        Self::capture_below(Path::new("/"))
+    }
+
+    /// As [`Self::capture`], with another folder as the root of the file system.
+    fn capture_below(root: &Path) -> Self {
+        let read = |path: &str| std::fs::read_to_string(root.join(path)).unwrap_or_default();
+        let cpuinfo = read("proc/cpuinfo");
+        let usable = std::thread::available_parallelism().map_or(0, std::num::NonZero::get);
+        let name = read("proc/sys/kernel/ostype");
+        let release = read("proc/sys/kernel/osrelease");
+        Self {
+            cpu_model: cpuinfo_field(&cpuinfo, "model name").next().unwrap_or_default().to_owned(),
+            cpu_usable: u32::try_from(usable).unwrap_or(u32::MAX),
+            cpu_logical: u32::try_from(cpuinfo_field(&cpuinfo, "processor").count()).unwrap_or(u32::MAX),
+            cpu_cores: physical_cores(&cpuinfo),
+            memory_bytes: memory_total(&read("proc/meminfo")),
+            kernel: format!("{} {}", name.trim(), release.trim()).trim().to_owned(),
+            os_release: os_pretty_name(&read("etc/os-release")),
+            architecture: std::env::consts::ARCH.to_owned(),
+            virtualisation: virtualisation(root, &cpuinfo),
+            dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+            build_profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+        }
+    }
+}
+
+fn cpuinfo_field<'a>(cpuinfo: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
+    cpuinfo
+        .lines()
+        .filter_map(|line| line.split_once(':'))
+        .filter(move |(key, _)| key.trim() == name)
+        .map(|(_, value)| value.trim())
+}
+
+/// Distinct pairs of socket and core.
+fn physical_cores(cpuinfo: &str) -> u32 {
+    let sockets = cpuinfo_field(cpuinfo, "physical id");
+    let cores = cpuinfo_field(cpuinfo, "core id");
+    let pairs: BTreeSet<_> = sockets.zip(cores).collect();
+    u32::try_from(pairs.len()).unwrap_or(u32::MAX)
+}
+
+fn memory_total(meminfo: &str) -> u64 {
+    meminfo
+        .lines()
+        .find_map(|line| line.strip_prefix("MemTotal:"))
+        .and_then(|rest| rest.trim().strip_suffix("kB"))
+        .and_then(|kilobytes| kilobytes.trim().parse::<u64>().ok())
+        .map_or(0, |kilobytes| kilobytes * 1024)
+}
+
+fn os_pretty_name(os_release: &str) -> String {
+    os_release
+        .lines()
+        .find_map(|line| line.strip_prefix("PRETTY_NAME="))
+        .map(|name| name.trim().trim_matches('"').to_owned())
+        .unwrap_or_default()
+}
+
+fn virtualisation(root: &Path, cpuinfo: &str) -> String {
+    let mut kinds = Vec::new();
+    if cpuinfo_field(cpuinfo, "flags")
+        .next()
+        .is_some_and(|flags| flags.split(' ').any(|flag| flag == "hypervisor"))
+    {
+        kinds.push("virtual machine");
+    }
+    if root.join(".dockerenv").exists() || root.join("run/.containerenv").exists() {
+        kinds.push("container");
+    }
+    kinds.join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_machine_is_described() {
+        let environment = Environment::capture();
+        assert!(environment.cpu_usable >= 1);
+        assert!(environment.memory_bytes > 1 << 20, "{environment:?}");
+        assert!(environment.kernel.starts_with("Linux "), "{environment:?}");
+        assert_eq!(environment.dyno_version, env!("CARGO_PKG_VERSION"));
+    }
+
+    #[test]
+    fn a_machine_that_tells_nothing_gives_empty_values() {
+        let environment = Environment::capture_below(Path::new("/nonexistent"));
+        assert_eq!(environment.cpu_model, "");
+        assert_eq!(environment.memory_bytes, 0);
+        assert_eq!(environment.kernel, "");
+    }
+
+    #[test]
+    fn hyperthreads_of_one_core_count_once() {
+        let cpuinfo = "processor\t: 0\nphysical id\t: 0\ncore id\t\t: 0\n\nprocessor\t: 1\nphysical id\t: 0\ncore id\t\t: 0\n";
+        assert_eq!(physical_cores(cpuinfo), 1);
+        assert_eq!(cpuinfo_field(cpuinfo, "processor").count(), 2);
+    }
+
+    #[test]
+    fn the_distributions_name_loses_its_quotes() {
+        assert_eq!(
+            os_pretty_name("ID=debian\nPRETTY_NAME=\"Debian GNU/Linux 12 (bookworm)\"\n"),
+            "Debian GNU/Linux 12 (bookworm)"
+        );
+    }
+
+    #[test]
+    fn memory_is_read_in_kibibytes() {
+        assert_eq!(memory_total("MemTotal:        4028092 kB\nMemFree: 1 kB\n"), 4_028_092 * 1024);
+    }
+}

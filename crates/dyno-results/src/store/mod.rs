@@ -1,0 +1,3 @@
+//! The results folder.
+
+pub mod environment;
