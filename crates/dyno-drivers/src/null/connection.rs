@@ -1,0 +1,370 @@
+//! A connection to nothing, which behaves as its script says.
+
+use super::script::{CONNECT, CannedValue, Latency, Script, Stall};
+use super::statement::StatementKind;
+use crate::driver::{Driver, Outcome, Statement};
+use crate::transport::Io;
+use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::Target;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+type Result<T> = std::result::Result<T, OperationFailure>;
+
+/// A connection to a null server in this process.
+pub struct Connection {
+    server: Arc<Server>,
+    io: Io,
+    /// Number of this connection on its server, from 0; the stream of its random numbers.
+    number: u64,
+    prepared: Vec<StatementKind>,
+    /// Statements begun.
+    statements: u64,
+    is_lost: bool,
+    interruption: Arc<Interruption>,
+}
+
+/// What connections with the same option text have in common. It lives as long as one of them: a trial that connects anew
+/// starts from the beginning.
+struct Server {
+    script: Script,
+    /// True when every statement is answered at once with success, so that nothing needs to be looked up.
+    is_plain: bool,
+    started: Instant,
+    connections: AtomicU64,
+}
+
+/// Servers by option text.
+static SERVERS: Mutex<Option<HashMap<String, Weak<Server>>>> = Mutex::new(None);
+
+impl Server {
+    /// The running server of an option text, or a new one.
+    fn named(options: &str) -> Result<Arc<Self>> {
+        let mut servers = lock(&SERVERS);
+        let servers = servers.get_or_insert_default();
+        if let Some(server) = servers.get(options).and_then(Weak::upgrade) {
+            return Ok(server);
+        }
+        let script = Script::parse(options)?;
+        let is_plain = script.latencies[..CONNECT].iter().all(|latency| *latency == Latency::Constant(0))
+            && script.failures[..CONNECT].iter().all(Vec::is_empty)
+            && (script.hang_after, script.disconnect_after, script.stall) == (None, None, None);
+        let server =
+            Arc::new(Self { script, is_plain, started: Instant::now(), connections: AtomicU64::new(0) });
+        servers.retain(|_, server| server.strong_count() > 0);
+        servers.insert(options.to_owned(), Arc::downgrade(&server));
+        Ok(server)
+    }
+
+    /// How long after `begun` the answer leaves.
+    fn delay(&self, kind: usize, statement: u64, random: &mut Random, begun: Instant) -> Duration {
+        let delay = Duration::from_micros(match self.script.latencies[kind] {
+            Latency::Constant(micros) => micros,
+            Latency::Uniform { low, high } => {
+                low + (random.unit() * (high - low).saturating_add(1) as f64) as u64
+            }
+            Latency::Exponential { mean } => (-(1.0 - random.unit()).ln() * mean as f64) as u64,
+        });
+        match self.script.stall {
+            Some(Stall::After { statements, length }) if statement == statements => delay + length,
+            Some(Stall::Span { at, length, every }) => {
+                let ready = (begun - self.started) + delay;
+                let Some(since) = ready.checked_sub(at) else { return delay };
+                let into = every.map_or(since, |every| nanos_modulo(since, every));
+                delay + length.saturating_sub(into)
+            }
+            _ => delay,
+        }
+    }
+
+    fn failure(&self, kind: usize, random: &mut Random) -> Option<FailureKind> {
+        let rules = &self.script.failures[kind];
+        if rules.is_empty() {
+            return None;
+        }
+        let mut draw = random.unit();
+        rules.iter().find_map(|(failure, probability)| {
+            draw -= probability;
+            (draw < 0.0).then_some(*failure)
+        })
+    }
+}
+
+fn nanos_modulo(span: Duration, period: Duration) -> Duration {
+    let rest = span.as_nanos() % period.as_nanos().max(1);
+    Duration::from_nanos(u64::try_from(rest).unwrap_or(u64::MAX))
+}
+
+/// A panic elsewhere leaves these small states usable.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// SplitMix64 (Steele, Lea, Flood 2014), started anew for every statement so that draws do not depend on the past.
+struct Random(u64);
+
+impl Random {
+    fn of(seed: u64, connection: u64, statement: u64) -> Self {
+        let mut random = Self(seed);
+        random.0 = random.next() ^ connection;
+        random.0 = random.next() ^ statement;
+        random
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// Uniform in [0, 1).
+    fn unit(&mut self) -> f64 {
+        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+    }
+}
+
+/// Lets another thread end a blocking wait.
+#[derive(Default)]
+struct Interruption {
+    state: Mutex<Wait>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Wait {
+    is_waiting: bool,
+    is_interrupted: bool,
+}
+
+impl Interruption {
+    /// Blocks for a time (`None`: for ever); true when it was interrupted.
+    fn wait(&self, duration: Option<Duration>) -> bool {
+        let mut wait = lock(&self.state);
+        *wait = Wait { is_waiting: true, is_interrupted: false };
+        let pending = |wait: &mut Wait| !wait.is_interrupted;
+        let mut wait = match duration {
+            Some(duration) => {
+                let waited = self.changed.wait_timeout_while(wait, duration, pending);
+                waited.unwrap_or_else(PoisonError::into_inner).0
+            }
+            None => self.changed.wait_while(wait, pending).unwrap_or_else(PoisonError::into_inner),
+        };
+        wait.is_waiting = false;
+        wait.is_interrupted
+    }
+
+    /// Ends the wait in progress; without one it does nothing, as with SQLite.
+    fn interrupt(&self) {
+        let mut wait = lock(&self.state);
+        wait.is_interrupted = wait.is_waiting;
+        self.changed.notify_all();
+    }
+}
+
+/// Every row of every answer.
+struct CannedRow<'a> {
+    value: Value<'a>,
+    columns: usize,
+}
+
+impl Row for CannedRow<'_> {
+    fn len(&self) -> usize {
+        self.columns
+    }
+
+    fn get(&self, column: usize) -> Value<'_> {
+        if column < self.columns { self.value } else { Value::Null }
+    }
+}
+
+/// Takes the rows of a bulk load and forgets them.
+struct Nowhere;
+
+impl RowWriter for Nowhere {
+    fn integer(&mut self, _value: i64) {}
+    fn text(&mut self, _value: &str) {}
+    fn null(&mut self) {}
+}
+
+impl Connection {
+    /// Waits as the script says for one statement, and fails if it says so.
+    async fn behave(&mut self, kind: usize) -> Result<()> {
+        if self.is_lost {
+            return Err(OperationFailure::new(
+                FailureKind::ConnectionLost,
+                "the scripted connection is broken",
+            ));
+        }
+        let statement = self.statements;
+        self.statements += 1;
+        let script = &self.server.script;
+        if script.disconnect_after.is_some_and(|limit| statement >= limit) {
+            self.is_lost = true;
+            return Err(OperationFailure::new(
+                FailureKind::ConnectionLost,
+                format!("the connection broke, as scripted, after {statement} statements"),
+            ));
+        }
+        if script.hang_after.is_some_and(|limit| statement >= limit) {
+            self.hang().await?;
+        }
+        let mut random = Random::of(script.seed, self.number, statement);
+        let delay = self.server.delay(kind, statement, &mut random, Instant::now());
+        let failure = self.server.failure(kind, &mut random);
+        self.pause(delay).await?;
+        let Some(failure) = failure else { return Ok(()) };
+        self.is_lost = failure == FailureKind::ConnectionLost;
+        let number = self.number;
+        Err(OperationFailure::new(
+            failure,
+            format!("scripted for statement {statement} of connection {number}"),
+        ))
+    }
+
+    async fn pause(&self, duration: Duration) -> Result<()> {
+        match &self.io {
+            _ if duration.is_zero() => Ok(()),
+            Io::Blocking if self.interruption.wait(Some(duration)) => Err(interrupted()),
+            Io::Blocking => Ok(()),
+            Io::Reactor(_) => {
+                self.io.sleep(duration).await;
+                Ok(())
+            }
+        }
+    }
+
+    /// Never answers: pends until the task is dropped, or blocks until interrupted.
+    async fn hang(&self) -> Result<()> {
+        match &self.io {
+            Io::Blocking => {
+                self.interruption.wait(None);
+                Err(interrupted())
+            }
+            Io::Reactor(_) => std::future::pending().await,
+        }
+    }
+
+    fn answer<S: RowSink>(&self, kind: StatementKind, sink: &mut S) -> Outcome {
+        let script = &self.server.script;
+        match kind {
+            StatementKind::Select => {
+                if !S::DISCARDS {
+                    let value = match &script.value {
+                        CannedValue::Integer(value) => Value::Integer(*value),
+                        CannedValue::Text(text) => Value::Text(text),
+                    };
+                    let row = CannedRow { value, columns: script.columns };
+                    (0..script.rows).for_each(|_| sink.row(&row));
+                }
+                Outcome { has_rows: true, rows: script.rows, affected: 0 }
+            }
+            kind if kind.is_write() => Outcome { has_rows: false, rows: 0, affected: script.affected },
+            _ => Outcome::default(),
+        }
+    }
+
+    async fn run<S: RowSink>(&mut self, kind: StatementKind, sink: &mut S) -> Result<Outcome> {
+        if self.server.is_plain {
+            self.statements += 1;
+        } else {
+            self.behave(kind as usize).await?;
+        }
+        Ok(self.answer(kind, sink))
+    }
+
+    /// Statements begun on this connection so far, session set-up and bulk loads excluded.
+    #[must_use]
+    pub fn statements(&self) -> u64 {
+        self.statements
+    }
+}
+
+fn interrupted() -> OperationFailure {
+    OperationFailure::new(FailureKind::Cancelled, "interrupted")
+}
+
+impl Driver for Connection {
+    /// Ignores `session_setup`: there is no session to set up.
+    async fn connect(target: &Target, io: &Io) -> Result<Self> {
+        let server = Server::named(&target.database)?;
+        let number = server.connections.fetch_add(1, Ordering::Relaxed);
+        let connection = Self {
+            server,
+            io: io.clone(),
+            number,
+            prepared: Vec::new(),
+            statements: 0,
+            is_lost: false,
+            interruption: Arc::default(),
+        };
+        let mut random = Random::of(connection.server.script.seed, number, u64::MAX);
+        let delay = connection.server.delay(CONNECT, u64::MAX, &mut random, Instant::now());
+        let failure = connection.server.failure(CONNECT, &mut random);
+        connection.pause(delay.min(target.connect_timeout)).await?;
+        if delay > target.connect_timeout {
+            return Err(OperationFailure::new(
+                FailureKind::Timeout,
+                format!("no connection within {:?}, as scripted", target.connect_timeout),
+            ));
+        }
+        match failure {
+            Some(kind) => Err(OperationFailure::new(kind, format!("scripted for connection {number}"))),
+            None => Ok(connection),
+        }
+    }
+
+    fn server_version(&self) -> &str {
+        "null"
+    }
+
+    async fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        self.prepared.push(StatementKind::of(sql.as_bytes()));
+        Ok(Statement(
+            u32::try_from(self.prepared.len() - 1).expect("fewer than 2^32 statements are prepared"),
+        ))
+    }
+
+    async fn execute<S: RowSink>(
+        &mut self,
+        statement: Statement,
+        _parameters: &[Value<'_>],
+        sink: &mut S,
+    ) -> Result<Outcome> {
+        match self.prepared.get(statement.0 as usize) {
+            Some(kind) => self.run(*kind, sink).await,
+            None => Err(OperationFailure::new(
+                FailureKind::BadStatement,
+                format!("statement {} was not prepared on this connection", statement.0),
+            )),
+        }
+    }
+
+    async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
+        self.run(StatementKind::of(sql.as_bytes()), sink).await
+    }
+
+    async fn bulk_load(&mut self, _load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
+        let mut loaded = 0;
+        while rows.next(&mut Nowhere) {
+            loaded += 1;
+        }
+        Ok(loaded)
+    }
+
+    async fn close(&mut self) {}
+
+    fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
+        match self.io {
+            Io::Blocking => {
+                let interruption = Arc::clone(&self.interruption);
+                Some(Box::new(move || interruption.interrupt()))
+            }
+            Io::Reactor(_) => None,
+        }
+    }
+}
