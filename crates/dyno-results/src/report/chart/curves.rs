@@ -1,0 +1,419 @@
+//! Charts over the number of clients: lines through means with intervals, every repeat as a dot, published figures
+//! beside them, in one panel or in small multiples on equal axes.
+
+use super::frame::{
+    Frame, Key, MEDIUM, SMALL, Tick, WIDTH, label_room, legend, panel_title, ticks, x_axis, y_axis,
+};
+use super::labels::spread_out;
+use super::palette::Slot;
+use super::scale::{Scale, Spread, rounded_out, spread_for_levels};
+use super::svg::{Anchor, Chart, Drawing};
+use super::text::{Quantity, axis_label, width_em};
+
+/// A chart over the number of clients.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CurveChart {
+    /// Unique in the page.
+    pub id: String,
+    /// The finding, or what is drawn.
+    pub title: String,
+    /// What is drawn, for readers who cannot see it.
+    pub description: String,
+    /// Name of the x axis.
+    pub x_title: String,
+    /// Name of the y axis with its unit.
+    pub y_title: String,
+    /// The same, saying that the axis is logarithmic; used when it is.
+    pub y_title_logarithmic: String,
+    /// What the values are.
+    pub quantity: Quantity,
+    /// Panels, all on the same axes unless they have their own.
+    pub panels: Vec<CurvePanel>,
+    /// Panels beside each other; `None`: by their number.
+    pub columns: Option<usize>,
+}
+
+/// One panel.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CurvePanel {
+    /// What is particular to it; empty for a single panel.
+    pub title: String,
+    /// Its lines.
+    pub curves: Vec<Curve>,
+    /// True when its values are of another size than the others' and it has a y axis of its own.
+    pub has_own_axis: bool,
+}
+
+/// One line.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Curve {
+    /// Name.
+    pub label: String,
+    /// Colour, dash and marker.
+    pub slot: Slot,
+    /// True for figures from elsewhere.
+    pub is_published: bool,
+    /// Points by rising `x`.
+    pub points: Vec<CurvePoint>,
+}
+
+/// One point of a line.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CurvePoint {
+    /// Number of clients.
+    pub x: f64,
+    /// Mean; `None` when there is no usable figure.
+    pub value: Option<f64>,
+    /// Its interval.
+    pub interval: Option<(f64, f64)>,
+    /// Every repeat's value that is in the mean.
+    pub repeats: Vec<f64>,
+    /// Values of repeats that may not be used; drawn as crosses.
+    pub unusable: Vec<f64>,
+    /// Shown on hovering.
+    pub tooltip: String,
+}
+
+/// Intervals may take the axis this much beyond the largest value; what is farther out is cut at the axis. Two repeats
+/// have intervals of twelve standard errors, which would squeeze the figures themselves.
+const INTERVAL_ALLOWANCE: f64 = 0.4;
+
+impl Curve {
+    fn key(&self) -> Key {
+        let class = if self.is_published { "published" } else { "" };
+        Key { label: self.label.clone(), slot: self.slot, class }
+    }
+
+    fn class(&self) -> String {
+        format!("series {}{}", self.slot.class(), if self.is_published { " published" } else { "" })
+    }
+}
+
+/// The y axis of one panel or of all.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Span {
+    spread: Spread,
+    low: f64,
+    high: f64,
+}
+
+impl Span {
+    /// The span that shows all values of these panels: from zero when linear; logarithmic where response times span
+    /// more than one order of magnitude, and where whole lines differ a hundredfold.
+    fn of(panels: &[&CurvePanel], quantity: Quantity) -> Self {
+        let curves = || panels.iter().flat_map(|panel| &panel.curves);
+        let points = || curves().flat_map(|curve| &curve.points);
+        let values = || {
+            let shown = points().flat_map(|p| p.value.into_iter().chain(p.repeats.iter().copied()));
+            shown.chain(points().flat_map(|p| p.unusable.iter().copied())).filter(|value| value.is_finite())
+        };
+        let high = values().fold(0.0, f64::max);
+        let low = values().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
+        let peaks = curves().map(|c| c.points.iter().filter_map(|p| p.value).fold(0.0, f64::max));
+        let lowest_peak = peaks.filter(|peak| *peak > 0.0).fold(f64::INFINITY, f64::min);
+        let is_logarithmic = match quantity {
+            Quantity::Time => high / low > 12.0,
+            Quantity::Number => high / lowest_peak > 100.0,
+            Quantity::Percent | Quantity::Ratio => false,
+        };
+        let intervals = || points().filter_map(|p| p.interval);
+        let reach = intervals().map(|(_, to)| to).fold(high, f64::max).min(high * (1.0 + INTERVAL_ALLOWANCE));
+        if is_logarithmic {
+            let from = intervals().map(|(from, _)| from).filter(|from| *from > low * 0.4).fold(low, f64::min);
+            let (low, high) = rounded_out(Spread::Logarithmic, from * 0.95, reach * 1.05, 5);
+            Self { spread: Spread::Logarithmic, low, high }
+        } else {
+            let high = if reach > 0.0 { reach * 1.03 } else { 1.0 };
+            let (low, high) = rounded_out(Spread::Linear, 0.0, high, 5);
+            Self { spread: Spread::Linear, low, high }
+        }
+    }
+
+    fn scale(self, frame: Frame) -> Scale {
+        Scale::new(self.spread, self.low, self.high, frame.bottom, frame.top)
+    }
+
+    fn ticks(self, frame: Frame, quantity: Quantity) -> Vec<Tick> {
+        ticks(&self.scale(frame), quantity, if frame.height() > 200.0 { 6 } else { 4 })
+    }
+}
+
+/// Where everything goes.
+struct Layout {
+    columns: usize,
+    cell_height: f64,
+    /// Room left of the first column, for the labels of the y axis.
+    left: f64,
+    /// Room at the right of every panel for labels at its lines; 0: there is a legend instead.
+    label_width: f64,
+    /// Share of the width that the first of two columns takes.
+    first_share: f64,
+}
+
+impl Layout {
+    fn of(chart: &CurveChart, span: Span) -> Self {
+        let count = chart.panels.len().max(1);
+        let columns = chart.columns.unwrap_or(match count {
+            1 => 1,
+            2 | 4 => 2,
+            _ => 3,
+        });
+        let cell_height = match columns {
+            1 => 330.0,
+            2 => 236.0,
+            _ => 190.0,
+        };
+        let probe = Frame { left: 0.0, right: 1.0, top: 0.0, bottom: cell_height - 50.0 };
+        let left = label_room(&span.ticks(probe, chart.quantity)) + 20.0;
+        let has_aside = count == 2 && chart.panels[1].has_own_axis;
+        let first_share = if has_aside { 0.62 } else { 1.0 / columns as f64 };
+        let widest = chart.curves().map(|curve| width_em(&curve.label) * MEDIUM + 22.0).fold(0.0, f64::max);
+        let room = (WIDTH - left) * if has_aside { 0.38 } else { 1.0 / columns as f64 };
+        let has_lines = chart.levels().len() > 1;
+        let most = chart.panels.iter().map(|panel| panel.curves.len()).max().unwrap_or(0);
+        let fits = room - widest > 190.0 && widest < 230.0 && most as f64 * 15.0 < cell_height - 60.0;
+        Self {
+            columns,
+            cell_height,
+            left,
+            label_width: if has_lines && fits { widest } else { 0.0 },
+            first_share,
+        }
+    }
+
+    /// Plot area of a panel whose cells begin at `top`.
+    fn frame(&self, i: usize, panel: &CurvePanel, own_room: f64, top: f64) -> Frame {
+        let (row, column) = (i / self.columns, i % self.columns);
+        let whole = WIDTH - self.left;
+        let (from, width) = if self.columns == 2 {
+            let shares = [self.first_share, 1.0 - self.first_share];
+            (if column == 0 { 0.0 } else { whole * shares[0] }, whole * shares[column])
+        } else {
+            (column as f64 * whole / self.columns as f64, whole / self.columns as f64)
+        };
+        let top = top + row as f64 * self.cell_height + if panel.title.is_empty() { 8.0 } else { 28.0 };
+        let bottom = top + self.cell_height - 68.0 + if panel.title.is_empty() { 20.0 } else { 0.0 };
+        let gutter = if panel.has_own_axis && column > 0 { own_room } else { 0.0 };
+        let left = self.left + from + gutter + if column > 0 { 10.0 } else { 0.0 };
+        Frame { left, right: self.left + from + width - self.label_width - 8.0, top, bottom }
+    }
+}
+
+impl CurveChart {
+    fn curves(&self) -> impl Iterator<Item = &Curve> {
+        self.panels.iter().flat_map(|panel| &panel.curves)
+    }
+
+    fn levels(&self) -> Vec<f64> {
+        let mut levels: Vec<f64> =
+            self.curves().flat_map(|curve| &curve.points).map(|point| point.x).collect();
+        levels.sort_by(f64::total_cmp);
+        levels.dedup();
+        levels
+    }
+
+    /// Whether the shared y axis is logarithmic.
+    #[must_use]
+    pub fn is_logarithmic(&self) -> bool {
+        self.shared_span().spread == Spread::Logarithmic
+    }
+
+    fn shared_span(&self) -> Span {
+        let shared: Vec<&CurvePanel> = self.panels.iter().filter(|panel| !panel.has_own_axis).collect();
+        Span::of(&shared, self.quantity)
+    }
+
+    /// Draws it.
+    #[must_use]
+    pub fn draw(&self) -> Chart {
+        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
+        let span = self.shared_span();
+        let layout = Layout::of(self, span);
+        let levels = self.levels();
+        let mut top = 4.0;
+        if layout.label_width == 0.0 {
+            top += legend(&mut drawing, &self.keys(), 8.0, top, WIDTH - 16.0);
+        }
+        let mut bottom = top;
+        for (i, panel) in self.panels.iter().enumerate() {
+            let own = if panel.has_own_axis { Span::of(&[panel], self.quantity) } else { span };
+            let probe = layout.frame(i, panel, 0.0, top);
+            let own_room = label_room(&own.ticks(probe, self.quantity));
+            let frame = layout.frame(i, panel, own_room, top);
+            let is_labelled = i % layout.columns == 0 || panel.has_own_axis;
+            draw_panel(
+                &mut drawing,
+                panel,
+                self.quantity,
+                frame,
+                own,
+                &levels,
+                is_labelled,
+                layout.label_width,
+            );
+            bottom = f64::max(bottom, frame.bottom);
+        }
+        let is_logarithmic = span.spread == Spread::Logarithmic;
+        let y_title = if is_logarithmic { &self.y_title_logarithmic } else { &self.y_title };
+        drawing.upright_text("axis-title", (14.0, f64::midpoint(top, bottom)), y_title);
+        let middle = f64::midpoint(layout.left, WIDTH - layout.label_width);
+        drawing.text("axis-title", (middle, bottom + 36.0), Anchor::Middle, &self.x_title);
+        drawing.finish(bottom + 46.0)
+    }
+
+    /// One key per distinct series, in order of appearance.
+    fn keys(&self) -> Vec<Key> {
+        let mut keys: Vec<Key> = Vec::new();
+        for key in self.curves().map(Curve::key) {
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        keys
+    }
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one caller; the arguments are the panel's place in the figure"
+)]
+fn draw_panel(
+    drawing: &mut Drawing,
+    panel: &CurvePanel,
+    quantity: Quantity,
+    frame: Frame,
+    span: Span,
+    levels: &[f64],
+    is_labelled: bool,
+    label_width: f64,
+) {
+    drawing.open("panel");
+    panel_title(drawing, frame, &panel.title);
+    let y = span.scale(frame);
+    y_axis(drawing, frame, &span.ticks(frame, quantity), is_labelled);
+    let (first, last) = (levels.first().copied().unwrap_or(0.0), levels.last().copied().unwrap_or(1.0));
+    let inset = (frame.width() * 0.04).clamp(8.0, 24.0);
+    let x = Scale::new(spread_for_levels(levels), first, last, frame.left + inset, frame.right - inset);
+    let level_ticks: Vec<Tick> = levels
+        .iter()
+        .map(|level| Tick { place: x.at(*level), label: axis_label(Quantity::Number, *level, 1.0) })
+        .collect();
+    x_axis(drawing, frame, &level_ticks);
+    let count = panel.curves.len();
+    let places = Places { x, y, frame, shift: shifts(count, levels.len(), frame), count };
+    // Dots below all lines, lines below all markers, so that no series hides another's mean.
+    for (i, curve) in panel.curves.iter().enumerate() {
+        draw_repeats(drawing, curve, &places, i);
+    }
+    for (i, curve) in panel.curves.iter().enumerate() {
+        draw_line(drawing, curve, &places, i);
+    }
+    for (i, curve) in panel.curves.iter().enumerate() {
+        draw_markers(drawing, curve, &places, i);
+    }
+    if label_width > 0.0 {
+        draw_labels(drawing, panel, &places);
+    }
+    drawing.close();
+}
+
+/// How far a series is moved sideways so that its marks do not lie on others': a few units in a chart over several
+/// levels; columns of their own when there is only one level.
+fn shifts(curves: usize, levels: usize, frame: Frame) -> f64 {
+    let curves = curves.max(1) as f64;
+    if levels > 1 { (16.0 / curves).min(4.0) } else { (frame.width() * 0.8 / curves).min(70.0) }
+}
+
+/// Where the points of a panel's series go.
+struct Places {
+    x: Scale,
+    y: Scale,
+    frame: Frame,
+    /// Distance between neighbouring series at one level.
+    shift: f64,
+    /// Number of series.
+    count: usize,
+}
+
+impl Places {
+    /// Place of a level for series `i`.
+    fn x(&self, i: usize, level: f64) -> f64 {
+        let shift = (i as f64 - (self.count as f64 - 1.0) / 2.0) * self.shift;
+        (self.x.at(level) + shift).clamp(self.frame.left, self.frame.right)
+    }
+
+    fn point(&self, i: usize, point: &CurvePoint) -> Option<(f64, f64)> {
+        point.value.map(|value| (self.x(i, point.x), self.y.at(value)))
+    }
+}
+
+fn draw_repeats(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
+    let dots = |values: fn(&CurvePoint) -> &Vec<f64>| -> Vec<(f64, f64)> {
+        let of_point = |point: &CurvePoint| {
+            let at = places.x(i, point.x);
+            values(point).iter().map(|value| (at, places.y.at(*value))).collect::<Vec<_>>()
+        };
+        curve.points.iter().flat_map(of_point).collect()
+    };
+    drawing.open(&curve.class());
+    drawing.dots("dot", &dots(|point| &point.repeats));
+    let crosses: Vec<_> = dots(|point| &point.unusable)
+        .into_iter()
+        .flat_map(|(x, y)| {
+            [((x - 3.0, y - 3.0), (x + 3.0, y + 3.0)), ((x - 3.0, y + 3.0), (x + 3.0, y - 3.0))]
+        })
+        .collect();
+    drawing.lines("cross", &crosses);
+    drawing.close();
+}
+
+fn draw_line(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
+    drawing.open(&curve.class());
+    let line: Vec<_> = curve.points.iter().map(|point| places.point(i, point)).collect();
+    drawing.curve("curve", &line);
+    let mut bars = Vec::new();
+    for point in &curve.points {
+        let (Some((x, _)), Some((from, to))) = (places.point(i, point), point.interval) else { continue };
+        bars.push(((x, places.y.at(from)), (x, places.y.at(to))));
+        // An end beyond the axis has no cross stroke: the bar goes on.
+        for end in [from, to].into_iter().filter(|end| places.y.shows(*end)) {
+            bars.push(((x - 3.5, places.y.at(end)), (x + 3.5, places.y.at(end))));
+        }
+    }
+    drawing.lines("bar", &bars);
+    drawing.close();
+}
+
+fn draw_markers(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
+    drawing.open(&curve.class());
+    for point in &curve.points {
+        if let Some(place) = places.point(i, point) {
+            drawing.marker("mark", curve.slot, place, &point.tooltip);
+        }
+    }
+    drawing.close();
+}
+
+/// Names at the right ends of the lines, moved apart where they would touch.
+fn draw_labels(drawing: &mut Drawing, panel: &CurvePanel, places: &Places) {
+    let ends: Vec<_> = panel
+        .curves
+        .iter()
+        .enumerate()
+        .filter_map(|(i, curve)| {
+            curve.points.iter().rev().find_map(|point| places.point(i, point)).map(|end| (curve, end))
+        })
+        .collect();
+    let wanted: Vec<f64> = ends.iter().map(|(_, (_, y))| *y).collect();
+    let placed = spread_out(&wanted, SMALL + 4.0, places.frame.top + 2.0, places.frame.bottom - 2.0);
+    let left = places.frame.right + 4.0;
+    for ((curve, (x, y)), label) in ends.into_iter().zip(placed) {
+        drawing.open(&curve.class());
+        if (label - y).abs() > 5.0 || left - x > 40.0 {
+            drawing.line("leader", (x + 6.0, y), (left - 1.0, label));
+        }
+        drawing.marker("mark", curve.slot, (left + 6.0, label), "");
+        drawing.close();
+        drawing.text("label", (left + 15.0, label + 4.0), Anchor::Start, &curve.label);
+    }
+}

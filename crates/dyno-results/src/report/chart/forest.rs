@@ -1,0 +1,202 @@
+//! The forest plot: ratios of compared treatments with their intervals on a logarithmic axis, the line of equality, and
+//! the band of differences that count as none.
+
+use super::frame::{Frame, MEDIUM, Tick, WIDTH, x_axis};
+use super::palette::Slot;
+use super::scale::Scale;
+use super::svg::{Anchor, Chart, Drawing};
+use super::text::{Quantity, axis_label, shortened, width_em};
+
+/// A forest plot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForestChart {
+    /// Unique in the page.
+    pub id: String,
+    /// The finding, or what is drawn.
+    pub title: String,
+    /// What is drawn, for readers who cannot see it.
+    pub description: String,
+    /// Name of the x axis.
+    pub x_title: String,
+    /// Written left of the line of equality, below the axis.
+    pub below_label: String,
+    /// Written right of it.
+    pub above_label: String,
+    /// Differences inside this share count as none.
+    pub margin: f64,
+    /// Rows under their headings.
+    pub groups: Vec<ForestGroup>,
+}
+
+/// Rows with a common heading.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForestGroup {
+    /// Heading.
+    pub title: String,
+    /// Rows.
+    pub rows: Vec<ForestRow>,
+}
+
+/// One comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ForestRow {
+    /// What is compared.
+    pub label: String,
+    /// Subject over baseline.
+    pub ratio: Option<f64>,
+    /// Its interval.
+    pub interval: Option<(f64, f64)>,
+    /// The same in figures.
+    pub figures: String,
+    /// Verdict in a word.
+    pub verdict: String,
+    /// Class of the verdict: `better`, `worse`, `equivalent`, `inconclusive`, `invalid`.
+    pub class: &'static str,
+}
+
+const ROW: f64 = 21.0;
+/// Ratios beyond this are drawn at the end of the axis, with an arrow.
+const FARTHEST: f64 = 1e4;
+
+impl ForestChart {
+    /// Draws it.
+    #[must_use]
+    pub fn draw(&self) -> Chart {
+        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
+        let rows = || self.groups.iter().flat_map(|group| &group.rows);
+        let widest =
+            |text: fn(&ForestRow) -> &str| rows().map(|row| width_em(text(row)) * MEDIUM).fold(0.0, f64::max);
+        let label_room = (widest(|row| &row.label) + 26.0).clamp(90.0, 260.0);
+        let verdict_room = (widest(|row| &row.verdict) + 8.0).min(130.0);
+        let figures_room = (widest(|row| &row.figures) + 14.0).min(170.0);
+        let lines = rows().count() + self.groups.iter().filter(|group| !group.title.is_empty()).count();
+        let frame = Frame {
+            left: label_room,
+            right: WIDTH - verdict_room - figures_room - 8.0,
+            top: 8.0,
+            bottom: 8.0 + lines.max(1) as f64 * ROW + 4.0,
+        };
+        let x = self.scale(frame);
+        self.draw_ground(&mut drawing, frame, &x);
+        let mut y = frame.top + ROW / 2.0;
+        for group in &self.groups {
+            if !group.title.is_empty() {
+                let title = shortened(&group.title, frame.right - 8.0, MEDIUM);
+                drawing.text("panel-title", (4.0, y + 4.0), Anchor::Start, &title);
+                y += ROW;
+            }
+            for row in &group.rows {
+                let label = shortened(&row.label, label_room - 22.0, MEDIUM);
+                drawing.text("label", (14.0, y + 4.0), Anchor::Start, &label);
+                draw_row(&mut drawing, row, &x, y, frame);
+                let figures = shortened(&row.figures, figures_room, MEDIUM);
+                drawing.text("figures", (frame.right + figures_room, y + 4.0), Anchor::End, &figures);
+                let verdict = shortened(&row.verdict, verdict_room, MEDIUM);
+                let left = frame.right + figures_room + 10.0;
+                drawing.text(&format!("verdict {}", row.class), (left, y + 4.0), Anchor::Start, &verdict);
+                y += ROW;
+            }
+        }
+        drawing.text("axis-title", (frame.middle(), frame.bottom + 52.0), Anchor::Middle, &self.x_title);
+        drawing.finish(frame.bottom + 62.0)
+    }
+
+    /// An axis around 1 that shows every ratio and every interval that is not absurd, with 1 never at its end.
+    fn scale(&self, frame: Frame) -> Scale {
+        let rows = || self.groups.iter().flat_map(|group| &group.rows);
+        let distance = |value: f64| if value > 0.0 && value.is_finite() { value.ln().abs() } else { 0.0 };
+        let ratio = rows().filter_map(|row| row.ratio).map(distance).fold(0.0, f64::max);
+        let intervals = rows().filter_map(|row| row.interval).flat_map(|(low, high)| [low, high]);
+        let interval = intervals.map(distance).fold(0.0, f64::max);
+        // Intervals from two repeats reach into the absurd: they may widen the axis, not dominate it.
+        let reach = interval.min(ratio * 1.6 + 0.35).max(ratio).max((1.0 + self.margin).ln() * 2.0);
+        let reach = (reach * 1.08).clamp(0.1, FARTHEST.ln());
+        Scale::logarithmic((-reach).exp(), reach.exp(), frame.left + 12.0, frame.right - 12.0)
+    }
+
+    fn draw_ground(&self, drawing: &mut Drawing, frame: Frame, x: &Scale) {
+        let margin = 1.0 + self.margin.max(0.0);
+        drawing.rectangle("margin", (x.at(1.0 / margin), frame.top), (x.at(margin), frame.bottom));
+        let values = ratio_ticks(x);
+        let rules: Vec<_> =
+            values.iter().map(|value| ((x.at(*value), frame.top), (x.at(*value), frame.bottom))).collect();
+        drawing.lines("grid", &rules);
+        drawing.line("equality", (x.at(1.0), frame.top), (x.at(1.0), frame.bottom));
+        let label = |value: f64| axis_label(Quantity::Ratio, value, 1.0);
+        let ticks: Vec<Tick> =
+            values.into_iter().map(|value| Tick { place: x.at(value), label: label(value) }).collect();
+        x_axis(drawing, frame, &ticks);
+        let room = frame.width() / 2.0;
+        let (below, above) =
+            (shortened(&self.below_label, room, MEDIUM), shortened(&self.above_label, room, MEDIUM));
+        drawing.text("side", (frame.left, frame.bottom + 33.0), Anchor::Start, &below);
+        drawing.text("side", (frame.right, frame.bottom + 33.0), Anchor::End, &above);
+    }
+}
+
+/// Round ratios around 1, mirrored: 2 and 0.5 are equally far.
+fn ratio_ticks(x: &Scale) -> Vec<f64> {
+    let (_, high) = x.domain();
+    let steps: &[f64] = match high {
+        h if h < 1.25 => &[1.05, 1.1, 1.2],
+        h if h < 1.7 => &[1.1, 1.25, 1.5],
+        h if h < 4.0 => &[1.25, 1.5, 2.0, 3.0],
+        h if h < 12.0 => &[2.0, 3.0, 5.0, 10.0],
+        h if h < 120.0 => &[2.0, 5.0, 10.0, 20.0, 50.0, 100.0],
+        _ => &[10.0, 100.0, 1000.0, 10_000.0],
+    };
+    let shown = steps.iter().copied().filter(|step| x.shows(*step));
+    let mut values: Vec<f64> = shown.flat_map(|step| [step, 1.0 / step]).chain([1.0]).collect();
+    values.retain(|value| x.shows(*value));
+    values.sort_by(f64::total_cmp);
+    values
+}
+
+fn draw_row(drawing: &mut Drawing, row: &ForestRow, x: &Scale, y: f64, frame: Frame) {
+    let Some(ratio) = row.ratio.filter(|ratio| ratio.is_finite() && *ratio > 0.0) else {
+        drawing.text("tick", (frame.middle(), y + 4.0), Anchor::Middle, "—");
+        return;
+    };
+    drawing.open(&format!("comparison {}", row.class));
+    if let Some((low, high)) = row.interval {
+        let mut bars = vec![((x.at(low), y), (x.at(high), y))];
+        for (end, inward) in [(low, 5.0), (high, -5.0)] {
+            let place = x.at(end);
+            if x.shows(end) {
+                bars.push(((place, y - 4.0), (place, y + 4.0)));
+            } else {
+                // An arrow head: the interval goes on beyond the axis.
+                bars.push(((place + inward, y - 4.0), (place, y)));
+                bars.push(((place, y), (place + inward, y + 4.0)));
+            }
+        }
+        drawing.lines("bar", &bars);
+    }
+    drawing.marker("mark", marker_of(row.class), (x.at(ratio), y), &row.figures);
+    drawing.close();
+}
+
+/// Verdicts differ in shape as well as in colour.
+fn marker_of(class: &str) -> Slot {
+    match class {
+        "better" => Slot(2),
+        "worse" => Slot(4),
+        "equivalent" => Slot(1),
+        _ => Slot(0),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ratio_ticks_are_mirrored_around_one() {
+        let x = Scale::logarithmic(0.3, 1.0 / 0.3, 0.0, 100.0);
+        let ticks = ratio_ticks(&x);
+        assert_eq!(ticks.len() % 2, 1);
+        for (low, high) in ticks.iter().zip(ticks.iter().rev()) {
+            assert!((low * high - 1.0).abs() < 1e-9, "{ticks:?}");
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The plot area of one panel with its axes, and the legend above a figure.
+
+use super::palette::Slot;
+use super::scale::Scale;
+use super::svg::{Anchor, Drawing};
+use super::text::{Quantity, axis_label, shortened, width_em};
+
+/// Size of tick labels and of labels at lines, in units of the picture.
+pub const SMALL: f64 = 11.0;
+/// Size of panel titles.
+pub const MEDIUM: f64 = 12.0;
+/// Width of every chart. On screen and on A4 it is shown at nearly this size, so text keeps its size.
+pub const WIDTH: f64 = 820.0;
+
+/// The plot area of a panel, in units of the picture.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Frame {
+    /// Left edge.
+    pub left: f64,
+    /// Right edge.
+    pub right: f64,
+    /// Upper edge.
+    pub top: f64,
+    /// Lower edge.
+    pub bottom: f64,
+}
+
+impl Frame {
+    /// Width.
+    #[must_use]
+    pub fn width(&self) -> f64 {
+        self.right - self.left
+    }
+
+    /// Height.
+    #[must_use]
+    pub fn height(&self) -> f64 {
+        self.bottom - self.top
+    }
+
+    /// Middle from left to right.
+    #[must_use]
+    pub fn middle(&self) -> f64 {
+        f64::midpoint(self.left, self.right)
+    }
+}
+
+/// A labelled place on an axis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tick {
+    /// Place in the picture.
+    pub place: f64,
+    /// Label.
+    pub label: String,
+}
+
+/// About `wanted` labelled places of a scale.
+#[must_use]
+pub fn ticks(scale: &Scale, quantity: Quantity, wanted: usize) -> Vec<Tick> {
+    let values = scale.ticks(wanted);
+    let steps = values.windows(2).map(|pair| pair[1] - pair[0]);
+    let step = steps.fold(f64::INFINITY, f64::min);
+    let step = if step.is_finite() { step } else { values.first().map_or(1.0, |value| value.abs()) };
+    // On a logarithmic axis every label has the decimals of its own size.
+    let step_for = |value: f64| match scale.spread() {
+        super::scale::Spread::Linear => step,
+        super::scale::Spread::Logarithmic => step.max(10f64.powf(value.abs().log10().floor())),
+    };
+    let label = |value: f64| axis_label(quantity, value, step_for(value));
+    values.into_iter().map(|value| Tick { place: scale.at(value), label: label(value) }).collect()
+}
+
+/// Room that the labels of a y axis need, with their distance to the axis.
+#[must_use]
+pub fn label_room(ticks: &[Tick]) -> f64 {
+    ticks.iter().map(|tick| width_em(&tick.label) * SMALL).fold(0.0, f64::max) + 8.0
+}
+
+/// The y axis: a rule across the panel and a label left of it for every tick.
+pub fn y_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick], is_labelled: bool) {
+    let rules: Vec<_> =
+        ticks.iter().map(|tick| ((frame.left, tick.place), (frame.right, tick.place))).collect();
+    drawing.lines("grid", &rules);
+    if is_labelled {
+        for tick in ticks {
+            drawing.text("tick", (frame.left - 6.0, tick.place + 3.8), Anchor::End, &tick.label);
+        }
+    }
+}
+
+/// The x axis: base line, small strokes, and labels below wherever they do not touch. The first and the last label
+/// come first, then from left to right.
+pub fn x_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
+    drawing.line("axis", (frame.left, frame.bottom), (frame.right, frame.bottom));
+    let strokes: Vec<_> =
+        ticks.iter().map(|tick| ((tick.place, frame.bottom), (tick.place, frame.bottom + 4.0))).collect();
+    drawing.lines("axis", &strokes);
+    for i in labels_that_fit(ticks) {
+        drawing.text("tick", (ticks[i].place, frame.bottom + 16.0), Anchor::Middle, &ticks[i].label);
+    }
+}
+
+/// Indices of ticks whose labels do not touch each other, in rising order.
+fn labels_that_fit(ticks: &[Tick]) -> Vec<usize> {
+    let extent = |i: usize| {
+        let half = width_em(&ticks[i].label) * SMALL / 2.0 + 3.0;
+        (ticks[i].place - half, ticks[i].place + half)
+    };
+    let mut kept: Vec<usize> = Vec::new();
+    let last = ticks.len().saturating_sub(1);
+    let order = (!ticks.is_empty()).then_some(0).into_iter().chain((last > 0).then_some(last)).chain(1..last);
+    for i in order {
+        let (from, to) = extent(i);
+        let is_free = kept.iter().all(|other| {
+            let (other_from, other_to) = extent(*other);
+            to <= other_from || from >= other_to
+        });
+        if is_free {
+            kept.push(i);
+        }
+    }
+    kept.sort_unstable();
+    kept
+}
+
+/// Title of a panel, above its left edge, cut to its width.
+pub fn panel_title(drawing: &mut Drawing, frame: Frame, title: &str) {
+    if !title.is_empty() {
+        let title = shortened(title, frame.width() + 20.0, MEDIUM);
+        drawing.text("panel-title", (frame.left, frame.top - 8.0), Anchor::Start, &title);
+    }
+}
+
+/// What a series looks like, for legends and labels.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Key {
+    /// Name.
+    pub label: String,
+    /// Colour, dash and marker.
+    pub slot: Slot,
+    /// Further classes, e.g. `published`.
+    pub class: &'static str,
+}
+
+/// A short piece of line with the marker of a series, its left end at the place.
+pub fn sample(drawing: &mut Drawing, key: &Key, place: (f64, f64)) {
+    drawing.open(&format!("{} {}", key.slot.class(), key.class));
+    drawing.line("curve", place, (place.0 + 26.0, place.1));
+    drawing.marker("mark", key.slot, (place.0 + 13.0, place.1), "");
+    drawing.close();
+}
+
+/// The legend, in as many rows as it needs, from `top` downwards; returns the height it took.
+pub fn legend(drawing: &mut Drawing, keys: &[Key], left: f64, top: f64, width: f64) -> f64 {
+    const ROW: f64 = 20.0;
+    let (mut x, mut y) = (left, top + ROW / 2.0);
+    for key in keys {
+        let label = shortened(&key.label, width - 40.0, MEDIUM);
+        let needed = 32.0 + width_em(&label) * MEDIUM + 18.0;
+        if x > left && x + needed - 18.0 > left + width {
+            x = left;
+            y += ROW;
+        }
+        sample(drawing, key, (x, y));
+        drawing.text("label", (x + 32.0, y + 4.0), Anchor::Start, &label);
+        x += needed;
+    }
+    if keys.is_empty() { 0.0 } else { y + ROW / 2.0 - top + 4.0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_that_would_touch_are_left_out_but_the_ends_stay() {
+        let ticks: Vec<_> =
+            (0..20).map(|i| Tick { place: f64::from(i) * 10.0, label: format!("{}", i * 100) }).collect();
+        let kept = labels_that_fit(&ticks);
+        assert_eq!((kept.first(), kept.last()), (Some(&0), Some(&19)));
+        assert!(kept.len() < 10, "{kept:?}");
+        assert!(labels_that_fit(&[]).is_empty());
+        assert_eq!(labels_that_fit(&ticks[..1]), [0]);
+    }
+}

@@ -1,0 +1,144 @@
+//! The percentile plot: response time over how rare it is. The x axis is `1 / (1 - p)` on a logarithmic scale, so that
+//! the step from 99 % to 99.9 % takes the same room as that from 90 % to 99 %: the tail is where systems differ.
+
+use super::frame::{Frame, Key, MEDIUM, SMALL, Tick, WIDTH, label_room, legend, ticks, x_axis, y_axis};
+use super::labels::spread_out;
+use super::palette::Slot;
+use super::scale::{Scale, Spread, rounded_out};
+use super::svg::{Anchor, Chart, Drawing};
+use super::text::{Quantity, width_em};
+
+/// A percentile plot.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PercentileChart {
+    /// Unique in the page.
+    pub id: String,
+    /// The finding, or what is drawn.
+    pub title: String,
+    /// What is drawn, for readers who cannot see it.
+    pub description: String,
+    /// Name of the x axis.
+    pub x_title: String,
+    /// Name of the (logarithmic) y axis.
+    pub y_title: String,
+    /// Height of the whole chart.
+    pub height: f64,
+    /// Lines.
+    pub curves: Vec<Distribution>,
+}
+
+/// One line: points by rising rarity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Distribution {
+    /// Name.
+    pub label: String,
+    /// Colour, dash and marker.
+    pub slot: Slot,
+    /// `(1 / (1 - p), milliseconds)` of everything together.
+    pub merged: Vec<(f64, f64)>,
+    /// The same of every repeat alone, drawn thin.
+    pub repeats: Vec<Vec<(f64, f64)>>,
+}
+
+/// Labelled places of the x axis: one in so many, and the percentile.
+const PERCENTILES: [(f64, &str); 8] = [
+    (1.0, "0"),
+    (2.0, "50"),
+    (10.0, "90"),
+    (100.0, "99"),
+    (1e3, "99.9"),
+    (1e4, "99.99"),
+    (1e5, "99.999"),
+    (1e6, "99.9999"),
+];
+
+impl PercentileChart {
+    /// Draws it.
+    #[must_use]
+    pub fn draw(&self) -> Chart {
+        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
+        let widest = self.curves.iter().map(|c| width_em(&c.label) * MEDIUM + 22.0).fold(0.0, f64::max);
+        let is_labelled =
+            self.curves.len() > 1 && widest < 230.0 && (self.curves.len() as f64) * 15.0 < self.height - 60.0;
+        let mut top = 8.0;
+        if self.curves.len() > 1 && !is_labelled {
+            let keys: Vec<Key> =
+                self.curves.iter().map(|c| Key { label: c.label.clone(), slot: c.slot, class: "" }).collect();
+            top += legend(&mut drawing, &keys, 8.0, 4.0, WIDTH - 16.0);
+        }
+        let (y_low, y_high) = self.span();
+        let probe = Scale::logarithmic(y_low, y_high, 1.0, 0.0);
+        let left = label_room(&ticks(&probe, Quantity::Time, 6)) + 20.0;
+        let right = WIDTH - if is_labelled { widest + 8.0 } else { 12.0 };
+        let frame = Frame { left, right, top, bottom: f64::max(top + 60.0, self.height - 46.0) };
+        let y = Scale::logarithmic(y_low, y_high, frame.bottom, frame.top);
+        let x = Scale::logarithmic(1.0, self.rarest(), frame.left, frame.right);
+        y_axis(&mut drawing, frame, &ticks(&y, Quantity::Time, 6), true);
+        let x_ticks: Vec<Tick> = PERCENTILES
+            .iter()
+            .filter(|(one_in, _)| x.shows(*one_in))
+            .map(|(one_in, label)| Tick { place: x.at(*one_in), label: format!("{label} %") })
+            .collect();
+        let rules: Vec<_> =
+            x_ticks.iter().map(|tick| ((tick.place, frame.top), (tick.place, frame.bottom))).collect();
+        drawing.lines("grid", &rules);
+        x_axis(&mut drawing, frame, &x_ticks);
+        for curve in &self.curves {
+            draw_curve(&mut drawing, curve, &x, &y);
+        }
+        if is_labelled {
+            self.draw_labels(&mut drawing, &x, &y, frame);
+        }
+        let (middle, centre) = (frame.middle(), f64::midpoint(frame.top, frame.bottom));
+        drawing.upright_text("axis-title", (14.0, centre), &self.y_title);
+        drawing.text("axis-title", (middle, frame.bottom + 36.0), Anchor::Middle, &self.x_title);
+        drawing.finish(frame.bottom + 46.0)
+    }
+
+    fn points(&self) -> impl Iterator<Item = &(f64, f64)> {
+        self.curves.iter().flat_map(|curve| curve.merged.iter().chain(curve.repeats.iter().flatten()))
+    }
+
+    fn rarest(&self) -> f64 {
+        self.points().map(|(one_in, _)| *one_in).filter(|one_in| one_in.is_finite()).fold(10.0, f64::max)
+    }
+
+    fn span(&self) -> (f64, f64) {
+        let times = || self.points().map(|(_, time)| *time).filter(|time| time.is_finite() && *time > 0.0);
+        let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+        if high > 0.0 { rounded_out(Spread::Logarithmic, low * 0.98, high * 1.02, 6) } else { (0.1, 10.0) }
+    }
+
+    fn draw_labels(&self, drawing: &mut Drawing, x: &Scale, y: &Scale, frame: Frame) {
+        let ends: Vec<_> = self
+            .curves
+            .iter()
+            .filter_map(|curve| curve.merged.last().map(|(one_in, time)| (curve, x.at(*one_in), y.at(*time))))
+            .collect();
+        let wanted: Vec<f64> = ends.iter().map(|(_, _, y)| *y).collect();
+        let placed = spread_out(&wanted, SMALL + 4.0, frame.top + 2.0, frame.bottom - 2.0);
+        let left = frame.right + 4.0;
+        for ((curve, x, y), label) in ends.into_iter().zip(placed) {
+            drawing.open(&format!("series {}", curve.slot.class()));
+            drawing.line("leader", (x + 5.0, y), (left, label));
+            drawing.marker("mark", curve.slot, (left + 6.0, label), "");
+            drawing.close();
+            drawing.text("label", (left + 15.0, label + 4.0), Anchor::Start, &curve.label);
+        }
+    }
+}
+
+fn draw_curve(drawing: &mut Drawing, curve: &Distribution, x: &Scale, y: &Scale) {
+    let line = |points: &[(f64, f64)]| -> Vec<Option<(f64, f64)>> {
+        points.iter().map(|(one_in, time)| Some((x.at(*one_in), y.at(*time)))).collect()
+    };
+    drawing.open(&format!("series {}", curve.slot.class()));
+    for repeat in &curve.repeats {
+        drawing.curve("thin", &line(repeat));
+    }
+    drawing.curve("curve", &line(&curve.merged));
+    if let Some((one_in, time)) = curve.merged.last() {
+        drawing.marker("mark", curve.slot, (x.at(*one_in), y.at(*time)), "");
+    }
+    drawing.close();
+}

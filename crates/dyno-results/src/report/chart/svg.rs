@@ -1,0 +1,297 @@
+//! A picture being written: SVG elements as text, with every text escaped and every coordinate finite.
+//!
+//! Colours, dashes and line widths are not here but in `assets/chart.css`, by class: that is what makes dark mode,
+//! grey print and a stand-alone file possible without drawing anything twice.
+
+use super::palette::{Mark, Slot};
+use std::fmt::Write as _;
+
+/// Where a text is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    /// Its beginning is at the given place.
+    Start,
+    /// Its middle is.
+    Middle,
+    /// Its end is.
+    End,
+}
+
+/// A finished chart.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Chart {
+    id: String,
+    title: String,
+    description: String,
+    width: f64,
+    height: f64,
+    body: String,
+}
+
+/// Style sheet of all charts; part of the page's, and of every chart that is written to a file of its own.
+pub const STYLE_SHEET: &str = include_str!("../assets/chart.css");
+
+/// Room for the heading of a chart that stands alone.
+const HEADING: f64 = 30.0;
+
+impl Chart {
+    /// The `svg` element for a page that holds [`STYLE_SHEET`].
+    #[must_use]
+    pub fn inline(&self) -> String {
+        let (width, height) = (coordinate(self.width), coordinate(self.height));
+        let view_box = format!("0 0 {width} {height}");
+        format!("{}{}</svg>", self.opening(&view_box, ""), self.body)
+    }
+
+    /// A file of its own: with style sheet, ground and heading.
+    #[must_use]
+    pub fn stand_alone(&self) -> String {
+        let (width, height) = (coordinate(self.width), coordinate(self.height + HEADING));
+        let view_box = format!("0 -{HEADING} {width} {height}");
+        let size = format!(r#" width="{width}" height="{height}""#);
+        let ground =
+            format!(r#"<rect class="ground" x="0" y="-{HEADING}" width="{width}" height="{height}"/>"#);
+        let heading = format!(r#"<text class="heading" x="8" y="-10">{}</text>"#, escaped(&self.title));
+        let style = format!("<style>{STYLE_SHEET}</style>");
+        format!("{}{style}{ground}{heading}{}</svg>\n", self.opening(&view_box, &size), self.body)
+    }
+
+    fn opening(&self, view_box: &str, size: &str) -> String {
+        let id = escaped(&self.id);
+        format!(
+            r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="{view_box}"{size} role="img" aria-labelledby="{id}-t {id}-d"><title id="{id}-t">{}</title><desc id="{id}-d">{}</desc>"#,
+            escaped(&self.title),
+            escaped(&self.description),
+        )
+    }
+}
+
+/// Text with the characters that mean something in XML replaced, and those that XML forbids removed.
+#[must_use]
+pub fn escaped(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '&' => safe.push_str("&amp;"),
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '"' => safe.push_str("&quot;"),
+            '\'' => safe.push_str("&#39;"),
+            '\t' | '\n' | '\r' => safe.push(' '),
+            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') => {}
+            c => safe.push(c),
+        }
+    }
+    safe
+}
+
+/// A coordinate with a tenth of a unit, the shortest way. What is no number becomes 0.
+fn coordinate(value: f64) -> String {
+    if !value.is_finite() {
+        return "0".to_owned();
+    }
+    let text = format!("{value:.1}");
+    let text = text.strip_suffix(".0").unwrap_or(&text);
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// The picture while it is drawn. Coordinates run right and down from the upper left corner.
+#[derive(Debug)]
+pub struct Drawing {
+    id: String,
+    title: String,
+    description: String,
+    width: f64,
+    body: String,
+}
+
+impl Drawing {
+    /// An empty picture. `id` is unique in the page; `title` states the finding and `description` says what is drawn,
+    /// for readers who cannot see it.
+    #[must_use]
+    pub fn new(id: &str, title: &str, description: &str, width: f64) -> Self {
+        let (id, title, description) = (id.to_owned(), title.to_owned(), description.to_owned());
+        Self { id, title, description, width, body: String::new() }
+    }
+
+    /// The chart, now that its height is known.
+    #[must_use]
+    pub fn finish(self, height: f64) -> Chart {
+        let Self { id, title, description, width, body } = self;
+        Chart { id, title, description, width, height, body }
+    }
+
+    /// Opens a group whose members share these classes.
+    pub fn open(&mut self, class: &str) {
+        let _ = write!(self.body, r#"<g class="{}">"#, escaped(class));
+    }
+
+    /// Closes the group opened last.
+    pub fn close(&mut self) {
+        self.body.push_str("</g>");
+    }
+
+    /// A straight line.
+    pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        let (x1, y1, x2, y2) = (coordinate(from.0), coordinate(from.1), coordinate(to.0), coordinate(to.1));
+        let _ = write!(self.body, r#"<path{} d="M{x1} {y1}L{x2} {y2}"/>"#, class_attribute(class));
+    }
+
+    /// Many separate straight lines as one element.
+    pub fn lines(&mut self, class: &str, lines: &[((f64, f64), (f64, f64))]) {
+        let mut data = String::new();
+        for (from, to) in lines {
+            let (x1, y1, x2, y2) =
+                (coordinate(from.0), coordinate(from.1), coordinate(to.0), coordinate(to.1));
+            let _ = write!(data, "M{x1} {y1}L{x2} {y2}");
+        }
+        if !data.is_empty() {
+            let _ = write!(self.body, r#"<path{} d="{data}"/>"#, class_attribute(class));
+        }
+    }
+
+    /// A line through points; gaps (`None`) interrupt it.
+    pub fn curve(&mut self, class: &str, points: &[Option<(f64, f64)>]) {
+        let data = path_data(points);
+        if !data.is_empty() {
+            let _ = write!(self.body, r#"<path{} d="{data}"/>"#, class_attribute(class));
+        }
+    }
+
+    /// The area between a line and a level, for a single run of points.
+    pub fn area(&mut self, class: &str, points: &[(f64, f64)], level: f64) {
+        let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
+        let points: Vec<_> = points.iter().copied().map(Some).collect();
+        let (from, to, level) = (coordinate(first.0), coordinate(last.0), coordinate(level));
+        let data = path_data(&points);
+        let _ =
+            write!(self.body, r#"<path{} d="{data}L{to} {level}L{from} {level}Z"/>"#, class_attribute(class));
+    }
+
+    /// A rectangle given by two corners.
+    pub fn rectangle(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+        let (x, y) = (from.0.min(to.0), from.1.min(to.1));
+        let (width, height) = ((to.0 - from.0).abs(), (to.1 - from.1).abs());
+        let (x, y, width, height) = (coordinate(x), coordinate(y), coordinate(width), coordinate(height));
+        let class = class_attribute(class);
+        let _ = write!(self.body, r#"<rect{class} x="{x}" y="{y}" width="{width}" height="{height}"/>"#);
+    }
+
+    /// Small dots as one element: zero-length strokes with round ends.
+    pub fn dots(&mut self, class: &str, places: &[(f64, f64)]) {
+        let mut data = String::new();
+        for place in places {
+            let _ = write!(data, "M{} {}h0", coordinate(place.0), coordinate(place.1));
+        }
+        if !data.is_empty() {
+            let _ = write!(self.body, r#"<path{} d="{data}"/>"#, class_attribute(class));
+        }
+    }
+
+    /// The marker of a slot, with a tooltip unless it is empty.
+    pub fn marker(&mut self, class: &str, slot: Slot, place: (f64, f64), tooltip: &str) {
+        let (x, y) = (coordinate(place.0), coordinate(place.1));
+        let shape = slot.mark().shape();
+        let _ = write!(self.body, r#"<path{} d="M{x} {y}{shape}""#, class_attribute(class));
+        if tooltip.is_empty() {
+            self.body.push_str("/>");
+        } else {
+            let _ = write!(self.body, "><title>{}</title></path>", escaped(tooltip));
+        }
+    }
+
+    /// A text.
+    pub fn text(&mut self, class: &str, place: (f64, f64), anchor: Anchor, text: &str) {
+        let (x, y) = (coordinate(place.0), coordinate(place.1));
+        let anchor = match anchor {
+            Anchor::Start => "",
+            Anchor::Middle => r#" text-anchor="middle""#,
+            Anchor::End => r#" text-anchor="end""#,
+        };
+        let class = class_attribute(class);
+        let _ = write!(self.body, r#"<text{class} x="{x}" y="{y}"{anchor}>{}</text>"#, escaped(text));
+    }
+
+    /// A text that reads upwards, its middle at the place.
+    pub fn upright_text(&mut self, class: &str, place: (f64, f64), text: &str) {
+        let (x, y) = (coordinate(place.0), coordinate(place.1));
+        let _ = write!(
+            self.body,
+            r#"<text{} transform="translate({x} {y})rotate(-90)" text-anchor="middle">{}</text>"#,
+            class_attribute(class),
+            escaped(text)
+        );
+    }
+}
+
+fn class_attribute(class: &str) -> String {
+    if class.is_empty() { String::new() } else { format!(r#" class="{}""#, escaped(class)) }
+}
+
+fn path_data(points: &[Option<(f64, f64)>]) -> String {
+    let mut data = String::new();
+    let mut is_drawing = false;
+    for point in points {
+        match point {
+            Some((x, y)) => {
+                let _ = write!(
+                    data,
+                    "{}{} {}",
+                    if is_drawing { "L" } else { "M" },
+                    coordinate(*x),
+                    coordinate(*y)
+                );
+                is_drawing = true;
+            }
+            None => is_drawing = false,
+        }
+    }
+    data
+}
+
+impl Mark {
+    /// Outline relative to its middle, about 8 units across.
+    fn shape(self) -> &'static str {
+        match self {
+            Self::Circle => "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0Z",
+            Self::Square => "m-3.6 -3.6h7.2v7.2h-7.2Z",
+            Self::Triangle => "m0 -4.8l4.6 8h-9.2Z",
+            Self::Diamond => "m0 -5.2l5.2 5.2l-5.2 5.2l-5.2 -5.2Z",
+            Self::TriangleDown => "m0 4.8l4.6 -8h-9.2Z",
+            Self::Plus => "m-1.6 -4.8h3.2v3.2h3.2v3.2h-3.2v3.2h-3.2v-3.2h-3.2v-3.2h3.2Z",
+            Self::Pentagon => "m0 -4.8l4.6 3.3l-1.8 5.4h-5.6l-1.8 -5.4Z",
+            Self::Bar => "m-5 -2h10v4h-10Z",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cannot_become_markup() {
+        assert_eq!(escaped("<script>&\"'"), "&lt;script&gt;&amp;&quot;&#39;");
+        assert_eq!(escaped("a\u{0}b\nc"), "ab c");
+    }
+
+    #[test]
+    fn coordinates_are_short_and_finite() {
+        for (value, text) in [(1.0, "1"), (1.25, "1.2"), (-0.01, "0"), (f64::NAN, "0"), (f64::INFINITY, "0")]
+        {
+            assert_eq!(coordinate(value), text);
+        }
+    }
+
+    #[test]
+    fn a_gap_interrupts_a_curve() {
+        assert_eq!(path_data(&[Some((0.0, 1.0)), None, Some((2.0, 3.0)), Some((4.0, 5.0))]), "M0 1M2 3L4 5");
+    }
+
+    #[test]
+    fn a_chart_that_stands_alone_brings_its_style_and_heading() {
+        let chart = Drawing::new("c", "A & B", "what", 100.0).finish(50.0);
+        assert!(chart.stand_alone().contains("<style>") && chart.stand_alone().contains(">A &amp; B</text>"));
+        assert!(!chart.inline().contains("<style>"));
+    }
+}

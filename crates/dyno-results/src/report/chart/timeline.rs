@@ -1,0 +1,241 @@
+//! What happened second by second: throughput above, response time below, one column per repeat on equal axes, with the
+//! warm-up shaded and seconds without any commit marked.
+
+use super::frame::{Frame, Tick, WIDTH, label_room, panel_title, ticks, x_axis, y_axis};
+use super::palette::Slot;
+use super::scale::{Scale, Spread, rounded_out};
+use super::svg::{Anchor, Chart, Drawing};
+use super::text::{Quantity, axis_label};
+
+/// The timelines of a treatment's repeats.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TimelineChart {
+    /// Unique in the page.
+    pub id: String,
+    /// The finding, or what is drawn.
+    pub title: String,
+    /// What is drawn, for readers who cannot see it.
+    pub description: String,
+    /// Name of the x axis.
+    pub x_title: String,
+    /// Name of the upper y axis.
+    pub throughput_title: String,
+    /// Name of the lower (logarithmic) y axis.
+    pub latency_title: String,
+    /// Name of the median's line.
+    pub median_label: String,
+    /// Name of the 99th percentile's line.
+    pub p99_label: String,
+    /// Repeats in order.
+    pub repeats: Vec<Course>,
+}
+
+/// The course of one trial.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Course {
+    /// Name of the repeat.
+    pub title: String,
+    /// Seconds by rising time.
+    pub points: Vec<Moment>,
+    /// Stretches without a commit, seconds from and to.
+    pub stalls: Vec<(f64, f64)>,
+}
+
+/// One interval.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Moment {
+    /// Start in seconds since the first client began.
+    pub start: f64,
+    /// Length in seconds.
+    pub length: f64,
+    /// True before the measured window.
+    pub is_warmup: bool,
+    /// Per second.
+    pub throughput: f64,
+    /// Milliseconds.
+    pub median: Option<f64>,
+    /// Milliseconds.
+    pub p99: Option<f64>,
+}
+
+/// Columns beside each other at most.
+const COLUMNS: usize = 5;
+const UPPER: f64 = 84.0;
+const LOWER: f64 = 84.0;
+const BETWEEN: f64 = 12.0;
+
+impl TimelineChart {
+    /// Draws it.
+    #[must_use]
+    pub fn draw(&self) -> Chart {
+        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
+        let axes = Axes::of(&self.repeats);
+        let columns = self.repeats.len().clamp(1, COLUMNS);
+        let left = axes.room() + 20.0;
+        let row_height = 26.0 + UPPER + BETWEEN + LOWER + 26.0;
+        let cell = (WIDTH - left - 8.0) / columns as f64;
+        draw_key(&mut drawing, self, left);
+        let top = 22.0;
+        for (i, course) in self.repeats.iter().enumerate() {
+            let (row, column) = (i / columns, i % columns);
+            let cell_left = left + column as f64 * cell;
+            let cell_top = top + row as f64 * row_height + 22.0;
+            let gap = if column + 1 < columns { 14.0 } else { 4.0 };
+            let upper = Frame {
+                left: cell_left,
+                right: cell_left + cell - gap,
+                top: cell_top,
+                bottom: cell_top + UPPER,
+            };
+            let lower =
+                Frame { top: upper.bottom + BETWEEN, bottom: upper.bottom + BETWEEN + LOWER, ..upper };
+            draw_course(&mut drawing, course, &axes, upper, lower, column == 0);
+        }
+        let rows = self.repeats.len().div_ceil(columns).max(1);
+        let first = top + 22.0;
+        drawing.upright_text("axis-title", (12.0, first + UPPER / 2.0), &self.throughput_title);
+        let lower_middle = first + UPPER + BETWEEN + LOWER / 2.0;
+        drawing.upright_text("axis-title", (12.0, lower_middle), &self.latency_title);
+        let bottom = top + rows as f64 * row_height;
+        let middle = f64::midpoint(left, WIDTH);
+        drawing.text("axis-title", (middle, bottom + 10.0), Anchor::Middle, &self.x_title);
+        drawing.finish(bottom + 18.0)
+    }
+}
+
+/// Axes that all repeats share.
+struct Axes {
+    seconds: f64,
+    throughput: f64,
+    latency: (f64, f64),
+}
+
+impl Axes {
+    fn of(courses: &[Course]) -> Self {
+        let points = || courses.iter().flat_map(|course| &course.points);
+        let seconds = points().map(|p| p.start + p.length).filter(|s| s.is_finite()).fold(0.0, f64::max);
+        let throughput = points().map(|p| p.throughput).filter(|t| t.is_finite()).fold(0.0, f64::max);
+        let times = || {
+            let both = points().flat_map(|p| p.median.into_iter().chain(p.p99));
+            both.filter(|time| time.is_finite() && *time > 0.0)
+        };
+        let (low, high) = (times().fold(f64::INFINITY, f64::min), times().fold(0.0, f64::max));
+        let latency = if high > 0.0 { rounded_out(Spread::Logarithmic, low, high, 4) } else { (0.1, 10.0) };
+        let throughput = rounded_out(Spread::Linear, 0.0, throughput.max(1e-9), 3).1;
+        Self { seconds: if seconds > 0.0 { seconds } else { 1.0 }, throughput, latency }
+    }
+
+    fn throughput_scale(&self, frame: Frame) -> Scale {
+        Scale::linear(0.0, self.throughput, frame.bottom, frame.top)
+    }
+
+    fn latency_scale(&self, frame: Frame) -> Scale {
+        Scale::logarithmic(self.latency.0, self.latency.1, frame.bottom, frame.top)
+    }
+
+    fn room(&self) -> f64 {
+        let probe = Frame { left: 0.0, right: 1.0, top: 0.0, bottom: UPPER };
+        let upper = label_room(&ticks(&self.throughput_scale(probe), Quantity::Number, 3));
+        upper.max(label_room(&ticks(&self.latency_scale(probe), Quantity::Time, 3)))
+    }
+}
+
+fn draw_key(drawing: &mut Drawing, chart: &TimelineChart, left: f64) {
+    drawing.open("series s0");
+    drawing.line("curve", (left, 12.0), (left + 24.0, 12.0));
+    drawing.close();
+    drawing.text("label", (left + 30.0, 16.0), Anchor::Start, &chart.median_label);
+    let next = left + 30.0 + super::text::width_em(&chart.median_label) * super::frame::MEDIUM + 24.0;
+    drawing.open("series s1");
+    drawing.line("curve", (next, 12.0), (next + 24.0, 12.0));
+    drawing.close();
+    drawing.text("label", (next + 30.0, 16.0), Anchor::Start, &chart.p99_label);
+}
+
+fn draw_course(
+    drawing: &mut Drawing,
+    course: &Course,
+    axes: &Axes,
+    upper: Frame,
+    lower: Frame,
+    is_labelled: bool,
+) {
+    let x = Scale::linear(0.0, axes.seconds, upper.left, upper.right);
+    drawing.open("panel");
+    panel_title(drawing, upper, &course.title);
+    let warmup = course.points.iter().filter(|p| p.is_warmup).map(|p| p.start + p.length).fold(0.0, f64::max);
+    for frame in [upper, lower] {
+        if warmup > 0.0 {
+            drawing.rectangle("warmup", (frame.left, frame.top), (x.at(warmup), frame.bottom));
+        }
+        for (from, to) in &course.stalls {
+            let (from, to) = (x.at(*from), x.at(*to));
+            let to = to.max(from + 1.5).min(frame.right);
+            drawing.rectangle("stall", (from.min(to), frame.top), (to, frame.bottom));
+        }
+    }
+    let y = axes.throughput_scale(upper);
+    y_axis(drawing, upper, &ticks(&y, Quantity::Number, 3), is_labelled);
+    drawing.line("axis", (upper.left, upper.bottom), (upper.right, upper.bottom));
+    draw_throughput(drawing, course, &x, &y, upper.bottom);
+    let y = axes.latency_scale(lower);
+    y_axis(drawing, lower, &ticks(&y, Quantity::Time, 3), is_labelled);
+    x_axis(drawing, lower, &second_ticks(&x));
+    let line = |time: fn(&Moment) -> Option<f64>| -> Vec<Option<(f64, f64)>> {
+        let place = |p: &Moment| time(p).map(|time| (x.at(p.start + p.length / 2.0), y.at(time)));
+        course.points.iter().map(place).collect()
+    };
+    for (slot, points) in [(Slot(0), line(|p| p.median)), (Slot(1), line(|p| p.p99))] {
+        drawing.open(&format!("series {}", slot.class()));
+        drawing.curve("curve", &points);
+        // A second between two without commits would be invisible as a line.
+        drawing.dots("dot", &lonely(&points));
+        drawing.close();
+    }
+    drawing.close();
+}
+
+fn draw_throughput(drawing: &mut Drawing, course: &Course, x: &Scale, y: &Scale, ground: f64) {
+    // A step per interval: throughput is a count over it, not a value at an instant.
+    let steps: Vec<(f64, f64)> = course
+        .points
+        .iter()
+        .flat_map(|p| {
+            let height = y.at(p.throughput);
+            [(x.at(p.start), height), (x.at(p.start + p.length), height)]
+        })
+        .collect();
+    drawing.open("series s0");
+    drawing.area("area", &steps, ground);
+    drawing.curve("thin", &steps.into_iter().map(Some).collect::<Vec<_>>());
+    drawing.close();
+}
+
+fn second_ticks(x: &Scale) -> Vec<Tick> {
+    let values = x.ticks(4);
+    let step = values.windows(2).map(|pair| pair[1] - pair[0]).fold(f64::INFINITY, f64::min);
+    let step = if step.is_finite() { step } else { 1.0 };
+    values
+        .into_iter()
+        .map(|value| Tick { place: x.at(value), label: axis_label(Quantity::Number, value, step) })
+        .collect()
+}
+
+/// Points with a gap on both sides.
+fn lonely(points: &[Option<(f64, f64)>]) -> Vec<(f64, f64)> {
+    let is_there = |i: Option<usize>| i.and_then(|i| points.get(i)).is_some_and(Option::is_some);
+    let alone = |i: &usize| !is_there(i.checked_sub(1)) && !is_there(i.checked_add(1));
+    (0..points.len()).filter(alone).filter_map(|i| points[i]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_between_two_gaps_is_drawn_as_a_dot() {
+        let point = Some((1.0, 2.0));
+        assert_eq!(lonely(&[point, None, point, None, point, point]), [(1.0, 2.0), (1.0, 2.0)]);
+        assert_eq!(lonely(&[]), []);
+    }
+}
