@@ -21,7 +21,9 @@ impl WorkloadDescription {
     /// Every option with its default.
     #[must_use]
     pub fn defaults(&self) -> WorkloadOptions {
-        WorkloadOptions(self.options.iter().map(|option| (option.name.to_owned(), option.default.clone())).collect())
+        WorkloadOptions(
+            self.options.iter().map(|option| (option.name.to_owned(), option.default.clone())).collect(),
+        )
     }
 }
 

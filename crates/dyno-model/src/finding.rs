@@ -132,7 +132,9 @@ impl Finding {
             | Self::ForeignSessions { .. }
             | Self::CountersDiffer { .. }
             | Self::RecordingIncomplete { .. } => Severity::Warning,
-            Self::CutShort { .. } | Self::SystemFailed { .. } | Self::BooksUnbalanced { .. } => Severity::Invalid,
+            Self::CutShort { .. } | Self::SystemFailed { .. } | Self::BooksUnbalanced { .. } => {
+                Severity::Invalid
+            }
         }
     }
 }

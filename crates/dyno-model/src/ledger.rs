@@ -65,7 +65,11 @@ impl Ledger {
                 broken.push(format!("{what}: {left} against {right}"));
             }
         };
-        expect(self.started, self.committed + self.failed + self.unfinished, "started = committed + failed + unfinished");
+        expect(
+            self.started,
+            self.committed + self.failed + self.unfinished,
+            "started = committed + failed + unfinished",
+        );
         expect(self.failed, self.failed_by_kind.values().sum(), "failed = sum over kinds");
         expect(self.attempts, self.started + self.retries, "attempts = started + retries");
         expect(self.retries, self.retries_by_kind.values().sum(), "retries = sum over kinds");

@@ -3,6 +3,7 @@
 //! # Layout (read in this order)
 //! * [`target`], [`secret`]: where a system is reached, and with what it is entered;
 //! * [`catalog`]: how a workload describes itself (options, statements, audit);
+//! * [`spec`]: the spec file, read with every error at once, and resolved into
 //! * [`plan`]: the experiment with every default explicit and its trials in run order;
 //! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that must balance;
 //! * [`latency`]: the histogram every response time goes into;
@@ -25,5 +26,6 @@ pub mod ledger;
 pub mod plan;
 pub mod record;
 pub mod secret;
+pub mod spec;
 pub mod target;
 pub mod units;

@@ -1,0 +1,282 @@
+//! Errors in a spec: collected, not thrown, and shown with a caret under what is wrong.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
+use std::cell::RefCell;
+use std::fmt;
+use std::ops::Range;
+
+/// A place in one of the texts that make up a spec: bytes of the file or of a `--set` argument.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct Span {
+    /// Index of the text: 0 is the file, 1 and up are the arguments in their order.
+    pub source: usize,
+    /// First byte.
+    pub start: usize,
+    /// Byte after the last.
+    pub end: usize,
+}
+
+impl Span {
+    /// A place in text number `source`.
+    pub(super) fn new(source: usize, range: Range<usize>) -> Self {
+        Self { source, start: range.start, end: range.end }
+    }
+
+    /// True when `other` lies within.
+    pub(super) fn contains(self, other: Self) -> bool {
+        self.source == other.source && self.start <= other.start && other.end <= self.end
+    }
+}
+
+/// One error: what, where, and what to do.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// What is wrong, with key and value.
+    pub message: String,
+    /// Where.
+    pub span: Span,
+    /// Words beside the caret; perhaps empty.
+    pub label: String,
+    /// A second place that matters, e.g. the first of two equal names.
+    pub related: Option<(Span, String)>,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl Diagnostic {
+    /// An error at a place.
+    pub(super) fn new(span: Span, message: impl Into<String>) -> Self {
+        Self { message: message.into(), span, label: String::new(), related: None, help: None }
+    }
+
+    pub(super) fn label(mut self, label: impl Into<String>) -> Self {
+        self.label = label.into();
+        self
+    }
+
+    pub(super) fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    pub(super) fn related(mut self, span: Span, label: impl Into<String>) -> Self {
+        self.related = Some((span, label.into()));
+        self
+    }
+}
+
+/// A text that diagnostics point into.
+#[derive(Debug, Clone)]
+pub(super) struct Source {
+    /// File name, or the option on the command line.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// Where the readers of all sections leave what they find wrong, and remember what must not be shown.
+#[derive(Debug, Default)]
+pub(super) struct Problems {
+    found: RefCell<Vec<Diagnostic>>,
+    secrets: RefCell<Vec<Span>>,
+}
+
+impl Problems {
+    /// Notes an error. The same message at the same place counts once: treatments share most of their text.
+    pub(super) fn report(&self, diagnostic: Diagnostic) {
+        let mut found = self.found.borrow_mut();
+        if !found.iter().any(|other| other.span == diagnostic.span && other.message == diagnostic.message) {
+            found.push(diagnostic);
+        }
+    }
+
+    /// Hides a place from every message, because a password may stand there.
+    pub(super) fn hide(&self, span: Span) {
+        self.secrets.borrow_mut().push(span);
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.found.borrow().is_empty()
+    }
+
+    pub(super) fn into_parts(self) -> (Vec<Diagnostic>, Vec<Span>) {
+        (self.found.into_inner(), self.secrets.into_inner())
+    }
+}
+
+/// All errors of a spec, with the texts they point into. Passwords are blacked out of those texts.
+#[derive(Clone)]
+pub struct Diagnostics {
+    sources: Vec<Source>,
+    list: Vec<Diagnostic>,
+}
+
+impl Diagnostics {
+    pub(super) fn new(mut sources: Vec<Source>, problems: Problems) -> Self {
+        let (mut list, secrets) = problems.into_parts();
+        list.sort_by_key(|diagnostic| diagnostic.span);
+        for source in &mut sources {
+            for range in url_passwords(&source.text) {
+                black_out(&mut source.text, range);
+            }
+        }
+        for span in secrets {
+            black_out(&mut sources[span.source].text, span.start..span.end);
+        }
+        Self { sources, list }
+    }
+
+    /// The errors, in the order of their places.
+    pub fn iter(&self) -> impl Iterator<Item = &Diagnostic> {
+        self.list.iter()
+    }
+
+    /// Number of errors; at least 1.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// Never true for what [`super::parse`] returns.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// All errors as text for a terminal without colours, or a file.
+    #[must_use]
+    pub fn render_plain(&self) -> String {
+        self.render(&Renderer::plain())
+    }
+
+    /// All errors with colours (ANSI escape sequences).
+    #[must_use]
+    pub fn render_styled(&self) -> String {
+        self.render(&Renderer::styled())
+    }
+
+    fn render(&self, renderer: &Renderer) -> String {
+        let rendered: Vec<String> =
+            self.list.iter().map(|diagnostic| renderer.render(&self.report(diagnostic))).collect();
+        rendered.join("\n\n")
+    }
+
+    fn report<'a>(&'a self, diagnostic: &'a Diagnostic) -> Vec<Group<'a>> {
+        let primary = AnnotationKind::Primary
+            .span(self.visible(diagnostic.span))
+            .label((!diagnostic.label.is_empty()).then_some(diagnostic.label.as_str()));
+        let mut snippet = self.snippet(diagnostic.span.source).annotation(primary);
+        let mut other = None;
+        if let Some((span, label)) = &diagnostic.related {
+            let context = AnnotationKind::Context.span(self.visible(*span)).label(label.as_str());
+            if span.source == diagnostic.span.source {
+                snippet = snippet.annotation(context);
+            } else {
+                other = Some(self.snippet(span.source).annotation(context));
+            }
+        }
+        let mut group = Level::ERROR.primary_title(diagnostic.message.as_str()).element(snippet);
+        if let Some(other) = other {
+            group = group.element(other);
+        }
+        if let Some(help) = &diagnostic.help {
+            group = group.element(Level::HELP.message(help.as_str()));
+        }
+        vec![group]
+    }
+
+    fn snippet<'a>(&'a self, source: usize) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+        let source = &self.sources[source];
+        Snippet::source(source.text.as_str()).path(source.name.as_str())
+    }
+
+    /// The place within the text's bounds and on character boundaries, and no further than its first line's end,
+    /// so that a missing key does not underline a whole table.
+    fn visible(&self, span: Span) -> Range<usize> {
+        let text = &self.sources[span.source].text;
+        let floor = |mut at: usize| {
+            while !text.is_char_boundary(at) {
+                at -= 1;
+            }
+            at
+        };
+        let start = floor(span.start.min(text.len()));
+        let line_end = text[start..].find(['\n', '\r']).map_or(text.len(), |length| start + length);
+        let end = floor(span.end.min(line_end)).max(start);
+        start..end
+    }
+}
+
+/// One line per error, as tests and logs want it: `rush.toml:3:7: message`.
+impl fmt::Display for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (i, diagnostic) in self.list.iter().enumerate() {
+            let source = &self.sources[diagnostic.span.source];
+            let before = &source.text[..self.visible(diagnostic.span).start];
+            let line = before.matches('\n').count() + 1;
+            let column = before.chars().rev().take_while(|&c| c != '\n').count() + 1;
+            let separator = if i == 0 { "" } else { "\n" };
+            write!(f, "{separator}{}:{line}:{column}: {}", source.name, diagnostic.message)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Diagnostics {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Diagnostics({self})")
+    }
+}
+
+impl std::error::Error for Diagnostics {}
+
+/// Replaces a range by as many asterisks as it has bytes, so that every other span stays right.
+fn black_out(text: &mut String, range: Range<usize>) {
+    let range = range.start.min(text.len())..range.end.min(text.len());
+    if text.is_char_boundary(range.start) && text.is_char_boundary(range.end) {
+        let stars = "*".repeat(range.len());
+        text.replace_range(range, &stars);
+    }
+}
+
+/// Where passwords stand in URLs of a text, whether it is well-formed or not: between the first colon after `://`
+/// and the last `@` before a quote or white space. Takes too much rather than too little.
+fn url_passwords(text: &str) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    for (at, _) in text.match_indices("://") {
+        let start = at + 3;
+        let length = text[start..]
+            .find(|c: char| c.is_whitespace() || c == '"' || c == '\'')
+            .unwrap_or(text.len() - start);
+        let word = &text[start..start + length];
+        if let Some(at_sign) = word.rfind('@')
+            && let Some(colon) = word[..at_sign].find(':')
+        {
+            ranges.push(start + colon + 1..start + at_sign);
+        }
+    }
+    ranges
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_in_urls_are_found_in_broken_text_too() {
+        let found = |text: &str| -> Vec<String> {
+            url_passwords(text).into_iter().map(|range| text[range].to_owned()).collect()
+        };
+        assert_eq!(found("url = \"mysql://bench:pa:ss@w@host/db\""), ["pa:ss@w"]);
+        assert_eq!(found("url = \"mysql://bench:secret@host/db"), ["secret"]);
+        assert_eq!(found("url = \"mysql://bench@host:3306/db\""), Vec::<String>::new());
+        assert_eq!(found("postgres://a:b/c@h/d postgres://e:f@g"), ["b/c", "f"]);
+    }
+
+    #[test]
+    fn blacking_out_keeps_every_other_byte_where_it_was() {
+        let mut text = "a:비밀@b".to_owned();
+        black_out(&mut text, 2..8);
+        assert_eq!(text, "a:******@b");
+    }
+}

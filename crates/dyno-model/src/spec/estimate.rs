@@ -1,0 +1,71 @@
+//! How long an experiment will take, before anything is known about its systems.
+
+use crate::plan::{Plan, StopRule, SystemSource, Treatment};
+use crate::plan::{ServerKind, SystemPlan};
+use crate::target::Engine;
+use crate::units::Nanos;
+
+/// Transactions per second that are assumed where a trial counts transactions. A guess between a fsync per commit on
+/// a slow disk and a large server; measured trials replace it.
+pub const RATE_ASSUMED: u64 = 1_000;
+
+/// Making the schema, loading, connecting and auditing, for a system across a socket: a guess for small data sets.
+const AROUND_SERVER: Nanos = Nanos(2_000_000_000);
+/// The same for a system in this process.
+const AROUND_EMBEDDED: Nanos = Nanos(300_000_000);
+
+/// Time for a trial or a whole plan.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Estimate {
+    /// What it will probably take.
+    pub likely: Nanos,
+    /// What it takes when every time limit is used up.
+    pub at_most: Nanos,
+    /// True when [`RATE_ASSUMED`] is in `likely`.
+    pub is_rate_assumed: bool,
+}
+
+/// Time for all trials of a plan. Loading of large data sets is not in it.
+#[must_use]
+pub fn plan(plan: &Plan) -> Estimate {
+    let mut sum = Estimate { likely: Nanos(0), at_most: Nanos(0), is_rate_assumed: false };
+    for of in &plan.trials {
+        let one = trial(plan, plan.treatment(of));
+        sum.likely.0 = sum.likely.0.saturating_add(one.likely.0);
+        sum.at_most.0 = sum.at_most.0.saturating_add(one.at_most.0);
+        sum.is_rate_assumed |= one.is_rate_assumed;
+    }
+    sum
+}
+
+/// Time for one trial of a treatment.
+#[must_use]
+pub fn trial(plan: &Plan, treatment: &Treatment) -> Estimate {
+    let load = &treatment.load;
+    let counted = |transactions: u64| {
+        let nanos = u128::from(transactions) * 1_000_000_000 / u128::from(RATE_ASSUMED);
+        Nanos(u64::try_from(nanos).unwrap_or(u64::MAX))
+    };
+    let (window, is_rate_assumed) = match load.stop {
+        StopRule::Duration(duration) => (duration, false),
+        StopRule::Transactions(total) => (counted(total), true),
+        StopRule::TransactionsPerClient(each) => {
+            (counted(each.saturating_mul(u64::from(treatment.clients))), true)
+        }
+    };
+    let around = around(&plan.systems[treatment.system]);
+    let sum = |parts: [Nanos; 3]| Nanos(parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.0)));
+    Estimate {
+        likely: sum([load.warmup, window.min(load.time_limit), around]),
+        at_most: sum([load.warmup, Nanos(load.time_limit.0.saturating_add(load.grace.0)), around]),
+        is_rate_assumed,
+    }
+}
+
+fn around(system: &SystemPlan) -> Nanos {
+    let is_embedded = match &system.source {
+        SystemSource::Managed(server) => matches!(server.kind, ServerKind::Sqlite | ServerKind::Null),
+        SystemSource::Existing(existing) => matches!(existing.engine, Engine::Sqlite | Engine::Null),
+    };
+    if is_embedded { AROUND_EMBEDDED } else { AROUND_SERVER }
+}

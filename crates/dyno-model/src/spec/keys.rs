@@ -1,0 +1,223 @@
+//! Every key of a spec in one place: the readers accept what stands here, and docs/reference/spec.md is made from it.
+
+/// A table of the spec.
+#[derive(Debug)]
+pub struct Section {
+    /// Heading as it is written, e.g. `[load]`; empty for the top of the file.
+    pub heading: &'static str,
+    /// What stands before its keys in messages, e.g. `load.`.
+    pub prefix: &'static str,
+    /// What it is for, in a sentence.
+    pub about: &'static str,
+    /// Its keys; empty when the user chooses them.
+    pub keys: &'static [Key],
+}
+
+impl Section {
+    /// Where its keys stand, for messages: `in [load]`.
+    #[must_use]
+    pub fn place(&self) -> String {
+        if self.heading.is_empty() {
+            "at the top of the file".to_owned()
+        } else {
+            format!("in {}", self.heading)
+        }
+    }
+}
+
+/// A key of the spec.
+#[derive(Debug)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes, with range.
+    pub takes: &'static str,
+    /// What holds when it is not given; `required` when it must be.
+    pub default: &'static str,
+    /// What it does, in a line.
+    pub help: &'static str,
+}
+
+const fn key(name: &'static str, takes: &'static str, default: &'static str, help: &'static str) -> Key {
+    Key { name, takes, default, help }
+}
+
+/// All sections, in the order a spec has them.
+pub const SECTIONS: [&Section; 9] =
+    [&TOP, &SYSTEM, &SERVER, &WORKLOAD, &LOAD, &DESIGN, &FACTORS, &PROFILE, &PUBLISHED];
+
+/// The top of the file.
+pub static TOP: Section = Section {
+    heading: "",
+    prefix: "",
+    about: "What the experiment is.",
+    keys: &[
+        key("title", "text", "required", "heading of the report"),
+        key("description", "text", "none", "shown under the title: the question that the experiment answers"),
+        key("system", "tables, `[[system]]`", "required", "the systems under test, one table each"),
+        key("workload", "table", "required", "what the clients do"),
+        key("load", "table", "required", "how many clients, and for how long"),
+        key("design", "table", "`blocks = 5`, `seed = 1`", "repeats and random order"),
+        key("factors", "table", "none", "what is varied besides system and clients"),
+        key(
+            "profile",
+            "tables, `[profile.NAME]`",
+            "none",
+            "variations of this file, chosen with `--profile NAME`",
+        ),
+        key("published", "tables, `[[published]]`", "none", "figures published elsewhere, drawn beside ours"),
+    ],
+};
+
+/// One system under test.
+pub static SYSTEM: Section = Section {
+    heading: "[[system]]",
+    prefix: "system.",
+    about: "One system under test: an address (`url`), or a server that dyno starts in a scratch folder and removes \
+            afterwards (`server`).",
+    keys: &[
+        key("name", "text, unique", "required", "name in the report"),
+        key(
+            "url",
+            "`mysql://USER@HOST:PORT/DATABASE`, `mariadb://`, `postgres://`, `sqlite:FILE`, `null:`",
+            "this or `server`",
+            "a system that runs already; never holds a password. `?socket=FILE` for a unix socket, \
+             `?tls=off|required|verify&ca=FILE` for encryption",
+        ),
+        key("server", "table", "this or `url`", "a server that dyno starts"),
+        key(
+            "password_env",
+            "name of a variable",
+            "no password",
+            "environment variable that holds the password of `url`",
+        ),
+        key("password_file", "path", "no password", "file whose first line is the password of `url`"),
+        key(
+            "query_mode",
+            "`prepared`, `simple` or `extended`",
+            "`prepared`",
+            "how statements travel: prepared once, as text each time, or (PostgreSQL only) parsed and bound each time",
+        ),
+        key("connect_timeout", "duration above 0", "`10s`", "limit for connecting and logging in"),
+    ],
+};
+
+/// A server that dyno starts.
+pub static SERVER: Section = Section {
+    heading: "server",
+    prefix: "system.server.",
+    about: "The `server` table of a system, mostly written inline: `server = { kind = \"mariadb\" }`.",
+    keys: &[
+        key("kind", "`sqlite`, `mariadb`, `mysql`, `postgres` or `null`", "required", "what to start"),
+        key("bin_dir", "path", "PATH and the usual folders", "folder with the server's programs"),
+        key("scratch", "path", "the system's temporary folder", "folder in which the scratch folder is made"),
+        key(
+            "settings",
+            "table of texts, numbers, true or false",
+            "none",
+            "the server's own settings (pragmas, for SQLite); applied, then read back",
+        ),
+    ],
+};
+
+/// What the clients do.
+pub static WORKLOAD: Section = Section {
+    heading: "[workload]",
+    prefix: "workload.",
+    about: "What the clients do. Every key besides `kind` is an option of that workload: see `dyno workloads NAME`.",
+    keys: &[key("kind", "name of a workload", "required", "which workload; `dyno workloads` lists them")],
+};
+
+/// How many clients, and for how long.
+pub static LOAD: Section = Section {
+    heading: "[load]",
+    prefix: "load.",
+    about: "How many clients, and for how long. Exactly one of `transactions`, `transactions_per_client` and `duration`; \
+            one given in a profile or with `--set` replaces the one of the file.",
+    keys: &[
+        key(
+            "clients",
+            "1 to 100000, or a list of such",
+            "required",
+            "concurrent clients; a list gives one treatment each",
+        ),
+        key(
+            "transactions",
+            "1 and up",
+            "one of three",
+            "measure this many transactions of all clients together",
+        ),
+        key(
+            "transactions_per_client",
+            "1 and up",
+            "one of three",
+            "measure this many transactions of each client",
+        ),
+        key("duration", "duration above 0", "one of three", "measure for this long"),
+        key(
+            "warmup",
+            "duration",
+            "`0s` when transactions are counted, else a tenth of `duration`, at most `5s`",
+            "unmeasured time before, with all clients working",
+        ),
+        key(
+            "grace",
+            "duration",
+            "`5s`",
+            "how long statements in flight may take when measuring ends; then they are cut off",
+        ),
+        key(
+            "time_limit",
+            "duration above 0",
+            "`10m` when transactions are counted, else `duration`",
+            "end of measuring whatever else holds, against servers that hang",
+        ),
+        key("workers", "1 to 1024", "chosen by clients and machine", "threads of the generator"),
+        key("attempts_max", "1 to 1000", "10", "most attempts per transaction; 1 means no retry"),
+    ],
+};
+
+/// Repeats and order.
+pub static DESIGN: Section = Section {
+    heading: "[design]",
+    prefix: "design.",
+    about: "Randomised complete blocks: each block runs every treatment once, in a random order of its own.",
+    keys: &[
+        key("blocks", "1 to 1000", "5", "number of blocks, which is the number of repeats"),
+        key("seed", "0 and up", "1", "seed of run order, keys and data; the same seed gives the same run"),
+    ],
+};
+
+/// What is varied.
+pub static FACTORS: Section = Section {
+    heading: "[factors]",
+    prefix: "factors.",
+    about: "What is varied besides systems and clients: quoted paths with lists of levels. Every combination is a \
+            treatment. Paths: `\"workload.OPTION\"`, `\"load.KEY\"` (except clients) and `\"system.query_mode\"`.",
+    keys: &[],
+};
+
+/// Variations of the file.
+pub static PROFILE: Section = Section {
+    heading: "[profile.NAME]",
+    prefix: "profile.",
+    about: "Laid over the file by `--profile NAME`: tables are merged key by key, everything else is replaced. Takes \
+            every key of the file except `profile`. All profiles are checked, chosen or not.",
+    keys: &[],
+};
+
+/// Figures published elsewhere.
+pub static PUBLISHED: Section = Section {
+    heading: "[[published]]",
+    prefix: "published.",
+    about: "Figures published elsewhere, drawn beside the measured ones.",
+    keys: &[
+        key("source", "text", "required", "where they stand, with machine and year"),
+        key("series", "text", "required", "name of the curve"),
+        key("metric", "`throughput`, `mean-ms`, `p95-ms` or `p99-ms`", "required", "what the values are"),
+        key("clients", "list of 1 to 100000", "required", "numbers of clients"),
+        key("values", "list of numbers, 0 and up", "required", "one value per number of clients"),
+        key("approximate", "true or false", "`false`", "values were read off a chart or are a trend"),
+        key("system", "name of a system", "all systems", "the system beside whose figures they are drawn"),
+    ],
+};

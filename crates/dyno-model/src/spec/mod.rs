@@ -1,0 +1,391 @@
+//! The spec file: read with all its errors at once, and resolved into a [`Plan`].
+//!
+//! # Layout (read in this order)
+//! * [`keys`]: every key with what it takes; the reference in docs is made from it;
+//! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
+//! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
+//! * `system`, `workload`, `load`, `factors`, `published`, `url`, `quantity`, `argument`: one file per part of a spec;
+//! * `order`: randomised complete blocks; [`estimate`]: how long it will take.
+//!
+//! # Invariants
+//! Text in, values out: reading the file is the caller's. Whatever the text, [`parse`] returns and does not panic. No
+//! message and no rendered line holds a password.
+
+mod argument;
+mod diagnostic;
+pub mod estimate;
+mod factors;
+pub mod keys;
+mod load;
+mod order;
+mod published;
+mod quantity;
+mod reader;
+mod system;
+mod tree;
+mod url;
+mod workload;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Span};
+
+use crate::catalog::WorkloadDescription;
+use crate::plan::{FORMAT, LoadPlan, Plan, Published, SystemPlan, Treatment, WorkloadPlan};
+use crate::target::QueryMode;
+use diagnostic::{Problems, Source};
+use factors::Place;
+use reader::Fields;
+use tree::{Entry, Node, Table, Value};
+
+/// What a spec is read from.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Input<'a> {
+    /// Path of the file as the user wrote it, for messages; its stem becomes the plan's name.
+    pub file_name: &'a str,
+    /// The file's text.
+    pub text: &'a str,
+    /// Arguments of `--set`, each `key=value`.
+    pub overrides: &'a [String],
+    /// Argument of `--profile`.
+    pub profile: Option<&'a str>,
+}
+
+/// A spec that was found right: what the user wrote, with profile and arguments laid over it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Spec {
+    /// Heading of the report.
+    pub title: String,
+    /// Shown under the title; perhaps empty.
+    pub description: String,
+    /// Systems in the file's order.
+    pub systems: Vec<SystemPlan>,
+    /// Numbers of clients in the file's order.
+    pub clients: Vec<u32>,
+    /// Names of the factors in the file's order.
+    pub factors: Vec<String>,
+    /// Every combination of the factors' levels; one without levels when there are no factors.
+    pub combinations: Vec<Combination>,
+    /// Number of blocks.
+    pub blocks: u32,
+    /// Seed.
+    pub seed: u64,
+    /// Figures published elsewhere.
+    pub published: Vec<Published>,
+    /// Names of the profiles in the file.
+    pub profiles: Vec<String>,
+}
+
+/// One combination of the factors' levels, and what follows from it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Combination {
+    /// Levels as text, in the order of [`Spec::factors`].
+    pub levels: Vec<String>,
+    /// The workload with all options.
+    pub workload: WorkloadPlan,
+    /// The load rules.
+    pub load: LoadPlan,
+}
+
+/// Most trials of an experiment; at a second each they take over a day.
+const TRIALS_MAX: usize = 100_000;
+
+/// Reads a spec and resolves it.
+///
+/// # Errors
+/// All that is wrong with it, each with its place in the file or argument.
+pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Spec, Plan), Diagnostics> {
+    let mut sources = vec![Source { name: input.file_name.to_owned(), text: input.text.to_owned() }];
+    sources
+        .extend(input.overrides.iter().map(|text| Source { name: "--set".to_owned(), text: text.clone() }));
+    let problems = Problems::default();
+    let file = tree::from_toml(input.text, 0, &problems);
+    if !problems.is_empty() {
+        return Err(Diagnostics::new(sources, problems)); // what follows from half a file would mislead
+    }
+    let profiles = profiles(&file, &problems);
+    let mut document = file.clone();
+    if let Some(name) = input.profile {
+        lay_profile(&mut document, name, &profiles, &mut sources, &problems);
+    }
+    for i in 0..input.overrides.len() {
+        argument::apply(&mut document, i + 1, &sources, &problems);
+    }
+    let spec = read(&document, &sources, catalog, &problems);
+    for profile in profiles.iter().filter(|profile| Some(profile.key.as_str()) != input.profile) {
+        check_profile(&file, profile, &sources, catalog, &problems);
+    }
+    match spec {
+        Some(mut spec) if problems.is_empty() => {
+            spec.profiles = profiles.iter().map(|profile| profile.key.clone()).collect();
+            let plan = resolve(&spec, input);
+            Ok((spec, plan))
+        }
+        _ => Err(Diagnostics::new(sources, problems)),
+    }
+}
+
+/// The plan of a spec: treatments in the order system, combination, clients; trials in blocks.
+fn resolve(spec: &Spec, input: Input<'_>) -> Plan {
+    let mut treatments = Vec::new();
+    for system in 0..spec.systems.len() {
+        for combination in &spec.combinations {
+            for clients in &spec.clients {
+                treatments.push(Treatment {
+                    system,
+                    clients: *clients,
+                    workload: combination.workload.clone(),
+                    load: combination.load.clone(),
+                    levels: combination.levels.clone(),
+                });
+            }
+        }
+    }
+    Plan {
+        format: FORMAT,
+        name: plan_name(input.file_name),
+        title: spec.title.clone(),
+        description: spec.description.clone(),
+        profile: input.profile.map(str::to_owned),
+        seed: spec.seed,
+        blocks: spec.blocks,
+        systems: spec.systems.clone(),
+        factors: spec.factors.clone(),
+        trials: order::trials(treatments.len(), spec.blocks, spec.seed),
+        treatments,
+        published: spec.published.clone(),
+    }
+}
+
+/// The file's stem as a folder's name: letters, digits, dots, underscores and hyphens.
+fn plan_name(file_name: &str) -> String {
+    let base = file_name.rsplit(['/', '\\']).next().unwrap_or(file_name);
+    let stem = base.strip_suffix(".toml").unwrap_or(base);
+    let name: String = stem
+        .chars()
+        .map(|c| if c.is_alphanumeric() || matches!(c, '.' | '_' | '-') { c } else { '-' })
+        .collect();
+    let name = name.trim_start_matches(['.', '-']);
+    if name.is_empty() { "experiment".to_owned() } else { name.to_owned() }
+}
+
+/// Reads a whole document; `None` or errors when it cannot be a spec.
+fn read(
+    document: &Table,
+    sources: &[Source],
+    catalog: &[WorkloadDescription],
+    problems: &Problems,
+) -> Option<Spec> {
+    let top = Fields::new(&keys::TOP, document, Span::default(), problems);
+    let title =
+        top.required_text("title", "add a first line such as `title = \"What this experiment is to show\"`");
+    let description = top.text("description").unwrap_or_default().trim().to_owned();
+    let systems = system::read(&top, sources);
+    let factors = factors::read(document, problems);
+    let workload = section(&top, "workload", "add for example:\n[workload]\nkind = \"rush\"");
+    let load = section(&top, "load", "add for example:\n[load]\nclients = [1, 8, 64]\nduration = \"30s\"");
+    let (clients, load) = match load {
+        None => (Vec::new(), None),
+        Some((table, span)) => {
+            (load::clients(&Fields::new(&keys::LOAD, table, span, problems)), Some((table, span)))
+        }
+    };
+    let combinations = match (workload, load) {
+        (Some(workload), Some(load)) => {
+            let clients_max = clients.iter().copied().max();
+            let parts = Parts { workload, load, clients_max, factors: &factors };
+            parts.combinations(catalog, problems)
+        }
+        (Some((table, span)), None) => {
+            workload::read(table, span, catalog, problems);
+            Vec::new()
+        }
+        _ => Vec::new(),
+    };
+    check_query_modes(&factors, &systems, problems);
+    let (blocks, seed) = design(&top);
+    let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
+    let published = published::read(&top, &names);
+    let treatments = systems.len() * combinations.len() * clients.len();
+    if treatments.saturating_mul(blocks as usize) > TRIALS_MAX {
+        let message = format!("{treatments} treatments in {blocks} blocks are more than {TRIALS_MAX} trials");
+        let span = top.table("design").map(|(_, span)| span).unwrap_or_default();
+        problems.report(Diagnostic::new(span, message).help("vary less, or repeat less often"));
+        return None;
+    }
+    let factors = factors.into_iter().map(|factor| factor.name).collect();
+    let title = title?.trim().to_owned();
+    Some(Spec {
+        title,
+        description,
+        systems,
+        clients,
+        factors,
+        combinations,
+        blocks,
+        seed,
+        published,
+        profiles: Vec::new(),
+    })
+}
+
+fn section<'a>(top: &Fields<'a>, key: &str, help: &str) -> Option<(&'a Table, Span)> {
+    if top.node(key).is_none() && !top.is_mistyped(key) {
+        let message = format!("missing table [{key}]");
+        top.problems.report(Diagnostic::new(top.span, message).help(help));
+    }
+    top.table(key)
+}
+
+fn design(top: &Fields<'_>) -> (u32, u64) {
+    let Some((table, span)) = top.table("design") else { return (5, 1) };
+    let fields = Fields::new(&keys::DESIGN, table, span, top.problems);
+    let blocks =
+        fields.integer("blocks", 1..=1000).and_then(|blocks| u32::try_from(blocks).ok()).unwrap_or(5);
+    let seed = fields.integer("seed", 0..=i64::MAX).and_then(|seed| u64::try_from(seed).ok()).unwrap_or(1);
+    (blocks, seed)
+}
+
+/// What a combination of levels is written into.
+struct Parts<'a> {
+    workload: (&'a Table, Span),
+    load: (&'a Table, Span),
+    clients_max: Option<u32>,
+    factors: &'a [factors::Factor],
+}
+
+impl Parts<'_> {
+    fn combinations(&self, catalog: &[WorkloadDescription], problems: &Problems) -> Vec<Combination> {
+        let mut found = Vec::new();
+        for combination in factors::combinations(self.factors, problems) {
+            let workload =
+                factors::with_levels(self.workload.0, self.factors, &combination, |place| match place {
+                    Place::Workload(option) => Some(option),
+                    Place::Load(_) | Place::QueryMode => None,
+                });
+            let load = factors::with_levels(self.load.0, self.factors, &combination, |place| match place {
+                Place::Load(key) => Some(key),
+                Place::Workload(_) | Place::QueryMode => None,
+            });
+            let workload = workload::read(&workload, self.workload.1, catalog, problems);
+            let load = load::rules(&Fields::new(&keys::LOAD, &load, self.load.1, problems), self.clients_max);
+            let levels = self.factors.iter().zip(&combination);
+            let levels =
+                levels.map(|(factor, &level)| factor.levels[level].value.scalar_text().unwrap_or_default());
+            if let (Some(workload), Some(load)) = (workload, load) {
+                found.push(Combination { levels: levels.collect(), workload, load });
+            }
+        }
+        found
+    }
+}
+
+/// Levels of `system.query_mode` must be modes, and suit all systems.
+fn check_query_modes(factors: &[factors::Factor], systems: &[SystemPlan], problems: &Problems) {
+    for level in
+        factors.iter().filter(|factor| factor.place == Place::QueryMode).flat_map(|factor| &factor.levels)
+    {
+        match query_mode(level.value.scalar_text().unwrap_or_default().as_str()) {
+            None => {
+                let words = system::QUERY_MODES.map(|(word, _)| word);
+                let text = level.value.scalar_text().unwrap_or_default();
+                reader::unknown_word(level.span, "system.query_mode", &text, &words, problems);
+            }
+            Some(mode) => {
+                for system in systems {
+                    system::check_query_mode(mode, system, level.span, problems);
+                }
+            }
+        }
+    }
+}
+
+fn query_mode(word: &str) -> Option<QueryMode> {
+    system::QUERY_MODES.iter().find(|(name, _)| *name == word).map(|(_, mode)| *mode)
+}
+
+impl Plan {
+    /// How statements of a treatment travel: the level of the factor `system.query_mode`, else what its system says.
+    #[must_use]
+    pub fn query_mode(&self, treatment: &Treatment) -> QueryMode {
+        let level = self.factors.iter().zip(&treatment.levels).find(|(name, _)| *name == "system.query_mode");
+        level.and_then(|(_, word)| query_mode(word)).unwrap_or(self.systems[treatment.system].query_mode)
+    }
+}
+
+/// The profiles of a file, as entries of its `profile` table.
+fn profiles(file: &Table, problems: &Problems) -> Vec<Entry> {
+    let Some(node) = file.get("profile") else { return Vec::new() };
+    let Value::Table(table) = &node.value else {
+        let message = format!("`profile` must be tables, not {}", node.value.type_name());
+        problems.report(Diagnostic::new(node.span, message).help("write `[profile.NAME]`"));
+        return Vec::new();
+    };
+    let mut profiles = Vec::new();
+    for entry in &table.entries {
+        match &entry.node.value {
+            Value::Table(overlay) => {
+                if let Some(inner) = overlay.entry("profile") {
+                    let message = "a profile cannot hold profiles";
+                    problems.report(
+                        Diagnostic::new(inner.key_span, message).help("write `[profile.NAME]` at the top"),
+                    );
+                }
+                profiles.push(entry.clone());
+            }
+            other => {
+                let message = format!("profile `{}` must be a table, not {}", entry.key, other.type_name());
+                let help =
+                    "a key that stands under [profile] is the name of a profile: write `[profile.NAME]`";
+                problems.report(Diagnostic::new(entry.key_span, message).help(help));
+            }
+        }
+    }
+    profiles
+}
+
+fn lay_profile(
+    document: &mut Table,
+    name: &str,
+    profiles: &[Entry],
+    sources: &mut Vec<Source>,
+    problems: &Problems,
+) {
+    if let Some(Entry { node: Node { value: Value::Table(overlay), .. }, .. }) =
+        profiles.iter().find(|profile| profile.key == name)
+    {
+        tree::merge(document, overlay, "");
+        return;
+    }
+    let known: Vec<&str> = profiles.iter().map(|profile| profile.key.as_str()).collect();
+    let span = Span::new(sources.len(), 0..name.len());
+    sources.push(Source { name: "--profile".to_owned(), text: name.to_owned() });
+    let message = format!("there is no profile `{name}`");
+    let help = reader::suggestion(name, &known, "profiles");
+    problems.report(Diagnostic::new(span, message).label("not a profile").help(help));
+}
+
+/// Reads the file with a profile that was not chosen, and reports what is wrong within that profile.
+fn check_profile(
+    file: &Table,
+    profile: &Entry,
+    sources: &[Source],
+    catalog: &[WorkloadDescription],
+    problems: &Problems,
+) {
+    let Value::Table(overlay) = &profile.node.value else { return };
+    let mut document = file.clone();
+    tree::merge(&mut document, overlay, "");
+    let own = Problems::default();
+    read(&document, sources, catalog, &own);
+    let (found, secrets) = own.into_parts();
+    for span in secrets {
+        problems.hide(span);
+    }
+    for diagnostic in found {
+        if tree::covers(overlay, diagnostic.span) {
+            problems.report(diagnostic);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! The run order: randomised complete blocks. Each block holds every treatment once, in a random order of its own, so
+//! that whatever drifts over the hours (heat, neighbours, fragmentation) meets all treatments alike.
+
+use crate::plan::Trial;
+
+/// Sebastiano Vigna's SplitMix64 (public domain, <https://prng.di.unimi.it/splitmix64.c>): 64 bits of state, period
+/// 2^64, every seed is good. The run order of a seed is part of what can be repeated, so the generator is ours and
+/// never changes.
+struct SplitMix64(u64);
+
+impl SplitMix64 {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `bound`, which is not 0, each equally likely: draws that would favour small numbers are thrown
+    /// away.
+    fn below(&mut self, bound: u64) -> u64 {
+        let unfair = u64::MAX - u64::MAX % bound;
+        loop {
+            let draw = self.next();
+            if draw < unfair {
+                return draw % bound;
+            }
+        }
+    }
+}
+
+/// All trials in run order. Block `b` depends on `seed`, `b` and the number of treatments only, so more blocks leave
+/// the earlier ones as they were.
+pub(super) fn trials(treatments: usize, blocks: u32, seed: u64) -> Vec<Trial> {
+    let block_width = digits(u64::from(blocks)).max(2);
+    let trial_width = digits(treatments as u64).max(3);
+    let mut trials = Vec::with_capacity(treatments * blocks as usize);
+    for block in 1..=blocks {
+        for (i, treatment) in permutation(treatments, seed, block).into_iter().enumerate() {
+            let id = format!("b{block:0block_width$}-{:0trial_width$}", i + 1);
+            trials.push(Trial { id, block, treatment });
+        }
+    }
+    trials
+}
+
+/// Fisher and Yates: every order is equally likely.
+fn permutation(length: usize, seed: u64, block: u32) -> Vec<usize> {
+    // The block number is drawn through the generator once, so that neighbouring seeds and blocks share no stream.
+    let stream = SplitMix64(u64::from(block)).next();
+    let mut random = SplitMix64(seed ^ stream);
+    let mut order: Vec<usize> = (0..length).collect();
+    for last in (1..length).rev() {
+        let chosen = usize::try_from(random.below(last as u64 + 1)).expect("below the length of a vector");
+        order.swap(last, chosen);
+    }
+    order
+}
+
+fn digits(number: u64) -> usize {
+    number.to_string().len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    /// The first outputs of the reference implementation for seed 1234567.
+    #[test]
+    fn the_generator_is_splitmix64() {
+        let mut random = SplitMix64(1_234_567);
+        let drawn = [random.next(), random.next(), random.next()];
+        assert_eq!(drawn, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
+    }
+
+    #[test]
+    fn the_order_of_a_seed_never_changes() {
+        let order: Vec<usize> = trials(6, 2, 1).into_iter().map(|trial| trial.treatment).collect();
+        assert_eq!(order, [1, 3, 0, 5, 2, 4, 1, 5, 0, 4, 2, 3]);
+    }
+
+    #[test]
+    fn ids_sort_in_run_order() {
+        let ids: Vec<String> = trials(3, 120, 7).into_iter().map(|trial| trial.id).collect();
+        assert_eq!(ids[..4], ["b001-001", "b001-002", "b001-003", "b002-001"]);
+        assert!(ids.is_sorted());
+        assert_eq!(trials(3, 5, 7)[0].id, "b01-001");
+    }
+
+    #[test]
+    fn every_order_of_three_comes_up_about_equally_often() {
+        let mut counts = std::collections::BTreeMap::new();
+        for trial in trials(3, 6000, 42).chunks(3) {
+            let order: Vec<usize> = trial.iter().map(|trial| trial.treatment).collect();
+            *counts.entry(order).or_insert(0_u32) += 1;
+        }
+        assert_eq!(counts.len(), 6);
+        // 1000 are expected of each, with a standard deviation of 29.
+        assert!(counts.values().all(|count| (850..1150).contains(count)), "{counts:?}");
+    }
+
+    proptest! {
+        #[test]
+        fn each_block_is_a_permutation_of_all_treatments(length in 1_usize..60, blocks in 1_u32..8, seed: u64) {
+            let trials = trials(length, blocks, seed);
+            prop_assert_eq!(trials.len(), length * blocks as usize);
+            for (block, chunk) in (1..).zip(trials.chunks(length)) {
+                let mut treatments: Vec<usize> = chunk.iter().map(|trial| trial.treatment).collect();
+                treatments.sort_unstable();
+                prop_assert_eq!(treatments, (0..length).collect::<Vec<_>>());
+                prop_assert!(chunk.iter().all(|trial| trial.block == block));
+            }
+        }
+
+        #[test]
+        fn more_blocks_leave_the_earlier_ones_alone(length in 1_usize..30, blocks in 1_u32..5, seed: u64) {
+            let few: Vec<usize> = trials(length, blocks, seed).iter().map(|trial| trial.treatment).collect();
+            let more: Vec<usize> = trials(length, blocks + 1, seed).iter().map(|trial| trial.treatment).collect();
+            prop_assert_eq!(&few[..], &more[..few.len()]);
+        }
+    }
+}

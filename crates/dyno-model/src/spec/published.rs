@@ -1,0 +1,103 @@
+//! `[[published]]`: figures of others, drawn beside ours.
+
+use super::diagnostic::Diagnostic;
+use super::keys::PUBLISHED;
+use super::load;
+use super::reader::{Fields, suggestion, wrong_type};
+use super::tree::Value;
+use crate::plan::{Metric, Published};
+
+/// Words of `metric`.
+const METRICS: [(&str, Metric); 4] = [
+    ("throughput", Metric::Throughput),
+    ("mean-ms", Metric::MeanMs),
+    ("p95-ms", Metric::P95Ms),
+    ("p99-ms", Metric::P99Ms),
+];
+
+/// Reads all tables. `systems` are the names that `system` may hold.
+pub(super) fn read(top: &Fields<'_>, systems: &[&str]) -> Vec<Published> {
+    top.tables("published")
+        .into_iter()
+        .filter_map(|(table, span)| one(&Fields::new(&PUBLISHED, table, span, top.problems), systems))
+        .collect()
+}
+
+fn one(fields: &Fields<'_>, systems: &[&str]) -> Option<Published> {
+    let source = fields.required_text("source", "say where the figures stand, with machine and year");
+    let series = fields.required_text("series", "name the curve, for example `series = \"MySQL 5.0.7\"`");
+    let metric = fields.choice("metric", &METRICS);
+    if fields.node("metric").is_none() {
+        fields.missing("metric", "add for example `metric = \"throughput\"`");
+    }
+    let clients = match fields.node("clients") {
+        Some(node) => load::client_list(node, &fields.path("clients"), fields.problems),
+        None => {
+            fields.missing("clients", "list the numbers of clients: `clients = [1, 20, 40]`");
+            Vec::new()
+        }
+    };
+    let values = values(fields);
+    check_lengths(fields);
+    let approximate = fields.boolean("approximate").unwrap_or(false);
+    let system = fields.text("system");
+    if let (Some(name), Some(node)) = (system, fields.node("system"))
+        && !systems.contains(&name)
+    {
+        let message = format!("no system is called `{name}`");
+        let help = suggestion(name, systems, "systems");
+        fields.problems.report(Diagnostic::new(node.span, message).label("not a system").help(help));
+    }
+    Some(Published {
+        source: source?.to_owned(),
+        series: series?.to_owned(),
+        metric: metric?,
+        clients,
+        values,
+        approximate,
+        system: system.map(str::to_owned),
+    })
+}
+
+fn values(fields: &Fields<'_>) -> Vec<f64> {
+    let Some(node) = fields.node("values") else {
+        fields.missing("values", "list one value per number of clients: `values = [310, 950, 1020]`");
+        return Vec::new();
+    };
+    let Value::List(items) = &node.value else {
+        wrong_type(node.span, &fields.path("values"), "a list of numbers", &node.value, fields.problems);
+        return Vec::new();
+    };
+    let mut values = Vec::new();
+    for item in items {
+        let value = match item.value {
+            Value::Integer(value) => value as f64,
+            Value::Number(value) => value,
+            _ => {
+                wrong_type(item.span, "each of published.values", "a number", &item.value, fields.problems);
+                continue;
+            }
+        };
+        if value < 0.0 {
+            let message = format!("`published.values` must be 0 or more, got {value}");
+            fields.problems.report(Diagnostic::new(item.span, message).label("out of range"));
+        }
+        values.push(value);
+    }
+    values
+}
+
+fn check_lengths(fields: &Fields<'_>) {
+    let (Some(clients), Some(values)) = (fields.node("clients"), fields.node("values")) else { return };
+    if let (Value::List(counts), Value::List(figures)) = (&clients.value, &values.value)
+        && counts.len() != figures.len()
+    {
+        let message = format!("{} values for {} numbers of clients", figures.len(), counts.len());
+        fields.problems.report(
+            Diagnostic::new(values.span, message)
+                .label(format!("{} values", figures.len()))
+                .related(clients.span, format!("{} numbers of clients", counts.len()))
+                .help("give one value per number of clients"),
+        );
+    }
+}

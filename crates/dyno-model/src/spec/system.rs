@@ -1,0 +1,220 @@
+//! `[[system]]`: what is measured.
+
+use super::diagnostic::{Diagnostic, Problems, Source, Span};
+use super::keys::{SERVER, SYSTEM};
+use super::reader::{Fields, wrong_type};
+use super::tree::{Node, Table, Value};
+use super::url;
+use crate::plan::{ExistingSystem, ManagedServer, PasswordSource, ServerKind, SystemPlan, SystemSource};
+use crate::target::{Engine, QueryMode};
+use crate::units::Nanos;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Words of `query_mode`.
+pub(super) const QUERY_MODES: [(&str, QueryMode); 3] =
+    [("prepared", QueryMode::Prepared), ("simple", QueryMode::Simple), ("extended", QueryMode::Extended)];
+
+const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos(10_000_000_000);
+
+/// Reads all systems. Those with errors are left out, which matters to nobody: there will be no plan.
+pub(super) fn read(top: &Fields<'_>, sources: &[Source]) -> Vec<SystemPlan> {
+    let tables = top.tables("system");
+    let is_given = top.node("system").is_some();
+    if tables.is_empty()
+        && (!is_given || matches!(top.node("system"), Some(Node { value: Value::List(_), .. })))
+    {
+        let help = "add for example:\n[[system]]\nname = \"MariaDB\"\nserver = { kind = \"mariadb\" }";
+        top.missing("system", help);
+    }
+    let mut names: Vec<(&str, Span)> = Vec::new();
+    let mut systems = Vec::new();
+    for (table, span) in tables {
+        let fields = Fields::new(&SYSTEM, table, span, top.problems);
+        let name = fields.required_text("name", "add for example `name = \"MariaDB\"`");
+        if let Some(name) = name {
+            check_name(name, &fields, &mut names);
+        }
+        let source = source(&fields, sources);
+        let query_mode = fields.choice("query_mode", &QUERY_MODES).unwrap_or_default();
+        let connect_timeout = fields.duration("connect_timeout", Nanos(1)).unwrap_or(CONNECT_TIMEOUT_DEFAULT);
+        let (Some(name), Some(source)) = (name, source) else { continue };
+        let system = SystemPlan { name: name.to_owned(), source, query_mode, connect_timeout };
+        if let Some(node) = fields.node("query_mode") {
+            check_query_mode(query_mode, &system, node.span, fields.problems);
+        }
+        systems.push(system);
+    }
+    systems
+}
+
+/// The protocol of a system.
+pub(super) fn engine(system: &SystemPlan) -> Engine {
+    match &system.source {
+        SystemSource::Managed(server) => server.kind.engine(),
+        SystemSource::Existing(existing) => existing.engine,
+    }
+}
+
+/// `extended` exists in PostgreSQL's protocol only.
+pub(super) fn check_query_mode(mode: QueryMode, system: &SystemPlan, span: Span, problems: &Problems) {
+    if mode == QueryMode::Extended && engine(system) != Engine::Postgres {
+        let message =
+            format!("query mode `extended` exists for PostgreSQL only, and `{}` is not", system.name);
+        problems.report(Diagnostic::new(span, message).help("use `prepared` or `simple`"));
+    }
+}
+
+fn check_name<'a>(name: &'a str, fields: &Fields<'a>, names: &mut Vec<(&'a str, Span)>) {
+    let span = fields.node("name").map_or(fields.span, |node| node.span);
+    if name.chars().any(char::is_control) || name.chars().count() > 60 || name.trim() != name {
+        let message = "a system's name must be one line of at most 60 characters without blanks around it";
+        fields.problems.report(Diagnostic::new(span, message));
+    }
+    if let Some((_, first)) = names.iter().find(|(other, _)| *other == name) {
+        let message = format!("two systems are called `{name}`");
+        let help = "names tell systems apart in the report: give each its own";
+        fields.problems.report(
+            Diagnostic::new(span, message).label("used again").related(*first, "used here first").help(help),
+        );
+    }
+    names.push((name, span));
+}
+
+fn source(fields: &Fields<'_>, sources: &[Source]) -> Option<SystemSource> {
+    let url = fields.node("url");
+    let server = fields.node("server");
+    match (url, server) {
+        (None, None) => {
+            let message = "the system has neither `url` nor `server`";
+            let help = "`url = \"mysql://user@host:3306/database\"` measures a system that runs already, \
+                        `server = { kind = \"mariadb\" }` lets dyno start one";
+            fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+            password(fields);
+            None
+        }
+        (Some(url), Some(server)) => {
+            let message = "the system has both `url` and `server`";
+            fields.problems.report(
+                Diagnostic::new(server.span, message)
+                    .related(url.span, "the other one")
+                    .help("remove one: a system runs already, or dyno starts it"),
+            );
+            None
+        }
+        (Some(_), None) => existing(fields, sources).map(SystemSource::Existing),
+        (None, Some(_)) => {
+            refuse_password(fields, "a server that dyno starts gets a password of dyno's own");
+            managed(fields).map(SystemSource::Managed)
+        }
+    }
+}
+
+fn existing(fields: &Fields<'_>, sources: &[Source]) -> Option<ExistingSystem> {
+    let text = fields.required_text("url", "write for example `mysql://bench@localhost:3306/bench`")?;
+    let node = fields.node("url")?;
+    match url::parse(text) {
+        Err(error) => {
+            let span = inside(node.span, text, error.range, sources);
+            if error.is_password {
+                fields.problems.hide(span);
+            }
+            fields
+                .problems
+                .report(Diagnostic::new(span, format!("`url`: {}", error.message)).help(error.help));
+            None
+        }
+        Ok(url) => {
+            let password = match url.engine {
+                Engine::Mysql | Engine::Postgres => password(fields),
+                Engine::Sqlite | Engine::Null => {
+                    refuse_password(fields, &format!("`{}` knows no passwords", url.engine));
+                    PasswordSource::None
+                }
+            };
+            let url::Url { engine, endpoint, user, database, tls } = url;
+            Some(ExistingSystem { engine, endpoint, user, password, database, tls })
+        }
+    }
+}
+
+/// A part of a text value as a place of the file; the whole value when the text was written with escapes.
+fn inside(span: Span, text: &str, part: std::ops::Range<usize>, sources: &[Source]) -> Span {
+    let written = &sources[span.source].text[span.start..span.end];
+    let Some(quote) = written.find(text) else { return span };
+    Span::new(span.source, span.start + quote + part.start..span.start + quote + part.end)
+}
+
+fn password(fields: &Fields<'_>) -> PasswordSource {
+    let variable = fields.text("password_env");
+    let file = fields.text("password_file");
+    match (variable, file) {
+        (None, None) => PasswordSource::None,
+        (Some(_), Some(_)) => {
+            let span = fields.node("password_file").map_or(fields.span, |node| node.span);
+            let message = "`password_env` and `password_file` cannot both be given";
+            fields.problems.report(Diagnostic::new(span, message).help("remove one of them"));
+            PasswordSource::None
+        }
+        (Some(variable), None) => {
+            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            if variable.is_empty()
+                || !variable.chars().all(is_name)
+                || variable.starts_with(|c: char| c.is_ascii_digit())
+            {
+                let span = fields.node("password_env").map_or(fields.span, |node| node.span);
+                fields.problems.hide(span); // somebody may have written the password itself
+                let message = "`system.password_env` must be the name of an environment variable";
+                let help = "letters, digits and underscores, for example `password_env = \"BENCH_PASSWORD\"`";
+                fields.problems.report(Diagnostic::new(span, message).help(help));
+            }
+            PasswordSource::Environment(variable.to_owned())
+        }
+        (None, Some(file)) => PasswordSource::File(PathBuf::from(file)),
+    }
+}
+
+fn refuse_password(fields: &Fields<'_>, reason: &str) {
+    for key in ["password_env", "password_file"] {
+        if let Some(entry) = fields.table.entry(key) {
+            let message = format!("`{key}` has no use here: {reason}");
+            fields.problems.report(Diagnostic::new(entry.key_span, message).help("remove it"));
+        }
+    }
+}
+
+fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
+    let (table, span) = system.table("server")?;
+    let fields = Fields::new(&SERVER, table, span, system.problems);
+    let kinds = ServerKind::ALL.map(|kind| (kind.name(), kind));
+    let kind = fields.choice("kind", &kinds);
+    if fields.node("kind").is_none() {
+        fields.missing("kind", "add for example `kind = \"mariadb\"`");
+    }
+    let bin_dir = fields.text("bin_dir").map(PathBuf::from);
+    let scratch = fields.text("scratch").map(PathBuf::from);
+    let settings = fields.table("settings").map(|(table, _)| settings(table, &fields)).unwrap_or_default();
+    Some(ManagedServer { kind: kind?, settings, bin_dir, scratch })
+}
+
+fn settings(table: &Table, fields: &Fields<'_>) -> BTreeMap<String, String> {
+    let mut settings = BTreeMap::new();
+    for entry in &table.entries {
+        match entry.node.value.scalar_text() {
+            Some(text) => {
+                settings.insert(entry.key.clone(), text);
+            }
+            None => {
+                let path = format!("{}.{}", fields.path("settings"), entry.key);
+                wrong_type(
+                    entry.node.span,
+                    &path,
+                    "a text, a number, true or false",
+                    &entry.node.value,
+                    fields.problems,
+                );
+            }
+        }
+    }
+    settings
+}

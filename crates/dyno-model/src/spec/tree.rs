@@ -1,0 +1,226 @@
+//! The spec as a tree in which every key and value knows its place, so that profiles and `--set` can be laid over the
+//! file and errors still point at what the user wrote.
+
+use super::diagnostic::{Diagnostic, Problems, Span};
+use toml::de::{DeTable, DeValue};
+use toml::{Spanned, de::DeInteger};
+
+/// A value and its place.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Node {
+    pub span: Span,
+    pub value: Value,
+}
+
+/// A value of the spec.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Value {
+    Text(String),
+    Integer(i64),
+    Number(f64),
+    Boolean(bool),
+    /// A date or time, which no key takes.
+    Time,
+    List(Vec<Node>),
+    Table(Table),
+}
+
+impl Value {
+    /// The type in words, with its article.
+    pub(super) fn type_name(&self) -> &'static str {
+        match self {
+            Self::Text(_) => "a text",
+            Self::Integer(_) => "an integer",
+            Self::Number(_) => "a number with a fraction",
+            Self::Boolean(_) => "true or false",
+            Self::Time => "a date or time",
+            Self::List(_) => "a list",
+            Self::Table(_) => "a table",
+        }
+    }
+
+    /// A scalar as the user would write it; `None` for lists, tables and times.
+    pub(super) fn scalar_text(&self) -> Option<String> {
+        match self {
+            Self::Text(text) => Some(text.clone()),
+            Self::Integer(value) => Some(value.to_string()),
+            Self::Number(value) => Some(value.to_string()),
+            Self::Boolean(value) => Some(value.to_string()),
+            Self::Time | Self::List(_) | Self::Table(_) => None,
+        }
+    }
+}
+
+/// Keys and values in the order of the file.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(super) struct Table {
+    pub entries: Vec<Entry>,
+}
+
+/// One key with its value.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Entry {
+    pub key: String,
+    pub key_span: Span,
+    pub node: Node,
+}
+
+impl Table {
+    pub(super) fn entry(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|entry| entry.key == key)
+    }
+
+    pub(super) fn get(&self, key: &str) -> Option<&Node> {
+        self.entry(key).map(|entry| &entry.node)
+    }
+
+    pub(super) fn table(&self, key: &str) -> Option<&Table> {
+        match self.get(key) {
+            Some(Node { value: Value::Table(table), .. }) => Some(table),
+            _ => None,
+        }
+    }
+
+    fn remove_where(&mut self, is_removed: impl Fn(&str) -> bool) {
+        self.entries.retain(|entry| !is_removed(&entry.key));
+    }
+}
+
+/// Keys of which a table may hold one only: laying one of them over a table replaces the others, so that a profile with
+/// `duration` can shorten an experiment that counts transactions.
+const ALTERNATIVES: [(&str, &[&str]); 2] =
+    [("load", &["transactions", "transactions_per_client", "duration"]), ("system", &["url", "server"])];
+
+/// Lays one table over another: tables are merged key by key, everything else is replaced. `section` names the table.
+pub(super) fn merge(base: &mut Table, overlay: &Table, section: &str) {
+    for (owner, keys) in ALTERNATIVES {
+        if owner == section && keys.iter().any(|key| overlay.entry(key).is_some()) {
+            base.remove_where(|key| keys.contains(&key) && overlay.entry(key).is_none());
+        }
+    }
+    for entry in &overlay.entries {
+        match base.entries.iter_mut().find(|other| other.key == entry.key) {
+            None => base.entries.push(entry.clone()),
+            Some(other) => match (&mut other.node.value, &entry.node.value) {
+                (Value::Table(below), Value::Table(above)) => {
+                    // Only top-level names are sections; a `load` inside a `load` has no meaning anyway.
+                    merge(below, above, if section.is_empty() { &entry.key } else { "" });
+                }
+                _ => *other = entry.clone(),
+            },
+        }
+    }
+}
+
+/// Reads TOML into a tree. `source` is the number of the text, `offset` where in it `text` begins.
+pub(super) fn from_toml(text: &str, source: usize, problems: &Problems) -> Table {
+    let (document, errors) = DeTable::parse_recoverable(text);
+    let mut lines = Vec::new();
+    for error in errors {
+        let diagnostic = syntax(&error, source, 0);
+        // What else is wrong with a line follows from the first error in it.
+        let line =
+            text.as_bytes()[..diagnostic.span.start.min(text.len())].iter().filter(|&&c| c == b'\n').count();
+        if !lines.contains(&line) {
+            lines.push(line);
+            problems.report(diagnostic);
+        }
+    }
+    if !problems.is_empty() {
+        return Table::default();
+    }
+    Builder { source, offset: 0, problems }.table(document.get_ref())
+}
+
+/// Reads one TOML value, such as the right side of `--set key=value`; `offset` is where in its text it begins.
+pub(super) fn value_from_toml(
+    text: &str,
+    source: usize,
+    offset: usize,
+    problems: &Problems,
+) -> Result<Node, Box<Diagnostic>> {
+    match DeValue::parse(text) {
+        Ok(value) => Ok(Builder { source, offset, problems }.node(&value)),
+        Err(error) => Err(Box::new(syntax(&error, source, offset))),
+    }
+}
+
+fn syntax(error: &toml::de::Error, source: usize, offset: usize) -> Diagnostic {
+    let range = error.span().unwrap_or(0..0);
+    let span = Span::new(source, range.start + offset..range.end + offset);
+    let message = error.message().lines().collect::<Vec<_>>().join("; ");
+    Diagnostic::new(span, format!("this is not TOML: {message}"))
+}
+
+/// Turns the parser's tree into ours.
+struct Builder<'p> {
+    source: usize,
+    offset: usize,
+    problems: &'p Problems,
+}
+
+impl Builder<'_> {
+    fn span(&self, range: std::ops::Range<usize>) -> Span {
+        Span::new(self.source, range.start + self.offset..range.end + self.offset)
+    }
+
+    fn table(&self, table: &DeTable<'_>) -> Table {
+        let mut entries: Vec<Entry> = table
+            .iter()
+            .map(|(key, value)| Entry {
+                key: key.get_ref().to_string(),
+                key_span: self.span(key.span()),
+                node: self.node(value),
+            })
+            .collect();
+        entries.sort_by_key(|entry| entry.key_span); // the parser's map is sorted by name
+        Table { entries }
+    }
+
+    fn node(&self, value: &Spanned<DeValue<'_>>) -> Node {
+        let span = self.span(value.span());
+        let value = match value.get_ref() {
+            DeValue::String(text) => Value::Text(text.to_string()),
+            DeValue::Integer(integer) => self.integer(integer, span),
+            DeValue::Float(number) => self.number(number.as_str(), span),
+            DeValue::Boolean(value) => Value::Boolean(*value),
+            DeValue::Datetime(_) => Value::Time,
+            DeValue::Array(items) => Value::List(items.iter().map(|item| self.node(item)).collect()),
+            DeValue::Table(table) => Value::Table(self.table(table)),
+        };
+        Node { span, value }
+    }
+
+    fn integer(&self, integer: &DeInteger<'_>, span: Span) -> Value {
+        if let Ok(value) = i64::from_str_radix(integer.as_str(), integer.radix()) {
+            return Value::Integer(value);
+        }
+        let limit = "numbers go from -9223372036854775808 to 9223372036854775807";
+        self.problems.report(Diagnostic::new(span, "this number is too large").help(limit));
+        Value::Integer(0)
+    }
+
+    fn number(&self, text: &str, span: Span) -> Value {
+        match text.parse::<f64>() {
+            Ok(value) if value.is_finite() => Value::Number(value),
+            _ => {
+                self.problems.report(Diagnostic::new(span, "this is not a finite number"));
+                Value::Number(0.0)
+            }
+        }
+    }
+}
+
+/// True when a place lies in one of the table's keys or values.
+pub(super) fn covers(table: &Table, span: Span) -> bool {
+    table.entries.iter().any(|entry| entry.key_span.contains(span) || node_covers(&entry.node, span))
+}
+
+fn node_covers(node: &Node, span: Span) -> bool {
+    node.span.contains(span)
+        || match &node.value {
+            Value::Table(table) => covers(table, span),
+            Value::List(items) => items.iter().any(|item| node_covers(item, span)),
+            _ => false,
+        }
+}

@@ -1,0 +1,112 @@
+//! `[workload]`: the kind and its options, checked against the catalog.
+
+use super::diagnostic::{Diagnostic, Problems, Span};
+use super::keys::WORKLOAD;
+use super::quantity;
+use super::reader::{in_words, integer, list, nearest, suggestion, unknown_word, wrong_type};
+use super::tree::{Node, Table, Value};
+use crate::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription};
+use crate::plan::WorkloadPlan;
+
+/// Reads the table; `None` when it cannot be made sense of.
+pub(super) fn read(
+    table: &Table,
+    span: Span,
+    catalog: &[WorkloadDescription],
+    problems: &Problems,
+) -> Option<WorkloadPlan> {
+    let names: Vec<&str> = catalog.iter().map(|workload| workload.name).collect();
+    let Some(node) = table.get("kind") else {
+        let help = format!("add for example `kind = \"rush\"`; workloads: {}", list(&names));
+        problems
+            .report(Diagnostic::new(span, format!("missing key `kind` in {}", WORKLOAD.heading)).help(help));
+        return None;
+    };
+    let Value::Text(kind) = &node.value else {
+        wrong_type(node.span, "workload.kind", "a text", &node.value, problems);
+        return None;
+    };
+    let Some(description) = catalog.iter().find(|workload| workload.name == kind) else {
+        let message = format!("there is no workload `{kind}`");
+        let help = suggestion(kind, &names, "workloads");
+        problems.report(Diagnostic::new(node.span, message).label("not a workload").help(help));
+        return None;
+    };
+    let mut options = description.defaults();
+    for entry in table.entries.iter().filter(|entry| entry.key != "kind") {
+        match description.options.iter().find(|option| option.name == entry.key) {
+            None => {
+                let known: Vec<&str> = description.options.iter().map(|option| option.name).collect();
+                let message = format!("workload `{kind}` has no option `{}`", entry.key);
+                let help = match nearest(&entry.key, known.iter().copied().chain(["kind"])) {
+                    Some(candidate) => format!("did you mean `{candidate}`?"),
+                    None => format!("its options: {}; `dyno workloads {kind}` explains them", list(&known)),
+                };
+                problems.report(Diagnostic::new(entry.key_span, message).label("not an option").help(help));
+            }
+            Some(option) => {
+                if let Some(value) = value(option, &entry.node, problems) {
+                    options.0.insert(entry.key.clone(), value);
+                }
+            }
+        }
+    }
+    Some(WorkloadPlan { kind: kind.clone(), options })
+}
+
+fn value(option: &OptionDescription, node: &Node, problems: &Problems) -> Option<OptionValue> {
+    let path = format!("workload.{}", option.name);
+    match (&option.kind, &node.value) {
+        (OptionKind::Integer { min, max }, Value::Text(text)) if option.name.ends_with("_bytes") => {
+            let range = *min..=*max;
+            let Some(bytes) = quantity::size(text) else {
+                let message = format!("`{path}` cannot be `{text}`");
+                let help = "write bytes as a number, or with a unit: `\"64K\"`, `\"8M\"`, `\"4G\"`";
+                problems.report(Diagnostic::new(node.span, message).label("no size").help(help));
+                return None;
+            };
+            if !range.contains(&bytes) {
+                let message = format!("`{path}` must be {}, got {bytes}", in_words(&range));
+                problems.report(Diagnostic::new(node.span, message).label("out of range"));
+                return None;
+            }
+            Some(OptionValue::Integer(bytes))
+        }
+        (OptionKind::Integer { min, max }, _) => {
+            integer(node, &path, *min..=*max, problems).map(OptionValue::Integer)
+        }
+        (OptionKind::Number { min, max }, Value::Integer(_) | Value::Number(_)) => {
+            let value = match node.value {
+                Value::Integer(value) => value as f64,
+                Value::Number(value) => value,
+                _ => return None,
+            };
+            if (*min..=*max).contains(&value) {
+                return Some(OptionValue::Number(value));
+            }
+            let message = format!("`{path}` must be between {min} and {max}, got {value}");
+            problems.report(Diagnostic::new(node.span, message).label("out of range"));
+            None
+        }
+        (OptionKind::Boolean, Value::Boolean(value)) => Some(OptionValue::Boolean(*value)),
+        (OptionKind::Text, Value::Text(text)) => Some(OptionValue::Text(text.clone())),
+        (OptionKind::Choice(words), Value::Text(text)) => {
+            if words.contains(&text.as_str()) {
+                return Some(OptionValue::Text(text.clone()));
+            }
+            unknown_word(node.span, &path, text, words, problems);
+            None
+        }
+        (kind, found) => {
+            let expected = match kind {
+                OptionKind::Integer { .. } => "an integer".to_owned(),
+                OptionKind::Number { .. } => "a number".to_owned(),
+                OptionKind::Boolean => "true or false".to_owned(),
+                OptionKind::Choice(words) => format!("one of {}", list(words)),
+                OptionKind::Text => "a text".to_owned(),
+            };
+            wrong_type(node.span, &path, &expected, found, problems);
+            None
+        }
+    }
+}
