@@ -1,0 +1,362 @@
+//! One connection: statements held, executed, loaded in bulk.
+
+use super::error;
+use super::literal::Template;
+use crate::driver::{Driver, Outcome, Statement};
+use crate::transport::Io;
+use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::{Endpoint, QueryMode, Target};
+use rusqlite::fallible_iterator::FallibleIterator;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Batch, OpenFlags, ToSql};
+use std::time::{Duration, Instant};
+
+type Result<T> = std::result::Result<T, OperationFailure>;
+
+/// How long a statement waits for another connection's lock when `session_setup` does not say.
+pub const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
+
+/// Pause before a set-up statement is tried again: changing the journal mode fails at once where other statements wait.
+const SETUP_PAUSE: Duration = Duration::from_millis(5);
+
+/// A connection to a database file, or to a database in memory.
+pub struct Connection {
+    /// `None` once closed.
+    database: Option<Database>,
+    is_simple: bool,
+    /// Text of the statement being executed, in [`QueryMode::Simple`].
+    text: String,
+}
+
+/// Statements prepared on a connection, in the order of their numbers.
+struct Prepared<'a>(Vec<PreparedStatement<'a>>);
+
+enum PreparedStatement<'a> {
+    /// Compiled by SQLite.
+    Compiled(rusqlite::Statement<'a>),
+    /// Values are written into the text for every execution.
+    Text(Template),
+}
+
+self_cell::self_cell!(
+    /// A connection and the statements that borrow it.
+    struct Database {
+        owner: rusqlite::Connection,
+        #[not_covariant]
+        dependent: Prepared,
+    }
+);
+
+/// Converts without copying.
+impl ToSql for Value<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Integer(value) => ValueRef::Integer(*value),
+            Self::Float(value) => ValueRef::Real(*value),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+impl Row for rusqlite::Row<'_> {
+    fn len(&self) -> usize {
+        self.as_ref().column_count()
+    }
+
+    fn get(&self, column: usize) -> Value<'_> {
+        match self.get_ref(column) {
+            Ok(ValueRef::Integer(value)) => Value::Integer(value),
+            Ok(ValueRef::Real(value)) => Value::Float(value),
+            Ok(ValueRef::Text(bytes)) => std::str::from_utf8(bytes).map_or(Value::Bytes(bytes), Value::Text),
+            Ok(ValueRef::Blob(bytes)) => Value::Bytes(bytes),
+            Ok(ValueRef::Null) | Err(_) => Value::Null,
+        }
+    }
+}
+
+/// Binds, steps to the end, resets.
+fn run<S: RowSink>(
+    connection: &rusqlite::Connection,
+    statement: &mut rusqlite::Statement<'_>,
+    parameters: &[Value<'_>],
+    sink: &mut S,
+) -> rusqlite::Result<Outcome> {
+    for (i, value) in parameters.iter().enumerate() {
+        statement.raw_bind_parameter(i + 1, value)?;
+    }
+    let has_rows = statement.column_count() > 0;
+    let changes_before = connection.total_changes();
+    let mut rows = statement.raw_query();
+    let mut count = 0;
+    while let Some(row) = rows.next()? {
+        count += 1;
+        if !S::DISCARDS {
+            sink.row(row);
+        }
+    }
+    drop(rows);
+    // SQLite's count is that of the last statement that changed rows, which need not be this one.
+    let affected = if connection.total_changes() == changes_before { 0 } else { connection.changes() };
+    Ok(Outcome { has_rows, rows: count, affected })
+}
+
+fn wrong_count(expected: usize, given: usize) -> OperationFailure {
+    OperationFailure::new(
+        FailureKind::BadStatement,
+        format!("the statement has {expected} parameters, {given} values were given"),
+    )
+}
+
+impl Connection {
+    /// The file or memory, with nothing set up.
+    fn open(endpoint: &Endpoint) -> Result<rusqlite::Connection> {
+        // Without SQLITE_OPEN_URI: a path is a path, also when it begins with `file:`. Without a mutex: one thread per connection.
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+            | OpenFlags::SQLITE_OPEN_CREATE
+            | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+        let opened = match endpoint {
+            Endpoint::File(path) => rusqlite::Connection::open_with_flags(path, flags),
+            Endpoint::InProcess => rusqlite::Connection::open_in_memory_with_flags(flags),
+            Endpoint::Tcp { .. } | Endpoint::Unix(_) => {
+                return Err(OperationFailure::new(
+                    FailureKind::Unsupported,
+                    format!(
+                        "SQLite has no servers, got the address {endpoint}; give the path of a database file"
+                    ),
+                ));
+            }
+        };
+        opened.map_err(|error| error::failure(&error))
+    }
+
+    /// Runs one set-up statement, again and again while the database is busy.
+    fn set_up(connection: &rusqlite::Connection, sql: &str, deadline: Instant) -> Result<()> {
+        loop {
+            let done = run_text(connection, sql, &mut crate::Discard);
+            match done.map_err(|error| error::failure(&error)) {
+                Ok(_) => return Ok(()),
+                Err(failure) if failure.kind == FailureKind::Busy && Instant::now() < deadline => {
+                    std::thread::sleep(SETUP_PAUSE);
+                }
+                Err(mut failure) => {
+                    failure.message = format!("session set-up `{sql}`: {}", failure.message);
+                    return Err(failure);
+                }
+            }
+        }
+    }
+
+    fn database(&mut self) -> Result<&mut Database> {
+        self.database
+            .as_mut()
+            .ok_or_else(|| OperationFailure::new(FailureKind::ConnectionLost, "the connection was closed"))
+    }
+
+    /// Inserts all rows through one prepared statement.
+    fn insert_all(
+        connection: &rusqlite::Connection,
+        load: &BulkLoad<'_>,
+        rows: &mut dyn RowSource,
+    ) -> Result<u64> {
+        let names: Vec<String> = load.columns.iter().map(|column| quoted(column)).collect();
+        let places = vec!["?"; names.len()].join(",");
+        let sql = format!("INSERT INTO {} ({}) VALUES ({places})", quoted(load.table), names.join(","));
+        let statement = connection.prepare(&sql).map_err(|error| error::failure(&error))?;
+        let mut writer = Inserter { statement, fields: 0, failure: None };
+        let mut count = 0;
+        while rows.next(&mut writer) {
+            writer.insert(names.len())?;
+            count += 1;
+        }
+        Ok(count)
+    }
+}
+
+/// Runs every statement of a text.
+fn run_text<S: RowSink>(
+    connection: &rusqlite::Connection,
+    sql: &str,
+    sink: &mut S,
+) -> rusqlite::Result<Outcome> {
+    let mut total = Outcome::default();
+    let mut batch = Batch::new(connection, sql);
+    while let Some(mut statement) = batch.next()? {
+        let outcome = run(connection, &mut statement, &[], sink)?;
+        total.has_rows |= outcome.has_rows;
+        total.rows += outcome.rows;
+        total.affected += outcome.affected;
+    }
+    Ok(total)
+}
+
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Binds the fields of one row as they come.
+struct Inserter<'a> {
+    statement: rusqlite::Statement<'a>,
+    fields: usize,
+    failure: Option<rusqlite::Error>,
+}
+
+impl Inserter<'_> {
+    fn bind(&mut self, value: Value<'_>) {
+        self.fields += 1;
+        if let Err(error) = self.statement.raw_bind_parameter(self.fields, value) {
+            self.failure.get_or_insert(error);
+        }
+    }
+
+    /// Inserts the row whose fields were bound.
+    fn insert(&mut self, columns: usize) -> Result<()> {
+        let fields = std::mem::take(&mut self.fields);
+        if fields != columns {
+            return Err(wrong_count(columns, fields));
+        }
+        let done = match self.failure.take() {
+            Some(error) => Err(error),
+            None => self.statement.raw_execute(),
+        };
+        done.map(|_| ()).map_err(|error| error::failure(&error))
+    }
+}
+
+impl RowWriter for Inserter<'_> {
+    fn integer(&mut self, value: i64) {
+        self.bind(Value::Integer(value));
+    }
+
+    fn text(&mut self, value: &str) {
+        self.bind(Value::Text(value));
+    }
+
+    fn null(&mut self) {
+        self.bind(Value::Null);
+    }
+}
+
+impl Driver for Connection {
+    /// Opens or creates the file and runs the pragmas. `io` is ignored: calls block.
+    async fn connect(target: &Target, _io: &Io) -> Result<Self> {
+        if target.query_mode == QueryMode::Extended {
+            return Err(OperationFailure::new(
+                FailureKind::Unsupported,
+                "SQLite has no extended query mode; use prepared or simple",
+            ));
+        }
+        let deadline = Instant::now() + target.connect_timeout;
+        let connection = Self::open(&target.endpoint)?;
+        let limit = |timeout| connection.busy_timeout(timeout).map_err(|error| error::failure(&error));
+        limit(BUSY_TIMEOUT.min(target.connect_timeout))?;
+        for sql in &target.session_setup {
+            Self::set_up(&connection, sql, deadline)?;
+        }
+        if !target.session_setup.iter().any(|sql| sql.to_ascii_lowercase().contains("busy_timeout")) {
+            limit(BUSY_TIMEOUT)?;
+        }
+        let database = Database::new(connection, |_| Prepared(Vec::new()));
+        let is_simple = target.query_mode == QueryMode::Simple;
+        Ok(Self { database: Some(database), is_simple, text: String::new() })
+    }
+
+    fn server_version(&self) -> &str {
+        rusqlite::version()
+    }
+
+    async fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        let is_simple = self.is_simple;
+        self.database()?.with_dependent_mut(|connection, prepared| {
+            let statement = if is_simple {
+                PreparedStatement::Text(Template::new(sql))
+            } else {
+                compile(connection, sql)?
+            };
+            prepared.0.push(statement);
+            Ok(Statement(
+                u32::try_from(prepared.0.len() - 1).expect("fewer than 2^32 statements are prepared"),
+            ))
+        })
+    }
+
+    async fn execute<S: RowSink>(
+        &mut self,
+        statement: Statement,
+        parameters: &[Value<'_>],
+        sink: &mut S,
+    ) -> Result<Outcome> {
+        let mut text = std::mem::take(&mut self.text);
+        let outcome = self.database()?.with_dependent_mut(|connection, prepared| {
+            match prepared.0.get_mut(statement.0 as usize) {
+                Some(PreparedStatement::Compiled(statement)) => {
+                    let expected = statement.parameter_count();
+                    if expected != parameters.len() {
+                        return Err(wrong_count(expected, parameters.len()));
+                    }
+                    run(connection, statement, parameters, sink).map_err(|error| error::failure(&error))
+                }
+                Some(PreparedStatement::Text(template)) if template.parameters() != parameters.len() => {
+                    Err(wrong_count(template.parameters(), parameters.len()))
+                }
+                Some(PreparedStatement::Text(template)) => {
+                    template.write(parameters, &mut text);
+                    run_text(connection, &text, sink).map_err(|error| error::failure(&error))
+                }
+                None => Err(OperationFailure::new(
+                    FailureKind::BadStatement,
+                    format!("statement {} was not prepared on this connection", statement.0),
+                )),
+            }
+        });
+        self.text = text;
+        outcome
+    }
+
+    async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
+        let connection = self.database()?.borrow_owner();
+        run_text(connection, sql, sink).map_err(|error| error::failure(&error))
+    }
+
+    /// Inserts row by row through one prepared statement, all in one transaction (in the caller's, when one is open).
+    async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
+        let connection = self.database()?.borrow_owner();
+        if !connection.is_autocommit() {
+            return Self::insert_all(connection, load, rows);
+        }
+        let say =
+            |sql| run_text(connection, sql, &mut crate::Discard).map_err(|error| error::failure(&error));
+        say("BEGIN IMMEDIATE")?;
+        let loaded = Self::insert_all(connection, load, rows).and_then(|count| say("COMMIT").map(|_| count));
+        if loaded.is_err() && !connection.is_autocommit() {
+            say("ROLLBACK")?;
+        }
+        loaded
+    }
+
+    async fn close(&mut self) {
+        self.database = None;
+    }
+
+    fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
+        let handle = self.database.as_ref()?.borrow_owner().get_interrupt_handle();
+        Some(Box::new(move || handle.interrupt()))
+    }
+}
+
+fn compile<'a>(connection: &'a rusqlite::Connection, sql: &str) -> Result<PreparedStatement<'a>> {
+    let mut batch = Batch::new(connection, sql);
+    let mut next = || batch.next().map_err(|error| error::failure(&error));
+    let Some(statement) = next()? else {
+        return Err(OperationFailure::new(FailureKind::BadStatement, "there is no statement in the text"));
+    };
+    if next()?.is_some() {
+        return Err(OperationFailure::new(
+            FailureKind::BadStatement,
+            "only one statement can be prepared at a time, the text has several",
+        ));
+    }
+    Ok(PreparedStatement::Compiled(statement))
+}
