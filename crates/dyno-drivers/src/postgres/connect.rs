@@ -1,0 +1,234 @@
+//! From nothing to a session that is logged in and set up.
+
+use super::connection::{Connection, Result, Session};
+use super::error;
+use super::protocol::Malformed;
+use super::protocol::authentication::Login;
+use super::protocol::backend;
+use super::protocol::frontend;
+use super::protocol::inbox::{Frame, Inbox};
+use super::protocol::scram::{self, SaltedPassword};
+use crate::driver::Driver;
+use crate::transport::{Io, Stream, client_configuration, stream_failure};
+use crate::value::Discard;
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::secret::Secret;
+use dyno_model::target::{Endpoint, Target, Tls};
+use ring::rand::{SecureRandom, SystemRandom};
+use std::cell::RefCell;
+use std::num::NonZeroU32;
+use std::time::Instant;
+
+/// Opens a connection; the whole way is under one deadline.
+pub(super) async fn open(target: &Target, io: &Io) -> Result<Connection> {
+    let deadline = Instant::now() + target.connect_timeout;
+    let mut stream = Stream::connect(&target.endpoint, io, deadline).await?;
+    stream.set_deadline(Some(deadline));
+    let opened = log_in_and_set_up(stream, target, io).await;
+    opened.map_err(|failure| match failure.kind {
+        FailureKind::Timeout => OperationFailure::new(
+            FailureKind::Timeout,
+            format!(
+                "{} accepted the connection and did not finish the login within {:?}",
+                target.endpoint, target.connect_timeout
+            ),
+        ),
+        _ => failure,
+    })
+}
+
+async fn log_in_and_set_up(mut stream: Stream, target: &Target, io: &Io) -> Result<Connection> {
+    if target.tls != Tls::Off {
+        encrypt(&mut stream, target).await?;
+    }
+    let mut inbox = Inbox::default();
+    let session = log_in(&mut stream, &mut inbox, target).await?;
+    let mut connection = Connection::new(stream, io, target, session, inbox);
+    for statement in &target.session_setup {
+        connection.query(statement, &mut Discard).await.map_err(|failure| OperationFailure {
+            message: format!("session set-up {statement:?}: {}", failure.message),
+            ..failure
+        })?;
+    }
+    connection.stream.set_deadline(None);
+    Ok(connection)
+}
+
+/// Asks the server for TLS and performs the handshake.
+async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
+    let Endpoint::Tcp { host, .. } = &target.endpoint else {
+        return Err(OperationFailure::new(
+            FailureKind::Unsupported,
+            format!("{}: PostgreSQL has no TLS on unix sockets; set tls to off", target.endpoint),
+        ));
+    };
+    let Some(configuration) = client_configuration(&target.tls)? else { return Ok(()) };
+    let mut request = Vec::new();
+    frontend::tls_request(&mut request);
+    stream.write_all(&request).await.map_err(|error| stream_failure(&error))?;
+    // One byte more than the answer has: anything behind it would be unencrypted data that somebody in between
+    // wants us to take for the server's (CVE-2021-23222).
+    let mut answer = [0; 2];
+    let count = stream.read(&mut answer).await.map_err(|error| stream_failure(&error))?;
+    match (count, answer[0]) {
+        (0, _) => Err(OperationFailure::new(
+            FailureKind::ConnectionLost,
+            "the server closed the connection when it was asked for TLS",
+        )),
+        (1, b'S') => stream.start_tls(configuration, host).await,
+        (1, b'N') => Err(OperationFailure::new(
+            FailureKind::Unsupported,
+            format!(
+                "{} does not offer TLS; turn ssl on in postgresql.conf or set tls to off",
+                target.endpoint
+            ),
+        )),
+        // The server could not even start a process; it says so unencrypted, which is not to be trusted.
+        (_, b'E') => Err(OperationFailure::new(
+            FailureKind::NotReady,
+            format!("{} answered the request for TLS with an error", target.endpoint),
+        )),
+        (1, other) => {
+            Err(Malformed { what: "an answer to the request for TLS of", value: other.into() }.into())
+        }
+        (_, _) => Err(OperationFailure::new(
+            FailureKind::Protocol,
+            "unencrypted bytes follow the server's answer to the request for TLS; somebody may be in between",
+        )),
+    }
+}
+
+/// Opens the session and answers until the server is ready.
+async fn log_in(stream: &mut Stream, inbox: &mut Inbox, target: &Target) -> Result<Session> {
+    let mut output = Vec::new();
+    startup(target, &mut output)?;
+    let mut greeting = Greeting {
+        login: Login::new(&target.user, &target.password, nonce()?),
+        is_let_in: false,
+        session: Session { standard_strings: true, ..Session::default() },
+    };
+    loop {
+        if !output.is_empty() {
+            stream.write_all(&output).await.map_err(|error| stream_failure(&error))?;
+            output.clear();
+        }
+        while let Some(frame) = inbox.next_frame()? {
+            if greeting.take(frame, &mut output)? {
+                return Ok(greeting.session);
+            }
+        }
+        if output.is_empty() {
+            match stream.read(inbox.room()).await.map_err(|error| stream_failure(&error))? {
+                0 => {
+                    return Err(OperationFailure::new(
+                        FailureKind::ConnectionLost,
+                        "the server closed the connection during the login",
+                    ));
+                }
+                count => inbox.received(count),
+            }
+        }
+    }
+}
+
+fn startup(target: &Target, output: &mut Vec<u8>) -> Result<()> {
+    let mut parameters = vec![("user", target.user.as_str())];
+    if !target.database.is_empty() {
+        parameters.push(("database", &target.database));
+    }
+    parameters.extend([("application_name", "dyno"), ("client_encoding", "UTF8")]);
+    // It would end the name and begin another parameter.
+    if let Some((name, value)) = parameters.iter().find(|(_, value)| value.contains('\0')) {
+        return Err(OperationFailure::new(
+            FailureKind::Authentication,
+            format!("the {name} {value:?} has a zero byte in it"),
+        ));
+    }
+    frontend::startup(&parameters, output);
+    Ok(())
+}
+
+/// The part of a session before it is ready.
+struct Greeting<'a> {
+    login: Login<'a>,
+    is_let_in: bool,
+    session: Session,
+}
+
+impl Greeting<'_> {
+    /// Takes one message and appends the answer it wants; true when the session is ready.
+    fn take(&mut self, frame: Frame<'_>, output: &mut Vec<u8>) -> Result<bool> {
+        match frame.tag {
+            b'R' if !self.is_let_in => {
+                self.is_let_in =
+                    self.login.answer(backend::authentication(frame.body)?, salted_password, output)?;
+            }
+            b'S' => {
+                let (name, value) = backend::parameter_status(frame.body)?;
+                match &*name {
+                    // `15.12 (Debian 15.12-0+deb12u2)`: the packager's words are left out.
+                    "server_version" => {
+                        self.session.server_version = value.split(' ').next().unwrap_or_default().to_owned();
+                    }
+                    "standard_conforming_strings" => self.session.standard_strings = value == "on",
+                    _ => {}
+                }
+            }
+            b'K' => self.session.process = backend::backend_process(frame.body)?,
+            b'Z' if self.is_let_in => {
+                self.session.transaction = backend::ready(frame.body)?;
+                return Ok(true);
+            }
+            b'E' => return Err(error::failure(&backend::fault(frame.body)?)),
+            // NoticeResponse; NegotiateProtocolVersion of a server that knows no protocol newer than ours.
+            b'N' | b'v' => {}
+            other => {
+                let what = "a message that has no place in a login, its letter is";
+                return Err(Malformed { what, value: other.into() }.into());
+            }
+        }
+        Ok(false)
+    }
+}
+
+/// 18 random bytes in base64.
+fn nonce() -> Result<String> {
+    let mut random = [0; 18];
+    SystemRandom::new().fill(&mut random).map_err(|_| {
+        OperationFailure::new(FailureKind::Other, "the system gives no random bytes, which the login needs")
+    })?;
+    Ok(BASE64.encode(random))
+}
+
+thread_local! {
+    /// The last salted password of this thread. All clients of a worker log in as one user with one salt, and deriving
+    /// takes a millisecond or more, which a thousand clients would wait for one after the other.
+    static DERIVED: RefCell<Option<Derived>> = const { RefCell::new(None) };
+}
+
+struct Derived {
+    password: Secret,
+    salt: Vec<u8>,
+    iterations: NonZeroU32,
+    salted: SaltedPassword,
+}
+
+fn salted_password(password: &str, salt: &[u8], iterations: NonZeroU32) -> SaltedPassword {
+    DERIVED.with_borrow_mut(|cache| match cache {
+        Some(derived)
+            if derived.password.reveal() == password
+                && derived.salt == salt
+                && derived.iterations == iterations =>
+        {
+            derived.salted
+        }
+        _ => {
+            let salted = scram::salted_password(password, salt, iterations);
+            *cache =
+                Some(Derived { password: Secret::new(password), salt: salt.to_vec(), iterations, salted });
+            salted
+        }
+    })
+}

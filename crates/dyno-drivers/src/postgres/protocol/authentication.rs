@@ -1,0 +1,208 @@
+//! Answers to what the server asks for while logging in.
+
+use super::Malformed;
+use super::backend::Authentication;
+use super::frontend;
+use super::scram::{self, SaltedPassword, Scram, ScramError};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::secret::Secret;
+use md5::{Digest, Md5};
+use std::num::NonZeroU32;
+
+/// Who logs in, and how far it has come.
+#[derive(Debug)]
+pub struct Login<'a> {
+    user: &'a str,
+    password: &'a Secret,
+    /// Random, for SCRAM.
+    nonce: String,
+    scram: Option<Scram>,
+    /// SCRAM only: the server has proved that it knows the password.
+    is_server_verified: bool,
+}
+
+impl<'a> Login<'a> {
+    /// Before the server has asked for anything. `nonce` must be random.
+    #[must_use]
+    pub fn new(user: &'a str, password: &'a Secret, nonce: String) -> Self {
+        Self { user, password, nonce, scram: None, is_server_verified: false }
+    }
+
+    /// Appends the answer to one message. True when the server has let us in.
+    ///
+    /// # Errors
+    /// [`FailureKind::Authentication`] when there is no password to answer with or the server cannot be believed,
+    /// [`FailureKind::Unsupported`] for a method dyno does not have, [`FailureKind::Protocol`] for messages out of turn.
+    pub fn answer(
+        &mut self,
+        asked: Authentication<'_>,
+        derive: impl FnOnce(&str, &[u8], NonZeroU32) -> SaltedPassword,
+        output: &mut Vec<u8>,
+    ) -> Result<bool, OperationFailure> {
+        match asked {
+            Authentication::Ok if self.scram.is_some() && !self.is_server_verified => {
+                return Err(self
+                    .distrust(ScramError("it ended the login without proving that it knows the password")));
+            }
+            Authentication::Ok => return Ok(true),
+            Authentication::Cleartext => frontend::password(self.password()?.as_bytes(), output),
+            Authentication::Md5(salt) => {
+                frontend::password(&md5_answer(self.user, self.password()?, salt), output);
+            }
+            Authentication::Sasl(mechanisms) => {
+                let mut names = mechanisms.split(|byte| *byte == 0);
+                if !names.any(|name| name == scram::MECHANISM.as_bytes()) {
+                    return Err(self.unsupported("SASL without SCRAM-SHA-256"));
+                }
+                self.password()?;
+                let scram = Scram::new("", &self.nonce);
+                frontend::sasl_initial(scram::MECHANISM, scram.first().as_bytes(), output);
+                self.scram = Some(scram);
+            }
+            Authentication::SaslContinue(message) => {
+                let password = self.password()?;
+                let scram = self.scram.as_mut().ok_or_else(out_of_turn)?;
+                let answer = scram.answer(message, |salt, iterations| derive(password, salt, iterations));
+                match answer {
+                    Ok(answer) => frontend::sasl_response(answer.as_bytes(), output),
+                    Err(error) => return Err(self.distrust(error)),
+                }
+            }
+            Authentication::SaslFinal(message) => {
+                let scram = self.scram.as_ref().ok_or_else(out_of_turn)?;
+                scram.verify(message).map_err(|error| self.distrust(error))?;
+                self.is_server_verified = true;
+            }
+            Authentication::Other(2) => return Err(self.unsupported("Kerberos 5")),
+            Authentication::Other(7 | 8) => return Err(self.unsupported("GSSAPI")),
+            Authentication::Other(9) => return Err(self.unsupported("SSPI")),
+            Authentication::Other(number) => return Err(self.unsupported(&format!("method {number}"))),
+        }
+        Ok(false)
+    }
+
+    fn password(&self) -> Result<&'a str, OperationFailure> {
+        match self.password.reveal() {
+            "" => Err(OperationFailure::new(
+                FailureKind::Authentication,
+                format!("the server asks for a password and none is given for user {:?}", self.user),
+            )),
+            password if password.contains('\0') => Err(OperationFailure::new(
+                FailureKind::Authentication,
+                format!("the password of user {:?} has a zero byte in it", self.user),
+            )),
+            password => Ok(password),
+        }
+    }
+
+    fn distrust(&self, error: ScramError) -> OperationFailure {
+        OperationFailure::new(
+            FailureKind::Authentication,
+            format!(
+                "SCRAM login of user {:?} given up, the server cannot be trusted: {}",
+                self.user, error.0
+            ),
+        )
+    }
+
+    fn unsupported(&self, method: &str) -> OperationFailure {
+        OperationFailure::new(
+            FailureKind::Unsupported,
+            format!(
+                "the server wants user {:?} to log in by {method}, which dyno does not have; \
+                 give the user a line with scram-sha-256, md5, password or trust in pg_hba.conf",
+                self.user
+            ),
+        )
+    }
+}
+
+fn out_of_turn() -> OperationFailure {
+    let malformed = Malformed { what: "a SASL message before SASL began, its number is", value: 11 };
+    OperationFailure::new(FailureKind::Protocol, malformed.to_string())
+}
+
+/// `md5` and the hex digits of MD5(hex digits of MD5(password user), salt).
+fn md5_answer(user: &str, password: &str, salt: [u8; 4]) -> Vec<u8> {
+    let inner = hex(&Md5::new().chain_update(password).chain_update(user).finalize());
+    let outer = hex(&Md5::new().chain_update(inner).chain_update(salt).finalize());
+    format!("md5{outer}").into_bytes()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn login(password: &Secret) -> Login<'_> {
+        Login::new("u", password, "nonce".to_owned())
+    }
+
+    fn derive(_: &str, _: &[u8], _: NonZeroU32) -> SaltedPassword {
+        [0; 32]
+    }
+
+    #[test]
+    fn md5_hashes_password_user_and_salt() {
+        // echo -n pwu | md5sum; then its digits and the salt again.
+        let inner = hex(&Md5::digest(b"pwu"));
+        let outer = hex(&Md5::digest([inner.as_bytes(), &[1, 2, 3, 4]].concat()));
+        assert_eq!(md5_answer("u", "pw", [1, 2, 3, 4]), format!("md5{outer}").as_bytes());
+        assert_eq!(hex(&Md5::digest(b"")), "d41d8cd98f00b204e9800998ecf8427e"); // RFC 1321
+    }
+
+    #[test]
+    fn a_missing_password_is_said_before_anything_is_sent() {
+        let none = Secret::default();
+        for asked in [
+            Authentication::Cleartext,
+            Authentication::Md5([0; 4]),
+            Authentication::Sasl(b"SCRAM-SHA-256\0\0"),
+        ] {
+            let mut output = Vec::new();
+            let failure = login(&none).answer(asked, derive, &mut output).unwrap_err();
+            assert_eq!(failure.kind, FailureKind::Authentication);
+            assert!(failure.message.contains("none is given for user \"u\""), "{failure}");
+            assert!(output.is_empty());
+        }
+    }
+
+    #[test]
+    fn a_server_that_skips_its_proof_is_refused() {
+        let password = Secret::new("pw");
+        let mut login = login(&password);
+        let mut output = Vec::new();
+        login
+            .answer(Authentication::Sasl(b"SCRAM-SHA-256-PLUS\0SCRAM-SHA-256\0\0"), derive, &mut output)
+            .unwrap();
+        let failure = login.answer(Authentication::Ok, derive, &mut output).unwrap_err();
+        assert_eq!(failure.kind, FailureKind::Authentication);
+        assert!(!failure.message.contains("pw"));
+    }
+
+    #[test]
+    fn messages_out_of_turn_are_a_breach_of_protocol() {
+        let password = Secret::new("pw");
+        for asked in [Authentication::SaslContinue(b"r=x"), Authentication::SaslFinal(b"v=x")] {
+            let failure = login(&password).answer(asked, derive, &mut Vec::new()).unwrap_err();
+            assert_eq!(failure.kind, FailureKind::Protocol);
+        }
+    }
+
+    #[test]
+    fn methods_that_dyno_lacks_are_named() {
+        let password = Secret::new("pw");
+        for (asked, name) in [
+            (Authentication::Other(7), "GSSAPI"),
+            (Authentication::Other(99), "method 99"),
+            (Authentication::Sasl(b"OAUTHBEARER\0\0"), "SASL without SCRAM-SHA-256"),
+        ] {
+            let failure = login(&password).answer(asked, derive, &mut Vec::new()).unwrap_err();
+            assert_eq!(failure.kind, FailureKind::Unsupported);
+            assert!(failure.message.contains(name), "{failure}");
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! Values written into SQL text (simple query mode), and names.
+
+use crate::value::Value;
+
+/// Appends a value as a literal that means the same whatever stands beside it and whatever
+/// `standard_conforming_strings` is set to. `Err` is a value that no SQL text can hold: a text with a zero byte.
+///
+/// Negative numbers stand in parentheses, because `c--5` would be a comment; floating point keeps its type and its
+/// special values by a cast; text with a backslash is written as an escape string, as libpq's `PQescapeLiteral` does.
+///
+/// # Errors
+/// When a text has a zero byte.
+pub fn append(value: &Value<'_>, sql: &mut Vec<u8>) -> Result<(), ZeroByte> {
+    match value {
+        Value::Null => sql.extend_from_slice(b"NULL"),
+        // Read as numeric, because its digits without the sign do not fit a bigint.
+        Value::Integer(i64::MIN) => sql.extend_from_slice(b"('-9223372036854775808'::bigint)"),
+        Value::Integer(number) if *number < 0 => {
+            sql.push(b'(');
+            append_integer(*number, sql);
+            sql.push(b')');
+        }
+        Value::Integer(number) => append_integer(*number, sql),
+        Value::Float(number) => {
+            sql.push(b'\'');
+            append_float(*number, sql);
+            sql.extend_from_slice(b"'::float8");
+        }
+        Value::Text(text) => append_text(text.as_bytes(), sql)?,
+        Value::Bytes(bytes) => {
+            sql.extend_from_slice(b"E'\\\\x");
+            for byte in *bytes {
+                sql.extend_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
+            }
+            sql.extend_from_slice(b"'::bytea");
+        }
+    }
+    Ok(())
+}
+
+const HEX: &[u8; 16] = b"0123456789abcdef";
+
+/// PostgreSQL's text cannot hold the character U+0000.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ZeroByte;
+
+fn append_text(text: &[u8], sql: &mut Vec<u8>) -> Result<(), ZeroByte> {
+    if text.contains(&0) {
+        return Err(ZeroByte);
+    }
+    // The space keeps the E from growing together with a word in front of it.
+    sql.extend_from_slice(if text.contains(&b'\\') { b" E'" } else { b"'" });
+    for byte in text {
+        if matches!(byte, b'\'' | b'\\') {
+            sql.push(*byte);
+        }
+        sql.push(*byte);
+    }
+    sql.push(b'\'');
+    Ok(())
+}
+
+/// Appends a name in double quotes, so that it is taken as it is.
+pub fn append_identifier(name: &str, sql: &mut Vec<u8>) {
+    sql.push(b'"');
+    for byte in name.bytes() {
+        if byte == b'"' {
+            sql.push(b'"');
+        }
+        sql.push(byte);
+    }
+    sql.push(b'"');
+}
+
+/// Appends the digits of a number. Several times as fast as formatting, which matters for bulk loads.
+pub fn append_integer(number: i64, text: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut rest = number.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        text.push(b'-');
+    }
+    text.extend_from_slice(&digits[at..]);
+}
+
+/// Appends a number as PostgreSQL reads it: the shortest digits that give the same number, `NaN`, `Infinity`.
+pub fn append_float(number: f64, text: &mut Vec<u8>) {
+    use std::io::Write;
+    let written = if number.is_infinite() {
+        write!(text, "{}Infinity", if number < 0.0 { "-" } else { "" })
+    } else {
+        write!(text, "{number:?}")
+    };
+    written.expect("writing to memory does not fail");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn literal(value: &Value<'_>) -> String {
+        let mut sql = Vec::new();
+        append(value, &mut sql).unwrap();
+        String::from_utf8(sql).unwrap()
+    }
+
+    #[test]
+    fn literals_mean_the_same_wherever_they_stand() {
+        let cases = [
+            (Value::Null, "NULL"),
+            (Value::Integer(0), "0"),
+            (Value::Integer(-5), "(-5)"), // c--5 would be a comment
+            (Value::Integer(i64::MAX), "9223372036854775807"),
+            (Value::Integer(i64::MIN), "('-9223372036854775808'::bigint)"),
+            (Value::Float(-0.0), "'-0.0'::float8"),
+            (Value::Float(1e300), "'1e300'::float8"),
+            (Value::Float(f64::NAN), "'NaN'::float8"),
+            (Value::Float(f64::NEG_INFINITY), "'-Infinity'::float8"),
+            (Value::Text(""), "''"),
+            (Value::Text("it's"), "'it''s'"),
+            (Value::Text("a\\'b"), " E'a\\\\''b'"), // right with standard_conforming_strings on and off
+            (Value::Text("글 ? $1"), "'글 ? $1'"),
+            (Value::Bytes(&[0, 0xff]), "E'\\\\x00ff'::bytea"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(literal(&value), text);
+        }
+    }
+
+    #[test]
+    fn a_zero_byte_is_refused_because_it_would_end_the_statement() {
+        assert_eq!(append(&Value::Text("a\0b"), &mut Vec::new()), Err(ZeroByte));
+    }
+
+    #[test]
+    fn identifiers_keep_quotes_and_case() {
+        let mut sql = Vec::new();
+        append_identifier("We\"ird t", &mut sql);
+        assert_eq!(sql, b"\"We\"\"ird t\"");
+    }
+
+    proptest! {
+        #[test]
+        fn digits_are_those_of_the_standard_library(number in any::<i64>()) {
+            let mut text = Vec::new();
+            append_integer(number, &mut text);
+            prop_assert_eq!(String::from_utf8(text).unwrap(), number.to_string());
+        }
+
+        #[test]
+        fn floats_read_back_as_the_same_number(number in any::<f64>()) {
+            let mut text = Vec::new();
+            append_float(number, &mut text);
+            let back: f64 = std::str::from_utf8(&text).unwrap().parse().unwrap();
+            prop_assert!(back == number || (back.is_nan() && number.is_nan()));
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! The frontend/backend protocol, version 3 (PostgreSQL documentation, chapter "Frontend/Backend Protocol"): bytes in, bytes out.
+//!
+//! Nothing here imports sockets, files or clocks. A decoder that needs more bytes says so in its return value
+//! (`Ok(None)`), and nothing that a server sends can make one panic or allocate ahead of what has arrived.
+
+pub mod authentication;
+pub mod backend;
+pub mod copy;
+pub mod frontend;
+pub mod inbox;
+pub mod literal;
+pub mod parameter;
+pub mod placeholder;
+pub mod reply;
+pub mod row;
+pub mod scram;
+
+use std::fmt;
+
+/// Bytes that do not follow the protocol. The position in the stream is lost with it: the connection cannot be used any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Malformed {
+    /// What was wrong, a fragment such as `message with a length of`.
+    pub what: &'static str,
+    /// The offending value: a length, a count, a message's letter.
+    pub value: i64,
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server does not follow the protocol: {} {}", self.what, self.value)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// Numbers of built-in types (`pg_type.oid`), the same in every server version.
+pub mod oid {
+    /// `bytea`
+    pub const BYTEA: u32 = 17;
+    /// `bigint`
+    pub const INT8: u32 = 20;
+    /// `smallint`
+    pub const INT2: u32 = 21;
+    /// `integer`
+    pub const INT4: u32 = 23;
+    /// `oid`
+    pub const OID: u32 = 26;
+    /// `real`
+    pub const FLOAT4: u32 = 700;
+    /// `double precision`
+    pub const FLOAT8: u32 = 701;
+}

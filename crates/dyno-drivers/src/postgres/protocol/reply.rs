@@ -1,0 +1,139 @@
+//! The answer to one round trip, from its first message to ReadyForQuery.
+//!
+//! ```text
+//! simple:   ( RowDescription? DataRow* CommandComplete | EmptyQuery | ErrorResponse )* ReadyForQuery
+//! extended: ParseComplete? ( ParameterDescription? (RowDescription | NoData) )? BindComplete? DataRow*
+//!           ( CommandComplete | EmptyQuery | PortalSuspended )? ErrorResponse? ReadyForQuery
+//! ```
+//! NoticeResponse, NotificationResponse and ParameterStatus may stand anywhere. After an error the server skips to
+//! ReadyForQuery by itself, so a reply that is read to its end leaves the connection in step whatever happened.
+
+use super::Malformed;
+use super::backend::{self, Column, TransactionStatus};
+use super::inbox::{Frame, Inbox};
+use super::row::{DataRow, Field};
+use crate::driver::Outcome;
+use crate::postgres::error;
+use crate::value::RowSink;
+use dyno_model::failure::OperationFailure;
+
+/// What is known of a statement's parameters and rows; filled by the messages that describe them.
+#[derive(Debug, Default)]
+pub struct Shape {
+    /// Types of the parameters.
+    pub parameters: Vec<u32>,
+    /// Columns of the last result set described.
+    pub columns: Vec<Column>,
+    /// True when a result set has been described, even one without columns.
+    pub returns_rows: bool,
+    /// True when the server has said what the statement returns, be it nothing.
+    pub is_described: bool,
+}
+
+impl Shape {
+    /// Forgets everything, keeps the memory.
+    pub fn clear(&mut self) {
+        self.parameters.clear();
+        self.columns.clear();
+        self.returns_rows = false;
+        self.is_described = false;
+    }
+}
+
+/// How far the reading of a reply has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// More bytes are needed.
+    More,
+    /// The server waits for the data of a COPY.
+    CopyIn,
+    /// ReadyForQuery: the connection is free for the next statement.
+    Ready(TransactionStatus),
+    /// The server has said that it closes the connection; [`Reply::failure`] has the reason.
+    Closing,
+}
+
+/// What has been read of a reply.
+#[derive(Debug, Default)]
+pub struct Reply {
+    /// Rows and changes so far, over all statements of the text.
+    pub outcome: Outcome,
+    /// The first error.
+    pub failure: Option<OperationFailure>,
+    /// The value of `standard_conforming_strings`, if it changed meanwhile.
+    pub standard_strings: Option<bool>,
+}
+
+impl Reply {
+    /// Consumes all whole messages of the inbox, up to the end of the reply.
+    ///
+    /// # Errors
+    /// When bytes do not follow the protocol; the connection is lost then.
+    pub fn read<S: RowSink>(
+        &mut self,
+        inbox: &mut Inbox,
+        shape: &mut Shape,
+        fields: &mut Vec<Field>,
+        sink: &mut S,
+    ) -> Result<Progress, Malformed> {
+        loop {
+            if S::DISCARDS {
+                self.outcome.rows += inbox.pass_rows()?;
+            }
+            let Some(frame) = inbox.next_frame()? else { return Ok(Progress::More) };
+            if frame.tag == b'D' {
+                self.outcome.rows += 1;
+                sink.row(&DataRow::decode(frame.body, &shape.columns, fields)?);
+                continue;
+            }
+            match self.control(frame, shape)? {
+                Progress::More => {}
+                end => return Ok(end),
+            }
+        }
+    }
+
+    /// Takes a message that is not a row.
+    fn control(&mut self, frame: Frame<'_>, shape: &mut Shape) -> Result<Progress, Malformed> {
+        match frame.tag {
+            b'Z' => {
+                self.outcome.has_rows = shape.returns_rows;
+                return Ok(Progress::Ready(backend::ready(frame.body)?));
+            }
+            b'C' => self.outcome.affected += backend::affected(frame.body),
+            b'T' => {
+                backend::row_description(frame.body, &mut shape.columns)?;
+                shape.returns_rows = true;
+                shape.is_described = true;
+            }
+            b't' => backend::parameter_description(frame.body, &mut shape.parameters)?,
+            b'n' => shape.is_described = true,
+            b'E' => {
+                let fault = backend::fault(frame.body)?;
+                if self.failure.is_none() || fault.is_fatal {
+                    self.failure = Some(error::failure(&fault));
+                }
+                if fault.is_fatal {
+                    return Ok(Progress::Closing);
+                }
+            }
+            b'S' => {
+                let (name, value) = backend::parameter_status(frame.body)?;
+                if name == "standard_conforming_strings" {
+                    self.standard_strings = Some(value == "on");
+                }
+            }
+            b'G' => return Ok(Progress::CopyIn),
+            // ParseComplete, BindComplete, CloseComplete, EmptyQuery, PortalSuspended, NoticeResponse, NotificationResponse,
+            // and a COPY to here, whose data nobody asked to see: CopyOutResponse, CopyData, CopyDone.
+            b'1' | b'2' | b'3' | b'I' | b's' | b'N' | b'A' | b'H' | b'd' | b'c' => {}
+            other => {
+                return Err(Malformed {
+                    what: "a message that has no place in a reply, its letter is",
+                    value: other.into(),
+                });
+            }
+        }
+        Ok(Progress::More)
+    }
+}
