@@ -15,4 +15,5 @@
 
 pub mod messages;
 pub mod report;
+pub mod stats;
 pub mod store;

@@ -153,7 +153,7 @@ fn pieces(mut text: &str) -> Vec<Piece<'_>> {
 macro_rules! messages {
     ($($(#[$doc:meta])* $name:ident [$($place:ident),*] $en:literal;)*) => {
         $($(#[$doc])* pub const $name: $crate::messages::Message = $crate::messages::Message {
-            name: stringify!($name),
+            name: concat!(module_path!(), "::", stringify!($name)),
             places: &[$(stringify!($place)),*],
             en: $en,
         };)*

@@ -1,0 +1,15 @@
+//! Statistics of repeats: intervals, comparisons, verdicts. Pure functions over slices; imports only `std`.
+//!
+//! # Layout
+//! * [`student`]: the t distribution, its quantiles, mean and interval;
+//! * [`compare`]: ratio of two treatments with interval, p-value and smallest visible effect;
+//! * [`verdict`]: Holm's correction and the five verdicts;
+//! * [`steady`]: where a time series settles (MSER-5) and whether it still drifts (Theil-Sen).
+//!
+//! The unit of replication is a trial. Values inside one trial depend on each other and are never pooled as if they
+//! were repeats.
+
+pub mod compare;
+pub mod steady;
+pub mod student;
+pub mod verdict;

@@ -1,0 +1,33 @@
+//! Wall-clock time for folder names and event lines. Measurements never use it.
+
+use jiff::Timestamp;
+
+/// Gives the time now. Tests pass one that counts.
+pub(crate) type Clock = Box<dyn FnMut() -> Timestamp + Send>;
+
+/// The machine's clock.
+pub(crate) fn machine_clock() -> Clock {
+    Box::new(Timestamp::now)
+}
+
+/// RFC 3339 with milliseconds: `2026-11-21T08:45:00.123Z`.
+pub(crate) fn rfc3339(time: Timestamp) -> String {
+    time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()
+}
+
+/// Sortable and fit for a folder's name: `20261121T084500Z`.
+pub(crate) fn folder_time(time: Timestamp) -> String {
+    time.strftime("%Y%m%dT%H%M%SZ").to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_utc_in_both_forms() {
+        let time = Timestamp::from_millisecond(1_795_250_700_123).expect("in range");
+        assert_eq!(rfc3339(time), "2026-11-21T08:45:00.123Z");
+        assert_eq!(folder_time(time), "20261121T084500Z");
+    }
+}

@@ -1,0 +1,249 @@
+//! `latency.hlog`: interval histograms in HdrHistogram's V2 log, readable by `HistogramLogProcessor` and others.
+//!
+//! Values are nanoseconds; the divisor 1,000,000 lets other tools print the largest value of an interval in
+//! milliseconds. Transactions of the measured window carry no tag, because other tools show untagged intervals first.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use dyno_model::latency;
+use dyno_model::record::Interval;
+use hdrhistogram::Histogram;
+use hdrhistogram::serialization::Deserializer;
+use hdrhistogram::serialization::V2DeflateSerializer;
+use hdrhistogram::serialization::interval_log::{
+    IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
+};
+use std::collections::BTreeMap;
+use std::time::{Duration, SystemTime};
+
+/// Tag of transactions in the warm-up.
+const WARM_UP: &str = "warm-up";
+/// Nanoseconds in a millisecond.
+const DIVISOR: f64 = 1e6;
+
+/// Encodes intervals as log lines.
+pub(crate) struct LogEncoder {
+    builder: IntervalLogWriterBuilder,
+    serializer: V2DeflateSerializer,
+    /// Length of the header that the library writes each time it begins.
+    header: Vec<u8>,
+}
+
+impl LogEncoder {
+    /// An encoder for a trial whose first client began at this time.
+    pub(crate) fn new(began: SystemTime) -> Self {
+        let mut builder = IntervalLogWriterBuilder::new();
+        builder.add_comment("[Histogram log format version 1.3]");
+        builder.add_comment("values in nanoseconds; no tag: committed transactions of the measured window");
+        builder.with_start_time(began).with_base_time(began).with_max_value_divisor(DIVISOR);
+        let mut header = Vec::new();
+        let mut serializer = V2DeflateSerializer::new();
+        // Writing to a vector cannot fail.
+        let _ = builder.begin_log_with(&mut header, &mut serializer);
+        Self { builder, serializer, header }
+    }
+
+    /// What the file begins with.
+    pub(crate) fn header(&self) -> &[u8] {
+        &self.header
+    }
+
+    /// The lines of an interval. Kinds of statements without any value get no line.
+    ///
+    /// # Errors
+    /// When a histogram cannot be encoded.
+    pub(crate) fn lines(&mut self, interval: &Interval) -> Result<Vec<u8>, String> {
+        let mut lines = Vec::new();
+        let mut writer = self
+            .builder
+            .begin_log_with(&mut lines, &mut self.serializer)
+            .map_err(|error| error.to_string())?;
+        let (start, length) = (Duration::from(interval.start), Duration::from(interval.length));
+        let tag = if interval.is_warmup { Tag::new(WARM_UP) } else { None };
+        writer
+            .write_histogram(&interval.transaction, start, length, tag)
+            .map_err(|error| format!("{error:?}"))?;
+        if !interval.is_warmup {
+            for (name, histogram) in interval.statements.iter().filter(|(_, histogram)| !histogram.is_empty())
+            {
+                let name = tag_name(name);
+                writer
+                    .write_histogram(histogram, start, length, Tag::new(&name))
+                    .map_err(|error| format!("{error:?}"))?;
+            }
+        }
+        Ok(lines.split_off(self.header.len()))
+    }
+}
+
+/// A statement's name as a tag: the format forbids commas, blanks and line ends.
+fn tag_name(name: &str) -> String {
+    let name: String = name.chars().map(|c| if c == ',' || c.is_whitespace() { '_' } else { c }).collect();
+    if name.is_empty() { "_".to_owned() } else { name }
+}
+
+/// Histograms of a trial's measured window, all intervals merged.
+#[derive(Debug, Clone)]
+pub(crate) struct TrialHistograms {
+    /// Transactions.
+    pub(crate) transaction: Histogram<u64>,
+    /// Statements by tag.
+    statements: BTreeMap<String, Histogram<u64>>,
+}
+
+impl TrialHistograms {
+    /// Histogram of a kind of statement.
+    pub(crate) fn statement(&self, name: &str) -> Option<&Histogram<u64>> {
+        self.statements.get(&tag_name(name))
+    }
+}
+
+/// Reads a log. The second value says what could not be read, by line.
+pub(crate) fn parse(log: &[u8]) -> (TrialHistograms, Vec<(usize, String)>) {
+    let mut histograms = TrialHistograms { transaction: latency::histogram(), statements: BTreeMap::new() };
+    let mut problems = Vec::new();
+    let mut deserializer = Deserializer::new();
+    for (i, line) in log.split_inclusive(|byte| *byte == b'\n').enumerate() {
+        let number = i + 1;
+        if !line.ends_with(b"\n") {
+            problems.push((number, "the last line is cut off".to_owned()));
+            break;
+        }
+        if line.starts_with(b"#") || line == b"\n" {
+            continue;
+        }
+        if let Err(what) = add_line(&mut histograms, line, &mut deserializer) {
+            problems.push((number, what));
+        }
+    }
+    (histograms, problems)
+}
+
+fn add_line(histograms: &mut TrialHistograms, line: &[u8], decoder: &mut Deserializer) -> Result<(), String> {
+    let Some(Ok(LogEntry::Interval(interval))) = IntervalLogIterator::new(line).next() else {
+        return Err("not a line of a histogram log".to_owned());
+    };
+    let tag = interval.tag().map(|tag| tag.as_str());
+    if tag == Some(WARM_UP) {
+        return Ok(());
+    }
+    let bytes = STANDARD
+        .decode(interval.encoded_histogram())
+        .map_err(|error| format!("the histogram is not base64: {error}"))?;
+    let histogram: Histogram<u64> = decoder
+        .deserialize(&mut bytes.as_slice())
+        .map_err(|error| format!("the histogram cannot be decoded: {error:?}"))?;
+    let sum = match tag {
+        None => &mut histograms.transaction,
+        Some(tag) => histograms.statements.entry(tag.to_owned()).or_insert_with(latency::histogram),
+    };
+    sum.add(&histogram).map_err(|error| format!("the histogram does not fit: {error:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_model::units::Nanos;
+    use proptest::prelude::*;
+
+    fn interval(number: u64, transactions: &[u64], statements: &[(&str, &[u64])]) -> Interval {
+        let filled = |values: &[u64]| {
+            let mut histogram = latency::histogram();
+            for value in values {
+                latency::record(&mut histogram, *value);
+            }
+            histogram
+        };
+        Interval {
+            trial: "b01-001".into(),
+            is_warmup: number == 0,
+            start: Nanos(number * 1_000_000_000),
+            length: Nanos(1_000_000_000),
+            failed: 0,
+            retries: 0,
+            transaction: filled(transactions),
+            statements: statements
+                .iter()
+                .map(|(name, values)| ((*name).to_owned(), filled(values)))
+                .collect(),
+        }
+    }
+
+    fn log(intervals: &[Interval]) -> Vec<u8> {
+        let mut encoder = LogEncoder::new(SystemTime::UNIX_EPOCH);
+        let mut log = encoder.header().to_vec();
+        for interval in intervals {
+            log.extend(encoder.lines(interval).expect("encodes"));
+        }
+        log
+    }
+
+    #[test]
+    fn warm_up_is_kept_in_the_log_and_left_out_of_the_sums() {
+        let log = log(&[interval(0, &[5], &[("select", &[5])]), interval(1, &[7, 9], &[("select", &[3])])]);
+        let text = String::from_utf8(log.clone()).expect("text");
+        assert_eq!(text.matches("Tag=warm-up,0.000,1.000,0.000,").count(), 1, "{text}");
+        let (histograms, problems) = parse(&log);
+        assert_eq!(problems, []);
+        assert_eq!(histograms.transaction.len(), 2);
+        assert_eq!(histograms.statement("select").expect("there").len(), 1);
+    }
+
+    #[test]
+    fn names_that_the_format_forbids_find_their_histogram_again() {
+        let log = log(&[interval(1, &[7], &[("select, then\nupdate", &[3, 4])])]);
+        let (histograms, problems) = parse(&log);
+        assert_eq!(problems, []);
+        assert_eq!(histograms.statement("select, then\nupdate").expect("there").len(), 2);
+    }
+
+    #[test]
+    fn a_damaged_line_is_named_and_the_others_stay() {
+        let mut log = log(&[interval(1, &[7], &[]), interval(2, &[8], &[])]);
+        log.extend_from_slice(b"3.000,1.000,0.000,@@@@\nnonsense\n4.0,1.0,0.0,QUJD\n");
+        let (histograms, problems) = parse(&log);
+        assert_eq!(histograms.transaction.len(), 2);
+        let lines: Vec<usize> = problems.iter().map(|(line, _)| *line).collect();
+        assert_eq!(lines.len(), 3, "{problems:?}");
+        assert_eq!(lines[1], lines[0] + 1);
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn merging_intervals_equals_recording_the_whole(
+            intervals in prop::collection::vec(prop::collection::vec(1u64..4_000_000_000_000, 0..40), 1..6),
+        ) {
+            let mut whole = latency::histogram();
+            for value in intervals.iter().flatten() {
+                latency::record(&mut whole, *value);
+            }
+            let written: Vec<_> = intervals
+                .iter()
+                .enumerate()
+                .map(|(i, values)| interval(i as u64 + 1, values, &[("select", values)]))
+                .collect();
+            let (histograms, problems) = parse(&log(&written));
+            prop_assert_eq!(problems, vec![]);
+            prop_assert_eq!(&histograms.transaction, &whole);
+            prop_assert_eq!(histograms.statement("select").map_or(0, Histogram::len), whole.len());
+        }
+
+        #[test]
+        fn no_input_makes_the_reader_panic(log in prop::collection::vec(any::<u8>(), 0..400)) {
+            let _ = parse(&log);
+        }
+
+        #[test]
+        fn a_log_cut_anywhere_keeps_every_whole_line(cut in 0usize..2000) {
+            let log = log(&[interval(1, &[7, 700], &[("select", &[3])]), interval(2, &[8], &[("select", &[2])])]);
+            let cut = cut.min(log.len());
+            let (histograms, problems) = parse(&log[..cut]);
+            let whole_lines = log[..cut].iter().filter(|byte| **byte == b'\n').count();
+            let is_cut = cut > 0 && log[cut - 1] != b'\n';
+            prop_assert_eq!(problems.len(), usize::from(is_cut));
+            prop_assert!(histograms.transaction.len() <= 3 && whole_lines <= 9);
+        }
+    }
+}

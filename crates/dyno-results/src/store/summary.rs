@@ -1,0 +1,81 @@
+//! `summary.json`: the figures of every finished trial, flat, for other people's programs. Derived from the event log.
+
+use dyno_model::plan::Plan;
+use dyno_model::record::TrialRecord;
+use serde::Serialize;
+
+/// The file.
+#[derive(Debug, Serialize)]
+pub(crate) struct Summary<'a> {
+    /// Version of the results folder's formats.
+    format: u32,
+    /// The experiment's title.
+    title: &'a str,
+    /// Trials planned.
+    planned: usize,
+    /// Trials with figures.
+    measured: usize,
+    /// Trials that could not be measured.
+    failed: usize,
+    /// One row per trial with figures, in the order they finished.
+    trials: Vec<SummaryRow<'a>>,
+}
+
+/// One trial.
+#[derive(Debug, Serialize)]
+struct SummaryRow<'a> {
+    trial: &'a str,
+    block: u32,
+    system: &'a str,
+    clients: u32,
+    levels: &'a [String],
+    transactions_per_second: f64,
+    committed: u64,
+    failed: u64,
+    retries: u64,
+    mean_ms: f64,
+    p50_ms: f64,
+    p95_ms: f64,
+    p99_ms: f64,
+    max_ms: f64,
+    is_valid: bool,
+    audit: dyno_model::audit::AuditVerdict,
+}
+
+impl<'a> Summary<'a> {
+    /// The summary after these trials.
+    pub(crate) fn new(plan: &'a Plan, records: &'a [TrialRecord], failed: usize) -> Self {
+        Self {
+            format: plan.format,
+            title: &plan.title,
+            planned: plan.trials.len(),
+            measured: records.len(),
+            failed,
+            trials: records.iter().filter_map(|record| row(plan, record)).collect(),
+        }
+    }
+}
+
+fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
+    let treatment = plan.treatments.get(record.trial.treatment)?;
+    let milliseconds = |nanos: u64| nanos as f64 / 1e6;
+    let latency = &record.transaction;
+    Some(SummaryRow {
+        trial: &record.trial.id,
+        block: record.trial.block,
+        system: plan.systems.get(treatment.system).map_or("", |system| &system.name),
+        clients: treatment.clients,
+        levels: &treatment.levels,
+        transactions_per_second: record.throughput(),
+        committed: record.ledger.committed,
+        failed: record.ledger.failed,
+        retries: record.ledger.retries,
+        mean_ms: latency.mean / 1e6,
+        p50_ms: milliseconds(latency.p50),
+        p95_ms: milliseconds(latency.p95),
+        p99_ms: milliseconds(latency.p99),
+        max_ms: milliseconds(latency.max),
+        is_valid: record.is_valid(),
+        audit: record.audit.verdict(),
+    })
+}

@@ -1,0 +1,178 @@
+//! `timeline.csv`: the course of a trial, one line per interval.
+
+use dyno_model::record::Interval;
+use dyno_model::units::Nanos;
+use hdrhistogram::Histogram;
+use std::fmt::Write as _;
+
+/// First line of the file.
+pub(crate) const HEADER: &str =
+    "start_s,length_s,phase,committed,failed,retries,mean_ms,p50_ms,p95_ms,p99_ms,max_ms\n";
+
+/// One line of the file.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TimelineLine {
+    /// Start, seconds since the first client began.
+    pub start_s: f64,
+    /// Length in seconds.
+    pub length_s: f64,
+    /// True for warm-up.
+    pub is_warmup: bool,
+    /// Transactions committed.
+    pub committed: u64,
+    /// Transactions given up.
+    pub failed: u64,
+    /// Retries.
+    pub retries: u64,
+    /// Mean, median, 95th, 99th percentile and largest response time in ms; absent when nothing was committed.
+    pub latency_ms: Option<[f64; 5]>,
+}
+
+/// The line of an interval, with its line end. Columns of response times are empty when nothing was committed.
+pub(crate) fn line(interval: &Interval) -> String {
+    let phase = if interval.is_warmup { "warm-up" } else { "measure" };
+    let mut line = format!(
+        "{:.3},{:.3},{phase},{},{},{}",
+        interval.start.as_secs_f64(),
+        interval.length.as_secs_f64(),
+        interval.transaction.len(),
+        interval.failed,
+        interval.retries
+    );
+    match latency_ms(&interval.transaction) {
+        Some(values) => {
+            for value in values {
+                let _ = write!(line, ",{value:.4}");
+            }
+        }
+        None => line.push_str(",,,,,"),
+    }
+    line.push('\n');
+    line
+}
+
+fn latency_ms(histogram: &Histogram<u64>) -> Option<[f64; 5]> {
+    if histogram.is_empty() {
+        return None;
+    }
+    let max = histogram.max();
+    let at = |percentile| Nanos(histogram.value_at_percentile(percentile).min(max)).as_millis_f64();
+    Some([histogram.mean() / 1e6, at(50.0), at(95.0), at(99.0), Nanos(max).as_millis_f64()])
+}
+
+/// Reads the file. The second value says what could not be read, by line.
+pub(crate) fn parse(text: &str) -> (Vec<TimelineLine>, Vec<(usize, String)>) {
+    let mut lines = Vec::new();
+    let mut problems = Vec::new();
+    for (i, line) in text.split_inclusive('\n').enumerate() {
+        let number = i + 1;
+        let Some(content) = line.strip_suffix('\n') else {
+            problems.push((number, "the last line is cut off".to_owned()));
+            break;
+        };
+        if number == 1 {
+            if format!("{content}\n") != HEADER {
+                problems.push((number, format!("the columns are not `{}`", HEADER.trim_end())));
+                break;
+            }
+            continue;
+        }
+        match parse_line(content) {
+            Some(line) => lines.push(line),
+            None => problems.push((number, format!("not an interval: `{}`", shortened(content)))),
+        }
+    }
+    (lines, problems)
+}
+
+fn parse_line(line: &str) -> Option<TimelineLine> {
+    let columns: Vec<&str> = line.split(',').collect();
+    let [start, length, phase, committed, failed, retries, latency @ ..] = columns.as_slice() else {
+        return None;
+    };
+    let latency: &[&str; 5] = latency.try_into().ok()?;
+    let finite = |text: &str| text.parse::<f64>().ok().filter(|value| value.is_finite());
+    let latency_ms = if latency.iter().all(|value| value.is_empty()) {
+        None
+    } else {
+        let mut values = [0.0; 5];
+        for (value, text) in values.iter_mut().zip(latency) {
+            *value = finite(text)?;
+        }
+        Some(values)
+    };
+    Some(TimelineLine {
+        start_s: finite(start)?,
+        length_s: finite(length)?,
+        is_warmup: match *phase {
+            "warm-up" => true,
+            "measure" => false,
+            _ => return None,
+        },
+        committed: committed.parse().ok()?,
+        failed: failed.parse().ok()?,
+        retries: retries.parse().ok()?,
+        latency_ms,
+    })
+}
+
+/// The beginning of a text, for messages.
+pub(crate) fn shortened(text: &str) -> String {
+    const LENGTH: usize = 60;
+    if text.chars().count() <= LENGTH {
+        return text.to_owned();
+    }
+    let mut short: String = text.chars().take(LENGTH).collect();
+    short.push('…');
+    short
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_model::latency;
+
+    fn interval(values: &[u64]) -> Interval {
+        let mut transaction = latency::histogram();
+        for value in values {
+            latency::record(&mut transaction, *value);
+        }
+        Interval {
+            trial: "b01-001".into(),
+            is_warmup: false,
+            start: Nanos(2_000_000_000),
+            length: Nanos(1_000_000_000),
+            failed: 1,
+            retries: 2,
+            transaction,
+            statements: vec![],
+        }
+    }
+
+    #[test]
+    fn a_line_is_read_as_it_was_written() {
+        let text = format!("{HEADER}{}", line(&interval(&[1_000_000, 3_000_000])));
+        let (lines, problems) = parse(&text);
+        assert_eq!(problems, []);
+        let [line] = lines.as_slice() else { panic!("{lines:?}") };
+        assert_eq!((line.start_s, line.length_s, line.is_warmup), (2.0, 1.0, false));
+        assert_eq!((line.committed, line.failed, line.retries), (2, 1, 2));
+        let [mean, p50, _, _, max] = line.latency_ms.expect("two values");
+        assert!((mean - 2.0).abs() < 0.002 && (p50 - 1.0).abs() < 0.001 && (max - 3.0).abs() < 0.003);
+    }
+
+    #[test]
+    fn an_interval_without_commits_has_no_response_times() {
+        let text = format!("{HEADER}{}", line(&interval(&[])));
+        assert!(text.ends_with(",0,1,2,,,,,\n"), "{text}");
+        assert_eq!(parse(&text).0[0].latency_ms, None);
+    }
+
+    #[test]
+    fn broken_lines_are_named_and_the_others_stay() {
+        let text = format!("{HEADER}nonsense\n{}1.0,1", line(&interval(&[5])));
+        let (lines, problems) = parse(&text);
+        assert_eq!(lines.len(), 1);
+        assert_eq!(problems.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 4]);
+    }
+}

@@ -1,0 +1,350 @@
+//! Writes a results folder while a run goes on.
+
+use super::clock::{Clock, folder_time, machine_clock, rfc3339};
+use super::environment::Environment;
+use super::hlog::LogEncoder;
+use super::summary::Summary;
+use super::{
+    ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, PLAN_FILE, SERVER_LOGS_FOLDER, SPEC_FILE,
+    SUMMARY_FILE, StoreError, TIMELINE_FILE, TRIALS_FOLDER, path_name, timeline,
+};
+use dyno_model::event::{Event, Listener};
+use dyno_model::finding::Finding;
+use dyno_model::plan::{FORMAT, Plan};
+use dyno_model::record::{Interval, TrialRecord};
+use serde::Serialize;
+use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// A listener that writes everything down.
+///
+/// The first thing that cannot be written (a full disk, say) ends all writing: what is there stays a readable prefix.
+/// [`RunWriter::failure`] then says what happened; the run loop asks it and ends the run.
+pub struct RunWriter {
+    folder: PathBuf,
+    plan: Plan,
+    events: File,
+    trial: Option<TrialFiles>,
+    records: Vec<TrialRecord>,
+    failed: usize,
+    failure: Option<StoreError>,
+    clock: Clock,
+}
+
+/// Files of the trial that is being measured.
+struct TrialFiles {
+    trial: String,
+    encoder: LogEncoder,
+    latency: File,
+    latency_path: PathBuf,
+    timeline: File,
+    timeline_path: PathBuf,
+}
+
+/// A line of the event log.
+#[derive(Serialize)]
+struct Stamped<'a> {
+    at: &'a str,
+    #[serde(flatten)]
+    event: &'a Event,
+}
+
+impl RunWriter {
+    /// Makes `root/<experiment>/<utc time>-<short id>/` and writes what is known before the run. Nothing is overwritten.
+    ///
+    /// # Errors
+    /// When the folder or its first files cannot be made.
+    pub fn create(
+        root: &Path,
+        plan: &Plan,
+        spec: &str,
+        environment: &Environment,
+    ) -> Result<Self, StoreError> {
+        let mut clock = machine_clock();
+        let experiment = root.join(path_name(&plan.name));
+        fs::create_dir_all(&experiment).map_err(StoreError::io("make folder", &experiment))?;
+        let time = folder_time(clock());
+        loop {
+            // Four hexadecimal digits: enough to tell runs of one second apart; a clash is tried again.
+            let id = RandomState::new().build_hasher().finish() & 0xffff;
+            let folder = experiment.join(format!("{time}-{id:04x}"));
+            match fs::create_dir(&folder) {
+                Ok(()) => return Self::begin(folder, plan, spec, environment, clock),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(StoreError::io("make folder", &folder)(error)),
+            }
+        }
+    }
+
+    /// As [`Self::create`], in a folder that the user named. It must not exist, or be empty.
+    ///
+    /// # Errors
+    /// [`StoreError::NotEmpty`] when it holds something; else as [`Self::create`].
+    pub fn create_at(
+        folder: &Path,
+        plan: &Plan,
+        spec: &str,
+        environment: &Environment,
+    ) -> Result<Self, StoreError> {
+        Self::create_with_clock(folder, plan, spec, environment, machine_clock())
+    }
+
+    pub(crate) fn create_with_clock(
+        folder: &Path,
+        plan: &Plan,
+        spec: &str,
+        environment: &Environment,
+        clock: Clock,
+    ) -> Result<Self, StoreError> {
+        fs::create_dir_all(folder).map_err(StoreError::io("make folder", folder))?;
+        let mut entries = fs::read_dir(folder).map_err(StoreError::io("read folder", folder))?;
+        if entries.next().is_some() {
+            return Err(StoreError::NotEmpty { path: folder.to_owned() });
+        }
+        Self::begin(folder.to_owned(), plan, spec, environment, clock)
+    }
+
+    fn begin(
+        folder: PathBuf,
+        plan: &Plan,
+        spec: &str,
+        environment: &Environment,
+        clock: Clock,
+    ) -> Result<Self, StoreError> {
+        write_new(&folder.join(FORMAT_FILE), format!("{FORMAT}\n").as_bytes())?;
+        write_new(&folder.join(SPEC_FILE), without_url_passwords(spec).as_bytes())?;
+        write_new(&folder.join(PLAN_FILE), &json(plan))?;
+        write_new(&folder.join(ENVIRONMENT_FILE), &json(environment))?;
+        for name in [TRIALS_FOLDER, SERVER_LOGS_FOLDER] {
+            let path = folder.join(name);
+            fs::create_dir(&path).map_err(StoreError::io("make folder", &path))?;
+        }
+        let events = create_new(&folder.join(EVENTS_FILE))?;
+        Ok(Self {
+            folder,
+            plan: plan.clone(),
+            events,
+            trial: None,
+            records: Vec::new(),
+            failed: 0,
+            failure: None,
+            clock,
+        })
+    }
+
+    /// The results folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where the log of a system's server belongs. Unique per system of the plan.
+    #[must_use]
+    pub fn server_log(&self, system: &str) -> PathBuf {
+        let name = path_name(system);
+        let index = self.plan.systems.iter().position(|candidate| candidate.name == system);
+        let clashes = self
+            .plan
+            .systems
+            .iter()
+            .take(index.unwrap_or_default())
+            .any(|earlier| path_name(&earlier.name) == name);
+        let file = match index {
+            Some(index) if clashes => format!("{name}-{}.log", index + 1),
+            _ => format!("{name}.log"),
+        };
+        self.folder.join(SERVER_LOGS_FOLDER).join(file)
+    }
+
+    /// What could not be written, if anything. Nothing was written after it.
+    #[must_use]
+    pub fn failure(&self) -> Option<&StoreError> {
+        self.failure.as_ref()
+    }
+
+    /// Ends the writing.
+    ///
+    /// # Errors
+    /// What could not be written during the run.
+    pub fn finish(self) -> Result<PathBuf, StoreError> {
+        match self.failure {
+            Some(failure) => Err(failure),
+            None => Ok(self.folder),
+        }
+    }
+
+    fn try_event(&mut self, event: &Event) -> Result<(), StoreError> {
+        let at = rfc3339((self.clock)());
+        let mut line = serde_json::to_vec(&Stamped { at: &at, event }).unwrap_or_default();
+        line.push(b'\n');
+        // One write per line and no buffer of ours: a killed run has every line that was announced.
+        self.events.write_all(&line).map_err(StoreError::io("write", &self.folder.join(EVENTS_FILE)))?;
+        match event {
+            Event::TrialFinished(record) => {
+                self.trial = None;
+                self.records.push((**record).clone());
+                self.write_summary()
+            }
+            Event::TrialFailed { .. } => {
+                self.trial = None;
+                self.failed += 1;
+                self.write_summary()
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn try_interval(&mut self, interval: &Interval) -> Result<(), StoreError> {
+        if self.trial.as_ref().is_none_or(|files| files.trial != interval.trial) {
+            self.trial = Some(self.open_trial(interval)?);
+        }
+        let Some(files) = &mut self.trial else { return Ok(()) };
+        let lines = files.encoder.lines(interval).map_err(|what| StoreError::Io {
+            doing: "write",
+            path: files.latency_path.clone(),
+            source: std::io::Error::other(what),
+        })?;
+        files.latency.write_all(&lines).map_err(StoreError::io("write", &files.latency_path))?;
+        files
+            .timeline
+            .write_all(timeline::line(interval).as_bytes())
+            .map_err(StoreError::io("write", &files.timeline_path))
+    }
+
+    /// Opens the files of a trial with its first interval, which began before it was reported.
+    fn open_trial(&mut self, interval: &Interval) -> Result<TrialFiles, StoreError> {
+        let folder = self.folder.join(TRIALS_FOLDER).join(path_name(&interval.trial));
+        fs::create_dir_all(&folder).map_err(StoreError::io("make folder", &folder))?;
+        let age = Duration::from(interval.start).saturating_add(Duration::from(interval.length));
+        let now = SystemTime::from((self.clock)());
+        let encoder = LogEncoder::new(now.checked_sub(age).unwrap_or(now));
+        let (latency_path, timeline_path) = (folder.join(LATENCY_FILE), folder.join(TIMELINE_FILE));
+        let mut latency = create_new(&latency_path)?;
+        latency.write_all(encoder.header()).map_err(StoreError::io("write", &latency_path))?;
+        let mut timeline = create_new(&timeline_path)?;
+        timeline.write_all(timeline::HEADER.as_bytes()).map_err(StoreError::io("write", &timeline_path))?;
+        Ok(TrialFiles {
+            trial: interval.trial.clone(),
+            encoder,
+            latency,
+            latency_path,
+            timeline,
+            timeline_path,
+        })
+    }
+
+    /// Renews the summary as a whole, so a reader never sees half of it.
+    fn write_summary(&self) -> Result<(), StoreError> {
+        let path = self.folder.join(SUMMARY_FILE);
+        let new = self.folder.join(format!("{SUMMARY_FILE}.new"));
+        fs::write(&new, json(&Summary::new(&self.plan, &self.records, self.failed)))
+            .map_err(StoreError::io("write", &new))?;
+        fs::rename(&new, &path).map_err(StoreError::io("rename to", &path))
+    }
+}
+
+impl Listener for RunWriter {
+    fn event(&mut self, event: &Event) {
+        if self.failure.is_some() || matches!(event, Event::Progress { .. }) {
+            return;
+        }
+        let result = match event {
+            Event::TrialFinished(record) => self.try_event(&Event::TrialFinished(Box::new(finite(record)))),
+            event => self.try_event(event),
+        };
+        self.failure = result.err();
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        if self.failure.is_none() {
+            self.failure = self.try_interval(interval).err();
+        }
+    }
+}
+
+/// The record with 0 for every figure that is no number, and a finding that says so: JSON has no such figures, and a
+/// line that cannot be read again would lose the whole trial.
+fn finite(record: &TrialRecord) -> TrialRecord {
+    let mut record = record.clone();
+    let mut replaced = Vec::new();
+    let mut check = |value: &mut f64, name: &str| {
+        if !value.is_finite() {
+            *value = 0.0;
+            replaced.push(name.to_owned());
+        }
+    };
+    check(&mut record.transaction.mean, "mean of transactions");
+    check(&mut record.transaction.standard_deviation, "standard deviation of transactions");
+    check(&mut record.generator.little_gap, "Little's-law gap");
+    for statement in &mut record.statements {
+        check(&mut statement.latency.mean, "mean of a statement");
+        check(&mut statement.latency.standard_deviation, "standard deviation of a statement");
+    }
+    if !replaced.is_empty() {
+        record.findings.push(Finding::RecordingIncomplete { what: replaced.join(", ") });
+    }
+    record
+}
+
+/// Indented JSON with a line end. Types of the model have string keys and no failing parts.
+fn json<T: Serialize>(value: &T) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(value).unwrap_or_default();
+    bytes.push(b'\n');
+    bytes
+}
+
+fn create_new(path: &Path) -> Result<File, StoreError> {
+    File::create_new(path).map_err(StoreError::io("make", path))
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    create_new(path)?.write_all(bytes).map_err(StoreError::io("write", path))
+}
+
+/// The spec with `***` for every password inside a URL (`scheme://user:password@host`). Specs should name the
+/// password's source instead, but a results folder is passed on and must not depend on that.
+fn without_url_passwords(spec: &str) -> String {
+    let mut clean = String::with_capacity(spec.len());
+    let mut rest = spec;
+    while let Some(position) = rest.find("://") {
+        let (before, after) = rest.split_at(position + 3);
+        clean.push_str(before);
+        let end = after
+            .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '/' | '?' | '#'))
+            .unwrap_or(after.len());
+        let (authority, tail) = after.split_at(end);
+        match authority.rsplit_once('@').map(|(account, host)| (account.split_once(':'), host)) {
+            Some((Some((user, _)), host)) => {
+                clean.push_str(user);
+                clean.push_str(":***@");
+                clean.push_str(host);
+            }
+            _ => clean.push_str(authority),
+        }
+        rest = tail;
+    }
+    clean.push_str(rest);
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_in_urls_never_reach_the_folder() {
+        let rows = [
+            ("url = \"mysql://root:s3cret@db:3306/x\"", "url = \"mysql://root:***@db:3306/x\""),
+            ("url = \"mysql://root:p@ss@db/x\"", "url = \"mysql://root:***@db/x\""),
+            ("url = \"postgres://bench@db/x\" # http://a:b", "url = \"postgres://bench@db/x\" # http://a:b"),
+            ("no url at all", "no url at all"),
+            ("ends with ://", "ends with ://"),
+        ];
+        for (spec, clean) in rows {
+            assert_eq!(without_url_passwords(spec), clean);
+        }
+    }
+}
