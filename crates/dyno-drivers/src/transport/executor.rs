@@ -71,6 +71,11 @@ impl Executor {
         }
     }
 
+    /// Has every task polled by the next [`Self::turn`], whatever it waits for.
+    pub fn wake_all(&mut self) {
+        self.fresh.extend(0..self.tasks.len());
+    }
+
     /// Drops all tasks, and with them their connections.
     pub fn abandon(&mut self) -> usize {
         let abandoned = self.alive;

@@ -1,0 +1,184 @@
+//! The loop of one client: transaction after transaction, each with its retries.
+
+use crate::random::{Random, Stream};
+use crate::recorder::Recorder;
+use crate::session::{Session, SessionPlan};
+use crate::window::{Admission, Window};
+use crate::workload::{ClientId, Workload};
+use dyno_drivers::Io;
+use dyno_model::failure::{OperationFailure, Remedy};
+use dyno_model::target::Target;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Longest pause between two attempts of a transaction.
+const BACKOFF_MAX: Duration = Duration::from_millis(100);
+/// First pause between two attempts; doubles with each further one (full jitter).
+const BACKOFF_FIRST: Duration = Duration::from_millis(1);
+/// First pause between two attempts to connect; doubles up to [`RECONNECT_PAUSE_MAX`].
+const RECONNECT_PAUSE_FIRST: Duration = Duration::from_millis(10);
+const RECONNECT_PAUSE_MAX: Duration = Duration::from_millis(500);
+/// A client that cannot connect again for so long gives up.
+const RECONNECT_LIMIT: u64 = 5_000_000_000;
+
+/// Everything a client needs; the same for all clients of a worker but for the id.
+pub(crate) struct Client<W: Workload> {
+    pub(crate) id: ClientId,
+    pub(crate) seed: u64,
+    pub(crate) attempts_max: u32,
+    pub(crate) workload: Arc<W>,
+    pub(crate) target: Arc<Target>,
+    pub(crate) session_plan: Arc<SessionPlan>,
+    pub(crate) io: Io,
+    pub(crate) window: Arc<Window>,
+    pub(crate) recorder: Rc<RefCell<Recorder>>,
+}
+
+/// How a transaction that did not commit ended.
+enum Loss {
+    /// Counted as failed; the client goes on.
+    Failed,
+    /// The client was cut off; the transaction stays unfinished.
+    Cut,
+    /// The client cannot go on.
+    GaveUp(OperationFailure),
+}
+
+impl<W: Workload> Client<W> {
+    /// Connects; nothing is measured.
+    pub(crate) async fn connect(&self) -> Result<Session, OperationFailure> {
+        let window = Arc::clone(&self.window);
+        Session::open(&self.target, &self.session_plan, &self.io, Rc::clone(&self.recorder), window).await
+    }
+
+    /// Runs transactions until the window admits no more.
+    pub(crate) async fn run(self, mut session: Session) {
+        let mut state = self.workload.client(self.id);
+        let mut counted = 0;
+        for sequence in 0.. {
+            let start = self.window.now();
+            let is_counted = match self.window.admit(start, counted) {
+                Admission::WarmUp => false,
+                Admission::Measured => true,
+                Admission::Over => break,
+            };
+            counted += u64::from(is_counted);
+            self.recorder.borrow_mut().started(is_counted);
+            session.start_transaction(is_counted);
+            let start = session.last_end();
+            match self.transaction(&mut session, &mut state, sequence, is_counted).await {
+                Ok(()) => self.recorder.borrow_mut().committed(start, session.last_end(), is_counted),
+                Err(Loss::Failed) => {}
+                Err(Loss::Cut) => return,
+                Err(Loss::GaveUp(failure)) => {
+                    self.window.stop(&failure.to_string());
+                    return;
+                }
+            }
+        }
+        session.close().await;
+    }
+
+    /// One transaction with all its attempts. The same sequence number draws the same keys in every attempt.
+    async fn transaction(
+        &self,
+        session: &mut Session,
+        state: &mut W::Client,
+        sequence: u64,
+        is_counted: bool,
+    ) -> Result<(), Loss> {
+        for attempt in 1.. {
+            let mut random = Random::new(self.seed, Stream::Transaction, u64::from(self.id.0), sequence);
+            let Err(failure) = self.workload.transaction(state, sequence, session, &mut random).await else {
+                return Ok(());
+            };
+            let is_in_doubt = failure.kind.remedy() == Remedy::Reconnect && session.is_in_doubt();
+            let is_last = attempt >= self.attempts_max;
+            match failure.kind.remedy() {
+                Remedy::RetryTransaction => {
+                    if let Err(broken) = session.roll_back().await {
+                        self.reconnect(session, is_counted, broken).await?;
+                    }
+                    if is_last {
+                        return self.fail(&failure, false, is_counted);
+                    }
+                    self.pause(attempt, sequence).await;
+                }
+                Remedy::Reconnect => {
+                    if is_in_doubt || is_last {
+                        let _ = self.fail(&failure, is_in_doubt, is_counted);
+                        self.reconnect(session, is_counted, failure).await?;
+                        return Err(Loss::Failed);
+                    }
+                    if let Err(loss) = self.reconnect(session, is_counted, failure.clone()).await {
+                        let _ = self.fail(&failure, false, is_counted);
+                        return Err(loss);
+                    }
+                }
+                Remedy::CountOnly => {
+                    let _ = session.roll_back().await;
+                    return self.fail(&failure, false, is_counted);
+                }
+                Remedy::Abort => {
+                    let _ = session.roll_back().await;
+                    let _ = self.fail(&failure, false, is_counted);
+                    return Err(Loss::GaveUp(failure));
+                }
+            }
+            if self.window.is_cut(self.window.now()) {
+                return Err(Loss::Cut);
+            }
+            self.recorder.borrow_mut().retried(failure.kind, self.window.now(), is_counted);
+        }
+        unreachable!("the loop of attempts ends by returning")
+    }
+
+    fn fail(&self, failure: &OperationFailure, is_in_doubt: bool, is_counted: bool) -> Result<(), Loss> {
+        self.recorder.borrow_mut().failed(failure.kind, self.window.now(), is_in_doubt, is_counted);
+        Err(Loss::Failed)
+    }
+
+    /// Full jitter with a doubling limit; the first retry follows at once, because the conflict that caused it is over.
+    async fn pause(&self, attempt: u32, sequence: u64) {
+        if attempt == 1 {
+            return;
+        }
+        let limit = BACKOFF_FIRST.saturating_mul(1 << (attempt - 2).min(10)).min(BACKOFF_MAX);
+        let stream = u64::from(self.id.0) << 32 | u64::from(attempt);
+        let share = Random::new(self.seed, Stream::Backoff, stream, sequence).unit();
+        self.io.sleep(limit.mul_f64(share)).await;
+    }
+
+    async fn reconnect(
+        &self,
+        session: &mut Session,
+        is_counted: bool,
+        cause: OperationFailure,
+    ) -> Result<(), Loss> {
+        let since = self.window.now();
+        let mut pause = RECONNECT_PAUSE_FIRST;
+        let mut failure = cause;
+        loop {
+            let now = self.window.now();
+            if self.window.is_cut(now) {
+                return Err(Loss::Cut);
+            }
+            if now - since > RECONNECT_LIMIT || failure.kind.remedy() == Remedy::Abort {
+                return Err(Loss::GaveUp(failure));
+            }
+            match self.connect().await {
+                Ok(mut fresh) => {
+                    fresh.start_transaction(is_counted);
+                    *session = fresh;
+                    self.recorder.borrow_mut().reconnected(is_counted);
+                    return Ok(());
+                }
+                Err(error) => failure = error,
+            }
+            self.io.sleep(pause).await;
+            pause = (pause * 2).min(RECONNECT_PAUSE_MAX);
+        }
+    }
+}

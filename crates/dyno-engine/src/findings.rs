@@ -1,0 +1,128 @@
+//! Doubts about a trial, raised right after it.
+
+use crate::collector::Collector;
+use crate::recorder::Totals;
+use crate::trial::TrialInput;
+use crate::window::Window;
+use dyno_model::audit::{AuditCheck, AuditVerdict};
+use dyno_model::finding::{Finding, Severity};
+use dyno_model::plan::StopRule;
+use dyno_model::record::TrialRecord;
+use dyno_model::target::Engine;
+
+/// Gaps between commits from this length on are stalls, nanoseconds.
+const STALL: u64 = 1_000_000_000;
+/// A gap is only a stall if it is also this many times the time that all clients together need for a commit.
+const STALL_TIMES_MEAN: f64 = 20.0;
+/// Windows shorter than this give coarse figures, seconds.
+const SHORT: f64 = 1.0;
+/// Fewer committed transactions than this cannot carry a 99th percentile.
+const FEW: u64 = 1_000;
+
+/// Adds everything that is doubtful about a trial to its record.
+pub(crate) fn raise(
+    record: &mut TrialRecord,
+    window: &Window,
+    collector: &Collector,
+    input: &TrialInput<'_>,
+    totals: &Totals,
+) {
+    let mut findings = std::mem::take(&mut record.findings);
+    generator(record, input, &mut findings);
+    if let Some(reason) = window.stop_reason() {
+        findings.push(match (input.is_dead)() {
+            Some(reason) => Finding::SystemFailed { reason },
+            None => Finding::CutShort { reason },
+        });
+    } else if let StopRule::Transactions(wanted) = input.load.stop
+        && record.ledger.started < wanted
+    {
+        let reason = format!("the time limit came after {} of {wanted} transactions", record.ledger.started);
+        findings.push(Finding::CutShort { reason });
+    }
+    let ledger = &record.ledger;
+    if ledger.failed > 0 {
+        let share = ledger.failed as f64 / ledger.started.max(1) as f64;
+        findings.push(Finding::Failures { failed: ledger.failed, share });
+    }
+    if ledger.unfinished > 0 {
+        findings.push(Finding::Unfinished { unfinished: ledger.unfinished });
+    }
+    if ledger.committed < FEW {
+        findings.push(Finding::FewTransactions { committed: ledger.committed });
+    }
+    if record.measured.as_secs_f64() < SHORT {
+        findings.push(Finding::ShortWindow { seconds: record.measured.as_secs_f64() });
+    }
+    let broken = ledger.check();
+    if !broken.is_empty() {
+        findings.push(Finding::BooksUnbalanced { identities: broken });
+    }
+    let (gap, at) = collector.longest_gap(record.measured.0);
+    let between_commits = record.measured.0 as f64 / ledger.committed.max(1) as f64;
+    if gap >= STALL && gap as f64 > STALL_TIMES_MEAN * between_commits {
+        findings.push(Finding::Stall { longest_gap: gap as f64 / 1e9, at: at as f64 / 1e9 });
+    }
+    match record.audit.verdict() {
+        AuditVerdict::Violated => findings.push(Finding::AuditViolated),
+        AuditVerdict::Intact => {}
+        AuditVerdict::NotChecked => {
+            for check in &record.audit.checks {
+                if let AuditCheck::NotRun { reason, .. } = check {
+                    findings.push(Finding::AuditNotRun { reason: reason.clone() });
+                }
+            }
+        }
+    }
+    server_counters(record, input, totals, &mut findings);
+    record.findings = findings;
+}
+
+fn generator(record: &TrialRecord, input: &TrialInput<'_>, findings: &mut Vec<Finding>) {
+    // Embedded SQLite does its work in the generator's threads: their CPU time is the database's.
+    if input.target.engine != Engine::Sqlite {
+        let share = record
+            .generator
+            .workers
+            .iter()
+            .filter(|worker| worker.wall.0 > 0)
+            .map(|worker| worker.cpu.as_secs_f64() / worker.wall.as_secs_f64())
+            .fold(0.0, f64::max);
+        findings.push(Finding::GeneratorBusy { share });
+    }
+    // At the end of a trial that stops by count some clients have nothing left to do; the gap then says little.
+    if matches!(input.load.stop, StopRule::Duration(_)) {
+        findings.push(Finding::LittleGap { share: record.generator.little_gap });
+    }
+    if input.shares_machine && input.target.engine != Engine::Sqlite {
+        findings.push(Finding::SharedMachine);
+    }
+    if cfg!(debug_assertions) {
+        findings.push(Finding::DebugBuild);
+    }
+    findings.retain(|finding| {
+        !matches!(finding, Finding::GeneratorBusy { .. } | Finding::LittleGap { .. })
+            || finding.severity() > Severity::Note
+    });
+}
+
+/// What the server counted is compared with what was sent, warm-up included. MySQL counts COMMIT and BEGIN of everybody; a
+/// difference means that somebody else worked on the server, or that dyno is wrong.
+fn server_counters(
+    record: &TrialRecord,
+    input: &TrialInput<'_>,
+    totals: &Totals,
+    findings: &mut Vec<Finding>,
+) {
+    if input.target.engine != Engine::Mysql || totals.unfinished() > 0 || record.ledger.reconnects > 0 {
+        return;
+    }
+    let Some(theirs) = record.server_counters.get("Com_commit") else { return };
+    let index = record.ledger.statements.iter().position(|statement| statement.name == "commit");
+    let ours = index.map_or(0, |index| totals.sent[index]);
+    if let Ok(theirs) = u64::try_from(*theirs)
+        && theirs != ours
+    {
+        findings.push(Finding::CountersDiffer { counter: "Com_commit".to_owned(), ours, theirs });
+    }
+}

@@ -1,0 +1,115 @@
+//! The generator measures itself: CPU time, wake-ups, memory.
+
+use crate::window::Window;
+use dyno_drivers::transport::ReactorCounters;
+use dyno_model::record::WorkerRecord;
+use dyno_model::units::Nanos;
+use rustix::time::{ClockId, clock_gettime};
+use std::time::Duration;
+
+fn cpu(clock: ClockId) -> Duration {
+    let time = clock_gettime(clock);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
+}
+
+/// CPU time of one worker's thread over the measured window.
+pub(crate) struct WorkerMeter {
+    cpu_at_open: Duration,
+    wall_at_open: u64,
+    is_open: bool,
+    has_just_opened: bool,
+    statements_at_open: u64,
+}
+
+impl WorkerMeter {
+    /// To be called on the worker's thread when it starts working.
+    pub(crate) fn start(window: &Window) -> Self {
+        Self {
+            cpu_at_open: cpu(ClockId::ThreadCPUTime),
+            wall_at_open: window.now(),
+            is_open: window.opens() == 0,
+            has_just_opened: false,
+            statements_at_open: 0,
+        }
+    }
+
+    /// To be called after each turn of the event loop: notes the moment at which the window opens.
+    pub(crate) fn turn(&mut self, window: &Window) {
+        self.has_just_opened = false;
+        if !self.is_open && window.now() >= window.opens() {
+            self.is_open = true;
+            self.has_just_opened = true;
+            self.cpu_at_open = cpu(ClockId::ThreadCPUTime);
+            self.wall_at_open = window.now();
+        }
+    }
+
+    /// True right after the turn in which the window opened.
+    pub(crate) fn opened_now(&self) -> bool {
+        self.has_just_opened
+    }
+
+    /// What was counted in warm-up is left out. The reactor's counters were taken, which set them back.
+    pub(crate) fn note_baseline(&mut self, statements: u64, _warmup: &ReactorCounters) {
+        self.statements_at_open = statements;
+    }
+
+    /// The record at the end, on the worker's thread.
+    pub(crate) fn finish(self, window: &Window, clients: u32, statements: u64, wakeups: u64) -> WorkerRecord {
+        WorkerRecord {
+            clients,
+            cpu: (cpu(ClockId::ThreadCPUTime) - self.cpu_at_open).into(),
+            wall: Nanos(window.now() - self.wall_at_open),
+            wakeups,
+            statements: statements - self.statements_at_open,
+        }
+    }
+}
+
+/// CPU time of the whole process.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProcessCpu {
+    total: Duration,
+    user_ticks: u64,
+    system_ticks: u64,
+}
+
+impl ProcessCpu {
+    /// Now. The total is exact; how it divides into user and system is known in ticks of 10 ms.
+    pub(crate) fn now() -> Self {
+        let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        // Fields 14 and 15, counted after the command name, which may hold blanks.
+        let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace().skip(11);
+        let mut ticks = || fields.next().and_then(|field| field.parse().ok()).unwrap_or(0);
+        Self { total: cpu(ClockId::ProcessCPUTime), user_ticks: ticks(), system_ticks: ticks() }
+    }
+
+    /// User and system time since an earlier moment.
+    pub(crate) fn since(self, earlier: Self) -> (Nanos, Nanos) {
+        let total = Nanos::from(self.total.saturating_sub(earlier.total)).0;
+        let user = self.user_ticks.saturating_sub(earlier.user_ticks);
+        let system = self.system_ticks.saturating_sub(earlier.system_ticks);
+        let share = if user + system == 0 { 1.0 } else { user as f64 / (user + system) as f64 };
+        let user_nanos = (total as f64 * share) as u64;
+        (Nanos(user_nanos), Nanos(total - user_nanos))
+    }
+}
+
+/// Largest resident set of this process so far, in bytes; 0 when the system does not tell.
+pub(crate) fn memory_peak() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok())
+        .map_or(0, |kilobytes| kilobytes * 1024)
+}
+
+/// The 99th percentile of wake-up lags (nearest rank); 0 when there are none.
+pub(crate) fn lag_p99(mut lags: Vec<u64>) -> u64 {
+    if lags.is_empty() {
+        return 0;
+    }
+    lags.sort_unstable();
+    lags[(lags.len() * 99).div_ceil(100) - 1]
+}

@@ -1,0 +1,238 @@
+//! Making and filling a workload's tables: parallel inside one table, by the engine's bulk path.
+
+use crate::workload::{DataSet, TableDefinition};
+use dyno_drivers::{BulkLoad, Connection, Discard, Driver, Io, RowSource, RowWriter, block_on};
+use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::{Engine, Target};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Rows of one bulk load: small enough that all loaders stay busy to the end, big enough that its overhead vanishes.
+const PART: u64 = 25_000;
+/// Connections that load at the same time. More than the processors: while one waits for the log, another parses.
+const LOADERS: usize = 4;
+/// How often progress is reported.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What loading needs to know.
+pub struct Loading<'a> {
+    /// Trial for whose sake it happens; progress events name it.
+    pub trial: &'a str,
+    /// Where.
+    pub target: &'a Target,
+    /// What.
+    pub data: &'a dyn DataSet,
+    /// Number of interrupts by the user so far.
+    pub interrupts: &'a AtomicUsize,
+}
+
+type Result<T> = std::result::Result<T, OperationFailure>;
+
+/// Drops the tables if they exist, makes them anew, fills them, and builds their indexes. Returns the number of rows.
+///
+/// # Errors
+/// When the server refuses anything of it, or the user interrupts ([`FailureKind::Cancelled`]).
+pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
+    let tables = loading.data.tables();
+    listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Schema });
+    let mut connection = block_on(Connection::connect(loading.target, &Io::Blocking))?;
+    for table in &tables {
+        drop_table(&mut connection, &table.name)?;
+        block_on(connection.query(&table.create, &mut Discard))?;
+    }
+    listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Load });
+    let total: u64 = tables.iter().map(|table| table.rows).sum();
+    fill(loading, &tables, total, listener)?;
+    if total > 0 {
+        for table in &tables {
+            if let Some(analyze) = analyze(loading.target.engine, &table.name) {
+                block_on(connection.query(&analyze, &mut Discard))?;
+            }
+        }
+    }
+    block_on(connection.close());
+    Ok(total)
+}
+
+/// Drops the tables of a data set, if they exist.
+///
+/// # Errors
+/// When the server refuses.
+pub fn unload(target: &Target, data: &dyn DataSet) -> Result<()> {
+    let mut connection = block_on(Connection::connect(target, &Io::Blocking))?;
+    for table in data.tables() {
+        drop_table(&mut connection, &table.name)?;
+    }
+    block_on(connection.close());
+    Ok(())
+}
+
+fn drop_table(connection: &mut Connection, name: &str) -> Result<()> {
+    block_on(connection.query(&format!("DROP TABLE IF EXISTS {name}"), &mut Discard)).map(|_| ())
+}
+
+/// Fresh statistics for the planner, so that the first trial does not run on guesses; PostgreSQL also sets hint bits and the
+/// visibility map, which otherwise autovacuum does in the middle of a trial.
+fn analyze(engine: Engine, table: &str) -> Option<String> {
+    match engine {
+        Engine::Mysql => Some(format!("ANALYZE TABLE {table}")),
+        Engine::Postgres => Some(format!("VACUUM ANALYZE {table}")),
+        Engine::Sqlite => Some(format!("ANALYZE {table}")),
+        Engine::Null => None,
+    }
+}
+
+/// One piece of work: rows of a table, or its indexes once all its rows are there.
+#[derive(Debug, Clone, Copy)]
+struct Part {
+    table: usize,
+    first: u64,
+    rows: u64,
+}
+
+/// Work that is left and how far each table is.
+struct Board<'a> {
+    tables: &'a [TableDefinition],
+    parts: Mutex<Vec<Part>>,
+    /// Parts of each table that are not loaded yet.
+    open: Vec<AtomicUsize>,
+    rows_done: AtomicU64,
+    is_cancelled: AtomicBool,
+}
+
+fn fill(
+    loading: &Loading<'_>,
+    tables: &[TableDefinition],
+    total: u64,
+    listener: &mut dyn Listener,
+) -> Result<()> {
+    let mut parts = Vec::new();
+    let mut open = Vec::new();
+    for (table, definition) in tables.iter().enumerate() {
+        open.push(AtomicUsize::new(definition.rows.div_ceil(PART) as usize));
+        let starts = (0..definition.rows).step_by(PART as usize);
+        parts.extend(starts.map(|first| Part { table, first, rows: PART.min(definition.rows - first) }));
+    }
+    parts.reverse();
+    // SQLite has one writer; more would only wait for each other.
+    let loaders = if loading.target.engine == Engine::Sqlite { 1 } else { LOADERS.min(parts.len()) };
+    let board = Board {
+        tables,
+        parts: Mutex::new(parts),
+        open,
+        rows_done: AtomicU64::new(0),
+        is_cancelled: AtomicBool::new(false),
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..loaders).map(|_| scope.spawn(|| loader(loading, &board))).collect();
+        while threads.iter().any(|thread| !thread.is_finished()) {
+            std::thread::sleep(LOOK.min(Duration::from_millis(20)));
+            if loading.interrupts.load(Ordering::Relaxed) > 0 {
+                board.is_cancelled.store(true, Ordering::Relaxed);
+            }
+            listener.event(&Event::Progress {
+                trial: loading.trial.to_owned(),
+                phase: Phase::Load,
+                done: board.rows_done.load(Ordering::Relaxed),
+                total,
+                unit: ProgressUnit::Rows,
+            });
+        }
+        let mut outcome: Result<()> = Ok(());
+        for thread in threads {
+            let result = thread.join().unwrap_or_else(|_| {
+                Err(OperationFailure::new(FailureKind::Other, "a loader panicked; this is a bug of dyno"))
+            });
+            // The first real reason counts; the others were only told to stop.
+            if outcome.as_ref().err().is_none_or(|failure| failure.kind == FailureKind::Cancelled)
+                && result.is_err()
+            {
+                outcome = result;
+            }
+        }
+        outcome
+    })
+}
+
+fn loader(loading: &Loading<'_>, board: &Board<'_>) -> Result<()> {
+    let work = || {
+        let mut connection = block_on(Connection::connect(loading.target, &Io::Blocking))?;
+        loop {
+            let part = board.parts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
+            let Some(part) = part else { break };
+            load_part(loading, board, &mut connection, part)?;
+        }
+        block_on(connection.close());
+        Ok(())
+    };
+    let result = work();
+    if result.is_err() {
+        board.is_cancelled.store(true, Ordering::Relaxed);
+    }
+    result
+}
+
+fn load_part(
+    loading: &Loading<'_>,
+    board: &Board<'_>,
+    connection: &mut Connection,
+    part: Part,
+) -> Result<()> {
+    let table = &board.tables[part.table];
+    let mut rows = PartRows { loading, board, part, next: part.first };
+    let load = BulkLoad { table: &table.name, columns: &table.columns };
+    let loaded = block_on(connection.bulk_load(&load, &mut rows))?;
+    if board.is_cancelled.load(Ordering::Relaxed) {
+        return Err(OperationFailure::new(FailureKind::Cancelled, "loading was interrupted"));
+    }
+    if loaded != part.rows {
+        let message = format!(
+            "{} of {} rows from number {} on reached table {}; rows of an earlier load may be in the way",
+            loaded,
+            part.rows,
+            part.first + 1,
+            table.name
+        );
+        return Err(OperationFailure::new(FailureKind::Other, message));
+    }
+    // Whoever loads the last part of a table builds its indexes, while others load the next table.
+    if board.open[part.table].fetch_sub(1, Ordering::AcqRel) == 1 {
+        for index in &table.indexes {
+            block_on(connection.query(index, &mut Discard))?;
+        }
+    }
+    Ok(())
+}
+
+/// The rows of a part, made as they are sent.
+struct PartRows<'a> {
+    loading: &'a Loading<'a>,
+    board: &'a Board<'a>,
+    part: Part,
+    next: u64,
+}
+
+/// Rows after which a loader adds to the common count and looks whether it shall stop.
+const ROWS_PER_LOOK: u64 = 500;
+
+impl RowSource for PartRows<'_> {
+    fn next(&mut self, row: &mut dyn RowWriter) -> bool {
+        let done = self.next - self.part.first;
+        let is_end = done == self.part.rows;
+        if is_end || done > 0 && done.is_multiple_of(ROWS_PER_LOOK) {
+            let since = if done.is_multiple_of(ROWS_PER_LOOK) { ROWS_PER_LOOK } else { done % ROWS_PER_LOOK };
+            self.board.rows_done.fetch_add(since.min(done), Ordering::Relaxed);
+            if self.board.is_cancelled.load(Ordering::Relaxed) {
+                return false;
+            }
+        }
+        if is_end {
+            return false;
+        }
+        self.loading.data.row(self.part.table, self.next, row);
+        self.next += 1;
+        true
+    }
+}

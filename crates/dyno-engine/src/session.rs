@@ -1,0 +1,225 @@
+//! A connection with its prepared statements that measures every statement it sends.
+
+use crate::recorder::Recorder;
+use crate::window::Window;
+use crate::workload::StatementText;
+use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, RowSink, Statement, Value};
+use dyno_model::failure::OperationFailure;
+use dyno_model::target::Target;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// What a workload's transaction works with.
+pub struct Session {
+    connection: Connection,
+    statements: Vec<Prepared>,
+    control: Control,
+    recorder: Rc<RefCell<Recorder>>,
+    window: Arc<Window>,
+    /// Whether the transaction in progress counts.
+    is_counted: bool,
+    is_in_transaction: bool,
+    is_committing: bool,
+    is_in_doubt: bool,
+    last_end: u64,
+}
+
+#[derive(Clone, Copy)]
+struct Prepared {
+    statement: Statement,
+    kind: u16,
+}
+
+/// BEGIN, COMMIT and ROLLBACK; their kinds come after the workload's own.
+#[derive(Clone, Copy)]
+struct Control {
+    begin: Prepared,
+    commit: Prepared,
+    rollback: Prepared,
+}
+
+/// What [`Session::open`] needs besides the target; the same for all clients of a trial.
+#[derive(Debug, Clone)]
+pub struct SessionPlan {
+    /// Sent once after connecting, unmeasured.
+    pub setup: Vec<String>,
+    /// Prepared on every connection, addressed by index.
+    pub statements: Vec<StatementText>,
+    /// Names of all kinds: the workload's, then `begin`, `commit`, `rollback`.
+    pub kinds: Vec<&'static str>,
+    /// How a transaction begins (`BEGIN`, or `BEGIN IMMEDIATE` on SQLite).
+    pub begin: &'static str,
+}
+
+/// Kinds every workload has after its own, in this order.
+pub const CONTROL_KINDS: [&str; 3] = ["begin", "commit", "rollback"];
+
+type Result<T> = std::result::Result<T, OperationFailure>;
+
+impl Session {
+    /// Connects and prepares. Nothing of this is measured.
+    ///
+    /// # Errors
+    /// As the driver fails.
+    pub(crate) async fn open(
+        target: &Target,
+        plan: &SessionPlan,
+        io: &Io,
+        recorder: Rc<RefCell<Recorder>>,
+        window: Arc<Window>,
+    ) -> Result<Self> {
+        let mut connection = Connection::connect(target, io).await?;
+        for sql in &plan.setup {
+            connection.query(sql, &mut Discard).await?;
+        }
+        let mut statements = Vec::with_capacity(plan.statements.len());
+        for text in &plan.statements {
+            statements.push(Prepared { statement: connection.prepare(&text.sql).await?, kind: text.kind });
+        }
+        let first = (plan.kinds.len() - CONTROL_KINDS.len()) as u16;
+        let control = Control {
+            begin: Prepared { statement: connection.prepare(plan.begin).await?, kind: first },
+            commit: Prepared { statement: connection.prepare("COMMIT").await?, kind: first + 1 },
+            rollback: Prepared { statement: connection.prepare("ROLLBACK").await?, kind: first + 2 },
+        };
+        Ok(Self {
+            connection,
+            statements,
+            control,
+            recorder,
+            window,
+            is_counted: false,
+            is_in_transaction: false,
+            is_committing: false,
+            is_in_doubt: false,
+            last_end: 0,
+        })
+    }
+
+    /// Executes a prepared statement by its index in the plan and measures it.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn execute<S: RowSink>(
+        &mut self,
+        index: usize,
+        parameters: &[Value<'_>],
+        sink: &mut S,
+    ) -> Result<Outcome> {
+        self.measured(self.statements[index], parameters, sink).await
+    }
+
+    /// Executes and throws rows away.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn run(&mut self, index: usize, parameters: &[Value<'_>]) -> Result<Outcome> {
+        self.measured(self.statements[index], parameters, &mut Discard).await
+    }
+
+    /// Sends text and measures it as a statement of a kind.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn text(&mut self, kind: u16, sql: &str) -> Result<Outcome> {
+        let start = self.window.now();
+        self.recorder.borrow_mut().statement_sent(kind, self.is_counted);
+        let result = self.connection.query(sql, &mut Discard).await;
+        self.note(kind, start, result)
+    }
+
+    /// Begins a transaction.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn begin(&mut self) -> Result<()> {
+        self.measured(self.control.begin, &[], &mut Discard).await?;
+        self.is_in_transaction = true;
+        Ok(())
+    }
+
+    /// Commits.
+    ///
+    /// # Errors
+    /// As the server answers. When the connection breaks here, the commit is in doubt.
+    pub async fn commit(&mut self) -> Result<()> {
+        self.is_committing = true;
+        let result = self.measured(self.control.commit, &[], &mut Discard).await;
+        if result.is_ok() {
+            self.is_in_transaction = false;
+        }
+        self.is_committing = false;
+        result.map(|_| ())
+    }
+
+    /// Rolls back, when a transaction is open. Servers that rolled back by themselves take it as harmless or complain; both are fine.
+    pub(crate) async fn roll_back(&mut self) -> Result<()> {
+        if !self.is_in_transaction {
+            return Ok(());
+        }
+        self.is_in_transaction = false;
+        match self.measured(self.control.rollback, &[], &mut Discard).await {
+            Err(failure) if failure.kind.remedy() == dyno_model::failure::Remedy::Reconnect => Err(failure),
+            _ => Ok(()),
+        }
+    }
+
+    /// True when the last failure struck a COMMIT, or a statement that commits by itself: if the connection broke there, nobody
+    /// knows whether it took effect.
+    pub(crate) fn is_in_doubt(&self) -> bool {
+        self.is_in_doubt
+    }
+
+    /// The trial's window takes the place of the closed one that the session was opened with.
+    pub(crate) fn set_window(&mut self, window: &Arc<Window>) {
+        self.window = Arc::clone(window);
+    }
+
+    /// From here on statements belong to a transaction that counts or does not.
+    pub(crate) fn start_transaction(&mut self, is_counted: bool) {
+        self.is_counted = is_counted;
+        self.is_in_transaction = false;
+        self.is_committing = false;
+        self.last_end = self.window.now();
+    }
+
+    /// When the last statement was answered; the end of a transaction is the end of its last statement.
+    pub(crate) fn last_end(&self) -> u64 {
+        self.last_end
+    }
+
+    pub(crate) async fn close(&mut self) {
+        self.connection.close().await;
+    }
+
+    pub(crate) fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
+        self.connection.interrupter()
+    }
+
+    async fn measured<S: RowSink>(
+        &mut self,
+        prepared: Prepared,
+        parameters: &[Value<'_>],
+        sink: &mut S,
+    ) -> Result<Outcome> {
+        let start = self.window.now();
+        self.recorder.borrow_mut().statement_sent(prepared.kind, self.is_counted);
+        let result = self.connection.execute(prepared.statement, parameters, sink).await;
+        self.note(prepared.kind, start, result)
+    }
+
+    fn note(&mut self, kind: u16, start: u64, result: Result<Outcome>) -> Result<Outcome> {
+        self.last_end = self.window.now();
+        let mut recorder = self.recorder.borrow_mut();
+        match &result {
+            Ok(outcome) => recorder.statement_ok(kind, start, self.last_end, outcome.rows, self.is_counted),
+            Err(_) => {
+                let is_control = [self.control.begin.kind, self.control.rollback.kind].contains(&kind);
+                self.is_in_doubt = self.is_committing || !self.is_in_transaction && !is_control;
+                recorder.statement_failed(kind, self.is_counted);
+            }
+        }
+        result
+    }
+}

@@ -1,0 +1,247 @@
+//! When measuring begins and ends, and who may still start a transaction.
+
+use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::units::Nanos;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+/// Times of one trial, in nanoseconds since its epoch (the moment at which all clients may begin).
+///
+/// ```text
+///   epoch        opens                    closes      grace_ends
+///     |--warm-up---|------measure-----------|---grace----|
+/// ```
+/// A transaction belongs to the measured window when it *starts* in [opens, closes). With a duration as stop rule the window's
+/// length is exactly that duration, and transactions in flight at its end are awaited during the grace period: in a
+/// closed loop as many are in flight at the opening, and those do not count, so the rate is unbiased. Stop rules by count
+/// measure until the last answer.
+#[derive(Debug)]
+pub struct Window {
+    epoch: Instant,
+    opens: u64,
+    closes: u64,
+    /// Brought forward when measuring is stopped early.
+    grace_ends: AtomicU64,
+    grace: u64,
+    stop: StopRule,
+    /// Transactions that may still be started under [`StopRule::Transactions`].
+    budget: AtomicU64,
+    is_stopped: AtomicBool,
+    /// Why it was stopped before its rule was met.
+    reason: Mutex<Option<String>>,
+}
+
+/// Whether a transaction that is about to start counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Admission {
+    /// It runs but does not count.
+    WarmUp,
+    /// It counts.
+    Measured,
+    /// It must not start: measuring is over for this client.
+    Over,
+}
+
+fn nanos(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+impl Window {
+    /// A window whose warm-up begins at `epoch`.
+    #[must_use]
+    pub fn new(epoch: Instant, load: &LoadPlan) -> Self {
+        let opens = load.warmup.0;
+        let length = match load.stop {
+            StopRule::Duration(duration) => duration.0,
+            StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) => load.time_limit.0,
+        };
+        let closes = opens.saturating_add(length);
+        let budget = match load.stop {
+            StopRule::Transactions(count) => count,
+            StopRule::TransactionsPerClient(_) | StopRule::Duration(_) => 0,
+        };
+        Self {
+            epoch,
+            opens,
+            closes,
+            grace_ends: AtomicU64::new(closes.saturating_add(load.grace.0)),
+            grace: load.grace.0,
+            stop: load.stop,
+            budget: AtomicU64::new(budget),
+            is_stopped: AtomicBool::new(false),
+            reason: Mutex::new(None),
+        }
+    }
+
+    /// A window that admits nobody; what clients have until the trial begins.
+    #[must_use]
+    pub fn closed() -> Self {
+        let load = LoadPlan {
+            stop: StopRule::Duration(Nanos(0)),
+            warmup: Nanos(0),
+            grace: Nanos(0),
+            time_limit: Nanos(0),
+            workers: None,
+            attempts_max: 1,
+        };
+        Self::new(Instant::now(), &load)
+    }
+
+    /// Nanoseconds since the epoch; 0 before it.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.at(Instant::now())
+    }
+
+    /// An instant as nanoseconds since the epoch.
+    #[must_use]
+    pub fn at(&self, instant: Instant) -> u64 {
+        nanos(instant.saturating_duration_since(self.epoch))
+    }
+
+    /// When the first transaction may start.
+    #[must_use]
+    pub fn epoch(&self) -> Instant {
+        self.epoch
+    }
+
+    /// When measuring begins.
+    #[must_use]
+    pub fn opens(&self) -> u64 {
+        self.opens
+    }
+
+    /// When no further transaction starts, whatever the stop rule.
+    #[must_use]
+    pub fn closes(&self) -> u64 {
+        self.closes
+    }
+
+    /// Asks to start a transaction at a time. `counted` is how many of this client's transactions counted so far. Under a common
+    /// budget each answer `Measured` takes one transaction from it.
+    pub fn admit(&self, now: u64, counted: u64) -> Admission {
+        if now >= self.closes || self.is_stopped.load(Ordering::Relaxed) {
+            return Admission::Over;
+        }
+        if now < self.opens {
+            return Admission::WarmUp;
+        }
+        let is_left = match self.stop {
+            StopRule::Duration(_) => true,
+            StopRule::TransactionsPerClient(limit) => counted < limit,
+            StopRule::Transactions(_) => self
+                .budget
+                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
+                .is_ok(),
+        };
+        if is_left { Admission::Measured } else { Admission::Over }
+    }
+
+    /// True when clients must not wait or retry any longer.
+    #[must_use]
+    pub fn is_cut(&self, now: u64) -> bool {
+        now >= self.grace_ends.load(Ordering::Relaxed)
+    }
+
+    /// When clients are cut off.
+    #[must_use]
+    pub fn grace_ends(&self) -> u64 {
+        self.grace_ends.load(Ordering::Relaxed)
+    }
+
+    /// Ends measuring now; transactions in flight still get the grace period. The first reason is kept.
+    pub fn stop(&self, reason: &str) {
+        self.grace_ends.fetch_min(self.now().saturating_add(self.grace), Ordering::Relaxed);
+        let mut first = self.reason.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if first.is_none() {
+            *first = Some(reason.to_owned());
+        }
+        self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// True after [`Self::stop`].
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.is_stopped.load(Ordering::Relaxed)
+    }
+
+    /// Why measuring was ended early.
+    #[must_use]
+    pub fn stop_reason(&self) -> Option<String> {
+        self.reason.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn load(stop: StopRule) -> LoadPlan {
+        LoadPlan {
+            stop,
+            warmup: Nanos(100),
+            grace: Nanos(50),
+            time_limit: Nanos(1_000),
+            workers: None,
+            attempts_max: 10,
+        }
+    }
+
+    #[test]
+    fn a_duration_admits_from_opening_to_closing() {
+        let window = Window::new(Instant::now(), &load(StopRule::Duration(Nanos(500))));
+        let rows = [
+            (0, Admission::WarmUp),
+            (99, Admission::WarmUp),
+            (100, Admission::Measured),
+            (599, Admission::Measured),
+            (600, Admission::Over),
+        ];
+        for (now, expected) in rows {
+            assert_eq!(window.admit(now, 0), expected, "at {now}");
+        }
+        assert!(!window.is_cut(649));
+        assert!(window.is_cut(650));
+    }
+
+    #[test]
+    fn a_common_budget_is_given_out_exactly_once() {
+        let window = Window::new(Instant::now(), &load(StopRule::Transactions(1_000)));
+        let admitted: u64 = std::thread::scope(|scope| {
+            let threads: Vec<_> = (0..4)
+                .map(|_| {
+                    scope.spawn(|| {
+                        (0..).take_while(|_| window.admit(200, 0) == Admission::Measured).count() as u64
+                    })
+                })
+                .collect();
+            threads.into_iter().map(|thread| thread.join().expect("no panic")).sum()
+        });
+        assert_eq!(admitted, 1_000);
+    }
+
+    #[test]
+    fn warm_up_takes_nothing_from_the_budget() {
+        let window = Window::new(Instant::now(), &load(StopRule::Transactions(1)));
+        assert_eq!(window.admit(10, 0), Admission::WarmUp);
+        assert_eq!(window.admit(200, 0), Admission::Measured);
+        assert_eq!(window.admit(200, 0), Admission::Over);
+    }
+
+    #[test]
+    fn each_client_stops_after_its_own_number() {
+        let window = Window::new(Instant::now(), &load(StopRule::TransactionsPerClient(3)));
+        assert_eq!(window.admit(200, 2), Admission::Measured);
+        assert_eq!(window.admit(200, 3), Admission::Over);
+    }
+
+    #[test]
+    fn stopping_keeps_the_first_reason_and_admits_nobody() {
+        let window = Window::new(Instant::now(), &load(StopRule::Duration(Nanos(500))));
+        window.stop("the server died");
+        window.stop("later trouble");
+        assert_eq!(window.admit(200, 0), Admission::Over);
+        assert_eq!(window.stop_reason().as_deref(), Some("the server died"));
+    }
+}

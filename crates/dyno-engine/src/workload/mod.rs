@@ -1,0 +1,214 @@
+//! Workloads: what a transaction does, on which data, and how the data is checked afterwards.
+//!
+//! A native workload is one small file with tables, transaction, audit and options. [`catalog`] lists them all and
+//! [`Native::build`] makes one from its resolved options.
+
+mod bulk_insert;
+mod oltp;
+mod random_selects;
+mod rush;
+mod sbtest;
+
+pub use bulk_insert::BulkInsert;
+pub use oltp::Oltp;
+pub use random_selects::RandomSelects;
+pub use rush::Rush;
+
+use crate::random::Random;
+use crate::recorder::Totals;
+use crate::session::Session;
+use dyno_drivers::{Connection, Driver, RowWriter, Table};
+use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::WorkloadDescription;
+use dyno_model::failure::OperationFailure;
+use dyno_model::plan::WorkloadPlan;
+use dyno_model::target::Engine;
+
+/// Number of a client within its trial, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ClientId(pub u32);
+
+/// A statement that every connection prepares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatementText {
+    /// SQL of the engine's dialect, `?` for parameters.
+    pub sql: String,
+    /// Index into [`Workload::kinds`].
+    pub kind: u16,
+}
+
+/// What an audit knows besides the data itself.
+pub struct AuditFacts<'a, B> {
+    /// What [`Workload::baseline`] found before the trial.
+    pub baseline: B,
+    /// Everything the clients did, warm-up included.
+    pub totals: &'a Totals,
+    /// When the measured window opened, nanoseconds since the epoch that client logs use.
+    pub opens: u64,
+}
+
+type Result<T> = std::result::Result<T, OperationFailure>;
+
+/// A workload, shared by all clients of a trial.
+#[expect(async_fn_in_trait, reason = "futures stay on the worker thread that makes them")]
+pub trait Workload: Send + Sync + 'static {
+    /// State of one client, made before its first transaction.
+    type Client: 'static;
+    /// What the audit needs to know of the data before the trial.
+    type Baseline;
+
+    /// Names of the kinds of statements; each has its own histogram. `begin`, `commit` and `rollback` are added behind.
+    fn kinds(&self) -> Vec<&'static str>;
+
+    /// Sent once per connection, unmeasured.
+    fn session_setup(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// How a transaction begins.
+    fn begin(&self) -> &'static str {
+        "BEGIN"
+    }
+
+    /// Statements prepared on every connection; [`Session::execute`] addresses them by index.
+    fn statements(&self) -> Vec<StatementText>;
+
+    /// The tables and their rows.
+    fn data(&self) -> &dyn DataSet;
+
+    /// State of a client.
+    fn client(&self, id: ClientId) -> Self::Client;
+
+    /// One attempt of a transaction. The same sequence number brings the same random numbers in every attempt.
+    async fn transaction(
+        &self,
+        client: &mut Self::Client,
+        sequence: u64,
+        session: &mut Session,
+        random: &mut Random,
+    ) -> Result<()>;
+
+    /// Reads what the audit will need.
+    async fn baseline(&self, connection: &mut Connection) -> Result<Self::Baseline>;
+
+    /// Checks the data after the trial. Clients have ended and dropped their state.
+    async fn audit(
+        &self,
+        connection: &mut Connection,
+        facts: &AuditFacts<'_, Self::Baseline>,
+    ) -> Result<Vec<AuditCheck>>;
+}
+
+/// A table as the loader makes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TableDefinition {
+    /// Name, unquoted.
+    pub name: String,
+    /// Makes the empty table.
+    pub create: String,
+    /// Columns that the loader fills.
+    pub columns: Vec<&'static str>,
+    /// Number of rows to load.
+    pub rows: u64,
+    /// Sent after loading: secondary indexes.
+    pub indexes: Vec<String>,
+}
+
+/// The tables of a workload and their rows, which are a pure function of (seed, table, row number).
+pub trait DataSet: Send + Sync {
+    /// Equal fingerprints mean equal data: a loaded data set can be used again.
+    fn fingerprint(&self) -> String;
+
+    /// True when a trial leaves the data as good as new (read-only, or as many rows as before), so that the next trial may use it.
+    fn is_reusable(&self) -> bool;
+
+    /// The tables.
+    fn tables(&self) -> Vec<TableDefinition>;
+
+    /// Writes the fields of a row (from 0) of a table (index into [`Self::tables`]).
+    fn row(&self, table: usize, row: u64, out: &mut dyn RowWriter);
+}
+
+/// Any native workload.
+pub enum Native {
+    /// Counters under a rush of clients.
+    Rush(Rush),
+    /// The OLTP family on the sbtest tables.
+    Oltp(Oltp),
+    /// `select_random_points` and `select_random_ranges`.
+    RandomSelects(RandomSelects),
+    /// Many rows per statement.
+    BulkInsert(BulkInsert),
+}
+
+/// Calls code with whichever native workload it is.
+#[macro_export]
+macro_rules! with_native {
+    ($native:expr, $workload:ident => $call:expr) => {
+        match $native {
+            $crate::workload::Native::Rush($workload) => $call,
+            $crate::workload::Native::Oltp($workload) => $call,
+            $crate::workload::Native::RandomSelects($workload) => $call,
+            $crate::workload::Native::BulkInsert($workload) => $call,
+        }
+    };
+}
+
+/// What a workload needs to know of its surroundings.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Dialect.
+    pub engine: Engine,
+    /// Number of clients of the trial.
+    pub clients: u32,
+    /// Seed of the experiment.
+    pub seed: u64,
+}
+
+impl Native {
+    /// Makes a workload from a plan whose options were checked against [`catalog`].
+    ///
+    /// # Errors
+    /// When the dialect cannot do what the options ask, in words.
+    pub fn build(plan: &WorkloadPlan, setting: Setting) -> std::result::Result<Self, String> {
+        let options = &plan.options;
+        match plan.kind.as_str() {
+            "rush" => Rush::build(options, setting).map(Self::Rush),
+            "bulk_insert" => Ok(Self::BulkInsert(BulkInsert::build(options, setting))),
+            "select_random_points" | "select_random_ranges" => {
+                Ok(Self::RandomSelects(RandomSelects::build(&plan.kind, options, setting)))
+            }
+            kind => oltp::Preset::from_name(kind)
+                .map(|preset| Self::Oltp(Oltp::build(preset, options, setting)))
+                .ok_or_else(|| format!("there is no workload {kind}")),
+        }
+    }
+}
+
+/// All native workloads with their options.
+#[must_use]
+pub fn catalog() -> Vec<WorkloadDescription> {
+    let mut all = vec![rush::description()];
+    all.extend(oltp::descriptions());
+    all.extend(random_selects::descriptions());
+    all.push(bulk_insert::description());
+    all
+}
+
+/// The statements of a workload with default options, for `dyno workloads NAME`: kind and SQL.
+#[must_use]
+pub fn sample_statements(plan: &WorkloadPlan, engine: Engine) -> Vec<(String, String)> {
+    let setting = Setting { engine, clients: 1, seed: 1 };
+    let Ok(native) = Native::build(plan, setting) else { return Vec::new() };
+    with_native!(&native, workload => {
+        let kinds = workload.kinds();
+        workload.statements().into_iter().map(|text| (kinds[usize::from(text.kind)].to_owned(), text.sql)).collect()
+    })
+}
+
+/// The integer a query answers with; 0 for NULL, as `SUM` of nothing gives.
+pub(crate) async fn scalar(connection: &mut Connection, sql: &str) -> Result<i64> {
+    let mut table = Table::default();
+    connection.query(sql, &mut table).await?;
+    Ok(table.first().and_then(|text| text.parse().ok()).unwrap_or(0))
+}

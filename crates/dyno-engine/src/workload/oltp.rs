@@ -1,0 +1,474 @@
+//! The OLTP family: sysbench's statements, options and data.
+//!
+//! A table is drawn once per group of statements (all point selects of a transaction hit the same one), a key per statement.
+
+use super::sbtest::{
+    C_LENGTH, PAD_LENGTH, Sbtest, ascii, distribution_options, flag, grouped_digits, integer, table_options,
+};
+use super::{AuditFacts, ClientId, DataSet, Setting, StatementText, Workload, scalar};
+use crate::random::Random;
+use crate::session::Session;
+use dyno_drivers::{Connection, Value};
+use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
+use dyno_model::failure::OperationFailure;
+use dyno_model::target::Engine;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Kinds of statements, in the order of a transaction. Each is prepared once per table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u16)]
+enum Kind {
+    PointSelect,
+    SimpleRange,
+    SumRange,
+    OrderRange,
+    DistinctRange,
+    IndexUpdate,
+    NonIndexUpdate,
+    Delete,
+    Insert,
+}
+
+const KINDS: [(Kind, &str); 9] = [
+    (Kind::PointSelect, "point-select"),
+    (Kind::SimpleRange, "simple-range"),
+    (Kind::SumRange, "sum-range"),
+    (Kind::OrderRange, "order-range"),
+    (Kind::DistinctRange, "distinct-range"),
+    (Kind::IndexUpdate, "index-update"),
+    (Kind::NonIndexUpdate, "non-index-update"),
+    (Kind::Delete, "delete"),
+    (Kind::Insert, "insert"),
+];
+
+impl Kind {
+    fn sql(self, table: u64) -> String {
+        match self {
+            Self::PointSelect => format!("SELECT c FROM sbtest{table} WHERE id=?"),
+            Self::SimpleRange => format!("SELECT c FROM sbtest{table} WHERE id BETWEEN ? AND ?"),
+            Self::SumRange => format!("SELECT SUM(k) FROM sbtest{table} WHERE id BETWEEN ? AND ?"),
+            Self::OrderRange => format!("SELECT c FROM sbtest{table} WHERE id BETWEEN ? AND ? ORDER BY c"),
+            Self::DistinctRange => {
+                format!("SELECT DISTINCT c FROM sbtest{table} WHERE id BETWEEN ? AND ? ORDER BY c")
+            }
+            Self::IndexUpdate => format!("UPDATE sbtest{table} SET k=k+1 WHERE id=?"),
+            Self::NonIndexUpdate => format!("UPDATE sbtest{table} SET c=? WHERE id=?"),
+            Self::Delete => format!("DELETE FROM sbtest{table} WHERE id=?"),
+            Self::Insert => format!("INSERT INTO sbtest{table} (id, k, c, pad) VALUES (?, ?, ?, ?)"),
+        }
+    }
+}
+
+/// The members of the family.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Preset {
+    ReadWrite,
+    ReadOnly,
+    WriteOnly,
+    PointSelect,
+    UpdateIndex,
+    UpdateNonIndex,
+    Insert,
+    Delete,
+}
+
+const PRESETS: [(Preset, &str, &str, &str); 8] = [
+    (
+        Preset::ReadWrite,
+        "oltp_read_write",
+        "Ten point selects, four range selects, two updates, a delete and an insert of the same row, in a transaction.",
+        "Every table must still have table_size rows.",
+    ),
+    (
+        Preset::ReadOnly,
+        "oltp_read_only",
+        "Ten point selects and four range selects in a transaction.",
+        "Every table must still have table_size rows.",
+    ),
+    (
+        Preset::WriteOnly,
+        "oltp_write_only",
+        "Two updates, a delete and an insert of the same row, in a transaction.",
+        "Every table must still have table_size rows.",
+    ),
+    (
+        Preset::PointSelect,
+        "oltp_point_select",
+        "One row by primary key, without a transaction.",
+        "Every table must still have table_size rows.",
+    ),
+    (
+        Preset::UpdateIndex,
+        "oltp_update_index",
+        "One update of the indexed column k by primary key, without a transaction.",
+        "Every table must still have table_size rows.",
+    ),
+    (
+        Preset::UpdateNonIndex,
+        "oltp_update_non_index",
+        "One update of column c by primary key, without a transaction.",
+        "Every table must still have table_size rows.",
+    ),
+    (
+        Preset::Insert,
+        "oltp_insert",
+        "One insert of a new row, sent as text, without a transaction.",
+        "All tables together must have grown by one row per committed transaction.",
+    ),
+    (
+        Preset::Delete,
+        "oltp_delete",
+        "One delete by primary key, without a transaction; the rows become fewer and fewer.",
+        "All tables together must have lost as many rows as the server said it deleted.",
+    ),
+];
+
+impl Preset {
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        PRESETS.iter().find(|(_, known, ..)| *known == name).map(|(preset, ..)| *preset)
+    }
+
+    fn is_transactional(self) -> bool {
+        matches!(self, Self::ReadWrite | Self::ReadOnly | Self::WriteOnly)
+    }
+
+    fn reads(self) -> bool {
+        matches!(self, Self::ReadWrite | Self::ReadOnly)
+    }
+
+    fn writes(self) -> bool {
+        matches!(self, Self::ReadWrite | Self::WriteOnly)
+    }
+}
+
+pub(super) fn descriptions() -> Vec<WorkloadDescription> {
+    PRESETS
+        .iter()
+        .map(|&(preset, name, summary, audit)| {
+            let mut options = table_options();
+            if preset.reads() {
+                options.extend([
+                    integer("point_selects", 0, 1_000_000, 10, "point selects per transaction"),
+                    flag("range_selects", true, "whether there are range selects at all"),
+                    integer("range_size", 1, 1_000_000, 100, "rows per range select"),
+                    integer("simple_ranges", 0, 1_000_000, 1, "simple range selects per transaction"),
+                    integer("sum_ranges", 0, 1_000_000, 1, "SELECT SUM() per transaction"),
+                    integer("order_ranges", 0, 1_000_000, 1, "SELECT ... ORDER BY per transaction"),
+                    integer(
+                        "distinct_ranges",
+                        0,
+                        1_000_000,
+                        1,
+                        "SELECT DISTINCT ... ORDER BY per transaction",
+                    ),
+                ]);
+            }
+            if preset.writes() {
+                options.extend([
+                    integer(
+                        "index_updates",
+                        0,
+                        1_000_000,
+                        1,
+                        "updates of the indexed column per transaction",
+                    ),
+                    integer(
+                        "non_index_updates",
+                        0,
+                        1_000_000,
+                        1,
+                        "updates of a column without index per transaction",
+                    ),
+                    integer("delete_inserts", 0, 1_000_000, 1, "pairs of delete and insert per transaction"),
+                ]);
+            }
+            if preset.is_transactional() {
+                options.push(flag(
+                    "skip_trx",
+                    false,
+                    "no BEGIN and COMMIT: every statement commits by itself",
+                ));
+            }
+            options.extend(distribution_options());
+            WorkloadDescription { name, summary, audit, options }
+        })
+        .collect()
+}
+
+/// How many statements of each kind a transaction has, by [`Kind`].
+type Mix = [u64; KINDS.len()];
+
+fn mix(preset: Preset, options: &WorkloadOptions) -> Mix {
+    let mut mix = [0; KINDS.len()];
+    if preset.reads() {
+        mix[Kind::PointSelect as usize] = options.count("point_selects");
+        if options.boolean("range_selects") {
+            mix[Kind::SimpleRange as usize] = options.count("simple_ranges");
+            mix[Kind::SumRange as usize] = options.count("sum_ranges");
+            mix[Kind::OrderRange as usize] = options.count("order_ranges");
+            mix[Kind::DistinctRange as usize] = options.count("distinct_ranges");
+        }
+    }
+    if preset.writes() {
+        mix[Kind::IndexUpdate as usize] = options.count("index_updates");
+        mix[Kind::NonIndexUpdate as usize] = options.count("non_index_updates");
+        mix[Kind::Delete as usize] = options.count("delete_inserts");
+        mix[Kind::Insert as usize] = options.count("delete_inserts");
+    }
+    match preset {
+        Preset::PointSelect => mix[Kind::PointSelect as usize] = 1,
+        Preset::UpdateIndex => mix[Kind::IndexUpdate as usize] = 1,
+        Preset::UpdateNonIndex => mix[Kind::NonIndexUpdate as usize] = 1,
+        Preset::Insert => mix[Kind::Insert as usize] = 1,
+        Preset::Delete => mix[Kind::Delete as usize] = 1,
+        Preset::ReadWrite | Preset::ReadOnly | Preset::WriteOnly => {}
+    }
+    mix
+}
+
+/// Any workload of the family.
+pub struct Oltp {
+    preset: Preset,
+    mix: Mix,
+    /// Index of the first statement of each kind among the prepared ones.
+    first: [usize; KINDS.len()],
+    range_size: i64,
+    has_transaction: bool,
+    data: Sbtest,
+    /// Rows the server said it deleted; `oltp_delete` only.
+    deleted: AtomicU64,
+}
+
+impl Oltp {
+    pub(super) fn build(preset: Preset, options: &WorkloadOptions, setting: Setting) -> Self {
+        let mix = mix(preset, options);
+        let has_transaction = preset.is_transactional() && !options.boolean("skip_trx");
+        // Reads and updates leave every row in place; deletes and inserts do only inside a transaction.
+        let keeps_rows = mix[Kind::Delete as usize] + mix[Kind::Insert as usize] == 0 || has_transaction;
+        let data = Sbtest::build(options, setting.engine, setting.seed, keeps_rows);
+        let mut first = [0; KINDS.len()];
+        let mut next = 0;
+        for (kind, first) in first.iter_mut().enumerate() {
+            *first = next;
+            if mix[kind] > 0 {
+                next += data.tables as usize;
+            }
+        }
+        let range_size = if preset.reads() { options.integer("range_size") } else { 1 };
+        Self { preset, mix, first, range_size, has_transaction, data, deleted: AtomicU64::new(0) }
+    }
+
+    /// Index of the prepared statement of a kind on a table that is drawn now.
+    fn draw(&self, kind: Kind, random: &mut Random) -> usize {
+        self.first[kind as usize] + random.below(self.data.tables) as usize
+    }
+
+    fn key(&self, random: &mut Random) -> i64 {
+        self.data.distribution.draw(random, 1, self.data.table_size as i64)
+    }
+
+    async fn reads(&self, session: &mut Session, random: &mut Random) -> Result<(), OperationFailure> {
+        let points = self.mix[Kind::PointSelect as usize];
+        if points > 0 {
+            let statement = self.draw(Kind::PointSelect, random);
+            for _ in 0..points {
+                let id = self.key(random);
+                session.run(statement, &[Value::Integer(id)]).await?;
+            }
+        }
+        for kind in [Kind::SimpleRange, Kind::SumRange, Kind::OrderRange, Kind::DistinctRange] {
+            if self.mix[kind as usize] == 0 {
+                continue;
+            }
+            let statement = self.draw(kind, random);
+            for _ in 0..self.mix[kind as usize] {
+                let id = self.key(random);
+                let range = [Value::Integer(id), Value::Integer(id + self.range_size - 1)];
+                session.run(statement, &range).await?;
+            }
+        }
+        Ok(())
+    }
+
+    async fn writes(&self, session: &mut Session, random: &mut Random) -> Result<(), OperationFailure> {
+        if self.mix[Kind::IndexUpdate as usize] > 0 {
+            let statement = self.draw(Kind::IndexUpdate, random);
+            for _ in 0..self.mix[Kind::IndexUpdate as usize] {
+                let id = self.key(random);
+                session.run(statement, &[Value::Integer(id)]).await?;
+            }
+        }
+        if self.mix[Kind::NonIndexUpdate as usize] > 0 {
+            let statement = self.draw(Kind::NonIndexUpdate, random);
+            for _ in 0..self.mix[Kind::NonIndexUpdate as usize] {
+                let id = self.key(random);
+                let mut c = [0; C_LENGTH];
+                grouped_digits(random, &mut c);
+                session.run(statement, &[Value::Text(ascii(&c)), Value::Integer(id)]).await?;
+            }
+        }
+        let pairs = self.mix[Kind::Delete as usize].min(self.mix[Kind::Insert as usize]);
+        if pairs > 0 {
+            let delete = self.draw(Kind::Delete, random);
+            let insert = self.first[Kind::Insert as usize] + delete - self.first[Kind::Delete as usize];
+            for _ in 0..pairs {
+                let (id, k) = (self.key(random), self.key(random));
+                let (mut c, mut pad) = ([0; C_LENGTH], [0; PAD_LENGTH]);
+                grouped_digits(random, &mut c);
+                grouped_digits(random, &mut pad);
+                session.run(delete, &[Value::Integer(id)]).await?;
+                let row =
+                    [Value::Integer(id), Value::Integer(k), Value::Text(ascii(&c)), Value::Text(ascii(&pad))];
+                session.run(insert, &row).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One new row as text, as sysbench sends it.
+    async fn insert(
+        &self,
+        client: &OltpClient,
+        sequence: u64,
+        session: &mut Session,
+        random: &mut Random,
+    ) -> Result<(), OperationFailure> {
+        let table = random.below(self.data.tables) + 1;
+        let k = self.key(random);
+        let (mut c, mut pad) = ([0; C_LENGTH], [0; PAD_LENGTH]);
+        grouped_digits(random, &mut c);
+        grouped_digits(random, &mut pad);
+        let (c, pad) = (ascii(&c), ascii(&pad));
+        let sql = match (self.data.engine, self.data.numbers_itself()) {
+            (Engine::Mysql | Engine::Null, true) => {
+                format!("INSERT INTO sbtest{table} (id, k, c, pad) VALUES (0, {k}, '{c}', '{pad}')")
+            }
+            (_, true) => format!("INSERT INTO sbtest{table} (k, c, pad) VALUES ({k}, '{c}', '{pad}')"),
+            (_, false) => {
+                // Numbers below 1 are free: client and sequence make each of them once.
+                let id = -(i64::from(client.id.0) + sequence as i64 * i64::from(client.clients));
+                format!("INSERT INTO sbtest{table} (id, k, c, pad) VALUES ({id}, {k}, '{c}', '{pad}')")
+            }
+        };
+        session.text(Kind::Insert as u16, &sql).await?;
+        Ok(())
+    }
+}
+
+/// State of one client.
+pub struct OltpClient {
+    id: ClientId,
+    clients: u32,
+}
+
+impl Workload for Oltp {
+    type Client = OltpClient;
+    type Baseline = Vec<u64>;
+
+    fn kinds(&self) -> Vec<&'static str> {
+        KINDS.iter().map(|(_, name)| *name).collect()
+    }
+
+    fn statements(&self) -> Vec<StatementText> {
+        let tables = 1..=self.data.tables;
+        KINDS
+            .iter()
+            .filter(|(kind, _)| self.mix[*kind as usize] > 0)
+            .flat_map(|(kind, _)| {
+                tables.clone().map(|table| StatementText { sql: kind.sql(table), kind: *kind as u16 })
+            })
+            .collect()
+    }
+
+    fn data(&self) -> &dyn DataSet {
+        &self.data
+    }
+
+    fn client(&self, id: ClientId) -> OltpClient {
+        // A stride that no number of clients of one machine reaches keeps ids of inserted rows apart.
+        OltpClient { id, clients: 100_000 }
+    }
+
+    async fn transaction(
+        &self,
+        client: &mut OltpClient,
+        sequence: u64,
+        session: &mut Session,
+        random: &mut Random,
+    ) -> Result<(), OperationFailure> {
+        match self.preset {
+            Preset::Insert => return self.insert(client, sequence, session, random).await,
+            Preset::Delete => {
+                let statement = self.draw(Kind::Delete, random);
+                let id = self.key(random);
+                let outcome = session.run(statement, &[Value::Integer(id)]).await?;
+                self.deleted.fetch_add(outcome.affected, Ordering::Relaxed);
+                return Ok(());
+            }
+            _ => {}
+        }
+        if self.has_transaction {
+            session.begin().await?;
+        }
+        self.reads(session, random).await?;
+        self.writes(session, random).await?;
+        if self.has_transaction {
+            session.commit().await?;
+        }
+        Ok(())
+    }
+
+    async fn baseline(&self, connection: &mut Connection) -> Result<Vec<u64>, OperationFailure> {
+        if !matches!(self.preset, Preset::Insert | Preset::Delete) {
+            return Ok(Vec::new());
+        }
+        row_counts(connection, self.data.tables).await
+    }
+
+    async fn audit(
+        &self,
+        connection: &mut Connection,
+        facts: &AuditFacts<'_, Vec<u64>>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        let found = row_counts(connection, self.data.tables).await?;
+        let (before, after) = (facts.baseline.iter().sum::<u64>(), found.iter().sum::<u64>());
+        let open = facts.totals.in_doubt + facts.totals.unfinished();
+        let table = if self.data.tables == 1 {
+            "sbtest1".to_owned()
+        } else {
+            format!("sbtest1..{}", self.data.tables)
+        };
+        let (expected_min, expected_max) = match self.preset {
+            Preset::Insert => (before + facts.totals.committed, before + facts.totals.committed + open),
+            Preset::Delete => {
+                let left = before.saturating_sub(self.deleted.load(Ordering::Relaxed));
+                (left.saturating_sub(open), left)
+            }
+            _ => {
+                // Without a transaction, a client that ended between DELETE and INSERT leaves a row missing.
+                let missing = if self.has_transaction { 0 } else { facts.totals.failed + open };
+                return Ok(found
+                    .into_iter()
+                    .enumerate()
+                    .map(|(index, found)| AuditCheck::RowCount {
+                        table: format!("sbtest{}", index + 1),
+                        expected_min: self.data.table_size.saturating_sub(missing),
+                        expected_max: self.data.table_size,
+                        found,
+                    })
+                    .collect());
+            }
+        };
+        Ok(vec![AuditCheck::RowCount { table, expected_min, expected_max, found: after }])
+    }
+}
+
+async fn row_counts(connection: &mut Connection, tables: u64) -> Result<Vec<u64>, OperationFailure> {
+    let mut counts = Vec::with_capacity(tables as usize);
+    for table in 1..=tables {
+        let count = scalar(connection, &format!("SELECT COUNT(*) FROM sbtest{table}")).await?;
+        counts.push(count.unsigned_abs());
+    }
+    Ok(counts)
+}

@@ -1,0 +1,313 @@
+//! `rush`: a rush of clients on a few counters. Each transaction reads a random counter and writes it back one higher.
+//!
+//! Afterwards the sum of all counters must have grown by the number of committed transactions. With SELECT and UPDATE as
+//! two statements and no lock between them, most databases' default isolation levels let one client overwrite another's
+//! update without any error; the audit counts these lost updates and, from the client log, names pairs of transactions that
+//! wrote on top of the same value.
+
+use super::{AuditFacts, ClientId, DataSet, Setting, StatementText, TableDefinition, Workload, scalar};
+use crate::random::Random;
+use crate::session::Session;
+use dyno_drivers::{Connection, FirstInteger, RowWriter, Value};
+use dyno_model::audit::{AuditCheck, LostUpdateWitness, WitnessedTransaction};
+use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::Engine;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+const VARIANTS: &[&str] = &["read-modify-write", "in-place", "for-update", "optimistic"];
+const ISOLATIONS: &[&str] = &["default", "read-committed", "repeatable-read", "serializable"];
+/// Client log entries kept in all, so that a long run's memory stays constant. Later commits are counted but cannot be witnessed.
+const LOG_MAX: usize = 2_000_000;
+/// Witnessed pairs quoted in the audit.
+const EXAMPLES: usize = 5;
+
+const SELECT: usize = 0;
+const UPDATE: usize = 1;
+
+pub(super) fn description() -> WorkloadDescription {
+    WorkloadDescription {
+        name: "rush",
+        summary: "Each transaction reads a random counter of a small table and writes it back one higher.",
+        audit: "The sum of all counters must have grown by exactly one per committed transaction; what is missing is lost \
+                updates, and pairs of transactions that wrote on top of the same value are named from the client log.",
+        options: vec![
+            OptionDescription {
+                name: "variant",
+                kind: OptionKind::Choice(VARIANTS),
+                default: OptionValue::Text("read-modify-write".to_owned()),
+                help: "how the counter grows: SELECT then UPDATE with a value computed by the client \
+                       (read-modify-write), one UPDATE c2 = c2 + 1 (in-place), SELECT ... FOR UPDATE first (for-update; BEGIN \
+                       IMMEDIATE on SQLite), or UPDATE ... WHERE c2 = the value read, again when it changed (optimistic)",
+            },
+            OptionDescription {
+                name: "rows",
+                kind: OptionKind::Integer { min: 1, max: 100_000_000 },
+                default: OptionValue::Integer(100),
+                help: "number of counters; fewer rows, more conflicts",
+            },
+            OptionDescription {
+                name: "isolation",
+                kind: OptionKind::Choice(ISOLATIONS),
+                default: OptionValue::Text("default".to_owned()),
+                help: "transaction isolation level; default: what the server comes with",
+            },
+        ],
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Variant {
+    ReadModifyWrite,
+    InPlace,
+    ForUpdate,
+    Optimistic,
+}
+
+/// The workload `rush`.
+pub struct Rush {
+    engine: Engine,
+    variant: Variant,
+    isolation: Option<String>,
+    table: Counters,
+    log: Arc<Mutex<Vec<Entry>>>,
+}
+
+struct Counters {
+    rows: u64,
+    engine: Engine,
+}
+
+/// One committed transaction in the client log.
+#[derive(Debug, Clone, Copy)]
+struct Entry {
+    row: i64,
+    value_read: i64,
+    client: u32,
+    sequence: u64,
+    committed_at: u64,
+}
+
+/// State of one client: its part of the log, handed over when the client ends, however it ends.
+pub struct RushClient {
+    id: ClientId,
+    entries: Vec<Entry>,
+    log: Arc<Mutex<Vec<Entry>>>,
+    room: usize,
+}
+
+impl Drop for RushClient {
+    fn drop(&mut self) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        let room = LOG_MAX.saturating_sub(log.len());
+        log.extend(self.entries.drain(..).take(room));
+    }
+}
+
+impl Rush {
+    pub(super) fn build(options: &WorkloadOptions, setting: Setting) -> Result<Self, String> {
+        let variant = match options.text("variant") {
+            "in-place" => Variant::InPlace,
+            "for-update" => Variant::ForUpdate,
+            "optimistic" => Variant::Optimistic,
+            _ => Variant::ReadModifyWrite,
+        };
+        let isolation = match options.text("isolation") {
+            "default" => None,
+            level if setting.engine == Engine::Sqlite && level != "serializable" => {
+                return Err(format!("SQLite knows no isolation level {level}; it is always serializable"));
+            }
+            level => Some(level.to_uppercase().replace('-', " ")),
+        };
+        Ok(Self {
+            engine: setting.engine,
+            variant,
+            isolation,
+            table: Counters { rows: options.count("rows"), engine: setting.engine },
+            log: Arc::default(),
+        })
+    }
+
+    fn note(&self, client: &mut RushClient, row: i64, value_read: i64, sequence: u64, committed_at: u64) {
+        if client.entries.len() < client.room {
+            client.entries.push(Entry { row, value_read, client: client.id.0, sequence, committed_at });
+        }
+    }
+
+    /// Pairs of transactions that committed on top of the same value of the same row.
+    fn witnesses(&self, opens: u64) -> (u64, Vec<LostUpdateWitness>) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.sort_unstable_by_key(|entry| entry.committed_at);
+        let mut first: HashMap<(i64, i64), Entry> = HashMap::with_capacity(log.len());
+        let (mut witnessed, mut examples) = (0, Vec::new());
+        let witness = |entry: &Entry| WitnessedTransaction {
+            client: entry.client,
+            sequence: entry.sequence,
+            committed_at: entry.committed_at as i64 - opens as i64,
+        };
+        for entry in log.iter() {
+            let earlier = *first.entry((entry.row, entry.value_read)).or_insert(*entry);
+            if (earlier.client, earlier.sequence) == (entry.client, entry.sequence) {
+                continue;
+            }
+            witnessed += 1;
+            if examples.len() < EXAMPLES {
+                examples.push(LostUpdateWitness {
+                    row: entry.row,
+                    value_read: entry.value_read,
+                    first: witness(&earlier),
+                    second: witness(entry),
+                });
+            }
+        }
+        (witnessed, examples)
+    }
+}
+
+impl Workload for Rush {
+    type Client = RushClient;
+    type Baseline = i64;
+
+    fn kinds(&self) -> Vec<&'static str> {
+        vec!["select", "update"]
+    }
+
+    fn session_setup(&self) -> Vec<String> {
+        let Some(level) = &self.isolation else { return Vec::new() };
+        match self.engine {
+            Engine::Mysql => vec![format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}")],
+            Engine::Postgres => {
+                vec![format!("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {level}")]
+            }
+            Engine::Sqlite | Engine::Null => Vec::new(),
+        }
+    }
+
+    fn begin(&self) -> &'static str {
+        if self.engine == Engine::Sqlite && self.variant == Variant::ForUpdate {
+            "BEGIN IMMEDIATE"
+        } else {
+            "BEGIN"
+        }
+    }
+
+    fn statements(&self) -> Vec<StatementText> {
+        let lock = if self.variant == Variant::ForUpdate && self.engine != Engine::Sqlite {
+            " FOR UPDATE"
+        } else {
+            ""
+        };
+        let update = match self.variant {
+            Variant::InPlace => "UPDATE rush SET c2 = c2 + 1 WHERE c1 = ?",
+            Variant::Optimistic => "UPDATE rush SET c2 = ? WHERE c1 = ? AND c2 = ?",
+            Variant::ReadModifyWrite | Variant::ForUpdate => "UPDATE rush SET c2 = ? WHERE c1 = ?",
+        };
+        vec![
+            StatementText { sql: format!("SELECT c2 FROM rush WHERE c1 = ?{lock}"), kind: 0 },
+            StatementText { sql: update.to_owned(), kind: 1 },
+        ]
+    }
+
+    fn data(&self) -> &dyn DataSet {
+        &self.table
+    }
+
+    fn client(&self, id: ClientId) -> RushClient {
+        // Every client may fill the log; what does not fit is dropped when the parts are put together.
+        RushClient { id, entries: Vec::new(), log: Arc::clone(&self.log), room: LOG_MAX / 8 }
+    }
+
+    async fn transaction(
+        &self,
+        client: &mut RushClient,
+        sequence: u64,
+        session: &mut Session,
+        random: &mut Random,
+    ) -> Result<(), OperationFailure> {
+        let row = random.between(1, self.table.rows as i64);
+        if self.variant == Variant::InPlace {
+            session.run(UPDATE, &[Value::Integer(row)]).await?;
+            return Ok(());
+        }
+        session.begin().await?;
+        let mut found = FirstInteger::default();
+        session.execute(SELECT, &[Value::Integer(row)], &mut found).await?;
+        let value = found.0.ok_or_else(|| {
+            OperationFailure::new(FailureKind::BadStatement, format!("table rush has no row with c1 = {row}"))
+        })?;
+        let next = Value::Integer(value + 1);
+        if self.variant == Variant::Optimistic {
+            let outcome = session.run(UPDATE, &[next, Value::Integer(row), Value::Integer(value)]).await?;
+            if outcome.affected == 0 {
+                return Err(OperationFailure::new(
+                    FailureKind::Conflict,
+                    "the counter changed since it was read",
+                ));
+            }
+        } else {
+            session.run(UPDATE, &[next, Value::Integer(row)]).await?;
+        }
+        session.commit().await?;
+        self.note(client, row, value, sequence, session.last_end());
+        Ok(())
+    }
+
+    async fn baseline(&self, connection: &mut Connection) -> Result<i64, OperationFailure> {
+        scalar(connection, "SELECT SUM(c2) FROM rush").await
+    }
+
+    async fn audit(
+        &self,
+        connection: &mut Connection,
+        facts: &AuditFacts<'_, i64>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        let sum_after = scalar(connection, "SELECT SUM(c2) FROM rush").await?;
+        let grown = sum_after - facts.baseline;
+        let committed = facts.totals.committed;
+        // Cut off in the middle is as much in doubt as a lost acknowledgement.
+        let in_doubt = facts.totals.in_doubt + facts.totals.unfinished();
+        let lost = (committed as i64 - grown).max(0) as u64;
+        let phantom = (grown - (committed + in_doubt) as i64).max(0) as u64;
+        let (witnessed, examples) = self.witnesses(facts.opens);
+        Ok(vec![AuditCheck::LostUpdates {
+            committed,
+            in_doubt,
+            sum_before: facts.baseline,
+            sum_after,
+            lost,
+            phantom,
+            witnessed,
+            examples,
+        }])
+    }
+}
+
+impl DataSet for Counters {
+    fn fingerprint(&self) -> String {
+        format!("rush rows={}", self.rows)
+    }
+
+    fn is_reusable(&self) -> bool {
+        // Row versions pile up in a table this small; every trial begins with a fresh one.
+        false
+    }
+
+    fn tables(&self) -> Vec<TableDefinition> {
+        let options = if self.engine == Engine::Mysql { " ENGINE = InnoDB" } else { "" };
+        vec![TableDefinition {
+            name: "rush".to_owned(),
+            create: format!(
+                "CREATE TABLE rush (c1 INTEGER NOT NULL PRIMARY KEY, c2 INTEGER NOT NULL){options}"
+            ),
+            columns: vec!["c1", "c2"],
+            rows: self.rows,
+            indexes: Vec::new(),
+        }]
+    }
+
+    fn row(&self, _table: usize, row: u64, out: &mut dyn RowWriter) {
+        out.integer(row as i64 + 1);
+        out.integer(0);
+    }
+}

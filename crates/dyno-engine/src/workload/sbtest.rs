@@ -1,0 +1,242 @@
+//! The sbtest tables: schema and rows as sysbench makes them, so that either program can use the other's tables.
+
+use super::{DataSet, TableDefinition};
+use crate::distribution::Distribution;
+use crate::random::{Random, Stream};
+use dyno_drivers::RowWriter;
+use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadOptions};
+use dyno_model::target::Engine;
+
+/// Characters of column `c`: ten groups of eleven digits.
+pub(super) const C_LENGTH: usize = 119;
+/// Characters of column `pad`: five groups.
+pub(super) const PAD_LENGTH: usize = 59;
+
+const DISTRIBUTIONS: &[&str] = &["uniform", "gaussian", "special", "pareto", "zipfian"];
+
+/// Tables `sbtest1` to `sbtestN`.
+#[derive(Debug, Clone)]
+pub(super) struct Sbtest {
+    pub(super) engine: Engine,
+    pub(super) tables: u64,
+    pub(super) table_size: u64,
+    pub(super) distribution: Distribution,
+    pub(super) is_reusable: bool,
+    seed: u64,
+    auto_inc: bool,
+    create_secondary: bool,
+    storage_engine: String,
+    create_table_options: String,
+}
+
+/// Options of the tables, shared by all workloads on them.
+pub(super) fn table_options() -> Vec<OptionDescription> {
+    vec![
+        integer("tables", 1, 10_000, 1, "number of tables, sbtest1 to sbtestN"),
+        integer("table_size", 1, 2_000_000_000, 10_000, "rows per table"),
+        flag("auto_inc", true, "id is AUTO_INCREMENT (SERIAL on PostgreSQL)"),
+        flag("create_secondary", true, "an index on column k"),
+        OptionDescription {
+            name: "mysql_storage_engine",
+            kind: OptionKind::Text,
+            default: OptionValue::Text("innodb".to_owned()),
+            help: "storage engine of the tables (MySQL family)",
+        },
+        OptionDescription {
+            name: "create_table_options",
+            kind: OptionKind::Text,
+            default: OptionValue::Text(String::new()),
+            help: "appended to CREATE TABLE",
+        },
+    ]
+}
+
+/// Options of the key distribution, named as sysbench names them.
+pub(super) fn distribution_options() -> Vec<OptionDescription> {
+    let number = |name, min, max, default, help| OptionDescription {
+        name,
+        kind: OptionKind::Number { min, max },
+        default: OptionValue::Number(default),
+        help,
+    };
+    vec![
+        OptionDescription {
+            name: "rand_type",
+            kind: OptionKind::Choice(DISTRIBUTIONS),
+            default: OptionValue::Text("uniform".to_owned()),
+            help: "which keys are drawn how often (sysbench 1.0 defaults to special, 1.1 to uniform)",
+        },
+        integer("rand_spec_iter", 1, 1000, 12, "gaussian, special: uniform draws that make up the bell"),
+        integer("rand_spec_pct", 0, 100, 1, "special: width of the hot middle in per cent of the keys"),
+        integer("rand_spec_res", 0, 100, 75, "special: per cent of the draws that hit it"),
+        number(
+            "rand_pareto_h",
+            0.000_1,
+            0.999_9,
+            0.2,
+            "pareto: the lowest share h of the keys gets 1-h of the draws",
+        ),
+        number("rand_zipfian_exp", 0.0, 100.0, 0.8, "zipfian: exponent"),
+    ]
+}
+
+pub(super) fn integer(
+    name: &'static str,
+    min: i64,
+    max: i64,
+    default: i64,
+    help: &'static str,
+) -> OptionDescription {
+    let default = OptionValue::Integer(default);
+    OptionDescription { name, kind: OptionKind::Integer { min, max }, default, help }
+}
+
+pub(super) fn flag(name: &'static str, default: bool, help: &'static str) -> OptionDescription {
+    OptionDescription { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(default), help }
+}
+
+/// The distribution that the options describe.
+pub(super) fn distribution(options: &WorkloadOptions) -> Distribution {
+    let iterations = options.count("rand_spec_iter") as u32;
+    match options.text("rand_type") {
+        "gaussian" => Distribution::Gaussian { iterations },
+        "special" => Distribution::Special {
+            iterations,
+            width: options.count("rand_spec_pct") as f64 / 100.0,
+            share: options.count("rand_spec_res") as f64 / 100.0,
+        },
+        "pareto" => Distribution::pareto(options.number("rand_pareto_h")),
+        "zipfian" => Distribution::zipfian(options.number("rand_zipfian_exp")),
+        _ => Distribution::Uniform,
+    }
+}
+
+/// Digits in groups of eleven joined by `-`, as many characters as `out` has.
+pub(super) fn grouped_digits(random: &mut Random, out: &mut [u8]) {
+    random.digits(out);
+    for separator in out.iter_mut().skip(11).step_by(12) {
+        *separator = b'-';
+    }
+}
+
+/// Digits are ASCII, so this always succeeds.
+pub(super) fn ascii(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("digits and dashes are ASCII")
+}
+
+impl Sbtest {
+    pub(super) fn build(options: &WorkloadOptions, engine: Engine, seed: u64, is_reusable: bool) -> Self {
+        Self {
+            engine,
+            tables: options.count("tables"),
+            table_size: options.count("table_size"),
+            distribution: distribution(options),
+            is_reusable,
+            seed,
+            auto_inc: options.boolean("auto_inc"),
+            create_secondary: options.boolean("create_secondary"),
+            storage_engine: options.text("mysql_storage_engine").to_owned(),
+            create_table_options: options.text("create_table_options").to_owned(),
+        }
+    }
+
+    /// True when the server numbers new rows by itself.
+    pub(super) fn numbers_itself(&self) -> bool {
+        self.auto_inc
+    }
+
+    fn create(&self, name: &str) -> String {
+        let (id, engine) = match (self.engine, self.auto_inc) {
+            (Engine::Mysql | Engine::Null, true) => {
+                ("INTEGER NOT NULL AUTO_INCREMENT", self.storage_clause())
+            }
+            (Engine::Mysql | Engine::Null, false) => ("INTEGER NOT NULL", self.storage_clause()),
+            (Engine::Postgres, true) => ("SERIAL", String::new()),
+            (Engine::Postgres, false) => ("INTEGER NOT NULL", String::new()),
+            // INTEGER PRIMARY KEY is the rowid, which numbers itself.
+            (Engine::Sqlite, _) => ("INTEGER NOT NULL", String::new()),
+        };
+        let options = &self.create_table_options;
+        format!(
+            "CREATE TABLE {name} (id {id}, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
+             pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)){engine} {options}"
+        )
+        .trim_end()
+        .to_owned()
+    }
+
+    fn storage_clause(&self) -> String {
+        if self.storage_engine.is_empty() {
+            String::new()
+        } else {
+            format!(" ENGINE = {}", self.storage_engine)
+        }
+    }
+}
+
+impl DataSet for Sbtest {
+    fn fingerprint(&self) -> String {
+        format!(
+            "sbtest tables={} table_size={} seed={} auto_inc={} create_secondary={} engine={} options={} {:?}",
+            self.tables,
+            self.table_size,
+            self.seed,
+            self.auto_inc,
+            self.create_secondary,
+            self.storage_engine,
+            self.create_table_options,
+            self.distribution,
+        )
+    }
+
+    fn is_reusable(&self) -> bool {
+        self.is_reusable
+    }
+
+    fn tables(&self) -> Vec<TableDefinition> {
+        (1..=self.tables)
+            .map(|number| {
+                let name = format!("sbtest{number}");
+                let index = format!("CREATE INDEX k_{number} ON {name}(k)");
+                TableDefinition {
+                    create: self.create(&name),
+                    name,
+                    columns: vec!["id", "k", "c", "pad"],
+                    rows: self.table_size,
+                    indexes: if self.create_secondary { vec![index] } else { Vec::new() },
+                }
+            })
+            .collect()
+    }
+
+    fn row(&self, table: usize, row: u64, out: &mut dyn RowWriter) {
+        let mut random = Random::new(self.seed, Stream::Data, table as u64, row);
+        out.integer(row as i64 + 1);
+        out.integer(self.distribution.draw(&mut random, 1, self.table_size as i64));
+        let mut c = [0; C_LENGTH];
+        grouped_digits(&mut random, &mut c);
+        out.text(ascii(&c));
+        let mut pad = [0; PAD_LENGTH];
+        grouped_digits(&mut random, &mut pad);
+        out.text(ascii(&pad));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Stream;
+
+    #[test]
+    fn columns_look_as_sysbench_makes_them() {
+        let mut random = Random::new(1, Stream::Data, 0, 0);
+        let mut c = [0; C_LENGTH];
+        grouped_digits(&mut random, &mut c);
+        let groups: Vec<&str> = ascii(&c).split('-').collect();
+        assert_eq!(groups.len(), 10);
+        assert!(groups.iter().all(|group| group.len() == 11 && group.bytes().all(|b| b.is_ascii_digit())));
+        let mut pad = [0; PAD_LENGTH];
+        grouped_digits(&mut random, &mut pad);
+        assert_eq!(ascii(&pad).split('-').count(), 5);
+    }
+}

@@ -1,0 +1,299 @@
+//! Whole trials against the null driver: stop rules, retries, hanging and vanishing servers, books.
+
+use dyno_engine::workload::{Native, Setting, catalog};
+use dyno_engine::{TrialError, TrialInput, run_trial, with_native};
+use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::OptionValue;
+use dyno_model::event::Listener;
+use dyno_model::failure::FailureKind;
+use dyno_model::finding::Finding;
+use dyno_model::plan::{LoadPlan, StopRule, Trial, WorkloadPlan};
+use dyno_model::record::{Interval, TrialRecord};
+use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::units::Nanos;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
+use std::time::{Duration, Instant};
+
+const SECOND: u64 = 1_000_000_000;
+
+struct Bench {
+    script: String,
+    workload: &'static str,
+    options: Vec<(&'static str, OptionValue)>,
+    clients: u32,
+    load: LoadPlan,
+    interrupts: AtomicUsize,
+    death: Option<String>,
+}
+
+/// Keeps the intervals, and checks on the way that they come in order.
+#[derive(Default)]
+struct Intervals(Vec<Interval>);
+
+impl Listener for Intervals {
+    fn interval(&mut self, interval: &Interval) {
+        if let Some(last) = self.0.last() {
+            assert!(interval.start.0 >= last.start.0 + last.length.0, "intervals overlap or go back");
+        }
+        self.0.push(interval.clone());
+    }
+}
+
+impl Bench {
+    fn new(script: &str, workload: &'static str, clients: u32, stop: StopRule) -> Self {
+        Self {
+            script: script.to_owned(),
+            workload,
+            options: Vec::new(),
+            clients,
+            load: LoadPlan {
+                stop,
+                warmup: Nanos(0),
+                grace: Nanos(SECOND / 5),
+                time_limit: Nanos(60 * SECOND),
+                workers: Some(2),
+                attempts_max: 10,
+            },
+            interrupts: AtomicUsize::new(0),
+            death: None,
+        }
+    }
+
+    fn run(&self) -> (Result<TrialRecord, TrialError>, Vec<Interval>) {
+        let description =
+            catalog().into_iter().find(|known| known.name == self.workload).expect("a known workload");
+        let mut options = description.defaults();
+        for (name, value) in &self.options {
+            options.0.insert((*name).to_owned(), value.clone());
+        }
+        let plan = WorkloadPlan { kind: self.workload.to_owned(), options };
+        let setting = Setting { engine: Engine::Null, clients: self.clients, seed: 7 };
+        let native = Native::build(&plan, setting).expect("the options fit");
+        let mut target = Target::new(Engine::Null, Endpoint::InProcess);
+        target.database.clone_from(&self.script);
+        let input = TrialInput {
+            trial: Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
+            clients: self.clients,
+            load: &self.load,
+            seed: 7,
+            target,
+            shares_machine: false,
+            started_at: "2026-01-01T00:00:00.000Z".to_owned(),
+            loading: Nanos(0),
+            interrupts: &self.interrupts,
+            is_dead: &|| self.death.clone(),
+            counters: &BTreeMap::new,
+        };
+        let mut intervals = Intervals::default();
+        let outcome = with_native!(native, workload => run_trial(workload, &input, &mut intervals));
+        (outcome, intervals.0)
+    }
+
+    fn record(&self) -> TrialRecord {
+        let record = self.run().0.expect("the trial can be measured");
+        assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+        record
+    }
+}
+
+fn sent(record: &TrialRecord, kind: &str) -> u64 {
+    record
+        .ledger
+        .statements
+        .iter()
+        .find(|statement| statement.name == kind)
+        .map_or(0, |statement| statement.sent)
+}
+
+#[test]
+fn a_common_budget_is_kept_to_exactly_whatever_the_number_of_clients() {
+    for clients in [1, 3, 16, 100] {
+        let record = Bench::new("", "oltp_read_write", clients, StopRule::Transactions(500)).record();
+        assert_eq!(record.ledger.committed, 500, "{clients} clients");
+        assert_eq!(record.transaction.count, 500);
+        let expected = [
+            ("begin", 1),
+            ("point-select", 10),
+            ("simple-range", 1),
+            ("delete", 1),
+            ("insert", 1),
+            ("commit", 1),
+        ];
+        for (kind, per_transaction) in expected {
+            assert_eq!(sent(&record, kind), 500 * per_transaction, "{kind} of {clients} clients");
+        }
+        assert_eq!(sent(&record, "rollback"), 0);
+    }
+}
+
+#[test]
+fn each_client_runs_its_own_number_of_transactions() {
+    let record = Bench::new("", "oltp_point_select", 7, StopRule::TransactionsPerClient(30)).record();
+    assert_eq!(record.ledger.committed, 210);
+    assert_eq!(record.generator.workers.iter().map(|worker| worker.clients).sum::<u32>(), 7);
+}
+
+#[test]
+fn intervals_add_up_to_the_whole() {
+    let bench = Bench::new("latency_us=500", "oltp_point_select", 4, StopRule::Transactions(3_000));
+    let (outcome, intervals) = bench.run();
+    let record = outcome.expect("the trial can be measured");
+    let committed: u64 = intervals.iter().map(|interval| interval.transaction.len()).sum();
+    assert_eq!(committed, record.ledger.committed);
+    let mut merged = dyno_model::latency::histogram();
+    for interval in &intervals {
+        merged.add(&interval.transaction).expect("the same bounds");
+    }
+    assert_eq!(merged.value_at_quantile(0.99).min(merged.max()), record.transaction.p99);
+}
+
+#[test]
+fn warm_up_is_recorded_apart_and_does_not_count() {
+    let mut bench = Bench::new("latency_us=1000", "oltp_point_select", 2, StopRule::Transactions(100));
+    bench.load.warmup = Nanos(SECOND / 5);
+    let (outcome, intervals) = bench.run();
+    let record = outcome.expect("the trial can be measured");
+    assert_eq!(record.ledger.committed, 100);
+    let warmup: u64 = intervals.iter().filter(|i| i.is_warmup).map(|i| i.transaction.len()).sum();
+    let measured: u64 = intervals.iter().filter(|i| !i.is_warmup).map(|i| i.transaction.len()).sum();
+    assert!(warmup > 0, "clients work during warm-up");
+    // A transaction that began in warm-up may be answered in the first measured interval, but is not among the 100.
+    assert!((100..=102).contains(&measured), "{measured}");
+}
+
+#[test]
+fn conflicts_are_retried_and_the_retries_are_counted_by_kind() {
+    let record =
+        Bench::new("commit.fail=serialization:0.5", "oltp_write_only", 8, StopRule::Transactions(400))
+            .record();
+    assert_eq!(record.ledger.committed + record.ledger.failed, 400);
+    assert_eq!(record.ledger.retries_by_kind[&FailureKind::Serialization], record.ledger.retries);
+    assert!(record.ledger.retries > 200, "half of all attempts fail: {}", record.ledger.retries);
+    assert_eq!(sent(&record, "begin"), record.ledger.attempts, "every attempt begins anew");
+}
+
+#[test]
+fn without_retries_every_conflict_is_a_failure() {
+    let mut bench = Bench::new("commit.fail=deadlock:1", "oltp_write_only", 4, StopRule::Transactions(50));
+    bench.load.attempts_max = 1;
+    let record = bench.record();
+    assert_eq!((record.ledger.committed, record.ledger.failed), (0, 50));
+    assert_eq!(record.ledger.failed_by_kind[&FailureKind::Deadlock], 50);
+    assert_eq!(sent(&record, "rollback"), 50);
+    assert!(!record.is_valid(), "a trial in which everything failed is not valid");
+}
+
+#[test]
+fn a_server_that_hangs_holds_nobody_longer_than_the_grace_period() {
+    let mut bench =
+        Bench::new("hang_after=20", "oltp_point_select", 6, StopRule::Duration(Nanos(SECOND / 2)));
+    bench.load.grace = Nanos(SECOND / 5);
+    let began = Instant::now();
+    let record = bench.record();
+    assert_eq!(record.ledger.unfinished, 6, "every client hangs in a transaction");
+    // 0.7 s by the rules; a busy machine gets ten times that.
+    assert!(began.elapsed() < Duration::from_secs(7), "took {:?}", began.elapsed());
+    assert!(record.findings.iter().any(|finding| matches!(finding, Finding::Unfinished { unfinished: 6 })));
+}
+
+#[test]
+fn broken_connections_are_opened_again_and_the_work_goes_on() {
+    let record = Bench::new("disconnect_after=50", "oltp_read_only", 4, StopRule::Transactions(100)).record();
+    assert_eq!(record.ledger.committed + record.ledger.failed, 100);
+    assert!(record.ledger.reconnects >= 4, "{} reconnects", record.ledger.reconnects);
+    assert!(record.ledger.committed > 80, "{} committed", record.ledger.committed);
+}
+
+#[test]
+fn a_commit_whose_answer_was_lost_is_in_doubt_and_not_repeated() {
+    let record =
+        Bench::new("commit.fail=connection-lost:1", "oltp_write_only", 2, StopRule::Transactions(10))
+            .record();
+    assert_eq!((record.ledger.committed, record.ledger.failed, record.ledger.in_doubt), (0, 10, 10));
+    assert_eq!(sent(&record, "commit"), 10, "each was sent once");
+}
+
+#[test]
+fn broken_sql_ends_the_trial_and_says_why() {
+    let record =
+        Bench::new("select.fail=bad-statement:1", "oltp_point_select", 2, StopRule::Transactions(1_000))
+            .record();
+    assert!(record.ledger.started < 1_000);
+    let reason = record.findings.iter().find_map(|finding| match finding {
+        Finding::CutShort { reason } => Some(reason.clone()),
+        _ => None,
+    });
+    assert!(reason.expect("the trial was cut short").contains("bad-statement"));
+}
+
+#[test]
+fn clients_that_cannot_connect_fail_the_trial_before_it_begins() {
+    let (outcome, _) =
+        Bench::new("connect.fail=out-of-connections:1", "oltp_point_select", 4, StopRule::Transactions(10))
+            .run();
+    match outcome {
+        Err(TrialError::Ramp(failure)) => assert_eq!(failure.kind, FailureKind::OutOfConnections),
+        other => panic!("expected a failed ramp, got {other:?}"),
+    }
+}
+
+#[test]
+fn an_interrupt_ends_the_trial_cleanly_with_what_was_measured() {
+    let bench = Bench::new("latency_us=200", "oltp_point_select", 2, StopRule::Duration(Nanos(30 * SECOND)));
+    let record = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::park_timeout(Duration::from_millis(300));
+            bench.interrupts.store(1, std::sync::atomic::Ordering::Relaxed);
+        });
+        bench.record()
+    });
+    assert!(record.ledger.committed > 0);
+    assert!(record.measured.0 < 20 * SECOND);
+    assert!(record.findings.iter().any(|finding| matches!(finding, Finding::CutShort { .. })));
+}
+
+#[test]
+fn a_dead_system_marks_the_trial() {
+    let mut bench =
+        Bench::new("latency_us=200", "oltp_point_select", 2, StopRule::Duration(Nanos(30 * SECOND)));
+    bench.death = Some("mariadbd ended with signal 9".to_owned());
+    match bench.run().0 {
+        // Noticed while connecting or while measuring, as it happens.
+        Err(TrialError::SystemDied(reason)) => assert!(reason.contains("signal 9")),
+        Ok(record) => {
+            assert!(record.findings.iter().any(|finding| matches!(finding, Finding::SystemFailed { .. })))
+        }
+        Err(other) => panic!("unexpected {other}"),
+    }
+}
+
+#[test]
+fn a_silent_second_is_found_as_a_stall() {
+    let record = Bench::new(
+        "latency_us=100,stall=after:100/for:1500ms",
+        "oltp_point_select",
+        2,
+        StopRule::Transactions(2_000),
+    )
+    .record();
+    let stall = record.findings.iter().find_map(|finding| match finding {
+        Finding::Stall { longest_gap, .. } => Some(*longest_gap),
+        _ => None,
+    });
+    assert!(stall.expect("a stall is found") >= 1.4);
+}
+
+#[test]
+fn the_rush_audit_compares_commits_with_the_counters() {
+    // The null server answers every sum with 1, before and after: everything committed is lost.
+    let record = Bench::new("", "rush", 3, StopRule::Transactions(60)).record();
+    match &record.audit.checks[..] {
+        [AuditCheck::LostUpdates { committed: 60, lost: 60, witnessed, examples, .. }] => {
+            assert!(*witnessed > 0, "every transaction of a row read the same value");
+            assert!(!examples.is_empty());
+        }
+        other => panic!("unexpected audit {other:?}"),
+    }
+    assert!(record.findings.contains(&Finding::AuditViolated));
+}
