@@ -1,0 +1,255 @@
+//! Loading many rows: `LOAD DATA LOCAL INFILE` where the server allows it, otherwise `INSERT` statements of many rows.
+//!
+//! Either way the load is one transaction. `LOAD DATA LOCAL` only warns where `INSERT` fails, of duplicate keys and unfit values;
+//! here warnings roll the load back and fail it, so that both ways take the same rows.
+
+use super::connection::{Connection, Result};
+use super::error::kind;
+use super::protocol::literal::{Backslash, write_integer, write_literal, write_load_data, write_name};
+use super::protocol::packet;
+use super::protocol::{command, reply::Done};
+use crate::driver::{Driver, Outcome};
+use crate::value::{BulkLoad, Discard, FirstInteger, RowSource, RowWriter, Table, Value};
+use dyno_model::failure::{FailureKind, OperationFailure};
+
+/// Bytes of data per packet and write of `LOAD DATA`.
+const CHUNK: usize = 256 * 1024;
+/// Longest `INSERT` statement, where the server allows it; longer ones gained nothing in measurements.
+const INSERT_MAX: usize = 1024 * 1024;
+
+/// Loads all rows.
+pub(super) async fn load(
+    connection: &mut Connection,
+    load: &BulkLoad<'_>,
+    rows: &mut dyn RowSource,
+) -> Result<u64> {
+    connection.query("START TRANSACTION", &mut Discard).await?;
+    let loaded = match start_load_data(connection, load).await {
+        Ok(()) => send_load_data(connection, rows).await,
+        Err(failure) if is_switched_off(&failure) => insert(connection, load, rows).await,
+        Err(failure) => Err(failure),
+    };
+    connection.output = Vec::new();
+    match loaded {
+        Ok(count) => connection.query("COMMIT", &mut Discard).await.map(|_| count),
+        Err(failure) => {
+            // When this fails as well the connection is gone, and the transaction with it.
+            let _ = connection.query("ROLLBACK", &mut Discard).await;
+            Err(failure)
+        }
+    }
+}
+
+/// "Not allowed with this version" (MariaDB, old MySQL), "loading local data is disabled" (MySQL, MariaDB).
+fn is_switched_off(failure: &OperationFailure) -> bool {
+    matches!(failure.code, 1148 | 3948 | 4166)
+}
+
+async fn start_load_data(connection: &mut Connection, load: &BulkLoad<'_>) -> Result<()> {
+    let mut sql = b"LOAD DATA LOCAL INFILE 'rows' INTO TABLE ".to_vec();
+    write_name(&mut sql, load.table);
+    // Under NO_BACKSLASH_ESCAPES these literals mean other things; a hexadecimal one is not allowed here.
+    let (tab, backslash, newline) = match connection.backslash() {
+        Backslash::Escapes => ("'\\t'", "'\\\\'", "'\\n'"),
+        Backslash::IsPlain => ("'\t'", "'\\'", "'\n'"),
+    };
+    let format = format!(
+        " CHARACTER SET utf8mb4 FIELDS TERMINATED BY {tab} ESCAPED BY {backslash} LINES TERMINATED BY {newline} "
+    );
+    sql.extend_from_slice(format.as_bytes());
+    write_columns(&mut sql, load.columns);
+    connection.send_query(&sql).await?;
+    connection.receive_file_request().await
+}
+
+fn write_columns(sql: &mut Vec<u8>, columns: &[&str]) {
+    sql.push(b'(');
+    for (i, column) in columns.iter().enumerate() {
+        if i > 0 {
+            sql.push(b',');
+        }
+        write_name(sql, column);
+    }
+    sql.push(b')');
+}
+
+async fn send_load_data(connection: &mut Connection, rows: &mut dyn RowSource) -> Result<u64> {
+    let mut sequence = connection.input.sequence();
+    let mut sent = 0;
+    let mut has_more = true;
+    while has_more {
+        let mut out = std::mem::take(&mut connection.output);
+        out.clear();
+        let at = packet::begin(&mut out);
+        while has_more && out.len() < CHUNK {
+            let start = out.len();
+            has_more = rows.next(&mut LoadDataRow { out: &mut out, is_first: true });
+            if has_more {
+                out.push(b'\n');
+                sent += 1;
+            } else {
+                out.truncate(start);
+            }
+        }
+        // An empty packet ends the data, so one without rows must not be sent before the end.
+        if out.len() > at + packet::HEADER {
+            sequence = packet::finish(&mut out, at, sequence);
+        } else {
+            out.clear();
+        }
+        if !has_more {
+            let at = packet::begin(&mut out);
+            sequence = packet::finish(&mut out, at, sequence);
+        }
+        connection.output = out;
+        let written = connection.stream.write_all(&connection.output).await;
+        if let Err(error) = written {
+            return Err(connection.explain(error).await);
+        }
+    }
+    connection.input.expect(sequence);
+    let (outcome, done) = connection.receive_one(None, &mut Discard).await?;
+    check_load_data(connection, sent, outcome, done).await
+}
+
+async fn check_load_data(
+    connection: &mut Connection,
+    sent: u64,
+    outcome: Outcome,
+    done: Done,
+) -> Result<u64> {
+    if outcome.affected == sent && done.warnings == 0 {
+        return Ok(sent);
+    }
+    let mut warnings = Table::default();
+    connection.query("SHOW WARNINGS LIMIT 1", &mut warnings).await?;
+    let (code, text) = match warnings.0.first().map(Vec::as_slice) {
+        Some([_, Some(code), Some(text)]) => (code.parse().unwrap_or(0), text.clone()),
+        _ => (0, "no reason given".to_owned()),
+    };
+    Err(OperationFailure {
+        kind: kind(connection.flavour(), code, ""),
+        code: code.into(),
+        sqlstate: String::new(),
+        message: format!("{} of {sent} rows loaded, {} warnings: {text}", outcome.affected, done.warnings),
+    })
+}
+
+async fn insert(connection: &mut Connection, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
+    let mut allowed = FirstInteger::default();
+    connection.query("SELECT @@max_allowed_packet", &mut allowed).await?;
+    let allowed = allowed.0.and_then(|bytes| usize::try_from(bytes).ok()).unwrap_or(INSERT_MAX);
+    let mut head = b"INSERT INTO ".to_vec();
+    write_name(&mut head, load.table);
+    head.push(b' ');
+    write_columns(&mut head, load.columns);
+    head.extend_from_slice(b" VALUES ");
+    let backslash = connection.backslash();
+    let limit = INSERT_MAX.min(allowed);
+    let mut loaded = 0;
+    // A row that did not fit opens the next statement.
+    let mut row = Vec::new();
+    let mut has_more = next_tuple(rows, &mut row, backslash);
+    while has_more {
+        connection.make_ready().await?;
+        let mut out = std::mem::take(&mut connection.output);
+        out.clear();
+        let at = command::begin_query(&mut out);
+        out.extend_from_slice(&head);
+        out.extend_from_slice(&row);
+        let mut count = 1;
+        loop {
+            has_more = next_tuple(rows, &mut row, backslash);
+            if !has_more || out.len() + row.len() + 1 > limit {
+                break;
+            }
+            out.push(b',');
+            out.extend_from_slice(&row);
+            count += 1;
+        }
+        if out.len() > allowed {
+            let size = out.len();
+            return Err(OperationFailure::new(
+                FailureKind::BadStatement,
+                format!(
+                    "one row needs a statement of {size} bytes, max_allowed_packet allows {allowed}; raise it on the server"
+                ),
+            ));
+        }
+        let sequence = packet::finish(&mut out, at, 0);
+        connection.output = out;
+        connection.send(sequence, super::protocol::row::Encoding::Text).await?;
+        connection.receive_all(None, &mut Discard).await?;
+        loaded += count;
+    }
+    Ok(loaded)
+}
+
+/// Writes the next row as `(1,'a',NULL)`; false when there is none.
+fn next_tuple(rows: &mut dyn RowSource, row: &mut Vec<u8>, backslash: Backslash) -> bool {
+    row.clear();
+    row.push(b'(');
+    let has_row = rows.next(&mut TupleRow { out: row, backslash });
+    row.push(b')');
+    has_row
+}
+
+/// A line of `LOAD DATA`.
+struct LoadDataRow<'a> {
+    out: &'a mut Vec<u8>,
+    is_first: bool,
+}
+
+impl LoadDataRow<'_> {
+    fn separate(&mut self) {
+        if !std::mem::replace(&mut self.is_first, false) {
+            self.out.push(b'\t');
+        }
+    }
+}
+
+impl RowWriter for LoadDataRow<'_> {
+    fn integer(&mut self, value: i64) {
+        self.separate();
+        write_integer(self.out, value);
+    }
+
+    fn text(&mut self, value: &str) {
+        self.separate();
+        write_load_data(self.out, value.as_bytes());
+    }
+
+    fn null(&mut self) {
+        self.separate();
+        self.out.extend_from_slice(b"\\N");
+    }
+}
+
+/// A row of `INSERT`.
+struct TupleRow<'a> {
+    out: &'a mut Vec<u8>,
+    backslash: Backslash,
+}
+
+impl TupleRow<'_> {
+    fn write(&mut self, value: &Value<'_>) {
+        if self.out.len() > 1 {
+            self.out.push(b',');
+        }
+        write_literal(self.out, value, self.backslash);
+    }
+}
+
+impl RowWriter for TupleRow<'_> {
+    fn integer(&mut self, value: i64) {
+        self.write(&Value::Integer(value));
+    }
+
+    fn text(&mut self, value: &str) {
+        self.write(&Value::Text(value));
+    }
+
+    fn null(&mut self) {
+        self.write(&Value::Null);
+    }
+}

@@ -1,0 +1,544 @@
+//! One connection: what is prepared on it, and what is under way.
+
+use super::error::{Flavour, failure};
+use super::login::log_in;
+use super::protocol::column::{Column, kind};
+use super::protocol::literal::Backslash;
+use super::protocol::packet::{self, KEEP_MAX, PacketBuffer, Span};
+use super::protocol::reply::{Dialect, Done, Prepared, Progress, Reply, RowSpace, ServerError, status};
+use super::protocol::row::Encoding;
+use super::protocol::template::Template;
+use super::protocol::{Malformed, command};
+use crate::driver::{Driver, Outcome, Statement};
+use crate::transport::{Io, Stream, stream_failure};
+use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::{QueryMode, Target};
+use std::io;
+use std::time::Instant;
+
+pub(super) type Result<T> = std::result::Result<T, OperationFailure>;
+
+/// A connection to a server of the MySQL family.
+///
+/// Transitions: `Ready` → `InFlight` when a command is sent → `Ready` when its answer is complete, or `MoreResults` when
+/// another is announced and the caller wants them one by one. What fails in between leaves `InFlight`, and the connection useless.
+pub struct Connection {
+    pub(super) stream: Stream,
+    pub(super) input: PacketBuffer,
+    pub(super) output: Vec<u8>,
+    state: State,
+    reply: Reply,
+    rows: Box<RowSpace>,
+    statements: Vec<Known>,
+    dialect: Dialect,
+    status: u16,
+    query_mode: QueryMode,
+    flavour: Flavour,
+    thread: u32,
+    version: Box<str>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Ready,
+    InFlight,
+    MoreResults,
+}
+
+/// A statement made ready.
+enum Known {
+    /// Parsed by the server.
+    Prepared {
+        id: u32,
+        /// Types of the parameters as the server last heard them.
+        kinds: Box<[u8]>,
+        columns: Box<[Column]>,
+        is_first: bool,
+    },
+    /// Sent as text.
+    Text(Template),
+}
+
+impl Driver for Connection {
+    async fn connect(target: &Target, io: &Io) -> Result<Self> {
+        if target.query_mode == QueryMode::Extended {
+            return Err(OperationFailure::new(
+                FailureKind::Unsupported,
+                "query mode extended exists in PostgreSQL's protocol only; use prepared or simple for MySQL and MariaDB",
+            ));
+        }
+        let deadline = Instant::now() + target.connect_timeout;
+        let mut stream = Stream::connect(&target.endpoint, io, deadline).await?;
+        stream.set_deadline(Some(deadline));
+        let late = |failure: OperationFailure| match failure.kind {
+            FailureKind::Timeout if failure.code == 0 => OperationFailure::new(
+                FailureKind::Timeout,
+                format!(
+                    "{} accepted the connection, but the login was not finished within {:?}",
+                    target.endpoint, target.connect_timeout
+                ),
+            ),
+            _ => failure,
+        };
+        let mut connection = log_in(stream, target).await.map_err(late)?;
+        for (i, sql) in target.session_setup.iter().enumerate() {
+            connection.query(sql, &mut Discard).await.map_err(|failure| {
+                // The statement itself is not quoted: it may hold a password.
+                let message = format!("statement {} of session_setup: {}", i + 1, failure.message);
+                late(OperationFailure { message, ..failure })
+            })?;
+        }
+        connection.stream.set_deadline(None);
+        Ok(connection)
+    }
+
+    fn server_version(&self) -> &str {
+        &self.version
+    }
+
+    async fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        let known = match self.query_mode {
+            QueryMode::Prepared => self.prepare_on_server(sql).await?,
+            QueryMode::Simple | QueryMode::Extended => Known::Text(Template::parse(sql, self.backslash())),
+        };
+        self.statements.push(known);
+        Ok(Statement(self.statements.len() as u32 - 1))
+    }
+
+    async fn execute<S: RowSink>(
+        &mut self,
+        statement: Statement,
+        parameters: &[Value<'_>],
+        sink: &mut S,
+    ) -> Result<Outcome> {
+        self.make_ready().await?;
+        let backslash = self.backslash();
+        let index = statement.0 as usize;
+        let Some(known) = self.statements.get_mut(index) else { return Err(unknown_statement(statement)) };
+        self.output.clear();
+        let (sequence, encoding) = match known {
+            Known::Prepared { id, kinds, is_first, .. } => {
+                check_parameters(kinds.len(), parameters.len())?;
+                let sequence = command::execute(&mut self.output, *id, parameters, kinds, *is_first);
+                *is_first = false;
+                (sequence, Encoding::Binary)
+            }
+            Known::Text(template) => {
+                check_parameters(template.parameters(), parameters.len())?;
+                let at = command::begin_query(&mut self.output);
+                if !template.write(&mut self.output, parameters, backslash) {
+                    return Err(OperationFailure::new(
+                        FailureKind::Unsupported,
+                        "SQL has no literal for NaN and infinity; use query mode prepared",
+                    ));
+                }
+                (packet::finish(&mut self.output, at, 0), Encoding::Text)
+            }
+        };
+        self.send(sequence, encoding).await?;
+        self.receive_all(Some(index), sink).await
+    }
+
+    async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
+        self.send_query(sql.as_bytes()).await?;
+        self.receive_all(None, sink).await
+    }
+
+    async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
+        super::bulk::load(self, load, rows).await
+    }
+
+    async fn close(&mut self) {
+        if self.state != State::InFlight {
+            self.output.clear();
+            command::quit(&mut self.output);
+            // The server hangs up without an answer; that it has already done so is no failure of ours.
+            let _ = self.stream.write_all(&self.output).await;
+            self.state = State::InFlight;
+        }
+    }
+}
+
+impl Connection {
+    pub(super) fn unauthenticated(stream: Stream, query_mode: QueryMode) -> Self {
+        Self {
+            stream,
+            input: PacketBuffer::default(),
+            output: Vec::new(),
+            state: State::Ready,
+            reply: Reply::new(Dialect::default(), Encoding::Text),
+            rows: Box::default(),
+            statements: Vec::new(),
+            dialect: Dialect::default(),
+            status: 0,
+            query_mode,
+            flavour: Flavour::Mysql,
+            thread: 0,
+            version: Box::default(),
+        }
+    }
+
+    pub(super) fn set_session(&mut self, version: &str, thread: u32, flavour: Flavour) {
+        self.version = version.into();
+        self.thread = thread;
+        self.flavour = flavour;
+    }
+
+    pub(super) fn set_dialect(&mut self, dialect: Dialect) {
+        self.dialect = dialect;
+    }
+
+    pub(super) fn set_status(&mut self, status: u16) {
+        self.status = status;
+    }
+
+    /// Whether MySQL or MariaDB is at the other end.
+    #[must_use]
+    pub fn flavour(&self) -> Flavour {
+        self.flavour
+    }
+
+    /// The session's number on the server, which `KILL` takes.
+    #[must_use]
+    pub fn thread(&self) -> u32 {
+        self.thread
+    }
+
+    /// True while a transaction is open, as the last answer said.
+    #[must_use]
+    pub fn is_in_transaction(&self) -> bool {
+        self.status & status::IN_TRANSACTION != 0
+    }
+
+    /// Bytes that the connection's own buffers hold at the moment.
+    #[must_use]
+    pub fn buffer_bytes(&self) -> usize {
+        self.input.capacity() + self.output.capacity()
+    }
+
+    pub(super) fn backslash(&self) -> Backslash {
+        match self.status & status::NO_BACKSLASH_ESCAPES {
+            0 => Backslash::Escapes,
+            _ => Backslash::IsPlain,
+        }
+    }
+
+    /// Sends text that may hold several statements and receives the first result; the others are had by
+    /// [`Self::next_result`], and passed over when another command is sent.
+    ///
+    /// # Errors
+    /// As [`Driver::query`].
+    pub async fn query_first<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
+        self.send_query(sql.as_bytes()).await?;
+        self.receive_one(None, sink).await.map(|(outcome, _)| outcome)
+    }
+
+    /// The next result of a text of several statements, or of a procedure; `None` when there is none left.
+    ///
+    /// # Errors
+    /// As [`Driver::query`]; nothing follows a failed statement.
+    pub async fn next_result<S: RowSink>(&mut self, sink: &mut S) -> Result<Option<Outcome>> {
+        if self.state != State::MoreResults {
+            return Ok(None);
+        }
+        self.receive_one(None, sink).await.map(|(outcome, _)| Some(outcome))
+    }
+
+    /// Asks the server for a sign of life.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn ping(&mut self) -> Result<()> {
+        self.make_ready().await?;
+        self.output.clear();
+        let sequence = command::ping(&mut self.output);
+        self.send(sequence, Encoding::Text).await?;
+        self.receive_all(None, &mut Discard).await.map(|_| ())
+    }
+
+    /// Has the server forget a prepared statement. Its number is not used again on this connection.
+    ///
+    /// # Errors
+    /// When the connection is broken, or the statement is none of this connection.
+    pub async fn forget(&mut self, statement: Statement) -> Result<()> {
+        self.make_ready().await?;
+        let Some(known) = self.statements.get_mut(statement.0 as usize) else {
+            return Err(unknown_statement(statement));
+        };
+        // What is executed afterwards is refused by the server as an unknown statement.
+        if let Known::Prepared { id, columns, .. } = known {
+            *columns = Box::default();
+            self.output.clear();
+            command::close_statement(&mut self.output, *id);
+            self.stream.write_all(&self.output).await.map_err(|error| stream_failure(&error))?;
+        }
+        Ok(())
+    }
+
+    async fn prepare_on_server(&mut self, sql: &str) -> Result<Known> {
+        self.make_ready().await?;
+        self.output.clear();
+        let sequence = command::prepare(&mut self.output, sql.as_bytes());
+        self.send(sequence, Encoding::Binary).await?;
+        let span = self.packet().await?;
+        let payload = self.input.payload(span);
+        if payload.first() == Some(&0xFF) {
+            let error = ServerError::decode(payload).map_err(|error| protocol_failure(&error))?;
+            self.state = State::Ready;
+            return match error.code {
+                UNSUPPORTED_PREPARED => Ok(Known::Text(Template::parse(sql, self.backslash()))),
+                TOO_MANY_PREPARED => Err(self.too_many_prepared(error)),
+                _ => Err(failure(self.flavour, error)),
+            };
+        }
+        let prepared = Prepared::decode(payload).map_err(|error| protocol_failure(&error))?;
+        let mut columns = Vec::new();
+        for i in 0..prepared.packets_behind(self.dialect) {
+            let span = self.packet().await?;
+            // The columns are sent again with each answer, unless the server knows that we keep them.
+            if self.dialect.has_cached_metadata && prepared.is_column(i, self.dialect) {
+                let column =
+                    Column::decode(self.input.payload(span)).map_err(|error| protocol_failure(&error))?;
+                columns.push(column);
+            }
+        }
+        self.finish_exchange();
+        let kinds = vec![kind::NULL; prepared.parameters.into()].into();
+        Ok(Known::Prepared { id: prepared.id, kinds, columns: columns.into(), is_first: true })
+    }
+
+    fn too_many_prepared(&self, error: ServerError) -> OperationFailure {
+        let own = self.statements.iter().filter(|known| matches!(known, Known::Prepared { .. })).count();
+        let mut failure = failure(self.flavour, error);
+        failure.message = format!(
+            "{}; this connection holds {own} prepared statements: raise max_prepared_stmt_count on the server to clients \
+             times statements, use fewer clients, or use query mode simple",
+            failure.message
+        );
+        failure
+    }
+
+    /// Results that nobody asked for are passed over, so that the next command finds the connection silent.
+    #[inline]
+    pub(super) async fn make_ready(&mut self) -> Result<()> {
+        loop {
+            match self.state {
+                State::Ready => return Ok(()),
+                State::InFlight => {
+                    return Err(OperationFailure::new(
+                        FailureKind::ConnectionLost,
+                        "the connection broke earlier, in the middle of a statement; connect anew",
+                    ));
+                }
+                State::MoreResults => {
+                    // A failure of a statement behind the first belongs to a command that is over.
+                    if let Err(failure) = self.receive_one(None, &mut Discard).await
+                        && self.state == State::InFlight
+                    {
+                        return Err(failure);
+                    }
+                }
+            }
+        }
+    }
+
+    pub(super) async fn send_query(&mut self, sql: &[u8]) -> Result<()> {
+        self.make_ready().await?;
+        self.output.clear();
+        let sequence = command::query(&mut self.output, sql);
+        self.send(sequence, Encoding::Text).await
+    }
+
+    /// Sends what is in `output`.
+    #[inline]
+    pub(super) async fn send(&mut self, sequence: u8, encoding: Encoding) -> Result<()> {
+        self.state = State::InFlight;
+        self.reply = Reply::new(self.dialect, encoding);
+        self.input.expect(sequence);
+        match self.stream.write_all(&self.output).await {
+            Ok(()) => Ok(()),
+            Err(error) => Err(self.explain(error).await),
+        }
+    }
+
+    /// A server that hangs up has often said why before; that is what the user wants to know.
+    #[cold]
+    pub(super) async fn explain(&mut self, error: io::Error) -> OperationFailure {
+        if matches!(error.kind(), io::ErrorKind::BrokenPipe | io::ErrorKind::ConnectionReset)
+            && let Ok(span) = self.packet().await
+            && let payload @ [0xFF, ..] = self.input.payload(span)
+            && let Ok(error) = ServerError::decode(payload)
+        {
+            return failure(self.flavour, error);
+        }
+        stream_failure(&error)
+    }
+
+    /// Receives more bytes.
+    #[inline]
+    async fn fill(&mut self) -> Result<()> {
+        match self.stream.read(self.input.space()).await {
+            Ok(0) => {
+                Err(OperationFailure::new(FailureKind::ConnectionLost, "the server closed the connection"))
+            }
+            Ok(count) => {
+                self.input.received(count);
+                Ok(())
+            }
+            Err(error) => Err(stream_failure(&error)),
+        }
+    }
+
+    /// The next packet.
+    pub(super) async fn packet(&mut self) -> Result<Span> {
+        loop {
+            match self.input.pop().map_err(|error| protocol_failure(&error))? {
+                Some(span) => return Ok(span),
+                None => self.fill().await?,
+            }
+        }
+    }
+
+    /// All results of a command, added up.
+    #[inline]
+    pub(super) async fn receive_all<S: RowSink>(
+        &mut self,
+        statement: Option<usize>,
+        sink: &mut S,
+    ) -> Result<Outcome> {
+        let (mut sum, _) = self.receive_one(statement, sink).await?;
+        while self.state == State::MoreResults {
+            let (outcome, _) = self.receive_one(statement, sink).await?;
+            sum.has_rows |= outcome.has_rows;
+            sum.rows += outcome.rows;
+            sum.affected += outcome.affected;
+        }
+        Ok(sum)
+    }
+
+    /// One result, and what its last packet said.
+    #[inline]
+    pub(super) async fn receive_one<S: RowSink>(
+        &mut self,
+        statement: Option<usize>,
+        sink: &mut S,
+    ) -> Result<(Outcome, Done)> {
+        loop {
+            match self.advance(statement, sink)? {
+                Progress::NeedMore => self.fill().await?,
+                Progress::Complete(done) => {
+                    let outcome = Outcome {
+                        has_rows: self.reply.has_rows(),
+                        rows: self.reply.rows(),
+                        affected: done.affected,
+                    };
+                    return Ok((outcome, done));
+                }
+                Progress::Refused(error) => return Err(failure(self.flavour, error)),
+                Progress::WantsFile => self.decline_file().await?,
+            }
+        }
+    }
+
+    /// Works off what has been received, and keeps the connection's state in step.
+    #[inline]
+    pub(super) fn advance<S: RowSink>(&mut self, statement: Option<usize>, sink: &mut S) -> Result<Progress> {
+        let cached = match statement.map(|index| &self.statements[index]) {
+            Some(Known::Prepared { columns, .. }) => columns,
+            _ => &[][..],
+        };
+        let progress = self
+            .reply
+            .advance(&mut self.input, &mut self.rows, cached, sink)
+            .map_err(|error| protocol_failure(&error))?;
+        match &progress {
+            Progress::Complete(done) => {
+                self.status = done.status;
+                if self.reply.has_more() {
+                    self.state = State::MoreResults;
+                } else {
+                    self.finish_exchange();
+                }
+            }
+            Progress::Refused(_) => self.finish_exchange(),
+            Progress::NeedMore | Progress::WantsFile => {}
+        }
+        Ok(progress)
+    }
+
+    #[inline]
+    fn finish_exchange(&mut self) {
+        self.state = State::Ready;
+        self.input.trim();
+        // A large statement's buffer stays as long as such statements come, and goes with the first small one.
+        if self.output.capacity() > KEEP_MAX && self.output.len() <= KEEP_MAX {
+            self.output.shrink_to(KEEP_MAX);
+        }
+    }
+
+    /// A server that asks for a file of ours, though nobody loads one, gets an empty one.
+    async fn decline_file(&mut self) -> Result<()> {
+        let mut empty = Vec::new();
+        let at = packet::begin(&mut empty);
+        let sequence = packet::finish(&mut empty, at, self.input.sequence());
+        self.input.expect(sequence);
+        self.stream.write_all(&empty).await.map_err(|error| stream_failure(&error))?;
+        // Whatever the server makes of it, nothing was loaded.
+        match self.receive_declined().await? {
+            Progress::Refused(error) => Err(failure(self.flavour, error)),
+            _ => Err(OperationFailure::new(
+                FailureKind::Unsupported,
+                "LOAD DATA LOCAL in a statement's text is not supported; no file was sent",
+            )),
+        }
+    }
+
+    async fn receive_declined(&mut self) -> Result<Progress> {
+        loop {
+            match self.advance(None, &mut Discard)? {
+                Progress::NeedMore => self.fill().await?,
+                progress => return Ok(progress),
+            }
+        }
+    }
+
+    /// Receives up to the server's request for a file; anything else is the statement's end.
+    pub(super) async fn receive_file_request(&mut self) -> Result<()> {
+        match self.receive_declined().await? {
+            Progress::WantsFile => Ok(()),
+            Progress::Refused(error) => Err(failure(self.flavour, error)),
+            _ => {
+                Err(OperationFailure::new(FailureKind::Protocol, "LOAD DATA ended before any data was sent"))
+            }
+        }
+    }
+}
+
+/// "This command is not supported in the prepared statement protocol yet."
+const UNSUPPORTED_PREPARED: u16 = 1295;
+/// "Can't create more than max_prepared_stmt_count statements."
+const TOO_MANY_PREPARED: u16 = 1461;
+
+pub(super) fn protocol_failure(error: &Malformed) -> OperationFailure {
+    OperationFailure::new(FailureKind::Protocol, error.to_string())
+}
+
+#[cold]
+fn unknown_statement(statement: Statement) -> OperationFailure {
+    OperationFailure::new(
+        FailureKind::BadStatement,
+        format!("statement {} was not prepared on this connection", statement.0),
+    )
+}
+
+#[inline]
+fn check_parameters(takes: usize, given: usize) -> Result<()> {
+    if takes == given {
+        return Ok(());
+    }
+    Err(OperationFailure::new(
+        FailureKind::BadStatement,
+        format!("the statement takes {takes} parameters, {given} were given"),
+    ))
+}

@@ -1,0 +1,213 @@
+//! Error numbers to failure kinds.
+//!
+//! Sources: MySQL 9 "Server Error Message Reference", MariaDB "Error Codes", TiDB "Error Codes". Up to 1799 the numbers of MySQL
+//! and MariaDB mean the same; above, each went its own way, so those are looked up by who sent them.
+
+use super::protocol::reply::ServerError;
+use dyno_model::failure::{FailureKind, OperationFailure};
+
+/// Whose error numbers they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flavour {
+    /// MySQL, and others that imitate it.
+    Mysql,
+    /// MariaDB.
+    Mariadb,
+}
+
+/// What an error packet means.
+#[must_use]
+pub fn failure(flavour: Flavour, error: ServerError) -> OperationFailure {
+    OperationFailure {
+        kind: kind(flavour, error.code, &error.sqlstate),
+        code: error.code.into(),
+        sqlstate: error.sqlstate,
+        message: error.message,
+    }
+}
+
+/// The kind of an error number; numbers in no table go by the class of their SQLSTATE.
+#[must_use]
+pub fn kind(flavour: Flavour, code: u16, sqlstate: &str) -> FailureKind {
+    let own = match flavour {
+        Flavour::Mysql => mysql(code),
+        Flavour::Mariadb => mariadb(code),
+    };
+    own.or_else(|| shared(code)).unwrap_or_else(|| by_sqlstate(sqlstate))
+}
+
+/// Numbers that only MySQL (and TiDB, above 8000) uses, or uses differently.
+fn mysql(code: u16) -> Option<FailureKind> {
+    use FailureKind as Kind;
+    Some(match code {
+        // NDB refused for good, mostly because the cluster cannot be reached from the SQL node ("Got error 157 from NDBCLUSTER").
+        1296 => Kind::NotReady,
+        // NDB had a temporary error (redo buffers full, a node failing) and rolled back; the transaction may be tried again.
+        1297 => Kind::Serialization,
+        // SELECT ran longer than MAX_EXECUTION_TIME.
+        3024 => Kind::Timeout,
+        // The server is in offline mode.
+        3032 => Kind::NotReady,
+        // GET_LOCK or the locking service found a deadlock.
+        3058 | 3132 => Kind::Deadlock,
+        // Group replication rolled the transaction back at COMMIT: another member had changed the row.
+        3101 => Kind::Serialization,
+        // The account is locked, expired, blocked after wrong passwords, or wants TLS.
+        3118 | 3159 | 3955 => Kind::Authentication,
+        // The server can take no statement now.
+        3168 => Kind::NotReady,
+        // FOR UPDATE NOWAIT found the row locked.
+        3572 => Kind::LockWait,
+        // LOAD DATA LOCAL is switched off.
+        3948 => Kind::Unsupported,
+        // The schema was set read-only.
+        3989 => Kind::ReadOnly,
+        // The session was idle beyond wait_timeout and was ended; sent just before the connection closes.
+        4031 => Kind::ConnectionLost,
+        // TiDB: conflicts that an optimistic transaction finds at COMMIT, and changes of the schema under it.
+        8002 | 8022 | 8028 | 9007 => Kind::Serialization,
+        // TiDB: a lock could not be resolved in time.
+        9004 => Kind::LockWait,
+        // TiDB and ProxySQL: what is behind the SQL layer does not answer.
+        9001 | 9002 | 9003 | 9005 => Kind::NotReady,
+        _ => return None,
+    })
+}
+
+/// Numbers that only MariaDB uses, or uses differently.
+fn mariadb(code: u16) -> Option<FailureKind> {
+    use FailureKind as Kind;
+    Some(match code {
+        // Galera: the node has not joined or has lost the cluster ("WSREP has not yet prepared node for application use").
+        1047 => Kind::NotReady,
+        // KILL ended the session; the connection closes behind it. Whether a COMMIT under way was done is unknown.
+        1927 => Kind::ConnectionLost,
+        // The statement ran longer than max_statement_time.
+        1969 => Kind::Timeout,
+        // The account is locked.
+        4151 => Kind::Authentication,
+        // LOAD DATA LOCAL is switched off.
+        4166 => Kind::Unsupported,
+        _ => return None,
+    })
+}
+
+/// Numbers with one meaning.
+fn shared(code: u16) -> Option<FailureKind> {
+    use FailureKind as Kind;
+    Some(match code {
+        // The connection, or the session of this account, is one too many.
+        1040 | 1203 | 1226 => Kind::OutOfConnections,
+        // No thread could be made for the connection.
+        1135 => Kind::OutOfConnections,
+        // Wrong user or password, or an account without one.
+        1045 | 1698 | 1873 => Kind::Authentication,
+        // This host may not connect, or is blocked after too many failed attempts.
+        1129 | 1130 => Kind::Authentication,
+        // The password has expired.
+        1820 | 1862 => Kind::Authentication,
+        // Client and server share no method of authentication.
+        1251 | 1275 | 1524 => Kind::Authentication,
+        // The server is shutting down, was told to, or starts up.
+        1053 | 1077 | 1078 | 1079 => Kind::NotReady,
+        // The server breaks the connection: forced end, aborted, trouble on the network.
+        1080 | 1152 | 1158..=1161 | 1184 => Kind::ConnectionLost,
+        // Numbers of client libraries, which proxies pass on: could not connect; gone away; lost during the statement.
+        2002 | 2003 => Kind::ConnectRefused,
+        2006 | 2013 | 2055 => Kind::ConnectionLost,
+        // Packets out of order, not decompressed, malformed; an unknown command.
+        1155..=1157 | 1835 | 1047 => Kind::Protocol,
+        // InnoDB found a cycle of waiting transactions and rolled this one back; Galera reports failed certification so, too.
+        1213 => Kind::Deadlock,
+        // An XA transaction was rolled back by a deadlock.
+        1614 => Kind::Deadlock,
+        // The row has changed since it was read: MariaDB's snapshot isolation, NDB's conflict detection.
+        1020 => Kind::Serialization,
+        // Tables were changed under the transaction ("please retry transaction"), or under a prepared statement.
+        1412 | 1615 => Kind::Serialization,
+        // innodb_lock_wait_timeout; only the statement was rolled back, unless innodb_rollback_on_timeout. Also NDB and NOWAIT.
+        1205 => Kind::LockWait,
+        // An XA transaction waited too long and was rolled back.
+        1613 => Kind::LockWait,
+        // A unique key exists.
+        1022 | 1062 | 1169 | 1586 | 1761 | 1762 | 1859 => Kind::DuplicateKey,
+        // KILL QUERY, or a session killed while a statement ran.
+        1317 => Kind::Cancelled,
+        // read_only or a like option; super_read_only; an InnoDB that only reads; a read-only table, transaction or backup lock.
+        1290 | 1836 | 1874 | 1036 | 1207 | 1792 | 1223 => Kind::ReadOnly,
+        // The account may use neither the database, nor the table, nor the column, nor the routine, nor the statement.
+        1044 | 1142 | 1143 | 1227 | 1370 | 1410 | 1419 => Kind::Permission,
+        // Broken SQL, an empty statement, more or fewer values than columns, wrong parameters, too many of them.
+        1064 | 1065 | 1136 | 1149 | 1210 | 1243 | 1390 => Kind::BadStatement,
+        // No database chosen, unknown or existing database.
+        1046 | 1049 | 1007 | 1008 => Kind::BadStatement,
+        // Unknown, existing or ambiguous table, column, key, routine.
+        1050 | 1051 | 1052 | 1054 | 1060 | 1061 | 1072 | 1091 | 1109 | 1146 | 1305 => Kind::BadStatement,
+        // Unknown or unfit character set, variable, time zone, storage engine; a variable that only reads.
+        1115 | 1193 | 1231 | 1232 | 1238 | 1273 | 1286 | 1298 => Kind::BadStatement,
+        // The statement is longer than max_allowed_packet; the connection closes behind it.
+        1153 => Kind::BadStatement,
+        // Out of disk, memory, sort memory, handles; table, lock table, undo slots or binary log cache full.
+        1021 | 1026 | 1037 | 1038 | 1041 | 1114 | 1197 | 1206 | 1637 => Kind::OutOfResources,
+        // The mysys library's own: cannot write, no memory, disk full.
+        3 | 5 | 20 => Kind::OutOfResources,
+        // max_prepared_stmt_count is reached by all sessions together.
+        1461 => Kind::OutOfResources,
+        // The server cannot do it at all, not as a prepared statement, or not for this client.
+        1148 | 1235 | 1295 => Kind::Unsupported,
+        _ => return None,
+    })
+}
+
+fn by_sqlstate(sqlstate: &str) -> FailureKind {
+    match sqlstate.get(..2) {
+        // Connection exceptions.
+        Some("08") => FailureKind::ConnectionLost,
+        // Invalid authorisation.
+        Some("28") => FailureKind::Authentication,
+        // Transaction rollback.
+        Some("40") => FailureKind::Serialization,
+        // Syntax error or access rule violation.
+        Some("42") => FailureKind::BadStatement,
+        _ => FailureKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_classified_by_who_sent_them() {
+        let cases = [
+            (Flavour::Mysql, 1213, "40001", FailureKind::Deadlock),
+            (Flavour::Mariadb, 1020, "HY000", FailureKind::Serialization),
+            (Flavour::Mysql, 1205, "HY000", FailureKind::LockWait),
+            (Flavour::Mysql, 1062, "23000", FailureKind::DuplicateKey),
+            (Flavour::Mysql, 1040, "08004", FailureKind::OutOfConnections),
+            (Flavour::Mysql, 1045, "28000", FailureKind::Authentication),
+            (Flavour::Mysql, 1044, "42000", FailureKind::Permission),
+            (Flavour::Mysql, 1053, "08S01", FailureKind::NotReady),
+            (Flavour::Mysql, 1297, "HY000", FailureKind::Serialization),
+            // In MariaDB this comes from engines other than NDB.
+            (Flavour::Mariadb, 1297, "HY000", FailureKind::Other),
+            (Flavour::Mysql, 3024, "HY000", FailureKind::Timeout),
+            (Flavour::Mariadb, 1969, "70100", FailureKind::Timeout),
+            (Flavour::Mysql, 1047, "08S01", FailureKind::Protocol),
+            (Flavour::Mariadb, 1047, "08S01", FailureKind::NotReady),
+            // A check constraint in MariaDB, an idle session in MySQL.
+            (Flavour::Mariadb, 4031, "HY000", FailureKind::Other),
+            (Flavour::Mysql, 4031, "HY000", FailureKind::ConnectionLost),
+            // Unknown numbers go by SQLSTATE.
+            (Flavour::Mysql, 60_000, "40001", FailureKind::Serialization),
+            (Flavour::Mysql, 60_000, "42S99", FailureKind::BadStatement),
+            (Flavour::Mysql, 60_000, "", FailureKind::Other),
+            (Flavour::Mysql, 60_000, "é", FailureKind::Other),
+            // A value out of range is the data's fault, not the statement's.
+            (Flavour::Mysql, 1264, "22003", FailureKind::Other),
+        ];
+        for (flavour, code, sqlstate, expected) in cases {
+            assert_eq!(kind(flavour, code, sqlstate), expected, "{flavour:?} {code} {sqlstate}");
+        }
+    }
+}

@@ -1,0 +1,219 @@
+//! From a connected socket to a logged-in session.
+
+use super::connection::{Connection, protocol_failure};
+use super::error::{Flavour, failure};
+use super::protocol::auth::{self, Plugin};
+use super::protocol::handshake::{AuthReply, Greeting, Login, capability};
+use super::protocol::packet;
+use super::protocol::reply::{Dialect, Done, ServerError};
+use crate::transport::{Stream, client_configuration, stream_failure};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::{Endpoint, Target, Tls};
+use rustls::ClientConfig;
+use std::sync::{Arc, Mutex};
+
+type Result<T> = std::result::Result<T, OperationFailure>;
+
+/// What we can do; what the server can do as well is agreed upon.
+const CAPABILITIES: u32 = capability::LONG_FLAG
+    | capability::LOCAL_FILES
+    | capability::PROTOCOL_41
+    | capability::TRANSACTIONS
+    | capability::SECURE_CONNECTION
+    | capability::MULTI_STATEMENTS
+    | capability::MULTI_RESULTS
+    | capability::PS_MULTI_RESULTS
+    | capability::PLUGIN_AUTH
+    | capability::CONNECT_ATTRIBUTES
+    | capability::PLUGIN_AUTH_LENGTH_ENCODED
+    | capability::DEPRECATE_EOF;
+
+/// Greets, encrypts if asked to, and authenticates.
+pub(super) async fn log_in(stream: Stream, target: &Target) -> Result<Connection> {
+    let mut connection = Connection::unauthenticated(stream, target.query_mode);
+    let greeting = receive_greeting(&mut connection).await?;
+    let flavour = if greeting.is_mariadb() { Flavour::Mariadb } else { Flavour::Mysql };
+    let agreed = agree(&greeting, target)?;
+    connection.set_session(greeting.version(), greeting.thread, flavour);
+    let mut sequence = 1;
+    let plugin = Plugin::from_name(&greeting.plugin).unwrap_or(Plugin::NativePassword);
+    let mut login = Login {
+        capabilities: agreed.capabilities,
+        capabilities_mariadb: agreed.capabilities_mariadb,
+        collation: greeting.collation_utf8mb4(),
+        user: &target.user,
+        proof: &[],
+        database: &target.database,
+        plugin: plugin.name(),
+    };
+    if let Some(configuration) = shared_configuration(&target.tls)? {
+        let mut out = Vec::new();
+        sequence = login.write_tls_request(&mut out, sequence);
+        connection.stream.write_all(&out).await.map_err(|error| stream_failure(&error))?;
+        let host = match &target.endpoint {
+            Endpoint::Tcp { host, .. } => host.as_str(),
+            _ => "localhost",
+        };
+        connection.stream.start_tls(configuration, host).await?;
+    }
+    let is_private = connection.stream.is_encrypted() || matches!(target.endpoint, Endpoint::Unix(_));
+    let proof = plugin.first_answer(target.password.reveal(), plugin.nonce(&greeting.nonce), is_private);
+    login.proof = &proof;
+    let mut out = Vec::new();
+    sequence = login.write(&mut out, sequence);
+    connection.stream.write_all(&out).await.map_err(|error| stream_failure(&error))?;
+    connection.input.expect(sequence);
+    let nonce = plugin.nonce(&greeting.nonce).to_vec();
+    Authentication { target, plugin, nonce, is_private }.run(&mut connection).await?;
+    connection.set_dialect(Dialect {
+        is_ok_terminated: agreed.capabilities & capability::DEPRECATE_EOF != 0,
+        has_cached_metadata: agreed.capabilities_mariadb & capability::MARIADB_CACHE_METADATA != 0,
+    });
+    Ok(connection)
+}
+
+async fn receive_greeting(connection: &mut Connection) -> Result<Greeting> {
+    connection.input.expect(0);
+    let span = connection.packet().await?;
+    let payload = connection.input.payload(span);
+    if payload.first() == Some(&0xFF) {
+        // Too many connections, host blocked: refused before anybody has said who they are.
+        let error = ServerError::decode(payload).map_err(|error| protocol_failure(&error))?;
+        return Err(failure(Flavour::Mysql, error));
+    }
+    Greeting::decode(payload).map_err(|error| protocol_failure(&error))
+}
+
+struct Agreed {
+    capabilities: u32,
+    capabilities_mariadb: u32,
+}
+
+fn agree(greeting: &Greeting, target: &Target) -> Result<Agreed> {
+    let unsupported = |what: &str| OperationFailure::new(FailureKind::Unsupported, what);
+    if greeting.capabilities & capability::PROTOCOL_41 == 0 {
+        return Err(unsupported("the server speaks only the protocol of before MySQL 4.1"));
+    }
+    let mut wanted = CAPABILITIES;
+    if !target.database.is_empty() {
+        wanted |= capability::CONNECT_WITH_DB;
+    }
+    if target.tls != Tls::Off {
+        if greeting.capabilities & capability::SSL == 0 {
+            return Err(unsupported(
+                "the server offers no TLS; configure a certificate on it, or set the system's tls to \"off\"",
+            ));
+        }
+        wanted |= capability::SSL;
+    }
+    if greeting.capabilities & capability::MYSQL != 0 {
+        wanted |= capability::MYSQL;
+    }
+    for (what, text) in [("user", &target.user), ("database", &target.database)] {
+        if text.contains('\0') {
+            return Err(unsupported(&format!(
+                "{what} {text:?}: MySQL cannot transmit a name with a NUL in it"
+            )));
+        }
+    }
+    Ok(Agreed {
+        capabilities: wanted & greeting.capabilities,
+        capabilities_mariadb: capability::MARIADB_CACHE_METADATA & greeting.capabilities_mariadb,
+    })
+}
+
+/// The exchange after the login packet.
+struct Authentication<'a> {
+    target: &'a Target,
+    plugin: Plugin,
+    nonce: Vec<u8>,
+    is_private: bool,
+}
+
+impl Authentication<'_> {
+    async fn run(&mut self, connection: &mut Connection) -> Result<()> {
+        loop {
+            let span = connection.packet().await?;
+            let payload = connection.input.payload(span);
+            let answer = match AuthReply::decode(payload).map_err(|error| protocol_failure(&error))? {
+                AuthReply::Accepted => {
+                    let done = Done::decode_ok(payload).map_err(|error| protocol_failure(&error))?;
+                    connection.set_status(done.status);
+                    return Ok(());
+                }
+                AuthReply::Refused(payload) => {
+                    let error = ServerError::decode(payload).map_err(|error| protocol_failure(&error))?;
+                    return Err(failure(connection.flavour(), error));
+                }
+                AuthReply::Switch { plugin, nonce } => {
+                    self.plugin = Plugin::from_name(plugin).ok_or_else(|| unknown_plugin(plugin))?;
+                    self.nonce = self.plugin.nonce(nonce).to_vec();
+                    Some(self.plugin.first_answer(self.password(), &self.nonce, self.is_private))
+                }
+                AuthReply::More(more) => self.answer(more)?,
+            };
+            if let Some(answer) = answer {
+                let mut out = Vec::new();
+                let at = packet::begin(&mut out);
+                out.extend_from_slice(&answer);
+                let sequence = packet::finish(&mut out, at, connection.input.sequence());
+                connection.stream.write_all(&out).await.map_err(|error| stream_failure(&error))?;
+                connection.input.expect(sequence);
+            }
+        }
+    }
+
+    fn password(&self) -> &str {
+        self.target.password.reveal()
+    }
+
+    /// What to say when the plugin has more to say; `None` when it only announces the end.
+    fn answer(&self, more: &[u8]) -> Result<Option<Vec<u8>>> {
+        match (self.plugin, more) {
+            (Plugin::CachingSha2, [auth::CACHING_SHA2_FAST]) => Ok(None),
+            (Plugin::CachingSha2, [auth::CACHING_SHA2_FULL]) if self.is_private => {
+                Ok(Some(auth::cleartext(self.password())))
+            }
+            (Plugin::CachingSha2, [auth::CACHING_SHA2_FULL]) => {
+                Ok(Some(vec![auth::CACHING_SHA2_KEY_REQUEST]))
+            }
+            // Only over an open connection is the key asked for; a private one has sent the password already.
+            (Plugin::CachingSha2 | Plugin::Sha256, key) if !self.is_private => {
+                auth::rsa_encrypted(self.password(), &self.nonce, key)
+                    .map(Some)
+                    .map_err(|error| protocol_failure(&error))
+            }
+            (plugin, _) => Err(OperationFailure::new(
+                FailureKind::Protocol,
+                format!("the server's plugin {} says something that it has no reason to say", plugin.name()),
+            )),
+        }
+    }
+}
+
+fn unknown_plugin(plugin: &str) -> OperationFailure {
+    OperationFailure::new(
+        FailureKind::Unsupported,
+        format!(
+            "the account uses the authentication plugin {plugin}, which dyno does not speak; it speaks {}; \
+             change the account, e.g. ALTER USER ... IDENTIFIED ...",
+            Plugin::NAMES
+        ),
+    )
+}
+
+/// Configurations made so far. Connections to one system share theirs, so that TLS sessions can be resumed
+/// and the file of authorities is read once.
+static CONFIGURATIONS: Mutex<Vec<(Tls, Arc<ClientConfig>)>> = Mutex::new(Vec::new());
+
+fn shared_configuration(tls: &Tls) -> Result<Option<Arc<ClientConfig>>> {
+    let mut known = CONFIGURATIONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some((_, configuration)) = known.iter().find(|(for_tls, _)| for_tls == tls) {
+        return Ok(Some(Arc::clone(configuration)));
+    }
+    let configuration = client_configuration(tls)?;
+    if let Some(configuration) = &configuration {
+        known.push((tls.clone(), Arc::clone(configuration)));
+    }
+    Ok(configuration)
+}

@@ -1,0 +1,112 @@
+//! What a result set says about its columns; only what decoding needs is kept.
+
+use super::Result;
+use super::cursor::Cursor;
+
+/// Numbers of the types, as in column definitions and parameters.
+pub mod kind {
+    /// DECIMAL before 5.0.
+    pub const DECIMAL: u8 = 0;
+    /// TINYINT.
+    pub const TINY: u8 = 1;
+    /// SMALLINT.
+    pub const SHORT: u8 = 2;
+    /// INT.
+    pub const LONG: u8 = 3;
+    /// FLOAT.
+    pub const FLOAT: u8 = 4;
+    /// DOUBLE.
+    pub const DOUBLE: u8 = 5;
+    /// NULL as a parameter's type.
+    pub const NULL: u8 = 6;
+    /// TIMESTAMP.
+    pub const TIMESTAMP: u8 = 7;
+    /// BIGINT.
+    pub const LONG_LONG: u8 = 8;
+    /// MEDIUMINT.
+    pub const INT24: u8 = 9;
+    /// DATE.
+    pub const DATE: u8 = 10;
+    /// TIME.
+    pub const TIME: u8 = 11;
+    /// DATETIME.
+    pub const DATETIME: u8 = 12;
+    /// YEAR.
+    pub const YEAR: u8 = 13;
+    /// DATE, as tables store it.
+    pub const NEW_DATE: u8 = 14;
+    /// BIT.
+    pub const BIT: u8 = 16;
+    /// TIMESTAMP with fractions, as tables store it.
+    pub const TIMESTAMP2: u8 = 17;
+    /// DATETIME with fractions, as tables store it.
+    pub const DATETIME2: u8 = 18;
+    /// TIME with fractions, as tables store it.
+    pub const TIME2: u8 = 19;
+    /// BLOB and TEXT.
+    pub const BLOB: u8 = 252;
+    /// VARCHAR and VARBINARY.
+    pub const VAR_STRING: u8 = 253;
+}
+
+/// A column of a result set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// Number of its type: see [`kind`].
+    pub kind: u8,
+    /// For integers.
+    pub is_unsigned: bool,
+    /// Digits after the point; for times those of the seconds. 31 stands for "as many as there are".
+    pub decimals: u8,
+}
+
+/// Flag of a definition: UNSIGNED.
+const UNSIGNED: u16 = 1 << 5;
+
+impl Column {
+    /// Decodes a column definition.
+    ///
+    /// # Errors
+    /// When it is cut off.
+    pub fn decode(payload: &[u8]) -> Result<Self> {
+        let mut cursor = Cursor::new(payload);
+        // Catalogue, database, table, original table, name, original name.
+        for _ in 0..6 {
+            cursor.length_encoded_bytes()?;
+        }
+        let mut fixed = Cursor::new(cursor.length_encoded_bytes()?);
+        let _collation = fixed.u16()?;
+        let _width = fixed.u32()?;
+        let kind = fixed.u8()?;
+        let flags = fixed.u16()?;
+        let decimals = fixed.u8()?;
+        Ok(Self { kind, is_unsigned: flags & UNSIGNED != 0, decimals })
+    }
+
+    /// True for types whose text is an integer.
+    #[must_use]
+    pub fn is_integer(&self) -> bool {
+        matches!(
+            self.kind,
+            kind::TINY | kind::SHORT | kind::LONG | kind::LONG_LONG | kind::INT24 | kind::YEAR
+        )
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_definition_gives_type_sign_and_decimals() {
+        let payload =
+            b"\x03def\x04test\x01t\x01t\x02id\x02id\x0c\x3f\x00\x0b\x00\x00\x00\x08\x23\x50\x00\x00\x00";
+        assert_eq!(
+            Column::decode(payload),
+            Ok(Column { kind: kind::LONG_LONG, is_unsigned: true, decimals: 0 })
+        );
+        for end in 0..payload.len() - 2 {
+            assert!(Column::decode(&payload[..end]).is_err(), "{end}");
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! Values written into the text of a statement.
+
+use crate::value::Value;
+use std::io::Write;
+
+/// How string literals are read by the server, which depends on its SQL mode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Backslash {
+    /// A backslash escapes what follows it.
+    Escapes,
+    /// `NO_BACKSLASH_ESCAPES`: it stands for itself.
+    IsPlain,
+}
+
+/// Appends a value as a literal. False when there is none for it: NaN and infinity.
+#[inline]
+pub fn write_literal(out: &mut Vec<u8>, value: &Value<'_>, backslash: Backslash) -> bool {
+    match value {
+        Value::Null => out.extend_from_slice(b"NULL"),
+        Value::Integer(value) => write_integer(out, *value),
+        // With an exponent the literal is a DOUBLE; without one it would be a DECIMAL.
+        Value::Float(value) if value.is_finite() => {
+            let _ = write!(out, "{value:e}");
+        }
+        Value::Float(_) => return false,
+        Value::Text(text) => write_string(out, text.as_bytes(), backslash),
+        Value::Bytes(bytes) => {
+            out.extend_from_slice(b"_binary");
+            write_string(out, bytes, backslash);
+        }
+    }
+    true
+}
+
+/// Appends an integer in decimal.
+#[inline]
+pub fn write_integer(out: &mut Vec<u8>, value: i64) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut rest = value.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if value < 0 {
+        out.push(b'-');
+    }
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// Appends a string in quotes. In UTF-8 no byte of a longer character is a quote or backslash, so bytes can be looked at singly.
+#[inline]
+pub fn write_string(out: &mut Vec<u8>, bytes: &[u8], backslash: Backslash) {
+    out.push(b'\'');
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(|byte| *byte == b'\'' || *byte == b'\\') {
+        let special = rest[at];
+        out.extend_from_slice(&rest[..=at]);
+        if special == b'\'' || backslash == Backslash::Escapes {
+            out.push(special);
+        }
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
+    out.push(b'\'');
+}
+
+/// Appends a name in backticks.
+pub fn write_name(out: &mut Vec<u8>, name: &str) {
+    out.push(b'`');
+    for byte in name.bytes() {
+        if byte == b'`' {
+            out.push(byte);
+        }
+        out.push(byte);
+    }
+    out.push(b'`');
+}
+
+/// Appends a field's text as `LOAD DATA` reads it: tab, newline and backslash escaped.
+#[inline]
+pub fn write_load_data(out: &mut Vec<u8>, bytes: &[u8]) {
+    let mut rest = bytes;
+    while let Some(at) = rest.iter().position(|byte| matches!(byte, b'\t' | b'\n' | b'\\')) {
+        out.extend_from_slice(&rest[..at]);
+        // The characters themselves may stand behind the backslash.
+        out.extend_from_slice(&[b'\\', rest[at]]);
+        rest = &rest[at + 1..];
+    }
+    out.extend_from_slice(rest);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn literal(value: Value<'_>, backslash: Backslash) -> String {
+        let mut out = Vec::new();
+        assert!(write_literal(&mut out, &value, backslash));
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn values_become_literals() {
+        let cases = [
+            (Value::Null, "NULL"),
+            (Value::Integer(i64::MIN), "-9223372036854775808"),
+            (Value::Integer(0), "0"),
+            (Value::Integer(1234567890), "1234567890"),
+            (Value::Float(0.1), "1e-1"),
+            (Value::Float(-2.5e300), "-2.5e300"),
+            (Value::Text("it's"), "'it''s'"),
+            (Value::Text("a\\'b"), "'a\\\\''b'"),
+            (Value::Bytes(b"x"), "_binary'x'"),
+        ];
+        for (value, text) in cases {
+            assert_eq!(literal(value, Backslash::Escapes), text);
+        }
+        assert_eq!(literal(Value::Text("a\\'b"), Backslash::IsPlain), "'a\\''b'");
+        assert!(!write_literal(&mut Vec::new(), &Value::Float(f64::NAN), Backslash::Escapes));
+    }
+
+    #[test]
+    fn names_and_fields_are_escaped() {
+        let mut out = Vec::new();
+        write_name(&mut out, "a`b");
+        write_load_data(&mut out, b"\ttab\\ \n");
+        assert_eq!(out, b"`a``b`\\\ttab\\\\ \\\n");
+    }
+}

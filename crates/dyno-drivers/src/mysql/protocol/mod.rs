@@ -1,0 +1,45 @@
+//! The client side of the MySQL protocol: bytes in, bytes out, no I/O.
+//!
+//! * [`packet`]: packets in the receive buffer, and headers before what is sent;
+//! * [`handshake`] and [`auth`]: greeting, login, proofs of the password;
+//! * [`command`]: what a client sends after logging in;
+//! * [`reply`]: the state machine over the packets of an answer, with [`column`] and [`row`];
+//! * [`literal`] and [`template`]: statements sent as text with values written into them.
+//!
+//! Sources: "MySQL Internals: Client/Server Protocol" (dev.mysql.com/doc/dev/mysql-server, page PROTOCOL) and MariaDB's
+//! knowledge base, "Client/Server Protocol", for what MariaDB does differently.
+
+pub mod auth;
+pub mod column;
+pub mod command;
+pub mod cursor;
+pub mod handshake;
+pub mod literal;
+pub mod packet;
+pub mod reply;
+pub mod row;
+pub mod template;
+
+use std::fmt;
+
+/// Bytes that do not follow the protocol. The text says which part, and what stands there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Malformed(pub String);
+
+impl Malformed {
+    /// What is wrong, as a fragment: "column count: 3 bytes missing".
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Self(what.into())
+    }
+}
+
+impl fmt::Display for Malformed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the server does not follow the MySQL protocol: {}", self.0)
+    }
+}
+
+impl std::error::Error for Malformed {}
+
+/// Result of decoding.
+pub type Result<T> = std::result::Result<T, Malformed>;
