@@ -220,8 +220,6 @@ messages! {
     PAGE_WORKERS [] "generator workers";
     /// Cell.
     PAGE_WORKERS_AUTOMATIC [] "chosen by dyno";
-    /// Row of options.
-    PAGE_OPTIONS [] "options";
 
     // Method.
     /// Heading.

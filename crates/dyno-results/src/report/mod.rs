@@ -2,4 +2,5 @@
 
 pub mod chart;
 pub mod figures;
+pub mod html;
 pub mod model;

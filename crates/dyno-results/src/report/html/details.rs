@@ -1,0 +1,246 @@
+//! Treatment by treatment, folded: statements, distribution, course, trials.
+
+use super::charts::thinned;
+use super::{Figure, Page, cells};
+use crate::messages::{finding, headings, notes, page};
+use crate::report::chart::palette::Slot;
+use crate::report::chart::percentiles::{Distribution, PercentileChart};
+use crate::report::chart::timeline::{Course, Moment, TimelineChart};
+use crate::report::figures;
+use crate::report::model::{MergedLatency, StatementRow, Timeline, TimelinePoint, TrialRow, TrialState};
+use dyno_model::finding::Finding;
+use maud::{Markup, html};
+
+/// More treatments than this stay folded on paper, and their charts hold fewer points.
+const MANY: usize = 24;
+
+/// Points that a line of a treatment's chart holds at most.
+fn points_most(page: &Page<'_>) -> usize {
+    if page.model.treatments.len() > MANY { 60 } else { 120 }
+}
+
+/// All treatments.
+pub(super) fn section(page: &Page<'_>) -> Markup {
+    let class = if page.model.treatments.len() > MANY { "treatment deep" } else { "treatment" };
+    html! {
+        section #details {
+            h2 { (page.text(&page::PAGE_DETAILS)) }
+            p { (page.text(&page::PAGE_DETAILS_NOTE)) }
+            @for treatment in 0..page.model.treatments.len() {
+                details class=(class) id={ "t" (treatment) } {
+                    (summary(page, treatment))
+                    (statements(page, treatment))
+                    @if let Some(figure) = distribution(page, treatment) { (figure.markup(page)) }
+                    @if let Some(figure) = timeline(page, treatment) { (figure.markup(page)) }
+                    (trials(page, treatment))
+                }
+            }
+            p.note { (page.text(&notes::NOTE_MERGED)) }
+        }
+    }
+}
+
+fn summary(page: &Page<'_>, treatment: usize) -> Markup {
+    let row = &page.model.treatments[treatment];
+    html! {
+        summary {
+            b { (cells::treatment_name(page, treatment)) }
+            @if let Some(throughput) = &row.throughput {
+                span { (cells::estimate(page, Some(throughput))) " " (figures::symbol(throughput.unit)) }
+            }
+            span { (cells::validity_chip(page, row.validity)) }
+        }
+    }
+}
+
+fn statements(page: &Page<'_>, treatment: usize) -> Markup {
+    let Some(table) = page.model.statements.iter().find(|table| table.treatment == treatment) else {
+        return html! {};
+    };
+    html! {
+        div.wide { table {
+            caption { (page.text(&headings::STATEMENTS)) " (ms)" }
+            thead { tr {
+                th.l scope="col" { (page.text(&headings::STATEMENT)) }
+                th scope="col" { (page.text(&headings::COUNT)) }
+                th scope="col" { (page.text(&headings::FAILED)) }
+                th scope="col" { (page.text(&headings::MEAN)) }
+                th scope="col" { (page.text(&headings::STANDARD_DEVIATION)) }
+                th scope="col" { (page.text(&headings::MIN)) }
+                @for percentile in ["50", "70", "80", "90", "95", "99", "99.9"] { th.n scope="col" { (percentile) " %" } }
+                th scope="col" { (page.text(&headings::MAX)) }
+            } }
+            tbody {
+                (statement_row(page, &table.transaction))
+                @for statement in &table.statements { (statement_row(page, statement)) }
+            }
+        } }
+    }
+}
+
+fn statement_row(page: &Page<'_>, row: &StatementRow) -> Markup {
+    let latency = row.latency.as_ref();
+    let exact = |value: fn(&MergedLatency) -> f64| cells::optional(page, latency.map(value));
+    let percentile =
+        |value: fn(&MergedLatency) -> Option<f64>| cells::optional(page, latency.and_then(value));
+    html! {
+        tr {
+            th scope="row" { (row.name) }
+            td { (figures::count(row.ok)) }
+            td class=(cells::alarm_if(row.failed > 0)) { (figures::count(row.failed)) }
+            td { (exact(|l| l.mean)) }
+            td { (exact(|l| l.standard_deviation)) }
+            td { (exact(|l| l.min)) }
+            td { (percentile(|l| l.p50)) }
+            td { (percentile(|l| l.p70)) }
+            td { (percentile(|l| l.p80)) }
+            td { (percentile(|l| l.p90)) }
+            td { (percentile(|l| l.p95)) }
+            td { (percentile(|l| l.p99)) }
+            td { (percentile(|l| l.p999)) }
+            td { (exact(|l| l.max)) }
+        }
+    }
+}
+
+fn distribution(page: &Page<'_>, treatment: usize) -> Option<Figure> {
+    let curve = page.model.percentile_curves.iter().find(|curve| curve.treatment == treatment)?;
+    let most = points_most(page) * 2 / 3;
+    let name = cells::treatment_name(page, treatment);
+    let title = page.fill(&page::CHART_TITLE_DISTRIBUTION, &[("treatment", &name)]);
+    let id = format!("t{treatment}-distribution");
+    let place = |point: &crate::report::model::PercentilePoint| (point.one_in, point.value_ms);
+    let merged = thinned(&curve.merged, most).iter().map(place).collect();
+    let repeats = curve.repeats.iter().map(|r| thinned(r, most / 2).iter().map(place).collect()).collect();
+    let chart = PercentileChart {
+        id: format!("{id}-chart"),
+        title: title.clone(),
+        description: page.fill(&page::CHART_DESCRIPTION_PERCENTILES, &[("lines", &name)]),
+        x_title: page.text(&page::CHART_PERCENTILE).to_owned(),
+        y_title: page.text(&page::CHART_TIME_LOG).to_owned(),
+        height: 230.0,
+        curves: vec![Distribution { label: name, slot: Slot(0), merged, repeats }],
+    };
+    let captions = vec![page.text(&page::CHART_CAPTION_PERCENTILES).to_owned()];
+    Some(Figure { id, title, captions, chart: chart.draw(), data: None })
+}
+
+fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
+    let timelines: Vec<&Timeline> =
+        page.model.timelines.iter().filter(|t| t.treatment == treatment && !t.points.is_empty()).collect();
+    if timelines.is_empty() {
+        return None;
+    }
+    let longest = timelines.iter().map(|t| t.points.len()).max().unwrap_or(0);
+    let step = longest.div_ceil(points_most(page)).max(1);
+    let name = cells::treatment_name(page, treatment);
+    let title = page.fill(&page::CHART_TITLE_TIMELINE, &[("treatment", &name)]);
+    let id = format!("t{treatment}-timeline");
+    let chart = TimelineChart {
+        id: format!("{id}-chart"),
+        title: title.clone(),
+        description: page
+            .fill(&page::CHART_DESCRIPTION_TIMELINE, &[("trials", &timelines.len().to_string())]),
+        x_title: page.text(&page::CHART_SECONDS).to_owned(),
+        throughput_title: page.text(&page::CHART_PER_SECOND).to_owned(),
+        latency_title: page.text(&page::CHART_TIME).to_owned(),
+        median_label: page.text(&page::CHART_MEDIAN).to_owned(),
+        p99_label: page.text(&page::CHART_P99).to_owned(),
+        repeats: timelines.iter().map(|timeline| course(page, timeline, step)).collect(),
+    };
+    let mut captions = vec![page.text(&page::CHART_CAPTION_TIMELINE).to_owned()];
+    if step > 1 {
+        let length = timelines[0].points.first().map_or(1.0, |point| point.length_s) * step as f64;
+        captions.push(page.fill(&page::CHART_CAPTION_BINNED, &[("seconds", &figures::digits(length))]));
+    }
+    Some(Figure { id, title, captions, chart: chart.draw(), data: None })
+}
+
+fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
+    let trial = page.model.trials.iter().find(|trial| trial.id == timeline.trial);
+    let is_invalid = trial.is_some_and(|trial| trial.state == TrialState::Invalid);
+    let message = if is_invalid { &page::CHART_BLOCK_INVALID } else { &page::CHART_BLOCK };
+    let window = timeline.points.iter().find(|point| !point.is_warmup).map_or(0.0, |point| point.start_s);
+    // The last interval is often a fraction of a second and may be empty without anything being wrong.
+    let whole = timeline.points.split_last().map_or(&[][..], |(_, firsts)| firsts);
+    let empty = whole.iter().filter(|point| point.throughput == 0.0 && !point.is_warmup);
+    let mut stalls: Vec<(f64, f64)> = empty.map(|p| (p.start_s, p.start_s + p.length_s)).collect();
+    for finding in trial.map_or(&[][..], |trial| &trial.findings) {
+        if let Finding::Stall { longest_gap, at } = finding {
+            stalls.push((window + at, window + at + longest_gap));
+        }
+    }
+    Course {
+        title: page.fill(message, &[("block", &timeline.block.to_string())]),
+        points: binned(&timeline.points, step),
+        stalls,
+    }
+}
+
+/// `step` intervals as one: the mean throughput, the middle one of the medians, the highest of the 99th percentiles.
+/// Warm-up and measured window are never mixed.
+fn binned(points: &[TimelinePoint], step: usize) -> Vec<Moment> {
+    let phases = points.chunk_by(|a, b| a.is_warmup == b.is_warmup);
+    phases.flat_map(|phase| phase.chunks(step.max(1)).map(bin)).collect()
+}
+
+fn bin(points: &[TimelinePoint]) -> Moment {
+    let first = &points[0];
+    let length: f64 = points.iter().map(|point| point.length_s).sum();
+    let committed: f64 = points.iter().map(|point| point.throughput * point.length_s).sum();
+    let mut medians: Vec<f64> = points.iter().filter_map(|point| point.p50_ms).collect();
+    medians.sort_by(f64::total_cmp);
+    Moment {
+        start: first.start_s,
+        length,
+        is_warmup: first.is_warmup,
+        throughput: if length > 0.0 { committed / length } else { 0.0 },
+        median: medians.get(medians.len() / 2).copied(),
+        p99: points.iter().filter_map(|point| point.p99_ms).max_by(f64::total_cmp),
+    }
+}
+
+fn trials(page: &Page<'_>, treatment: usize) -> Markup {
+    let rows = page.model.trials.iter().filter(|trial| trial.treatment == treatment);
+    html! {
+        div.wide { table {
+            caption { (page.text(&headings::TRIALS)) }
+            thead { tr {
+                th.l scope="col" { (page.text(&headings::TRIAL)) }
+                @for message in [
+                    &headings::THROUGHPUT, &headings::MEAN_MS, &headings::P50_MS, &headings::P95_MS,
+                    &headings::P99_MS, &headings::MAX_MS, &headings::COMMITTED, &headings::RETRIES,
+                    &headings::FAILED, &headings::LOST,
+                ] { th scope="col" { (page.text(message)) } }
+                th.l scope="col" { (page.text(&headings::VALIDITY_COLUMN)) }
+            } }
+            tbody { @for trial in rows { (trial_row(page, trial)) } }
+        } }
+    }
+}
+
+fn trial_row(page: &Page<'_>, trial: &TrialRow) -> Markup {
+    let doubts: Vec<String> =
+        trial.findings.iter().map(|finding| finding::sentence(finding, page.lang)).collect();
+    let doubts = doubts.join(" ");
+    html! {
+        tr {
+            th scope="row" { (trial.id) }
+            @match &trial.figures {
+                None => td.l colspan="10" { (trial.reason) },
+                Some(figures_of) => {
+                    @for value in [
+                        figures_of.throughput, figures_of.mean_ms, figures_of.p50_ms, figures_of.p95_ms,
+                        figures_of.p99_ms, figures_of.max_ms,
+                    ] { td { (figures::digits(value)) } }
+                    @for count in [figures_of.committed, figures_of.retries] { td { (figures::count(count)) } }
+                    td class=(cells::alarm_if(figures_of.failed > 0)) { (figures::count(figures_of.failed)) }
+                    td class=(cells::alarm_if(figures_of.lost.is_some_and(|lost| lost > 0))) {
+                        (figures_of.lost.map_or_else(|| page.text(&headings::ABSENT).to_owned(), figures::count))
+                    }
+                },
+            }
+            td.l title=[(!doubts.is_empty()).then_some(&doubts)] { (cells::state_chip(page, trial.state)) }
+        }
+    }
+}
