@@ -13,6 +13,9 @@
 //! Reports are functions of the folder: the same folder gives the same bytes. `stats` and `analysis` are pure.
 #![warn(missing_docs)]
 
+pub mod analysis;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
 pub mod messages;
 pub mod report;
 pub mod stats;

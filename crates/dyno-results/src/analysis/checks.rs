@@ -1,0 +1,217 @@
+//! What speaks for and against the figures: audits, the generator's own figures, findings.
+
+use super::{View, count};
+use crate::report::model::{AuditRow, FindingRow, GeneratorRow, RowCountAudit, UpdateAudit, WitnessExample};
+use dyno_model::audit::{AuditCheck, AuditVerdict};
+use dyno_model::finding::Finding;
+use dyno_model::record::TrialRecord;
+use std::mem::discriminant;
+
+/// Examples of lost updates that a report shows per treatment.
+const EXAMPLES_MAX: usize = 3;
+
+pub(super) fn audits(view: &View<'_>) -> Vec<AuditRow> {
+    view.treatments()
+        .map(|(treatment, _)| (treatment, view.measured(treatment)))
+        .filter(|(_, records)| records.iter().any(|record| !record.audit.checks.is_empty()))
+        .map(|(treatment, records)| {
+            let verdict =
+                records.iter().map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked);
+            AuditRow {
+                treatment,
+                verdict,
+                trials: count(records.iter().filter(|record| record.audit.verdict() == verdict).count()),
+                updates: update_audit(records),
+                row_counts: row_counts(records),
+                not_run: not_run(records),
+            }
+        })
+        .collect()
+}
+
+/// Sums of the count of updates over trials, invalid ones too: a generator that was too busy does not lose updates.
+pub(super) fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
+    let mut sum = UpdateAudit::default();
+    let mut was_checked = false;
+    for record in records {
+        for check in &record.audit.checks {
+            let AuditCheck::LostUpdates { committed, in_doubt, lost, phantom, witnessed, examples, .. } =
+                check
+            else {
+                continue;
+            };
+            was_checked = true;
+            sum.committed += committed;
+            sum.in_doubt += in_doubt;
+            sum.lost += lost;
+            sum.phantom += phantom;
+            sum.witnessed += witnessed;
+            sum.lost_percent_by_trial.push(percent(*lost, *committed));
+            sum.statement_errors +=
+                record.ledger.statements.iter().map(|statement| statement.failed).sum::<u64>();
+            let room = EXAMPLES_MAX.saturating_sub(sum.examples.len());
+            sum.examples.extend(
+                examples.iter().take(room).map(|witness| WitnessExample {
+                    trial: record.trial.id.clone(),
+                    witness: witness.clone(),
+                }),
+            );
+        }
+    }
+    sum.lost_percent = percent(sum.lost, sum.committed);
+    was_checked.then_some(sum)
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+}
+
+/// One row per table: the first trial whose count is wrong, else the last trial.
+fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
+    let mut rows: Vec<RowCountAudit> = Vec::new();
+    for record in records {
+        for check in &record.audit.checks {
+            let AuditCheck::RowCount { table, expected_min, expected_max, found } = check else { continue };
+            let row = RowCountAudit {
+                table: table.clone(),
+                trial: record.trial.id.clone(),
+                expected_min: *expected_min,
+                expected_max: *expected_max,
+                found: *found,
+                holds: check.verdict() == AuditVerdict::Intact,
+            };
+            match rows.iter_mut().find(|known| known.table == *table) {
+                None => rows.push(row),
+                Some(known) if known.holds => *known = row,
+                Some(_) => {}
+            }
+        }
+    }
+    rows
+}
+
+fn not_run(records: &[&TrialRecord]) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for check in records.iter().flat_map(|record| &record.audit.checks) {
+        if let AuditCheck::NotRun { name, reason } = check {
+            let text = format!("{name}: {reason}");
+            if !reasons.contains(&text) {
+                reasons.push(text);
+            }
+        }
+    }
+    reasons
+}
+
+pub(super) fn generator(view: &View<'_>) -> Vec<GeneratorRow> {
+    view.treatments()
+        .map(|(treatment, _)| (treatment, view.measured(treatment)))
+        .filter(|(_, records)| !records.is_empty())
+        .map(|(treatment, records)| generator_row(treatment, records))
+        .collect()
+}
+
+fn generator_row(treatment: usize, records: &[&TrialRecord]) -> GeneratorRow {
+    let n = records.len() as f64;
+    let workers = || records.iter().flat_map(|record| &record.generator.workers);
+    let busiest = workers()
+        .filter(|worker| worker.wall.0 > 0)
+        .map(|worker| 100.0 * worker.cpu.0 as f64 / worker.wall.0 as f64)
+        .fold(0.0, f64::max);
+    let statements: u64 =
+        records.iter().flat_map(|record| &record.ledger.statements).map(|statement| statement.sent).sum();
+    let per_statement =
+        |nanos: u64| if statements == 0 { 0.0 } else { nanos as f64 / 1e3 / statements as f64 };
+    let lag = records.iter().map(|record| record.generator.wakeup_lag_p99).max().unwrap_or_default();
+    let wakeups: u64 = workers().map(|worker| worker.wakeups).sum();
+    let sent: u64 = workers().map(|worker| worker.statements).sum();
+    GeneratorRow {
+        treatment,
+        workers: count(records.iter().map(|record| record.generator.workers.len()).max().unwrap_or_default()),
+        worker_cpu_percent_max: busiest,
+        little_gap_percent: 100.0 * records.iter().map(|record| record.generator.little_gap).sum::<f64>() / n,
+        cpu_user_per_statement_us: per_statement(
+            records.iter().map(|record| record.generator.cpu_user.0).sum(),
+        ),
+        cpu_system_per_statement_us: per_statement(
+            records.iter().map(|record| record.generator.cpu_system.0).sum(),
+        ),
+        wakeup_lag_p99_ms: (lag > 0).then_some(lag as f64 / 1e6),
+        statements_per_wakeup: (wakeups > 0).then(|| sent as f64 / wakeups as f64),
+        memory_peak_bytes: records
+            .iter()
+            .map(|record| record.generator.memory_peak)
+            .max()
+            .unwrap_or_default(),
+        shares_machine: records.iter().any(|record| record.generator.shares_machine),
+    }
+}
+
+/// One row per kind and severity, worst first; within one severity the kind that most trials have.
+pub(super) fn findings(view: &View<'_>) -> Vec<FindingRow> {
+    let mut rows: Vec<FindingRow> = Vec::new();
+    for finding in &view.data.findings {
+        add_finding(&mut rows, finding, None);
+    }
+    for trial in &view.plan().trials {
+        let record = view.measured(trial.treatment).iter().find(|record| record.trial.id == trial.id);
+        for finding in record.map_or(&[][..], |record| &record.findings) {
+            add_finding(&mut rows, finding, Some((&trial.id, trial.treatment)));
+        }
+    }
+    for row in &mut rows {
+        row.treatments.sort_unstable();
+        row.treatments.dedup();
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse((row.severity, row.trials.is_empty(), row.trials.len())));
+    rows
+}
+
+fn add_finding(rows: &mut Vec<FindingRow>, finding: &Finding, of: Option<(&str, usize)>) {
+    let same = |row: &FindingRow| {
+        discriminant(&row.finding) == discriminant(finding)
+            && row.severity == finding.severity()
+            && row.trials.is_empty() == of.is_none()
+    };
+    let position = rows.iter().position(same).unwrap_or_else(|| {
+        rows.push(FindingRow {
+            severity: finding.severity(),
+            finding: finding.clone(),
+            trials: Vec::new(),
+            treatments: Vec::new(),
+        });
+        rows.len() - 1
+    });
+    let row = &mut rows[position];
+    if let Some((trial, treatment)) = of {
+        row.trials.push(trial.to_owned());
+        row.treatments.push(treatment);
+    }
+    if weight(finding) > weight(&row.finding) {
+        row.finding = finding.clone();
+    }
+}
+
+/// How bad a finding is among those of its kind; only the order matters.
+fn weight(finding: &Finding) -> f64 {
+    match finding {
+        Finding::GeneratorBusy { share }
+        | Finding::LittleGap { share }
+        | Finding::Steal { share }
+        | Finding::Failures { share, .. } => *share,
+        Finding::Unfinished { unfinished } => *unfinished as f64,
+        Finding::ShortWindow { seconds } => -seconds,
+        Finding::FewTransactions { committed } => -(*committed as f64),
+        Finding::Stall { longest_gap, .. } => *longest_gap,
+        Finding::ForeignSessions { sessions } => *sessions as f64,
+        Finding::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
+        Finding::SharedMachine
+        | Finding::DebugBuild
+        | Finding::CutShort { .. }
+        | Finding::SystemFailed { .. }
+        | Finding::BooksUnbalanced { .. }
+        | Finding::AuditViolated
+        | Finding::AuditNotRun { .. }
+        | Finding::RecordingIncomplete { .. } => 0.0,
+    }
+}

@@ -1,0 +1,159 @@
+//! Comparisons: each system against the first one at equal clients and levels, each level of a factor against its first
+//! level within a system.
+
+use super::{View, figure, has_figure};
+use crate::report::model::{Comparison, ComparisonOf, ComparisonRules, Range, Verdict};
+use crate::stats::compare::{self, RatioTest};
+use crate::stats::verdict::{Outcome, Rules, holm, outcome};
+use dyno_model::plan::{Metric, Treatment};
+use std::collections::BTreeMap;
+
+/// Fewer repeats than this give no verdict: with two, the interval is 12.7 standard errors wide and says nothing.
+const MIN_REPEATS: usize = 3;
+
+/// What is compared. Mean response time in a closed loop is the number of clients over throughput, so it is left out.
+const METRICS: [Metric; 2] = [Metric::Throughput, Metric::P95Ms];
+
+pub(super) fn compare(view: &View<'_>) -> (Vec<Comparison>, ComparisonRules) {
+    let rules = Rules::default();
+    let enabled = view.plan().blocks as usize >= MIN_REPEATS;
+    let pairs = pairs(view);
+    let mut comparisons = Vec::new();
+    for metric in METRICS {
+        let mut family: Vec<(Comparison, Option<RatioTest>)> =
+            pairs.iter().map(|pair| measure(view, pair, metric)).collect();
+        if enabled {
+            judge(&mut family, rules);
+        }
+        comparisons.extend(family.into_iter().map(|(comparison, _)| comparison));
+    }
+    let rules = ComparisonRules {
+        margin: rules.margin,
+        alpha: rules.alpha,
+        min_repeats: MIN_REPEATS as u32,
+        verdicts_enabled: enabled,
+        family: super::count(pairs.len()),
+    };
+    (comparisons, rules)
+}
+
+struct Pair {
+    of: ComparisonOf,
+    subject: usize,
+    baseline: usize,
+}
+
+fn pairs(view: &View<'_>) -> Vec<Pair> {
+    let plan = view.plan();
+    let find = |wanted: &dyn Fn(&Treatment) -> bool| plan.treatments.iter().position(wanted);
+    let mut pairs = Vec::new();
+    for (subject, treatment) in view.treatments().filter(|(_, treatment)| treatment.system > 0) {
+        let baseline = find(&|other| {
+            other.system == 0 && other.clients == treatment.clients && other.levels == treatment.levels
+        });
+        pairs.extend(baseline.map(|baseline| Pair { of: ComparisonOf::System, subject, baseline }));
+    }
+    for factor in 0..plan.factors.len() {
+        let Some(first) = plan.treatments.first().map(|treatment| &treatment.levels[factor]) else {
+            continue;
+        };
+        for (subject, treatment) in
+            view.treatments().filter(|(_, treatment)| treatment.levels[factor] != *first)
+        {
+            let mut levels = treatment.levels.clone();
+            levels[factor].clone_from(first);
+            let baseline = find(&|other| {
+                other.system == treatment.system
+                    && other.clients == treatment.clients
+                    && other.levels == levels
+            });
+            pairs.extend(baseline.map(|baseline| Pair {
+                of: ComparisonOf::Level { factor },
+                subject,
+                baseline,
+            }));
+        }
+    }
+    pairs
+}
+
+/// The ratio with its interval, still without verdict.
+fn measure(view: &View<'_>, pair: &Pair, metric: Metric) -> (Comparison, Option<RatioTest>) {
+    let values = |treatment: usize| -> BTreeMap<u32, f64> {
+        view.valid(treatment)
+            .filter(|record| has_figure(record, metric))
+            .map(|record| (record.trial.block, figure(record, metric)))
+            .filter(|(_, value)| *value > 0.0)
+            .collect()
+    };
+    let (subject, baseline) = (values(pair.subject), values(pair.baseline));
+    let paired: Vec<(f64, f64)> = subject
+        .iter()
+        .filter_map(|(block, value)| baseline.get(block).map(|other| (*value, *other)))
+        .collect();
+    // Pairs lose little; only when invalid trials leave too few blocks with both sides are they compared unpaired.
+    let unpaired = || {
+        compare::welch(
+            &subject.values().copied().collect::<Vec<_>>(),
+            &baseline.values().copied().collect::<Vec<_>>(),
+        )
+    };
+    let test = match compare::paired(&paired) {
+        Some(test) if test.repeats >= MIN_REPEATS => Some(test),
+        few => unpaired().filter(|test| test.repeats >= MIN_REPEATS).or(few).or_else(unpaired),
+    };
+    let means = || {
+        let mean = |values: &BTreeMap<u32, f64>| {
+            let logarithms: Vec<f64> = values.values().map(|value| value.ln()).collect();
+            crate::stats::student::mean(&logarithms)
+        };
+        Some((mean(&subject)? - mean(&baseline)?).exp())
+    };
+    let comparison = Comparison {
+        of: pair.of.clone(),
+        metric,
+        clients: view.plan().treatments[pair.subject].clients,
+        subject: pair.subject,
+        baseline: pair.baseline,
+        ratio: test.map(|test| test.ratio).or_else(means),
+        ratio_interval: test.map(|test| Range { low: test.low, high: test.high }),
+        repeats: super::count(test.map_or_else(|| subject.len().min(baseline.len()), |test| test.repeats)),
+        p: None,
+        p_holm: None,
+        detectable_ratio: None,
+        exceeds_margin: false,
+        verdict: None,
+    };
+    (comparison, test)
+}
+
+/// Gives verdicts to all comparisons of one metric together.
+fn judge(family: &mut [(Comparison, Option<RatioTest>)], rules: Rules) {
+    let enough = |test: &Option<RatioTest>| test.filter(|test| test.repeats >= MIN_REPEATS);
+    let p_values: Vec<f64> = family.iter().filter_map(|(_, test)| enough(test)).map(|test| test.p).collect();
+    let mut corrected = holm(&p_values).into_iter();
+    for (comparison, test) in family {
+        let Some(test) = enough(test) else {
+            // A side without any usable figure makes the comparison invalid; too few usable ones only leave it open.
+            let verdict = if comparison.ratio.is_none() { Verdict::Invalid } else { Verdict::Inconclusive };
+            comparison.verdict = Some(verdict);
+            comparison.ratio_interval = None;
+            continue;
+        };
+        let p_holm = corrected.next().unwrap_or(1.0);
+        let larger_is_better = comparison.metric == Metric::Throughput;
+        let direction =
+            |is_larger: bool| if is_larger == larger_is_better { Verdict::Better } else { Verdict::Worse };
+        let (verdict, exceeds_margin) = match outcome(&test, p_holm, rules) {
+            Outcome::Larger { exceeds_margin } => (direction(true), exceeds_margin),
+            Outcome::Smaller { exceeds_margin } => (direction(false), exceeds_margin),
+            Outcome::Equivalent => (Verdict::Equivalent, false),
+            Outcome::Inconclusive => (Verdict::Inconclusive, false),
+        };
+        comparison.p = Some(test.p);
+        comparison.p_holm = Some(p_holm);
+        comparison.detectable_ratio = Some(test.detectable_ratio);
+        comparison.verdict = Some(verdict);
+        comparison.exceeds_margin = exceeds_margin;
+    }
+}

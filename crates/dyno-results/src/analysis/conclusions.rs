@@ -1,0 +1,207 @@
+//! What follows from the figures, as typed statements; the message table makes sentences of them.
+
+use crate::report::model::{
+    AuditRow, Comparison, ComparisonOf, Conclusion, FindingRow, Range, ReportModel, TrialState, Verdict,
+};
+use dyno_model::finding::Severity;
+use dyno_model::plan::Metric;
+
+/// All conclusions, most important first: what is missing, what is wrong with the data, what is better, what was reached.
+pub(super) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
+    let mut conclusions = Vec::new();
+    conclusions.extend(incomplete(model));
+    conclusions.extend(invalid_trials(model));
+    conclusions.extend(lost_updates(model));
+    conclusions.extend(violated(model));
+    conclusions.extend(no_lost_updates(model));
+    let comparisons = comparisons(model);
+    if !comparisons.is_empty() && !model.comparison_rules.verdicts_enabled {
+        conclusions.push(Conclusion::VerdictsDisabled {
+            blocks: model.provenance.blocks,
+            needed: model.comparison_rules.min_repeats,
+        });
+    }
+    conclusions.extend(comparisons);
+    conclusions.extend(peaks(model));
+    conclusions
+}
+
+fn incomplete(model: &ReportModel) -> Option<Conclusion> {
+    let completeness = &model.completeness;
+    let failed = super::count(completeness.failed.len());
+    let missing = super::count(completeness.missing.len());
+    (failed + missing > 0).then_some(Conclusion::Incomplete {
+        planned: completeness.planned,
+        measured: completeness.measured,
+        failed,
+        missing,
+        is_interrupted: completeness.is_interrupted,
+    })
+}
+
+fn invalid_trials(model: &ReportModel) -> Option<Conclusion> {
+    let invalid = model.trials.iter().filter(|trial| trial.state == TrialState::Invalid).count();
+    let is_reason = |row: &&FindingRow| row.severity == Severity::Invalid && !row.trials.is_empty();
+    let reason = model.findings.iter().filter(is_reason).max_by_key(|row| row.trials.len())?;
+    Some(Conclusion::InvalidTrials {
+        invalid: super::count(invalid),
+        measured: model.completeness.measured,
+        finding: reason.finding.clone(),
+    })
+}
+
+/// Audits of a line that counted updates, by rising number of clients.
+fn audits_of(model: &ReportModel, line: usize) -> Vec<&AuditRow> {
+    let mut audits: Vec<&AuditRow> =
+        model.audits.iter().filter(|audit| model.treatments[audit.treatment].line == line).collect();
+    audits.sort_by_key(|audit| model.treatments[audit.treatment].clients);
+    audits
+}
+
+fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
+    (0..model.lines.len())
+        .filter_map(|line| {
+            let checked: Vec<_> = audits_of(model, line)
+                .into_iter()
+                .filter_map(|audit| {
+                    audit.updates.as_ref().map(|updates| (model.treatments[audit.treatment].clients, updates))
+                })
+                .collect();
+            let (losing, clean): (Vec<_>, Vec<_>) =
+                checked.into_iter().partition(|(_, updates)| updates.lost > 0);
+            if losing.is_empty() {
+                return None;
+            }
+            let percents = || losing.iter().map(|(_, updates)| updates.lost_percent);
+            Some(Conclusion::LostUpdates {
+                line,
+                clients: losing.iter().map(|(clients, _)| *clients).collect(),
+                percent_min: percents().fold(f64::INFINITY, f64::min),
+                percent_max: percents().fold(0.0, f64::max),
+                lost: losing.iter().map(|(_, updates)| updates.lost).sum(),
+                committed: losing.iter().map(|(_, updates)| updates.committed).sum(),
+                statement_errors: losing.iter().map(|(_, updates)| updates.statement_errors).sum(),
+                clients_without: clean.iter().map(|(clients, _)| *clients).collect(),
+            })
+        })
+        .collect()
+}
+
+fn no_lost_updates(model: &ReportModel) -> Option<Conclusion> {
+    let mut lines = Vec::new();
+    let mut committed = 0;
+    let mut clients_max = 0;
+    for line in 0..model.lines.len() {
+        let audits = audits_of(model, line);
+        let updates: Vec<_> = audits.iter().filter_map(|audit| audit.updates.as_ref()).collect();
+        if updates.is_empty() || updates.iter().any(|updates| updates.lost > 0) {
+            continue;
+        }
+        lines.push(line);
+        committed += updates.iter().map(|updates| updates.committed).sum::<u64>();
+        let clients = audits.iter().map(|audit| model.treatments[audit.treatment].clients).max();
+        clients_max = clients_max.max(clients.unwrap_or_default());
+    }
+    (!lines.is_empty()).then_some(Conclusion::NoLostUpdates { lines, committed, clients_max })
+}
+
+fn violated(model: &ReportModel) -> Vec<Conclusion> {
+    (0..model.lines.len())
+        .filter_map(|line| {
+            let mut clients = Vec::new();
+            let mut phantom = 0;
+            let mut tables: Vec<String> = Vec::new();
+            for audit in audits_of(model, line) {
+                let more = audit.updates.as_ref().map_or(0, |updates| updates.phantom);
+                let wrong: Vec<_> = audit.row_counts.iter().filter(|row| !row.holds).collect();
+                if more == 0 && wrong.is_empty() {
+                    continue;
+                }
+                clients.push(model.treatments[audit.treatment].clients);
+                phantom += more;
+                for row in wrong {
+                    if !tables.contains(&row.table) {
+                        tables.push(row.table.clone());
+                    }
+                }
+            }
+            (!clients.is_empty()).then_some(Conclusion::AuditViolated { line, clients, phantom, tables })
+        })
+        .collect()
+}
+
+/// One statement per pair of lines and outcome, over all numbers of clients that share the outcome. Only throughput is
+/// put into words; response times are in the table.
+fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
+    let mut groups: Vec<Vec<&Comparison>> = Vec::new();
+    let key = |comparison: &Comparison| {
+        let line = |treatment: usize| model.treatments[treatment].line;
+        (
+            line(comparison.subject),
+            line(comparison.baseline),
+            comparison.verdict,
+            comparison.ratio_interval.is_some(),
+        )
+    };
+    for comparison in model.comparisons.iter().filter(|comparison| comparison.metric == Metric::Throughput) {
+        match groups.iter_mut().find(|group| key(group[0]) == key(comparison)) {
+            Some(group) => group.push(comparison),
+            None => groups.push(vec![comparison]),
+        }
+    }
+    // The same two lines stay together whatever their outcomes.
+    let pair = |group: &Vec<&Comparison>| (key(group[0]).0, key(group[0]).1);
+    let order: Vec<_> = groups.iter().map(pair).collect();
+    groups.sort_by_key(|group| order.iter().position(|candidate| *candidate == pair(group)));
+    groups.into_iter().map(|group| comparison(model, group)).collect()
+}
+
+fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {
+    group.sort_by_key(|comparison| comparison.clients);
+    let first = group[0];
+    let hull = |ranges: Vec<Range>| {
+        ranges.into_iter().reduce(|a, b| Range { low: a.low.min(b.low), high: a.high.max(b.high) })
+    };
+    let ratios =
+        group.iter().filter_map(|comparison| comparison.ratio).map(|ratio| Range { low: ratio, high: ratio });
+    Conclusion::Comparison {
+        of: match &first.of {
+            ComparisonOf::System => ComparisonOf::System,
+            ComparisonOf::Level { factor } => ComparisonOf::Level { factor: *factor },
+        },
+        metric: first.metric,
+        subject: model.treatments[first.subject].line,
+        baseline: model.treatments[first.baseline].line,
+        verdict: first.verdict,
+        clients: group.iter().map(|comparison| comparison.clients).collect(),
+        ratio: if first.verdict == Some(Verdict::Invalid) { None } else { hull(ratios.collect()) },
+        ratio_interval: hull(group.iter().filter_map(|comparison| comparison.ratio_interval).collect()),
+        exceeds_margin: group.iter().all(|comparison| comparison.exceeds_margin),
+        detectable_ratio: group.iter().filter_map(|comparison| comparison.detectable_ratio).reduce(f64::max),
+    }
+}
+
+fn peaks(model: &ReportModel) -> Vec<Conclusion> {
+    let Some(panel) = model.panel(Metric::Throughput) else { return Vec::new() };
+    panel
+        .lines
+        .iter()
+        .filter_map(|line| {
+            let usable: Vec<_> = line
+                .points
+                .iter()
+                .filter_map(|point| point.estimate.map(|estimate| (point.clients, estimate)))
+                .collect();
+            // The first of equal peaks: fewer clients reach the same.
+            let (clients, throughput) =
+                usable.iter().rev().copied().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+            Some(Conclusion::PeakThroughput {
+                line: line.line,
+                clients,
+                throughput,
+                is_at_end: usable.last().is_some_and(|(last, _)| *last == clients),
+                clients_measured: super::count(usable.len()),
+            })
+        })
+        .collect()
+}

@@ -1,0 +1,179 @@
+//! Summaries and curves of merged histograms. Percentiles come from merged counts and are never averaged.
+
+use super::View;
+use crate::report::model::{MergedLatency, PercentileCurve, PercentilePoint, StatementRow, StatementTable};
+use dyno_model::latency;
+use hdrhistogram::Histogram;
+
+/// A percentile is shown when at least this many values lie beyond it; fewer say nothing about it.
+const BEYOND_MIN: f64 = 10.0;
+
+/// Steps of a percentile curve per halving of what lies beyond.
+const STEPS_PER_HALVING: u32 = 4;
+
+/// All transactions of a treatment's valid trials.
+pub(super) fn merged_transactions(view: &View<'_>, treatment: usize) -> Histogram<u64> {
+    let mut merged = latency::histogram();
+    for histogram in trial_histograms(view, treatment) {
+        // The sum grows by itself, so adding cannot fail for want of range.
+        let _ = merged.add(histogram);
+    }
+    merged
+}
+
+fn trial_histograms<'a>(view: &View<'a>, treatment: usize) -> impl Iterator<Item = &'a Histogram<u64>> {
+    let data = view.data;
+    view.valid(treatment)
+        .filter_map(|record| data.trials.get(&record.trial.id))
+        .map(|trial| &trial.transaction)
+        .filter(|histogram| !histogram.is_empty())
+}
+
+/// Distribution in milliseconds; `None` without values.
+pub(super) fn summary(histogram: &Histogram<u64>) -> Option<MergedLatency> {
+    if histogram.is_empty() {
+        return None;
+    }
+    let milliseconds = |nanos: u64| nanos as f64 / 1e6;
+    let count = histogram.len();
+    let at = |percentile: f64| {
+        let beyond = count as f64 * (1.0 - percentile / 100.0);
+        (beyond >= BEYOND_MIN).then(|| milliseconds(value_at(histogram, percentile)))
+    };
+    Some(MergedLatency {
+        count,
+        mean: histogram.mean() / 1e6,
+        standard_deviation: histogram.stdev() / 1e6,
+        min: milliseconds(histogram.min()),
+        p50: at(50.0),
+        p70: at(70.0),
+        p80: at(80.0),
+        p90: at(90.0),
+        p95: at(95.0),
+        p99: at(99.0),
+        p999: at(99.9),
+        max: milliseconds(histogram.max()),
+    })
+}
+
+/// A percentile is the highest value equivalent to its bucket; it must never pass the largest value seen.
+fn value_at(histogram: &Histogram<u64>, percentile: f64) -> u64 {
+    histogram.value_at_percentile(percentile).min(histogram.max())
+}
+
+pub(super) fn curves(view: &View<'_>) -> Vec<PercentileCurve> {
+    view.treatments()
+        .map(|(treatment, _)| {
+            let merged = merged_transactions(view, treatment);
+            PercentileCurve {
+                treatment,
+                count: merged.len(),
+                merged: curve(&merged),
+                repeats: trial_histograms(view, treatment).map(curve).collect(),
+            }
+        })
+        .filter(|curve| !curve.merged.is_empty())
+        .collect()
+}
+
+/// Points at equal distances on the axis `log(1 / (1 - p))`, from 0 to where [`BEYOND_MIN`] values lie beyond.
+fn curve(histogram: &Histogram<u64>) -> Vec<PercentilePoint> {
+    let mut points = Vec::new();
+    for step in 0.. {
+        let one_in = 2f64.powf(f64::from(step) / f64::from(STEPS_PER_HALVING));
+        if histogram.len() as f64 / one_in < BEYOND_MIN {
+            break;
+        }
+        let percentile = 100.0 * (1.0 - 1.0 / one_in);
+        let value_ms = value_at(histogram, percentile) as f64 / 1e6;
+        points.push(PercentilePoint { percentile, one_in, value_ms });
+    }
+    points
+}
+
+pub(super) fn statements(view: &View<'_>) -> Vec<StatementTable> {
+    view.treatments()
+        .filter(|(treatment, _)| view.valid(*treatment).next().is_some())
+        .map(|(treatment, _)| StatementTable {
+            treatment,
+            transaction: transaction_row(view, treatment),
+            statements: statement_rows(view, treatment),
+        })
+        .collect()
+}
+
+fn transaction_row(view: &View<'_>, treatment: usize) -> StatementRow {
+    let sum = |pick: fn(&dyno_model::ledger::Ledger) -> u64| {
+        view.valid(treatment).map(|record| pick(&record.ledger)).sum::<u64>()
+    };
+    StatementRow {
+        name: "transaction".to_owned(),
+        ok: sum(|ledger| ledger.committed),
+        failed: sum(|ledger| ledger.failed),
+        unfinished: sum(|ledger| ledger.unfinished),
+        rows: 0,
+        latency: summary(&merged_transactions(view, treatment)),
+    }
+}
+
+fn statement_rows(view: &View<'_>, treatment: usize) -> Vec<StatementRow> {
+    let histograms = view.data.statements.get(&treatment).map_or(&[][..], Vec::as_slice);
+    let mut rows: Vec<StatementRow> = Vec::new();
+    for statement in view.valid(treatment).flat_map(|record| &record.ledger.statements) {
+        let position = rows.iter().position(|row| row.name == statement.name).unwrap_or_else(|| {
+            let histogram = histograms.iter().find(|(name, _)| *name == statement.name);
+            rows.push(StatementRow {
+                name: statement.name.clone(),
+                ok: 0,
+                failed: 0,
+                unfinished: 0,
+                rows: 0,
+                latency: histogram.and_then(|(_, histogram)| summary(histogram)),
+            });
+            rows.len() - 1
+        });
+        let row = &mut rows[position];
+        row.ok += statement.ok;
+        row.failed += statement.failed;
+        row.unfinished += statement.unfinished;
+        row.rows += statement.rows;
+    }
+    rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn histogram(values: impl IntoIterator<Item = u64>) -> Histogram<u64> {
+        let mut histogram = latency::histogram();
+        for value in values {
+            latency::record(&mut histogram, value);
+        }
+        histogram
+    }
+
+    #[test]
+    fn a_percentile_with_fewer_than_ten_values_beyond_is_absent() {
+        let summary = summary(&histogram((1..=199).map(|i| i * 1_000_000))).expect("values");
+        assert!(summary.p90.is_some());
+        assert_eq!(summary.p95, None, "9.95 values lie beyond");
+        let more = super::summary(&histogram((1..=200).map(|i| i * 1_000_000))).expect("values");
+        assert!((more.p95.expect("10 values lie beyond") - 190.0).abs() < 0.2);
+        assert_eq!(more.p99, None);
+    }
+
+    #[test]
+    fn a_curve_ends_where_ten_values_lie_beyond() {
+        let points = curve(&histogram((1..=10_000).map(|i| i * 1_000)));
+        let last = points.last().expect("points");
+        assert!(last.one_in <= 1000.0 && last.one_in > 800.0, "{last:?}");
+        assert!(points.windows(2).all(|pair| pair[0].value_ms <= pair[1].value_ms));
+        assert!(curve(&histogram(1..=9)).is_empty());
+    }
+
+    #[test]
+    fn nothing_recorded_has_no_summary() {
+        assert_eq!(summary(&histogram([])), None);
+    }
+}

@@ -1,0 +1,440 @@
+//! From a run's data to the report's model. Pure: the same data give the same model, on any machine.
+//!
+//! # Layout
+//! * [`mod@self`]: lines, treatments, trials, panels, and the order in which the parts are made;
+//! * `latency`: summaries and percentile curves of merged histograms, tables of statements;
+//! * `checks`: audits, generator, findings;
+//! * `comparisons`: ratios and verdicts;
+//! * `conclusions`: what follows, as typed statements;
+//! * `provenance`: where, when and with what.
+
+mod checks;
+mod comparisons;
+mod conclusions;
+mod latency;
+mod provenance;
+
+use crate::report::model::{
+    Completeness, Estimate, FailedTrial, KindCount, LineName, Panel, PanelLine, PanelPoint, PublishedPoint,
+    PublishedSeries, REPORT_FORMAT, Range, RepeatDot, ReportModel, Timeline, TimelinePoint, TreatmentRow,
+    TrialFigures, TrialRow, TrialState, Unit, Validity,
+};
+use crate::stats::student;
+use crate::store::{RunData, TrialOutcome};
+use dyno_model::audit::{AuditCheck, AuditVerdict};
+use dyno_model::failure::FailureKind;
+use dyno_model::finding::Severity;
+use dyno_model::plan::{Metric, Plan, Treatment};
+use dyno_model::record::TrialRecord;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Confidence of all intervals.
+const CONFIDENCE: f64 = 0.95;
+
+/// Makes the report's model.
+#[must_use]
+pub fn analyse(data: &RunData) -> ReportModel {
+    let view = View::new(data);
+    let treatments = treatment_rows(&view);
+    let (comparisons, comparison_rules) = comparisons::compare(&view);
+    let completeness = completeness(&view);
+    let mut model = ReportModel {
+        report_format: REPORT_FORMAT,
+        title: data.plan.title.clone(),
+        description: data.plan.description.clone(),
+        provenance: provenance::provenance(data),
+        completeness,
+        conclusions: Vec::new(),
+        factors: data.plan.factors.clone(),
+        lines: view.lines.clone(),
+        treatments,
+        trials: trial_rows(&view),
+        panels: panels(&view),
+        percentile_curves: latency::curves(&view),
+        timelines: timelines(&view),
+        statements: latency::statements(&view),
+        audits: checks::audits(&view),
+        generator: checks::generator(&view),
+        findings: checks::findings(&view),
+        comparisons,
+        comparison_rules,
+        published: published(&data.plan),
+    };
+    model.conclusions = conclusions::conclude(&model);
+    model
+}
+
+/// A run's data, arranged for lookup.
+struct View<'a> {
+    data: &'a RunData,
+    lines: Vec<LineName>,
+    /// Line of each treatment.
+    line_of: Vec<usize>,
+    /// Records of measured trials by treatment, in run order.
+    records: BTreeMap<usize, Vec<&'a TrialRecord>>,
+}
+
+impl<'a> View<'a> {
+    fn new(data: &'a RunData) -> Self {
+        let (lines, line_of) = lines(&data.plan);
+        let mut records: BTreeMap<usize, Vec<&TrialRecord>> = BTreeMap::new();
+        for trial in &data.plan.trials {
+            if let Some(TrialOutcome::Finished(record)) =
+                data.trials.get(&trial.id).map(|trial| &trial.outcome)
+            {
+                records.entry(trial.treatment).or_default().push(record);
+            }
+        }
+        Self { data, lines, line_of, records }
+    }
+
+    fn plan(&self) -> &'a Plan {
+        &self.data.plan
+    }
+
+    fn measured(&self, treatment: usize) -> &[&'a TrialRecord] {
+        self.records.get(&treatment).map_or(&[], Vec::as_slice)
+    }
+
+    fn valid(&self, treatment: usize) -> impl Iterator<Item = &'a TrialRecord> {
+        self.measured(treatment).iter().copied().filter(|record| record.is_valid())
+    }
+
+    fn treatments(&self) -> impl Iterator<Item = (usize, &'a Treatment)> {
+        self.data.plan.treatments.iter().enumerate()
+    }
+}
+
+/// Lines in the order in which the plan's treatments first need them, and the line of each treatment.
+fn lines(plan: &Plan) -> (Vec<LineName>, Vec<usize>) {
+    let varied: Vec<bool> = (0..plan.factors.len())
+        .map(|factor| {
+            plan.treatments.iter().map(|treatment| &treatment.levels[factor]).collect::<BTreeSet<_>>().len()
+                > 1
+        })
+        .collect();
+    let mut lines: Vec<LineName> = Vec::new();
+    let line_of = plan
+        .treatments
+        .iter()
+        .map(|treatment| {
+            let same = |line: &LineName| line.system == treatment.system && line.levels == treatment.levels;
+            lines.iter().position(same).unwrap_or_else(|| {
+                lines.push(line_name(plan, treatment, &varied));
+                lines.len() - 1
+            })
+        })
+        .collect();
+    (lines, line_of)
+}
+
+/// `System (level, level)`, with only those factors that are varied; a level that says little alone (a number, a
+/// truth value) is named with the last part of its factor.
+fn line_name(plan: &Plan, treatment: &Treatment, varied: &[bool]) -> LineName {
+    let system = &plan.systems[treatment.system];
+    let levels: Vec<String> = plan
+        .factors
+        .iter()
+        .zip(&treatment.levels)
+        .zip(varied)
+        .filter(|(_, is_varied)| **is_varied)
+        .map(|((factor, level), _)| {
+            let speaks_alone = level.chars().filter(|c| c.is_alphabetic()).count() > 3
+                && !matches!(level.as_str(), "true" | "false");
+            let name = factor.rsplit('.').next().unwrap_or(factor);
+            if speaks_alone { level.clone() } else { format!("{name} {level}") }
+        })
+        .collect();
+    let label = if levels.is_empty() {
+        system.name.clone()
+    } else {
+        format!("{} ({})", system.name, levels.join(", "))
+    };
+    LineName {
+        label,
+        system: treatment.system,
+        system_name: system.name.clone(),
+        levels: treatment.levels.clone(),
+    }
+}
+
+/// A trial's figure that charts show.
+fn figure(record: &TrialRecord, metric: Metric) -> f64 {
+    let milliseconds = |nanos: u64| nanos as f64 / 1e6;
+    match metric {
+        Metric::Throughput => record.throughput(),
+        Metric::MeanMs => record.transaction.mean / 1e6,
+        Metric::P95Ms => milliseconds(record.transaction.p95),
+        Metric::P99Ms => milliseconds(record.transaction.p99),
+    }
+}
+
+fn unit(metric: Metric) -> Unit {
+    match metric {
+        Metric::Throughput => Unit::TransactionsPerSecond,
+        Metric::MeanMs | Metric::P95Ms | Metric::P99Ms => Unit::Milliseconds,
+    }
+}
+
+/// Whether a trial has a value for a metric: without a single commit there is no response time, but a throughput of 0.
+fn has_figure(record: &TrialRecord, metric: Metric) -> bool {
+    metric == Metric::Throughput || record.transaction.count > 0
+}
+
+fn estimate(values: &[f64], unit: Unit) -> Option<Estimate> {
+    let mean = student::mean(values)?;
+    let interval = student::mean_interval(values, CONFIDENCE)
+        .map(|interval| Range { low: mean - interval.half_width, high: mean + interval.half_width });
+    Some(Estimate { unit, mean, interval, repeats: u32::try_from(values.len()).unwrap_or(u32::MAX) })
+}
+
+fn estimate_of(view: &View<'_>, treatment: usize, metric: Metric) -> Option<Estimate> {
+    let values: Vec<f64> = view
+        .valid(treatment)
+        .filter(|record| has_figure(record, metric))
+        .map(|record| figure(record, metric))
+        .collect();
+    estimate(&values, unit(metric))
+}
+
+fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+fn treatment_rows(view: &View<'_>) -> Vec<TreatmentRow> {
+    view.treatments().map(|(index, treatment)| treatment_row(view, index, treatment)).collect()
+}
+
+fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> TreatmentRow {
+    let measured = view.measured(index);
+    let valid: Vec<_> = view.valid(index).collect();
+    let sum = |pick: fn(&TrialRecord) -> u64| measured.iter().map(|record| pick(record)).sum::<u64>();
+    let committed = sum(|record| record.ledger.committed);
+    let retries = sum(|record| record.ledger.retries);
+    let medians: Vec<f64> = valid
+        .iter()
+        .filter(|record| record.transaction.count > 0)
+        .map(|record| record.transaction.p50 as f64 / 1e6)
+        .collect();
+    let validity = match (measured.len(), valid.len()) {
+        (0, _) => Validity::Missing,
+        (_, 0) => Validity::Invalid,
+        _ if measured.iter().any(|record| record.worst() >= Some(Severity::Warning)) => Validity::Warned,
+        _ => Validity::Valid,
+    };
+    TreatmentRow {
+        line: view.line_of[index],
+        clients: treatment.clients,
+        trials_planned: count(view.plan().trials.iter().filter(|trial| trial.treatment == index).count()),
+        trials_measured: count(measured.len()),
+        trials_valid: count(valid.len()),
+        throughput: estimate_of(view, index, Metric::Throughput),
+        mean: estimate_of(view, index, Metric::MeanMs),
+        p50: estimate(&medians, Unit::Milliseconds),
+        p95: estimate_of(view, index, Metric::P95Ms),
+        p99: estimate_of(view, index, Metric::P99Ms),
+        merged: latency::summary(&latency::merged_transactions(view, index)),
+        committed,
+        failed: sum(|record| record.ledger.failed),
+        unfinished: sum(|record| record.ledger.unfinished),
+        retries,
+        failed_by_kind: kinds(measured, |record| &record.ledger.failed_by_kind),
+        retries_by_kind: kinds(measured, |record| &record.ledger.retries_by_kind),
+        retries_per_commit: if committed == 0 { 0.0 } else { retries as f64 / committed as f64 },
+        lost_percent: checks::update_audit(measured).map(|audit| audit.lost_percent),
+        audit: measured.iter().map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked),
+        validity,
+    }
+}
+
+fn kinds<'a>(
+    records: &[&'a TrialRecord],
+    pick: impl Fn(&'a TrialRecord) -> &'a BTreeMap<FailureKind, u64>,
+) -> Vec<KindCount> {
+    let mut sums: BTreeMap<FailureKind, u64> = BTreeMap::new();
+    for (kind, number) in records.iter().flat_map(|record| pick(record)) {
+        *sums.entry(*kind).or_default() += number;
+    }
+    let mut kinds: Vec<_> = sums.into_iter().map(|(kind, count)| KindCount { kind, count }).collect();
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
+    kinds
+}
+
+fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
+    view.plan()
+        .trials
+        .iter()
+        .map(|trial| {
+            let row = |state, figures, findings, reason| TrialRow {
+                id: trial.id.clone(),
+                block: trial.block,
+                treatment: trial.treatment,
+                state,
+                figures,
+                findings,
+                reason,
+            };
+            match view.data.trials.get(&trial.id).map(|data| &data.outcome) {
+                None => row(TrialState::Missing, None, Vec::new(), String::new()),
+                Some(TrialOutcome::Failed { reason }) => {
+                    row(TrialState::Failed, None, Vec::new(), reason.clone())
+                }
+                Some(TrialOutcome::Finished(record)) => {
+                    let state = match record.worst() {
+                        Some(Severity::Invalid) => TrialState::Invalid,
+                        Some(Severity::Warning) => TrialState::Warned,
+                        Some(Severity::Note) | None => TrialState::Valid,
+                    };
+                    row(state, Some(trial_figures(record)), record.findings.clone(), String::new())
+                }
+            }
+        })
+        .collect()
+}
+
+fn trial_figures(record: &TrialRecord) -> TrialFigures {
+    let lost = record.audit.checks.iter().find_map(|check| match check {
+        AuditCheck::LostUpdates { lost, .. } => Some(*lost),
+        AuditCheck::RowCount { .. } | AuditCheck::NotRun { .. } => None,
+    });
+    TrialFigures {
+        started_at: record.started_at.clone(),
+        measured_s: record.measured.as_secs_f64(),
+        throughput: record.throughput(),
+        mean_ms: figure(record, Metric::MeanMs),
+        p50_ms: record.transaction.p50 as f64 / 1e6,
+        p95_ms: figure(record, Metric::P95Ms),
+        p99_ms: figure(record, Metric::P99Ms),
+        max_ms: record.transaction.max as f64 / 1e6,
+        committed: record.ledger.committed,
+        failed: record.ledger.failed,
+        unfinished: record.ledger.unfinished,
+        retries: record.ledger.retries,
+        audit: record.audit.verdict(),
+        lost,
+    }
+}
+
+fn completeness(view: &View<'_>) -> Completeness {
+    let data = view.data;
+    let mut completeness = Completeness {
+        planned: count(data.plan.trials.len()),
+        is_interrupted: data.is_interrupted,
+        has_ended: data.has_ended,
+        unreadable: data.problems.clone(),
+        ..Completeness::default()
+    };
+    for trial in &data.plan.trials {
+        match data.trials.get(&trial.id).map(|trial| &trial.outcome) {
+            None => completeness.missing.push(trial.id.clone()),
+            Some(TrialOutcome::Failed { reason }) => completeness.failed.push(FailedTrial {
+                trial: trial.id.clone(),
+                treatment: trial.treatment,
+                reason: reason.clone(),
+            }),
+            Some(TrialOutcome::Finished(record)) => {
+                completeness.measured += 1;
+                completeness.valid += u32::from(record.is_valid());
+            }
+        }
+    }
+    completeness.is_complete = data.has_ended && completeness.measured == completeness.planned;
+    completeness
+}
+
+fn panels(view: &View<'_>) -> Vec<Panel> {
+    [Metric::Throughput, Metric::MeanMs, Metric::P95Ms, Metric::P99Ms]
+        .into_iter()
+        .map(|metric| Panel { metric, unit: unit(metric), lines: panel_lines(view, metric) })
+        .filter(|panel| !panel.lines.is_empty())
+        .collect()
+}
+
+fn panel_lines(view: &View<'_>, metric: Metric) -> Vec<PanelLine> {
+    (0..view.lines.len())
+        .map(|line| {
+            let mut points: Vec<_> = view
+                .treatments()
+                .filter(|(index, _)| view.line_of[*index] == line)
+                .map(|(index, treatment)| PanelPoint {
+                    clients: treatment.clients,
+                    treatment: index,
+                    estimate: estimate_of(view, index, metric),
+                    repeats: repeat_dots(view, index, metric),
+                })
+                .filter(|point| !point.repeats.is_empty())
+                .collect();
+            points.sort_by_key(|point| point.clients);
+            PanelLine { line, points }
+        })
+        .filter(|line| !line.points.is_empty())
+        .collect()
+}
+
+fn repeat_dots(view: &View<'_>, treatment: usize, metric: Metric) -> Vec<RepeatDot> {
+    view.measured(treatment)
+        .iter()
+        .filter(|record| has_figure(record, metric))
+        .map(|record| RepeatDot {
+            trial: record.trial.id.clone(),
+            block: record.trial.block,
+            value: figure(record, metric),
+            is_valid: record.is_valid(),
+        })
+        .collect()
+}
+
+fn timelines(view: &View<'_>) -> Vec<Timeline> {
+    view.plan()
+        .trials
+        .iter()
+        .filter_map(|trial| view.data.trials.get(&trial.id).map(|data| (trial, &data.timeline)))
+        .filter(|(_, lines)| !lines.is_empty())
+        .map(|(trial, lines)| Timeline {
+            trial: trial.id.clone(),
+            treatment: trial.treatment,
+            block: trial.block,
+            points: lines.iter().map(timeline_point).collect(),
+        })
+        .collect()
+}
+
+fn timeline_point(line: &crate::store::TimelineLine) -> TimelinePoint {
+    let latency = |column: usize| line.latency_ms.map(|values| values[column]);
+    TimelinePoint {
+        start_s: line.start_s,
+        length_s: line.length_s,
+        is_warmup: line.is_warmup,
+        throughput: if line.length_s > 0.0 { line.committed as f64 / line.length_s } else { 0.0 },
+        failed: line.failed,
+        retries: line.retries,
+        mean_ms: latency(0),
+        p50_ms: latency(1),
+        p95_ms: latency(2),
+        p99_ms: latency(3),
+        max_ms: latency(4),
+    }
+}
+
+fn published(plan: &Plan) -> Vec<PublishedSeries> {
+    plan.published
+        .iter()
+        .map(|published| PublishedSeries {
+            source: published.source.clone(),
+            series: published.series.clone(),
+            metric: published.metric,
+            unit: unit(published.metric),
+            system: published
+                .system
+                .as_ref()
+                .and_then(|name| plan.systems.iter().position(|system| system.name == *name)),
+            is_approximate: published.approximate,
+            points: published
+                .clients
+                .iter()
+                .zip(&published.values)
+                .map(|(clients, value)| PublishedPoint { clients: *clients, value: *value })
+                .collect(),
+        })
+        .collect()
+}

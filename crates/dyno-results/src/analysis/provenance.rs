@@ -1,0 +1,68 @@
+//! Where, when and with what a run was made.
+
+use crate::report::model::{Provenance, SystemRow, WorkloadRow};
+use crate::store::RunData;
+use dyno_model::plan::{SystemPlan, SystemSource};
+use dyno_model::target::QueryMode;
+
+pub(super) fn provenance(data: &RunData) -> Provenance {
+    let plan = &data.plan;
+    let mut workloads: Vec<WorkloadRow> = Vec::new();
+    let mut loads = Vec::new();
+    for treatment in &plan.treatments {
+        let options =
+            treatment.workload.options.0.iter().map(|(name, value)| (name.clone(), value.to_string()));
+        let workload = WorkloadRow { kind: treatment.workload.kind.clone(), options: options.collect() };
+        if !workloads.contains(&workload) {
+            workloads.push(workload);
+        }
+        if !loads.contains(&treatment.load) {
+            loads.push(treatment.load.clone());
+        }
+    }
+    Provenance {
+        experiment: plan.name.clone(),
+        run: data.run.clone(),
+        started_at: data.started_at.clone(),
+        ended_at: data.ended_at.clone(),
+        dyno_version: if data.dyno_version.is_empty() {
+            data.environment.dyno_version.clone()
+        } else {
+            data.dyno_version.clone()
+        },
+        profile: plan.profile.clone(),
+        seed: plan.seed,
+        blocks: plan.blocks,
+        environment: data.environment.clone(),
+        systems: plan.systems.iter().map(|system| system_row(data, system)).collect(),
+        workloads,
+        loads,
+        spec: data.spec.clone(),
+    }
+}
+
+fn system_row(data: &RunData, system: &SystemPlan) -> SystemRow {
+    let report = data.systems.get(&system.name).cloned().unwrap_or_default();
+    let (kind, address, settings_asked) = match &system.source {
+        SystemSource::Managed(server) => (server.kind.name(), String::new(), server.settings.clone()),
+        SystemSource::Existing(existing) => {
+            (existing.engine.name(), existing.endpoint.to_string(), Default::default())
+        }
+    };
+    SystemRow {
+        name: system.name.clone(),
+        kind: kind.to_owned(),
+        is_managed: matches!(system.source, SystemSource::Managed(_)),
+        address,
+        version: report.version,
+        query_mode: match system.query_mode {
+            QueryMode::Prepared => "prepared",
+            QueryMode::Simple => "simple",
+            QueryMode::Extended => "extended",
+        }
+        .to_owned(),
+        settings_asked,
+        settings_read: report.settings,
+        failure: report.failure,
+    }
+}
