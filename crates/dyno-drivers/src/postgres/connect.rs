@@ -1,12 +1,10 @@
 //! From nothing to a session that is logged in and set up.
 
-use super::connection::{Connection, Result, Session};
-use super::error;
+use super::connection::{Connection, Result};
 use super::protocol::Malformed;
-use super::protocol::authentication::Login;
-use super::protocol::backend;
 use super::protocol::frontend;
-use super::protocol::inbox::{Frame, Inbox};
+use super::protocol::greeting::{Greeting, Session};
+use super::protocol::inbox::Inbox;
 use super::protocol::scram::{self, SaltedPassword};
 use crate::driver::Driver;
 use crate::transport::{Io, Stream, client_configuration, stream_failure};
@@ -104,19 +102,15 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
 async fn log_in(stream: &mut Stream, inbox: &mut Inbox, target: &Target) -> Result<Session> {
     let mut output = Vec::new();
     startup(target, &mut output)?;
-    let mut greeting = Greeting {
-        login: Login::new(&target.user, &target.password, nonce()?),
-        is_let_in: false,
-        session: Session { standard_strings: true, ..Session::default() },
-    };
+    let mut greeting = Greeting::new(&target.user, &target.password, nonce()?);
     loop {
         if !output.is_empty() {
             stream.write_all(&output).await.map_err(|error| stream_failure(&error))?;
             output.clear();
         }
         while let Some(frame) = inbox.next_frame()? {
-            if greeting.take(frame, &mut output)? {
-                return Ok(greeting.session);
+            if greeting.take(frame, salted_password, &mut output)? {
+                return Ok(greeting.into_session());
             }
         }
         if output.is_empty() {
@@ -148,49 +142,6 @@ fn startup(target: &Target, output: &mut Vec<u8>) -> Result<()> {
     }
     frontend::startup(&parameters, output);
     Ok(())
-}
-
-/// The part of a session before it is ready.
-struct Greeting<'a> {
-    login: Login<'a>,
-    is_let_in: bool,
-    session: Session,
-}
-
-impl Greeting<'_> {
-    /// Takes one message and appends the answer it wants; true when the session is ready.
-    fn take(&mut self, frame: Frame<'_>, output: &mut Vec<u8>) -> Result<bool> {
-        match frame.tag {
-            b'R' if !self.is_let_in => {
-                self.is_let_in =
-                    self.login.answer(backend::authentication(frame.body)?, salted_password, output)?;
-            }
-            b'S' => {
-                let (name, value) = backend::parameter_status(frame.body)?;
-                match &*name {
-                    // `15.12 (Debian 15.12-0+deb12u2)`: the packager's words are left out.
-                    "server_version" => {
-                        self.session.server_version = value.split(' ').next().unwrap_or_default().to_owned();
-                    }
-                    "standard_conforming_strings" => self.session.standard_strings = value == "on",
-                    _ => {}
-                }
-            }
-            b'K' => self.session.process = backend::backend_process(frame.body)?,
-            b'Z' if self.is_let_in => {
-                self.session.transaction = backend::ready(frame.body)?;
-                return Ok(true);
-            }
-            b'E' => return Err(error::failure(&backend::fault(frame.body)?)),
-            // NoticeResponse; NegotiateProtocolVersion of a server that knows no protocol newer than ours.
-            b'N' | b'v' => {}
-            other => {
-                let what = "a message that has no place in a login, its letter is";
-                return Err(Malformed { what, value: other.into() }.into());
-            }
-        }
-        Ok(false)
-    }
 }
 
 /// 18 random bytes in base64.

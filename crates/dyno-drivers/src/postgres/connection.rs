@@ -2,6 +2,7 @@
 
 use super::protocol::backend::TransactionStatus;
 use super::protocol::frontend::{self, Execution};
+use super::protocol::greeting::Session;
 use super::protocol::inbox::{Inbox, LENGTH_MAX, ROOM_KEPT};
 use super::protocol::literal::ZeroByte;
 use super::protocol::parameter::ParameterType;
@@ -42,16 +43,6 @@ pub(super) enum State {
     Ready,
     Busy,
     Lost,
-}
-
-/// What the server has said about the session.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Session {
-    pub(super) server_version: String,
-    pub(super) process: u32,
-    pub(super) transaction: TransactionStatus,
-    /// `standard_conforming_strings`
-    pub(super) standard_strings: bool,
 }
 
 /// A statement as it is executed.

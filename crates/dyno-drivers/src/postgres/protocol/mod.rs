@@ -5,8 +5,11 @@
 
 pub mod authentication;
 pub mod backend;
+#[cfg(test)]
+mod captured;
 pub mod copy;
 pub mod frontend;
+pub mod greeting;
 pub mod inbox;
 pub mod literal;
 pub mod parameter;

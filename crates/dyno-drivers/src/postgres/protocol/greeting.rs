@@ -1,0 +1,96 @@
+//! The part of a session before its first statement: the server asks, we answer, it tells its settings and is ready.
+
+use super::Malformed;
+use super::authentication::Login;
+use super::backend::{self, TransactionStatus};
+use super::inbox::Frame;
+use super::scram::SaltedPassword;
+use crate::postgres::error;
+use dyno_model::failure::OperationFailure;
+use dyno_model::secret::Secret;
+use std::num::NonZeroU32;
+
+/// What the server has said about the session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Session {
+    /// Its version without the packager's words, e.g. `15.12`; empty when it told none.
+    pub server_version: String,
+    /// Process id of the session on the server.
+    pub process: u32,
+    /// State of the transaction after the last statement.
+    pub transaction: TransactionStatus,
+    /// `standard_conforming_strings`: a backslash in an ordinary string is an ordinary character.
+    pub standard_strings: bool,
+}
+
+/// A session that is being opened.
+#[derive(Debug)]
+pub struct Greeting<'a> {
+    login: Login<'a>,
+    is_let_in: bool,
+    session: Session,
+}
+
+impl<'a> Greeting<'a> {
+    /// After the startup message has been sent. `nonce` must be random.
+    #[must_use]
+    pub fn new(user: &'a str, password: &'a Secret, nonce: String) -> Self {
+        Self {
+            login: Login::new(user, password, nonce),
+            is_let_in: false,
+            session: Session {
+                server_version: String::new(),
+                process: 0,
+                transaction: TransactionStatus::Idle,
+                standard_strings: true,
+            },
+        }
+    }
+
+    /// Takes one message and appends the answer it wants; true when the session is ready for its first statement.
+    /// `derive` makes a salted password.
+    ///
+    /// # Errors
+    /// The server's refusal, what [`Login::answer`] finds, or a message that has no place here.
+    pub fn take(
+        &mut self,
+        frame: Frame<'_>,
+        derive: impl FnOnce(&str, &[u8], NonZeroU32) -> SaltedPassword,
+        output: &mut Vec<u8>,
+    ) -> Result<bool, OperationFailure> {
+        match frame.tag {
+            b'R' if !self.is_let_in => {
+                self.is_let_in = self.login.answer(backend::authentication(frame.body)?, derive, output)?;
+            }
+            b'S' => {
+                let (name, value) = backend::parameter_status(frame.body)?;
+                match &*name {
+                    "server_version" => {
+                        self.session.server_version = value.split(' ').next().unwrap_or_default().to_owned();
+                    }
+                    "standard_conforming_strings" => self.session.standard_strings = value == "on",
+                    _ => {}
+                }
+            }
+            b'K' => self.session.process = backend::backend_process(frame.body)?,
+            b'Z' if self.is_let_in => {
+                self.session.transaction = backend::ready(frame.body)?;
+                return Ok(true);
+            }
+            b'E' => return Err(error::failure(&backend::fault(frame.body)?)),
+            // NoticeResponse; NegotiateProtocolVersion of a server that knows no protocol newer than ours.
+            b'N' | b'v' => {}
+            other => {
+                let what = "a message that has no place in a login, its letter is";
+                return Err(Malformed { what, value: other.into() }.into());
+            }
+        }
+        Ok(false)
+    }
+
+    /// The session, once it is ready.
+    #[must_use]
+    pub fn into_session(self) -> Session {
+        self.session
+    }
+}
