@@ -18,3 +18,19 @@ pub const RESULTS_FAILED: u8 = 7;
 pub const INTERNAL: u8 = 70;
 /// Ended by Ctrl-C or a termination signal; results hold what was measured.
 pub const INTERRUPTED: u8 = 130;
+
+/// Every code with its meaning, for the reference.
+pub const ALL: [(u8, &str); 9] = [
+    (OK, "All went well."),
+    (USAGE, "The command line was not understood."),
+    (SPEC_INVALID, "The spec file cannot be read or has errors."),
+    (
+        PREFLIGHT_FAILED,
+        "Preflight found what makes the experiment impossible: server unreachable, too many clients, no disk space, a database that is not ours.",
+    ),
+    (SERVER_FAILED, "A server could not be started or died before measuring."),
+    (RUN_INCOMPLETE, "The run ended early or trials are missing; the results hold what was measured."),
+    (RESULTS_FAILED, "Results could not be read or written."),
+    (INTERNAL, "A bug of dyno or an unexpected condition."),
+    (INTERRUPTED, "Ended by Ctrl-C or a termination signal; the results hold what was measured."),
+];

@@ -123,6 +123,12 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Spec,
     }
 }
 
+/// True when a mistyped word is probably meant to be another: what did-you-mean goes by everywhere.
+#[must_use]
+pub fn is_near(word: &str, candidate: &str) -> bool {
+    reader::nearest(word, [candidate]).is_some()
+}
+
 /// The plan of a spec: treatments in the order system, combination, clients; trials in blocks.
 fn resolve(spec: &Spec, input: Input<'_>) -> Plan {
     let mut treatments = Vec::new();
@@ -321,6 +327,13 @@ fn profiles(file: &Table, problems: &Problems) -> Vec<Entry> {
     };
     let mut profiles = Vec::new();
     for entry in &table.entries {
+        if keys::TOP.keys.iter().any(|key| key.name == entry.key) {
+            let message =
+                format!("`{0}` is a table of the spec and cannot be the name of a profile", entry.key);
+            let help = format!("write `[profile.NAME]`, and `{}` under it", entry.key);
+            problems.report(Diagnostic::new(entry.key_span, message).help(help));
+            break;
+        }
         match &entry.node.value {
             Value::Table(overlay) => {
                 if let Some(inner) = overlay.entry("profile") {

@@ -2,6 +2,9 @@ use super::*;
 use crate::catalog::{OptionDescription, OptionKind, OptionValue};
 use crate::plan::{PasswordSource, ServerKind, StopRule, SystemSource};
 use crate::units::Nanos;
+use proptest::prelude::*;
+
+mod mistakes;
 
 /// A catalog like the engine's, with an option of every type.
 fn catalog() -> Vec<WorkloadDescription> {
@@ -95,4 +98,370 @@ fn a_good_spec_becomes_a_plan_with_every_default_explicit() {
     assert_eq!(server.settings["cache_size"], "-2000");
     let SystemSource::Existing(existing) = &plan.systems[1].source else { panic!("existing") };
     assert_eq!(existing.password, PasswordSource::Environment("BENCH_PASSWORD".to_owned()));
+}
+
+#[test]
+fn a_profile_is_laid_over_the_file_and_its_stop_rule_replaces_the_other() {
+    let (_, plan) = parse(Input { profile: Some("smoke"), ..input(GOOD) }, &catalog()).unwrap();
+    assert_eq!((plan.profile.as_deref(), plan.blocks), (Some("smoke"), 2));
+    assert_eq!(plan.treatments.len(), 2);
+    let load = &plan.treatments[0].load;
+    assert_eq!(load.stop, StopRule::Duration(Nanos(10_000_000_000)));
+    assert_eq!((load.warmup, load.time_limit), (Nanos(1_000_000_000), Nanos(10_000_000_000)));
+}
+
+fn with_arguments(arguments: &[&str]) -> Result<(Spec, Plan), Diagnostics> {
+    let overrides: Vec<String> = arguments.iter().map(|&text| text.to_owned()).collect();
+    parse(Input { overrides: &overrides, ..input(GOOD) }, &catalog())
+}
+
+#[test]
+fn arguments_are_laid_over_the_profile() {
+    let overrides = ["load.clients=[5]", "design.blocks = 3"].map(str::to_owned);
+    let input = Input { profile: Some("smoke"), overrides: &overrides, ..input(GOOD) };
+    let (_, plan) = parse(input, &catalog()).unwrap();
+    assert_eq!((plan.treatments[0].clients, plan.blocks), (5, 3));
+}
+
+#[test]
+fn an_argument_may_be_toml_or_bare_text_and_reach_into_a_system_by_name() {
+    let (_, plan) = with_arguments(&[
+        "title=Bare words",
+        "load.duration=30s",
+        "system.WAL.server.settings.journal_mode=OFF",
+        "system.WAL.server.settings.mmap_size=0x10",
+        "system.\"far\".query_mode=simple",
+        "workload.variant='in-place'",
+    ])
+    .unwrap();
+    assert_eq!(plan.title, "Bare words");
+    assert_eq!(plan.treatments[0].load.stop, StopRule::Duration(Nanos(30_000_000_000)));
+    assert_eq!(plan.treatments[0].workload.options.text("variant"), "in-place");
+    assert_eq!(plan.query_mode(&plan.treatments[2]), QueryMode::Simple);
+    let SystemSource::Managed(server) = &plan.systems[0].source else { panic!("managed") };
+    let settings: Vec<_> = server.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(settings, ["cache_size=-2000", "journal_mode=OFF", "mmap_size=16"]);
+}
+
+#[test]
+fn errors_in_arguments_point_at_the_argument() {
+    let rows = [
+        ("load.clients", "--set:1:1: the argument has no `=`"),
+        ("=5", "--set:1:1: a part of the key is empty"),
+        ("load..clients=5", "--set:1:6: a part of the key is empty"),
+        ("load.clients=[1,", "--set:1:17: this is not TOML: unclosed array, expected `]`"),
+        (
+            "load.clients=1,2",
+            "--set:1:14: `load.clients` must be an integer or a list of integers, not a text",
+        ),
+        ("load.cleints=5", "--set:1:6: unknown key `cleints` in [load]"),
+        ("lod.clients=5", "--set:1:1: unknown key `lod` at the top of the file"),
+        ("system.WALL.query_mode=simple", "--set:1:8: no system is called `WALL`"),
+        ("system.WAL=5", "--set:1:12: `system.WAL` must be a table, not an integer"),
+        ("profile.smoke.design.blocks=5", "--set:1:1: profiles cannot be changed here"),
+        ("workload.rows=0", "--set:1:15: `workload.rows` must be between 1 and 1000000, got 0"),
+        ("title=", "--set:1:7: `title` must not be empty"),
+    ];
+    for (argument, message) in rows {
+        let text = with_arguments(&[argument]).unwrap_err().to_string();
+        assert_eq!(text, message, "{argument}");
+    }
+}
+
+#[test]
+fn factors_are_combined_in_the_order_of_the_file_and_the_last_varies_fastest() {
+    let text = r#"
+title = "factors"
+system = [{ name = "A", url = "postgres://u@h/d" }, { name = "B", server = { kind = "postgres" } }]
+workload = { kind = "rush" }
+[load]
+clients = [1, 2]
+[factors]
+"workload.variant" = ["in-place", "for-update"]
+load.transactions = [10, 20]
+"system.query_mode" = ["simple", "extended"]
+"#;
+    let (spec, plan) = parse(input(text), &catalog()).unwrap();
+    assert_eq!(plan.factors, ["workload.variant", "load.transactions", "system.query_mode"]);
+    assert_eq!((spec.combinations.len(), plan.treatments.len()), (8, 32));
+    let levels = |i: usize| plan.treatments[i].levels.join(" ");
+    assert_eq!(
+        (levels(0), levels(2), levels(4)),
+        ("in-place 10 simple".into(), "in-place 10 extended".into(), "in-place 20 simple".into())
+    );
+    let last = plan.treatments.last().unwrap();
+    assert_eq!((last.system, last.clients), (1, 2));
+    assert_eq!(last.workload.options.text("variant"), "for-update");
+    assert_eq!(last.load.stop, StopRule::Transactions(20));
+    assert_eq!(plan.query_mode(last), QueryMode::Extended);
+}
+
+#[test]
+fn published_figures_are_kept() {
+    let text = format!(
+        "{GOOD}\n[[published]]\nsource = \"notebook PC, 2005\"\nseries = \"MySQL\"\nmetric = \"p95-ms\"\n\
+         clients = [1, 20]\nvalues = [3, 4.5]\napproximate = true\nsystem = \"far\"\n"
+    );
+    let (_, plan) = parse(input(&text), &catalog()).unwrap();
+    let published = &plan.published[0];
+    assert_eq!((published.clients.as_slice(), published.values.as_slice()), (&[1, 20][..], &[3.0, 4.5][..]));
+    assert!(published.approximate && published.system.as_deref() == Some("far"));
+}
+
+#[test]
+fn a_size_is_taken_where_an_option_counts_bytes() {
+    let text = GOOD
+        .replace("kind = \"rush\"", "kind = \"oltp_read_write\"\npad_bytes = \"64K\"\nzipfian_exponent = 1");
+    let (_, plan) = parse(input(&text), &catalog()).unwrap();
+    assert_eq!(plan.treatments[0].workload.options.count("pad_bytes"), 65_536);
+    assert!((plan.treatments[0].workload.options.number("zipfian_exponent") - 1.0).abs() < f64::EPSILON);
+}
+
+#[test]
+fn the_plan_is_named_after_the_file() {
+    let rows = [
+        ("experiments/rush.toml", "rush"),
+        ("rush", "rush"),
+        ("C:\\x\\my rush!.toml", "my-rush-"),
+        ("/.toml", "experiment"),
+        ("..", "experiment"),
+        ("부하.toml", "부하"),
+    ];
+    for (file, name) in rows {
+        assert_eq!(plan_name(file), name, "{file}");
+    }
+}
+
+#[test]
+fn a_time_estimate_follows_from_the_load_rules() {
+    let (_, plan) = good();
+    let estimate = estimate::plan(&plan);
+    // Ten trials of 10,000 transactions on SQLite and ten on a server: 10 s each at the assumed rate, and 0.3 s or 2 s around.
+    assert_eq!(estimate.likely, Nanos(10 * 10_300_000_000 + 10 * 12_000_000_000));
+    assert!(estimate.is_rate_assumed && estimate.at_most > Nanos(20 * 600_000_000_000));
+    let (_, plan) = with_arguments(&["load.duration=2s", "load.warmup=1s"]).unwrap();
+    let estimate = estimate::plan(&plan);
+    assert_eq!(estimate.likely, Nanos(10 * 3_300_000_000 + 10 * 5_000_000_000));
+    assert!(!estimate.is_rate_assumed);
+}
+
+/// Errors as `line:column: message [help]`.
+fn errors(text: &str) -> Vec<String> {
+    let diagnostics = parse(input(text), &catalog()).unwrap_err();
+    let lines = diagnostics.to_string();
+    lines
+        .lines()
+        .zip(diagnostics.iter())
+        .map(|(line, diagnostic)| {
+            let line = line.strip_prefix("experiments/rush.toml:").unwrap_or(line);
+            match &diagnostic.help {
+                Some(help) => format!("{line} [{}]", help.lines().next().unwrap_or_default()),
+                None => line.to_owned(),
+            }
+        })
+        .collect()
+}
+
+#[test]
+fn one_table_where_several_are_meant_is_told_how_to_write_it() {
+    let text = "title = \"x\"\n[system]\nname = \"A\"\nurl = \"null:\"\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"1s\"";
+    let message = "2:1: `system` must be a list of tables, not a table [write the heading with two brackets: `[[system]]`]";
+    assert_eq!(errors(text), [message]);
+}
+
+#[test]
+fn all_errors_are_shown_at_once_with_carets_that_are_right_for_wide_characters() {
+    let text = r#"titel = "모든 오류를 한 번에"
+
+[[system]]
+name = "데이터베이스"
+server = { kind = "mariadb" }
+[[system]]
+name = "データ"
+server = { settings = {}, kindd = "postgres" }
+[[system]]
+name = "데이터베이스"
+url = "postgres://벤치:비밀번호@db/벤치" # 주석
+
+[workload]
+kind = "rush"
+variant = "in-plac"
+[load]
+clients = [1, 0]
+duration = 30
+"#;
+    let diagnostics = parse(input(text), &catalog()).unwrap_err();
+    insta::assert_snapshot!(diagnostics.render_plain(), @r#"
+    error: unknown key `titel` at the top of the file
+     --> experiments/rush.toml:1:1
+      |
+    1 | titel = "모든 오류를 한 번에"
+      | ^^^^^ not a key
+      |
+      = help: did you mean `title`?
+
+    error: unknown key `kindd` in server
+     --> experiments/rush.toml:8:27
+      |
+    8 | server = { settings = {}, kindd = "postgres" }
+      |                           ^^^^^ not a key
+      |
+      = help: did you mean `kind`?
+
+    error: two systems are called `데이터베이스`
+      --> experiments/rush.toml:10:8
+       |
+     4 | name = "데이터베이스"
+       |        -------------- used here first
+    ...
+    10 | name = "데이터베이스"
+       |        ^^^^^^^^^^^^^^ used again
+       |
+       = help: names tell systems apart in the report: give each its own
+
+    error: `url`: an address must not hold a password
+      --> experiments/rush.toml:11:22
+       |
+    11 | url = "postgres://벤치:************@db/벤치" # 주석
+       |                        ^^^^^^^^^^^^
+       |
+       = help: the spec is stored with the results and must hold no password: take it out and name its source with `password_env = "VARIABLE"` or `password_file = "FILE"`
+
+    error: `workload.variant` cannot be `in-plac`
+      --> experiments/rush.toml:15:11
+       |
+    15 | variant = "in-plac"
+       |           ^^^^^^^^^ one of `read-modify-write`, `in-place`, `for-update`, `optimistic`
+       |
+       = help: did you mean `in-place`?
+
+    error: `load.clients` must be between 1 and 100000, got 0
+      --> experiments/rush.toml:17:15
+       |
+    17 | clients = [1, 0]
+       |               ^ out of range
+
+    error: `load.duration` must be a duration, not an integer
+      --> experiments/rush.toml:18:12
+       |
+    18 | duration = 30
+       |            ^^ no duration
+       |
+       = help: `"30s"` for seconds, `"30ms"` for milliseconds
+    "#);
+    assert!(diagnostics.render_styled().contains("\x1b["));
+}
+
+#[test]
+fn no_password_is_ever_shown() {
+    let lines = [
+        "url = \"mysql://bench:hunter2@db/bench\"",
+        "url = \"mysql://bench:hunter2@db/bench", // not even when the text is no TOML
+        "url = \"mysql://bench:hunter2@db/bench\" = 5",
+        "urll = \"mysql://bench:hunter2/x@db/bench\"",
+        "password = \"hunter2\"",
+        "Password = { is = \"hunter2\" }",
+        "password_env = \"hunter2!\"\nurl = \"mysql://bench@db/bench\"",
+        "url = \"mysql://bench:hunter2@db/b\" # mysql://bench:hunter2@db/b",
+    ];
+    for line in lines {
+        let diagnostics = errors_of_system(line);
+        for text in [
+            diagnostics.render_plain(),
+            diagnostics.render_styled(),
+            diagnostics.to_string(),
+            format!("{diagnostics:?}"),
+        ] {
+            assert!(!text.contains("hunter"), "{text}");
+        }
+    }
+    let overrides = ["system.WAL.url=mysql://bench:hunter2@db/bench".to_owned()];
+    let diagnostics = parse(Input { overrides: &overrides, ..input(GOOD) }, &catalog()).unwrap_err();
+    let shown = diagnostics.render_plain();
+    assert!(!shown.contains("hunter") && shown.contains("password_env"), "{shown}");
+}
+
+fn errors_of_system(line: &str) -> Diagnostics {
+    parse(input(&format!("title = \"x\"\n[[system]]\nname = \"A\"\n{line}\n")), &catalog()).unwrap_err()
+}
+
+#[test]
+fn an_unknown_profile_is_named_with_those_that_there_are() {
+    let error = |profile| {
+        let diagnostics = parse(Input { profile: Some(profile), ..input(GOOD) }, &catalog()).unwrap_err();
+        let help = diagnostics.iter().next().and_then(|diagnostic| diagnostic.help.clone()).unwrap();
+        (diagnostics.to_string(), help)
+    };
+    assert_eq!(
+        error("smok"),
+        ("--profile:1:1: there is no profile `smok`".into(), "did you mean `smoke`?".into())
+    );
+    assert_eq!(error("full").1, "profiles: `smoke`");
+}
+
+#[test]
+fn a_campaign_that_would_never_end_is_refused() {
+    let levels: Vec<String> = (1..=200).map(|rows| rows.to_string()).collect();
+    let levels = levels.join(", ");
+    let factors = format!("[factors]\n\"workload.rows\" = [{levels}]\n\"load.attempts_max\" = [{levels}]\n");
+    let found = errors(&format!("{GOOD}{factors}"));
+    assert_eq!(
+        found,
+        ["24:1: the factors have more than 10000 combinations [vary fewer factors, or fewer levels of each]"]
+    );
+    let factors = format!("[factors]\n\"workload.rows\" = [{levels}]\n[design]\nblocks = 1000\n");
+    let found = errors(&format!("{GOOD}{factors}"));
+    assert_eq!(
+        found,
+        ["25:1: 800 treatments in 1000 blocks are more than 100000 trials [vary less, or repeat less often]"]
+    );
+}
+
+#[test]
+fn a_byte_order_mark_and_windows_line_ends_are_no_errors() {
+    let text = format!("\u{feff}{}", GOOD.replace('\n', "\r\n"));
+    assert_eq!(parse(input(&text), &catalog()).unwrap().1, good().1);
+}
+
+/// Whatever is wrong, parsing returns, and every error can be shown.
+fn survives(text: &str, argument: &str) {
+    let overrides = [argument.to_owned()];
+    if let Err(diagnostics) =
+        parse(Input { overrides: &overrides, profile: Some("smoke"), ..input(text) }, &catalog())
+    {
+        assert!(!diagnostics.is_empty());
+        assert!(diagnostics.render_plain().contains("error: "));
+        assert_eq!(diagnostics.to_string().lines().count(), diagnostics.len());
+    }
+}
+
+proptest! {
+    #[test]
+    fn random_text_never_panics(text in "\\PC{0,200}", argument in "\\PC{0,40}") {
+        survives(&text, &argument);
+    }
+
+    #[test]
+    fn random_bytes_never_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        survives(&String::from_utf8_lossy(&bytes), "load.clients=1");
+    }
+
+    /// A good spec with a piece replaced gets further into the readers than noise does.
+    #[test]
+    fn a_damaged_spec_never_panics(
+        at in 0..GOOD.len(),
+        length in 0..40_usize,
+        piece in prop_oneof![
+            "[\\[\\]{}\"'=.,#\n0-9a-z_ -]{0,20}",
+            Just("[[system]]\n".to_owned()),
+            Just("[profile.x.system]\n".to_owned()),
+            Just("url = \"mysql://a:b@c/d?\"\n".to_owned()),
+            Just("[factors]\nload.grace = [\"1s\", 2]\n".to_owned()),
+        ],
+        key in "(load|workload|system|design|title|factors|published)(\\.[a-zA-Z_\"]{1,8}){0,3}",
+        value in "\\PC{0,20}",
+    ) {
+        let end = (at + length).min(GOOD.len());
+        survives(&format!("{}{piece}{}", &GOOD[..at], &GOOD[end..]), &format!("{key}={value}"));
+    }
 }

@@ -99,8 +99,8 @@ pub(super) fn parse(text: &str) -> Result<Url, UrlError> {
         "mysql" | "mariadb" => server(Engine::Mysql, 3306, scheme, rest),
         "postgres" | "postgresql" => server(Engine::Postgres, 5432, scheme, rest),
         "sqlite" => sqlite(rest),
-        "null" if rest.text.is_empty() || rest.text == "//" => Ok(bare(Engine::Null, Endpoint::InProcess)),
-        "null" => Err(UrlError::new(rest.range(), "`null:` takes nothing after the colon", "write `null:`")),
+        // What follows is the script of the null driver, which stands where others name a database.
+        "null" => Ok(Url { database: rest.decoded()?, ..bare(Engine::Null, Endpoint::InProcess) }),
         other => {
             let help = match nearest(other, SCHEMES) {
                 Some(candidate) => format!("did you mean `{candidate}`?"),

@@ -1,0 +1,336 @@
+//! One mistake at a time: what is said about it, and that nothing else is.
+
+use super::{GOOD, errors};
+
+/// Each row: what is replaced in [`GOOD`], by what, and the only error that comes of it.
+const MISTAKES: &[(&str, &str, &str)] = &[
+    // Keys.
+    ("title =", "titel =", "2:1: unknown key `titel` at the top of the file [did you mean `title`?]"),
+    (
+        "title = \"A rush\"",
+        "",
+        "1:1: missing key `title` at the top of the file [add a first line such as `title = \"What this experiment is to show\"`]",
+    ),
+    ("title = \"A rush\"", "title = 5", "2:9: `title` must be a text, not an integer"),
+    (
+        "title = \"A rush\"",
+        "title = \" \"",
+        "2:9: `title` must not be empty [add a first line such as `title = \"What this experiment is to show\"`]",
+    ),
+    ("[load]", "[lod]", "16:2: unknown key `lod` at the top of the file [did you mean `load`?]"),
+    // Systems.
+    (
+        "name = \"far\"",
+        "name = \"WAL\"",
+        "9:8: two systems are called `WAL` [names tell systems apart in the report: give each its own]",
+    ),
+    ("name = \"far\"", "", "8:1: missing key `name` in [[system]] [add for example `name = \"MariaDB\"`]"),
+    (
+        "name = \"far\"",
+        "name = \"a\\nb\"",
+        "9:8: a system's name must be one line of at most 60 characters without blanks around it",
+    ),
+    (
+        "kind = \"sqlite\"",
+        "kind = \"sqllite\"",
+        "6:19: `system.server.kind` cannot be `sqllite` [did you mean `sqlite`?]",
+    ),
+    ("kind = \"sqlite\"", "kind = \"oracle\"", "6:19: `system.server.kind` cannot be `oracle`"),
+    (
+        "\"WAL\", cache_size",
+        "[1], cache_size",
+        "6:57: `system.server.settings.journal_mode` must be a text, a number, true or false, not a list",
+    ),
+    ("url = \"mysql:", "url = \"mysqll:", "10:8: `url`: unknown scheme `mysqll` [did you mean `mysql`?]"),
+    (
+        "bench@db/bench",
+        "bench@db:x/bench",
+        "10:25: `url`: `x` is not a port [a port is a number between 1 and 65535]",
+    ),
+    (
+        "url = \"mysql://bench@db/bench\"",
+        "query_mode = \"simple\"",
+        "8:1: the system has neither `url` nor `server` [`url = \"mysql://user@host:3306/database\"` measures a system that runs already, `server = { kind = \"mariadb\" }` lets dyno start one]",
+    ),
+    (
+        "password_env = \"BENCH_PASSWORD\"",
+        "server = { kind = \"mysql\" }",
+        "11:10: the system has both `url` and `server` [remove one: a system runs already, or dyno starts it]",
+    ),
+    (
+        "password_env = \"BENCH_PASSWORD\"",
+        "query_mode = \"extended\"",
+        "11:14: query mode `extended` exists for PostgreSQL only, and `far` is not [use `prepared` or `simple`]",
+    ),
+    (
+        "password_env = \"BENCH_PASSWORD\"",
+        "connect_timeout = \"0s\"",
+        "11:19: `system.connect_timeout` must be more than 0, got `0s` [write a number and a unit: `\"500ms\"`, `\"30s\"`, `\"5m\"`, `\"1h\"`]",
+    ),
+    (
+        "\"mysql://bench@db/bench\"",
+        "\"sqlite:x.db\"",
+        "11:1: `password_env` has no use here: `sqlite` knows no passwords [remove it]",
+    ),
+    // Workload.
+    ("kind = \"rush\"", "kind = \"rsuh\"", "14:8: there is no workload `rsuh` [did you mean `rush`?]"),
+    (
+        "kind = \"rush\"",
+        "kind = \"tpcc\"",
+        "14:8: there is no workload `tpcc` [workloads: `rush`, `oltp_read_write`]",
+    ),
+    (
+        "kind = \"rush\"",
+        "rows = 5",
+        "13:1: missing key `kind` in [workload] [add for example `kind = \"rush\"`; workloads: `rush`, `oltp_read_write`]",
+    ),
+    (
+        "kind = \"rush\"",
+        "kind = \"rush\"\nrowz = 5",
+        "15:1: workload `rush` has no option `rowz` [did you mean `rows`?]",
+    ),
+    (
+        "kind = \"rush\"",
+        "kind = \"rush\"\ntable_size = 5",
+        "15:1: workload `rush` has no option `table_size` [its options: `rows`, `variant`; `dyno workloads rush` explains them]",
+    ),
+    (
+        "kind = \"rush\"",
+        "kind = \"rush\"\nrows = \"5\"",
+        "15:8: `workload.rows` must be an integer, not a text [remove the quotes]",
+    ),
+    (
+        "kind = \"rush\"",
+        "kind = \"rush\"\nrows = 1.5",
+        "15:8: `workload.rows` must be an integer, not a number with a fraction",
+    ),
+    (
+        "kind = \"rush\"",
+        "kind = \"rush\"\nrows = -1",
+        "15:8: `workload.rows` must be between 1 and 1000000, got -1",
+    ),
+    (
+        "kind = \"rush\"",
+        "kind = \"rush\"\nvariant = \"inplace\"",
+        "15:11: `workload.variant` cannot be `inplace` [did you mean `in-place`?]",
+    ),
+    (
+        "kind = \"rush\"",
+        "kind = \"oltp_read_write\"\nskip_trx = 1",
+        "15:12: `workload.skip_trx` must be true or false, not an integer",
+    ),
+    (
+        "kind = \"rush\"",
+        "kind = \"oltp_read_write\"\nzipfian_exponent = 9",
+        "15:20: `workload.zipfian_exponent` must be between 0 and 5, got 9",
+    ),
+    (
+        "kind = \"rush\"",
+        "kind = \"oltp_read_write\"\npad_bytes = \"4X\"",
+        "15:13: `workload.pad_bytes` cannot be `4X` [write bytes as a number, or with a unit: `\"64K\"`, `\"8M\"`, `\"4G\"`]",
+    ),
+    // Load.
+    (
+        "clients = [1, 8]",
+        "clients = []",
+        "17:11: `load.clients` is an empty list [write for example `clients = [1, 8, 64]`]",
+    ),
+    ("clients = [1, 8]", "clients = [1, 0]", "17:15: `load.clients` must be between 1 and 100000, got 0"),
+    ("clients = [1, 8]", "clients = -4", "17:11: `load.clients` must be between 1 and 100000, got -4"),
+    (
+        "clients = [1, 8]",
+        "clients = [1, 8, 8]",
+        "17:18: `load.clients` holds 8 twice [remove one; `design.blocks` sets the number of repeats]",
+    ),
+    (
+        "clients = [1, 8]",
+        "clients = [1, \"8\"]",
+        "17:15: `load.clients` must be an integer, not a text [remove the quotes]",
+    ),
+    (
+        "clients = [1, 8]",
+        "clients = \"all\"",
+        "17:11: `load.clients` must be an integer or a list of integers, not a text [write for example `clients = [1, 8, 64]`]",
+    ),
+    (
+        "clients = [1, 8]",
+        "",
+        "16:1: missing key `clients` in [load] [add for example `clients = [1, 8, 64]`]",
+    ),
+    (
+        "transactions = 10_000",
+        "",
+        "16:1: nothing in [load] says when measuring ends [add `transactions = 10_000` (all clients together), `transactions_per_client = 500` or `duration = \"30s\"`]",
+    ),
+    ("transactions = 10_000", "transactions = 0", "18:16: `load.transactions` must be 1 or more, got 0"),
+    (
+        "transactions = 10_000",
+        "transactions = 7",
+        "18:16: `load.transactions` is 7, but 8 clients are to share them [give at least 8, or count per client with `transactions_per_client`]",
+    ),
+    (
+        "transactions = 10_000",
+        "transactions = 99999999999999999999",
+        "18:16: this number is too large [numbers go from -9223372036854775808 to 9223372036854775807]",
+    ),
+    (
+        "transactions = 10_000",
+        "duration = 30",
+        "18:12: `load.duration` must be a duration, not an integer [`\"30s\"` for seconds, `\"30ms\"` for milliseconds]",
+    ),
+    (
+        "transactions = 10_000",
+        "duration = \"-5s\"",
+        "18:12: `load.duration` is not a duration: it is negative [write a number and a unit: `\"500ms\"`, `\"30s\"`, `\"5m\"`, `\"1h\"`]",
+    ),
+    (
+        "transactions = 10_000",
+        "duration = \"0s\"",
+        "18:12: `load.duration` must be more than 0, got `0s` [write a number and a unit: `\"500ms\"`, `\"30s\"`, `\"5m\"`, `\"1h\"`]",
+    ),
+    (
+        "transactions = 10_000",
+        "duration = \"9s\"\ntime_limit = \"1s\"",
+        "19:14: `load.time_limit` is shorter than `load.duration` [leave it out: measuring by time ends by itself]",
+    ),
+    (
+        "transactions = 10_000",
+        "transactions = 10_000\nduration = \"9s\"",
+        "19:1: `load.transactions` and `load.duration` cannot both be given [remove one of them]",
+    ),
+    (
+        "transactions = 10_000",
+        "transactions = 10_000\nworkers = 0",
+        "19:11: `load.workers` must be between 1 and 1024, got 0",
+    ),
+    (
+        "transactions = 10_000",
+        "transactions = 10_000\nattempts_max = 2026-01-01",
+        "19:16: `load.attempts_max` must be an integer, not a date or time",
+    ),
+    // Profiles, chosen or not.
+    (
+        "design = { blocks = 2 }",
+        "design = { blocks = 0 }",
+        "22:21: `design.blocks` must be between 1 and 1000, got 0",
+    ),
+    (
+        "design = { blocks = 2 }",
+        "desing = { blocks = 2 }",
+        "22:1: unknown key `desing` at the top of the file [did you mean `design`?]",
+    ),
+    (
+        "design = { blocks = 2 }",
+        "profile.inner = {}",
+        "22:1: a profile cannot hold profiles [write `[profile.NAME]` at the top]",
+    ),
+    (
+        "[profile.smoke]",
+        "[profile]",
+        "21:1: `load` is a table of the spec and cannot be the name of a profile [write `[profile.NAME]`, and `load` under it]",
+    ),
+    // Factors, laid over the smallest of the tables so that only they are in question.
+    (
+        "[profile.smoke]",
+        "[factors]\nstorage = [\"a\"]\n[profile.smoke]",
+        "21:1: varying `storage` is not supported yet [write one [[system]] for each of its levels]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"server.settings.x\" = [1]\n[profile.smoke]",
+        "21:1: varying `server.settings.x` is not supported yet [write one [[system]] for each of its levels]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"load.clients\" = [1]\n[profile.smoke]",
+        "21:1: clients are varied by `load.clients`, not by a factor [put the list there: `clients = [1, 8, 64]`]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"load.wramup\" = [\"1s\"]\n[profile.smoke]",
+        "21:1: unknown key `wramup` in [load] [did you mean `warmup`?]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"workload.kind\" = [\"rush\"]\n[profile.smoke]",
+        "21:1: the kind of workload cannot be varied within an experiment [write one spec per workload, with the same systems]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"workload.rows\" = []\n[profile.smoke]",
+        "21:19: factor `workload.rows` has no levels [write for example `\"workload.rows\" = [LEVEL, LEVEL]`]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"workload.rows\" = 5\n[profile.smoke]",
+        "21:19: factor `workload.rows` must be a list of levels, not an integer [write for example `\"workload.rows\" = [LEVEL, LEVEL]`]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"workload.rows\" = [5, 5]\n[profile.smoke]",
+        "21:23: factor `workload.rows` has level `5` twice",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"workload.rows\" = [5, 0]\n[profile.smoke]",
+        "21:23: `workload.rows` must be between 1 and 1000000, got 0",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"workload.rowz\" = [5]\n[profile.smoke]",
+        "21:1: workload `rush` has no option `rowz` [did you mean `rows`?]",
+    ),
+    (
+        "transactions = 10_000",
+        "transactions = 10_000\ngrace = \"1s\"\n[factors]\n\"load.grace\" = [\"2s\"]",
+        "21:1: `load.grace` is a factor and also has a fixed value [remove one of them]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"system.query_mode\" = [\"simpel\"]\n[profile.smoke]",
+        "21:24: `system.query_mode` cannot be `simpel` [did you mean `simple`?]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"color\" = [1]\n[profile.smoke]",
+        "21:1: unknown factor `color` in [factors] [factors: `workload.OPTION`, `load.KEY`, `system.query_mode`]",
+    ),
+    // Published figures.
+    (
+        "[profile.smoke]",
+        "[[published]]\nsource = \"a\"\nseries = \"b\"\nmetric = \"throughput\"\nclients = [1, 2]\nvalues = [5]\n[profile.smoke]",
+        "25:10: 1 values for 2 numbers of clients [give one value per number of clients]",
+    ),
+    (
+        "[profile.smoke]",
+        "[[published]]\nsource = \"a\"\nseries = \"b\"\nmetric = \"tps\"\nclients = [1]\nvalues = [5]\n[profile.smoke]",
+        "23:10: `published.metric` cannot be `tps`",
+    ),
+    (
+        "[profile.smoke]",
+        "[[published]]\nsource = \"a\"\nseries = \"b\"\nmetric = \"mean-ms\"\nclients = [1]\nvalues = [-5]\n[profile.smoke]",
+        "25:11: `published.values` must be 0 or more, got -5",
+    ),
+    (
+        "[profile.smoke]",
+        "[[published]]\nsource = \"a\"\nseries = \"b\"\nmetric = \"mean-ms\"\nclients = [1]\nvalues = [5]\nsystem = \"fra\"\n[profile.smoke]",
+        "26:10: no system is called `fra` [did you mean `far`?]",
+    ),
+    // TOML itself.
+    ("title = \"A rush\"", "title = \"A rush", "2:16: this is not TOML: invalid basic string, expected `\"`"),
+    ("title = \"A rush\"", "title = = 5", "2:9: this is not TOML: extra `=`, expected nothing"),
+];
+
+#[test]
+fn each_mistake_gives_one_error_with_place_value_and_remedy() {
+    let mut wrong = Vec::new();
+    for (from, to, message) in MISTAKES {
+        let text = GOOD.replacen(from, to, 1);
+        assert_ne!(text, GOOD, "{from} does not stand in the good spec");
+        let found = errors(&text);
+        if found != [*message] {
+            wrong.push(format!("{to}\n  expected {message}\n  found    {}", found.join("\n           ")));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
