@@ -3,6 +3,7 @@
 use super::{Lang, finding, headings, list, messages};
 use crate::report::figures;
 use crate::report::model::{Conclusion, Estimate, Range, ReportModel, Verdict};
+use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::Metric;
 
 messages! {
@@ -16,7 +17,7 @@ messages! {
     /// Trials are missing because the user ended the run.
     INTERRUPTED [measured, planned, failed, missing] "The run was interrupted: {measured} of {planned} trials were measured, {failed} failed and {missing} never finished; everything below rests on the trials that were measured.";
     /// Invalid trials.
-    INVALID_TRIALS [invalid, measured, reason] "{invalid} of {measured} measured trials are invalid and left out of all means; they stay listed with their reasons. Most often: {reason}";
+    INVALID_TRIALS [invalid, measured, reason] "Left out of all means as invalid: {invalid} of {measured} measured trials; they stay listed with their reasons. Most often: {reason}";
     /// Too few blocks.
     VERDICTS_DISABLED [blocks, needed] "Verdicts are disabled, because {blocks} repeats cannot tell a difference from chance; at least {needed} blocks are needed.";
 
@@ -39,15 +40,18 @@ messages! {
     WRONG_ROW_COUNT [line, clients, tables] "{line} left a wrong number of rows at {clients} in {tables}.";
 
     /// Peak inside the range measured.
-    PEAK [line, throughput, low, high, clients] "{line} was fastest with {clients}: {throughput} transactions per second (95 % interval {low} to {high}).";
+    PEAK [line, throughput, low, high, clients] "{line} had its highest mean throughput with {clients}: {throughput} transactions per second (95 % interval {low} to {high}).";
     /// Peak at the last number of clients.
-    PEAK_AT_END [line, throughput, low, high, clients] "{line} was fastest with {clients}, the most that were measured: {throughput} transactions per second (95 % interval {low} to {high}); its peak may lie beyond.";
+    PEAK_AT_END [line, throughput, low, high, clients] "{line} had its highest mean throughput with {clients}, the most that were measured: {throughput} transactions per second (95 % interval {low} to {high}); its peak may lie beyond.";
     /// Peak from one trial.
-    PEAK_SINGLE [line, throughput, clients] "{line} was fastest with {clients}: {throughput} transactions per second in a single valid trial, so no interval can be given.";
+    PEAK_SINGLE [line, throughput, clients] "{line} had its highest mean throughput with {clients}: {throughput} transactions per second in a single valid trial, so no interval can be given.";
     /// Only one number of clients.
     THROUGHPUT_AT [line, throughput, low, high, clients] "{line} committed {throughput} transactions per second with {clients} (95 % interval {low} to {high}).";
     /// Only one number of clients and one trial.
     THROUGHPUT_AT_SINGLE [line, throughput, clients] "{line} committed {throughput} transactions per second with {clients} in a single valid trial, so no interval can be given.";
+
+    /// Further sentence after a comparison or a throughput, when an audit of work that is counted in it failed.
+    NOT_KEPT [lines] "But the audit found that not all of the work counted here was kept by {lines}.";
 
     /// Better, beyond the margin, one number of clients.
     BETTER [subject, baseline, metric, ratio, low, high, clients] "{subject} is better than {baseline} at {clients}: {ratio} times its {metric} (95 % interval {low} to {high}).";
@@ -165,10 +169,29 @@ pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
         }
         Conclusion::PeakThroughput { line, clients: number, throughput, is_at_end, clients_measured } => {
             let shape = PeakShape { is_at_end: *is_at_end, is_only: *clients_measured == 1 };
-            peak(label(*line), *number, throughput, shape, lang)
+            let sentence = peak(label(*line), *number, throughput, shape, lang);
+            with_audit(model, sentence, &[*line], &[*number], lang)
         }
-        Conclusion::Comparison { .. } => comparison(model, conclusion, lang),
+        Conclusion::Comparison { subject, baseline, clients: numbers, .. } => {
+            let sentence = comparison(model, conclusion, lang);
+            with_audit(model, sentence, &[*subject, *baseline], numbers, lang)
+        }
     }
+}
+
+/// Adds that work was lost where it was: a throughput must not stand alone beside a failed audit.
+fn with_audit(model: &ReportModel, sentence: String, lines: &[usize], clients: &[u32], lang: Lang) -> String {
+    let is_violated = |line: &usize| {
+        model.treatments.iter().any(|row| {
+            row.line == *line && clients.contains(&row.clients) && row.audit == AuditVerdict::Violated
+        })
+    };
+    let violated: Vec<_> =
+        lines.iter().copied().filter(is_violated).map(|line| model.lines[line].label.as_str()).collect();
+    if violated.is_empty() {
+        return sentence;
+    }
+    format!("{sentence} {}", NOT_KEPT.fill(lang, &[("lines", &list(lang, &violated))]))
 }
 
 fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
@@ -265,7 +288,7 @@ fn comparison(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Strin
     if ratio_interval.is_none() {
         return INCONCLUSIVE_TOO_FEW.fill(lang, &names);
     }
-    let margin = figures::percent(model.comparison_rules.margin * 100.0);
+    let margin = figures::limit(model.comparison_rules.margin * 100.0);
     let detectable = figures::percent(detectable_ratio.map_or(0.0, |ratio| (ratio - 1.0) * 100.0));
     let (one, several) = match (verdict, exceeds_margin) {
         (Verdict::Better, true) => (&BETTER, &BETTER_RANGE),

@@ -113,6 +113,20 @@ messages! {
     MAX [] "max";
     /// Column.
     MEAN [] "mean";
+    /// Column: percentile.
+    P50 [] "p50";
+    /// Column: percentile.
+    P70 [] "p70";
+    /// Column: percentile.
+    P80 [] "p80";
+    /// Column: percentile.
+    P90 [] "p90";
+    /// Column: percentile.
+    P95 [] "p95";
+    /// Column: percentile.
+    P99 [] "p99";
+    /// Column: percentile.
+    P999 [] "p99.9";
     /// Column.
     OK [] "ok";
     /// Column.

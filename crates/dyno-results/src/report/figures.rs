@@ -34,6 +34,13 @@ pub fn percent(hundredths: f64) -> String {
     }
 }
 
+/// A limit that somebody chose, in hundredths: `5 %`, `2.5 %`. Unlike a measured share it is exact, so it has no more
+/// decimals than it needs.
+#[must_use]
+pub fn limit(hundredths: f64) -> String {
+    format!("{} %", (hundredths * 1000.0).round() / 1000.0)
+}
+
 /// A ratio with two decimals (three below 0.1): `1.32`, `0.054`.
 #[must_use]
 pub fn ratio(value: f64) -> String {
@@ -156,6 +163,13 @@ mod tests {
         assert_eq!(percent(0.12), "0.12 %");
         assert_eq!(percent(11.84), "11.8 %");
         assert_eq!(percent(100.0), "100 %");
+    }
+
+    #[test]
+    fn a_chosen_limit_has_no_needless_decimals() {
+        assert_eq!(limit(0.05 * 100.0), "5 %");
+        assert_eq!(limit(0.07 * 100.0), "7 %");
+        assert_eq!(limit(2.5), "2.5 %");
     }
 
     #[test]

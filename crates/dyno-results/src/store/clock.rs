@@ -10,6 +10,12 @@ pub(crate) fn machine_clock() -> Clock {
     Box::new(Timestamp::now)
 }
 
+/// The UTC time now as records hold it, e.g. `2026-11-21T08:45:00.123Z`.
+#[must_use]
+pub fn utc_now() -> String {
+    rfc3339(Timestamp::now())
+}
+
 /// RFC 3339 with milliseconds: `2026-11-21T08:45:00.123Z`.
 pub(crate) fn rfc3339(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()

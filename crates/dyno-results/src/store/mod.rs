@@ -26,6 +26,10 @@ mod summary;
 mod timeline;
 mod writer;
 
+#[cfg(test)]
+mod tests;
+
+pub use clock::utc_now;
 pub use reader::{RunData, RunReader, SystemReport, TrialData, TrialOutcome};
 pub use timeline::TimelineLine;
 pub use writer::RunWriter;
@@ -99,7 +103,7 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
+    pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { doing, path, source }
     }
@@ -149,26 +153,4 @@ fn path_name(name: &str) -> String {
         .collect();
     let safe = safe.trim_start_matches('.');
     if safe.is_empty() { "unnamed".to_owned() } else { safe.to_owned() }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_cannot_leave_their_folder() {
-        assert_eq!(path_name("../../etc/passwd"), "-..-etc-passwd");
-        assert_eq!(path_name("MariaDB 10.11"), "MariaDB-10.11");
-        assert_eq!(path_name(".."), "unnamed");
-        assert_eq!(path_name("데이터"), "데이터");
-    }
-
-    #[test]
-    fn errors_name_path_and_remedy() {
-        let error = StoreError::NewerFormat { path: "r".into(), found: 9, known: 1 };
-        assert_eq!(
-            error.to_string(),
-            "r has results format 9, and this dyno reads formats up to 1; use the dyno that wrote it, or a newer one"
-        );
-    }
 }

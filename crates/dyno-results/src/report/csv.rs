@@ -1,0 +1,209 @@
+//! The figures as CSV (RFC 4180) in long format: one figure per line, first of every trial, then of every treatment.
+//!
+//! Column names, scopes and metrics are part of the format and the same in every language. Columns: `scope` (`trial` or
+//! `treatment`), `system`, one column per factor, `clients`, `block` and `trial` (empty for treatments), `state`,
+//! `metric`, `unit`, `value`, `low` and `high` (95 % interval, empty for trials), `n` (valid trials, empty for trials).
+
+use super::model::{Estimate, KindCount, ReportModel, TreatmentRow, TrialRow, Unit};
+use crate::messages::Lang;
+use serde::Serialize;
+
+/// Renders all figures.
+#[must_use]
+pub fn render(model: &ReportModel, _lang: Lang) -> String {
+    let mut sheet = Sheet { text: String::new() };
+    let factors = model.factors.iter().map(String::as_str);
+    let columns = ["clients", "block", "trial", "state", "metric", "unit", "value", "low", "high", "n"];
+    sheet.line(["scope", "system"].into_iter().chain(factors).chain(columns));
+    for trial in &model.trials {
+        trial_lines(&mut sheet, model, trial);
+    }
+    for row in &model.treatments {
+        treatment_lines(&mut sheet, model, row);
+    }
+    sheet.text
+}
+
+/// One figure.
+struct Figure {
+    metric: String,
+    unit: Unit,
+    value: f64,
+    interval: Option<(f64, f64)>,
+    repeats: Option<u32>,
+}
+
+impl Figure {
+    fn new(metric: &str, unit: Unit, value: f64) -> Self {
+        Self { metric: metric.to_owned(), unit, value, interval: None, repeats: None }
+    }
+}
+
+/// What a figure belongs to.
+struct Owner<'a> {
+    scope: &'a str,
+    treatment: &'a TreatmentRow,
+    block: String,
+    trial: &'a str,
+    state: String,
+}
+
+struct Sheet {
+    text: String,
+}
+
+impl Sheet {
+    fn line<'a>(&mut self, cells: impl IntoIterator<Item = &'a str>) {
+        for (i, cell) in cells.into_iter().enumerate() {
+            if i > 0 {
+                self.text.push(',');
+            }
+            self.text.push_str(&quoted(cell));
+        }
+        self.text.push('\n');
+    }
+
+    fn figure(&mut self, model: &ReportModel, owner: &Owner<'_>, figure: &Figure) {
+        let line = &model.lines[owner.treatment.line];
+        let clients = owner.treatment.clients.to_string();
+        let value = figure.value.to_string();
+        let (low, high) =
+            figure.interval.map(|(low, high)| (low.to_string(), high.to_string())).unwrap_or_default();
+        let repeats = figure.repeats.map(|repeats| repeats.to_string()).unwrap_or_default();
+        let levels = line.levels.iter().map(String::as_str);
+        let unit = word(&figure.unit);
+        let rest = [
+            &clients,
+            &owner.block,
+            owner.trial,
+            &owner.state,
+            &figure.metric,
+            &unit,
+            &value,
+            &low,
+            &high,
+            &repeats,
+        ];
+        self.line([owner.scope, &line.system_name].into_iter().chain(levels).chain(rest));
+    }
+}
+
+fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
+    let owner = Owner {
+        scope: "trial",
+        treatment: &model.treatments[trial.treatment],
+        block: trial.block.to_string(),
+        trial: &trial.id,
+        state: word(&trial.state),
+    };
+    let Some(figures) = &trial.figures else {
+        // A trial without figures still has a line, so that nobody takes it for never planned.
+        sheet.figure(model, &owner, &Figure::new("committed", Unit::Count, 0.0));
+        return;
+    };
+    let mut list = vec![
+        Figure::new("throughput", Unit::TransactionsPerSecond, figures.throughput),
+        Figure::new("mean", Unit::Milliseconds, figures.mean_ms),
+        Figure::new("p50", Unit::Milliseconds, figures.p50_ms),
+        Figure::new("p95", Unit::Milliseconds, figures.p95_ms),
+        Figure::new("p99", Unit::Milliseconds, figures.p99_ms),
+        Figure::new("max", Unit::Milliseconds, figures.max_ms),
+        Figure::new("window", Unit::Seconds, figures.measured_s),
+        Figure::new("committed", Unit::Count, figures.committed as f64),
+        Figure::new("failed", Unit::Count, figures.failed as f64),
+        Figure::new("unfinished", Unit::Count, figures.unfinished as f64),
+        Figure::new("retries", Unit::Count, figures.retries as f64),
+    ];
+    list.extend(figures.lost.map(|lost| Figure::new("lost", Unit::Count, lost as f64)));
+    for figure in &list {
+        sheet.figure(model, &owner, figure);
+    }
+}
+
+fn treatment_lines(sheet: &mut Sheet, model: &ReportModel, row: &TreatmentRow) {
+    let owner = Owner {
+        scope: "treatment",
+        treatment: row,
+        block: String::new(),
+        trial: "",
+        state: word(&row.validity),
+    };
+    let estimates = [
+        ("throughput", row.throughput),
+        ("mean", row.mean),
+        ("p50", row.p50),
+        ("p95", row.p95),
+        ("p99", row.p99),
+    ];
+    let mut list: Vec<Figure> =
+        estimates.into_iter().filter_map(|(metric, estimate)| Some(estimated(metric, &estimate?))).collect();
+    if let Some(merged) = &row.merged {
+        let percentiles = [
+            ("merged-p50", merged.p50),
+            ("merged-p70", merged.p70),
+            ("merged-p80", merged.p80),
+            ("merged-p90", merged.p90),
+            ("merged-p95", merged.p95),
+            ("merged-p99", merged.p99),
+            ("merged-p99.9", merged.p999),
+            ("merged-max", Some(merged.max)),
+        ];
+        let known = percentiles.into_iter().filter_map(|(metric, value)| Some((metric, value?)));
+        list.extend(known.map(|(metric, value)| Figure::new(metric, Unit::Milliseconds, value)));
+    }
+    list.extend([
+        Figure::new("committed", Unit::Count, row.committed as f64),
+        Figure::new("failed", Unit::Count, row.failed as f64),
+        Figure::new("unfinished", Unit::Count, row.unfinished as f64),
+        Figure::new("retries", Unit::Count, row.retries as f64),
+    ]);
+    list.extend(by_kind("failed", &row.failed_by_kind));
+    list.extend(by_kind("retries", &row.retries_by_kind));
+    list.extend(row.lost_percent.map(|lost| Figure::new("lost", Unit::Percent, lost)));
+    for figure in &list {
+        sheet.figure(model, &owner, figure);
+    }
+}
+
+fn estimated(metric: &str, estimate: &Estimate) -> Figure {
+    Figure {
+        interval: estimate.interval.map(|interval| (interval.low, interval.high)),
+        repeats: Some(estimate.repeats),
+        ..Figure::new(metric, estimate.unit, estimate.mean)
+    }
+}
+
+fn by_kind(what: &str, kinds: &[KindCount]) -> Vec<Figure> {
+    let figure =
+        |kind: &KindCount| Figure::new(&format!("{what}:{}", kind.kind), Unit::Count, kind.count as f64);
+    kinds.iter().map(figure).collect()
+}
+
+/// The word that JSON uses for a unit or state.
+fn word<T: Serialize>(value: &T) -> String {
+    match serde_json::to_value(value) {
+        Ok(serde_json::Value::String(word)) => word,
+        _ => String::new(),
+    }
+}
+
+/// A cell, in quotes where it needs them.
+fn quoted(cell: &str) -> String {
+    if cell.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", cell.replace('"', "\"\""))
+    } else {
+        cell.to_owned()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_with_commas_quotes_and_line_ends_are_quoted() {
+        assert_eq!(quoted("plain"), "plain");
+        assert_eq!(quoted("a,b"), "\"a,b\"");
+        assert_eq!(quoted("say \"hi\"\n"), "\"say \"\"hi\"\"\n\"");
+    }
+}

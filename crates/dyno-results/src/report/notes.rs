@@ -1,0 +1,130 @@
+//! Sentences about a run that text and Markdown share.
+
+use super::figures;
+use super::model::{FindingRow, ReportModel};
+use crate::messages::{Lang, conclusion, finding, notes};
+
+/// When and with what it was measured, and the machine.
+pub(super) fn origin(model: &ReportModel, lang: Lang) -> Vec<String> {
+    let provenance = &model.provenance;
+    let mut sentences = Vec::new();
+    if !provenance.started_at.is_empty() {
+        let (seed, blocks) = (provenance.seed.to_string(), provenance.blocks.to_string());
+        let mut values = vec![
+            ("started", provenance.started_at.as_str()),
+            ("version", provenance.dyno_version.as_str()),
+            ("seed", seed.as_str()),
+            ("blocks", blocks.as_str()),
+        ];
+        sentences.push(match &provenance.profile {
+            None => notes::NOTE_RUN.fill(lang, &values),
+            Some(profile) => {
+                values.push(("profile", profile));
+                notes::NOTE_RUN_PROFILE.fill(lang, &values)
+            }
+        });
+    }
+    let environment = &provenance.environment;
+    if environment.memory_bytes > 0 {
+        sentences.push(notes::NOTE_MACHINE.fill(
+            lang,
+            &[
+                ("cpu", environment.cpu_model.as_str()),
+                ("processors", &environment.cpu_logical.to_string()),
+                ("memory", &figures::megabytes(environment.memory_bytes)),
+                ("os", &environment.os_release),
+                ("kernel", &environment.kernel),
+            ],
+        ));
+    }
+    sentences
+}
+
+/// What is missing or could not be read.
+pub(super) fn incompleteness(model: &ReportModel, lang: Lang) -> Vec<String> {
+    let completeness = &model.completeness;
+    let mut sentences = Vec::new();
+    if completeness.measured == 0 {
+        sentences.push(notes::NOTE_NOTHING.fill(lang, &[]));
+    }
+    if !completeness.has_ended {
+        sentences.push(notes::NOTE_NO_END.fill(lang, &[]));
+    }
+    for system in &model.provenance.systems {
+        if let Some(reason) = &system.failure {
+            sentences
+                .push(notes::NOTE_FAILED_SYSTEM.fill(lang, &[("system", &system.name), ("reason", reason)]));
+        }
+    }
+    for failed in &completeness.failed {
+        let treatment = &model.treatments[failed.treatment];
+        sentences.push(notes::NOTE_FAILED_TRIAL.fill(
+            lang,
+            &[
+                ("trial", &failed.trial),
+                ("line", &model.lines[treatment.line].label),
+                ("clients", &conclusion::clients(&[treatment.clients], lang)),
+                ("reason", &failed.reason),
+            ],
+        ));
+    }
+    if !completeness.missing.is_empty() {
+        let trials = completeness.missing.join(", ");
+        sentences.push(notes::NOTE_MISSING.fill(lang, &[("trials", &trials)]));
+    }
+    for what in &completeness.unreadable {
+        sentences.push(notes::NOTE_UNREADABLE.fill(lang, &[("what", what)]));
+    }
+    sentences
+}
+
+/// A doubt with its reach: `34 of 120 trials`, `whole run`.
+pub(super) fn doubt(model: &ReportModel, row: &FindingRow, lang: Lang) -> (String, String) {
+    let reach = if row.trials.is_empty() {
+        notes::WHOLE_RUN.fill(lang, &[])
+    } else {
+        notes::TRIALS_OF.fill(
+            lang,
+            &[
+                ("trials", &row.trials.len().to_string()),
+                ("measured", &model.completeness.measured.to_string()),
+            ],
+        )
+    };
+    (reach, finding::sentence(&row.finding, lang))
+}
+
+/// How comparisons were made.
+pub(super) fn comparison_rules(model: &ReportModel, lang: Lang) -> String {
+    let rules = &model.comparison_rules;
+    notes::NOTE_COMPARISONS.fill(
+        lang,
+        &[
+            ("margin", &figures::limit(rules.margin * 100.0)),
+            ("alpha", &figures::limit(rules.alpha * 100.0)),
+            ("family", &rules.family.to_string()),
+        ],
+    )
+}
+
+/// A few witnessed lost updates, the first of each treatment that has one.
+pub(super) fn witnesses(model: &ReportModel, lang: Lang) -> Vec<String> {
+    let first = model.audits.iter().filter_map(|audit| audit.updates.as_ref()?.examples.first());
+    first
+        .map(|example| {
+            let witness = &example.witness;
+            notes::NOTE_WITNESS.fill(
+                lang,
+                &[
+                    ("trial", &example.trial),
+                    ("row", &witness.row.to_string()),
+                    ("value", &witness.value_read.to_string()),
+                    ("client_a", &witness.first.client.to_string()),
+                    ("sequence_a", &witness.first.sequence.to_string()),
+                    ("client_b", &witness.second.client.to_string()),
+                    ("sequence_b", &witness.second.sequence.to_string()),
+                ],
+            )
+        })
+        .collect()
+}

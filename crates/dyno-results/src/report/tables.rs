@@ -1,0 +1,424 @@
+//! The tables of the text and Markdown reports: which figures stand in which column. Nothing is computed here.
+
+use super::figures::{self, digits};
+use super::model::{
+    Comparison, Estimate, MergedLatency, ReportModel, StatementRow, TreatmentRow, TrialState, Validity,
+    Verdict,
+};
+use super::table::{Align, Table};
+use crate::messages::{Lang, Message, conclusion, headings};
+use dyno_model::audit::AuditVerdict;
+use dyno_model::finding::Severity;
+
+/// A table under construction, in a language.
+struct Columns(Lang);
+
+impl Columns {
+    fn table(&self, columns: &[(Message, Align)]) -> Table {
+        let columns: Vec<_> = columns.iter().map(|(title, align)| (title.text(self.0), *align)).collect();
+        Table::new(&columns)
+    }
+}
+
+use Align::{Left, Right};
+
+fn absent(lang: Lang) -> String {
+    headings::ABSENT.text(lang).to_owned()
+}
+
+fn or_absent(value: Option<String>, lang: Lang) -> String {
+    value.unwrap_or_else(|| absent(lang))
+}
+
+fn mean(estimate: Option<Estimate>, lang: Lang) -> String {
+    or_absent(estimate.map(|estimate| digits(estimate.mean)), lang)
+}
+
+/// Main result: a group per line, a row per number of clients.
+pub(super) fn results(model: &ReportModel, lang: Lang) -> Table {
+    let mut table = Columns(lang).table(&[
+        (headings::CLIENTS, Right),
+        (headings::TRIALS_VALID, Right),
+        (headings::THROUGHPUT, Right),
+        (headings::INTERVAL, Right),
+        (headings::MEAN_MS, Right),
+        (headings::P95_MS, Right),
+        (headings::P99_MS, Right),
+        (headings::FAILED, Right),
+        (headings::RETRIES, Right),
+        (headings::LOST_PERCENT, Right),
+        (headings::VALIDITY_COLUMN, Left),
+    ]);
+    for (line, name) in model.lines.iter().enumerate() {
+        table.group(&name.label);
+        for row in rows_of(model, line) {
+            table.row(vec![
+                row.clients.to_string(),
+                trials_valid(row),
+                mean(row.throughput, lang),
+                or_absent(row.throughput.as_ref().and_then(figures::half_width), lang),
+                mean(row.mean, lang),
+                mean(row.p95, lang),
+                mean(row.p99, lang),
+                figures::count(row.failed),
+                figures::count(row.retries),
+                or_absent(row.lost_percent.map(figures::percent), lang),
+                validity(row.validity, lang).to_owned(),
+            ]);
+        }
+    }
+    table
+}
+
+/// Treatments of a line by rising number of clients.
+fn rows_of(model: &ReportModel, line: usize) -> Vec<&TreatmentRow> {
+    let mut rows: Vec<_> = model.treatments.iter().filter(|row| row.line == line).collect();
+    rows.sort_by_key(|row| row.clients);
+    rows
+}
+
+/// `5`, or `4/5` when a planned trial is not among the valid ones.
+fn trials_valid(row: &TreatmentRow) -> String {
+    if row.trials_valid == row.trials_planned {
+        row.trials_valid.to_string()
+    } else {
+        format!("{}/{}", row.trials_valid, row.trials_planned)
+    }
+}
+
+pub(super) fn validity(validity: Validity, lang: Lang) -> &'static str {
+    match validity {
+        Validity::Valid => headings::VALID,
+        Validity::Warned => headings::WARNED,
+        Validity::Invalid => headings::INVALID,
+        Validity::Missing => headings::MISSING,
+    }
+    .text(lang)
+}
+
+pub(super) fn audit_verdict(verdict: AuditVerdict, lang: Lang) -> &'static str {
+    match verdict {
+        AuditVerdict::Intact => headings::INTACT,
+        AuditVerdict::NotChecked => headings::NOT_CHECKED,
+        AuditVerdict::Violated => headings::VIOLATED,
+    }
+    .text(lang)
+}
+
+pub(super) fn severity(severity: Severity, lang: Lang) -> &'static str {
+    match severity {
+        Severity::Note => headings::NOTE,
+        Severity::Warning => headings::WARNING,
+        Severity::Invalid => headings::SEVERITY_INVALID,
+    }
+    .text(lang)
+}
+
+pub(super) fn verdict(verdict: Option<Verdict>, lang: Lang) -> &'static str {
+    match verdict {
+        Some(Verdict::Better) => headings::VERDICT_BETTER,
+        Some(Verdict::Worse) => headings::VERDICT_WORSE,
+        Some(Verdict::Equivalent) => headings::VERDICT_EQUIVALENT,
+        Some(Verdict::Inconclusive) => headings::VERDICT_INCONCLUSIVE,
+        Some(Verdict::Invalid) => headings::VERDICT_INVALID,
+        None => headings::VERDICT_NONE,
+    }
+    .text(lang)
+}
+
+/// Updates acknowledged against updates in the data, and row counts that are wrong.
+pub(super) fn audits(model: &ReportModel, lang: Lang) -> Table {
+    let mut table = Columns(lang).table(&[
+        (headings::CLIENTS, Right),
+        (headings::AUDIT_VERDICT, Left),
+        (headings::COMMITTED, Right),
+        (headings::LOST, Right),
+        (headings::LOST_PERCENT, Right),
+        (headings::WITNESSED, Right),
+        (headings::PHANTOM, Right),
+        (headings::IN_DOUBT, Right),
+        (headings::STATEMENT_ERRORS, Right),
+    ]);
+    for (line, name) in model.lines.iter().enumerate() {
+        let mut audits: Vec<_> =
+            model.audits.iter().filter(|audit| model.treatments[audit.treatment].line == line).collect();
+        audits.sort_by_key(|audit| model.treatments[audit.treatment].clients);
+        if !audits.is_empty() {
+            table.group(&name.label);
+        }
+        for audit in audits {
+            let updates = audit.updates.as_ref();
+            let number = |value: Option<u64>| or_absent(value.map(figures::count), lang);
+            table.row(vec![
+                model.treatments[audit.treatment].clients.to_string(),
+                audit_verdict(audit.verdict, lang).to_owned(),
+                number(updates.map(|updates| updates.committed)),
+                number(updates.map(|updates| updates.lost)),
+                or_absent(updates.map(|updates| figures::percent(updates.lost_percent)), lang),
+                number(updates.map(|updates| updates.witnessed)),
+                number(updates.map(|updates| updates.phantom)),
+                number(updates.map(|updates| updates.in_doubt)),
+                number(updates.map(|updates| updates.statement_errors)),
+            ]);
+        }
+    }
+    table
+}
+
+/// Tables whose number of rows was checked.
+pub(super) fn row_counts(model: &ReportModel, lang: Lang) -> Table {
+    let mut table = Columns(lang).table(&[
+        (headings::CLIENTS, Right),
+        (headings::TRIAL, Left),
+        (headings::TABLE, Left),
+        (headings::EXPECTED, Right),
+        (headings::FOUND, Right),
+        (headings::AUDIT_VERDICT, Left),
+    ]);
+    for audit in model.audits.iter().filter(|audit| !audit.row_counts.is_empty()) {
+        table.group(&model.line_of(audit.treatment).label);
+        for row in &audit.row_counts {
+            let expected = if row.expected_min == row.expected_max {
+                figures::count(row.expected_min)
+            } else {
+                format!("{}..{}", figures::count(row.expected_min), figures::count(row.expected_max))
+            };
+            let verdict = if row.holds { AuditVerdict::Intact } else { AuditVerdict::Violated };
+            table.row(vec![
+                model.treatments[audit.treatment].clients.to_string(),
+                row.trial.clone(),
+                row.table.clone(),
+                expected,
+                figures::count(row.found),
+                audit_verdict(verdict, lang).to_owned(),
+            ]);
+        }
+    }
+    table
+}
+
+pub(super) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
+    let mut table = Columns(lang).table(&[
+        (headings::METRIC, Left),
+        (headings::CLIENTS, Right),
+        (headings::TRIALS_VALID, Right),
+        (headings::RATIO, Right),
+        (headings::RATIO_INTERVAL, Right),
+        (headings::P_HOLM, Right),
+        (headings::DETECTABLE, Right),
+        (headings::VERDICT, Left),
+    ]);
+    let mut pair = (usize::MAX, usize::MAX);
+    // Both metrics of two lines stand together.
+    let mut sorted: Vec<&Comparison> = model.comparisons.iter().collect();
+    let lines = |comparison: &Comparison| {
+        (model.treatments[comparison.subject].line, model.treatments[comparison.baseline].line)
+    };
+    sorted.sort_by_key(|comparison| (lines(comparison), comparison.metric as u8, comparison.clients));
+    for comparison in sorted {
+        if pair != lines(comparison) {
+            pair = lines(comparison);
+            table.group(&format!("{} : {}", model.lines[pair.0].label, model.lines[pair.1].label));
+        }
+        let interval = comparison
+            .ratio_interval
+            .map(|interval| format!("{} .. {}", figures::ratio(interval.low), figures::ratio(interval.high)));
+        let detectable = comparison.detectable_ratio.map(|ratio| figures::percent((ratio - 1.0) * 100.0));
+        table.row(vec![
+            conclusion::metric(comparison.metric, lang).to_owned(),
+            comparison.clients.to_string(),
+            comparison.repeats.to_string(),
+            or_absent(comparison.ratio.map(figures::ratio), lang),
+            or_absent(interval, lang),
+            or_absent(comparison.p_holm.map(figures::p_value), lang),
+            or_absent(detectable, lang),
+            verdict(comparison.verdict, lang).to_owned(),
+        ]);
+    }
+    table
+}
+
+/// Response times of the transaction and each kind of statement, a group per treatment.
+pub(super) fn statements(model: &ReportModel, lang: Lang) -> Table {
+    let mut table = Columns(lang).table(&[
+        (headings::STATEMENT, Left),
+        (headings::OK, Right),
+        (headings::FAILED, Right),
+        (headings::MEAN, Right),
+        (headings::STANDARD_DEVIATION, Right),
+        (headings::MIN, Right),
+        (headings::P50, Right),
+        (headings::P70, Right),
+        (headings::P80, Right),
+        (headings::P90, Right),
+        (headings::P95, Right),
+        (headings::P99, Right),
+        (headings::P999, Right),
+        (headings::MAX, Right),
+    ]);
+    for statements in &model.statements {
+        let treatment = &model.treatments[statements.treatment];
+        let label = &model.lines[treatment.line].label;
+        table.group(&format!("{label}, {}", conclusion::clients(&[treatment.clients], lang)));
+        table.row(statement_row(&statements.transaction, lang));
+        for statement in &statements.statements {
+            table.row(statement_row(statement, lang));
+        }
+    }
+    table
+}
+
+fn statement_row(row: &StatementRow, lang: Lang) -> Vec<String> {
+    let value = |pick: fn(&MergedLatency) -> Option<f64>| {
+        or_absent(row.latency.as_ref().and_then(pick).map(digits), lang)
+    };
+    vec![
+        row.name.clone(),
+        figures::count(row.ok),
+        figures::count(row.failed),
+        value(|latency| Some(latency.mean)),
+        value(|latency| Some(latency.standard_deviation)),
+        value(|latency| Some(latency.min)),
+        value(|latency| latency.p50),
+        value(|latency| latency.p70),
+        value(|latency| latency.p80),
+        value(|latency| latency.p90),
+        value(|latency| latency.p95),
+        value(|latency| latency.p99),
+        value(|latency| latency.p999),
+        value(|latency| Some(latency.max)),
+    ]
+}
+
+pub(super) fn generator(model: &ReportModel, lang: Lang) -> Table {
+    let mut table = Columns(lang).table(&[
+        (headings::CLIENTS, Right),
+        (headings::WORKERS, Right),
+        (headings::WORKER_CPU, Right),
+        (headings::LITTLE_GAP, Right),
+        (headings::CPU_USER, Right),
+        (headings::CPU_SYSTEM, Right),
+        (headings::WAKEUP_LAG, Right),
+        (headings::MEMORY, Right),
+    ]);
+    let mut line = usize::MAX;
+    for row in &model.generator {
+        let treatment = &model.treatments[row.treatment];
+        if treatment.line != line {
+            line = treatment.line;
+            table.group(&model.lines[line].label);
+        }
+        table.row(vec![
+            treatment.clients.to_string(),
+            row.workers.to_string(),
+            digits(row.worker_cpu_percent_max),
+            digits(row.little_gap_percent),
+            digits(row.cpu_user_per_statement_us),
+            digits(row.cpu_system_per_statement_us),
+            or_absent(row.wakeup_lag_p99_ms.map(digits), lang),
+            digits(row.memory_peak_bytes as f64 / 1e6),
+        ]);
+    }
+    table
+}
+
+/// Every planned trial in run order.
+pub(super) fn trials(model: &ReportModel, lang: Lang) -> Table {
+    let mut table = Columns(lang).table(&[
+        (headings::TRIAL, Left),
+        (headings::SYSTEM, Left),
+        (headings::CLIENTS, Right),
+        (headings::VALIDITY_COLUMN, Left),
+        (headings::THROUGHPUT, Right),
+        (headings::MEAN_MS, Right),
+        (headings::P95_MS, Right),
+        (headings::MAX_MS, Right),
+        (headings::COMMITTED, Right),
+        (headings::FAILED, Right),
+        (headings::RETRIES, Right),
+        (headings::LOST, Right),
+        (headings::REASON, Left),
+    ]);
+    for trial in &model.trials {
+        let figures = trial.figures.as_ref();
+        let number = |value: Option<u64>| or_absent(value.map(figures::count), lang);
+        let decimal = |value: Option<f64>| or_absent(value.map(digits), lang);
+        table.row(vec![
+            trial.id.clone(),
+            model.line_of(trial.treatment).label.clone(),
+            model.treatments[trial.treatment].clients.to_string(),
+            trial_state(trial.state, lang).to_owned(),
+            decimal(figures.map(|figures| figures.throughput)),
+            decimal(figures.map(|figures| figures.mean_ms)),
+            decimal(figures.map(|figures| figures.p95_ms)),
+            decimal(figures.map(|figures| figures.max_ms)),
+            number(figures.map(|figures| figures.committed)),
+            number(figures.map(|figures| figures.failed)),
+            number(figures.map(|figures| figures.retries)),
+            number(figures.and_then(|figures| figures.lost)),
+            reasons(trial, lang),
+        ]);
+    }
+    table
+}
+
+/// Why a trial is not simply valid; notes are left out.
+fn reasons(trial: &super::model::TrialRow, lang: Lang) -> String {
+    if !trial.reason.is_empty() {
+        return trial.reason.clone();
+    }
+    let doubts = trial.findings.iter().filter(|finding| finding.severity() > Severity::Note);
+    doubts.map(|finding| crate::messages::finding::sentence(finding, lang)).collect::<Vec<_>>().join(" ")
+}
+
+pub(super) fn trial_state(state: TrialState, lang: Lang) -> &'static str {
+    match state {
+        TrialState::Valid => headings::VALID,
+        TrialState::Warned => headings::WARNED,
+        TrialState::Invalid => headings::INVALID,
+        TrialState::Failed => headings::FAILED_TRIAL,
+        TrialState::Missing => headings::MISSING,
+    }
+    .text(lang)
+}
+
+pub(super) fn systems(model: &ReportModel, lang: Lang) -> Table {
+    let mut table = Columns(lang).table(&[
+        (headings::SYSTEM, Left),
+        (headings::VERSION, Left),
+        (headings::SETTING, Left),
+        (headings::VALUE, Left),
+    ]);
+    for system in &model.provenance.systems {
+        let version = if system.version.is_empty() { absent(lang) } else { system.version.clone() };
+        if system.settings_read.is_empty() {
+            table.row(vec![system.name.clone(), version.clone(), absent(lang), absent(lang)]);
+        }
+        for (setting, value) in &system.settings_read {
+            table.row(vec![system.name.clone(), version.clone(), setting.clone(), value.clone()]);
+        }
+    }
+    table
+}
+
+pub(super) fn published(model: &ReportModel, lang: Lang) -> Table {
+    let mut table = Columns(lang).table(&[
+        (headings::SERIES, Left),
+        (headings::METRIC, Left),
+        (headings::CLIENTS, Right),
+        (headings::VALUE, Right),
+    ]);
+    for series in &model.published {
+        for point in &series.points {
+            let value = figures::value(series.unit, point.value);
+            let value = if series.is_approximate { format!("~{value}") } else { value };
+            table.row(vec![
+                series.series.clone(),
+                conclusion::metric(series.metric, lang).to_owned(),
+                point.clients.to_string(),
+                format!("{value} {}", figures::symbol(series.unit)),
+            ]);
+        }
+    }
+    table
+}

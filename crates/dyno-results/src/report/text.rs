@@ -1,0 +1,50 @@
+//! The report for a terminal: what `dyno run` prints at its end. Conclusions come last, where the eye is.
+
+use super::model::ReportModel;
+use super::table::wrapped;
+use super::{notes, tables};
+use crate::messages::{Lang, Message, conclusion, headings, notes as texts};
+
+/// Columns of the narrowest terminal that is laid out for.
+const WIDTH: usize = 100;
+/// Doubts that a short report lists; the worst come first.
+const DOUBTS_MAX: usize = 8;
+
+/// Renders the short report.
+#[must_use]
+pub fn render(model: &ReportModel, lang: Lang) -> String {
+    let mut text = wrapped(&model.title, "", WIDTH);
+    for sentence in notes::origin(model, lang) {
+        text.push_str(&wrapped(&sentence, "", WIDTH));
+    }
+    if model.completeness.measured > 0 {
+        heading(&mut text, headings::RESULTS, lang);
+        text.push_str(&tables::results(model, lang).to_text());
+        text.push_str(&wrapped(&texts::NOTE_ESTIMATES.fill(lang, &[]), "", WIDTH));
+    }
+    let missing = notes::incompleteness(model, lang);
+    if !model.findings.is_empty() || !missing.is_empty() {
+        heading(&mut text, headings::VALIDITY, lang);
+        for row in model.findings.iter().take(DOUBTS_MAX) {
+            let (reach, sentence) = notes::doubt(model, row, lang);
+            let first = format!("{} ({reach}): ", tables::severity(row.severity, lang));
+            text.push_str(&wrapped(&format!("{first}{sentence}"), "* ", WIDTH));
+        }
+        for sentence in missing {
+            text.push_str(&wrapped(&sentence, "* ", WIDTH));
+        }
+    }
+    if !model.conclusions.is_empty() {
+        heading(&mut text, headings::CONCLUSIONS, lang);
+        for sentence in conclusion::sentences(model, lang) {
+            text.push_str(&wrapped(&sentence, "* ", WIDTH));
+        }
+    }
+    text
+}
+
+fn heading(text: &mut String, title: Message, lang: Lang) {
+    text.push('\n');
+    text.push_str(title.text(lang));
+    text.push('\n');
+}

@@ -1,0 +1,363 @@
+//! The folder as a whole: what was written is read, and what is damaged is named.
+
+use super::environment::Environment;
+use super::*;
+use crate::fixture::Shape;
+use crate::messages::Lang;
+use crate::report::{self, Format};
+use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
+use std::fs;
+
+fn tiny() -> Shape {
+    Shape { systems: 1, clients: vec![1, 8], blocks: 2, ..Shape::small() }
+}
+
+fn written(shape: &Shape) -> (tempfile::TempDir, PathBuf) {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let folder = scratch.path().join("run");
+    shape.write(&folder).expect("written");
+    (scratch, folder)
+}
+
+/// Every report of a folder, as text: must work for whatever can be opened.
+fn text_of(folder: &Path) -> String {
+    let model = report::load(folder).expect("readable");
+    for format in [Format::Markdown, Format::Csv, Format::Json] {
+        assert!(!report::render(&model, format, Lang::En).is_empty());
+    }
+    report::render(&model, Format::Text, Lang::En).replace("\n  ", " ")
+}
+
+#[test]
+fn the_folder_holds_what_it_promises() {
+    let (_scratch, folder) = written(&tiny());
+    for name in [FORMAT_FILE, SPEC_FILE, PLAN_FILE, ENVIRONMENT_FILE, EVENTS_FILE, SUMMARY_FILE] {
+        assert!(folder.join(name).is_file(), "{name}");
+    }
+    assert_eq!(fs::read_to_string(folder.join(FORMAT_FILE)).expect("there"), "1\n");
+    for trial in ["b01-001", "b01-002", "b02-001", "b02-002"] {
+        assert!(folder.join(TRIALS_FOLDER).join(trial).join(LATENCY_FILE).is_file());
+        assert!(folder.join(TRIALS_FOLDER).join(trial).join(TIMELINE_FILE).is_file());
+    }
+    let summary: serde_json::Value =
+        serde_json::from_slice(&fs::read(folder.join(SUMMARY_FILE)).expect("there")).expect("JSON");
+    assert_eq!((&summary["planned"], &summary["measured"]), (&4.into(), &4.into()));
+}
+
+#[test]
+fn everything_written_is_read_again() {
+    let shape = tiny();
+    let (_scratch, folder) = written(&shape);
+    let data = RunReader::open(&folder).expect("readable").into_data();
+    assert_eq!(data.problems, Vec::<String>::new());
+    assert_eq!(data.plan, shape.plan());
+    assert!(data.has_ended && !data.is_interrupted);
+    assert_eq!(data.started_at, "2026-11-21T08:45:00.250Z");
+    assert_eq!(data.systems["MariaDB"].version, "11.8.2-MariaDB");
+    for trial in data.trials.values() {
+        let TrialOutcome::Finished(record) = &trial.outcome else { panic!("all trials finished") };
+        assert_eq!(trial.transaction.len(), record.transaction.count);
+        assert_eq!(dyno_model::record::LatencySummary::from(&trial.transaction), record.transaction);
+        assert_eq!(
+            trial.timeline.iter().filter(|line| !line.is_warmup).map(|line| line.committed).sum::<u64>(),
+            record.ledger.committed
+        );
+    }
+    let statements = &data.statements[&0];
+    assert_eq!(
+        statements.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>(),
+        ["select", "update", "commit"]
+    );
+}
+
+#[test]
+fn progress_is_not_written_down() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let folder = scratch.path().join("run");
+    let mut writer =
+        RunWriter::create_at(&folder, &tiny().plan(), "", &Environment::default()).expect("created");
+    writer.event(&Event::Progress {
+        trial: "b01-001".into(),
+        phase: Phase::Load,
+        done: 1,
+        total: 2,
+        unit: ProgressUnit::Rows,
+    });
+    assert_eq!(fs::read(folder.join(EVENTS_FILE)).expect("there"), b"");
+    writer.event(&Event::TrialStarted { trial: "b01-001".into() });
+    let line = fs::read_to_string(folder.join(EVENTS_FILE)).expect("there");
+    assert!(
+        line.starts_with("{\"at\":\"20")
+            && line.ends_with("\"event\":\"trial-started\",\"trial\":\"b01-001\"}\n"),
+        "{line}"
+    );
+}
+
+#[test]
+fn runs_of_one_second_get_different_folders() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let create =
+        || RunWriter::create(scratch.path(), &tiny().plan(), "", &Environment::default()).expect("created");
+    let (first, second) = (create(), create());
+    assert_ne!(first.folder(), second.folder());
+    assert_eq!(first.folder().parent(), Some(scratch.path().join("rush").as_path()));
+    let name = first.folder().file_name().expect("named").to_string_lossy().into_owned();
+    let (time, id) = name.split_once('-').expect("time and id");
+    assert!(time.len() == 16 && time.ends_with('Z') && id.len() == 4, "{name}");
+}
+
+#[test]
+fn a_folder_that_holds_something_is_never_written_to() {
+    let (_scratch, folder) = written(&tiny());
+    let before = fs::read(folder.join(EVENTS_FILE)).expect("there");
+    let Err(error) = RunWriter::create_at(&folder, &tiny().plan(), "", &Environment::default()) else {
+        panic!("the folder is not empty");
+    };
+    assert!(matches!(error, StoreError::NotEmpty { .. }));
+    assert!(error.to_string().contains("--out"), "{error}");
+    assert_eq!(fs::read(folder.join(EVENTS_FILE)).expect("there"), before);
+}
+
+#[test]
+fn an_empty_folder_may_be_named() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    assert!(RunWriter::create_at(scratch.path(), &tiny().plan(), "", &Environment::default()).is_ok());
+}
+
+#[test]
+fn a_path_that_is_a_file_is_refused_by_name() {
+    let scratch = tempfile::NamedTempFile::new().expect("scratch");
+    let Err(error) = RunWriter::create_at(scratch.path(), &tiny().plan(), "", &Environment::default()) else {
+        panic!("a file is no folder");
+    };
+    assert!(error.to_string().contains(&scratch.path().display().to_string()), "{error}");
+}
+
+#[test]
+fn the_first_write_that_fails_ends_writing_and_is_kept() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let folder = scratch.path().join("run");
+    let shape = tiny();
+    let plan = shape.plan();
+    let mut writer = RunWriter::create_at(&folder, &plan, "", &Environment::default()).expect("created");
+    // The third trial's folder cannot be made, as on a full disk.
+    fs::write(folder.join(TRIALS_FOLDER).join("b02-001"), b"in the way").expect("written");
+    shape.play(&plan, &mut writer);
+    let failure = writer.failure().expect("noticed").to_string();
+    assert!(failure.contains("b02-001"), "{failure}");
+    assert!(writer.finish().is_err());
+    let text = text_of(&folder);
+    assert!(text.contains("2 of 4 trials were measured, 0 failed and 2 never finished"), "{text}");
+    assert!(text.contains("Never finished: b02-001, b02-002."), "{text}");
+}
+
+#[test]
+fn figures_that_are_no_numbers_do_not_cost_the_trial() {
+    struct Spoil<'a>(&'a mut RunWriter);
+    impl Listener for Spoil<'_> {
+        fn event(&mut self, event: &Event) {
+            let mut event = event.clone();
+            if let Event::TrialFinished(record) = &mut event {
+                record.generator.little_gap = f64::NAN;
+            }
+            self.0.event(&event);
+        }
+    }
+    let scratch = tempfile::tempdir().expect("scratch");
+    let folder = scratch.path().join("run");
+    let (shape, plan) = (tiny(), tiny().plan());
+    let mut writer = RunWriter::create_at(&folder, &plan, "", &Environment::default()).expect("created");
+    shape.play(&plan, &mut Spoil(&mut writer));
+    let reader = RunReader::open(&folder).expect("readable");
+    assert_eq!(reader.outcomes().len(), 4);
+    assert!(text_of(&folder).contains("Not everything could be recorded: Little's-law gap"));
+}
+
+#[test]
+fn server_logs_of_similar_names_do_not_share_a_file() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let mut plan = Shape::rush().plan();
+    for (system, name) in plan.systems.iter_mut().zip(["a b", "a-b", "../c"]) {
+        system.name = name.to_owned();
+    }
+    let writer = RunWriter::create_at(scratch.path(), &plan, "", &Environment::default()).expect("created");
+    let logs: Vec<_> = ["a b", "a-b", "../c"].iter().map(|name| writer.server_log(name)).collect();
+    let folder = scratch.path().join(SERVER_LOGS_FOLDER);
+    assert_eq!(logs, [folder.join("a-b.log"), folder.join("a-b-2.log"), folder.join("-c.log")]);
+}
+
+#[test]
+fn an_event_log_cut_anywhere_is_readable_and_says_what_is_missing() {
+    let (_scratch, folder) = written(&tiny());
+    // The trials' own files are not what this is about, and reading them takes long.
+    fs::remove_dir_all(folder.join(TRIALS_FOLDER)).expect("removed");
+    let whole = fs::read(folder.join(EVENTS_FILE)).expect("there");
+    for cut in (0..whole.len()).step_by(197) {
+        fs::write(folder.join(EVENTS_FILE), &whole[..cut]).expect("written");
+        let reader = RunReader::open(&folder).expect("readable");
+        let finished = whole[..cut].split_inclusive(|byte| *byte == b'\n').filter(|line| {
+            line.ends_with(b"\n") && String::from_utf8_lossy(line).contains("\"event\":\"trial-finished\"")
+        });
+        let finished = finished.count();
+        assert_eq!(reader.outcomes().len(), finished, "cut at {cut}");
+        let text = text_of(&folder);
+        assert!(text.contains("The run has not written its end"), "cut at {cut}: {text}");
+        if finished < 4 {
+            assert!(text.contains("Never finished: b0"), "cut at {cut}: {text}");
+        }
+        if cut > 0 && whole[cut - 1] != b'\n' {
+            let line = whole[..cut].iter().filter(|byte| **byte == b'\n').count() + 1;
+            assert!(
+                text.contains(&format!("events.jsonl, line {line}: the last line is cut off")),
+                "{cut}: {text}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_interval_log_cut_anywhere_is_readable_and_named() {
+    let (_scratch, folder) = written(&tiny());
+    let path = folder.join(TRIALS_FOLDER).join("b01-001").join(LATENCY_FILE);
+    let whole = fs::read(&path).expect("there");
+    for cut in (0..whole.len()).step_by(1499) {
+        fs::write(&path, &whole[..cut]).expect("written");
+        let data = RunReader::open(&folder).expect("readable").into_data();
+        let named = data.problems.iter().any(|problem| problem.starts_with("trials/b01-001/latency.hlog"));
+        assert!(named || cut == 0, "cut at {cut}: {:?}", data.problems);
+        assert_eq!(data.trials.len(), 4);
+    }
+    text_of(&folder);
+}
+
+#[test]
+fn missing_files_of_a_trial_are_named() {
+    let (_scratch, folder) = written(&tiny());
+    fs::remove_dir_all(folder.join(TRIALS_FOLDER).join("b01-002")).expect("removed");
+    let text = text_of(&folder);
+    assert!(text.contains("Not readable: trials/b01-002/latency.hlog: No such file"), "{text}");
+}
+
+#[test]
+fn a_damaged_line_costs_only_itself() {
+    let (_scratch, folder) = written(&tiny());
+    let path = folder.join(EVENTS_FILE);
+    let text = fs::read_to_string(&path).expect("there");
+    let (number, _) = text
+        .lines()
+        .enumerate()
+        .find(|(_, line)| line.contains("\"event\":\"trial-finished\""))
+        .expect("trials finished");
+    let damaged: String = text
+        .lines()
+        .enumerate()
+        .map(
+            |(i, line)| {
+                if i == number { "{\"at\":\"x\",\"event\":42}\n".to_owned() } else { format!("{line}\n") }
+            },
+        )
+        .collect();
+    fs::write(&path, damaged).expect("written");
+    let data = RunReader::open(&folder).expect("readable").into_data();
+    assert_eq!(data.trials.len(), 3);
+    assert!(
+        data.problems[0].starts_with(&format!("events.jsonl, line {}: ", number + 1)),
+        "{:?}",
+        data.problems
+    );
+}
+
+#[test]
+fn a_newer_format_is_refused() {
+    let (_scratch, folder) = written(&tiny());
+    fs::write(folder.join(FORMAT_FILE), "2\n").expect("written");
+    let error = RunReader::open(&folder).expect_err("newer");
+    assert!(
+        error.to_string().contains("has results format 2, and this dyno reads formats up to 1"),
+        "{error}"
+    );
+    fs::write(folder.join(FORMAT_FILE), "one\n").expect("written");
+    let error = RunReader::open(&folder).expect_err("no number");
+    assert!(
+        error
+            .to_string()
+            .ends_with("FORMAT, line 1: the version of the formats must be a whole number, not `one`"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_folder_without_results_is_told_from_a_damaged_one() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let error = RunReader::open(scratch.path()).expect_err("empty");
+    assert!(error.to_string().contains("is no results folder: it has no FORMAT"), "{error}");
+    let error = RunReader::open(&scratch.path().join("nowhere")).expect_err("absent");
+    assert!(matches!(error, StoreError::NoResults { .. }));
+}
+
+#[test]
+fn a_corrupt_plan_is_named_with_its_line() {
+    let (_scratch, folder) = written(&tiny());
+    let plan = fs::read_to_string(folder.join(PLAN_FILE)).expect("there");
+    fs::write(folder.join(PLAN_FILE), plan.replacen("\"seed\": 2005", "\"seed\": \"many\"", 1))
+        .expect("written");
+    let error = RunReader::open(&folder).expect_err("corrupt");
+    let StoreError::Corrupt { line, what, .. } = &error else { panic!("{error}") };
+    assert!(*line > 1 && what.contains("invalid type"), "{error}");
+    for cut in (0..plan.len() - 2).step_by(211) {
+        fs::write(folder.join(PLAN_FILE), &plan[..cut]).expect("written");
+        assert!(matches!(RunReader::open(&folder), Err(StoreError::Corrupt { .. })), "cut at {cut}");
+    }
+}
+
+#[test]
+fn a_plan_that_refers_to_nothing_is_refused() {
+    let (_scratch, folder) = written(&tiny());
+    let mut plan = tiny().plan();
+    plan.trials[2].treatment = 99;
+    fs::write(folder.join(PLAN_FILE), serde_json::to_vec(&plan).expect("JSON")).expect("written");
+    let error = RunReader::open(&folder).expect_err("refers to nothing");
+    assert!(
+        error.to_string().contains("trial b02-001 refers to treatment 99, which is not there"),
+        "{error}"
+    );
+}
+
+#[test]
+fn an_unreadable_file_is_named() {
+    // A folder in the file's place cannot be read by anybody, root included.
+    let (_scratch, folder) = written(&tiny());
+    for name in [EVENTS_FILE, SPEC_FILE, ENVIRONMENT_FILE] {
+        fs::remove_file(folder.join(name)).expect("removed");
+        fs::create_dir(folder.join(name)).expect("made");
+    }
+    let text = text_of(&folder);
+    for name in [EVENTS_FILE, SPEC_FILE, ENVIRONMENT_FILE] {
+        assert!(text.contains(&format!("Not readable: {name}: ")), "{text}");
+    }
+    assert!(text.contains("No trial was measured."), "{text}");
+    fs::remove_file(folder.join(PLAN_FILE)).expect("removed");
+    fs::create_dir(folder.join(PLAN_FILE)).expect("made");
+    let error = RunReader::open(&folder).expect_err("no plan");
+    assert!(
+        error.to_string().starts_with("cannot read ") && error.to_string().ends_with("plan.json"),
+        "{error}"
+    );
+}
+
+#[test]
+fn names_cannot_leave_their_folder() {
+    assert_eq!(path_name("../../etc/passwd"), "-..-etc-passwd");
+    assert_eq!(path_name("MariaDB 10.11"), "MariaDB-10.11");
+    assert_eq!(path_name(".."), "unnamed");
+    assert_eq!(path_name("데이터"), "데이터");
+}
+
+#[test]
+fn errors_name_path_and_remedy() {
+    let error = StoreError::NewerFormat { path: "r".into(), found: 9, known: 1 };
+    assert_eq!(
+        error.to_string(),
+        "r has results format 9, and this dyno reads formats up to 1; use the dyno that wrote it, or a newer one"
+    );
+}
