@@ -6,6 +6,7 @@
 
 mod connection;
 pub mod script;
+pub mod server;
 pub mod statement;
 
 pub use connection::Connection;

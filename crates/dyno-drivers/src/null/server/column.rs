@@ -1,0 +1,219 @@
+//! Which columns a `SELECT` has, guessed from its select list. There are no tables to ask.
+
+/// Characters of a text field, as in sysbench's column `c`: ten groups of eleven digits.
+pub(super) const TEXT: &[u8] = b"68487932199-96439406143-93774651418-41631865787-96406072701-\
+20604855487-25459966574-28203206787-41238978918-19503783441";
+
+/// Text that is not data, such as a version.
+pub(super) const LABEL: &[u8] = b"dyno null server";
+
+/// More columns than this are not answered; the rest is left out.
+const COLUMNS_MAX: usize = 64;
+
+/// What a column holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Column {
+    /// [`TEXT`], as `CHAR(120)`.
+    Text,
+    /// The integer 1.
+    One,
+    /// An integer that is large enough for any limit a client may ask for.
+    Limit,
+    /// [`LABEL`].
+    Label,
+    /// NULL.
+    Null,
+}
+
+impl Column {
+    /// The field as an integer, or `None` when it is none.
+    pub(super) fn integer(self) -> Option<u32> {
+        match self {
+            Self::One => Some(1),
+            Self::Limit => Some(1_000_000),
+            _ => None,
+        }
+    }
+
+    /// The field as text; `None` for NULL.
+    pub(super) fn text(self) -> Option<&'static [u8]> {
+        match self {
+            Self::Text => Some(TEXT),
+            Self::One => Some(b"1"),
+            Self::Limit => Some(b"1000000"),
+            Self::Label => Some(LABEL),
+            Self::Null => None,
+        }
+    }
+}
+
+/// Columns of a result.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Columns {
+    /// The usual case, which needs no memory.
+    Single(Column),
+    /// Two or more.
+    Several(Box<[Column]>),
+}
+
+impl Columns {
+    pub(super) fn as_slice(&self) -> &[Column] {
+        match self {
+            Self::Single(column) => std::slice::from_ref(column),
+            Self::Several(columns) => columns,
+        }
+    }
+
+    /// Columns of a statement that begins with `SELECT` (or another word that returns rows: one text).
+    pub(super) fn of(sql: &[u8]) -> Self {
+        let sql = super::super::statement::skip_blanks(sql);
+        let Some((head, list)) = sql.split_at_checked("SELECT ".len()) else {
+            return Self::Single(Column::Text);
+        };
+        if !head[..6].eq_ignore_ascii_case(b"SELECT") {
+            return Self::Single(Column::Text);
+        }
+        let mut items = Items { list }.take(COLUMNS_MAX);
+        let first = items.next().unwrap_or_default();
+        let mut rest = items.peekable();
+        if first.trim_ascii() == b"*" {
+            // sbtest: id, k, c, pad.
+            return Self::Several(Box::new([Column::One, Column::One, Column::Text, Column::Text]));
+        }
+        if rest.peek().is_none() {
+            return Self::Single(column(first));
+        }
+        Self::Several(std::iter::once(first).chain(rest).map(column).collect())
+    }
+}
+
+/// The items of a select list, up to `FROM` or the end.
+struct Items<'a> {
+    list: &'a [u8],
+}
+
+impl<'a> Iterator for Items<'a> {
+    type Item = &'a [u8];
+
+    fn next(&mut self) -> Option<&'a [u8]> {
+        if self.list.is_empty() {
+            return None;
+        }
+        let (mut depth, mut quote) = (0_u32, None);
+        for (at, &byte) in self.list.iter().enumerate() {
+            match (byte, quote) {
+                (_, Some(open)) => quote = (byte != open).then_some(open),
+                (b'\'' | b'"' | b'`', None) => quote = Some(byte),
+                (b'(', None) => depth += 1,
+                (b')', None) => depth = depth.saturating_sub(1),
+                (b',', None) if depth == 0 => return Some(self.cut(at, at + 1)),
+                (b'f' | b'F', None) if depth == 0 && is_from(self.list, at) => {
+                    return Some(self.cut(at, self.list.len()));
+                }
+                _ => {}
+            }
+        }
+        Some(self.cut(self.list.len(), self.list.len()))
+    }
+}
+
+impl<'a> Items<'a> {
+    fn cut(&mut self, end: usize, next: usize) -> &'a [u8] {
+        let item = &self.list[..end];
+        self.list = &self.list[next..];
+        item
+    }
+}
+
+fn is_from(list: &[u8], at: usize) -> bool {
+    let is_space = |at: usize| list.get(at).is_none_or(u8::is_ascii_whitespace);
+    at > 0
+        && is_space(at - 1)
+        && is_space(at + 4)
+        && list[at..].get(..4).is_some_and(|word| word.eq_ignore_ascii_case(b"from"))
+}
+
+/// Functions whose result is an integer.
+const INTEGER_FUNCTIONS: [&[u8]; 6] = [b"count(", b"sum(", b"max(", b"min(", b"avg(", b"length("];
+
+/// Columns of the usual benchmarks that hold integers: sbtest, pgbench, rush.
+const INTEGER_NAMES: [&[u8]; 10] =
+    [b"id", b"k", b"aid", b"bid", b"tid", b"abalance", b"bbalance", b"tbalance", b"c1", b"c2"];
+
+fn column(expression: &[u8]) -> Column {
+    let mut expression = expression.trim_ascii();
+    if starts_with(expression, b"distinct ") {
+        expression = expression["distinct ".len()..].trim_ascii_start();
+    }
+    if starts_with(expression, b"@@") {
+        let is_limit =
+            [&b"max_connections"[..], b"max_allowed_packet"].iter().any(|name| ends_with(expression, name));
+        return if is_limit { Column::Limit } else { Column::Label };
+    }
+    if starts_with(expression, b"version(") {
+        return Column::Label;
+    }
+    let last = expression.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+    let name = last.split(u8::is_ascii_whitespace).next().unwrap_or_default();
+    let name = name.strip_prefix(b"`").unwrap_or(name);
+    let name = name.strip_suffix(b"`").unwrap_or(name);
+    // pgbench asks how its tables are partitioned: not at all.
+    if name.eq_ignore_ascii_case(b"partstrat") || name.eq_ignore_ascii_case(b"null") {
+        return Column::Null;
+    }
+    let is_integer = INTEGER_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
+        || INTEGER_FUNCTIONS
+            .iter()
+            .any(|function| starts_with(expression, function) || starts_with(last, function))
+        || expression.first().is_some_and(u8::is_ascii_digit);
+    if is_integer { Column::One } else { Column::Text }
+}
+
+fn starts_with(text: &[u8], start: &[u8]) -> bool {
+    text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start))
+}
+
+fn ends_with(text: &[u8], end: &[u8]) -> bool {
+    text.len() >= end.len() && text[text.len() - end.len()..].eq_ignore_ascii_case(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_as_long_as_sysbench_makes_it() {
+        assert_eq!(TEXT.len(), 119);
+    }
+
+    #[test]
+    fn columns_follow_from_the_select_list() {
+        use Column::{Label, Limit, Null, One, Text};
+        let rows: [(&str, &[Column]); 18] = [
+            ("SELECT c FROM sbtest1 WHERE id=?", &[Text]),
+            ("SELECT DISTINCT c FROM sbtest1 WHERE id BETWEEN ? AND ? ORDER BY c", &[Text]),
+            ("SELECT SUM(k) FROM sbtest1", &[One]),
+            ("select count(*) from pgbench_branches", &[One]),
+            ("SELECT abalance FROM pgbench_accounts WHERE aid = $1", &[One]),
+            ("SELECT id, k, c, pad FROM sbtest1", &[One, One, Text, Text]),
+            ("SELECT * FROM sbtest1", &[One, One, Text, Text]),
+            ("SELECT t.`id`, concat(a, 'from, b') FROM t", &[One, Text]),
+            ("SELECT c2 FROM rush WHERE c1 = 5 FOR UPDATE", &[One]),
+            ("select @@version_comment limit 1", &[Label]),
+            ("SELECT @@max_connections", &[Limit]),
+            ("SELECT version()", &[Label]),
+            ("SELECT 1", &[One]),
+            ("SELECT", &[Text]),
+            ("SELECT ", &[Text]),
+            ("SELECT (SELECT a FROM b), 2 FROM c", &[Text, One]),
+            ("WITH x AS (SELECT 1) SELECT * FROM x", &[Text]),
+            (
+                "select o.n, p.partstrat, pg_catalog.count(i.inhparent) from pg_catalog.pg_class as c",
+                &[Text, Null, One],
+            ),
+        ];
+        for (sql, expected) in rows {
+            assert_eq!(Columns::of(sql.as_bytes()).as_slice(), expected, "{sql}");
+        }
+    }
+}

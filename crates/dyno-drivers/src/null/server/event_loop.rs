@@ -1,0 +1,256 @@
+//! Sockets of a null server: one epoll, edge-triggered, on one thread.
+
+use super::{Counts, Fed, Session, Shared, add};
+use mio::unix::SourceFd;
+use mio::{Events, Interest, Poll, Token, Waker};
+use socket2::{Domain, Socket, Type};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often the stop flag is looked at while nothing happens.
+const FLAG_INTERVAL: Duration = Duration::from_millis(50);
+
+/// Connections that may wait to be accepted; the kernel caps it at `net.core.somaxconn`.
+const BACKLOG: i32 = 4096;
+
+/// Bytes read at once. A read that brings less has emptied the socket.
+const READ_SIZE: usize = 64 * 1024;
+
+/// A message may be longer than this only while it is being skipped: MySQL's packets end at 16 MiB by their nature.
+pub(super) const MESSAGE_MAX: usize = 64 * 1024 * 1024;
+
+const EVENTS_PER_WAIT: usize = 1024;
+const LISTENER: Token = Token(usize::MAX);
+const WAKER: Token = Token(usize::MAX - 1);
+
+/// A listening socket and its connections.
+pub(super) struct EventLoop<S> {
+    poll: Poll,
+    waker: Arc<Waker>,
+    listener: TcpListener,
+    /// By token; holes are reused.
+    peers: Vec<Option<Peer<S>>>,
+    free: Vec<usize>,
+    /// Peers that had more to read than one turn takes.
+    unfinished: Vec<usize>,
+    /// The listener could not accept for want of descriptors: it must be tried again, for it will not be reported again.
+    is_accept_due: bool,
+    shared: Shared,
+    buffer: Box<[u8]>,
+    out: Vec<u8>,
+}
+
+struct Peer<S> {
+    socket: TcpStream,
+    session: S,
+    /// The beginning of a message whose end has not arrived.
+    partial: Vec<u8>,
+    /// Replies that the socket did not take. Nothing is read until they are gone.
+    unsent: Vec<u8>,
+    is_over: bool,
+}
+
+/// What is to be done with a peer after its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum After {
+    Wait,
+    ReadOn,
+    Close,
+}
+
+impl<S: Session> EventLoop<S> {
+    pub(super) fn bind(address: SocketAddr, shared: Shared) -> io::Result<(Self, SocketAddr)> {
+        let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
+        socket.set_reuse_address(true)?;
+        socket.bind(&address.into())?;
+        socket.listen(BACKLOG)?;
+        socket.set_nonblocking(true)?;
+        let listener = TcpListener::from(socket);
+        let local_addr = listener.local_addr()?;
+        let poll = Poll::new()?;
+        poll.registry().register(&mut SourceFd(&listener.as_raw_fd()), LISTENER, Interest::READABLE)?;
+        let waker = Arc::new(Waker::new(poll.registry(), WAKER)?);
+        let event_loop = Self {
+            poll,
+            waker,
+            listener,
+            peers: Vec::new(),
+            free: Vec::new(),
+            unfinished: Vec::new(),
+            is_accept_due: false,
+            shared,
+            buffer: vec![0; READ_SIZE].into_boxed_slice(),
+            out: Vec::with_capacity(READ_SIZE),
+        };
+        Ok((event_loop, local_addr))
+    }
+
+    pub(super) fn waker(&self) -> Arc<Waker> {
+        Arc::clone(&self.waker)
+    }
+
+    pub(super) fn run_until(mut self, stop: &AtomicBool) -> io::Result<()> {
+        let mut events = Events::with_capacity(EVENTS_PER_WAIT);
+        while !stop.load(Ordering::Acquire) {
+            let wait = if self.unfinished.is_empty() { FLAG_INTERVAL } else { Duration::ZERO };
+            match self.poll.poll(&mut events, Some(wait)) {
+                Err(error) if error.kind() != io::ErrorKind::Interrupted => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
+            for slot in std::mem::take(&mut self.unfinished) {
+                self.serve(slot);
+            }
+            for event in &events {
+                match event.token() {
+                    LISTENER => self.is_accept_due = true,
+                    WAKER => {}
+                    Token(slot) => self.serve(slot),
+                }
+            }
+            if self.is_accept_due {
+                self.accept();
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes all connections that wait.
+    fn accept(&mut self) {
+        loop {
+            match self.listener.accept() {
+                // A client that gave up in the meantime makes `admit` fail; it is gone, nobody else is concerned.
+                Ok((socket, _)) => drop(self.admit(socket)),
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.is_accept_due = false;
+                    return;
+                }
+                Err(error) if is_gone(&error) => {}
+                // Out of descriptors: tried again after the next turn, when a connection may have been closed.
+                Err(_) => return,
+            }
+        }
+    }
+
+    fn admit(&mut self, socket: TcpStream) -> io::Result<()> {
+        socket.set_nonblocking(true)?;
+        socket.set_nodelay(true)?;
+        let slot = self.free.pop().unwrap_or_else(|| {
+            self.peers.push(None);
+            self.peers.len() - 1
+        });
+        let interest = Interest::READABLE | Interest::WRITABLE;
+        let registry = self.poll.registry();
+        if let Err(error) = registry.register(&mut SourceFd(&socket.as_raw_fd()), Token(slot), interest) {
+            self.free.push(slot);
+            return Err(error);
+        }
+        let counts: &Counts = &self.shared.counts;
+        add(&counts.connections, 1);
+        let session = S::new(counts.connections() as u32);
+        let mut peer = Peer { socket, session, partial: Vec::new(), unsent: Vec::new(), is_over: false };
+        if !self.shared.options.is_silent {
+            peer.session.greet(&mut peer.unsent);
+        }
+        self.peers[slot] = Some(peer);
+        self.serve(slot);
+        Ok(())
+    }
+
+    fn serve(&mut self, slot: usize) {
+        let Some(Some(peer)) = self.peers.get_mut(slot) else { return };
+        match peer.turn(&self.shared, &mut self.buffer, &mut self.out) {
+            After::Wait => {}
+            After::ReadOn => self.unfinished.push(slot),
+            After::Close => {
+                // Closing the socket takes it out of the epoll.
+                self.peers[slot] = None;
+                self.free.push(slot);
+            }
+        }
+    }
+}
+
+fn is_gone(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
+}
+
+impl<S: Session> Peer<S> {
+    /// Sends what is left from before, reads once, answers.
+    fn turn(&mut self, shared: &Shared, buffer: &mut [u8], out: &mut Vec<u8>) -> After {
+        if !self.unsent.is_empty() {
+            let mut unsent = std::mem::take(&mut self.unsent);
+            match send(&mut self.socket, &unsent) {
+                Ok(sent) => drop(unsent.drain(..sent)),
+                Err(_) => return After::Close,
+            }
+            if !unsent.is_empty() {
+                self.unsent = unsent;
+                return After::Wait;
+            }
+            if self.is_over {
+                return After::Close;
+            }
+        }
+        let count = loop {
+            match self.socket.read(buffer) {
+                Ok(0) => return After::Close,
+                Ok(count) => break count,
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => return After::Wait,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(_) => return After::Close,
+            }
+        };
+        out.clear();
+        if !shared.options.is_silent {
+            self.answer(&buffer[..count], shared, out);
+        }
+        let Ok(sent) = send(&mut self.socket, out) else { return After::Close };
+        self.unsent.extend_from_slice(&out[sent..]);
+        if !self.unsent.is_empty() {
+            After::Wait
+        } else if self.is_over {
+            After::Close
+        } else if count == buffer.len() {
+            After::ReadOn
+        } else {
+            After::Wait
+        }
+    }
+
+    fn answer(&mut self, received: &[u8], shared: &Shared, out: &mut Vec<u8>) {
+        let Fed { consumed, is_over } = if self.partial.is_empty() {
+            let fed = self.session.feed(received, shared, out);
+            self.partial.extend_from_slice(&received[fed.consumed..]);
+            fed
+        } else {
+            self.partial.extend_from_slice(received);
+            let fed = self.session.feed(&self.partial, shared, out);
+            self.partial.drain(..fed.consumed);
+            fed
+        };
+        // A long message is rare; thousands of connections must not each keep the room for one.
+        if consumed > 0 && self.partial.is_empty() && self.partial.capacity() > READ_SIZE {
+            self.partial = Vec::new();
+        }
+        self.is_over = is_over || self.partial.len() > MESSAGE_MAX;
+    }
+}
+
+/// Sends as much as the socket takes.
+fn send(socket: &mut TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    let mut sent = 0;
+    while sent < bytes.len() {
+        match socket.write(&bytes[sent..]) {
+            Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+            Ok(count) => sent += count,
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(sent)
+}

@@ -1,0 +1,274 @@
+//! Null servers: canned replies behind a socket, for calibrating generators.
+//!
+//! One thread, one epoll. What arrives is answered from its first words alone; all replies to what one read brought leave in
+//! one write. There are no tables: every `SELECT` has one row whose fields follow from the select list ([`column`]), every
+//! `INSERT`, `UPDATE` and `DELETE` changes one row, everything else succeeds. A point select answers as sysbench's tables do,
+//! with one `CHAR(120)` of 119 characters, so that generators have as much to receive as from a real server.
+//!
+//! * [`serve`] runs a server on a thread of its own; [`NullServer::run_until`] runs it on this one.
+//! * Any user and password are accepted; there is no TLS.
+//! * [`Options`] can make it misbehave: say nothing, hang, hang up.
+//!
+//! # Layout
+//! `event_loop` has the sockets; `mysql` and `postgres` are sessions, bytes in and bytes out, without any I/O.
+
+mod column;
+mod event_loop;
+mod mysql;
+mod postgres;
+
+use super::statement::StatementKind;
+use event_loop::EventLoop;
+use mio::Waker;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::JoinHandle;
+
+/// Which protocol a null server speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Protocol {
+    /// MySQL client/server protocol, version 10 handshake, `mysql_native_password`.
+    Mysql,
+    /// PostgreSQL protocol 3.0, trust.
+    Postgres,
+}
+
+/// Misbehaviour, for tests of clients. The default is none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Accepts connections and never says a word.
+    pub is_silent: bool,
+    /// Statements that a connection answers before it never answers again.
+    pub hang_after: Option<u64>,
+    /// Statements that a connection answers before it is closed instead of answering.
+    pub disconnect_after: Option<u64>,
+}
+
+/// What a null server counted.
+#[derive(Debug, Default)]
+pub struct Counts {
+    statements: [AtomicU64; StatementKind::ALL.len()],
+    prepared: AtomicU64,
+    connections: AtomicU64,
+    rows_loaded: AtomicU64,
+}
+
+impl Counts {
+    /// Statements of a kind executed so far, prepared or as text.
+    #[must_use]
+    pub fn statements(&self, kind: StatementKind) -> u64 {
+        self.statements[kind as usize].load(Ordering::Relaxed)
+    }
+
+    /// Statements of all kinds executed so far.
+    #[must_use]
+    pub fn statements_total(&self) -> u64 {
+        StatementKind::ALL.into_iter().map(|kind| self.statements(kind)).sum()
+    }
+
+    /// Statements prepared so far.
+    #[must_use]
+    pub fn prepared(&self) -> u64 {
+        self.prepared.load(Ordering::Relaxed)
+    }
+
+    /// Connections accepted so far.
+    #[must_use]
+    pub fn connections(&self) -> u64 {
+        self.connections.load(Ordering::Relaxed)
+    }
+
+    /// Rows received by `LOAD DATA LOCAL` and `COPY FROM STDIN` so far.
+    #[must_use]
+    pub fn rows_loaded(&self) -> u64 {
+        self.rows_loaded.load(Ordering::Relaxed)
+    }
+
+    fn count_statement(&self, kind: StatementKind) {
+        add(&self.statements[kind as usize], 1);
+    }
+
+    fn count_prepared(&self) {
+        add(&self.prepared, 1);
+    }
+
+    fn count_rows_loaded(&self, rows: u64) {
+        add(&self.rows_loaded, rows);
+    }
+}
+
+/// Only the server's thread counts, so no locked instruction is needed.
+fn add(counter: &AtomicU64, more: u64) {
+    counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
+}
+
+/// What a session has in common with all others of its server.
+struct Shared {
+    options: Options,
+    counts: Arc<Counts>,
+}
+
+/// One connection's side of a protocol: bytes in, bytes out.
+trait Session {
+    /// A session that has not said anything; `number` tells connections apart.
+    fn new(number: u32) -> Self;
+
+    /// Writes what the server says first, if its protocol lets it speak first.
+    fn greet(&mut self, out: &mut Vec<u8>);
+
+    /// Takes complete messages from the front of `input` and appends the replies. What is left over comes again with more.
+    fn feed(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Fed;
+}
+
+/// How far a session got with its input.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Fed {
+    /// Bytes used up.
+    consumed: usize,
+    /// The connection must be closed once the replies are sent.
+    is_over: bool,
+}
+
+/// What the options let become of a statement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Answer,
+    Hang,
+    HangUp,
+}
+
+impl Shared {
+    /// Counts a statement, the `answered`-th of its connection from 0, and says what becomes of it.
+    fn turn(&self, kind: StatementKind, answered: &mut u64) -> Turn {
+        let number = *answered;
+        if self.options.disconnect_after.is_some_and(|limit| number >= limit) {
+            return Turn::HangUp;
+        }
+        if self.options.hang_after.is_some_and(|limit| number >= limit) {
+            return Turn::Hang;
+        }
+        *answered += 1;
+        self.counts.count_statement(kind);
+        Turn::Answer
+    }
+}
+
+/// A null server that is bound to its address and not yet running.
+pub struct NullServer {
+    event_loop: AnyLoop,
+    local_addr: SocketAddr,
+    counts: Arc<Counts>,
+}
+
+enum AnyLoop {
+    Mysql(EventLoop<mysql::MysqlSession>),
+    Postgres(EventLoop<postgres::PostgresSession>),
+}
+
+impl NullServer {
+    /// Listens at an address; port 0 lets the system choose one.
+    ///
+    /// # Errors
+    /// When the address cannot be bound.
+    pub fn bind(protocol: Protocol, address: SocketAddr, options: Options) -> io::Result<Self> {
+        let counts = Arc::<Counts>::default();
+        let shared = Shared { options, counts: Arc::clone(&counts) };
+        let (event_loop, local_addr) = match protocol {
+            Protocol::Mysql => {
+                let (event_loop, local_addr) = EventLoop::bind(address, shared)?;
+                (AnyLoop::Mysql(event_loop), local_addr)
+            }
+            Protocol::Postgres => {
+                let (event_loop, local_addr) = EventLoop::bind(address, shared)?;
+                (AnyLoop::Postgres(event_loop), local_addr)
+            }
+        };
+        Ok(Self { event_loop, local_addr, counts })
+    }
+
+    /// The address with the port that the system chose.
+    #[must_use]
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// Its counters, which may be read while it runs.
+    #[must_use]
+    pub fn counts(&self) -> Arc<Counts> {
+        Arc::clone(&self.counts)
+    }
+
+    /// Serves on this thread until the flag is set, which is looked at 20 times a second and after every signal.
+    ///
+    /// # Errors
+    /// When waiting for sockets fails, which is a fault of the system.
+    pub fn run_until(self, stop: &AtomicBool) -> io::Result<()> {
+        match self.event_loop {
+            AnyLoop::Mysql(event_loop) => event_loop.run_until(stop),
+            AnyLoop::Postgres(event_loop) => event_loop.run_until(stop),
+        }
+    }
+
+    fn waker(&self) -> Arc<Waker> {
+        match &self.event_loop {
+            AnyLoop::Mysql(event_loop) => event_loop.waker(),
+            AnyLoop::Postgres(event_loop) => event_loop.waker(),
+        }
+    }
+}
+
+/// A null server on a thread of its own; dropping it stops it.
+pub struct RunningServer {
+    /// Where it listens.
+    pub local_addr: SocketAddr,
+    counts: Arc<Counts>,
+    stop: Arc<AtomicBool>,
+    waker: Arc<Waker>,
+    thread: Option<JoinHandle<io::Result<()>>>,
+}
+
+/// Runs a null server on a new thread.
+///
+/// # Errors
+/// When the address cannot be bound or no thread can be had.
+pub fn serve(protocol: Protocol, address: SocketAddr, options: Options) -> io::Result<RunningServer> {
+    let server = NullServer::bind(protocol, address, options)?;
+    let (local_addr, counts, waker) = (server.local_addr(), server.counts(), server.waker());
+    let stop = Arc::new(AtomicBool::new(false));
+    let flag = Arc::clone(&stop);
+    let thread =
+        std::thread::Builder::new().name("null-server".to_owned()).spawn(move || server.run_until(&flag))?;
+    Ok(RunningServer { local_addr, counts, stop, waker, thread: Some(thread) })
+}
+
+impl RunningServer {
+    /// Its counters, which go on while it runs.
+    #[must_use]
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// Closes all connections and ends the thread.
+    ///
+    /// # Errors
+    /// What ended the server before, if something did.
+    pub fn stop(mut self) -> io::Result<()> {
+        self.end()
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let Some(thread) = self.thread.take() else { return Ok(()) };
+        self.stop.store(true, Ordering::Release);
+        self.waker.wake()?;
+        thread.join().unwrap_or_else(|_| Err(io::Error::other("the null server's thread panicked")))
+    }
+}
+
+impl Drop for RunningServer {
+    fn drop(&mut self) {
+        // Whoever wants to know how it ended calls `stop`.
+        let _ = self.end();
+    }
+}

@@ -1,0 +1,596 @@
+//! The server's side of the MySQL protocol, as far as benchmarks and command-line clients use it.
+//! <https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html>
+
+use super::column::{Column, Columns};
+use super::{Fed, Session, Shared, Turn};
+use crate::null::statement::{StatementKind, first_word, skip_blanks};
+
+/// Some clients read features off the version.
+const VERSION: &[u8] = b"8.0.11-dyno-null-server";
+
+/// The challenge of the login. Answers are not checked, so it need not be random.
+const SALT: &[u8; 20] = b"dyno-null-server-sal";
+
+const NATIVE_PASSWORD: &[u8] = b"mysql_native_password";
+
+/// A payload of this length is continued by the next packet.
+const PAYLOAD_MAX: usize = 0xff_ffff;
+
+/// Bytes kept of a statement that is longer than a packet: enough for its first words.
+const PREFIX: usize = 4096;
+
+/// Result columns and parameters are counted in 16 bits.
+const PARAMETERS_MAX: usize = u16::MAX as usize;
+
+const HEADER: usize = 4;
+
+mod capability {
+    pub(super) const CONNECT_WITH_DB: u32 = 0x8;
+    pub(super) const PROTOCOL_41: u32 = 0x200;
+    pub(super) const SSL: u32 = 0x800;
+    pub(super) const SECURE_CONNECTION: u32 = 0x8000;
+    pub(super) const PLUGIN_AUTH: u32 = 0x8_0000;
+    pub(super) const PLUGIN_AUTH_LENENC: u32 = 0x20_0000;
+    pub(super) const DEPRECATE_EOF: u32 = 0x100_0000;
+    /// All of the above but SSL, and what needs nothing from the server: long passwords and flags, found rows, LOCAL INFILE,
+    /// ignored blanks, interactive, transactions, several results (text and prepared), connection attributes.
+    pub(super) const OFFERED: u32 = CONNECT_WITH_DB
+        | PROTOCOL_41
+        | SECURE_CONNECTION
+        | PLUGIN_AUTH
+        | PLUGIN_AUTH_LENENC
+        | DEPRECATE_EOF
+        | 0x1
+        | 0x2
+        | 0x4
+        | 0x80
+        | 0x100
+        | 0x400
+        | 0x2000
+        | 0x2_0000
+        | 0x4_0000
+        | 0x10_0000;
+}
+
+const STATUS_AUTOCOMMIT: u16 = 0x2;
+const STATUS_IN_TRANSACTION: u16 = 0x1;
+
+/// One connection.
+pub(super) struct MysqlSession {
+    number: u32,
+    phase: Phase,
+    deprecates_eof: bool,
+    is_in_transaction: bool,
+    statements: Vec<Option<Prepared>>,
+    /// The beginning of a command that is continued in further packets.
+    long_command: Option<Vec<u8>>,
+    answered: u64,
+    canned: Canned,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Login,
+    /// The client was asked to answer by the method that it prefers.
+    AuthenticationSwitch {
+        is_caching_sha2: bool,
+    },
+    Ready,
+    /// `LOAD DATA LOCAL`: data packets up to an empty one.
+    Loading {
+        rows: u64,
+    },
+    /// Scripted: nothing is answered any more.
+    Hung,
+}
+
+struct Prepared {
+    kind: StatementKind,
+    answer: Answer,
+}
+
+/// What a statement is answered with.
+enum Answer {
+    Ok,
+    Rows(Columns),
+    /// Two text columns without rows, as `SHOW` often has.
+    NoRows,
+    /// The name of the file that the client shall send.
+    SendFile(Vec<u8>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum RowFormat {
+    Text,
+    Binary,
+}
+
+/// Replies encoded once per connection for the commonest results: one text, one integer.
+#[derive(Default)]
+struct Canned(Vec<(Column, RowFormat, u16, Vec<u8>)>);
+
+/// The connection must end.
+struct Over;
+
+impl Session for MysqlSession {
+    fn new(number: u32) -> Self {
+        Self {
+            number,
+            phase: Phase::Login,
+            deprecates_eof: false,
+            is_in_transaction: false,
+            statements: Vec::new(),
+            long_command: None,
+            answered: 0,
+            canned: Canned::default(),
+        }
+    }
+
+    fn greet(&mut self, out: &mut Vec<u8>) {
+        let offered = capability::OFFERED.to_le_bytes();
+        packet(0, out, |out| {
+            out.push(10);
+            out.extend_from_slice(VERSION);
+            out.push(0);
+            out.extend_from_slice(&self.number.to_le_bytes());
+            out.extend_from_slice(&SALT[..8]);
+            out.push(0);
+            out.extend_from_slice(&offered[..2]);
+            out.push(45);
+            out.extend_from_slice(&STATUS_AUTOCOMMIT.to_le_bytes());
+            out.extend_from_slice(&offered[2..]);
+            out.push(21);
+            out.extend_from_slice(&[0; 10]);
+            out.extend_from_slice(&SALT[8..]);
+            out.push(0);
+            out.extend_from_slice(NATIVE_PASSWORD);
+            out.push(0);
+        });
+    }
+
+    fn feed(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Fed {
+        let mut consumed = 0;
+        while let Some((sequence, payload)) = next_packet(&input[consumed..]) {
+            consumed += HEADER + payload.len();
+            if self.take(sequence, payload, shared, out).is_err() {
+                return Fed { consumed, is_over: true };
+            }
+        }
+        Fed { consumed, is_over: false }
+    }
+}
+
+/// The first packet, if it is complete.
+fn next_packet(input: &[u8]) -> Option<(u8, &[u8])> {
+    let (header, rest) = input.split_first_chunk::<HEADER>()?;
+    let length = u32::from_le_bytes([header[0], header[1], header[2], 0]) as usize;
+    Some((header[3], rest.get(..length)?))
+}
+
+impl MysqlSession {
+    fn take(&mut self, sequence: u8, payload: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<(), Over> {
+        let next = sequence.wrapping_add(1);
+        match self.phase {
+            Phase::Ready => self.take_command(sequence, payload, shared, out),
+            Phase::Login => self.log_in(next, payload, out),
+            Phase::AuthenticationSwitch { is_caching_sha2 } => {
+                self.phase = Phase::Ready;
+                if is_caching_sha2 && payload.len() > 1 {
+                    packet(next, out, |out| out.extend_from_slice(&[1, 3]));
+                    self.ok(next.wrapping_add(1), 0, out);
+                } else {
+                    self.ok(next, 0, out);
+                }
+                Ok(())
+            }
+            Phase::Loading { rows } if payload.is_empty() => {
+                self.phase = Phase::Ready;
+                shared.counts.count_rows_loaded(rows);
+                self.ok(next, rows, out);
+                Ok(())
+            }
+            Phase::Loading { rows } => {
+                let more = payload.iter().filter(|byte| **byte == b'\n').count() as u64;
+                self.phase = Phase::Loading { rows: rows + more };
+                Ok(())
+            }
+            Phase::Hung => Ok(()),
+        }
+    }
+
+    fn log_in(&mut self, sequence: u8, payload: &[u8], out: &mut Vec<u8>) -> Result<(), Over> {
+        let capabilities = payload.first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+        if capabilities & capability::PROTOCOL_41 == 0 {
+            error(sequence, 1251, "08004", "the null server speaks protocol 4.1 only", out);
+            return Err(Over);
+        }
+        if capabilities & capability::SSL != 0 {
+            error(sequence, 1045, "28000", "the null server has no TLS; connect without it", out);
+            return Err(Over);
+        }
+        self.deprecates_eof = capabilities & capability::DEPRECATE_EOF != 0;
+        match plugin(capabilities, payload) {
+            Some(name) if !name.is_empty() && name != NATIVE_PASSWORD => {
+                self.phase =
+                    Phase::AuthenticationSwitch { is_caching_sha2: name == b"caching_sha2_password" };
+                packet(sequence, out, |out| {
+                    out.push(0xfe);
+                    out.extend_from_slice(name);
+                    out.push(0);
+                    out.extend_from_slice(SALT);
+                    out.push(0);
+                });
+            }
+            _ => {
+                self.phase = Phase::Ready;
+                self.ok(sequence, 0, out);
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes one packet of a command; a command of 16 MiB and more has several.
+    fn take_command(
+        &mut self,
+        sequence: u8,
+        payload: &[u8],
+        shared: &Shared,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Over> {
+        let is_continued = payload.len() == PAYLOAD_MAX;
+        match self.long_command.take() {
+            Some(prefix) if is_continued => self.long_command = Some(prefix),
+            Some(prefix) => return self.obey(&prefix, sequence.wrapping_add(1), shared, out),
+            None if is_continued => self.long_command = Some(payload[..PREFIX].to_vec()),
+            None => return self.obey(payload, 1, shared, out),
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self, command: &[u8], sequence: u8, shared: &Shared, out: &mut Vec<u8>) -> Result<(), Over> {
+        let (&code, body) = command.split_first().ok_or(Over)?;
+        match code {
+            0x17 => return self.execute(body, sequence, shared, out),
+            0x03 => {
+                let kind = StatementKind::of(body);
+                let answer = answer(kind, body);
+                return self.run(kind, &answer, RowFormat::Text, sequence, shared, out);
+            }
+            0x16 => self.prepare(body, sequence, shared, out),
+            0x19 => self.forget(body),
+            // Parameters sent in pieces are not answered.
+            0x18 => {}
+            0x01 => return Err(Over),
+            // INIT_DB, PING, CHANGE_USER, STMT_RESET, RESET_CONNECTION
+            0x02 | 0x0e | 0x11 | 0x1a | 0x1f => self.ok(sequence, 0, out),
+            // FIELD_LIST, SET_OPTION, STMT_FETCH: nothing is in the list.
+            0x04 | 0x1b | 0x1c => self.end_of_rows(sequence, out),
+            0x09 => packet(sequence, out, |out| out.extend_from_slice(b"dyno null server")),
+            _ => error(sequence, 1047, "08S01", "the null server does not know this command", out),
+        }
+        Ok(())
+    }
+
+    fn prepare(&mut self, sql: &[u8], sequence: u8, shared: &Shared, out: &mut Vec<u8>) {
+        let kind = StatementKind::of(sql);
+        let answer = answer(kind, sql);
+        let parameters = count_parameters(sql);
+        let columns: &[Column] = match &answer {
+            Answer::Rows(columns) => columns.as_slice(),
+            Answer::NoRows => &NO_ROWS,
+            Answer::SendFile(_) => {
+                // As real servers answer: the client then sends it as text.
+                error(sequence, 1295, "HY000", "this command cannot be prepared", out);
+                return;
+            }
+            Answer::Ok => &[],
+        };
+        shared.counts.count_prepared();
+        let free = self.statements.iter().position(Option::is_none).unwrap_or(self.statements.len());
+        let mut sequence = Sequence(sequence);
+        packet(sequence.next(), out, |out| {
+            out.push(0);
+            out.extend_from_slice(&(free as u32 + 1).to_le_bytes());
+            out.extend_from_slice(&(columns.len() as u16).to_le_bytes());
+            out.extend_from_slice(&(parameters as u16).to_le_bytes());
+            out.extend_from_slice(&[0; 3]);
+        });
+        for _ in 0..parameters {
+            packet(sequence.next(), out, |out| definition(Column::Label, b"?", out));
+        }
+        if parameters > 0 && !self.deprecates_eof {
+            self.end_of_rows(sequence.next(), out);
+        }
+        for column in columns {
+            packet(sequence.next(), out, |out| definition(*column, name(*column), out));
+        }
+        if !columns.is_empty() && !self.deprecates_eof {
+            self.end_of_rows(sequence.next(), out);
+        }
+        if free == self.statements.len() {
+            self.statements.push(None);
+        }
+        self.statements[free] = Some(Prepared { kind, answer });
+    }
+
+    fn forget(&mut self, body: &[u8]) {
+        if let Some(slot) = statement_number(body).and_then(|number| self.statements.get_mut(number)) {
+            *slot = None;
+        }
+    }
+
+    fn execute(&mut self, body: &[u8], sequence: u8, shared: &Shared, out: &mut Vec<u8>) -> Result<(), Over> {
+        let number = statement_number(body).unwrap_or(usize::MAX);
+        let Some(prepared) = self.statements.get_mut(number).and_then(Option::take) else {
+            error(sequence, 1243, "HY000", "unknown prepared statement", out);
+            return Ok(());
+        };
+        let done = self.run(prepared.kind, &prepared.answer, RowFormat::Binary, sequence, shared, out);
+        self.statements[number] = Some(prepared);
+        done
+    }
+
+    fn run(
+        &mut self,
+        kind: StatementKind,
+        answer: &Answer,
+        format: RowFormat,
+        sequence: u8,
+        shared: &Shared,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Over> {
+        match shared.turn(kind, &mut self.answered) {
+            Turn::Answer => {}
+            Turn::Hang => {
+                self.phase = Phase::Hung;
+                return Ok(());
+            }
+            Turn::HangUp => return Err(Over),
+        }
+        match kind {
+            StatementKind::Begin => self.is_in_transaction = true,
+            StatementKind::Commit | StatementKind::Rollback => self.is_in_transaction = false,
+            _ => {}
+        }
+        match answer {
+            Answer::Ok => self.ok(sequence, u64::from(kind.is_write()), out),
+            Answer::Rows(Columns::Single(column)) if sequence == 1 => self.canned(*column, format, out),
+            Answer::Rows(columns) => self.result(columns.as_slice(), true, format, sequence, out),
+            Answer::NoRows => self.result(&NO_ROWS, false, format, sequence, out),
+            Answer::SendFile(name) => {
+                self.phase = Phase::Loading { rows: 0 };
+                packet(sequence, out, |out| {
+                    out.push(0xfb);
+                    out.extend_from_slice(name);
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn canned(&mut self, column: Column, format: RowFormat, out: &mut Vec<u8>) {
+        let status = self.status();
+        let is_it = |entry: &&(Column, RowFormat, u16, Vec<u8>)| {
+            (entry.0, entry.1, entry.2) == (column, format, status)
+        };
+        if let Some((.., bytes)) = self.canned.0.iter().find(is_it) {
+            out.extend_from_slice(bytes);
+            return;
+        }
+        let from = out.len();
+        self.result(&[column], true, format, 1, out);
+        self.canned.0.push((column, format, status, out[from..].to_vec()));
+    }
+
+    fn result(&self, columns: &[Column], has_row: bool, format: RowFormat, sequence: u8, out: &mut Vec<u8>) {
+        let mut sequence = Sequence(sequence);
+        packet(sequence.next(), out, |out| length_encoded(columns.len() as u64, out));
+        for column in columns {
+            packet(sequence.next(), out, |out| definition(*column, name(*column), out));
+        }
+        if !self.deprecates_eof {
+            self.end_of_rows(sequence.next(), out);
+        }
+        if has_row {
+            packet(sequence.next(), out, |out| match format {
+                RowFormat::Text => text_row(columns, out),
+                RowFormat::Binary => binary_row(columns, out),
+            });
+        }
+        self.end_of_rows(sequence.next(), out);
+    }
+
+    fn status(&self) -> u16 {
+        STATUS_AUTOCOMMIT | if self.is_in_transaction { STATUS_IN_TRANSACTION } else { 0 }
+    }
+
+    fn ok(&self, sequence: u8, affected: u64, out: &mut Vec<u8>) {
+        packet(sequence, out, |out| {
+            out.push(0);
+            length_encoded(affected, out);
+            out.push(0);
+            out.extend_from_slice(&self.status().to_le_bytes());
+            out.extend_from_slice(&[0, 0]);
+        });
+    }
+
+    /// An EOF packet, or the OK packet with the header of one that has replaced it.
+    fn end_of_rows(&self, sequence: u8, out: &mut Vec<u8>) {
+        let [low, high] = self.status().to_le_bytes();
+        packet(sequence, out, |out| {
+            if self.deprecates_eof {
+                out.extend_from_slice(&[0xfe, 0, 0, low, high, 0, 0]);
+            } else {
+                out.extend_from_slice(&[0xfe, 0, 0, low, high]);
+            }
+        });
+    }
+}
+
+const NO_ROWS: [Column; 2] = [Column::Label, Column::Label];
+
+/// Numbers of the packets of one reply.
+struct Sequence(u8);
+
+impl Sequence {
+    fn next(&mut self) -> u8 {
+        let number = self.0;
+        self.0 = number.wrapping_add(1);
+        number
+    }
+}
+
+/// Appends a packet whose payload `write` appends.
+fn packet(sequence: u8, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    let from = out.len();
+    out.extend_from_slice(&[0, 0, 0, sequence]);
+    write(out);
+    let length = ((out.len() - from - HEADER) as u32).to_le_bytes();
+    out[from..from + 3].copy_from_slice(&length[..3]);
+}
+
+fn error(sequence: u8, code: u16, state: &str, message: &str, out: &mut Vec<u8>) {
+    packet(sequence, out, |out| {
+        out.push(0xff);
+        out.extend_from_slice(&code.to_le_bytes());
+        out.push(b'#');
+        out.extend_from_slice(state.as_bytes());
+        out.extend_from_slice(message.as_bytes());
+    });
+}
+
+fn length_encoded(value: u64, out: &mut Vec<u8>) {
+    let bytes = value.to_le_bytes();
+    match value {
+        0..251 => out.push(bytes[0]),
+        251..0x1_0000 => {
+            out.push(0xfc);
+            out.extend_from_slice(&bytes[..2]);
+        }
+        0x1_0000..0x100_0000 => {
+            out.push(0xfd);
+            out.extend_from_slice(&bytes[..3]);
+        }
+        _ => {
+            out.push(0xfe);
+            out.extend_from_slice(&bytes);
+        }
+    }
+}
+
+fn text(bytes: &[u8], out: &mut Vec<u8>) {
+    length_encoded(bytes.len() as u64, out);
+    out.extend_from_slice(bytes);
+}
+
+fn name(column: Column) -> &'static [u8] {
+    match column {
+        Column::Text => b"c",
+        Column::One | Column::Limit => b"k",
+        Column::Label => b"name",
+        Column::Null => b"NULL",
+    }
+}
+
+/// A column definition as long as that of a sysbench table.
+fn definition(column: Column, name: &[u8], out: &mut Vec<u8>) {
+    // Character set, length, type, flags: a BIGINT, else CHAR(120) in utf8mb4, both NOT NULL.
+    let (charset, length, kind) = match column.integer() {
+        Some(_) => (63_u16, 20_u32, 0x08),
+        None => (45, 480, 0xfe),
+    };
+    let flags: u16 = if column == Column::Null { 0 } else { 1 };
+    for part in [b"def".as_slice(), b"sbtest", b"sbtest1", b"sbtest1", name, name] {
+        text(part, out);
+    }
+    out.push(0x0c);
+    out.extend_from_slice(&charset.to_le_bytes());
+    out.extend_from_slice(&length.to_le_bytes());
+    out.push(kind);
+    out.extend_from_slice(&flags.to_le_bytes());
+    out.extend_from_slice(&[0; 3]);
+}
+
+fn text_row(columns: &[Column], out: &mut Vec<u8>) {
+    for column in columns {
+        match column.text() {
+            Some(bytes) => text(bytes, out),
+            None => out.push(0xfb),
+        }
+    }
+}
+
+fn binary_row(columns: &[Column], out: &mut Vec<u8>) {
+    out.push(0);
+    let bitmap = out.len();
+    // The first two bits of the bitmap are not used.
+    out.resize(bitmap + (columns.len() + 9) / 8, 0);
+    for (i, column) in columns.iter().enumerate() {
+        match (column.integer(), column.text()) {
+            (Some(value), _) => out.extend_from_slice(&u64::from(value).to_le_bytes()),
+            (None, Some(bytes)) => text(bytes, out),
+            (None, None) => out[bitmap + (i + 2) / 8] |= 1 << ((i + 2) % 8),
+        }
+    }
+}
+
+/// The login method that the client names, if its message is whole.
+fn plugin(capabilities: u32, payload: &[u8]) -> Option<&[u8]> {
+    if capabilities & capability::PLUGIN_AUTH == 0 {
+        return None;
+    }
+    // Capabilities, packet size, character set, 23 reserved bytes; then the user.
+    let rest = after_zero(payload.get(32..)?)?;
+    let (&length, rest) = rest.split_first()?;
+    let rest = if capabilities & (capability::PLUGIN_AUTH_LENENC | capability::SECURE_CONNECTION) == 0 {
+        after_zero(rest)?
+    } else {
+        // Answers of all methods are shorter than 251 bytes, so both ways of writing the length are one byte.
+        rest.get(usize::from(length)..)?
+    };
+    let rest = if capabilities & capability::CONNECT_WITH_DB == 0 { rest } else { after_zero(rest)? };
+    rest.split(|byte| *byte == 0).next()
+}
+
+fn after_zero(bytes: &[u8]) -> Option<&[u8]> {
+    bytes.iter().position(|byte| *byte == 0).map(|at| &bytes[at + 1..])
+}
+
+/// The position of the statement that a command names.
+fn statement_number(body: &[u8]) -> Option<usize> {
+    (u32::from_le_bytes(*body.first_chunk()?) as usize).checked_sub(1)
+}
+
+fn answer(kind: StatementKind, sql: &[u8]) -> Answer {
+    match kind {
+        StatementKind::Select => Answer::Rows(Columns::of(sql)),
+        StatementKind::Other => {
+            let mut word = [0; 8];
+            match first_word(skip_blanks(sql), &mut word) {
+                b"SHOW" | b"DESC" | b"DESCRIBE" | b"EXPLAIN" => Answer::NoRows,
+                b"LOAD" => Answer::SendFile(quoted(sql).to_vec()),
+                _ => Answer::Ok,
+            }
+        }
+        _ => Answer::Ok,
+    }
+}
+
+/// What stands between the first single quotes.
+fn quoted(sql: &[u8]) -> &[u8] {
+    sql.split(|byte| *byte == b'\'').nth(1).unwrap_or_default()
+}
+
+/// Question marks outside of quotes.
+fn count_parameters(sql: &[u8]) -> usize {
+    let (mut count, mut quote) = (0, None);
+    for &byte in sql {
+        match (byte, quote) {
+            (_, Some(open)) => quote = (byte != open).then_some(open),
+            (b'\'' | b'"' | b'`', None) => quote = Some(byte),
+            (b'?', None) => count += 1,
+            _ => {}
+        }
+    }
+    count.min(PARAMETERS_MAX)
+}

@@ -1,0 +1,597 @@
+//! The server's side of the PostgreSQL protocol 3.0, as far as benchmarks and command-line clients use it.
+//! <https://www.postgresql.org/docs/15/protocol-message-formats.html>
+
+use super::column::{Column, Columns};
+use super::event_loop::MESSAGE_MAX;
+use super::{Fed, Session, Shared, Turn};
+use crate::null::statement::{StatementKind, first_word, skip_blanks};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Told to the client after login. The version decides how pgbench and psql ask for things.
+const PARAMETERS: [(&str, &str); 7] = [
+    ("server_version", "15.0 (dyno null server)"),
+    ("server_encoding", "UTF8"),
+    ("client_encoding", "UTF8"),
+    ("DateStyle", "ISO, MDY"),
+    ("integer_datetimes", "on"),
+    ("standard_conforming_strings", "on"),
+    ("TimeZone", "UTC"),
+];
+
+const PROTOCOL_3: u32 = 196_608;
+const CANCEL: u32 = 80_877_102;
+const TLS: u32 = 80_877_103;
+const GSS: u32 = 80_877_104;
+
+/// Start-up messages of real clients are far shorter; a longer one is somebody speaking another protocol.
+const STARTUP_MAX: usize = 10_000;
+
+/// Type numbers of `pg_type`.
+mod type_number {
+    pub(super) const INT4: u32 = 23;
+    pub(super) const TEXT: u32 = 25;
+    pub(super) const CHAR: u32 = 1042;
+}
+
+/// One connection.
+pub(super) struct PostgresSession {
+    number: u32,
+    phase: Phase,
+    is_in_transaction: bool,
+    /// After an error in the extended protocol everything up to the next Sync is passed over.
+    is_skipping: bool,
+    statements: HashMap<Vec<u8>, Arc<Prepared>>,
+    /// The unnamed portal has a place of its own: nearly all clients use only that.
+    unnamed: Option<Portal>,
+    portals: HashMap<Vec<u8>, Portal>,
+    answered: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Startup,
+    Ready,
+    /// `COPY FROM STDIN`; a simple query also ends with ReadyForQuery.
+    Copying {
+        rows: u64,
+        is_simple: bool,
+    },
+    /// Scripted: nothing is answered any more.
+    Hung,
+}
+
+struct Prepared {
+    kind: StatementKind,
+    /// `None` for statements without rows.
+    columns: Option<Columns>,
+    parameters: u16,
+    /// The command tag of anything that [`StatementKind`] does not know.
+    other: Other,
+}
+
+/// Statements of [`StatementKind::Other`], as far as they are told apart.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Other {
+    Empty,
+    CopyIn,
+    CopyOut,
+    /// Answered with this tag.
+    Tag(Vec<u8>),
+}
+
+#[derive(Clone)]
+struct Portal {
+    prepared: Arc<Prepared>,
+    /// Which result columns are wanted in binary, by position.
+    binary: u64,
+}
+
+/// The connection must end.
+struct Over;
+
+impl Session for PostgresSession {
+    fn new(number: u32) -> Self {
+        Self {
+            number,
+            phase: Phase::Startup,
+            is_in_transaction: false,
+            is_skipping: false,
+            statements: HashMap::new(),
+            unnamed: None,
+            portals: HashMap::new(),
+            answered: 0,
+        }
+    }
+
+    /// The client speaks first.
+    fn greet(&mut self, _out: &mut Vec<u8>) {}
+
+    fn feed(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Fed {
+        let mut consumed = 0;
+        loop {
+            let rest = &input[consumed..];
+            let taken = match self.phase {
+                Phase::Startup => self.start(rest, out),
+                _ => self.take(rest, shared, out),
+            };
+            match taken {
+                Ok(0) => return Fed { consumed, is_over: false },
+                Ok(length) => consumed += length,
+                Err(Over) => return Fed { consumed, is_over: true },
+            }
+        }
+    }
+}
+
+impl PostgresSession {
+    /// Takes a message without a type byte; 0 when it is not complete.
+    fn start(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, Over> {
+        let Some((length, body)) = length_prefixed(input, STARTUP_MAX)? else { return Ok(0) };
+        let (code, rest) = body.split_first_chunk().ok_or(Over)?;
+        match u32::from_be_bytes(*code) {
+            TLS | GSS => out.push(b'N'),
+            CANCEL => return Err(Over),
+            version if version >> 16 == PROTOCOL_3 >> 16 => self.welcome(version, rest, out),
+            _ => {
+                error("FATAL", "0A000", "the null server speaks protocol 3.0 only", out);
+                return Err(Over);
+            }
+        }
+        Ok(length)
+    }
+
+    fn welcome(&mut self, version: u32, parameters: &[u8], out: &mut Vec<u8>) {
+        let options: Vec<&[u8]> = parameters
+            .split(|byte| *byte == 0)
+            .step_by(2)
+            .filter(|name| name.starts_with(b"_pq_."))
+            .collect();
+        if version != PROTOCOL_3 || !options.is_empty() {
+            message(b'v', out, |out| {
+                out.extend_from_slice(&PROTOCOL_3.to_be_bytes());
+                out.extend_from_slice(&(options.len() as u32).to_be_bytes());
+                options.iter().for_each(|option| text(option, out));
+            });
+        }
+        message(b'R', out, |out| out.extend_from_slice(&[0; 4]));
+        for (name, value) in PARAMETERS {
+            message(b'S', out, |out| {
+                text(name.as_bytes(), out);
+                text(value.as_bytes(), out);
+            });
+        }
+        message(b'K', out, |out| {
+            out.extend_from_slice(&self.number.to_be_bytes());
+            out.extend_from_slice(&[0; 4]);
+        });
+        self.phase = Phase::Ready;
+        self.ready(out);
+    }
+
+    /// Takes a message with a type byte; 0 when it is not complete.
+    fn take(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<usize, Over> {
+        let Some((&kind, rest)) = input.split_first() else { return Ok(0) };
+        let Some((length, body)) = length_prefixed(rest, MESSAGE_MAX)? else { return Ok(0) };
+        match self.phase {
+            Phase::Copying { rows, is_simple } => self.take_copy(kind, body, rows, is_simple, shared, out),
+            Phase::Hung => Ok(()),
+            _ if self.is_skipping && !matches!(kind, b'S' | b'X') => Ok(()),
+            _ => self.obey(kind, body, shared, out),
+        }?;
+        Ok(1 + length)
+    }
+
+    fn take_copy(
+        &mut self,
+        kind: u8,
+        body: &[u8],
+        rows: u64,
+        is_simple: bool,
+        shared: &Shared,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Over> {
+        match kind {
+            // The end mark that old clients, pgbench 15 among them, still send.
+            b'd' if body == b"\\.\n" => {}
+            b'd' => {
+                let more = body.iter().filter(|byte| **byte == b'\n').count() as u64;
+                self.phase = Phase::Copying { rows: rows + more, is_simple };
+            }
+            b'c' | b'f' => {
+                self.phase = Phase::Ready;
+                if kind == b'c' {
+                    shared.counts.count_rows_loaded(rows);
+                    complete(format!("COPY {rows}").as_bytes(), out);
+                } else {
+                    error("ERROR", "57014", "COPY was cancelled by the client", out);
+                    self.is_skipping = !is_simple;
+                }
+                if is_simple {
+                    self.ready(out);
+                }
+            }
+            // Flush and Sync have no effect during a copy.
+            b'H' | b'S' => {}
+            _ => return Err(Over),
+        }
+        Ok(())
+    }
+
+    fn obey(&mut self, kind: u8, body: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<(), Over> {
+        let done = match kind {
+            b'B' => self.bind(body),
+            b'D' => self.describe(body, out),
+            b'E' => self.execute(body, shared, out)?,
+            b'S' => {
+                self.is_skipping = false;
+                self.ready(out);
+                return Ok(());
+            }
+            b'P' => self.parse(body, shared),
+            b'Q' => return self.query(body, shared, out),
+            b'C' => self.close(body),
+            // Flush: everything is sent at once anyway. Late copy messages are passed over, as real servers do.
+            b'H' | b'd' | b'c' | b'f' => return Ok(()),
+            b'X' => return Err(Over),
+            _ => {
+                error("FATAL", "08P01", "the null server does not know this message", out);
+                return Err(Over);
+            }
+        };
+        match (done, kind) {
+            (Ok(()), b'B') => out.extend_from_slice(&[b'2', 0, 0, 0, 4]),
+            (Ok(()), b'P') => out.extend_from_slice(&[b'1', 0, 0, 0, 4]),
+            (Ok(()), b'C') => out.extend_from_slice(&[b'3', 0, 0, 0, 4]),
+            (Ok(()), _) => {}
+            (Err((state, words)), _) => {
+                error("ERROR", state, words, out);
+                self.is_skipping = true;
+            }
+        }
+        Ok(())
+    }
+
+    fn parse(&mut self, body: &[u8], shared: &Shared) -> Step {
+        let (name, rest) = zero_ended(body).ok_or(MALFORMED)?;
+        let (sql, _) = zero_ended(rest).ok_or(MALFORMED)?;
+        shared.counts.count_prepared();
+        self.statements.insert(name.to_vec(), Arc::new(Prepared::new(sql)));
+        Ok(())
+    }
+
+    fn bind(&mut self, body: &[u8]) -> Step {
+        let (portal_name, rest) = zero_ended(body).ok_or(MALFORMED)?;
+        let (statement_name, rest) = zero_ended(rest).ok_or(MALFORMED)?;
+        let prepared = self.statements.get(statement_name).ok_or(UNKNOWN_STATEMENT)?;
+        let binary = result_formats(rest).ok_or(MALFORMED)?;
+        let portal = Portal { prepared: Arc::clone(prepared), binary };
+        if portal_name.is_empty() {
+            self.unnamed = Some(portal);
+        } else {
+            self.portals.insert(portal_name.to_vec(), portal);
+        }
+        Ok(())
+    }
+
+    fn portal(&self, name: &[u8]) -> Result<&Portal, (&'static str, &'static str)> {
+        let portal = if name.is_empty() { self.unnamed.as_ref() } else { self.portals.get(name) };
+        portal.ok_or(UNKNOWN_PORTAL)
+    }
+
+    fn describe(&mut self, body: &[u8], out: &mut Vec<u8>) -> Step {
+        let (&what, rest) = body.split_first().ok_or(MALFORMED)?;
+        let (name, _) = zero_ended(rest).ok_or(MALFORMED)?;
+        if what == b'S' {
+            let prepared = self.statements.get(name).ok_or(UNKNOWN_STATEMENT)?;
+            message(b't', out, |out| {
+                out.extend_from_slice(&prepared.parameters.to_be_bytes());
+                for _ in 0..prepared.parameters {
+                    out.extend_from_slice(&type_number::TEXT.to_be_bytes());
+                }
+            });
+            row_description(prepared.columns.as_ref(), 0, out);
+        } else {
+            let portal = self.portal(name)?;
+            row_description(portal.prepared.columns.as_ref(), portal.binary, out);
+        }
+        Ok(())
+    }
+
+    fn close(&mut self, body: &[u8]) -> Step {
+        let (&what, rest) = body.split_first().ok_or(MALFORMED)?;
+        let (name, _) = zero_ended(rest).ok_or(MALFORMED)?;
+        match what {
+            b'S' => drop(self.statements.remove(name)),
+            _ if name.is_empty() => self.unnamed = None,
+            _ => drop(self.portals.remove(name)),
+        }
+        Ok(())
+    }
+
+    fn execute(&mut self, body: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<Step, Over> {
+        let Some((name, _)) = zero_ended(body) else { return Ok(Err(MALFORMED)) };
+        let Portal { prepared, binary } = match self.portal(name) {
+            Ok(portal) => portal.clone(),
+            Err(problem) => return Ok(Err(problem)),
+        };
+        self.run(&prepared, binary, false, shared, out)?;
+        Ok(Ok(()))
+    }
+
+    /// Every statement of a text, each with its columns, then ReadyForQuery.
+    fn query(&mut self, body: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<(), Over> {
+        let (sql, _) = zero_ended(body).ok_or(Over)?;
+        let mut rest = sql;
+        loop {
+            let (statement, others) = first_statement(rest);
+            let prepared = Prepared::new(statement);
+            let is_last = skip_blanks(others).is_empty();
+            if prepared.other != Other::Empty || rest.len() == sql.len() {
+                if prepared.columns.is_some() {
+                    row_description(prepared.columns.as_ref(), 0, out);
+                }
+                self.run(&prepared, 0, true, shared, out)?;
+            }
+            if is_last || self.phase != Phase::Ready {
+                break;
+            }
+            rest = others;
+        }
+        if self.phase == Phase::Ready {
+            self.ready(out);
+        }
+        Ok(())
+    }
+
+    fn run(
+        &mut self,
+        prepared: &Prepared,
+        binary: u64,
+        is_simple: bool,
+        shared: &Shared,
+        out: &mut Vec<u8>,
+    ) -> Result<(), Over> {
+        match shared.turn(prepared.kind, &mut self.answered) {
+            Turn::Answer => {}
+            Turn::Hang => {
+                self.phase = Phase::Hung;
+                return Ok(());
+            }
+            Turn::HangUp => return Err(Over),
+        }
+        if let Some(columns) = &prepared.columns {
+            row(columns.as_slice(), binary, out);
+        }
+        match prepared.kind {
+            StatementKind::Select => complete(b"SELECT 1", out),
+            StatementKind::Insert => complete(b"INSERT 0 1", out),
+            StatementKind::Update => complete(b"UPDATE 1", out),
+            StatementKind::Delete => complete(b"DELETE 1", out),
+            StatementKind::Begin => {
+                self.is_in_transaction = true;
+                complete(b"BEGIN", out);
+            }
+            StatementKind::Commit => {
+                self.is_in_transaction = false;
+                complete(b"COMMIT", out);
+            }
+            StatementKind::Rollback => {
+                self.is_in_transaction = false;
+                complete(b"ROLLBACK", out);
+            }
+            StatementKind::Other => match &prepared.other {
+                Other::Empty => out.extend_from_slice(&[b'I', 0, 0, 0, 4]),
+                Other::CopyIn => {
+                    self.phase = Phase::Copying { rows: 0, is_simple };
+                    message(b'G', out, |out| out.extend_from_slice(&[0; 3]));
+                }
+                Other::CopyOut => {
+                    message(b'H', out, |out| out.extend_from_slice(&[0; 3]));
+                    out.extend_from_slice(&[b'c', 0, 0, 0, 4]);
+                    complete(b"COPY 0", out);
+                }
+                Other::Tag(tag) => complete(tag, out),
+            },
+        }
+        Ok(())
+    }
+
+    fn ready(&self, out: &mut Vec<u8>) {
+        let status = if self.is_in_transaction { b'T' } else { b'I' };
+        out.extend_from_slice(&[b'Z', 0, 0, 0, 5, status]);
+    }
+}
+
+/// What a step of the extended protocol leads to; a problem is an SQLSTATE and words.
+type Step = Result<(), (&'static str, &'static str)>;
+
+const MALFORMED: (&str, &str) = ("08P01", "the message is malformed");
+const UNKNOWN_STATEMENT: (&str, &str) = ("26000", "the prepared statement does not exist");
+const UNKNOWN_PORTAL: (&str, &str) = ("34000", "the portal does not exist");
+
+impl Prepared {
+    fn new(sql: &[u8]) -> Self {
+        let kind = StatementKind::of(sql);
+        let (columns, other) = match kind {
+            StatementKind::Select => (Some(Columns::of(sql)), Other::Tag(Vec::new())),
+            StatementKind::Other => other(sql),
+            _ => (None, Other::Tag(Vec::new())),
+        };
+        Self { kind, columns, parameters: count_parameters(sql), other }
+    }
+}
+
+fn other(sql: &[u8]) -> (Option<Columns>, Other) {
+    let sql = skip_blanks(sql);
+    let mut room = [0; 16];
+    let word = first_word(sql, &mut room);
+    let other = match word {
+        _ if sql.is_empty() => Other::Empty,
+        b"COPY" if contains(sql, b"from stdin") => Other::CopyIn,
+        b"COPY" => Other::CopyOut,
+        b"SHOW" => {
+            let is_limit = contains(sql, b"max_connections");
+            let column = if is_limit { Column::Limit } else { Column::Label };
+            return (Some(Columns::Single(column)), Other::Tag(b"SHOW".to_vec()));
+        }
+        b"CREATE" | b"DROP" | b"ALTER" | b"TRUNCATE" => {
+            let mut second = [0; 16];
+            let second = first_word(skip_blanks(&sql[word.len()..]), &mut second);
+            Other::Tag([word, b" ", second].concat())
+        }
+        _ => Other::Tag(word.to_vec()),
+    };
+    (None, other)
+}
+
+fn contains(text: &[u8], part: &[u8]) -> bool {
+    text.windows(part.len()).any(|window| window.eq_ignore_ascii_case(part))
+}
+
+/// The first statement of a text and what follows its semicolon. Semicolons in quotes do not count.
+fn first_statement(sql: &[u8]) -> (&[u8], &[u8]) {
+    let mut quote = None;
+    for (at, &byte) in sql.iter().enumerate() {
+        match (byte, quote) {
+            (_, Some(open)) => quote = (byte != open).then_some(open),
+            (b'\'' | b'"', None) => quote = Some(byte),
+            (b';', None) => return (&sql[..at], &sql[at + 1..]),
+            _ => {}
+        }
+    }
+    (sql, &[])
+}
+
+/// The highest `$n` outside of quotes.
+fn count_parameters(sql: &[u8]) -> u16 {
+    let (mut highest, mut quote) = (0, None);
+    for (at, &byte) in sql.iter().enumerate() {
+        match (byte, quote) {
+            (_, Some(open)) => quote = (byte != open).then_some(open),
+            (b'\'' | b'"', None) => quote = Some(byte),
+            (b'$', None) => {
+                let digits = sql[at + 1..].iter().take_while(|byte| byte.is_ascii_digit()).take(5);
+                let number = digits.fold(0_u32, |number, digit| number * 10 + u32::from(digit - b'0'));
+                highest = highest.max(u16::try_from(number).unwrap_or(0));
+            }
+            _ => {}
+        }
+    }
+    highest
+}
+
+/// The whole message and its body, when it is complete. The length counts itself.
+fn length_prefixed(input: &[u8], longest: usize) -> Result<Option<(usize, &[u8])>, Over> {
+    let Some(prefix) = input.first_chunk() else { return Ok(None) };
+    let length = u32::from_be_bytes(*prefix) as usize;
+    if length < 4 || length > longest {
+        return Err(Over);
+    }
+    Ok(input.get(4..length).map(|body| (length, body)))
+}
+
+fn zero_ended(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    Some((&bytes[..end], &bytes[end + 1..]))
+}
+
+fn sixteen(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let (number, rest) = bytes.split_first_chunk()?;
+    Some((usize::from(u16::from_be_bytes(*number)), rest))
+}
+
+/// The result formats at the end of a Bind message, one bit for each of the first 64 columns.
+fn result_formats(bind: &[u8]) -> Option<u64> {
+    let (formats, rest) = sixteen(bind)?;
+    let (values, mut rest) = sixteen(rest.get(2 * formats..)?)?;
+    for _ in 0..values {
+        let (length, value) = rest.split_first_chunk()?;
+        // A length of -1 is a NULL without bytes.
+        let length = usize::try_from(i32::from_be_bytes(*length)).unwrap_or(0);
+        rest = value.get(length..)?;
+    }
+    let (formats, rest) = sixteen(rest)?;
+    let codes = rest.get(..2 * formats)?.chunks_exact(2).map(|code| code != [0, 0]);
+    match formats {
+        1 => Some(if rest[..2] == [0, 0] { 0 } else { u64::MAX }),
+        _ => Some(
+            codes.take(64).enumerate().fold(0, |bits, (i, is_binary)| bits | (u64::from(is_binary) << i)),
+        ),
+    }
+}
+
+/// Appends a message whose body `write` appends.
+fn message(kind: u8, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
+    let from = out.len();
+    out.extend_from_slice(&[kind, 0, 0, 0, 0]);
+    write(out);
+    let length = ((out.len() - from - 1) as u32).to_be_bytes();
+    out[from + 1..from + 5].copy_from_slice(&length);
+}
+
+fn text(bytes: &[u8], out: &mut Vec<u8>) {
+    out.extend_from_slice(bytes);
+    out.push(0);
+}
+
+fn complete(tag: &[u8], out: &mut Vec<u8>) {
+    message(b'C', out, |out| text(tag, out));
+}
+
+fn error(severity: &str, state: &str, words: &str, out: &mut Vec<u8>) {
+    message(b'E', out, |out| {
+        for (field, value) in [(b'S', severity), (b'V', severity), (b'C', state), (b'M', words)] {
+            out.push(field);
+            text(value.as_bytes(), out);
+        }
+        out.push(0);
+    });
+}
+
+fn is_binary(binary: u64, column: usize) -> bool {
+    column < 64 && binary >> column & 1 == 1
+}
+
+fn row_description(columns: Option<&Columns>, binary: u64, out: &mut Vec<u8>) {
+    let Some(columns) = columns else {
+        out.extend_from_slice(&[b'n', 0, 0, 0, 4]);
+        return;
+    };
+    let columns = columns.as_slice();
+    message(b'T', out, |out| {
+        out.extend_from_slice(&(columns.len() as u16).to_be_bytes());
+        for (i, column) in columns.iter().enumerate() {
+            let (name, type_number, size, modifier): (&[u8], u32, i16, i32) = match column {
+                Column::One | Column::Limit => (b"k", type_number::INT4, 4, -1),
+                Column::Text => (b"c", type_number::CHAR, -1, 124),
+                Column::Label | Column::Null => (b"name", type_number::TEXT, -1, -1),
+            };
+            text(name, out);
+            out.extend_from_slice(&[0; 6]);
+            out.extend_from_slice(&type_number.to_be_bytes());
+            out.extend_from_slice(&size.to_be_bytes());
+            out.extend_from_slice(&modifier.to_be_bytes());
+            out.extend_from_slice(&u16::from(is_binary(binary, i)).to_be_bytes());
+        }
+    });
+}
+
+fn row(columns: &[Column], binary: u64, out: &mut Vec<u8>) {
+    message(b'D', out, |out| {
+        out.extend_from_slice(&(columns.len() as u16).to_be_bytes());
+        for (i, column) in columns.iter().enumerate() {
+            match (column.integer(), column.text()) {
+                (Some(value), _) if is_binary(binary, i) => {
+                    out.extend_from_slice(&4_u32.to_be_bytes());
+                    out.extend_from_slice(&value.to_be_bytes());
+                }
+                (_, Some(bytes)) => {
+                    out.extend_from_slice(&(bytes.len() as u32).to_be_bytes());
+                    out.extend_from_slice(bytes);
+                }
+                (_, None) => out.extend_from_slice(&(-1_i32).to_be_bytes()),
+            }
+        }
+    });
+}
