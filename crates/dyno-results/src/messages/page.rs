@@ -104,6 +104,8 @@ messages! {
     CHART_CAPTION_PUBLISHED [sources] "Dotted lines with hollow markers are published figures ({sources}), measured on other machines: they show a shape, not a comparison.";
     /// Caption: published figures of another size.
     CHART_CAPTION_PUBLISHED_ASIDE [sources] "The panel with hollow markers shows published figures ({sources}) on an axis of its own: they were measured on other machines and show a shape, not a comparison.";
+    /// Title of the panel with our figures beside the panel with published ones.
+    CHART_MEASURED_PANEL [] "measured";
     /// Title of the panel with published figures.
     CHART_PUBLISHED_PANEL [] "published, own axis";
     /// Label of a published curve.
@@ -113,11 +115,11 @@ messages! {
     /// Caption under throughput when updates were lost.
     CHART_CAPTION_NOT_KEPT [lines] "Not all of this work was kept: updates were acknowledged and lost by {lines}.";
     /// Caption: percentile plot.
-    CHART_CAPTION_PERCENTILES [] "Thick: all valid trials merged; thin: each trial alone. Lines end where fewer than ten transactions were slower.";
+    CHART_CAPTION_PERCENTILES [] "Distribution: thick lines are all valid trials merged, thin ones each trial alone; they end where fewer than ten transactions were slower.";
     /// Caption: timeline.
-    CHART_CAPTION_TIMELINE [] "One column per trial on equal axes. Above: committed transactions per second; below: median and 99th percentile of each second. Grey: warm-up, not measured; red: nothing was committed.";
+    CHART_CAPTION_TIMELINE [] "Second by second: one column per trial on equal axes; above: committed transactions per second; below: median and 99th percentile of each second. Grey: warm-up, not measured; red: nothing was committed.";
     /// Caption: timeline whose seconds were put together.
-    CHART_CAPTION_BINNED [seconds] "Long trials are shown in steps of {seconds} s: mean throughput, the middle one of the medians and the highest of the 99th percentiles of each step.";
+    CHART_CAPTION_BINNED [] "Long trials are shown in steps of several seconds: mean throughput, the middle one of the medians and the highest of the 99th percentiles of each step.";
     /// Caption: forest plot.
     CHART_CAPTION_FOREST [margin] "Markers are ratios (geometric mean over blocks), bars their 95 % confidence intervals; the band is the margin of {margin} inside which a difference counts as none. Arrows: the interval goes on.";
     /// Name of a line.

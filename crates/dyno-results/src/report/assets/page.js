@@ -1,6 +1,6 @@
 (function () {
   "use strict";
-  // Sorting: a click on a column's title orders the rows of its table; groups of rows stay together.
+  // Sorting: a click on a column's title orders the rows of its table.
   document.querySelectorAll("table.sortable thead th").forEach(function (th) {
     th.setAttribute("aria-sort", "none");
     th.tabIndex = 0;
@@ -17,7 +17,7 @@
           var order = isNaN(p) || isNaN(q) ? (isNaN(p) - isNaN(q)) || x.localeCompare(y) : p - q;
           return up ? order : -order;
         });
-        rows.forEach(function (row) { body.appendChild(row); });
+        rows.forEach(function (row) { row.classList.remove("first"); body.appendChild(row); });
       });
     }
     th.addEventListener("click", sort);

@@ -6,7 +6,7 @@ use super::frame::{
 };
 use super::labels::spread_out;
 use super::palette::Slot;
-use super::scale::{Scale, Spread, rounded_out, spread_for_levels};
+use super::scale::{Scale, Spread, spread_for_levels};
 use super::svg::{Anchor, Chart, Drawing};
 use super::text::{Quantity, axis_label, width_em};
 
@@ -85,7 +85,7 @@ impl Curve {
     }
 
     fn class(&self) -> String {
-        format!("series {}{}", self.slot.class(), if self.is_published { " published" } else { "" })
+        format!("{}{}", self.slot.class(), if self.is_published { " published" } else { "" })
     }
 }
 
@@ -120,12 +120,10 @@ impl Span {
         let reach = intervals().map(|(_, to)| to).fold(high, f64::max).min(high * (1.0 + INTERVAL_ALLOWANCE));
         if is_logarithmic {
             let from = intervals().map(|(from, _)| from).filter(|from| *from > low * 0.4).fold(low, f64::min);
-            let (low, high) = rounded_out(Spread::Logarithmic, from * 0.95, reach * 1.05, 5);
-            Self { spread: Spread::Logarithmic, low, high }
+            Self { spread: Spread::Logarithmic, low: from * 0.85, high: reach * 1.15 }
         } else {
-            let high = if reach > 0.0 { reach * 1.03 } else { 1.0 };
-            let (low, high) = rounded_out(Spread::Linear, 0.0, high, 5);
-            Self { spread: Spread::Linear, low, high }
+            let high = if reach > 0.0 { reach * 1.05 } else { 1.0 };
+            Self { spread: Spread::Linear, low: 0.0, high }
         }
     }
 
@@ -134,7 +132,7 @@ impl Span {
     }
 
     fn ticks(self, frame: Frame, quantity: Quantity) -> Vec<Tick> {
-        ticks(&self.scale(frame), quantity, if frame.height() > 200.0 { 6 } else { 4 })
+        ticks(&self.scale(frame), quantity, if frame.height() > 180.0 { 6 } else { 4 })
     }
 }
 
@@ -158,10 +156,15 @@ impl Layout {
             2 | 4 => 2,
             _ => 3,
         });
-        let cell_height = match columns {
-            1 => 330.0,
-            2 => 236.0,
-            _ => 190.0,
+        let rows = count.div_ceil(columns);
+        let has_lines = chart.levels().len() > 1;
+        let cell_height = match (columns, rows) {
+            (1, _) if !has_lines => 240.0,
+            (1, _) => 330.0,
+            (2, 1) => 300.0,
+            (2, _) => 236.0,
+            (_, 1) => 270.0,
+            _ => 196.0,
         };
         let probe = Frame { left: 0.0, right: 1.0, top: 0.0, bottom: cell_height - 50.0 };
         let left = label_room(&span.ticks(probe, chart.quantity)) + 20.0;
@@ -169,7 +172,6 @@ impl Layout {
         let first_share = if has_aside { 0.62 } else { 1.0 / columns as f64 };
         let widest = chart.curves().map(|curve| width_em(&curve.label) * MEDIUM + 22.0).fold(0.0, f64::max);
         let room = (WIDTH - left) * if has_aside { 0.38 } else { 1.0 / columns as f64 };
-        let has_lines = chart.levels().len() > 1;
         let most = chart.panels.iter().map(|panel| panel.curves.len()).max().unwrap_or(0);
         let fits = room - widest > 190.0 && widest < 230.0 && most as f64 * 15.0 < cell_height - 60.0;
         Self {

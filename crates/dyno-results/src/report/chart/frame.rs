@@ -82,9 +82,11 @@ pub fn y_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick], is_labelled: 
         ticks.iter().map(|tick| ((frame.left, tick.place), (frame.right, tick.place))).collect();
     drawing.lines("grid", &rules);
     if is_labelled {
+        drawing.open("tick e");
         for tick in ticks {
-            drawing.text("tick", (frame.left - 6.0, tick.place + 3.8), Anchor::End, &tick.label);
+            drawing.text("", (frame.left - 6.0, tick.place + 3.8), Anchor::Start, &tick.label);
         }
+        drawing.close();
     }
 }
 
@@ -95,9 +97,11 @@ pub fn x_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
     let strokes: Vec<_> =
         ticks.iter().map(|tick| ((tick.place, frame.bottom), (tick.place, frame.bottom + 4.0))).collect();
     drawing.lines("axis", &strokes);
+    drawing.open("tick m");
     for i in labels_that_fit(ticks) {
-        drawing.text("tick", (ticks[i].place, frame.bottom + 16.0), Anchor::Middle, &ticks[i].label);
+        drawing.text("", (ticks[i].place, frame.bottom + 16.0), Anchor::Start, &ticks[i].label);
     }
+    drawing.close();
 }
 
 /// Indices of ticks whose labels do not touch each other, in rising order.
@@ -126,7 +130,8 @@ fn labels_that_fit(ticks: &[Tick]) -> Vec<usize> {
 /// Title of a panel, above its left edge, cut to its width.
 pub fn panel_title(drawing: &mut Drawing, frame: Frame, title: &str) {
     if !title.is_empty() {
-        let title = shortened(title, frame.width() + 20.0, MEDIUM);
+        // Bold letters are about a twelfth wider.
+        let title = shortened(title, frame.width(), MEDIUM * 1.08);
         drawing.text("panel-title", (frame.left, frame.top - 8.0), Anchor::Start, &title);
     }
 }

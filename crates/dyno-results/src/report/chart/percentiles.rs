@@ -84,7 +84,7 @@ impl PercentileChart {
         drawing.lines("grid", &rules);
         x_axis(&mut drawing, frame, &x_ticks);
         for curve in &self.curves {
-            draw_curve(&mut drawing, curve, &x, &y);
+            draw_curve(&mut drawing, curve, &x, &y, is_labelled);
         }
         if is_labelled {
             self.draw_labels(&mut drawing, &x, &y, frame);
@@ -119,7 +119,7 @@ impl PercentileChart {
         let placed = spread_out(&wanted, SMALL + 4.0, frame.top + 2.0, frame.bottom - 2.0);
         let left = frame.right + 4.0;
         for ((curve, x, y), label) in ends.into_iter().zip(placed) {
-            drawing.open(&format!("series {}", curve.slot.class()));
+            drawing.open(curve.slot.class());
             drawing.line("leader", (x + 5.0, y), (left, label));
             drawing.marker("mark", curve.slot, (left + 6.0, label), "");
             drawing.close();
@@ -128,16 +128,17 @@ impl PercentileChart {
     }
 }
 
-fn draw_curve(drawing: &mut Drawing, curve: &Distribution, x: &Scale, y: &Scale) {
+fn draw_curve(drawing: &mut Drawing, curve: &Distribution, x: &Scale, y: &Scale, is_labelled: bool) {
     let line = |points: &[(f64, f64)]| -> Vec<Option<(f64, f64)>> {
         points.iter().map(|(one_in, time)| Some((x.at(*one_in), y.at(*time)))).collect()
     };
-    drawing.open(&format!("series {}", curve.slot.class()));
+    drawing.open(curve.slot.class());
     for repeat in &curve.repeats {
         drawing.curve("thin", &line(repeat));
     }
     drawing.curve("curve", &line(&curve.merged));
-    if let Some((one_in, time)) = curve.merged.last() {
+    // A label at the end brings its own marker.
+    if let Some((one_in, time)) = curve.merged.last().filter(|_| !is_labelled) {
         drawing.marker("mark", curve.slot, (x.at(*one_in), y.at(*time)), "");
     }
     drawing.close();

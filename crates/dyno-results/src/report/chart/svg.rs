@@ -17,6 +17,9 @@ pub enum Anchor {
     End,
 }
 
+/// A straight line from one place to another.
+pub type Stroke = ((f64, f64), (f64, f64));
+
 /// A finished chart.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Chart {
@@ -59,7 +62,7 @@ impl Chart {
     fn opening(&self, view_box: &str, size: &str) -> String {
         let id = escaped(&self.id);
         format!(
-            r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="{view_box}"{size} role="img" aria-labelledby="{id}-t {id}-d"><title id="{id}-t">{}</title><desc id="{id}-d">{}</desc>"#,
+            r#"<svg xmlns="http://www.w3.org/2000/svg" class="chart" viewBox="{view_box}"{size} role="img" aria-labelledby="{id}t {id}d"><title id="{id}t">{}</title><desc id="{id}d">{}</desc>"#,
             escaped(&self.title),
             escaped(&self.description),
         )
@@ -133,18 +136,20 @@ impl Drawing {
 
     /// A straight line.
     pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
-        let (x1, y1, x2, y2) = (coordinate(from.0), coordinate(from.1), coordinate(to.0), coordinate(to.1));
-        let _ = write!(self.body, r#"<path{} d="M{x1} {y1}L{x2} {y2}"/>"#, class_attribute(class));
+        self.lines(class, &[(from, to)]);
     }
 
     /// Many separate straight lines as one element.
-    pub fn lines(&mut self, class: &str, lines: &[((f64, f64), (f64, f64))]) {
-        let mut data = String::new();
+    pub fn lines(&mut self, class: &str, lines: &[Stroke]) {
+        let mut path = PathData::default();
         for (from, to) in lines {
-            let (x1, y1, x2, y2) =
-                (coordinate(from.0), coordinate(from.1), coordinate(to.0), coordinate(to.1));
-            let _ = write!(data, "M{x1} {y1}L{x2} {y2}");
+            path.move_to(*from);
+            path.line_to(*to);
         }
+        self.path(class, &path.data);
+    }
+
+    fn path(&mut self, class: &str, data: &str) {
         if !data.is_empty() {
             let _ = write!(self.body, r#"<path{} d="{data}"/>"#, class_attribute(class));
         }
@@ -152,20 +157,15 @@ impl Drawing {
 
     /// A line through points; gaps (`None`) interrupt it.
     pub fn curve(&mut self, class: &str, points: &[Option<(f64, f64)>]) {
-        let data = path_data(points);
-        if !data.is_empty() {
-            let _ = write!(self.body, r#"<path{} d="{data}"/>"#, class_attribute(class));
-        }
+        self.path(class, &path_data(points));
     }
 
     /// The area between a line and a level, for a single run of points.
     pub fn area(&mut self, class: &str, points: &[(f64, f64)], level: f64) {
         let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
-        let points: Vec<_> = points.iter().copied().map(Some).collect();
-        let (from, to, level) = (coordinate(first.0), coordinate(last.0), coordinate(level));
-        let data = path_data(&points);
-        let _ =
-            write!(self.body, r#"<path{} d="{data}L{to} {level}L{from} {level}Z"/>"#, class_attribute(class));
+        let outline = points.iter().copied().chain([(last.0, level), (first.0, level)]);
+        let outline: Vec<_> = outline.map(Some).collect();
+        self.path(class, &format!("{}Z", path_data(&outline)));
     }
 
     /// A rectangle given by two corners.
@@ -183,9 +183,7 @@ impl Drawing {
         for place in places {
             let _ = write!(data, "M{} {}h0", coordinate(place.0), coordinate(place.1));
         }
-        if !data.is_empty() {
-            let _ = write!(self.body, r#"<path{} d="{data}"/>"#, class_attribute(class));
-        }
+        self.path(class, &data);
     }
 
     /// The marker of a slot, with a tooltip unless it is empty.
@@ -200,16 +198,17 @@ impl Drawing {
         }
     }
 
-    /// A text.
+    /// A text. Without a class of its own it looks, and is anchored, like the group it is in.
     pub fn text(&mut self, class: &str, place: (f64, f64), anchor: Anchor, text: &str) {
         let (x, y) = (coordinate(place.0), coordinate(place.1));
         let anchor = match anchor {
             Anchor::Start => "",
-            Anchor::Middle => r#" text-anchor="middle""#,
-            Anchor::End => r#" text-anchor="end""#,
+            Anchor::Middle => " m",
+            Anchor::End => " e",
         };
-        let class = class_attribute(class);
-        let _ = write!(self.body, r#"<text{class} x="{x}" y="{y}"{anchor}>{}</text>"#, escaped(text));
+        let class = escaped(class);
+        let _ =
+            write!(self.body, r#"<text class="{class}{anchor}" x="{x}" y="{y}">{}</text>"#, escaped(text));
     }
 
     /// A text that reads upwards, its middle at the place.
@@ -217,8 +216,8 @@ impl Drawing {
         let (x, y) = (coordinate(place.0), coordinate(place.1));
         let _ = write!(
             self.body,
-            r#"<text{} transform="translate({x} {y})rotate(-90)" text-anchor="middle">{}</text>"#,
-            class_attribute(class),
+            r#"<text class="{} m" transform="translate({x} {y})rotate(-90)">{}</text>"#,
+            escaped(class),
             escaped(text)
         );
     }
@@ -229,24 +228,73 @@ fn class_attribute(class: &str) -> String {
 }
 
 fn path_data(points: &[Option<(f64, f64)>]) -> String {
-    let mut data = String::new();
+    let mut path = PathData::default();
     let mut is_drawing = false;
     for point in points {
         match point {
-            Some((x, y)) => {
-                let _ = write!(
-                    data,
-                    "{}{} {}",
-                    if is_drawing { "L" } else { "M" },
-                    coordinate(*x),
-                    coordinate(*y)
-                );
-                is_drawing = true;
-            }
-            None => is_drawing = false,
+            Some(point) if is_drawing => path.line_to(*point),
+            Some(point) => path.move_to(*point),
+            None => {}
+        }
+        is_drawing = point.is_some();
+    }
+    path.data
+}
+
+/// The `d` of a path, written short: reports hold thousands of points. Steps are relative and in whole tenths of a unit, so
+/// that rounding does not add up; numbers that need no separator get none.
+#[derive(Default)]
+struct PathData {
+    data: String,
+    /// Where the pen is, in tenths.
+    at: (i64, i64),
+    /// The command that a further pair of numbers would continue.
+    open: Option<char>,
+}
+
+/// A coordinate in tenths of a unit. What is no number becomes 0.
+fn tenths(value: f64) -> i64 {
+    if value.is_finite() { (value * 10.0).round() as i64 } else { 0 }
+}
+
+impl PathData {
+    fn move_to(&mut self, (x, y): (f64, f64)) {
+        let _ = write!(self.data, "M{} {}", coordinate(x), coordinate(y));
+        self.at = (tenths(x), tenths(y));
+        self.open = None;
+    }
+
+    fn line_to(&mut self, (x, y): (f64, f64)) {
+        let to = (tenths(x), tenths(y));
+        let step = (to.0 - self.at.0, to.1 - self.at.1);
+        self.at = to;
+        match step {
+            (dx, 0) => self.command('h', &[dx]),
+            (0, dy) => self.command('v', &[dy]),
+            (dx, dy) => self.command('l', &[dx, dy]),
         }
     }
-    data
+
+    fn command(&mut self, command: char, steps: &[i64]) {
+        let mut needs_separator = self.open == Some(command);
+        if !needs_separator {
+            self.data.push(command);
+        }
+        self.open = Some(command);
+        for step in steps {
+            if needs_separator && *step >= 0 {
+                self.data.push(' ');
+            }
+            let sign = if *step < 0 { "-" } else { "" };
+            let (whole, tenth) = (step.abs() / 10, step.abs() % 10);
+            let _ = match (whole, tenth) {
+                (whole, 0) => write!(self.data, "{sign}{whole}"),
+                (0, tenth) => write!(self.data, "{sign}.{tenth}"),
+                (whole, tenth) => write!(self.data, "{sign}{whole}.{tenth}"),
+            };
+            needs_separator = true;
+        }
+    }
 }
 
 impl Mark {
@@ -285,7 +333,18 @@ mod tests {
 
     #[test]
     fn a_gap_interrupts_a_curve() {
-        assert_eq!(path_data(&[Some((0.0, 1.0)), None, Some((2.0, 3.0)), Some((4.0, 5.0))]), "M0 1M2 3L4 5");
+        assert_eq!(path_data(&[Some((0.0, 1.0)), None, Some((2.0, 3.0)), Some((4.0, 5.0))]), "M0 1M2 3l2 2");
+    }
+
+    #[test]
+    fn paths_are_written_short_and_do_not_drift() {
+        let steps = [(0.0, 10.0), (5.0, 10.0), (5.0, 9.5), (6.1, 9.9), (7.2, 9.2), (8.0, 9.2)];
+        assert_eq!(path_data(&steps.map(Some)), "M0 10h5v-.5l1.1.4 1.1-.7h.8".replace(".1.4", ".1 .4"));
+        // A third of a tenth, thirty times, is ten tenths.
+        let slow: Vec<_> = (0..=30).map(|i| Some((f64::from(i) / 30.0, 0.0))).collect();
+        let travelled: f64 =
+            path_data(&slow)[5..].split_whitespace().map(|step| step.parse::<f64>().unwrap()).sum();
+        assert!((travelled - 1.0).abs() < 1e-9, "{travelled}");
     }
 
     #[test]

@@ -67,7 +67,7 @@ pub fn axis_label(quantity: Quantity, value: f64, step: f64) -> String {
         Quantity::Time => time_label(value),
         Quantity::Percent => format!("{} %", number_label(value, step)),
         Quantity::Ratio if value.abs() < 1.0 => {
-            let text = format!("{value:.4}");
+            let text = if value.abs() < 0.0995 { format!("{value:.4}") } else { format!("{value:.2}") };
             format!("{}×", text.trim_end_matches('0').trim_end_matches('.'))
         }
         Quantity::Ratio => {
@@ -183,6 +183,7 @@ mod tests {
             (Quantity::Percent, 30.0, 10.0, "30 %"),
             (Quantity::Ratio, 1.0, 0.1, "1×"),
             (Quantity::Ratio, 0.5, 0.1, "0.5×"),
+            (Quantity::Ratio, 2.0 / 3.0, 0.1, "0.67×"),
         ];
         for (quantity, value, step, text) in rows {
             assert_eq!(axis_label(quantity, value, step), text);

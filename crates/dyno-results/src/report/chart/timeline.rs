@@ -1,7 +1,7 @@
 //! What happened second by second: throughput above, response time below, one column per repeat on equal axes, with the
 //! warm-up shaded and seconds without any commit marked.
 
-use super::frame::{Frame, Tick, WIDTH, label_room, panel_title, ticks, x_axis, y_axis};
+use super::frame::{Frame, Tick, WIDTH, label_room, panel_title, ticks, x_axis};
 use super::palette::Slot;
 use super::scale::{Scale, Spread, rounded_out};
 use super::svg::{Anchor, Chart, Drawing};
@@ -63,6 +63,7 @@ const COLUMNS: usize = 5;
 const UPPER: f64 = 84.0;
 const LOWER: f64 = 84.0;
 const BETWEEN: f64 = 12.0;
+const GAP: f64 = 14.0;
 
 impl TimelineChart {
     /// Draws it.
@@ -73,23 +74,23 @@ impl TimelineChart {
         let columns = self.repeats.len().clamp(1, COLUMNS);
         let left = axes.room() + 20.0;
         let row_height = 26.0 + UPPER + BETWEEN + LOWER + 26.0;
-        let cell = (WIDTH - left - 8.0) / columns as f64;
+        let cell = (WIDTH - left - 8.0 + GAP) / columns as f64;
         draw_key(&mut drawing, self, left);
         let top = 22.0;
-        for (i, course) in self.repeats.iter().enumerate() {
-            let (row, column) = (i / columns, i % columns);
-            let cell_left = left + column as f64 * cell;
-            let cell_top = top + row as f64 * row_height + 22.0;
-            let gap = if column + 1 < columns { 14.0 } else { 4.0 };
-            let upper = Frame {
-                left: cell_left,
-                right: cell_left + cell - gap,
-                top: cell_top,
-                bottom: cell_top + UPPER,
-            };
-            let lower =
-                Frame { top: upper.bottom + BETWEEN, bottom: upper.bottom + BETWEEN + LOWER, ..upper };
-            draw_course(&mut drawing, course, &axes, upper, lower, column == 0);
+        let places: Vec<(Frame, Frame)> = (0..self.repeats.len())
+            .map(|i| {
+                let (row, column) = (i / columns, i % columns);
+                let cell_left = left + column as f64 * cell;
+                let cell_top = top + row as f64 * row_height + 22.0;
+                let (right, bottom) = (cell_left + cell - GAP, cell_top + UPPER);
+                let upper = Frame { left: cell_left, right, top: cell_top, bottom };
+                let lower = Frame { top: bottom + BETWEEN, bottom: bottom + BETWEEN + LOWER, ..upper };
+                (upper, lower)
+            })
+            .collect();
+        draw_grids(&mut drawing, &axes, &places, columns);
+        for (course, (upper, lower)) in self.repeats.iter().zip(&places) {
+            draw_course(&mut drawing, course, &axes, *upper, *lower);
         }
         let rows = self.repeats.len().div_ceil(columns).max(1);
         let first = top + 22.0;
@@ -141,58 +142,71 @@ impl Axes {
 }
 
 fn draw_key(drawing: &mut Drawing, chart: &TimelineChart, left: f64) {
-    drawing.open("series s0");
+    drawing.open("time s0");
     drawing.line("curve", (left, 12.0), (left + 24.0, 12.0));
     drawing.close();
     drawing.text("label", (left + 30.0, 16.0), Anchor::Start, &chart.median_label);
     let next = left + 30.0 + super::text::width_em(&chart.median_label) * super::frame::MEDIUM + 24.0;
-    drawing.open("series s1");
+    drawing.open("time s1");
     drawing.line("curve", (next, 12.0), (next + 24.0, 12.0));
     drawing.close();
     drawing.text("label", (next + 30.0, 16.0), Anchor::Start, &chart.p99_label);
 }
 
-fn draw_course(
-    drawing: &mut Drawing,
-    course: &Course,
-    axes: &Axes,
-    upper: Frame,
-    lower: Frame,
-    is_labelled: bool,
-) {
-    let x = Scale::linear(0.0, axes.seconds, upper.left, upper.right);
-    drawing.open("panel");
-    panel_title(drawing, upper, &course.title);
-    let warmup = course.points.iter().filter(|p| p.is_warmup).map(|p| p.start + p.length).fold(0.0, f64::max);
-    for frame in [upper, lower] {
-        if warmup > 0.0 {
-            drawing.rectangle("warmup", (frame.left, frame.top), (x.at(warmup), frame.bottom));
-        }
-        for (from, to) in &course.stalls {
-            let (from, to) = (x.at(*from), x.at(*to));
-            let to = to.max(from + 1.5).min(frame.right);
-            drawing.rectangle("stall", (from.min(to), frame.top), (to, frame.bottom));
+/// Rules and labels of the y axes: those of all columns as one element, since there are many charts of this kind.
+fn draw_grids(drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], columns: usize) {
+    let mut rules = Vec::new();
+    let mut grounds = Vec::new();
+    let mut labels = Vec::new();
+    for (i, (upper, lower)) in places.iter().enumerate() {
+        let upper_ticks = ticks(&axes.throughput_scale(*upper), Quantity::Number, 3);
+        let lower_ticks = ticks(&axes.latency_scale(*lower), Quantity::Time, 3);
+        rules.extend(
+            upper_ticks
+                .iter()
+                .chain(&lower_ticks)
+                .map(|tick| ((upper.left, tick.place), (upper.right, tick.place))),
+        );
+        grounds.push(((upper.left, upper.bottom), (upper.right, upper.bottom)));
+        if i % columns == 0 {
+            labels.extend(upper_ticks.into_iter().chain(lower_ticks).map(|tick| (upper.left - 6.0, tick)));
         }
     }
-    let y = axes.throughput_scale(upper);
-    y_axis(drawing, upper, &ticks(&y, Quantity::Number, 3), is_labelled);
-    drawing.line("axis", (upper.left, upper.bottom), (upper.right, upper.bottom));
-    draw_throughput(drawing, course, &x, &y, upper.bottom);
-    let y = axes.latency_scale(lower);
-    y_axis(drawing, lower, &ticks(&y, Quantity::Time, 3), is_labelled);
+    drawing.lines("grid", &rules);
+    drawing.lines("axis", &grounds);
+    drawing.open("tick e");
+    for (right, tick) in labels {
+        drawing.text("", (right, tick.place + 3.8), Anchor::Start, &tick.label);
+    }
+    drawing.close();
+}
+
+fn draw_course(drawing: &mut Drawing, course: &Course, axes: &Axes, upper: Frame, lower: Frame) {
+    let x = Scale::linear(0.0, axes.seconds, upper.left, upper.right);
+    panel_title(drawing, upper, &course.title);
+    let warmup = course.points.iter().filter(|p| p.is_warmup).map(|p| p.start + p.length).fold(0.0, f64::max);
+    if warmup > 0.0 {
+        drawing.rectangle("warmup", (upper.left, upper.top), (x.at(warmup), lower.bottom));
+    }
+    for (from, to) in &course.stalls {
+        let (from, to) = (x.at(*from), x.at(*to));
+        let to = to.max(from + 1.5).min(upper.right);
+        drawing.rectangle("stall", (from.min(to), upper.top), (to, lower.bottom));
+    }
+    draw_throughput(drawing, course, &x, &axes.throughput_scale(upper), upper.bottom);
     x_axis(drawing, lower, &second_ticks(&x));
+    let y = axes.latency_scale(lower);
     let line = |time: fn(&Moment) -> Option<f64>| -> Vec<Option<(f64, f64)>> {
         let place = |p: &Moment| time(p).map(|time| (x.at(p.start + p.length / 2.0), y.at(time)));
         course.points.iter().map(place).collect()
     };
     for (slot, points) in [(Slot(0), line(|p| p.median)), (Slot(1), line(|p| p.p99))] {
-        drawing.open(&format!("series {}", slot.class()));
+        drawing.open(&format!("time {}", slot.class()));
         drawing.curve("curve", &points);
         // A second between two without commits would be invisible as a line.
         drawing.dots("dot", &lonely(&points));
         drawing.close();
     }
-    drawing.close();
 }
 
 fn draw_throughput(drawing: &mut Drawing, course: &Course, x: &Scale, y: &Scale, ground: f64) {
@@ -205,9 +219,8 @@ fn draw_throughput(drawing: &mut Drawing, course: &Course, x: &Scale, y: &Scale,
             [(x.at(p.start), height), (x.at(p.start + p.length), height)]
         })
         .collect();
-    drawing.open("series s0");
+    drawing.open("s0");
     drawing.area("area", &steps, ground);
-    drawing.curve("thin", &steps.into_iter().map(Some).collect::<Vec<_>>());
     drawing.close();
 }
 

@@ -106,6 +106,6 @@ pub(super) fn treatment_name(page: &Page<'_>, treatment: usize) -> String {
 }
 
 /// Class of a cell that holds something alarming.
-pub(super) fn alarm_if(is_alarming: bool) -> &'static str {
-    if is_alarming { "alarm" } else { "" }
+pub(super) fn alarm_if(is_alarming: bool) -> Option<&'static str> {
+    is_alarming.then_some("alarm")
 }

@@ -8,7 +8,7 @@ use crate::report::chart::palette::Slot;
 use crate::report::chart::percentiles::{Distribution, PercentileChart};
 use crate::report::chart::text::{Quantity, spelled};
 use crate::report::figures;
-use crate::report::model::{Conclusion, PanelLine, PercentilePoint, PublishedSeries};
+use crate::report::model::{Conclusion, PanelLine, PercentilePoint, PublishedSeries, Verdict};
 use dyno_model::plan::Metric;
 use maud::{Markup, html};
 
@@ -19,6 +19,10 @@ const PERCENTILE_FACETS: usize = 6;
 /// Published values larger or smaller than ours by this factor get a panel of their own.
 const PUBLISHED_FACTOR: f64 = 4.0;
 
+/// With more treatments than this, points have no tooltips: they would weigh more than the chart, and the table below
+/// the chart says the same.
+const TOLD: usize = 60;
+
 /// All figures of the main part.
 pub(super) fn section(page: &Page<'_>) -> Markup {
     html! { @for figure in figures(page) { (figure.markup(page)) } }
@@ -26,17 +30,10 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 
 /// The figures: lost updates first when there are any, then throughput, response time, distribution.
 pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
-    let mut all = Vec::new();
-    let lost = lost_updates(page);
-    let has_losses = page.model.conclusions.iter().any(|c| matches!(c, Conclusion::LostUpdates { .. }));
-    let throughput = throughput(page);
-    if has_losses {
-        all.extend(lost);
-        all.extend(throughput);
-    } else {
-        all.extend(throughput);
-        all.extend(lost);
-    }
+    // A chart of nothing but zeros says less than the sentence that nothing was lost.
+    let has_losses = page.model.treatments.iter().any(|row| row.lost_percent > Some(0.0));
+    let mut all = if has_losses { lost_updates(page) } else { Vec::new() };
+    all.extend(throughput(page));
     all.extend(response_time(page));
     all.extend(percentiles(page));
     all
@@ -56,24 +53,22 @@ fn throughput(page: &Page<'_>) -> Vec<Figure> {
         logarithmic: page.text(&page::CHART_THROUGHPUT_LOG),
         quantity: Quantity::Number,
     };
-    curve_figures(page, "throughput", &title, &measure, axis, captions)
+    curve_figures(page, "throughput", &title, &measure, axis, &captions)
 }
 
-/// The conclusion about throughput that comes first: a comparison, else the highest peak.
+/// The first real difference in throughput, else the highest peak.
 fn throughput_title(page: &Page<'_>) -> String {
     let conclusions = &page.model.conclusions;
-    let comparison = conclusions.iter().find(|c| {
-        matches!(
-            c,
-            Conclusion::Comparison { metric: Metric::Throughput, verdict: Some(_), ratio: Some(_), .. }
-        )
+    let difference = conclusions.iter().find(|c| {
+        let Conclusion::Comparison { metric, verdict, .. } = c else { return false };
+        *metric == Metric::Throughput && matches!(verdict, Some(Verdict::Better | Verdict::Worse))
     });
     let peaks = conclusions.iter().filter_map(|c| match c {
         Conclusion::PeakThroughput { throughput, .. } => Some((throughput.mean, c)),
         _ => None,
     });
     let highest = peaks.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, c)| c);
-    comparison.or(highest).map_or_else(
+    difference.or(highest).map_or_else(
         || page.text(&page::CHART_TITLE_THROUGHPUT).to_owned(),
         |c| conclusion::sentence(page.model, c, page.lang),
     )
@@ -100,7 +95,7 @@ fn response_time(page: &Page<'_>) -> Vec<Figure> {
     };
     let title = page.text(&page::CHART_TITLE_TIME);
     let captions = vec![page.text(&page::CHART_CAPTION_TIME).to_owned()];
-    curve_figures(page, "response-time", title, &measures, axis, captions)
+    curve_figures(page, "response-time", title, &measures, axis, &captions)
 }
 
 /// The y axis of a chart over clients.
@@ -118,7 +113,7 @@ fn curve_figures(
     title: &str,
     measures: &[(Metric, &str)],
     axis: Axis,
-    captions: Vec<String>,
+    notes: &[String],
 ) -> Vec<Figure> {
     let present: Vec<_> = measures
         .iter()
@@ -137,8 +132,8 @@ fn curve_figures(
                 present.iter().map(move |(metric, measure)| metric_panel(page, facet, *metric, measure))
             })
             .collect();
-        let mut captions = captions.clone();
-        captions.insert(0, points_caption(page, &panels));
+        let mut captions = vec![points_caption(page, &panels)];
+        captions.extend_from_slice(notes);
         add_published(page, &present, &mut panels, &mut captions);
         let id = if i == 0 { id.to_owned() } else { format!("{id}-{}", i + 1) };
         let names: Vec<&str> = names_of(&panels);
@@ -147,7 +142,7 @@ fn curve_figures(
             &[("measure", axis.title), ("lines", &list(page.lang, &names))],
         );
         let chart = CurveChart {
-            id: format!("{id}-chart"),
+            id: format!("{id}-"),
             title: title.to_owned(),
             description,
             x_title: page.text(&page::CHART_CLIENTS).to_owned(),
@@ -182,7 +177,7 @@ fn metric_panel(page: &Page<'_>, facet: &Facet, metric: Metric, measure: &str) -
     let title = match (facet.title.is_empty(), measure.is_empty()) {
         (true, _) => measure.to_owned(),
         (false, true) => facet.title.clone(),
-        (false, false) => page.fill(&page::CHART_PANEL_OF, &[("group", &facet.title), ("measure", measure)]),
+        (false, false) => page.fill(&page::CHART_PANEL_OF, &[("group", &facet.short), ("measure", measure)]),
     };
     CurvePanel { title, curves: curves.collect(), has_own_axis: false }
 }
@@ -200,7 +195,8 @@ fn measured_curve(page: &Page<'_>, member: &Member, line: &PanelLine, metric: Me
             point.repeats.iter().filter(move |dot| dot.is_valid == is_valid).map(|dot| dot.value).collect()
         };
         let clients = conclusion::clients(&[point.clients], page.lang);
-        let tooltip = point.estimate.as_ref().map_or_else(String::new, |estimate| {
+        let told = point.estimate.as_ref().filter(|_| page.model.treatments.len() <= TOLD);
+        let tooltip = told.map_or_else(String::new, |estimate| {
             let value = spelled(quantity, estimate.mean);
             let names = [("line", label.as_str()), ("clients", clients.as_str()), ("value", value.as_str())];
             match interval {
@@ -285,6 +281,10 @@ fn add_published(
             captions.push(page.fill(&page::CHART_CAPTION_PUBLISHED, &sources));
         } else {
             let title = page.text(&page::CHART_PUBLISHED_PANEL).to_owned();
+            // A single panel of ours has no title of its own; beside this one it needs one.
+            for panel in panels.iter_mut().filter(|panel| panel.title.is_empty()) {
+                page.text(&page::CHART_MEASURED_PANEL).clone_into(&mut panel.title);
+            }
             panels.push(CurvePanel { title, curves, has_own_axis: true });
             captions.push(page.fill(&page::CHART_CAPTION_PUBLISHED_ASIDE, &sources));
         }
@@ -366,7 +366,7 @@ fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
         let id = if i == 0 { "lost-updates".to_owned() } else { format!("lost-updates-{}", i + 1) };
         let title = lost_title(page);
         let chart = CurveChart {
-            id: format!("{id}-chart"),
+            id: format!("{id}-"),
             title: title.clone(),
             description,
             x_title: page.text(&page::CHART_CLIENTS).to_owned(),
@@ -383,17 +383,15 @@ fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
     figures
 }
 
-/// The worst loss as a sentence, else that there was none.
+/// The worst loss as a sentence.
 fn lost_title(page: &Page<'_>) -> String {
     let losses = page.model.conclusions.iter().filter_map(|c| match c {
         Conclusion::LostUpdates { percent_max, .. } => Some((*percent_max, c)),
         _ => None,
     });
-    let worst = losses.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, c)| c);
-    let none = || page.model.conclusions.iter().find(|c| matches!(c, Conclusion::NoLostUpdates { .. }));
-    worst.or_else(none).map_or_else(
+    losses.max_by(|(a, _), (b, _)| a.total_cmp(b)).map_or_else(
         || page.text(&page::CHART_TITLE_LOST).to_owned(),
-        |c| conclusion::sentence(page.model, c, page.lang),
+        |(_, c)| conclusion::sentence(page.model, c, page.lang),
     )
 }
 
@@ -488,7 +486,7 @@ fn facet_percentiles(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> 
     let description = page.fill(&page::CHART_DESCRIPTION_PERCENTILES, &[("lines", &list(page.lang, &names))]);
     let id = format!("percentiles-{}", i + 1);
     let chart = PercentileChart {
-        id: format!("{id}-chart"),
+        id: format!("{id}-"),
         title: title.clone(),
         description,
         x_title: page.text(&page::CHART_PERCENTILE).to_owned(),

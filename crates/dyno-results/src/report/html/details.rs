@@ -7,25 +7,46 @@ use crate::report::chart::palette::Slot;
 use crate::report::chart::percentiles::{Distribution, PercentileChart};
 use crate::report::chart::timeline::{Course, Moment, TimelineChart};
 use crate::report::figures;
-use crate::report::model::{MergedLatency, StatementRow, Timeline, TimelinePoint, TrialRow, TrialState};
+use crate::report::model::{
+    MergedLatency, PercentilePoint, StatementRow, Timeline, TimelinePoint, TrialRow, TrialState,
+};
 use dyno_model::finding::Finding;
 use maud::{Markup, html};
 
 /// More treatments than this stay folded on paper, and their charts hold fewer points.
 const MANY: usize = 24;
 
-/// Points that a line of a treatment's chart holds at most.
-fn points_most(page: &Page<'_>) -> usize {
-    if page.model.treatments.len() > MANY { 60 } else { 120 }
+/// Points that the lines of a treatment's charts hold at most, so that a page of many treatments stays handy.
+struct Detail {
+    seconds: usize,
+    merged: usize,
+    repeat: usize,
+}
+
+impl Detail {
+    fn of(page: &Page<'_>) -> Self {
+        match page.model.treatments.len() {
+            ..=24 => Self { seconds: 120, merged: 80, repeat: 40 },
+            25..=60 => Self { seconds: 60, merged: 50, repeat: 20 },
+            _ => Self { seconds: 24, merged: 36, repeat: 10 },
+        }
+    }
 }
 
 /// All treatments.
 pub(super) fn section(page: &Page<'_>) -> Markup {
     let class = if page.model.treatments.len() > MANY { "treatment deep" } else { "treatment" };
+    let is_binned = step(page, &page.model.timelines.iter().collect::<Vec<_>>()) > 1;
     html! {
         section #details {
             h2 { (page.text(&page::PAGE_DETAILS)) }
             p { (page.text(&page::PAGE_DETAILS_NOTE)) }
+            // Once for all, not below each chart.
+            p.note {
+                (page.text(&page::CHART_CAPTION_TIMELINE)) " " (page.text(&page::CHART_CAPTION_PERCENTILES)) " "
+                (page.text(&notes::NOTE_MERGED))
+                @if is_binned { " " (page.text(&page::CHART_CAPTION_BINNED)) }
+            }
             @for treatment in 0..page.model.treatments.len() {
                 details class=(class) id={ "t" (treatment) } {
                     (summary(page, treatment))
@@ -35,7 +56,6 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                     (trials(page, treatment))
                 }
             }
-            p.note { (page.text(&notes::NOTE_MERGED)) }
         }
     }
 }
@@ -87,7 +107,7 @@ fn statement_row(page: &Page<'_>, row: &StatementRow) -> Markup {
         tr {
             th scope="row" { (row.name) }
             td { (figures::count(row.ok)) }
-            td class=(cells::alarm_if(row.failed > 0)) { (figures::count(row.failed)) }
+            td class=[cells::alarm_if(row.failed > 0)] { (figures::count(row.failed)) }
             td { (exact(|l| l.mean)) }
             td { (exact(|l| l.standard_deviation)) }
             td { (exact(|l| l.min)) }
@@ -105,24 +125,25 @@ fn statement_row(page: &Page<'_>, row: &StatementRow) -> Markup {
 
 fn distribution(page: &Page<'_>, treatment: usize) -> Option<Figure> {
     let curve = page.model.percentile_curves.iter().find(|curve| curve.treatment == treatment)?;
-    let most = points_most(page) * 2 / 3;
+    let detail = Detail::of(page);
     let name = cells::treatment_name(page, treatment);
     let title = page.fill(&page::CHART_TITLE_DISTRIBUTION, &[("treatment", &name)]);
-    let id = format!("t{treatment}-distribution");
-    let place = |point: &crate::report::model::PercentilePoint| (point.one_in, point.value_ms);
-    let merged = thinned(&curve.merged, most).iter().map(place).collect();
-    let repeats = curve.repeats.iter().map(|r| thinned(r, most / 2).iter().map(place).collect()).collect();
+    let id = format!("t{treatment}d");
+    let place = |point: &PercentilePoint| (point.one_in, point.value_ms);
+    let merged = thinned(&curve.merged, detail.merged).iter().map(place).collect();
+    let of_trial = |trial: &Vec<PercentilePoint>| thinned(trial, detail.repeat).iter().map(place).collect();
+    let repeats = curve.repeats.iter().map(of_trial).collect();
     let chart = PercentileChart {
-        id: format!("{id}-chart"),
-        title: title.clone(),
+        id: format!("{id}-"),
+        title,
         description: page.fill(&page::CHART_DESCRIPTION_PERCENTILES, &[("lines", &name)]),
         x_title: page.text(&page::CHART_PERCENTILE).to_owned(),
         y_title: page.text(&page::CHART_TIME_LOG).to_owned(),
         height: 230.0,
         curves: vec![Distribution { label: name, slot: Slot(0), merged, repeats }],
     };
-    let captions = vec![page.text(&page::CHART_CAPTION_PERCENTILES).to_owned()];
-    Some(Figure { id, title, captions, chart: chart.draw(), data: None })
+    let heading = page.text(&headings::PERCENTILES).to_owned();
+    Some(Figure { id, title: heading, captions: Vec::new(), chart: chart.draw(), data: None })
 }
 
 fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
@@ -131,14 +152,13 @@ fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
     if timelines.is_empty() {
         return None;
     }
-    let longest = timelines.iter().map(|t| t.points.len()).max().unwrap_or(0);
-    let step = longest.div_ceil(points_most(page)).max(1);
+    let step = step(page, &timelines);
     let name = cells::treatment_name(page, treatment);
     let title = page.fill(&page::CHART_TITLE_TIMELINE, &[("treatment", &name)]);
-    let id = format!("t{treatment}-timeline");
+    let id = format!("t{treatment}s");
     let chart = TimelineChart {
-        id: format!("{id}-chart"),
-        title: title.clone(),
+        id: format!("{id}-"),
+        title,
         description: page
             .fill(&page::CHART_DESCRIPTION_TIMELINE, &[("trials", &timelines.len().to_string())]),
         x_title: page.text(&page::CHART_SECONDS).to_owned(),
@@ -148,12 +168,14 @@ fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
         p99_label: page.text(&page::CHART_P99).to_owned(),
         repeats: timelines.iter().map(|timeline| course(page, timeline, step)).collect(),
     };
-    let mut captions = vec![page.text(&page::CHART_CAPTION_TIMELINE).to_owned()];
-    if step > 1 {
-        let length = timelines[0].points.first().map_or(1.0, |point| point.length_s) * step as f64;
-        captions.push(page.fill(&page::CHART_CAPTION_BINNED, &[("seconds", &figures::digits(length))]));
-    }
-    Some(Figure { id, title, captions, chart: chart.draw(), data: None })
+    let heading = page.text(&headings::TIMELINE).to_owned();
+    Some(Figure { id, title: heading, captions: Vec::new(), chart: chart.draw(), data: None })
+}
+
+/// How many seconds of a timeline become one step of its line.
+fn step(page: &Page<'_>, timelines: &[&Timeline]) -> usize {
+    let longest = timelines.iter().map(|timeline| timeline.points.len()).max().unwrap_or(0);
+    longest.div_ceil(Detail::of(page).seconds).max(1)
 }
 
 fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
@@ -234,8 +256,8 @@ fn trial_row(page: &Page<'_>, trial: &TrialRow) -> Markup {
                         figures_of.p99_ms, figures_of.max_ms,
                     ] { td { (figures::digits(value)) } }
                     @for count in [figures_of.committed, figures_of.retries] { td { (figures::count(count)) } }
-                    td class=(cells::alarm_if(figures_of.failed > 0)) { (figures::count(figures_of.failed)) }
-                    td class=(cells::alarm_if(figures_of.lost.is_some_and(|lost| lost > 0))) {
+                    td class=[cells::alarm_if(figures_of.failed > 0)] { (figures::count(figures_of.failed)) }
+                    td class=[cells::alarm_if(figures_of.lost.is_some_and(|lost| lost > 0))] {
                         (figures_of.lost.map_or_else(|| page.text(&headings::ABSENT).to_owned(), figures::count))
                     }
                 },

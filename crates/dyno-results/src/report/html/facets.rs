@@ -7,8 +7,10 @@ use crate::report::model::ReportModel;
 /// One panel: some lines, and how they are called in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Facet {
-    /// What its lines have in common; empty when there is only one panel.
+    /// What its lines have in common, with the names of the factors; empty when there is only one panel.
     pub(super) title: String,
+    /// The same without the names of the factors, for narrow places.
+    pub(super) short: String,
     /// Its lines.
     pub(super) members: Vec<Member>,
 }
@@ -60,7 +62,8 @@ impl Facets {
             let facet = match facets.iter().position(|(other, _)| *other == key) {
                 Some(position) => position,
                 None => {
-                    facets.push((key, Facet { title, members: Vec::new() }));
+                    let short = key.join(", ");
+                    facets.push((key, Facet { title, short, members: Vec::new() }));
                     facets.len() - 1
                 }
             };

@@ -37,7 +37,7 @@ fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
         let comparisons = groups.iter().map(|group| group.rows.len()).sum::<usize>().to_string();
         let id = format!("comparisons-{}-{}", metric_id(metric), i + 1);
         let chart = ForestChart {
-            id: format!("{id}-chart"),
+            id: format!("{id}-"),
             title: title.clone(),
             description: page.fill(&page::CHART_DESCRIPTION_FOREST, &[("comparisons", &comparisons)]),
             x_title: page.text(&page::CHART_RATIO).to_owned(),

@@ -125,10 +125,13 @@ impl Figure {
             figure id=(self.id) {
                 figcaption { strong { (self.title) } }
                 (PreEscaped(self.chart.inline()))
-                figcaption { @for caption in &self.captions { p { (caption) } } }
-                @if let Some(data) = &self.data {
-                    details { summary.quiet { (page.text(&page::PAGE_DATA)) } (data) }
+                @if !self.captions.is_empty() {
+                    div.caption { @for caption in &self.captions { p { (caption) } } }
                 }
+            }
+            // Outside the figure, which is kept on one page.
+            @if let Some(data) = &self.data {
+                details.data { summary { (page.text(&page::PAGE_DATA)) } (data) }
             }
         }
     }

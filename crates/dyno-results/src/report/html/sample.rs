@@ -1,6 +1,8 @@
 //! Made-up reports of many shapes for the tests of the page. Deterministic; the figures look like those of a rush of
 //! clients on three systems, so that the page can be judged by eye.
 
+mod judgement;
+
 use crate::report::model::*;
 use crate::store::environment::Environment;
 use dyno_model::audit::{AuditVerdict, LostUpdateWitness, WitnessedTransaction};
@@ -158,8 +160,8 @@ impl Maker<'_> {
             }
         }
         add_panels(&mut model);
-        add_comparisons(&mut model);
-        add_conclusions(&mut model);
+        judgement::add_comparisons(&mut model);
+        judgement::add_conclusions(&mut model);
         self.add_published(&mut model);
         model
     }
@@ -290,20 +292,7 @@ impl Maker<'_> {
             (true, true) => AuditVerdict::Violated,
             (true, false) => AuditVerdict::Intact,
         };
-        let latency = |scale: f64| MergedLatency {
-            count: 50_000,
-            mean: truth.mean_ms * scale,
-            standard_deviation: truth.mean_ms * scale * 0.7,
-            min: truth.mean_ms * scale * 0.1,
-            p50: Some(truth.mean_ms * scale * 0.8),
-            p70: Some(truth.mean_ms * scale * 1.2),
-            p80: Some(truth.mean_ms * scale * 1.5),
-            p90: Some(truth.mean_ms * scale * 1.9),
-            p95: Some(truth.mean_ms * scale * 2.4),
-            p99: Some(truth.mean_ms * scale * 4.1),
-            p999: None,
-            max: truth.mean_ms * scale * 14.0,
-        };
+        let latency = |scale: f64| latency(truth.mean_ms * scale);
         let committed = 10_000 * figures.len() as u64;
         let valid = figures.len() as u32;
         model.treatments.push(TreatmentRow {
@@ -361,37 +350,7 @@ impl Maker<'_> {
             shares_machine: true,
         });
         if shape.has_audit {
-            let lost = (truth.lost_percent * 100.0) as u64 * u64::from(valid);
-            let witness = WitnessExample {
-                trial: "b01-007".to_owned(),
-                witness: LostUpdateWitness {
-                    row: 17,
-                    value_read: 42,
-                    first: WitnessedTransaction { client: 3, sequence: 101, committed_at: 5 },
-                    second: WitnessedTransaction { client: 8, sequence: 97, committed_at: 9 },
-                },
-            };
-            model.audits.push(AuditRow {
-                treatment,
-                verdict: audit,
-                trials: valid,
-                updates: Some(UpdateAudit {
-                    committed,
-                    in_doubt: 0,
-                    lost,
-                    lost_percent: truth.lost_percent,
-                    lost_percent_by_trial: figures
-                        .iter()
-                        .map(|f| f.lost.unwrap_or(0) as f64 / 100.0)
-                        .collect(),
-                    phantom: 0,
-                    witnessed: lost * 9 / 10,
-                    examples: if is_lossy { vec![witness] } else { Vec::new() },
-                    statement_errors: 0,
-                }),
-                row_counts: Vec::new(),
-                not_run: Vec::new(),
-            });
+            model.audits.push(audit_row(treatment, truth, figures));
         }
     }
 
@@ -419,7 +378,52 @@ impl Maker<'_> {
     }
 }
 
-fn empty(shape: &Shape, factors: Vec<String>, lines: Vec<LineName>) -> ReportModel {
+fn latency(mean: f64) -> MergedLatency {
+    MergedLatency {
+        count: 50_000,
+        mean,
+        standard_deviation: mean * 0.7,
+        min: mean * 0.1,
+        p50: Some(mean * 0.8),
+        p70: Some(mean * 1.2),
+        p80: Some(mean * 1.5),
+        p90: Some(mean * 1.9),
+        p95: Some(mean * 2.4),
+        p99: Some(mean * 4.1),
+        p999: None,
+        max: mean * 14.0,
+    }
+}
+
+fn audit_row(treatment: usize, truth: Truth, figures: &[TrialFigures]) -> AuditRow {
+    let is_lossy = truth.lost_percent > 0.0;
+    let trials = figures.len() as u32;
+    let lost = (truth.lost_percent * 100.0) as u64 * u64::from(trials);
+    let transaction = |client, sequence| WitnessedTransaction { client, sequence, committed_at: 5 };
+    let witness =
+        LostUpdateWitness { row: 17, value_read: 42, first: transaction(3, 101), second: transaction(8, 97) };
+    let example = WitnessExample { trial: format!("b01-{treatment:03}"), witness };
+    AuditRow {
+        treatment,
+        verdict: if is_lossy { AuditVerdict::Violated } else { AuditVerdict::Intact },
+        trials,
+        updates: Some(UpdateAudit {
+            committed: 10_000 * u64::from(trials),
+            in_doubt: 0,
+            lost,
+            lost_percent: truth.lost_percent,
+            lost_percent_by_trial: figures.iter().map(|f| f.lost.unwrap_or(0) as f64 / 100.0).collect(),
+            phantom: 0,
+            witnessed: lost * 9 / 10,
+            examples: if is_lossy { vec![example] } else { Vec::new() },
+            statement_errors: 0,
+        }),
+        row_counts: Vec::new(),
+        not_run: Vec::new(),
+    }
+}
+
+fn provenance(shape: &Shape) -> Provenance {
     let systems = shape.systems.iter().map(|name| SystemRow {
         name: (*name).to_owned(),
         kind: "mariadb".to_owned(),
@@ -434,48 +438,53 @@ fn empty(shape: &Shape, factors: Vec<String>, lines: Vec<LineName>) -> ReportMod
         ]),
         failure: None,
     });
+    Provenance {
+        experiment: "rush".to_owned(),
+        run: "20261121T090000Z-4f2a".to_owned(),
+        started_at: "2026-11-21T09:00:00.000Z".to_owned(),
+        ended_at: "2026-11-21T09:42:10.000Z".to_owned(),
+        dyno_version: "0.1.0".to_owned(),
+        profile: Some("full".to_owned()),
+        seed: 42,
+        blocks: shape.blocks,
+        environment: Environment {
+            cpu_model: "Example CPU 3000".to_owned(),
+            cpu_usable: 2,
+            cpu_logical: 2,
+            cpu_cores: 1,
+            memory_bytes: 8_000_000_000,
+            kernel: "Linux 6.1.0".to_owned(),
+            os_release: "Debian GNU/Linux 12 (bookworm)".to_owned(),
+            architecture: "x86_64".to_owned(),
+            virtualisation: "virtual machine".to_owned(),
+            dyno_version: "0.1.0".to_owned(),
+            build_profile: "release".to_owned(),
+        },
+        systems: systems.collect(),
+        workloads: vec![WorkloadRow {
+            kind: "rush".to_owned(),
+            options: BTreeMap::from([("rows".to_owned(), "100".to_owned())]),
+        }],
+        loads: vec![LoadPlan {
+            stop: StopRule::Transactions(10_000),
+            warmup: Nanos(2_000_000_000),
+            grace: Nanos(5_000_000_000),
+            time_limit: Nanos(600_000_000_000),
+            workers: None,
+            attempts_max: 10,
+        }],
+        spec: "title = \"SELECT + UPDATE + COMMIT under a rush of clients\"\n\n[workload]\nkind = \"rush\"\n"
+            .to_owned(),
+    }
+}
+
+fn empty(shape: &Shape, factors: Vec<String>, lines: Vec<LineName>) -> ReportModel {
     let planned = (lines.len() * shape.clients.len()) as u32 * shape.blocks;
     ReportModel {
         report_format: REPORT_FORMAT,
         title: shape.title.to_owned(),
         description: "Every client reads a row, adds one and writes it back.".to_owned(),
-        provenance: Provenance {
-            experiment: "rush".to_owned(),
-            run: "20261121T090000Z-4f2a".to_owned(),
-            started_at: "2026-11-21T09:00:00.000Z".to_owned(),
-            ended_at: "2026-11-21T09:42:10.000Z".to_owned(),
-            dyno_version: "0.1.0".to_owned(),
-            profile: Some("full".to_owned()),
-            seed: 42,
-            blocks: shape.blocks,
-            environment: Environment {
-                cpu_model: "Example CPU 3000".to_owned(),
-                cpu_usable: 2,
-                cpu_logical: 2,
-                cpu_cores: 1,
-                memory_bytes: 8_000_000_000,
-                kernel: "Linux 6.1.0".to_owned(),
-                os_release: "Debian GNU/Linux 12 (bookworm)".to_owned(),
-                architecture: "x86_64".to_owned(),
-                virtualisation: "virtual machine".to_owned(),
-                dyno_version: "0.1.0".to_owned(),
-                build_profile: "release".to_owned(),
-            },
-            systems: systems.collect(),
-            workloads: vec![WorkloadRow {
-                kind: "rush".to_owned(),
-                options: BTreeMap::from([("rows".to_owned(), "100".to_owned())]),
-            }],
-            loads: vec![LoadPlan {
-                stop: StopRule::Transactions(10_000),
-                warmup: Nanos(2_000_000_000),
-                grace: Nanos(5_000_000_000),
-                time_limit: Nanos(600_000_000_000),
-                workers: None,
-                attempts_max: 10,
-            }],
-            spec: "title = \"SELECT + UPDATE + COMMIT under a rush of clients\"\n\n[workload]\nkind = \"rush\"\n".to_owned(),
-        },
+        provenance: provenance(shape),
         completeness: Completeness {
             planned,
             measured: planned,
@@ -550,107 +559,4 @@ fn add_panels(model: &mut ReportModel) {
         let lines = lines.collect();
         model.panels.push(Panel { metric, unit, lines });
     }
-}
-
-fn add_comparisons(model: &mut ReportModel) {
-    let rows = &model.treatments;
-    let mut comparisons = Vec::new();
-    for (subject, row) in rows.iter().enumerate() {
-        let line = &model.lines[row.line];
-        let baseline = rows.iter().position(|other| {
-            let base = &model.lines[other.line];
-            other.clients == row.clients && base.levels == line.levels && base.system == 0
-        });
-        let Some(baseline) = baseline.filter(|_| line.system != 0) else { continue };
-        let ratio = rows[subject].throughput.zip(rows[baseline].throughput).map(|(s, b)| s.mean / b.mean);
-        let is_judged = model.comparison_rules.verdicts_enabled;
-        let interval =
-            ratio.filter(|_| is_judged).map(|ratio| Range { low: ratio * 0.94, high: ratio * 1.06 });
-        let verdict = match ratio {
-            None => Verdict::Invalid,
-            Some(r) if r > 1.1 => Verdict::Better,
-            Some(r) if r < 0.9 => Verdict::Worse,
-            Some(r) if (0.98..1.02).contains(&r) => Verdict::Equivalent,
-            Some(_) => Verdict::Inconclusive,
-        };
-        comparisons.push(Comparison {
-            of: ComparisonOf::System,
-            metric: Metric::Throughput,
-            clients: row.clients,
-            subject,
-            baseline,
-            ratio,
-            ratio_interval: interval,
-            repeats: model.provenance.blocks,
-            p: is_judged.then_some(0.004),
-            p_holm: is_judged.then_some(0.012),
-            detectable_ratio: is_judged.then_some(1.062),
-            exceeds_margin: true,
-            verdict: is_judged.then_some(verdict),
-        });
-    }
-    model.comparisons = comparisons;
-}
-
-fn add_conclusions(model: &mut ReportModel) {
-    let mut conclusions = Vec::new();
-    if !model.comparison_rules.verdicts_enabled {
-        conclusions.push(Conclusion::VerdictsDisabled { blocks: model.provenance.blocks, needed: 3 });
-    }
-    let mut intact = Vec::new();
-    for line in 0..model.lines.len() {
-        let rows: Vec<&TreatmentRow> = model.treatments.iter().filter(|row| row.line == line).collect();
-        let lossy: Vec<&&TreatmentRow> = rows.iter().filter(|row| row.lost_percent > Some(0.0)).collect();
-        let percents = || lossy.iter().filter_map(|row| row.lost_percent);
-        if lossy.is_empty() {
-            if rows.iter().any(|row| row.lost_percent.is_some()) {
-                intact.push(line);
-            }
-            continue;
-        }
-        conclusions.push(Conclusion::LostUpdates {
-            line,
-            clients: lossy.iter().map(|row| row.clients).collect(),
-            percent_min: percents().fold(f64::INFINITY, f64::min),
-            percent_max: percents().fold(0.0, f64::max),
-            lost: 1000,
-            committed: 10_000,
-            statement_errors: 0,
-            clients_without: vec![1],
-        });
-    }
-    if !intact.is_empty() {
-        conclusions.push(Conclusion::NoLostUpdates { lines: intact, committed: 300_000, clients_max: 100 });
-    }
-    for comparison in model.comparisons.iter().rev().take(4) {
-        let ratio = comparison.ratio.map(|ratio| Range { low: ratio, high: ratio });
-        conclusions.push(Conclusion::Comparison {
-            of: comparison.of.clone(),
-            metric: comparison.metric,
-            subject: model.treatments[comparison.subject].line,
-            baseline: model.treatments[comparison.baseline].line,
-            verdict: comparison.verdict,
-            clients: vec![comparison.clients],
-            ratio,
-            ratio_interval: comparison.ratio_interval,
-            exceeds_margin: comparison.exceeds_margin,
-            detectable_ratio: comparison.detectable_ratio,
-        });
-    }
-    for line in 0..model.lines.len() {
-        let rows = model.treatments.iter().filter(|row| row.line == line);
-        let peaks = rows.filter_map(|row| row.throughput.map(|throughput| (row.clients, throughput)));
-        let Some((clients, throughput)) = peaks.max_by(|a, b| a.1.mean.total_cmp(&b.1.mean)) else {
-            continue;
-        };
-        let clients_measured = model.treatments.iter().filter(|row| row.line == line).count() as u32;
-        conclusions.push(Conclusion::PeakThroughput {
-            line,
-            clients,
-            throughput,
-            is_at_end: false,
-            clients_measured,
-        });
-    }
-    model.conclusions = conclusions;
 }

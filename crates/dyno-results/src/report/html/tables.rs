@@ -54,7 +54,7 @@ fn result_row(page: &Page<'_>, treatment: usize, row: &TreatmentRow) -> Markup {
     let is_lossy = row.lost_percent.is_some_and(|percent| percent > 0.0);
     let label = &page.model.lines[row.line].label;
     html! {
-        tr {
+        tr.first[starts_line(page, treatment)] {
             th scope="row" { a href={ "#t" (treatment) } { (label) } }
             td { (row.clients) }
             td { (row.trials_valid) }
@@ -63,11 +63,17 @@ fn result_row(page: &Page<'_>, treatment: usize, row: &TreatmentRow) -> Markup {
             td.n { (cells::estimate(page, row.p95.as_ref())) }
             td.n { (cells::estimate(page, row.p99.as_ref())) }
             td { (figures::count(row.retries)) }
-            td class=(cells::alarm_if(row.failed > 0)) { (figures::count(row.failed)) }
-            td class={ "n " (cells::alarm_if(is_lossy)) } { (lost_share(page, row.lost_percent)) }
+            td class=[cells::alarm_if(row.failed > 0)] { (figures::count(row.failed)) }
+            td.n.alarm[is_lossy] { (lost_share(page, row.lost_percent)) }
             td.l { (cells::validity_chip(page, row.validity)) }
         }
     }
+}
+
+/// Whether a treatment is the first of its line, which gets a rule above it.
+fn starts_line(page: &Page<'_>, treatment: usize) -> bool {
+    let rows = &page.model.treatments;
+    treatment == 0 || rows[treatment - 1].line != rows[treatment].line
 }
 
 fn lost_share(page: &Page<'_>, percent: Option<f64>) -> String {
@@ -235,14 +241,14 @@ fn update_table(page: &Page<'_>) -> Markup {
 fn update_row(page: &Page<'_>, row: &AuditRow, updates: &UpdateAudit) -> Markup {
     let treatment = &page.model.treatments[row.treatment];
     html! {
-        tr {
+        tr.first[starts_line(page, row.treatment)] {
             th scope="row" { a href={ "#t" (row.treatment) } { (page.model.line_of(row.treatment).label) } }
             td { (treatment.clients) }
             td { (figures::count(updates.committed)) }
-            td class=(cells::alarm_if(updates.lost > 0)) { (figures::count(updates.lost)) }
-            td class={ "n " (cells::alarm_if(updates.lost > 0)) } { (figures::percent(updates.lost_percent)) }
+            td class=[cells::alarm_if(updates.lost > 0)] { (figures::count(updates.lost)) }
+            td.n.alarm[updates.lost > 0] { (figures::percent(updates.lost_percent)) }
             td { (figures::count(updates.witnessed)) }
-            td class=(cells::alarm_if(updates.phantom > 0)) { (figures::count(updates.phantom)) }
+            td class=[cells::alarm_if(updates.phantom > 0)] { (figures::count(updates.phantom)) }
             td { (figures::count(updates.in_doubt)) }
             td { (figures::count(updates.statement_errors)) }
             td.l { (cells::audit_chip(page, row.verdict)) }
@@ -303,7 +309,7 @@ fn row_counts(page: &Page<'_>) -> Markup {
                 td { (page.model.treatments[*treatment].clients) }
                 td.l { (check.table) }
                 td.n { (expected(check.expected_min, check.expected_max)) }
-                td.n class=(cells::alarm_if(!check.holds)) { (figures::count(check.found)) }
+                td.n class=[cells::alarm_if(!check.holds)] { (figures::count(check.found)) }
                 td.l { (cells::audit_chip(page, verdict(check.holds))) }
             } } }
         } }
@@ -381,7 +387,7 @@ fn generator(page: &Page<'_>) -> Markup {
                         &headings::CPU_USER, &headings::CPU_SYSTEM, &headings::WAKEUP_LAG, &headings::MEMORY,
                     ] { th scope="col" { (page.text(message)) } }
                 } }
-                tbody { @for row in rows { tr {
+                tbody { @for row in rows { tr.first[starts_line(page, row.treatment)] {
                     th scope="row" { (page.model.line_of(row.treatment).label) }
                     td { (page.model.treatments[row.treatment].clients) }
                     td { (row.workers) }
