@@ -1,1 +1,63 @@
-fn main() {}
+//! `dyno`: a dynamometer for databases.
+//!
+//! # Layout (read in this order)
+//! * `cli`: options and their help; `spec_file`: from the command line to a plan;
+//! * `run`: one experiment from plan to report; `trials`, `systems`: its parts; `preflight`: whether it can be run here;
+//! * `commands`: one file per command besides `run`;
+//! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: what ends the program; `printer`: the only way to the terminal.
+
+mod cli;
+mod commands;
+mod failure;
+mod interrupt;
+mod preflight;
+mod preflight_finding;
+mod printer;
+#[cfg(test)]
+mod reference;
+mod run;
+mod spec_file;
+mod systems;
+mod trials;
+mod ui;
+
+use clap::Parser;
+use cli::{Cli, Command, RunArguments};
+use dyno_engine::workload::catalog;
+use dyno_model::exit_code;
+use failure::Failure;
+use printer::Printer;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let printer = Printer::new();
+    let code = match Cli::try_parse() {
+        Ok(Cli { command: Some(Command::Guard) }) => return dyno_host::guard::main(),
+        Ok(cli) => perform(cli, printer),
+        Err(error) => {
+            let code = if error.use_stderr() { exit_code::USAGE } else { exit_code::OK };
+            printer.usage(&error).map(|()| code)
+        }
+    };
+    ExitCode::from(code.unwrap_or_else(|failure| {
+        printer.failure(&failure);
+        failure.code
+    }))
+}
+
+/// Carries out a command; returns its exit code.
+fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
+    let command = cli.command.unwrap_or_else(|| Command::Run(RunArguments::quickstart()));
+    match command {
+        Command::Run(arguments) => {
+            let printer = if arguments.quiet { printer.quiet() } else { printer };
+            let experiment = spec_file::load(&arguments.spec, &catalog())?;
+            run::run(&arguments, &experiment, printer)
+        }
+        Command::Plan(arguments) => commands::plan::plan(&arguments, &catalog(), printer),
+        Command::Report(arguments) => commands::report::report(&arguments, printer),
+        Command::Workloads(arguments) => commands::workloads::workloads(&arguments, &catalog(), printer),
+        Command::NullServer(arguments) => commands::null_server::null_server(&arguments, printer),
+        Command::Guard => Ok(exit_code::OK), // main has gone there
+    }
+}

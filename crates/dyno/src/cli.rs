@@ -1,0 +1,256 @@
+//! The command line: options, their types and their help. docs/reference/cli.md is made from it.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+/// Everything that can be asked of dyno.
+#[derive(Debug, Parser)]
+#[command(
+    name = "dyno",
+    version,
+    about = "A dynamometer for databases",
+    long_about = "A dynamometer for databases: puts a growing number of clients on one or several systems, measures \
+                  throughput and response time, repeats it in random order, checks afterwards that the data is intact, \
+                  and writes a report that says what the figures do and do not show.",
+    after_help = "Without a command, dyno runs a built-in experiment on embedded SQLite, which takes less than a \
+                  minute and needs no server.",
+    after_long_help = "Examples:
+  dyno                                 the built-in experiment, under a minute
+  dyno plan rush.toml                  what it would run, for how long, and
+                                       whether it can be run here
+  dyno run rush.toml --profile smoke   a short variation of it, with a report
+  dyno report results/rush/<time>-<id> its report once more
+
+Results go to stdout, everything else to stderr; NO_COLOR is honoured.
+Exit codes: 0 all went well, 2 usage, 3 errors in the spec, 4 preflight failed,
+5 server failed, 6 run incomplete, 7 results cannot be read or written,
+70 a bug of dyno, 130 interrupted.",
+    max_term_width = 100
+)]
+pub(crate) struct Cli {
+    /// What to do; the built-in experiment when nothing is said.
+    #[command(subcommand)]
+    pub(crate) command: Option<Command>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an experiment and write its results and report
+    #[command(after_long_help = RUN_EXAMPLES)]
+    Run(RunArguments),
+    /// Show what an experiment would run: trials in order, time, and whether it can run here
+    #[command(after_long_help = PLAN_EXAMPLES)]
+    Plan(PlanArguments),
+    /// Write the report of a results folder again
+    #[command(after_long_help = REPORT_EXAMPLES)]
+    Report(ReportArguments),
+    /// List the workloads, or explain one: statements, options, audit
+    #[command(after_long_help = WORKLOADS_EXAMPLES)]
+    Workloads(WorkloadsArguments),
+    /// Serve canned replies over a database's protocol, to find out what a load generator can do at most
+    #[command(after_long_help = NULL_SERVER_EXAMPLES)]
+    NullServer(NullServerArguments),
+    /// Look after the servers that another dyno has started, and remove them when it ends
+    #[command(hide = true)]
+    Guard,
+}
+
+const RUN_EXAMPLES: &str = "Examples:
+  dyno run                              the built-in experiment
+  dyno run rush.toml                    with progress and time left
+  dyno run rush.toml --profile smoke    the variation [profile.smoke] of the file
+  dyno run rush.toml --set load.clients=[1,64] --set workload.rows=1000
+  dyno run rush.toml --set 'system.MySQL 9.server.settings.max_connections=2000'
+  dyno run rush.toml --quiet --json     for a program: one JSON value on stdout
+
+The first Ctrl-C ends the current trial and writes results and report of what
+was measured; the second ends dyno at once. Servers that dyno has started are
+stopped and removed in either case.";
+
+const PLAN_EXAMPLES: &str = "Examples:
+  dyno plan rush.toml
+  dyno plan rush.toml --profile smoke --json";
+
+const REPORT_EXAMPLES: &str = "Examples:
+  dyno report results/rush/20260301T101500Z-k3f9     report.html into the folder
+  dyno report results/rush/20260301T101500Z-k3f9 --format text
+  dyno report RESULTS --format csv > rush.csv
+  dyno report RESULTS --format html,md,csv,json --out folder";
+
+const WORKLOADS_EXAMPLES: &str = "Examples:
+  dyno workloads
+  dyno workloads rush
+  dyno workloads oltp_read_write --json";
+
+const NULL_SERVER_EXAMPLES: &str = "Examples:
+  dyno null-server --protocol mysql --listen 127.0.0.1:3399
+  sysbench oltp_point_select --mysql-host=127.0.0.1 --mysql-port=3399 \\
+      --mysql-user=any --mysql-db=any --threads=16 run
+
+It answers everything at once with canned rows and keeps nothing: never let it
+listen where others could take it for a database.";
+
+/// Which experiment.
+#[derive(Debug, Args)]
+pub(crate) struct SpecArguments {
+    /// Spec file (TOML); without it the built-in experiment on embedded SQLite
+    #[arg(value_name = "SPEC")]
+    pub(crate) spec: Option<PathBuf>,
+
+    /// Lay the tables of [profile.NAME] over the file
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+
+    /// Set a key of the spec, after the profile; may be given again
+    ///
+    /// KEY is a dotted path such as load.clients, or system.NAME.server.settings.SETTING for the system of that name.
+    /// VALUE is TOML; what is no TOML is taken as text.
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub(crate) set: Vec<String>,
+
+    /// Number of blocks, which is the number of repeats; the same as --set design.blocks=N
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1000))]
+    pub(crate) blocks: Option<u32>,
+
+    /// Seed of run order, keys and data; the same as --set design.seed=N
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(0..=9_223_372_036_854_775_807))]
+    pub(crate) seed: Option<u64>,
+}
+
+impl SpecArguments {
+    /// Everything that is laid over the file, as `key=value`.
+    pub(crate) fn overrides(&self) -> Vec<String> {
+        let mut overrides = self.set.clone();
+        overrides.extend(self.blocks.map(|blocks| format!("design.blocks={blocks}")));
+        overrides.extend(self.seed.map(|seed| format!("design.seed={seed}")));
+        overrides
+    }
+}
+
+/// `dyno run`.
+#[derive(Debug, Args)]
+pub(crate) struct RunArguments {
+    #[command(flatten)]
+    pub(crate) spec: SpecArguments,
+
+    /// Folder for the results; must not exist or be empty [default: results/<experiment>/<utc time>-<id>]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Write the summary as JSON to stdout instead of tables
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// No progress and no notes
+    #[arg(long, short)]
+    pub(crate) quiet: bool,
+
+    /// Write to this database although it is neither empty nor made by dyno
+    ///
+    /// dyno makes, fills and drops tables. It refuses a database that holds tables of others unless its name is given
+    /// here.
+    #[arg(long, value_name = "DATABASE")]
+    pub(crate) yes_write_to: Option<String>,
+}
+
+impl RunArguments {
+    /// `dyno` without a command.
+    pub(crate) fn quickstart() -> Self {
+        let spec = SpecArguments { spec: None, profile: None, set: Vec::new(), blocks: None, seed: None };
+        Self { spec, out: None, json: false, quiet: false, yes_write_to: None }
+    }
+}
+
+/// `dyno plan`.
+#[derive(Debug, Args)]
+pub(crate) struct PlanArguments {
+    #[command(flatten)]
+    pub(crate) spec: SpecArguments,
+
+    /// Write plan, time and what preflight found as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Judge the plan as if `dyno run` were given the same option
+    #[arg(long, value_name = "DATABASE")]
+    pub(crate) yes_write_to: Option<String>,
+}
+
+/// `dyno report`.
+#[derive(Debug, Args)]
+pub(crate) struct ReportArguments {
+    /// Folder of one run
+    #[arg(value_name = "RESULTS")]
+    pub(crate) results: PathBuf,
+
+    /// Formats, separated by commas
+    ///
+    /// A single format other than html goes to stdout, unless --out names a folder; everything else goes into files.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "html")]
+    pub(crate) format: Vec<ReportFormat>,
+
+    /// Language of the prose
+    #[arg(long, value_enum, default_value = "en")]
+    pub(crate) lang: ReportLanguage,
+
+    /// Folder for the files [default: the results folder]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// A form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
+pub(crate) enum ReportFormat {
+    /// One self-contained page: report.html
+    Html,
+    /// Markdown: report.md
+    Md,
+    /// One line per treatment: report.csv
+    Csv,
+    /// Every figure, for programs: report.json
+    Json,
+    /// Tables for the terminal
+    Text,
+}
+
+/// A language of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ReportLanguage {
+    /// English
+    En,
+}
+
+/// `dyno workloads`.
+#[derive(Debug, Args)]
+pub(crate) struct WorkloadsArguments {
+    /// Workload to explain; without it all are listed
+    #[arg(value_name = "NAME")]
+    pub(crate) name: Option<String>,
+
+    /// Write JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `dyno null-server`.
+#[derive(Debug, Args)]
+pub(crate) struct NullServerArguments {
+    /// Protocol to speak
+    #[arg(long, value_enum)]
+    pub(crate) protocol: NullProtocol,
+
+    /// Address to listen at, e.g. 127.0.0.1:3399; port 0 lets the system choose
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: SocketAddr,
+}
+
+/// A protocol of the null server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum NullProtocol {
+    /// MySQL and MariaDB
+    Mysql,
+    /// PostgreSQL, version 3
+    Postgres,
+}

@@ -1,0 +1,6 @@
+//! One file per command that is not `run`.
+
+pub(crate) mod null_server;
+pub(crate) mod plan;
+pub(crate) mod report;
+pub(crate) mod workloads;

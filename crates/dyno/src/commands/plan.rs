@@ -1,0 +1,208 @@
+//! `dyno plan`: what would run, for how long, and whether it can.
+
+use crate::cli::PlanArguments;
+use crate::failure::Failure;
+use crate::preflight;
+use crate::preflight_finding::{PreflightFinding, Weight};
+use crate::printer::Printer;
+use crate::spec_file;
+use crate::ui;
+use dyno_model::catalog::WorkloadDescription;
+use dyno_model::exit_code;
+use dyno_model::plan::{Plan, StopRule, SystemSource, Treatment};
+use dyno_model::spec::estimate::{self, RATE_ASSUMED};
+use dyno_model::units::Nanos;
+use serde_json::json;
+use std::fmt::Write;
+
+/// Shows the plan of a spec.
+///
+/// # Errors
+/// When the spec cannot be read or has errors.
+pub(crate) fn plan(
+    arguments: &PlanArguments,
+    catalog: &[WorkloadDescription],
+    printer: Printer,
+) -> Result<u8, Failure> {
+    let plan = spec_file::load(&arguments.spec, catalog)?.plan;
+    let findings = preflight::check(&plan, arguments.yes_write_to.as_deref());
+    let text = if arguments.json { json(&plan, &findings) } else { text(&plan, catalog, &findings) };
+    printer.result(&text)?;
+    let is_possible = findings.iter().all(|finding| finding.weight < Weight::Fatal);
+    Ok(if is_possible { exit_code::OK } else { exit_code::PREFLIGHT_FAILED })
+}
+
+/// Plan, time and findings for programs. Times are nanoseconds.
+fn json(plan: &Plan, findings: &[PreflightFinding]) -> String {
+    let estimate = estimate::plan(plan);
+    let value = json!({
+        "plan": plan,
+        "estimate": {
+            "likely_ns": estimate.likely,
+            "at_most_ns": estimate.at_most,
+            "is_rate_assumed": estimate.is_rate_assumed,
+        },
+        "preflight": findings,
+    });
+    format!("{value:#}")
+}
+
+/// The plan for people.
+fn text(plan: &Plan, catalog: &[WorkloadDescription], findings: &[PreflightFinding]) -> String {
+    let mut text = format!("{}\n\n", plan.title);
+    for system in &plan.systems {
+        let _ = writeln!(text, "  system    {}: {}", system.name, source(&system.source));
+    }
+    let Some(first) = plan.treatments.first() else { return text };
+    let _ = writeln!(text, "  workload  {}", workload(plan, first, catalog));
+    let mut rules: Vec<String> = Vec::new();
+    for treatment in &plan.treatments {
+        let rule = format!("{}{}", stop(treatment.load.stop), warmup(treatment.load.warmup));
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    let _ = writeln!(text, "  measure   {}", rules.join("; or "));
+    for (i, factor) in plan.factors.iter().enumerate() {
+        let _ = writeln!(text, "  factor    {factor}: {}", levels(plan, i).join(", "));
+    }
+    let _ = writeln!(
+        text,
+        "  design    {} in {} random order (seed {}): {}\n",
+        counted(plan.treatments.len(), "treatment"),
+        if plan.blocks == 1 { "1 block, in".to_owned() } else { format!("{} blocks, each in", plan.blocks) },
+        plan.seed,
+        counted(plan.trials.len(), "trial"),
+    );
+    let width = plan.trials.first().map_or(0, |trial| trial.id.len());
+    let _ = writeln!(text, "  {:width$}  treatment", "trial");
+    for trial in &plan.trials {
+        let _ = writeln!(text, "  {:width$}  {}", trial.id, ui::treatment(plan, plan.treatment(trial)));
+    }
+    let _ = writeln!(text, "\n{}\n\n{}", time(plan), preflight_text(findings));
+    text
+}
+
+/// The workload with those options that are not as they come; factors have lines of their own.
+fn workload(experiment: &Plan, treatment: &Treatment, catalog: &[WorkloadDescription]) -> String {
+    let plan = &treatment.workload;
+    let is_factor =
+        |name: &str| experiment.factors.iter().any(|factor| factor == &format!("workload.{name}"));
+    let defaults =
+        catalog.iter().find(|workload| workload.name == plan.kind).map(WorkloadDescription::defaults);
+    let is_default =
+        |name: &str, value| defaults.as_ref().is_some_and(|defaults| defaults.0.get(name) == Some(value));
+    let chosen: Vec<String> = plan
+        .options
+        .0
+        .iter()
+        .filter(|(name, value)| !is_default(name, value) && !is_factor(name))
+        .map(|(name, value)| format!("{name} = {value}"))
+        .collect();
+    if chosen.is_empty() { plan.kind.clone() } else { format!("{} with {}", plan.kind, chosen.join(", ")) }
+}
+
+/// Levels of a factor in the order in which treatments have them.
+fn levels(plan: &Plan, factor: usize) -> Vec<&str> {
+    let mut levels: Vec<&str> = Vec::new();
+    for treatment in &plan.treatments {
+        let level = treatment.levels[factor].as_str();
+        if !levels.contains(&level) {
+            levels.push(level);
+        }
+    }
+    levels
+}
+
+/// Where a system comes from, in a line.
+fn source(source: &SystemSource) -> String {
+    match source {
+        SystemSource::Managed(server) if server.settings.is_empty() => {
+            format!("{}, started by dyno", server.kind)
+        }
+        SystemSource::Managed(server) => {
+            let settings: Vec<String> =
+                server.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            format!("{}, started by dyno with {}", server.kind, settings.join(", "))
+        }
+        SystemSource::Existing(existing) if existing.database.is_empty() => {
+            format!("{} at {}", existing.engine, existing.endpoint)
+        }
+        SystemSource::Existing(existing) => {
+            format!("{} at {}, database {}", existing.engine, existing.endpoint, existing.database)
+        }
+    }
+}
+
+fn stop(rule: StopRule) -> String {
+    match rule {
+        StopRule::Transactions(1) => "1 transaction".to_owned(),
+        StopRule::Transactions(total) => format!("{total} transactions of all clients together"),
+        StopRule::TransactionsPerClient(each) => {
+            format!("{} of each client", counted(each as usize, "transaction"))
+        }
+        StopRule::Duration(window) => ui::exact(window.into()),
+    }
+}
+
+/// What goes before measuring.
+fn warmup(warmup: Nanos) -> String {
+    if warmup.0 == 0 { String::new() } else { format!(", after {} of warm-up", ui::exact(warmup.into())) }
+}
+
+/// `1 trial`, `5 trials`.
+fn counted(count: usize, noun: &str) -> String {
+    if count == 1 { format!("1 {noun}") } else { format!("{count} {noun}s") }
+}
+
+/// How long it will take, in a sentence.
+fn time(plan: &Plan) -> String {
+    let estimate = estimate::plan(plan);
+    let likely = ui::duration(estimate.likely.into());
+    let at_most = ui::duration(estimate.at_most.into());
+    let assumption = if estimate.is_rate_assumed {
+        format!(" at an assumed {RATE_ASSUMED} transactions/s")
+    } else {
+        String::new()
+    };
+    format!(
+        "It will take about {likely}{assumption}, and at most {at_most}; loading large tables comes on top."
+    )
+}
+
+/// What preflight found, worst first, each with its remedy.
+fn preflight_text(findings: &[PreflightFinding]) -> String {
+    if findings.is_empty() {
+        return "Preflight found nothing that speaks against it.".to_owned();
+    }
+    let mut findings: Vec<&PreflightFinding> = findings.iter().collect();
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.weight));
+    let mut text = "Preflight:".to_owned();
+    for finding in findings {
+        let _ = write!(text, "\n  {:7}  {}: {}", finding.weight.name(), finding.place, finding.message);
+        if let Some(remedy) = &finding.remedy {
+            let _ = write!(text, "\n  {:7}  {remedy}", "");
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn preflight_shows_what_is_impossible_first() {
+        let note = PreflightFinding::new(Weight::Note, "MySQL", "other sessions: 3");
+        let fatal =
+            PreflightFinding::new(Weight::Fatal, "MariaDB", "needs 128 connections, max_connections is 100")
+                .remedy("set max_connections = 150");
+        insta::assert_snapshot!(preflight_text(&[note, fatal]), @r#"
+        Preflight:
+          error    MariaDB: needs 128 connections, max_connections is 100
+                   set max_connections = 150
+          note     MySQL: other sessions: 3
+        "#);
+        assert_eq!(preflight_text(&[]), "Preflight found nothing that speaks against it.");
+    }
+}

@@ -1,0 +1,56 @@
+//! `dyno report`: renders the report of a results folder again. Needs no server and no engine.
+
+use crate::cli::{ReportArguments, ReportFormat, ReportLanguage};
+use crate::failure::Failure;
+use crate::printer::Printer;
+use dyno_model::exit_code;
+use dyno_results::messages::Lang;
+use dyno_results::report::{self, Format};
+
+/// Renders the formats asked for.
+///
+/// # Errors
+/// When the folder holds no results that can be read, or files cannot be written.
+pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8, Failure> {
+    let lang = match arguments.lang {
+        ReportLanguage::En => Lang::En,
+    };
+    let mut formats: Vec<Format> = Vec::new();
+    for format in arguments.format.iter().copied().map(Format::from) {
+        if !formats.contains(&format) {
+            formats.push(format);
+        }
+    }
+    let results_failed =
+        |error: &dyn std::error::Error| Failure::from_error(exit_code::RESULTS_FAILED, error);
+    let model = report::load(&arguments.results).map_err(|error| results_failed(&error))?;
+    match (&formats[..], &arguments.out) {
+        ([format], None) if *format != Format::Html => {
+            printer.result(&report::render(&model, *format, lang))?
+        }
+        (_, out) => {
+            let folder = out.as_deref().unwrap_or(&arguments.results);
+            std::fs::create_dir_all(folder).map_err(|error| {
+                let text = format!("cannot make the folder {}", folder.display());
+                Failure::new(exit_code::RESULTS_FAILED, text).because(&error)
+            })?;
+            let paths =
+                report::write(&model, folder, &formats, lang).map_err(|error| results_failed(&error))?;
+            let lines: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
+            printer.result(&lines.join("\n"))?;
+        }
+    }
+    Ok(exit_code::OK)
+}
+
+impl From<ReportFormat> for Format {
+    fn from(format: ReportFormat) -> Self {
+        match format {
+            ReportFormat::Html => Self::Html,
+            ReportFormat::Md => Self::Markdown,
+            ReportFormat::Csv => Self::Csv,
+            ReportFormat::Json => Self::Json,
+            ReportFormat::Text => Self::Text,
+        }
+    }
+}

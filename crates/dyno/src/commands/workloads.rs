@@ -1,0 +1,201 @@
+//! `dyno workloads`: what is built in, with statements, options and audits, all taken from the code that runs.
+
+use crate::cli::WorkloadsArguments;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use dyno_engine::workload::sample_statements;
+use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription};
+use dyno_model::exit_code;
+use dyno_model::plan::WorkloadPlan;
+use dyno_model::spec;
+use dyno_model::target::Engine;
+use serde_json::{Value, json};
+use std::fmt::Write;
+
+/// Width that prose is wrapped to, columns.
+const WIDTH: usize = 100;
+
+/// Dialects whose statements are shown, with their heading.
+const DIALECTS: [(Engine, &str); 3] =
+    [(Engine::Mysql, "MySQL, MariaDB"), (Engine::Postgres, "PostgreSQL"), (Engine::Sqlite, "SQLite")];
+
+/// Lists the workloads, or explains one.
+///
+/// # Errors
+/// When there is no workload of that name.
+pub(crate) fn workloads(
+    arguments: &WorkloadsArguments,
+    catalog: &[WorkloadDescription],
+    printer: Printer,
+) -> Result<u8, Failure> {
+    let text = match &arguments.name {
+        None if arguments.json => pretty(&Value::Array(catalog.iter().map(as_json).collect())),
+        None => list(catalog),
+        Some(name) => {
+            let workload = find(name, catalog)?;
+            if arguments.json { pretty(&as_json(workload)) } else { explanation(workload) }
+        }
+    };
+    printer.result(&text)?;
+    Ok(exit_code::OK)
+}
+
+fn find<'c>(name: &str, catalog: &'c [WorkloadDescription]) -> Result<&'c WorkloadDescription, Failure> {
+    catalog.iter().find(|workload| workload.name == name).ok_or_else(|| {
+        let near = catalog.iter().find(|workload| spec::is_near(name, workload.name));
+        let failure = Failure::new(exit_code::USAGE, format!("there is no workload `{name}`"));
+        match near {
+            Some(workload) => failure.help(format!("did you mean `{}`?", workload.name)),
+            None => failure.help("`dyno workloads` lists them"),
+        }
+    })
+}
+
+fn list(catalog: &[WorkloadDescription]) -> String {
+    let width = catalog.iter().map(|workload| workload.name.len()).max().unwrap_or_default();
+    let mut text = String::new();
+    for workload in catalog {
+        let summary = wrapped(workload.summary, WIDTH - width - 2, &" ".repeat(width + 2));
+        let _ = writeln!(text, "{:width$}  {summary}", workload.name);
+    }
+    text.push_str("\n`dyno workloads NAME` shows statements, options and audit of one.");
+    text
+}
+
+fn explanation(workload: &WorkloadDescription) -> String {
+    let mut text = format!("{}\n  {}\n", workload.name, wrapped(workload.summary, WIDTH - 2, "  "));
+    let _ = writeln!(text, "\nAudit\n  {}", wrapped(workload.audit, WIDTH - 2, "  "));
+    for (dialects, statements) in statements(workload) {
+        let _ = writeln!(text, "\nStatements ({dialects}; ? stands for a value)");
+        let width = statements.iter().map(|(kind, _)| kind.len()).max().unwrap_or_default();
+        for (kind, sql) in statements {
+            let _ = writeln!(text, "  {kind:width$}  {sql}");
+        }
+    }
+    if !workload.options.is_empty() {
+        let _ = writeln!(text, "\nOptions, in [workload] of a spec or with --set workload.OPTION=VALUE");
+    }
+    for option in &workload.options {
+        let _ =
+            writeln!(text, "  {}: {}, default {}", option.name, takes(&option.kind), value(&option.default));
+        let _ = writeln!(text, "      {}", wrapped(option.help, WIDTH - 6, "      "));
+    }
+    text
+}
+
+/// Kinds and texts of the statements with default options.
+type Statements = Vec<(String, String)>;
+
+/// Statements per dialect; dialects that say the same stand together.
+fn statements(workload: &WorkloadDescription) -> Vec<(String, Statements)> {
+    let plan = WorkloadPlan { kind: workload.name.to_owned(), options: workload.defaults() };
+    let mut groups: Vec<(String, Statements)> = Vec::new();
+    for (engine, heading) in DIALECTS {
+        let statements = sample_statements(&plan, engine);
+        match groups.iter_mut().find(|(_, other)| *other == statements) {
+            Some((headings, _)) => {
+                let _ = write!(headings, ", {heading}");
+            }
+            None => groups.push((heading.to_owned(), statements)),
+        }
+    }
+    groups.retain(|(_, statements)| !statements.is_empty());
+    groups
+}
+
+fn takes(kind: &OptionKind) -> String {
+    match kind {
+        OptionKind::Integer { min, max: i64::MAX } => format!("integer, {min} or more"),
+        OptionKind::Integer { min, max } => format!("integer, {min} to {max}"),
+        OptionKind::Number { min, max } => format!("number, {min} to {max}"),
+        OptionKind::Boolean => "true or false".to_owned(),
+        OptionKind::Choice(words) => words.join(" | "),
+        OptionKind::Text => "text".to_owned(),
+    }
+}
+
+fn value(value: &OptionValue) -> String {
+    match value {
+        OptionValue::Text(text) if text.is_empty() => "empty".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+fn as_json(workload: &WorkloadDescription) -> Value {
+    let options: Vec<Value> = workload.options.iter().map(option_as_json).collect();
+    let statements: Vec<Value> = statements(workload)
+        .into_iter()
+        .map(|(dialects, statements)| {
+            let statements: Vec<Value> =
+                statements.into_iter().map(|(kind, sql)| json!({ "kind": kind, "sql": sql })).collect();
+            json!({ "dialects": dialects, "statements": statements })
+        })
+        .collect();
+    json!({
+        "name": workload.name,
+        "summary": workload.summary,
+        "audit": workload.audit,
+        "options": options,
+        "statements": statements,
+    })
+}
+
+fn option_as_json(option: &OptionDescription) -> Value {
+    let (kind, range) = match &option.kind {
+        OptionKind::Integer { min, max } => ("integer", json!({ "min": min, "max": max })),
+        OptionKind::Number { min, max } => ("number", json!({ "min": min, "max": max })),
+        OptionKind::Boolean => ("boolean", Value::Null),
+        OptionKind::Choice(words) => ("choice", json!({ "words": words })),
+        OptionKind::Text => ("text", Value::Null),
+    };
+    json!({ "name": option.name, "type": kind, "range": range, "default": option.default, "help": option.help })
+}
+
+fn pretty(value: &Value) -> String {
+    format!("{value:#}")
+}
+
+/// Breaks prose into lines of at most `width` columns; `indent` goes before every line but the first.
+fn wrapped(prose: &str, width: usize, indent: &str) -> String {
+    let mut text = String::new();
+    let mut column = 0;
+    for word in prose.split_whitespace() {
+        let length = word.chars().count();
+        if column > 0 && column + 1 + length > width {
+            let _ = write!(text, "\n{indent}");
+            column = 0;
+        } else if column > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += length;
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn prose_is_wrapped_at_words() {
+        assert_eq!(wrapped("one two  three four", 9, "  "), "one two\n  three\n  four");
+        assert_eq!(wrapped("averyveryverylongword x", 5, ""), "averyveryverylongword\nx");
+    }
+
+    #[test]
+    fn every_workload_is_explained_with_options_and_audit_and_statements_where_they_are_fixed() {
+        for workload in dyno_engine::workload::catalog() {
+            let text = explanation(&workload);
+            assert!(text.contains("\nAudit\n"), "{text}");
+            // bulk_insert writes its statement anew each time.
+            assert!(text.contains("\nStatements (") || workload.name == "bulk_insert", "{text}");
+            assert!(
+                workload.options.iter().all(|option| text.contains(&format!("\n  {}: ", option.name))),
+                "{text}"
+            );
+            assert_eq!(as_json(&workload)["name"], workload.name);
+        }
+    }
+}

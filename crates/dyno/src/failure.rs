@@ -1,0 +1,102 @@
+//! What ends the program: an exit code, a message that names place, value and remedy, and its causes.
+
+use dyno_model::exit_code;
+use dyno_model::spec::Diagnostics;
+use std::error::Error;
+
+/// Why dyno could not do what it was asked.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    /// One of [`dyno_model::exit_code`].
+    pub(crate) code: u8,
+    what: What,
+}
+
+#[derive(Debug)]
+enum What {
+    /// Errors in a spec, with their places.
+    Spec(Box<Diagnostics>),
+    /// Anything else.
+    Message { text: String, causes: Vec<String>, help: Option<String> },
+}
+
+impl Failure {
+    /// A failure with a message: lower case, no full stop, naming place and value.
+    pub(crate) fn new(code: u8, text: impl Into<String>) -> Self {
+        Self { code, what: What::Message { text: text.into(), causes: Vec::new(), help: None } }
+    }
+
+    /// Adds an error and its sources as causes, nearest first.
+    pub(crate) fn because(mut self, error: &dyn Error) -> Self {
+        if let What::Message { causes, .. } = &mut self.what {
+            let mut next = Some(error);
+            while let Some(error) = next {
+                causes.push(error.to_string());
+                next = error.source();
+            }
+        }
+        self
+    }
+
+    /// Adds what to do about it.
+    pub(crate) fn help(mut self, text: impl Into<String>) -> Self {
+        if let What::Message { help, .. } = &mut self.what {
+            *help = Some(text.into());
+        }
+        self
+    }
+
+    /// An error of a library whose message says all; its sources become causes.
+    pub(crate) fn from_error(code: u8, error: &dyn Error) -> Self {
+        let failure = Self::new(code, error.to_string());
+        match error.source() {
+            Some(source) => failure.because(source),
+            None => failure,
+        }
+    }
+
+    /// The text for the terminal.
+    pub(crate) fn render(&self, is_coloured: bool) -> String {
+        let paint = |word: &str, colour: &str| {
+            if is_coloured { format!("\x1b[1;{colour}m{word}\x1b[0m") } else { word.to_owned() }
+        };
+        match &self.what {
+            What::Spec(diagnostics) => {
+                let text = if is_coloured { diagnostics.render_styled() } else { diagnostics.render_plain() };
+                let count = diagnostics.len();
+                let errors = if count == 1 { "1 error" } else { &format!("{count} errors") };
+                format!("{text}\n\n{} {errors} in the spec; nothing was run", paint("error:", "31"))
+            }
+            What::Message { text, causes, help } => {
+                let mut lines = format!("{} {text}", paint("error:", "31"));
+                for cause in causes {
+                    lines.push_str(&format!("\n  {} {cause}", paint("because:", "2")));
+                }
+                if let Some(help) = help {
+                    lines.push_str(&format!("\n  {} {help}", paint("help:", "36")));
+                }
+                lines
+            }
+        }
+    }
+}
+
+impl From<Diagnostics> for Failure {
+    fn from(diagnostics: Diagnostics) -> Self {
+        Self { code: exit_code::SPEC_INVALID, what: What::Spec(Box::new(diagnostics)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failure_shows_its_causes_and_its_remedy() {
+        let missing = std::io::Error::new(std::io::ErrorKind::NotFound, "no such file");
+        let failure = Failure::new(7, "cannot read results/x").because(&missing).help("name another folder");
+        let text = "error: cannot read results/x\n  because: no such file\n  help: name another folder";
+        assert_eq!(failure.render(false), text);
+        assert!(failure.render(true).contains("\x1b[1;31merror:\x1b[0m cannot read"));
+    }
+}

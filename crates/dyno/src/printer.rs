@@ -1,0 +1,116 @@
+//! The only place that writes to the terminal. Results go to stdout, everything else to stderr; both are readable
+//! without colours, and get none when they are not a terminal or `NO_COLOR` is set.
+
+use crate::failure::Failure;
+use indicatif::ProgressDrawTarget;
+use std::io::{self, IsTerminal, Write};
+
+/// Most often that the progress display is drawn, per second.
+const DRAWS_PER_SECOND: u8 = 4;
+
+/// Writes to stdout and stderr.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Printer {
+    is_quiet: bool,
+    is_stdout_coloured: bool,
+    is_stderr_coloured: bool,
+    is_stderr_terminal: bool,
+}
+
+impl Printer {
+    /// Looks at the terminal and the environment once.
+    pub(crate) fn new() -> Self {
+        let may_colour = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            && std::env::var_os("TERM").is_none_or(|term| term != "dumb");
+        let is_stderr_terminal = io::stderr().is_terminal();
+        Self {
+            is_quiet: false,
+            is_stdout_coloured: may_colour && io::stdout().is_terminal(),
+            is_stderr_coloured: may_colour && is_stderr_terminal,
+            is_stderr_terminal,
+        }
+    }
+
+    /// The same, without notes and progress. Results and failures are still written.
+    pub(crate) fn quiet(self) -> Self {
+        Self { is_quiet: true, ..self }
+    }
+
+    /// True when notes and progress are not wanted.
+    pub(crate) fn is_quiet(self) -> bool {
+        self.is_quiet
+    }
+
+    /// True when a display that redraws itself has somebody to look at it.
+    pub(crate) fn is_interactive(self) -> bool {
+        self.is_stderr_terminal && !self.is_quiet
+    }
+
+    /// Where a progress display draws.
+    pub(crate) fn progress_target(self) -> ProgressDrawTarget {
+        if self.is_interactive() {
+            ProgressDrawTarget::stderr_with_hz(DRAWS_PER_SECOND)
+        } else {
+            ProgressDrawTarget::hidden()
+        }
+    }
+
+    /// Writes a result, and a line end if it has none.
+    ///
+    /// # Errors
+    /// When stdout takes no more. A reader that has seen enough (`| head`) is no error.
+    pub(crate) fn result(self, text: &str) -> Result<(), Failure> {
+        let mut stdout = io::stdout().lock();
+        let line_end = if text.ends_with('\n') { "" } else { "\n" };
+        let written = write!(stdout, "{text}{line_end}").and_then(|()| stdout.flush());
+        match written {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+                Err(Failure::new(dyno_model::exit_code::RESULTS_FAILED, "cannot write to standard output")
+                    .because(&error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A line about what is going on.
+    pub(crate) fn note(self, text: &str) {
+        if !self.is_quiet {
+            Self::stderr(text);
+        }
+    }
+
+    /// Something that went wrong without ending the work.
+    pub(crate) fn warning(self, text: &str) {
+        if !self.is_quiet {
+            Self::stderr(&format!("{} {text}", self.label("warning:", "33")));
+        }
+    }
+
+    /// What ended the work.
+    pub(crate) fn failure(self, failure: &Failure) {
+        Self::stderr(&failure.render(self.is_stderr_coloured));
+    }
+
+    /// What clap has to say: help and version are results, everything else is a failure.
+    pub(crate) fn usage(self, error: &clap::Error) -> Result<(), Failure> {
+        let text = |is_coloured: bool| {
+            let styled = error.render();
+            if is_coloured { styled.ansi().to_string() } else { styled.to_string() }
+        };
+        if error.use_stderr() {
+            Self::stderr(text(self.is_stderr_coloured).trim_end());
+            Ok(())
+        } else {
+            self.result(&text(self.is_stdout_coloured))
+        }
+    }
+
+    fn label(self, word: &str, colour: &str) -> String {
+        if self.is_stderr_coloured { format!("\x1b[1;{colour}m{word}\x1b[0m") } else { word.to_owned() }
+    }
+
+    /// Nothing can be done when stderr is gone, and nobody could be told.
+    fn stderr(text: &str) {
+        let _ = writeln!(io::stderr().lock(), "{text}");
+    }
+}

@@ -1,0 +1,136 @@
+//! Makes docs/reference from the code, and fails when the files there say something else.
+
+use crate::cli::Cli;
+use clap::{Arg, Command, CommandFactory};
+use dyno_model::exit_code;
+use dyno_model::spec::keys::SECTIONS;
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// Set to have the files written instead of compared.
+const UPDATE: &str = "UPDATE_DOCS";
+
+const GENERATED: &str =
+    "<!-- Made from the code by `UPDATE_DOCS=1 cargo test -p dyno reference`; do not edit. -->\n\n";
+
+#[test]
+fn the_reference_in_docs_is_what_the_code_says() {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
+    let pages = [("cli.md", cli()), ("spec.md", spec()), ("exit-codes.md", exit_codes())];
+    for (name, text) in pages {
+        let path = folder.join(name);
+        let text = format!("{GENERATED}{text}");
+        if std::env::var_os(UPDATE).is_some() {
+            std::fs::create_dir_all(&folder).unwrap();
+            std::fs::write(&path, &text).unwrap();
+        }
+        let found = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            found == text,
+            "docs/reference/{name} is out of date: {UPDATE}=1 cargo test -p dyno reference"
+        );
+    }
+}
+
+fn cli() -> String {
+    let mut root = Cli::command().term_width(100);
+    root.build();
+    let mut text = "# Command line\n\n".to_owned();
+    let _ = writeln!(text, "{}\n", root.get_long_about().map(ToString::to_string).unwrap_or_default());
+    let _ = writeln!(text, "{}\n", root.get_after_help().map(ToString::to_string).unwrap_or_default());
+    text.push_str(
+        "Results go to standard output, everything else to standard error. `NO_COLOR` turns colours off. Exit codes: \
+         [exit-codes.md](exit-codes.md).\n",
+    );
+    for command in
+        root.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
+    {
+        describe(command, &mut text);
+    }
+    text
+}
+
+fn describe(command: &Command, text: &mut String) {
+    let _ = writeln!(text, "\n## dyno {}\n", command.get_name());
+    let _ = writeln!(text, "{}.\n", command.get_about().map(ToString::to_string).unwrap_or_default());
+    let usage = command.clone().render_usage().to_string();
+    let _ = writeln!(text, "```text\n{}\n```\n", usage.trim_start_matches("Usage: "));
+    let _ = writeln!(text, "| argument | meaning |\n|---|---|");
+    let is_shown = |argument: &&Arg| !argument.is_hide_set() && argument.get_id() != "help";
+    for argument in command.get_arguments().filter(is_shown) {
+        let help = argument
+            .get_long_help()
+            .or_else(|| argument.get_help())
+            .map(ToString::to_string)
+            .unwrap_or_default();
+        let help = help.replace("\n\n", "; ").replace('\n', " ").replace('|', "\\|");
+        let _ = writeln!(text, "| `{}` | {help}{} |", signature(argument), values(argument));
+    }
+    if let Some(examples) = command.get_after_long_help() {
+        let _ = writeln!(text, "\n```text\n{examples}\n```");
+    }
+}
+
+fn signature(argument: &Arg) -> String {
+    let value = argument.get_value_names().and_then(|names| names.first()).map(|name| format!("<{name}>"));
+    let takes_value = argument.get_action().takes_values();
+    match (argument.get_long(), value.filter(|_| takes_value)) {
+        (None, Some(value)) => value,
+        (Some(long), Some(value)) => format!("--{long} {value}"),
+        (Some(long), None) => format!("--{long}"),
+        (None, None) => argument.get_id().to_string(),
+    }
+}
+
+fn values(argument: &Arg) -> String {
+    if !argument.get_action().takes_values() {
+        return String::new();
+    }
+    let words: Vec<String> =
+        argument.get_possible_values().iter().map(|value| format!("`{}`", value.get_name())).collect();
+    let mut text = if words.is_empty() { String::new() } else { format!(": {}", words.join(", ")) };
+    if let [default] = argument.get_default_values() {
+        let _ = write!(text, "; default `{}`", default.to_string_lossy());
+    }
+    text
+}
+
+fn spec() -> String {
+    let mut text = "# The spec file\n\nTOML. Unknown keys are errors; all errors are shown at once, each with its line, \
+                    column and remedy.\n\n\
+                    * A **duration** is a text with numbers and units: `\"500ms\"`, `\"30s\"`, `\"5m\"`, `\"1h30m\"`.\n\
+                    * **Paths** are relative to the working directory of dyno.\n\
+                    * Whole numbers may have underscores: `10_000`. Options of workloads that count bytes (their names end \
+                    in `_bytes`) also take sizes such as `\"64K\"` or `\"4G\"`, powers of 1024.\n\
+                    * **Order of laying over**: file, then `--profile NAME`, then `--set KEY=VALUE` in their order. Tables \
+                    are merged key by key, everything else is replaced.\n"
+        .to_owned();
+    for section in SECTIONS {
+        let heading = if section.heading.is_empty() { "The top of the file" } else { section.heading };
+        let _ = writeln!(text, "\n## {heading}\n\n{}", section.about);
+        if section.keys.is_empty() {
+            continue;
+        }
+        let _ = writeln!(text, "\n| key | takes | default | meaning |\n|---|---|---|---|");
+        for key in section.keys {
+            let cell = |text: &str| text.replace('|', "\\|");
+            let _ = writeln!(
+                text,
+                "| `{}` | {} | {} | {} |",
+                key.name,
+                cell(key.takes),
+                cell(key.default),
+                cell(key.help)
+            );
+        }
+    }
+    text
+}
+
+fn exit_codes() -> String {
+    let mut text = "# Exit codes\n\nPublic and stable.\n\n| code | meaning |\n|---|---|\n".to_owned();
+    for (code, meaning) in exit_code::ALL {
+        let _ = writeln!(text, "| {code} | {meaning} |");
+    }
+    text
+}

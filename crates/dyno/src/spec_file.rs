@@ -1,0 +1,103 @@
+//! From the command line to a plan: reads the spec file, or takes the built-in experiment.
+
+use crate::cli::SpecArguments;
+use crate::failure::Failure;
+use dyno_model::catalog::WorkloadDescription;
+use dyno_model::exit_code::SPEC_INVALID;
+use dyno_model::plan::Plan;
+use dyno_model::spec::{self, Input};
+use std::fs::File;
+use std::io::{ErrorKind, Read};
+use std::path::Path;
+
+/// The built-in experiment, which runs without a server.
+const QUICKSTART: &str = include_str!("../../../experiments/quickstart.toml");
+/// Its name in messages and results.
+const QUICKSTART_NAME: &str = "quickstart.toml";
+/// Largest spec that is read, bytes. A larger file is something else.
+const SPEC_MAX: u64 = 4 << 20;
+
+/// A spec that was found right.
+#[derive(Debug)]
+pub(crate) struct Experiment {
+    /// The file's text, as it is stored with the results.
+    pub(crate) text: String,
+    /// What follows from it.
+    pub(crate) plan: Plan,
+}
+
+/// Reads, checks and resolves the spec that the arguments name.
+///
+/// # Errors
+/// When it cannot be read, or has errors: all of them.
+pub(crate) fn load(
+    arguments: &SpecArguments,
+    catalog: &[WorkloadDescription],
+) -> Result<Experiment, Failure> {
+    let (name, text) = match &arguments.spec {
+        None => (QUICKSTART_NAME.to_owned(), QUICKSTART.to_owned()),
+        Some(path) => (path.display().to_string(), read(path)?),
+    };
+    let overrides = arguments.overrides();
+    let input =
+        Input { file_name: &name, text: &text, overrides: &overrides, profile: arguments.profile.as_deref() };
+    let (_, plan) = spec::parse(input, catalog)?;
+    Ok(Experiment { text, plan })
+}
+
+fn read(path: &Path) -> Result<String, Failure> {
+    let shown = path.display();
+    if path.is_dir() {
+        return Err(
+            Failure::new(SPEC_INVALID, format!("{shown} is a folder, not a spec file")).help(in_folder(path))
+        );
+    }
+    let mut bytes = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(SPEC_MAX + 1).read_to_end(&mut bytes));
+    if let Err(error) = read {
+        let failure =
+            Failure::new(SPEC_INVALID, format!("cannot read the spec file {shown}")).because(&error);
+        return Err(match error.kind() {
+            ErrorKind::NotFound => failure.help(not_found(path)),
+            ErrorKind::PermissionDenied => failure.help(format!("make it readable: chmod u+r {shown}")),
+            _ => failure,
+        });
+    }
+    if bytes.len() as u64 > SPEC_MAX {
+        let text = format!("{shown} is larger than {} MiB and cannot be a spec", SPEC_MAX >> 20);
+        return Err(Failure::new(SPEC_INVALID, text));
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let bytes = error.as_bytes();
+        let line = bytes[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        let text = format!("{shown} is not UTF-8: byte 0x{:02x} at offset {at}, in line {line}", bytes[at]);
+        Failure::new(SPEC_INVALID, text).help("save the file as UTF-8")
+    })
+}
+
+/// What to do about a folder: name a file in it.
+fn in_folder(folder: &Path) -> String {
+    match specs(folder).into_iter().min() {
+        Some(name) => format!("name a file in it, for example {}", folder.join(name).display()),
+        None => "name a spec file; it ends in .toml".to_owned(),
+    }
+}
+
+/// What to do about a file that is not there: the nearest name in its folder.
+fn not_found(path: &Path) -> String {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let wanted = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let near = |name: &String| spec::is_near(&wanted, name);
+    match specs(folder).into_iter().find(near) {
+        Some(name) => format!("did you mean {}?", path.with_file_name(name).display()),
+        None => "`dyno run` without a file runs the built-in experiment".to_owned(),
+    }
+}
+
+/// Names of the spec files in a folder.
+fn specs(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.to_ascii_lowercase().ends_with(".toml")).collect()
+}

@@ -1,0 +1,184 @@
+//! What is known about a run so far, and how long it will still take. Times are given from outside.
+
+use dyno_model::event::{Event, Phase};
+use dyno_model::plan::Plan;
+use dyno_model::record::Interval;
+use dyno_model::spec::estimate;
+use std::time::Duration;
+
+/// The state of a run as its events tell it.
+#[derive(Debug)]
+pub(super) struct Campaign {
+    plan: Plan,
+    /// Per treatment: what a trial takes by the plan, before anything was measured.
+    estimates: Vec<Duration>,
+    /// Per treatment: what its finished trials took, and how many there were.
+    spent: Vec<(Duration, u32)>,
+    /// Finished or failed trials, by position in the run order.
+    is_over: Vec<bool>,
+    current: Option<Current>,
+}
+
+/// The trial that runs.
+#[derive(Debug, Clone)]
+pub(super) struct Current {
+    /// Position in the run order, from 0.
+    pub(super) position: usize,
+    /// When it began.
+    started: Duration,
+    /// Phase, once it has entered one, and when that began.
+    phase: Option<(Phase, Duration)>,
+    /// How much of the phase is done, 0 to 1, where the phase tells.
+    pub(super) share: Option<f64>,
+    /// Commits and seconds of the measured intervals so far.
+    commits: u64,
+    seconds: f64,
+}
+
+impl Current {
+    /// The phase it is in.
+    pub(super) fn phase(&self) -> Option<Phase> {
+        self.phase.map(|(phase, _)| phase)
+    }
+
+    /// Transactions per second of the measured intervals so far.
+    pub(super) fn throughput(&self) -> Option<f64> {
+        (self.seconds > 0.0).then(|| self.commits as f64 / self.seconds)
+    }
+}
+
+impl Campaign {
+    pub(super) fn new(plan: Plan) -> Self {
+        let estimates =
+            plan.treatments.iter().map(|treatment| estimate::trial(&plan, treatment).likely.into()).collect();
+        let spent = vec![(Duration::ZERO, 0); plan.treatments.len()];
+        let is_over = vec![false; plan.trials.len()];
+        Self { plan, estimates, spent, is_over, current: None }
+    }
+
+    pub(super) fn plan(&self) -> &Plan {
+        &self.plan
+    }
+
+    pub(super) fn current(&self) -> Option<&Current> {
+        self.current.as_ref()
+    }
+
+    /// Trials that are over.
+    pub(super) fn done(&self) -> usize {
+        self.is_over.iter().filter(|is_over| **is_over).count()
+    }
+
+    /// Takes in an event that happened at `now` (since the run began).
+    pub(super) fn event(&mut self, event: &Event, now: Duration) {
+        match event {
+            Event::TrialStarted { trial } => {
+                let position = self.plan.trials.iter().position(|other| other.id == *trial);
+                self.current = position.map(|position| Current {
+                    position,
+                    started: now,
+                    phase: None,
+                    share: None,
+                    commits: 0,
+                    seconds: 0.0,
+                });
+            }
+            Event::PhaseStarted { phase, .. } => {
+                if let Some(current) = &mut self.current {
+                    current.phase = Some((*phase, now));
+                    current.share = None;
+                }
+            }
+            Event::Progress { done, total, .. } => {
+                if let Some(current) = &mut self.current {
+                    current.share = (*total > 0).then(|| (*done as f64 / *total as f64).min(1.0));
+                }
+            }
+            Event::TrialFinished(record) => self.end(&record.trial.id, now, Ending::Measured),
+            Event::TrialFailed { trial, .. } => self.end(trial, now, Ending::Failed),
+            _ => {}
+        }
+    }
+
+    /// Takes in an interval of the current trial.
+    pub(super) fn interval(&mut self, interval: &Interval) {
+        if let Some(current) = &mut self.current
+            && !interval.is_warmup
+        {
+            current.commits += interval.transaction.len();
+            current.seconds += interval.length.as_secs_f64();
+        }
+    }
+
+    fn end(&mut self, id: &str, now: Duration, ending: Ending) {
+        let Some(position) = self.plan.trials.iter().position(|trial| trial.id == id) else { return };
+        self.is_over[position] = true;
+        if let Some(current) = self.current.take_if(|current| current.position == position)
+            && ending == Ending::Measured
+        {
+            let (sum, count) = &mut self.spent[self.plan.trials[position].treatment];
+            *sum += now.saturating_sub(current.started);
+            *count += 1;
+        }
+    }
+
+    /// How much of the whole run is over, 0 to 1, by expected time.
+    pub(super) fn share(&self, now: Duration) -> f64 {
+        let left = self.left(now).as_secs_f64();
+        let whole = now.as_secs_f64() + left;
+        if whole > 0.0 { now.as_secs_f64() / whole } else { 0.0 }
+    }
+
+    /// Time that all trials to come will probably take, with the rest of the current one.
+    pub(super) fn left(&self, now: Duration) -> Duration {
+        let waiting =
+            self.plan.trials.iter().zip(&self.is_over).enumerate().filter(|(_, (_, is_over))| !**is_over);
+        let mut left = Duration::ZERO;
+        for (position, (trial, _)) in waiting {
+            let expected = self.expected(trial.treatment);
+            left += match &self.current {
+                Some(current) if current.position == position => {
+                    let elapsed = now.saturating_sub(current.started);
+                    current.projected(now).unwrap_or(expected).saturating_sub(elapsed)
+                }
+                _ => expected,
+            };
+        }
+        left
+    }
+
+    /// What a trial of a treatment takes: as long as its earlier ones did on average; else the plan's estimate, corrected by
+    /// what estimates were wrong by so far.
+    fn expected(&self, treatment: usize) -> Duration {
+        let (sum, count) = self.spent[treatment];
+        if count > 0 {
+            return sum / count;
+        }
+        let (mut spent, mut estimated) = (Duration::ZERO, Duration::ZERO);
+        for ((sum, count), estimate) in self.spent.iter().zip(&self.estimates) {
+            spent += *sum;
+            estimated += *estimate * *count;
+        }
+        let correction =
+            if estimated.is_zero() { 1.0 } else { spent.as_secs_f64() / estimated.as_secs_f64() };
+        self.estimates[treatment].mul_f64(correction)
+    }
+}
+
+impl Current {
+    /// What the trial takes if measuring goes on as it does; `None` until a tenth of it is over.
+    fn projected(&self, now: Duration) -> Option<Duration> {
+        let (Some((Phase::Measure, began)), Some(share)) = (self.phase, self.share) else { return None };
+        (share > 0.1).then(|| began.saturating_sub(self.started) + now.saturating_sub(began).div_f64(share))
+    }
+}
+
+/// How a trial ended. A failed one says nothing about how long others take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    Measured,
+    Failed,
+}
+
+#[cfg(test)]
+mod tests;

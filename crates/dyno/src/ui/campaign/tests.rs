@@ -1,0 +1,80 @@
+use super::*;
+use dyno_model::event::ProgressUnit;
+use dyno_model::spec::{self, Input};
+
+/// Two systems, one number of clients, two blocks; 10 s each by the plan, and 0.3 s around.
+fn campaign() -> Campaign {
+    let text = r#"
+title = "two systems"
+system = [{ name = "A", url = "null:" }, { name = "B", url = "null:" }]
+workload = { kind = "idle" }
+load = { clients = 1, duration = "10s", warmup = "0s" }
+design = { blocks = 2 }
+"#;
+    let catalog = [dyno_model::catalog::WorkloadDescription {
+        name: "idle",
+        summary: "",
+        audit: "",
+        options: Vec::new(),
+    }];
+    let (_, plan) = spec::parse(Input { file_name: "t.toml", text, ..Input::default() }, &catalog).unwrap();
+    Campaign::new(plan)
+}
+
+fn seconds(seconds: f64) -> Duration {
+    Duration::from_secs_f64(seconds)
+}
+
+/// Starts the trial at a position of the run order and ends it without figures.
+fn fail_trial(campaign: &mut Campaign, position: usize, from: f64, to: f64) {
+    let trial = campaign.plan().trials[position].id.clone();
+    campaign.event(&Event::TrialStarted { trial: trial.clone() }, seconds(from));
+    campaign.event(&Event::TrialFailed { trial, reason: String::new() }, seconds(to));
+}
+
+fn measure_trial(campaign: &mut Campaign, position: usize, from: f64, to: f64) {
+    let trial = campaign.plan().trials[position].clone();
+    campaign.event(&Event::TrialStarted { trial: trial.id.clone() }, seconds(from));
+    campaign.end(&trial.id, seconds(to), Ending::Measured);
+}
+
+#[test]
+fn before_the_first_trial_the_plan_is_believed() {
+    assert_eq!(campaign().left(Duration::ZERO), seconds(4.0 * 10.3));
+}
+
+#[test]
+fn measured_times_correct_the_estimate_of_all_that_is_left() {
+    let mut campaign = campaign();
+    measure_trial(&mut campaign, 0, 0.0, 20.6); // twice as long as planned
+    let left = campaign.left(seconds(20.6)).as_secs_f64();
+    assert!((left - 3.0 * 20.6).abs() < 0.001, "{left}");
+    assert!((campaign.share(seconds(20.6)) - 0.25).abs() < 0.001);
+}
+
+#[test]
+fn a_failed_trial_says_nothing_about_how_long_others_take() {
+    let mut campaign = campaign();
+    fail_trial(&mut campaign, 0, 0.0, 0.1);
+    assert_eq!(campaign.done(), 1);
+    assert_eq!(campaign.left(seconds(0.1)), seconds(3.0 * 10.3));
+}
+
+#[test]
+fn the_current_trial_is_projected_from_how_far_it_is() {
+    let mut campaign = campaign();
+    let trial = campaign.plan().trials[0].id.clone();
+    campaign.event(&Event::TrialStarted { trial: trial.clone() }, seconds(0.0));
+    campaign.event(&Event::PhaseStarted { trial: trial.clone(), phase: Phase::Measure }, seconds(1.0));
+    let progress = Event::Progress {
+        trial,
+        phase: Phase::Measure,
+        done: 500,
+        total: 1000,
+        unit: ProgressUnit::Transactions,
+    };
+    campaign.event(&progress, seconds(21.0));
+    // Half of measuring took 20 s, so 20 s are left, and three trials by the plan.
+    let left = campaign.left(seconds(21.0)).as_secs_f64();
+    assert!((left - (20.0 + 3.0 * 10.3)).abs() < 0.001, "{left}");
+}

@@ -1,0 +1,35 @@
+//! The screen: what a run shows while it goes on. It listens to events and can be absent without changing a measurement.
+//!
+//! * [`campaign`]: what is known about the run so far, and the time left (pure);
+//! * `screen`: a display that redraws itself, for a terminal; `journal`: plain lines, for everything else.
+
+mod campaign;
+mod journal;
+mod screen;
+mod words;
+
+use crate::interrupt::Interrupts;
+use crate::printer::Printer;
+use dyno_model::event::Listener;
+use dyno_model::plan::Plan;
+pub(crate) use words::{duration, exact, treatment};
+
+/// The listener that suits the terminal.
+pub(crate) fn listener(plan: &Plan, interrupts: &Interrupts, printer: Printer) -> Box<dyn Listener> {
+    if printer.is_interactive() {
+        Box::new(screen::Screen::new(plan.clone(), interrupts.clone(), printer))
+    } else if printer.is_quiet() {
+        Box::new(Silence)
+    } else {
+        Box::new(journal::Journal::new(plan.clone(), interrupts.clone(), printer))
+    }
+}
+
+/// Shows nothing.
+struct Silence;
+
+impl Listener for Silence {}
+
+/// What is said after the first Ctrl-C.
+const INTERRUPTED: &str =
+    "interrupted: the trial ends now and results are written; a second Ctrl-C stops at once";

@@ -1,0 +1,105 @@
+//! A display of two lines at the bottom of the terminal: where the run is, and how long it will still take. Finished
+//! trials scroll by above it.
+
+use super::campaign::Campaign;
+use super::words::{duration, line, rate, treatment};
+use crate::interrupt::Interrupts;
+use crate::printer::Printer;
+use dyno_model::event::{Event, Listener};
+use dyno_model::plan::Plan;
+use dyno_model::record::Interval;
+use indicatif::{ProgressBar, ProgressStyle};
+use std::time::Instant;
+
+/// The bar counts thousandths of the run.
+const SCALE: u64 = 1000;
+
+/// The display.
+pub(super) struct Screen {
+    campaign: Campaign,
+    interrupts: Interrupts,
+    is_interrupt_shown: bool,
+    bar: ProgressBar,
+    started: Instant,
+}
+
+impl Screen {
+    pub(super) fn new(plan: Plan, interrupts: Interrupts, printer: Printer) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(SCALE), printer.progress_target());
+        let style = ProgressStyle::with_template("{prefix}\n[{bar:30}] {percent:>3} %  {msg}")
+            .expect("the template is a constant that parses");
+        bar.set_style(style.progress_chars("=> "));
+        Self {
+            campaign: Campaign::new(plan),
+            interrupts,
+            is_interrupt_shown: false,
+            bar,
+            started: Instant::now(),
+        }
+    }
+
+    fn draw(&mut self) {
+        if self.interrupts.is_requested() && !self.is_interrupt_shown {
+            self.is_interrupt_shown = true;
+            self.bar.println(super::INTERRUPTED);
+        }
+        let now = self.started.elapsed();
+        self.bar.set_prefix(self.place());
+        let mut message =
+            format!("{} so far, about {} left", duration(now), duration(self.campaign.left(now)));
+        if let Some(throughput) = self.campaign.current().and_then(super::campaign::Current::throughput) {
+            message = format!("{message}  {} transactions/s", rate(throughput));
+        }
+        self.bar.set_message(message);
+        self.bar.set_position((self.campaign.share(now) * SCALE as f64) as u64);
+    }
+
+    /// Where the run is: `block 2 of 5, trial 13 of 60: MariaDB, 20 clients: measure 40 %`.
+    fn place(&self) -> String {
+        let plan = self.campaign.plan();
+        let Some(current) = self.campaign.current() else {
+            return format!("{} of {} trials done", self.campaign.done(), plan.trials.len());
+        };
+        let trial = &plan.trials[current.position];
+        let mut place = format!(
+            "block {} of {}, trial {} of {}: {}",
+            trial.block,
+            plan.blocks,
+            current.position + 1,
+            plan.trials.len(),
+            treatment(plan, plan.treatment(trial))
+        );
+        if let Some(phase) = current.phase() {
+            place.push_str(&format!(": {phase}"));
+        }
+        if let Some(share) = current.share {
+            place.push_str(&format!(" {:.0} %", share * 100.0));
+        }
+        place
+    }
+}
+
+impl Listener for Screen {
+    fn event(&mut self, event: &Event) {
+        self.campaign.event(event, self.started.elapsed());
+        if let Some(line) = line(self.campaign.plan(), event) {
+            self.bar.println(line);
+        }
+        match event {
+            Event::RunFinished { .. } => self.bar.finish_and_clear(),
+            _ => self.draw(),
+        }
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        self.campaign.interval(interval);
+        self.draw();
+    }
+}
+
+/// Leaves no half-drawn display behind when the run ends by an error.
+impl Drop for Screen {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}

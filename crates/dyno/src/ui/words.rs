@@ -1,0 +1,152 @@
+//! How times, rates and treatments are written in a line.
+
+use dyno_model::audit::AuditVerdict;
+use dyno_model::event::Event;
+use dyno_model::finding::Severity;
+use dyno_model::plan::{Plan, Treatment};
+use dyno_model::record::TrialRecord;
+use dyno_model::units::Nanos;
+use std::time::Duration;
+
+/// A span of time as a plan has it: exact below a minute (`1.5 s`), else as [`duration`].
+pub(crate) fn exact(duration: Duration) -> String {
+    if duration < Duration::from_secs(60) && duration.subsec_nanos() > 0 {
+        return format!("{} s", duration.as_secs_f64());
+    }
+    self::duration(duration)
+}
+
+/// A span of time as people say it: `8 s`, `1 min 20 s`, `2 h 5 min`.
+pub(crate) fn duration(duration: Duration) -> String {
+    let seconds = duration.as_secs() + u64::from(duration.subsec_millis() >= 500);
+    match seconds {
+        0..60 => format!("{seconds} s"),
+        60..600 if seconds % 60 != 0 => format!("{} min {} s", seconds / 60, seconds % 60),
+        60..3600 => format!("{} min", (seconds + 30) / 60),
+        _ => {
+            let minutes = (seconds + 30) / 60;
+            match minutes % 60 {
+                0 => format!("{} h", minutes / 60),
+                rest => format!("{} h {rest} min", minutes / 60),
+            }
+        }
+    }
+}
+
+/// A rate with thousands apart: `12,345`. Small ones keep a digit after the point.
+pub(super) fn rate(per_second: f64) -> String {
+    if per_second < 100.0 {
+        return format!("{per_second:.1}");
+    }
+    let digits = format!("{per_second:.0}");
+    let mut grouped = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            grouped.push(',');
+        }
+        grouped.push(digit);
+    }
+    grouped
+}
+
+/// A treatment in a line: `MariaDB, 20 clients, variant = in-place`.
+pub(crate) fn treatment(plan: &Plan, treatment: &Treatment) -> String {
+    let clients = if treatment.clients == 1 { "1 client" } else { &format!("{} clients", treatment.clients) };
+    let mut line = format!("{}, {clients}", plan.systems[treatment.system].name);
+    for (factor, level) in plan.factors.iter().zip(&treatment.levels) {
+        let name = factor.rsplit('.').next().unwrap_or(factor);
+        line.push_str(&format!(", {name} = {level}"));
+    }
+    line
+}
+
+/// The figures of a finished trial in a line.
+pub(super) fn figures(record: &TrialRecord) -> String {
+    let mut line = format!("{} transactions/s", rate(record.throughput()));
+    if record.transaction.count > 0 {
+        let summary = &record.transaction;
+        let mean = Nanos(summary.mean.round() as u64);
+        line.push_str(&format!(", mean {mean}, p95 {}, p99 {}", Nanos(summary.p95), Nanos(summary.p99)));
+    }
+    if record.ledger.failed > 0 {
+        line.push_str(&format!(", {} failed", record.ledger.failed));
+    }
+    match record.audit.verdict() {
+        AuditVerdict::Intact => line.push_str(", data intact"),
+        AuditVerdict::NotChecked => {}
+        AuditVerdict::Violated => line.push_str(&violated(record)),
+    }
+    if record.worst() == Some(Severity::Invalid) {
+        line.push_str(", NOT VALID");
+    }
+    line
+}
+
+fn violated(record: &TrialRecord) -> String {
+    use dyno_model::audit::AuditCheck;
+    let lost: u64 = record
+        .audit
+        .checks
+        .iter()
+        .map(|check| if let AuditCheck::LostUpdates { lost, .. } = check { *lost } else { 0 })
+        .sum();
+    match lost {
+        0 => ", DATA DAMAGED".to_owned(),
+        1 => ", 1 UPDATE LOST".to_owned(),
+        lost => format!(", {} UPDATES LOST", rate(lost as f64).trim_end_matches(".0")),
+    }
+}
+
+/// The events that deserve a line of their own in either display; `None` for the others.
+pub(super) fn line(plan: &Plan, event: &Event) -> Option<String> {
+    let trial = |id: &str| {
+        let trial = plan.trials.iter().find(|trial| trial.id == id);
+        trial.map(|trial| treatment(plan, plan.treatment(trial))).unwrap_or_default()
+    };
+    match event {
+        Event::SystemReady { system, version, .. } => Some(format!("{system}: ready, version {version}")),
+        Event::SystemFailed { system, reason } => Some(format!("{system}: FAILED: {reason}")),
+        Event::TrialFinished(record) => {
+            let id = &record.trial.id;
+            Some(format!("{id}  {}: {}", trial(id), figures(record)))
+        }
+        Event::TrialFailed { trial: id, reason } => Some(format!("{id}  {}: FAILED: {reason}", trial(id))),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_of_time_are_rounded_to_what_matters() {
+        let rows = [
+            (400, "0 s"),
+            (8_400, "8 s"),
+            (59_600, "1 min"),
+            (80_000, "1 min 20 s"),
+            (1_790_000, "30 min"),
+            (7_500_000, "2 h 5 min"),
+            (7_200_000, "2 h"),
+        ];
+        for (millis, text) in rows {
+            assert_eq!(duration(Duration::from_millis(millis)), text);
+        }
+    }
+
+    #[test]
+    fn what_a_plan_says_is_not_rounded() {
+        assert_eq!(exact(Duration::from_millis(1_500)), "1.5 s");
+        assert_eq!(exact(Duration::from_secs(30)), "30 s");
+        assert_eq!(exact(Duration::from_secs(80)), "1 min 20 s");
+    }
+
+    #[test]
+    fn rates_have_their_thousands_apart() {
+        let rows = [(0.0, "0.0"), (12.34, "12.3"), (999.6, "1,000"), (1_234_567.0, "1,234,567")];
+        for (value, text) in rows {
+            assert_eq!(rate(value), text);
+        }
+    }
+}

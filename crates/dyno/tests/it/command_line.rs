@@ -1,0 +1,134 @@
+//! Options, help, and where output goes.
+
+use crate::program::Bench;
+use std::io::{BufRead, BufReader};
+use std::process::Stdio;
+
+#[test]
+fn help_is_a_result_and_shows_only_what_is_there() {
+    let bench = Bench::new();
+    let ended = bench.dyno(&["--help"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    for command in ["run", "plan", "report", "workloads", "null-server"] {
+        assert!(ended.stdout.contains(&format!("\n  {command} ")), "{ended}");
+        let help = bench.dyno(&[command, "--help"]);
+        assert!(help.code == 0 && help.stdout.contains("Examples:\n  dyno "), "{help}");
+        assert!(help.stdout.lines().all(|line| line.chars().count() <= 100), "{help}");
+    }
+    assert!(!ended.stdout.contains("guard"), "{ended}");
+    insta::assert_snapshot!(bench.dyno(&["-h"]).stdout, @r#"
+    A dynamometer for databases
+
+    Usage: dyno [COMMAND]
+
+    Commands:
+      run          Run an experiment and write its results and report
+      plan         Show what an experiment would run: trials in order, time, and whether it can run here
+      report       Write the report of a results folder again
+      workloads    List the workloads, or explain one: statements, options, audit
+      null-server  Serve canned replies over a database's protocol, to find out what a load generator
+                   can do at most
+      help         Print this message or the help of the given subcommand(s)
+
+    Options:
+      -h, --help     Print help (see more with '--help')
+      -V, --version  Print version
+
+    Without a command, dyno runs a built-in experiment on embedded SQLite, which takes less than a
+    minute and needs no server.
+    "#);
+}
+
+#[test]
+fn a_command_line_that_is_not_understood_exits_with_2_and_a_hint() {
+    let bench = Bench::new();
+    let rows: &[(&[&str], &str)] = &[
+        (&["rum"], "similar subcommand exists: 'run'"),
+        (&["run", "--blokcs", "3"], "a similar argument exists: '--blocks'"),
+        (&["run", "--blocks", "0"], "0 is not in 1..=1000"),
+        (&["run", "--blocks", "many"], "invalid value 'many' for '--blocks <N>'"),
+        (&["plan", "a.toml", "b.toml"], "unexpected argument 'b.toml'"),
+        (&["report"], "<RESULTS>"),
+        (&["report", "x", "--format", "htm"], "similar value exists: 'html'"),
+        (&["report", "x", "--lang", "xx"], "[possible values: en"),
+        (&["null-server", "--protocol", "mysql", "--listen", "somewhere"], "invalid value 'somewhere'"),
+        (&["workloads", "rsuh"], "did you mean `rush`?"),
+    ];
+    for (arguments, hint) in rows {
+        let ended = bench.dyno(arguments);
+        assert!(
+            ended.code == 2 && ended.stdout.is_empty() && ended.stderr.contains(hint),
+            "{arguments:?}: {ended}"
+        );
+    }
+    assert_eq!(bench.names(), [""; 0]);
+}
+
+#[test]
+fn nothing_is_coloured_when_nobody_looks() {
+    let bench = Bench::new();
+    for arguments in [&["run", "missing.toml"][..], &["--help"], &["run", "--oops"], &["workloads"]] {
+        let ended = bench.dyno(arguments);
+        assert!(!ended.stdout.contains('\x1b') && !ended.stderr.contains('\x1b'), "{ended}");
+    }
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_is_no_error() {
+    let bench = Bench::new();
+    let mut child = bench
+        .command(&["workloads", "oltp_read_write"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take()); // nobody reads, as after `| head -0`
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[test]
+fn workloads_are_listed_and_explained() {
+    let bench = Bench::new();
+    let list = bench.dyno(&["workloads", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&list.stdout).unwrap();
+    let names: Vec<&str> =
+        json.as_array().unwrap().iter().map(|workload| workload["name"].as_str().unwrap()).collect();
+    let text = bench.dyno(&["workloads"]).stdout;
+    for name in names {
+        assert!(text.contains(name), "{text}");
+        let explained = bench.dyno(&["workloads", name]).stdout;
+        assert!(explained.starts_with(name) && explained.contains("Options, in [workload]"), "{explained}");
+    }
+    assert!(text.contains("rush") && text.contains("oltp_read_write"), "{text}");
+}
+
+#[test]
+fn the_null_server_tells_its_address_and_ends_with_ctrl_c() {
+    let bench = Bench::new();
+    let mut child = bench
+        .command(&["null-server", "--protocol", "postgres", "--listen", "127.0.0.1:0"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let port = line.trim().rsplit(':').next().unwrap().parse::<u16>().unwrap();
+    assert!(line.starts_with("listening at 127.0.0.1:") && port > 0, "{line}");
+    let taken = bench.dyno(&["null-server", "--protocol", "mysql", "--listen", &format!("127.0.0.1:{port}")]);
+    assert!(
+        taken.code == 5 && taken.stderr.contains(&format!("cannot listen at 127.0.0.1:{port}")),
+        "{taken}"
+    );
+    interrupt(child.id());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("0 statements over 0 connections"));
+}
+
+/// What Ctrl-C does, for one process.
+fn interrupt(pid: u32) {
+    let status = std::process::Command::new("kill").args(["-INT", &pid.to_string()]).status().unwrap();
+    assert!(status.success());
+}

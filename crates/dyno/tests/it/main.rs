@@ -1,0 +1,7 @@
+//! Tests of the program as a whole.
+
+mod command_line;
+mod plan;
+mod program;
+mod spec_errors;
+mod tidy;

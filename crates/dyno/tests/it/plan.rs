@@ -1,0 +1,148 @@
+//! `dyno plan`.
+
+use crate::program::{Bench, Ended};
+
+const SPEC: &str = r#"
+title = "Two ways to count"
+
+[[system]]
+name = "WAL"
+server = { kind = "sqlite", settings = { journal_mode = "WAL" } }
+
+[[system]]
+name = "DELETE"
+server = { kind = "sqlite" }
+
+[workload]
+kind = "rush"
+rows = 10
+
+[load]
+clients = [1, 2]
+duration = "1500ms"
+warmup = "100ms"
+
+[design]
+blocks = 2
+
+[factors]
+"workload.variant" = ["in-place", "for-update"]
+
+[profile.short]
+load = { clients = [4], transactions = 100 }
+"#;
+
+/// The plan up to where it depends on the machine.
+fn without_preflight(ended: &Ended) -> &str {
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let (plan, _) = ended.stdout.split_once("\n\nPreflight").expect("preflight comes last");
+    plan
+}
+
+#[test]
+fn a_plan_shows_systems_trials_in_order_and_time() {
+    let bench = Bench::new();
+    bench.file("count.toml", SPEC);
+    insta::assert_snapshot!(without_preflight(&bench.dyno(&["plan", "count.toml"])), @r#"
+    Two ways to count
+
+      system    WAL: sqlite, started by dyno with journal_mode = WAL
+      system    DELETE: sqlite, started by dyno
+      workload  rush with rows = 10
+      measure   1.5 s, after 0.1 s of warm-up
+      factor    workload.variant: in-place, for-update
+      design    8 treatments in 2 blocks, each in random order (seed 1): 16 trials
+
+      trial    treatment
+      b01-001  DELETE, 2 clients, variant = for-update
+      b01-002  WAL, 2 clients, variant = in-place
+      b01-003  DELETE, 1 client, variant = in-place
+      b01-004  DELETE, 2 clients, variant = in-place
+      b01-005  WAL, 2 clients, variant = for-update
+      b01-006  WAL, 1 client, variant = in-place
+      b01-007  WAL, 1 client, variant = for-update
+      b01-008  DELETE, 1 client, variant = for-update
+      b02-001  DELETE, 2 clients, variant = for-update
+      b02-002  WAL, 2 clients, variant = in-place
+      b02-003  WAL, 2 clients, variant = for-update
+      b02-004  DELETE, 1 client, variant = in-place
+      b02-005  WAL, 1 client, variant = in-place
+      b02-006  DELETE, 1 client, variant = for-update
+      b02-007  WAL, 1 client, variant = for-update
+      b02-008  DELETE, 2 clients, variant = in-place
+
+    It will take about 30 s, and at most 1 min 50 s; loading large tables comes on top.
+    "#);
+}
+
+#[test]
+fn a_profile_and_settings_change_the_plan() {
+    let bench = Bench::new();
+    bench.file("count.toml", SPEC);
+    let arguments = [
+        "plan",
+        "count.toml",
+        "--profile",
+        "short",
+        "--set",
+        "system.DELETE.name=B",
+        "--blocks",
+        "1",
+        "--seed",
+        "7",
+    ];
+    insta::assert_snapshot!(without_preflight(&bench.dyno(&arguments)), @r#"
+    Two ways to count
+
+      system    WAL: sqlite, started by dyno with journal_mode = WAL
+      system    B: sqlite, started by dyno
+      workload  rush with rows = 10
+      measure   100 transactions of all clients together, after 0.1 s of warm-up
+      factor    workload.variant: in-place, for-update
+      design    4 treatments in 1 block, in random order (seed 7): 4 trials
+
+      trial    treatment
+      b01-001  B, 4 clients, variant = for-update
+      b01-002  WAL, 4 clients, variant = in-place
+      b01-003  WAL, 4 clients, variant = for-update
+      b01-004  B, 4 clients, variant = in-place
+
+    It will take about 2 s at an assumed 1000 transactions/s, and at most 40 min; loading large tables comes on top.
+    "#);
+}
+
+#[test]
+fn the_same_seed_gives_the_same_order_and_another_seed_another() {
+    let bench = Bench::new();
+    bench.file("count.toml", SPEC);
+    let plan = |seed: &str| bench.dyno(&["plan", "count.toml", "--seed", seed]).stdout;
+    assert_eq!(
+        plan("1").replace("seed 1", ""),
+        bench.dyno(&["plan", "count.toml"]).stdout.replace("seed 1", "")
+    );
+    assert_ne!(plan("1").replace("seed 1", ""), plan("2").replace("seed 2", ""));
+}
+
+#[test]
+fn a_plan_as_json_holds_every_default() {
+    let bench = Bench::new();
+    bench.file("count.toml", SPEC);
+    let ended = bench.dyno(&["plan", "count.toml", "--json"]);
+    assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
+    let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    assert_eq!(json["plan"]["name"], "count");
+    assert_eq!(json["plan"]["treatments"][0]["load"]["grace"], 5_000_000_000_u64);
+    assert_eq!(json["plan"]["trials"].as_array().unwrap().len(), 16);
+    assert_eq!(json["estimate"]["is_rate_assumed"], false);
+    assert_eq!(bench.names(), ["count.toml"]);
+}
+
+#[test]
+fn the_built_in_experiment_needs_no_server_and_less_than_a_minute() {
+    let ended = Bench::new().dyno(&["plan", "--json"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let systems = json["plan"]["systems"].as_array().unwrap();
+    assert!(systems.iter().all(|system| system["source"]["managed"]["kind"] == "sqlite"), "{systems:?}");
+    assert!(json["estimate"]["likely_ns"].as_u64().unwrap() < 60_000_000_000);
+}

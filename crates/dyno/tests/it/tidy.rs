@@ -1,0 +1,340 @@
+//! Rules that neither the compiler nor clippy checks: which crate may depend on which, what modules may import, how long
+//! files are and what they are called.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Which of our crates a crate may depend on. An arrow that is not here is forbidden.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("dyno-model", &[]),
+    ("dyno-drivers", &["dyno-model"]),
+    ("dyno-engine", &["dyno-drivers", "dyno-model"]),
+    ("dyno-host", &["dyno-drivers", "dyno-model"]),
+    ("dyno-results", &["dyno-model"]),
+    ("dyno", &["dyno-engine", "dyno-host", "dyno-results", "dyno-drivers", "dyno-model"]),
+    ("dyno-testkit", &["dyno-engine", "dyno-host", "dyno-results", "dyno-drivers", "dyno-model"]),
+];
+
+/// Folders of modules, and what their files must not name after `use` or in a path. Tests within them may.
+const IMPORTS: &[(&str, &[&str], &str)] = &[
+    (
+        "crates/dyno-model/src",
+        &[
+            "std::fs",
+            "std::net::Tcp",
+            "std::process",
+            "std::env",
+            "std::time::Instant",
+            "std::time::SystemTime",
+            "tokio",
+        ],
+        "the model is pure data",
+    ),
+    (
+        "crates/dyno-drivers/src/mysql/protocol",
+        &["std::io", "std::net", "mio", "socket2", "rustix", "rustls", "crate::transport"],
+        "protocol code is bytes in, bytes out",
+    ),
+    (
+        "crates/dyno-drivers/src/postgres/protocol",
+        &["std::io", "std::net", "mio", "socket2", "rustix", "rustls", "crate::transport"],
+        "protocol code is bytes in, bytes out",
+    ),
+    (
+        "crates/dyno-results/src/stats",
+        &[
+            "crate::store",
+            "crate::report",
+            "crate::analysis",
+            "crate::messages",
+            "dyno_model",
+            "serde",
+            "hdrhistogram",
+        ],
+        "stats import std only",
+    ),
+    (
+        "crates/dyno-results/src/report",
+        &["crate::store::reader", "crate::store::writer", "crate::store::hlog", "std::net", "std::process"],
+        "reports compute nothing and know nothing of the store's insides",
+    ),
+];
+
+/// Modules are domain nouns.
+const BANNED_NAMES: &[&str] =
+    &["utils", "util", "common", "helpers", "helper", "misc", "lib_", "shared", "stuff"];
+
+/// What must not be committed. Written in two parts, so that this file does not hold it.
+const BANNED_WORDS: &[[&str; 2]] = &[
+    ["todo", "!("],
+    ["unimplemented", "!("],
+    ["dbg", "!("],
+    ["TO", "DO:"],
+    ["FIX", "ME"],
+    ["/work", "/"],
+    ["/ro", "ot/"],
+];
+
+/// Longest file, lines.
+const LINES_MAX: usize = 900;
+
+#[test]
+fn crates_depend_on_each_other_only_along_the_arrows() {
+    let mut wrong = Vec::new();
+    let mut seen = Vec::new();
+    for (path, manifest) in manifests() {
+        let name = manifest["package"]["name"].as_str().expect("a package has a name").to_owned();
+        let Some((_, allowed)) = ARROWS.iter().find(|(owner, _)| *owner == name) else {
+            wrong.push(format!("{}: crate {name} is not in the list of arrows", path.display()));
+            continue;
+        };
+        for dependency in ours(&manifest, "dependencies") {
+            if !allowed.contains(&dependency.as_str()) {
+                wrong.push(format!("{}: {name} must not depend on {dependency}", path.display()));
+            }
+        }
+        // Tests may use the crates below, and whatever the test kit offers.
+        for dependency in ours(&manifest, "dev-dependencies") {
+            if dependency != "dyno-testkit" && dependency != name && !allowed.contains(&dependency.as_str()) {
+                wrong.push(format!("{}: tests of {name} must not depend on {dependency}", path.display()));
+            }
+        }
+        seen.push(name);
+    }
+    assert!(seen.len() >= 6, "the crates were not found: {seen:?}");
+    assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn source_files_name_only_crates_that_they_may_depend_on() {
+    let mut wrong = Vec::new();
+    for (owner, allowed) in ARROWS {
+        for path in files(&root().join("crates").join(owner).join("src"), "rs") {
+            for (number, line) in code_lines(&path) {
+                for (other, _) in ARROWS {
+                    let module = format!("{}::", other.replace('-', "_"));
+                    let is_allowed = other == owner || allowed.contains(other) || *other == "dyno-testkit";
+                    if !is_allowed && names(&line, &module) {
+                        wrong.push(format!("{}:{number}: {owner} must not use {module}", shown(&path)));
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn pure_modules_import_nothing_that_acts() {
+    let mut wrong = Vec::new();
+    for (folder, banned, reason) in IMPORTS {
+        let paths = files(&root().join(folder), "rs");
+        assert!(!paths.is_empty(), "{folder} is gone; this test must follow it");
+        for path in paths.into_iter().filter(|path| !is_test_file(path)) {
+            for (number, line) in code_lines(&path) {
+                for word in *banned {
+                    let bare = line.trim_start().starts_with("use ") || line.contains("::");
+                    // Formatting into a vector of bytes goes by this trait and touches nothing outside.
+                    let is_formatting = line.contains("std::io::Write");
+                    if bare && !is_formatting && names(&line, word) {
+                        wrong.push(format!("{}:{number}: {word} ({reason})", shown(&path)));
+                    }
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn files_are_short_and_named_for_what_they_hold() {
+    let mut wrong = Vec::new();
+    for path in sources() {
+        let lines = fs::read_to_string(&path).expect("sources are UTF-8").lines().count();
+        if lines > LINES_MAX {
+            wrong.push(format!("{}: {lines} lines, at most {LINES_MAX}", shown(&path)));
+        }
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let folder =
+            path.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
+        if BANNED_NAMES.contains(&stem.as_str()) || BANNED_NAMES.contains(&folder.as_str()) {
+            wrong.push(format!("{}: modules are domain nouns", shown(&path)));
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn nothing_unfinished_and_no_machine_is_in_the_sources() {
+    let mut wrong = Vec::new();
+    for path in sources() {
+        let text = fs::read_to_string(&path).expect("sources are UTF-8");
+        for (number, line) in (1..).zip(text.lines()) {
+            for word in BANNED_WORDS.iter().map(|parts| parts.concat()) {
+                if line.contains(&word) {
+                    wrong.push(format!("{}:{number}: {word}", shown(&path)));
+                }
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn only_the_printer_writes_to_the_terminal() {
+    let mut wrong = Vec::new();
+    for path in files(&root().join("crates"), "rs") {
+        let is_allowed = path.ends_with("dyno/src/printer.rs") || is_test_file(&path);
+        for (number, line) in code_lines(&path) {
+            let writes = ["println!(", "print!(", "stdout()", "process::exit("];
+            if !is_allowed && path.components().any(|part| part.as_os_str() == "src") {
+                for word in writes.iter().filter(|word| names(&line, word)) {
+                    wrong.push(format!("{}:{number}: {word}", shown(&path)));
+                }
+            }
+        }
+    }
+    // The guard is a process of its own whose standard output is its pipe to dyno; programs beside dyno have no printer.
+    let is_other =
+        |line: &str| line.starts_with("crates/dyno-host/src/guard/process.rs") || line.contains("/src/bin/");
+    wrong.retain(|line| !is_other(line));
+    assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn every_dependency_of_the_workspace_says_why_it_is_not_our_own_code() {
+    let text = fs::read_to_string(root().join("Cargo.toml")).expect("the workspace has a manifest");
+    let (mut is_inside, mut above) = (false, "");
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for (number, line) in (1..).zip(text.lines()) {
+        let is_explained = line.contains(" # ") || above.starts_with("# ");
+        above = line;
+        if line.starts_with('[') {
+            is_inside = line == "[workspace.dependencies]";
+        } else if is_inside
+            && line.contains('=')
+            && !line.trim_start().starts_with('#')
+            && !line.contains("path = ")
+        {
+            count += 1;
+            if !is_explained {
+                wrong.push(format!("Cargo.toml:{number}: {line}"));
+            }
+        }
+    }
+    assert!(count > 5, "the dependencies were not found");
+    assert_eq!(wrong, [""; 0]);
+}
+
+#[test]
+fn versions_stand_in_the_workspace_only() {
+    let mut wrong = Vec::new();
+    for (path, manifest) in manifests() {
+        for table in ["dependencies", "dev-dependencies", "build-dependencies"] {
+            let Some(dependencies) = manifest.get(table).and_then(toml::Value::as_table) else { continue };
+            for (name, value) in dependencies {
+                if value.get("workspace").and_then(toml::Value::as_bool) != Some(true)
+                    && value.get("path").is_none()
+                {
+                    wrong
+                        .push(format!("{}: {name} must take its version from the workspace", path.display()));
+                }
+            }
+        }
+        let lints =
+            manifest.get("lints").and_then(|lints| lints.get("workspace")).and_then(toml::Value::as_bool);
+        if lints != Some(true) {
+            wrong.push(format!("{}: lints must come from the workspace", path.display()));
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
+/// A test of the tests: what they look for is found where it is.
+#[test]
+fn a_forbidden_import_would_be_found() {
+    assert!(names("use dyno_engine::trial;", "dyno_engine::"));
+    assert!(names("    let x = std::io::stdin();", "std::io"));
+    assert!(!names("use dyno_results::x;", "dyno::"));
+    assert!(!names("// mio is thin", "std::io"));
+    assert!(!names("let prism::iosys = 1;", "mio"));
+}
+
+fn root() -> PathBuf {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    root.canonicalize().expect("the workspace is where it was built")
+}
+
+fn shown(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string()
+}
+
+/// Every manifest of the workspace's crates.
+fn manifests() -> BTreeMap<PathBuf, toml::Value> {
+    let crates = fs::read_dir(root().join("crates")).expect("the crates are in crates/");
+    let paths =
+        crates.map(|entry| entry.expect("an entry").path().join("Cargo.toml")).filter(|path| path.exists());
+    paths
+        .map(|path| {
+            let text = fs::read_to_string(&path).expect("manifests are UTF-8");
+            let manifest = text.parse::<toml::Table>().expect("manifests are TOML");
+            (PathBuf::from(shown(&path)), toml::Value::Table(manifest))
+        })
+        .collect()
+}
+
+/// Our crates among the dependencies of a manifest.
+fn ours(manifest: &toml::Value, table: &str) -> Vec<String> {
+    let dependencies = manifest.get(table).and_then(toml::Value::as_table);
+    let names = dependencies.into_iter().flat_map(toml::Table::keys);
+    names.filter(|name| name.starts_with("dyno")).cloned().collect()
+}
+
+/// All source files of the crates, tests included.
+fn sources() -> Vec<PathBuf> {
+    let sources = files(&root().join("crates"), "rs");
+    assert!(sources.len() > 50, "the sources were not found");
+    sources
+}
+
+/// Files with an extension below a folder, in order; build folders are left out.
+fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let Ok(entries) = fs::read_dir(folder) else { return found };
+    for path in entries.map(|entry| entry.expect("an entry").path()) {
+        if path.is_dir() && !path.ends_with("target") {
+            found.extend(files(&path, extension));
+        } else if path.extension().is_some_and(|found| found == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}
+
+fn is_test_file(path: &Path) -> bool {
+    let is_test =
+        |name: &str| name == "tests" || name == "tests.rs" || name == "benches" || name == "examples";
+    path.components().any(|part| is_test(&part.as_os_str().to_string_lossy()))
+}
+
+/// Lines that are neither comments nor in the unit tests at a file's end, with their numbers.
+fn code_lines(path: &Path) -> Vec<(usize, String)> {
+    let text = fs::read_to_string(path).expect("sources are UTF-8");
+    let code = text.lines().zip(1..).take_while(|(line, _)| *line != "#[cfg(test)]");
+    code.filter(|(line, _)| !line.trim_start().starts_with("//"))
+        .map(|(line, number)| (number, line.to_owned()))
+        .collect()
+}
+
+/// True when a line holds a path as a word of its own, not as the end of a longer one.
+fn names(line: &str, path: &str) -> bool {
+    line.match_indices(path).any(|(at, _)| {
+        let before = line[..at].chars().next_back();
+        let after = line[at + path.len()..].chars().next();
+        let is_word = |c: Option<char>| c.is_some_and(|c| c.is_alphanumeric() || c == '_');
+        !is_word(before) && (path.ends_with([':', '(']) || !is_word(after))
+    })
+}
