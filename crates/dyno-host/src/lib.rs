@@ -1,1 +1,25 @@
-//! placeholder
+//! What is on this machine and is not load: servers that dyno starts, systems that run already, and what they can be
+//! asked beside the load.
+//!
+//! # Layout (read in this order)
+//! * [`server`]: starts and stops servers, each in a scratch folder; [`guard`] is the process that undoes this whatever
+//!   happens to dyno;
+//! * [`existing`]: systems that run already;
+//! * [`settings`]: reading settings back and comparing them with what was asked for;
+//! * [`marker`]: the production guard: dyno writes only to what is empty or its own;
+//! * [`probe`]: what preflight asks; [`counters`]: what servers count themselves.
+//!
+//! # Invariants
+//! * No process and no folder outlives dyno, even when dyno is killed.
+//! * Passwords go to the server through files that only it can read, and to drivers; never to arguments, logs or errors.
+//! * Everything that dyno starts listens on the loopback address only.
+//! * Drivers are used for questions only, blocking, one connection at a time; load is the engine's business.
+
+pub mod counters;
+pub mod existing;
+pub mod guard;
+pub mod marker;
+pub mod probe;
+pub mod server;
+mod session;
+pub mod settings;

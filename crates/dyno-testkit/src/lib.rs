@@ -1,1 +1,137 @@
-//! placeholder
+//! What tests of several crates share: real servers if they are there, and looking at processes and folders.
+//!
+//! A test that needs a server begins with [`require_server`]. Where the server is not installed it prints why it is
+//! skipped; under `DYNO_REQUIRE_SERVERS=1`, which `scripts/test` and `.ci/run` set, it fails instead, so that no test is
+//! ever left out in silence.
+#![expect(clippy::print_stderr, reason = "a skipped test says so")]
+#![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "helpers of tests fail by panicking")]
+
+use dyno_host::guard::GuardCommand;
+use dyno_host::server::{RunningServer, StartOptions, locate, start};
+use dyno_model::plan::{ManagedServer, ServerKind};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+pub use tempfile::TempDir;
+
+/// Environment variable under which a missing server fails its tests.
+pub const REQUIRE_SERVERS: &str = "DYNO_REQUIRE_SERVERS";
+
+/// A server of this kind to be started, if its program is on this machine.
+#[must_use]
+pub fn require_server(kind: ServerKind) -> Option<ManagedServer> {
+    let server = ManagedServer { kind, settings: BTreeMap::new(), bin_dir: None, scratch: None };
+    if matches!(kind, ServerKind::Sqlite | ServerKind::Null) {
+        return Some(server);
+    }
+    match locate(kind, None) {
+        Ok(_) => Some(server),
+        Err(error) => {
+            assert!(std::env::var_os(REQUIRE_SERVERS).is_none_or(|value| value != "1"), "{error}");
+            eprintln!("SKIPPED: {error}");
+            None
+        }
+    }
+}
+
+/// A running server of this kind with these settings, if its program is on this machine.
+#[must_use]
+pub fn running_server(kind: ServerKind, settings: &[(&str, &str)]) -> Option<RunningServer> {
+    let mut server = require_server(kind)?;
+    server.settings =
+        settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    let options = StartOptions::new(kind.name(), guard_command());
+    Some(start(&server, &options).unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// How tests start guards: by the program `dyno-server` of dyno-host, which is built first.
+#[must_use]
+pub fn guard_command() -> GuardCommand {
+    static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
+    let program = PROGRAM.get_or_init(|| {
+        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let built = Command::new(cargo)
+            .args(["build", "--quiet", "--package", "dyno-host", "--bin", "dyno-server"])
+            .current_dir(env!("CARGO_MANIFEST_DIR"))
+            .status()
+            .expect("tests are run by cargo");
+        assert!(built.success(), "dyno-server does not build");
+        // Tests run from `<target>/<profile>/deps/`, programs lie two folders above.
+        let test = std::env::current_exe().expect("the running test has a file");
+        let folder = test.parent().and_then(Path::parent).expect("tests lie in <target>/<profile>/deps");
+        folder.join("dyno-server")
+    });
+    GuardCommand { program: program.clone(), arguments: vec!["guard".into()] }
+}
+
+/// Waits for a condition that other processes bring about; fails with `what` when it does not come true within `limit`.
+pub fn wait_until(what: &str, limit: Duration, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + limit;
+    while !condition() {
+        assert!(Instant::now() < deadline, "{what}: not within {limit:?}");
+        std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+/// True while a process of this number exists and is no zombie.
+#[must_use]
+pub fn is_process(pid: u32) -> bool {
+    std::fs::read_to_string(format!("/proc/{pid}/stat")).is_ok_and(|stat| {
+        stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+    })
+}
+
+/// Numbers of the processes whose command line or working folder holds this text.
+#[must_use]
+pub fn processes_with(text: &str) -> Vec<u32> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    let holds = |pid: u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        let folder = std::fs::read_link(format!("/proc/{pid}/cwd")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(text) || folder.to_string_lossy().contains(text)
+    };
+    entries
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|pid| holds(*pid))
+        .collect()
+}
+
+/// True when any file of a folder (at any depth) holds this text.
+#[must_use]
+pub fn folder_holds(folder: &Path, text: &str) -> bool {
+    let Ok(entries) = std::fs::read_dir(folder) else { return false };
+    entries.filter_map(Result::ok).any(|entry| {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => folder_holds(&path, text),
+            Ok(kind) if kind.is_file() => std::fs::read(&path)
+                .is_ok_and(|bytes| bytes.windows(text.len()).any(|window| window == text.as_bytes())),
+            _ => false,
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn this_process_is_one_and_zombies_are_not() {
+        assert!(is_process(std::process::id()));
+        let mut child = Command::new("true").spawn().unwrap();
+        wait_until("the child ends", Duration::from_secs(10), || !is_process(child.id()));
+        child.wait().unwrap();
+    }
+
+    #[test]
+    fn a_text_in_a_folder_is_found_at_any_depth() {
+        let folder = TempDir::new().unwrap();
+        std::fs::create_dir(folder.path().join("a")).unwrap();
+        std::fs::write(folder.path().join("a/b"), b"\0secret\0").unwrap();
+        assert!(folder_holds(folder.path(), "secret"));
+        assert!(!folder_holds(folder.path(), "absent"));
+    }
+}

@@ -1,0 +1,319 @@
+//! dyno's end of the guard.
+
+use super::{Exit, FolderOrder, GuardCommand, Launch, Order, Owner, Reply, SharedMemory, StopStep};
+use std::collections::VecDeque;
+use std::fmt;
+use std::fs;
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long the guard may take to answer, besides the time that stopping a server takes.
+const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+
+/// Environment variables that servers get: where programs and libraries are, and nothing that holds a secret.
+const ENVIRONMENT_KEPT: [&str; 6] =
+    ["PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "TZ", "MALLOC_CONF", "MALLOC_ARENA_MAX"];
+
+/// What went wrong between dyno and its guard.
+#[derive(Debug)]
+pub enum GuardError {
+    /// The guard process could not be started.
+    Start {
+        /// Program.
+        program: PathBuf,
+        /// The system's words.
+        error: io::Error,
+    },
+    /// The guard could not do what was asked.
+    Refused(String),
+    /// The guard process ended or does not answer.
+    Gone,
+}
+
+impl fmt::Display for GuardError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Start { program, error } => {
+                write!(f, "cannot start the process that guards servers, {}: {error}", program.display())
+            }
+            Self::Refused(reason) => f.write_str(reason),
+            Self::Gone => {
+                f.write_str("the process that guards the server (dyno guard) has ended or does not answer")
+            }
+        }
+    }
+}
+
+impl std::error::Error for GuardError {}
+
+/// What the guard has said so far.
+#[derive(Default)]
+struct State {
+    replies: VecDeque<Reply>,
+    pid: Option<u32>,
+    exit: Option<Exit>,
+    is_gone: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+impl Shared {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until `found` has something or the limit is over.
+    fn wait_for<T>(&self, limit: Duration, mut found: impl FnMut(&mut State) -> Option<T>) -> Option<T> {
+        let deadline = Instant::now() + limit;
+        let mut state = self.lock();
+        loop {
+            if let Some(value) = found(&mut state) {
+                return Some(value);
+            }
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return None;
+            }
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+    }
+}
+
+/// A guard process. Dropping it stops and removes whatever it looks after.
+pub struct Guard {
+    child: Child,
+    orders: Option<ChildStdin>,
+    shared: Arc<Shared>,
+    folders: Vec<PathBuf>,
+}
+
+impl Guard {
+    /// Starts a guard.
+    ///
+    /// # Errors
+    /// When its program cannot be started.
+    pub fn start(command: &GuardCommand) -> Result<Self, GuardError> {
+        let failed = |error| GuardError::Start { program: command.program.clone(), error };
+        let mut child = Command::new(&command.program)
+            .args(&command.arguments)
+            .env_clear()
+            .envs(ENVIRONMENT_KEPT.iter().filter_map(|name| Some((name, std::env::var_os(name)?))))
+            .env("LC_ALL", "C")
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .process_group(0)
+            .spawn()
+            .map_err(failed)?;
+        let orders = child.stdin.take();
+        let replies = child.stdout.take().ok_or(GuardError::Gone)?;
+        let shared = Arc::new(Shared::default());
+        let listener = Arc::clone(&shared);
+        std::thread::Builder::new()
+            .name("guard".to_owned())
+            .spawn(move || listen(BufReader::new(replies), &listener))
+            .map_err(failed)?;
+        Ok(Self { child, orders, shared, folders: Vec::new() })
+    }
+
+    fn order(&mut self, order: &Order) -> Result<(), GuardError> {
+        let mut line = serde_json::to_string(order)
+            .map_err(|error| GuardError::Refused(format!("a path is not valid UTF-8 ({error})")))?;
+        line.push('\n');
+        let orders = self.orders.as_mut().ok_or(GuardError::Gone)?;
+        orders
+            .write_all(line.as_bytes())
+            .and_then(|()| orders.flush())
+            .map_err(|_broken_pipe| GuardError::Gone)
+    }
+
+    fn reply(&self) -> Result<Reply, GuardError> {
+        let reply = self.shared.wait_for(ANSWER_LIMIT, |state| match state.replies.pop_front() {
+            Some(reply) => Some(Ok(reply)),
+            None if state.is_gone => Some(Err(GuardError::Gone)),
+            None => None,
+        });
+        match reply.unwrap_or(Err(GuardError::Gone))? {
+            Reply::Refused(reason) => Err(GuardError::Refused(reason)),
+            reply => Ok(reply),
+        }
+    }
+
+    /// Makes a folder that only `owner` may enter; it is removed when the guard ends.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn make_folder(
+        &mut self,
+        parent: &Path,
+        prefix: &str,
+        owner: Option<Owner>,
+    ) -> Result<PathBuf, GuardError> {
+        let parent = parent.to_owned();
+        self.order(&Order::MakeFolder(FolderOrder { parent, prefix: prefix.to_owned(), owner }))?;
+        match self.reply()? {
+            Reply::Folder(path) => {
+                self.folders.push(path.clone());
+                Ok(path)
+            }
+            _ => Err(GuardError::Gone),
+        }
+    }
+
+    /// Starts a process and returns its number.
+    ///
+    /// # Errors
+    /// When it cannot be started, or another one runs.
+    pub fn launch(&mut self, launch: Launch) -> Result<u32, GuardError> {
+        {
+            let mut state = self.shared.lock();
+            state.exit = None;
+            state.pid = None;
+        }
+        self.order(&Order::Start(launch))?;
+        match self.reply()? {
+            Reply::Started { pid } => Ok(pid),
+            _ => Err(GuardError::Gone),
+        }
+    }
+
+    /// How the process ended; `None` while it runs, or when none was started.
+    #[must_use]
+    pub fn exit(&self) -> Option<Exit> {
+        self.shared.lock().exit
+    }
+
+    /// True while the guard itself lives.
+    #[must_use]
+    pub fn is_there(&self) -> bool {
+        !self.shared.lock().is_gone
+    }
+
+    /// Waits for the process to end.
+    ///
+    /// # Errors
+    /// When the guard is gone.
+    pub fn wait_exit(&self, limit: Duration) -> Result<Option<Exit>, GuardError> {
+        let found = self.shared.wait_for(limit, |state| match state.exit {
+            Some(exit) => Some(Ok(exit)),
+            None if state.is_gone => Some(Err(GuardError::Gone)),
+            None => None,
+        });
+        found.transpose()
+    }
+
+    /// Ends the process, politely first; returns how it ended.
+    ///
+    /// # Errors
+    /// When the guard is gone.
+    pub fn stop(&mut self, steps: &[StopStep]) -> Result<Option<Exit>, GuardError> {
+        if let Some(exit) = self.exit() {
+            return Ok(Some(exit));
+        }
+        if self.shared.lock().pid.is_none() {
+            return Ok(None);
+        }
+        self.order(&Order::Stop(steps.to_vec()))?;
+        let patience: u64 = steps.iter().map(|step| step.patience_ms).sum();
+        self.wait_exit(Duration::from_millis(patience) + ANSWER_LIMIT)
+    }
+
+    /// Has a file copied to a lasting place before its folder is removed.
+    ///
+    /// # Errors
+    /// When the guard is gone.
+    pub fn keep(&mut self, from: PathBuf, to: PathBuf) -> Result<(), GuardError> {
+        self.order(&Order::Keep { from, to })
+    }
+
+    /// Has shared memory given back at the end, in case the server does not live to do so.
+    ///
+    /// # Errors
+    /// When the guard is gone.
+    pub fn remove_at_end(&mut self, shared: SharedMemory) -> Result<(), GuardError> {
+        self.order(&Order::Remove(shared))
+    }
+
+    /// Stops and removes everything and ends the guard; returns what did not work. Later calls do nothing.
+    pub fn finish(&mut self) -> Vec<String> {
+        if self.orders.take().is_none() {
+            return Vec::new();
+        }
+        // The guard sees the end of its input now.
+        let finished = self.shared.wait_for(ANSWER_LIMIT * 3, |state| {
+            let last = state.replies.iter().position(|reply| matches!(reply, Reply::Finished(_)));
+            match last.and_then(|index| state.replies.remove(index)) {
+                Some(Reply::Finished(problems)) => Some(Some(problems)),
+                _ if state.is_gone => Some(None),
+                _ => None,
+            }
+        });
+        if let Some(Some(problems)) = finished {
+            let _ = self.child.wait();
+            return problems;
+        }
+        let mut problems = vec![GuardError::Gone.to_string()];
+        problems.extend(self.undo_ourselves());
+        problems
+    }
+
+    /// The guard was killed: its work is done from here.
+    fn undo_ourselves(&mut self) -> Vec<String> {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let (pid, exit) = {
+            let state = self.shared.lock();
+            (state.pid, state.exit)
+        };
+        if let (Some(pid), None) = (pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)), exit) {
+            let _ = kill_process_group(pid, Signal::KILL);
+        }
+        let mut problems = Vec::new();
+        for folder in &self.folders {
+            match fs::remove_dir_all(folder) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    problems.push(format!("cannot remove {}: {error}", folder.display()));
+                }
+                _ => {}
+            }
+        }
+        problems
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.finish();
+    }
+}
+
+/// Writes down what the guard says until it is gone.
+fn listen(replies: impl BufRead, shared: &Shared) {
+    for line in replies.lines() {
+        let Ok(line) = line else { break };
+        // Anything else on the guard's output is no reply, such as what a test harness prints.
+        let Ok(reply) = serde_json::from_str::<Reply>(&line) else { continue };
+        let mut state = shared.lock();
+        match reply {
+            Reply::Ended(exit) => state.exit = Some(exit),
+            Reply::Started { pid } => {
+                state.pid = Some(pid);
+                state.replies.push_back(reply);
+            }
+            reply => state.replies.push_back(reply),
+        }
+        shared.changed.notify_all();
+    }
+    shared.lock().is_gone = true;
+    shared.changed.notify_all();
+}

@@ -1,0 +1,185 @@
+//! The guard: a small process of its own that makes scratch folders and starts servers for dyno, and outlives dyno just
+//! long enough to undo both.
+//!
+//! dyno speaks to it over two pipes, one JSON value per line: [`Order`]s go in, [`Reply`]s come out. Nobody but dyno
+//! holds the writing end of the first pipe, so when dyno ends in whatever way, `kill -9` included, the kernel closes
+//! it; the guard reads end of file, stops the server, removes the folders and goes. A parent-death signal would not do:
+//! it is tied to a thread of dyno rather than to dyno, is lost when the server changes its user, and removes no folder.
+//!
+//! * [`Guard`] is dyno's end; [`main`] is the guard process, which the hidden subcommand `dyno guard` runs.
+//! * The guard leads a process group of its own (Ctrl-C in the terminal does not reach it), holds none of dyno's files
+//!   or its terminal, and is the "child subreaper" of what it starts, so helpers of a dead server end too.
+
+mod client;
+mod process;
+
+pub use client::{Guard, GuardError};
+pub use process::main;
+
+use serde::{Deserialize, Serialize};
+use std::ffi::OsString;
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How dyno starts a guard: a program that calls [`main`] when it gets these arguments.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GuardCommand {
+    /// The program.
+    pub program: PathBuf,
+    /// Its arguments.
+    pub arguments: Vec<OsString>,
+}
+
+impl GuardCommand {
+    /// This program itself with the subcommand `guard`. `/proc/self/exe` is the file that runs even if it was replaced
+    /// on disk since.
+    #[must_use]
+    pub fn this_program() -> Self {
+        let proc = Path::new("/proc/self/exe");
+        let program = if proc.exists() { Ok(proc.to_owned()) } else { std::env::current_exe() };
+        Self { program: program.unwrap_or_else(|_| PathBuf::from("dyno")), arguments: vec!["guard".into()] }
+    }
+}
+
+/// A user and group as which a process runs and to which a folder belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// Number of the user.
+    pub user: u32,
+    /// Number of its group.
+    pub group: u32,
+}
+
+/// What dyno asks of the guard.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Order {
+    /// Make a folder that only its owner may enter, and remove it at the end.
+    MakeFolder(FolderOrder),
+    /// Start a process; one at a time.
+    Start(Launch),
+    /// End the running process, politely first. It is killed when the last step's patience is over.
+    Stop(Vec<StopStep>),
+    /// Also remove these at the end: shared memory that a killed server leaves behind.
+    Remove(SharedMemory),
+    /// Copy a file of the scratch folder to a lasting place before the folder goes.
+    Keep {
+        /// The file.
+        from: PathBuf,
+        /// Its copy.
+        to: PathBuf,
+    },
+}
+
+/// A folder to be made.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct FolderOrder {
+    parent: PathBuf,
+    /// Beginning of its name.
+    prefix: String,
+    owner: Option<Owner>,
+}
+
+/// A process to be started.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Launch {
+    /// The program's file.
+    pub program: PathBuf,
+    /// Its arguments. Never a password: every user of the machine can read them.
+    pub arguments: Vec<String>,
+    /// Environment variables besides the few that the guard has.
+    pub environment: Vec<(String, String)>,
+    /// As whom it runs; `None`: as dyno does.
+    pub owner: Option<Owner>,
+    /// Its working folder.
+    pub folder: PathBuf,
+    /// File that its output and its errors are appended to.
+    pub log: PathBuf,
+    /// File that it reads as its input; `None`: nothing.
+    pub input: Option<PathBuf>,
+    /// How it is stopped when dyno is gone.
+    pub stop: Vec<StopStep>,
+}
+
+/// One step of stopping a process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StopStep {
+    /// What is sent.
+    pub signal: StopSignal,
+    /// How long the process may then take, milliseconds.
+    pub patience_ms: u64,
+}
+
+impl StopStep {
+    /// A step.
+    #[must_use]
+    pub fn new(signal: StopSignal, patience: Duration) -> Self {
+        Self { signal, patience_ms: u64::try_from(patience.as_millis()).unwrap_or(u64::MAX) }
+    }
+}
+
+/// Signals that ask a server to end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopSignal {
+    /// SIGTERM: MySQL's clean shutdown; PostgreSQL's waits for clients and is therefore not used.
+    Terminate,
+    /// SIGINT: PostgreSQL's fast shutdown.
+    Interrupt,
+    /// SIGQUIT: PostgreSQL's immediate shutdown, which still gives its shared memory back.
+    Quit,
+}
+
+/// Shared memory of a server, as its memory map names it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SharedMemory {
+    /// Files below `/dev/shm`.
+    pub files: Vec<PathBuf>,
+    /// System V identifiers.
+    pub system_v: Vec<u64>,
+}
+
+/// What the guard answers.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+enum Reply {
+    /// The folder was made.
+    Folder(PathBuf),
+    /// The process runs.
+    Started { pid: u32 },
+    /// The process ended.
+    Ended(Exit),
+    /// The order could not be carried out.
+    Refused(String),
+    /// Everything is stopped and removed; with what did not work in doing so.
+    Finished(Vec<String>),
+}
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exit {
+    /// Its exit code, when it ended by itself.
+    pub code: Option<i32>,
+    /// The signal that ended it.
+    pub signal: Option<i32>,
+}
+
+impl Exit {
+    /// True for exit code 0.
+    #[must_use]
+    pub fn is_success(&self) -> bool {
+        self.code == Some(0)
+    }
+}
+
+impl fmt::Display for Exit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.code, self.signal) {
+            (Some(code), _) => write!(f, "ended with exit code {code}"),
+            (None, Some(9)) => f.write_str("was killed (signal 9)"),
+            (None, Some(signal)) => write!(f, "was ended by signal {signal}"),
+            (None, None) => f.write_str("ended"),
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! The guard process itself.
+
+use super::{Exit, FolderOrder, Launch, Order, Owner, Reply, SharedMemory, StopSignal, StopStep};
+use rustix::fs::Mode;
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, getrlimit, kill_process,
+    kill_process_group, set_child_subreaper, setrlimit, umask, wait, waitid,
+};
+use std::fs::{self, File};
+use std::io::{self, BufRead, IsTerminal, Write};
+use std::os::unix::fs::{DirBuilderExt, chown};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+/// How long orphans and folders may resist at the end.
+const CLEANING_LIMIT: Duration = Duration::from_secs(10);
+
+/// The guard process: carries out orders from its input until that ends, then undoes everything.
+#[must_use]
+pub fn main() -> ExitCode {
+    if io::stdin().is_terminal() {
+        let _ = writeln!(
+            io::stderr(),
+            "dyno guard: started by dyno itself to look after its servers; not for use by hand"
+        );
+        return ExitCode::from(dyno_model::exit_code::USAGE);
+    }
+    // Files that servers make are nobody else's business.
+    umask(Mode::RWXG | Mode::RWXO);
+    // Orphans of what it starts become its own children, so that it can end them. Without that they go on as before.
+    let _ = set_child_subreaper(Some(getpid()));
+    raise_open_files_limit();
+
+    let (sender, inputs) = mpsc::channel();
+    watch_signals(&sender);
+    watch_orders(sender.clone());
+    let mut keeper = Keeper {
+        inputs,
+        sender,
+        running: None,
+        folders: Vec::new(),
+        keep: Vec::new(),
+        shared: SharedMemory::default(),
+    };
+    keeper.serve();
+    let problems = keeper.clean();
+    tell(&Reply::Finished(problems));
+    ExitCode::SUCCESS
+}
+
+/// What wakes the guard up.
+enum Input {
+    Order(Order),
+    /// A line that is no order: dyno and guard are of different versions.
+    Nonsense(String),
+    /// dyno is gone, or the guard was told to end.
+    End,
+    /// The process of this number ended (and waits to be reaped).
+    Ended(u32),
+}
+
+/// Servers with thousands of connections need as many open files; an unprivileged server cannot raise the limit itself.
+fn raise_open_files_limit() {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+}
+
+/// Interruptions and hang-ups of the terminal are dyno's business; asked to terminate, the guard still cleans up.
+/// Handlers, unlike ignored signals, are not inherited by the servers.
+fn watch_signals(sender: &Sender<Input>) {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let Ok(mut signals) = signal_hook::iterator::Signals::new([SIGHUP, SIGINT, SIGTERM]) else { return };
+    let sender = sender.clone();
+    std::thread::spawn(move || {
+        for signal in signals.forever() {
+            if signal == SIGTERM {
+                let _ = sender.send(Input::End);
+            }
+        }
+    });
+}
+
+fn watch_orders(sender: Sender<Input>) {
+    std::thread::spawn(move || {
+        for line in io::stdin().lock().lines() {
+            let Ok(line) = line else { break };
+            let input = match serde_json::from_str(&line) {
+                Ok(order) => Input::Order(order),
+                Err(error) => Input::Nonsense(error.to_string()),
+            };
+            if sender.send(input).is_err() {
+                return;
+            }
+        }
+        let _ = sender.send(Input::End);
+    });
+}
+
+/// Sends a reply. When dyno is gone nobody listens, and the end of the input says so.
+fn tell(reply: &Reply) {
+    let mut line = serde_json::to_string(reply).expect("replies are plain data with texts as keys");
+    line.push('\n');
+    let mut output = io::stdout().lock();
+    let _ = output.write_all(line.as_bytes()).and_then(|()| output.flush());
+}
+
+struct Running {
+    child: Child,
+    group: Pid,
+    stop: Vec<StopStep>,
+}
+
+struct Keeper {
+    inputs: Receiver<Input>,
+    sender: Sender<Input>,
+    running: Option<Running>,
+    folders: Vec<PathBuf>,
+    keep: Vec<(PathBuf, PathBuf)>,
+    shared: SharedMemory,
+}
+
+impl Keeper {
+    fn serve(&mut self) {
+        while let Ok(input) = self.inputs.recv() {
+            match input {
+                Input::End => return,
+                Input::Nonsense(reason) => tell(&Reply::Refused(format!("not an order: {reason}"))),
+                Input::Ended(pid) => self.reap(pid),
+                Input::Order(Order::MakeFolder(order)) => match make_folder(&order) {
+                    Ok(path) => {
+                        self.folders.push(path.clone());
+                        tell(&Reply::Folder(path));
+                    }
+                    Err(error) => tell(&Reply::Refused(error.to_string())),
+                },
+                Input::Order(Order::Start(launch)) => self.start(launch),
+                Input::Order(Order::Stop(steps)) => {
+                    if self.stop(&steps) {
+                        return;
+                    }
+                }
+                Input::Order(Order::Remove(shared)) => self.shared = shared,
+                Input::Order(Order::Keep { from, to }) => self.keep.push((from, to)),
+            }
+        }
+    }
+
+    fn start(&mut self, launch: Launch) {
+        if self.running.is_some() {
+            tell(&Reply::Refused("a process runs already".to_owned()));
+            return;
+        }
+        match spawn(&launch) {
+            Ok(child) => {
+                let pid = child.id();
+                let group = Pid::from_child(&child);
+                tell(&Reply::Started { pid });
+                self.running = Some(Running { child, group, stop: launch.stop });
+                let sender = self.sender.clone();
+                // Waits without reaping: as long as the child is not reaped its number cannot become somebody else's,
+                // so signals to it are safe.
+                std::thread::spawn(move || {
+                    while let Err(rustix::io::Errno::INTR) =
+                        waitid(WaitId::Pid(group), WaitIdOptions::EXITED | WaitIdOptions::NOWAIT)
+                    {
+                    }
+                    let _ = sender.send(Input::Ended(pid));
+                });
+            }
+            Err(error) => {
+                tell(&Reply::Refused(format!("cannot start {}: {error}", launch.program.display())));
+            }
+        }
+    }
+
+    /// The process ended: its group goes with it.
+    fn reap(&mut self, pid: u32) {
+        let Some(mut running) = self.running.take_if(|running| running.child.id() == pid) else { return };
+        let _ = kill_process_group(running.group, Signal::KILL);
+        let status = running.child.wait();
+        end_orphans(Instant::now() + CLEANING_LIMIT);
+        let exit = status.map_or(Exit { code: None, signal: None }, |status| Exit {
+            code: status.code(),
+            signal: status.signal(),
+        });
+        tell(&Reply::Ended(exit));
+    }
+
+    /// Ends the running process; true when dyno went away meanwhile.
+    fn stop(&mut self, steps: &[StopStep]) -> bool {
+        let mut is_end = false;
+        for step in steps {
+            let Some(running) = &self.running else { return is_end };
+            let _ = kill_process_group(running.group, signal_of(step.signal));
+            is_end |= self.wait_ended(Duration::from_millis(step.patience_ms));
+        }
+        if let Some(running) = &self.running {
+            let _ = kill_process_group(running.group, Signal::KILL);
+            is_end |= self.wait_ended(CLEANING_LIMIT);
+        }
+        is_end
+    }
+
+    /// Waits until the process has ended or patience is over; true when dyno went away meanwhile.
+    fn wait_ended(&mut self, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        let mut is_end = false;
+        while self.running.is_some() {
+            match self.inputs.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
+                Ok(Input::Ended(pid)) => self.reap(pid),
+                Ok(Input::End) => is_end = true,
+                // dyno waits for the process to end before it orders anything else.
+                Ok(Input::Order(_) | Input::Nonsense(_)) => tell(&Reply::Refused("stopping".to_owned())),
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        is_end
+    }
+
+    /// Stops and removes everything; returns what did not work.
+    fn clean(&mut self) -> Vec<String> {
+        let mut problems = Vec::new();
+        if let Some(running) = &self.running {
+            let steps = running.stop.clone();
+            self.stop(&steps);
+        }
+        let deadline = Instant::now() + CLEANING_LIMIT;
+        end_orphans(deadline);
+        remove_shared_memory(&self.shared);
+        for (from, to) in &self.keep {
+            if from.exists()
+                && let Err(error) = fs::copy(from, to)
+            {
+                problems.push(format!("cannot copy {} to {}: {error}", from.display(), to.display()));
+            }
+        }
+        for folder in &self.folders {
+            if let Err(error) = remove_folder(folder, deadline) {
+                problems.push(format!("cannot remove {}: {error}", folder.display()));
+            }
+        }
+        problems
+    }
+}
+
+fn signal_of(signal: StopSignal) -> Signal {
+    match signal {
+        StopSignal::Terminate => Signal::TERM,
+        StopSignal::Interrupt => Signal::INT,
+        StopSignal::Quit => Signal::QUIT,
+    }
+}
+
+fn make_folder(order: &FolderOrder) -> io::Result<PathBuf> {
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let mut builder = fs::DirBuilder::new();
+    builder.mode(0o700);
+    // The number of this process is unique among the living; a folder of a dead one that was never removed is skipped.
+    let path = loop {
+        let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+        let path = order.parent.join(format!("{}-{}-{number}", order.prefix, std::process::id()));
+        match builder.create(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            other => break other.map(|()| path),
+        }
+    }?;
+    if let Some(Owner { user, group }) = order.owner
+        && let Err(error) = chown(&path, Some(user), Some(group))
+    {
+        let _ = fs::remove_dir(&path);
+        return Err(error);
+    }
+    Ok(path)
+}
+
+fn spawn(launch: &Launch) -> io::Result<Child> {
+    let log = File::options().create(true).append(true).open(&launch.log)?;
+    let input =
+        launch.input.as_ref().map_or_else(|| Ok(Stdio::null()), |path| File::open(path).map(Stdio::from))?;
+    let mut command = Command::new(&launch.program);
+    command
+        .args(&launch.arguments)
+        .envs(launch.environment.iter().map(|(name, value)| (name, value)))
+        .current_dir(&launch.folder)
+        .stdin(input)
+        .stdout(log.try_clone()?)
+        .stderr(log)
+        .process_group(0);
+    // Started as root, a change of user also drops root's further groups (std does that).
+    if let Some(owner) = launch.owner {
+        command.gid(owner.group).uid(owner.user);
+    }
+    command.spawn()
+}
+
+/// Kills and reaps children that were inherited from a dead server, such as PostgreSQL's backends, which leave the
+/// server's process group.
+fn end_orphans(deadline: Instant) {
+    loop {
+        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+        let orphans = own_children();
+        if orphans.is_empty() || Instant::now() > deadline {
+            return;
+        }
+        for orphan in orphans {
+            let _ = kill_process(orphan, Signal::KILL);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Children of this process that live, from `/proc/PID/stat`: `PID (NAME) STATE PARENT ...`.
+fn own_children() -> Vec<Pid> {
+    let own = std::process::id().to_string();
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    entries
+        .filter_map(|entry| {
+            let entry = entry.ok()?;
+            let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
+            let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
+            let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
+            (fields.next()? != "Z" && fields.next()? == own).then_some(pid)
+        })
+        .collect()
+}
+
+/// A server that ended in order has given these back already; then there is nothing to remove.
+fn remove_shared_memory(shared: &SharedMemory) {
+    for file in &shared.files {
+        if file.starts_with("/dev/shm") {
+            let _ = fs::remove_file(file);
+        }
+    }
+    for id in &shared.system_v {
+        let _ = Command::new("ipcrm")
+            .arg("-m")
+            .arg(id.to_string())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .status();
+    }
+}
+
+fn remove_folder(folder: &Path, deadline: Instant) -> io::Result<()> {
+    loop {
+        match fs::remove_dir_all(folder) {
+            Ok(()) => return Ok(()),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+            // Something was still writing into it.
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && Instant::now() < deadline => {
+                std::thread::sleep(Duration::from_millis(10));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+}

@@ -1,0 +1,371 @@
+//! The production guard: dyno writes only to a database that is empty or bears its marker, a table named
+//! [`MARKER_TABLE`]; any other needs an explicit word that names the database.
+//!
+//! The marker lists the tables that dyno made, one row each, so [`cleanup`] can drop these and no others. A row with the
+//! empty name stands for the claim itself.
+
+use crate::session::{Session, literal, mysql_literal};
+use dyno_model::failure::OperationFailure;
+use dyno_model::target::{Endpoint, Engine, Target};
+use std::collections::BTreeSet;
+use std::fmt;
+
+/// The table that marks a database as dyno's.
+pub const MARKER_TABLE: &str = "dyno_marker";
+
+/// How many tables an error names.
+const TABLES_SHOWN: usize = 5;
+
+/// What a claim is made with.
+#[derive(Debug, Clone, Copy)]
+pub struct ClaimOptions<'a> {
+    /// Name of the experiment, for whoever finds the marker.
+    pub experiment: &'a str,
+    /// UTC time, RFC 3339, likewise.
+    pub created_at: &'a str,
+    /// What `--yes-write-to` named, if it was given: a database that may be written to although it has foreign tables.
+    pub yes_write_to: Option<&'a str>,
+}
+
+/// The right to write to a database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Claim {
+    /// Name of the database.
+    pub database: String,
+    /// True when the database has tables that are not dyno's, and the user said yes to that.
+    pub is_forced: bool,
+    /// Tables that dyno made earlier.
+    pub tables: BTreeSet<String>,
+}
+
+/// Why a database must not be written to.
+#[derive(Debug)]
+pub enum ClaimError {
+    /// It holds tables that are not dyno's.
+    NotOurs {
+        /// Name of the database.
+        database: String,
+        /// Its tables.
+        tables: Vec<String>,
+        /// What `--yes-write-to` named instead, if it was given.
+        yes_write_to: Option<String>,
+    },
+    /// A table that dyno is about to make exists and was not made by dyno.
+    TableNotOurs {
+        /// Name of the database.
+        database: String,
+        /// Name of the table.
+        table: String,
+    },
+    /// The database could not be asked or marked.
+    Failed {
+        /// Name of the database.
+        database: String,
+        /// What it said.
+        failure: OperationFailure,
+    },
+}
+
+impl fmt::Display for ClaimError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotOurs { database, tables, yes_write_to } => {
+                let shown: Vec<&str> = tables.iter().take(TABLES_SHOWN).map(String::as_str).collect();
+                write!(
+                    f,
+                    "the database {database:?} is not empty and not made by dyno; it holds {}",
+                    shown.join(", ")
+                )?;
+                if tables.len() > shown.len() {
+                    write!(f, " and {} more", tables.len() - shown.len())?;
+                }
+                if let Some(named) = yes_write_to {
+                    write!(f, "; --yes-write-to names {named:?}, which is another one")?;
+                }
+                write!(
+                    f,
+                    "\nhint: use an empty database, or, if it may be written to and its tables of the same names replaced, give \
+                     --yes-write-to {database}"
+                )
+            }
+            Self::TableNotOurs { database, table } => write!(
+                f,
+                "the table {table:?} in the database {database:?} exists already and was not made by dyno\n\
+                 hint: use another database, or, if the table may be replaced, give --yes-write-to {database}"
+            ),
+            Self::Failed { database, failure } => {
+                write!(f, "cannot mark the database {database:?} as dyno's: {failure}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ClaimError {}
+
+/// Claims the target's database: marks it when it is empty, and recognises the mark when it is there.
+///
+/// # Errors
+/// [`ClaimError::NotOurs`] when it holds anything else and `yes_write_to` does not name it.
+pub fn claim(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, ClaimError> {
+    let (claim, unmarked) = look(target, options)?;
+    if let Some(mut marker) = unmarked {
+        let failed = |failure| ClaimError::Failed { database: claim.database.clone(), failure };
+        marker.create().map_err(failed)?;
+        marker.record("", options).map_err(failed)?;
+    }
+    Ok(claim)
+}
+
+/// Says what [`claim`] would, and writes nothing.
+///
+/// # Errors
+/// As [`claim`].
+pub fn examine(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, ClaimError> {
+    look(target, options).map(|(claim, _unmarked)| claim)
+}
+
+/// Looks at the database; returns the way to mark it where that is still to be done.
+fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Marker>), ClaimError> {
+    let name = database_name(target);
+    if target.engine == Engine::Null {
+        return Ok((Claim { database: name, is_forced: false, tables: BTreeSet::new() }, None));
+    }
+    let failed = |failure| ClaimError::Failed { database: name.clone(), failure };
+    let mut marker = Marker::open(target).map_err(failed)?;
+    let mut tables = marker.tables().map_err(failed)?;
+    let is_marked = tables.remove(MARKER_TABLE);
+    let ours = if is_marked { marker.recorded().map_err(failed)? } else { BTreeSet::new() };
+    let foreign: Vec<String> = tables.difference(&ours).cloned().collect();
+    let is_named = options.yes_write_to == Some(name.as_str());
+    if !is_marked && !foreign.is_empty() && !is_named {
+        return Err(ClaimError::NotOurs {
+            database: name,
+            tables: foreign,
+            yes_write_to: options.yes_write_to.map(str::to_owned),
+        });
+    }
+    let claim = Claim { database: name.clone(), is_forced: !foreign.is_empty() && is_named, tables: ours };
+    Ok((claim, (!is_marked).then_some(marker)))
+}
+
+impl Claim {
+    /// Writes down tables that are about to be made, before they are, so that none is ever forgotten.
+    ///
+    /// # Errors
+    /// [`ClaimError::TableNotOurs`] when one exists that dyno did not make, unless the claim was forced.
+    pub fn record_tables(
+        &mut self,
+        target: &Target,
+        tables: &[&str],
+        options: &ClaimOptions<'_>,
+    ) -> Result<(), ClaimError> {
+        let fresh: Vec<&str> = tables.iter().copied().filter(|table| !self.tables.contains(*table)).collect();
+        if fresh.is_empty() || target.engine == Engine::Null {
+            return Ok(());
+        }
+        let failed = |failure| ClaimError::Failed { database: self.database.clone(), failure };
+        let mut marker = Marker::open(target).map_err(failed)?;
+        let existing = marker.tables().map_err(failed)?;
+        if let Some(table) = fresh.iter().find(|table| existing.contains(**table))
+            && !self.is_forced
+        {
+            return Err(ClaimError::TableNotOurs {
+                database: self.database.clone(),
+                table: (*table).to_owned(),
+            });
+        }
+        for table in fresh {
+            marker.record(table, options).map_err(failed)?;
+            self.tables.insert(table.to_owned());
+        }
+        Ok(())
+    }
+}
+
+/// Drops the tables that the marker lists, and the marker; returns the tables dropped. A database without marker is left alone.
+///
+/// # Errors
+/// When the database cannot be asked, or a table cannot be dropped.
+pub fn cleanup(target: &Target) -> Result<Vec<String>, ClaimError> {
+    if target.engine == Engine::Null {
+        return Ok(Vec::new());
+    }
+    let failed = |failure| ClaimError::Failed { database: database_name(target), failure };
+    let mut marker = Marker::open(target).map_err(failed)?;
+    let existing = marker.tables().map_err(failed)?;
+    if !existing.contains(MARKER_TABLE) {
+        return Ok(Vec::new());
+    }
+    let ours = marker.recorded().map_err(failed)?;
+    let dropped: Vec<String> = ours.intersection(&existing).cloned().collect();
+    for table in &dropped {
+        marker.drop_table(table).map_err(failed)?;
+    }
+    marker.drop_table(MARKER_TABLE).map_err(failed)?;
+    Ok(dropped)
+}
+
+/// The database's name, as `--yes-write-to` must name it: for SQLite the file's.
+#[must_use]
+pub fn database_name(target: &Target) -> String {
+    match &target.endpoint {
+        Endpoint::File(path) => {
+            path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
+        }
+        _ => target.database.clone(),
+    }
+}
+
+/// The marker table of one database.
+struct Marker {
+    session: Session,
+    engine: Engine,
+}
+
+type Answer<T> = Result<T, OperationFailure>;
+
+impl Marker {
+    fn open(target: &Target) -> Answer<Self> {
+        Ok(Self { session: Session::open(target)?, engine: target.engine })
+    }
+
+    /// Tables, views and sequences of the database that belong to users.
+    fn tables(&mut self) -> Answer<BTreeSet<String>> {
+        let sql = match self.engine {
+            Engine::Mysql => {
+                "SELECT table_name FROM information_schema.tables WHERE table_schema = database()"
+            }
+            // Names outside the schema in which dyno makes its tables are shown with theirs. Objects of extensions do not count.
+            Engine::Postgres => {
+                "SELECT CASE WHEN n.nspname = current_schema() THEN c.relname ELSE n.nspname || '.' || c.relname END \
+                 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+                 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
+                 AND n.nspname NOT LIKE 'pg\\_toast%' AND n.nspname NOT LIKE 'pg\\_temp%' \
+                 AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass \
+                 AND d.objid = c.oid AND d.deptype = 'e')"
+            }
+            Engine::Sqlite | Engine::Null => {
+                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
+            }
+        };
+        Ok(self.session.rows(sql)?.into_iter().flatten().flatten().collect())
+    }
+
+    fn create(&mut self) -> Answer<()> {
+        // MySQL's keys of text need a length; 191 fits every character set and row format.
+        self.session.run(&format!(
+            "CREATE TABLE {MARKER_TABLE} (table_name VARCHAR(191) NOT NULL PRIMARY KEY, experiment VARCHAR(191) NOT NULL, \
+             created_at VARCHAR(40) NOT NULL)"
+        ))
+    }
+
+    fn record(&mut self, table: &str, options: &ClaimOptions<'_>) -> Answer<()> {
+        let experiment: String = options.experiment.chars().take(191).collect();
+        let values =
+            [table, experiment.as_str(), options.created_at].map(|value| self.literal(value)).join(", ");
+        self.session.run(&format!(
+            "INSERT INTO {MARKER_TABLE} (table_name, experiment, created_at) VALUES ({values})"
+        ))
+    }
+
+    fn recorded(&mut self) -> Answer<BTreeSet<String>> {
+        let rows =
+            self.session.rows(&format!("SELECT table_name FROM {MARKER_TABLE} WHERE table_name <> ''"))?;
+        Ok(rows.into_iter().flatten().flatten().collect())
+    }
+
+    fn drop_table(&mut self, table: &str) -> Answer<()> {
+        let quoted = match self.engine {
+            Engine::Mysql => format!("`{}`", table.replace('`', "``")),
+            _ => format!("\"{}\"", table.replace('"', "\"\"")),
+        };
+        self.session.run(&format!("DROP TABLE {quoted}"))
+    }
+
+    fn literal(&self, text: &str) -> String {
+        if self.engine == Engine::Mysql { mysql_literal(text) } else { literal(text) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const OPTIONS: ClaimOptions<'static> =
+        ClaimOptions { experiment: "rush's", created_at: "2026-01-02T03:04:05Z", yes_write_to: None };
+
+    fn database(folder: &tempfile::TempDir) -> Target {
+        Target::new(Engine::Sqlite, Endpoint::File(folder.path().join("shop.db")))
+    }
+
+    fn run(target: &Target, statements: &[&str]) {
+        let mut session = Session::open(target).unwrap();
+        for sql in statements {
+            session.run(sql).unwrap();
+        }
+    }
+
+    #[test]
+    fn an_empty_database_is_marked_and_recognised_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = database(&folder);
+        let mut claim_made = claim(&target, &OPTIONS).unwrap();
+        assert_eq!(claim_made.database, "shop.db");
+        claim_made.record_tables(&target, &["rush"], &OPTIONS).unwrap();
+        run(&target, &["CREATE TABLE rush (id INTEGER)"]);
+        let again = claim(&target, &OPTIONS).unwrap();
+        assert_eq!(again.tables, BTreeSet::from(["rush".to_owned()]));
+        assert!(!again.is_forced);
+    }
+
+    #[test]
+    fn a_database_with_foreign_tables_is_refused_with_its_name_its_tables_and_the_flag() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = database(&folder);
+        run(&target, &["CREATE TABLE customers (id INTEGER)", "CREATE VIEW good AS SELECT * FROM customers"]);
+        let error = claim(&target, &OPTIONS).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "the database \"shop.db\" is not empty and not made by dyno; it holds customers, good\n\
+             hint: use an empty database, or, if it may be written to and its tables of the same names replaced, give \
+             --yes-write-to shop.db"
+        );
+        let wrong = ClaimOptions { yes_write_to: Some("other.db"), ..OPTIONS };
+        let error = claim(&target, &wrong).unwrap_err().to_string();
+        assert!(error.contains("--yes-write-to names \"other.db\", which is another one"), "{error}");
+        let tables = Session::open(&target).unwrap().count("SELECT count(*) FROM sqlite_master").unwrap();
+        assert_eq!(tables, 2, "nothing was written");
+    }
+
+    #[test]
+    fn the_flag_opens_exactly_the_database_it_names() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = database(&folder);
+        run(&target, &["CREATE TABLE customers (id INTEGER)"]);
+        let yes = ClaimOptions { yes_write_to: Some("shop.db"), ..OPTIONS };
+        assert!(claim(&target, &yes).unwrap().is_forced);
+    }
+
+    #[test]
+    fn a_table_that_is_not_ours_is_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = database(&folder);
+        let mut claim_made = claim(&target, &OPTIONS).unwrap();
+        run(&target, &["CREATE TABLE customers (id INTEGER)"]);
+        let error = claim_made.record_tables(&target, &["customers"], &OPTIONS).unwrap_err().to_string();
+        assert!(error.contains("\"customers\"") && error.contains("--yes-write-to shop.db"), "{error}");
+    }
+
+    #[test]
+    fn cleanup_drops_what_dyno_made_and_nothing_else() {
+        let folder = tempfile::tempdir().unwrap();
+        let target = database(&folder);
+        let mut claim_made = claim(&target, &OPTIONS).unwrap();
+        claim_made.record_tables(&target, &["rush", "never made"], &OPTIONS).unwrap();
+        run(&target, &["CREATE TABLE rush (id INTEGER)", "CREATE TABLE theirs (id INTEGER)"]);
+        assert_eq!(cleanup(&target).unwrap(), ["rush"]);
+        let left = Session::open(&target).unwrap().rows("SELECT name FROM sqlite_master").unwrap();
+        assert_eq!(left, [[Some("theirs".to_owned())]]);
+        assert_eq!(cleanup(&target).unwrap(), Vec::<String>::new(), "without a marker nothing is dropped");
+    }
+}

@@ -1,0 +1,83 @@
+//! As whom servers run. They refuse root, so when dyno is root they get their usual user, and otherwise dyno's own.
+
+use super::ServerError;
+use crate::guard::Owner;
+use dyno_model::plan::ServerKind;
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// The user for a kind of server; `None`: dyno's own.
+pub(super) fn for_server(kind: ServerKind) -> Result<Option<Owner>, ServerError> {
+    let user = match kind {
+        ServerKind::Mariadb | ServerKind::Mysql => "mysql",
+        ServerKind::Postgres => "postgres",
+        ServerKind::Sqlite | ServerKind::Null => return Ok(None),
+    };
+    if !rustix::process::geteuid().is_root() {
+        return Ok(None);
+    }
+    let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    match find(&passwd, user).or_else(|| find(&from_directory(user), user)) {
+        Some(owner) => Ok(Some(owner)),
+        None => Err(ServerError::NoUser { kind, user }),
+    }
+}
+
+/// A line of `passwd`: `name:password:user:group:...`.
+fn find(passwd: &str, user: &str) -> Option<Owner> {
+    let line = passwd.lines().find_map(|line| line.strip_prefix(user)?.strip_prefix(':'))?;
+    let mut fields = line.split(':').skip(1);
+    Some(Owner { user: fields.next()?.parse().ok()?, group: fields.next()?.parse().ok()? })
+}
+
+/// Users that come from elsewhere than the file, such as LDAP.
+fn from_directory(user: &str) -> String {
+    let output =
+        Command::new("getent").args(["passwd", user]).stdin(Stdio::null()).stderr(Stdio::null()).output();
+    output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default()
+}
+
+/// The reason why a user cannot get into a folder: one on the way that it may not enter.
+pub(super) fn barrier(folder: &Path, owner: Owner) -> Option<String> {
+    folder.ancestors().find_map(|step| {
+        let metadata = fs::metadata(step).ok()?;
+        let mode = metadata.mode();
+        let may_enter = if metadata.uid() == owner.user {
+            mode & 0o100 != 0
+        } else if metadata.gid() == owner.group {
+            mode & 0o010 != 0
+        } else {
+            mode & 0o001 != 0
+        };
+        (!may_enter)
+            .then(|| format!("the server's user (number {}) may not enter {}", owner.user, step.display()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::PermissionsExt;
+
+    #[test]
+    fn users_are_found_by_their_whole_name() {
+        let passwd = "root:x:0:0:root:/root:/bin/sh\nmysqlx:x:9:9::/:/x\nmysql:x:102:105:MySQL:/nonexistent:/bin/false\n";
+        assert_eq!(find(passwd, "mysql"), Some(Owner { user: 102, group: 105 }));
+        assert_eq!(find(passwd, "postgres"), None);
+    }
+
+    #[test]
+    fn a_folder_behind_a_closed_one_is_out_of_reach_for_others() {
+        let closed = tempfile::tempdir().unwrap();
+        let inner = closed.path().join("inner");
+        fs::create_dir(&inner).unwrap();
+        fs::set_permissions(closed.path(), fs::Permissions::from_mode(0o700)).unwrap();
+        let stranger = Owner { user: 4_000_000_000, group: 4_000_000_000 };
+        let reason = barrier(&inner, stranger).unwrap();
+        assert!(reason.contains(&closed.path().display().to_string()), "{reason}");
+        let metadata = fs::metadata(closed.path()).unwrap();
+        assert_eq!(barrier(closed.path(), Owner { user: metadata.uid(), group: metadata.gid() }), None);
+    }
+}

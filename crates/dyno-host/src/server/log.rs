@@ -1,0 +1,96 @@
+//! The server's log: its end, and what it says about a setting or a port.
+
+use std::fs::File;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
+
+/// How much of a log's end is looked at.
+const END_BYTES: u64 = 64 * 1024;
+
+/// The last lines of a log; none when it cannot be read.
+pub(super) fn tail(path: &Path, lines: usize) -> Vec<String> {
+    let read_end = || -> std::io::Result<String> {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))?;
+        let mut bytes = Vec::new();
+        file.take(END_BYTES).read_to_end(&mut bytes)?;
+        Ok(String::from_utf8_lossy(&bytes).into_owned())
+    };
+    let text = read_end().unwrap_or_default();
+    let all: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
+    all[all.len().saturating_sub(lines)..].iter().map(|line| (*line).to_owned()).collect()
+}
+
+/// True when a server could not have its TCP port, in the words of the servers that dyno starts.
+pub(super) fn is_port_taken(lines: &[String]) -> bool {
+    lines.iter().any(|line| {
+        let line = line.to_ascii_lowercase();
+        line.contains("address already in use")
+            || line.contains("bind on tcp/ip port")
+            || line.contains("could not bind") && line.contains("address")
+    })
+}
+
+/// Lines in which a server complains about a setting: they name it, with `_` or `-`, and are no mere notes.
+pub(super) fn complaints(lines: &[String], setting: &str) -> Vec<String> {
+    let plain = |text: &str| text.to_ascii_lowercase().replace('-', "_");
+    let name = plain(setting);
+    let is_complaint = |line: &&String| {
+        let line = plain(line);
+        let is_error = ["error", "fatal", "unknown", "invalid", "unrecognized", "warning"];
+        is_error.iter().any(|word| line.contains(word)) && contains_word(&line, &name)
+    };
+    lines.iter().filter(is_complaint).cloned().collect()
+}
+
+fn contains_word(line: &str, word: &str) -> bool {
+    let is_inside = |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+    line.match_indices(word).any(|(at, _)| {
+        // An option may be written with dashes in front, which were turned into underscores.
+        let before = line[..at].trim_end_matches("__");
+        !is_inside(before.chars().next_back())
+            && !is_inside(line[at + word.len()..].chars().next().filter(|c| *c != '.'))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_log_comes_without_empty_lines() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "one\n\ntwo\nthree\n\n").unwrap();
+        assert_eq!(tail(file.path(), 2), ["two", "three"]);
+        assert_eq!(tail(file.path(), 9).len(), 3);
+        assert!(tail(Path::new("/nonexistent/log"), 2).is_empty());
+    }
+
+    #[test]
+    fn a_taken_port_is_recognised_in_each_servers_words() {
+        let words = [
+            "2026-11-21 [ERROR] Can't start server: Bind on TCP/IP port. Got error: 98: Address already in use",
+            "2026-11-21T09:11:45Z 0 [ERROR] [MY-010262] [Server] Can't start server: Bind on TCP/IP port: Address already in use",
+            "LOG:  could not bind IPv4 address \"127.0.0.1\": Address already in use",
+        ];
+        for line in words {
+            assert!(is_port_taken(&[line.to_owned()]), "{line}");
+        }
+        assert!(!is_port_taken(&["FATAL:  could not create any TCP/IP sockets".to_owned()]));
+    }
+
+    #[test]
+    fn complaints_name_the_setting_and_not_one_that_contains_it() {
+        let lines = [
+            "[ERROR] /usr/sbin/mariadbd: unknown variable 'innodb-bufer=1'",
+            "[Note] innodb_bufer is fine",
+            "[ERROR] unknown option '--innodb_bufer'",
+            "[ERROR] innodb_bufer_pool is wrong",
+            "FATAL:  unrecognized configuration parameter \"innodb_bufer\"",
+        ]
+        .map(str::to_owned);
+        let found = complaints(&lines, "innodb-bufer");
+        assert_eq!(found, [lines[0].clone(), lines[2].clone(), lines[4].clone()]);
+    }
+}

@@ -1,0 +1,427 @@
+//! The way of a server process: scratch folder, data folder, port, start, first answer, settings.
+
+use super::{
+    Binary, RunningServer, ServerError, ServerProcess, StartOptions, account, kept_log, locate, log,
+    mysql_family, postgres, random_password,
+};
+use crate::guard::{Exit, Guard, GuardError, Launch, Owner, SharedMemory, StopStep};
+use crate::session::Session;
+use crate::settings;
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::plan::{ManagedServer, ServerKind};
+use dyno_model::secret::Secret;
+use dyno_model::target::{Endpoint, Target};
+use std::fs;
+use std::io::Write;
+use std::net::{Ipv4Addr, TcpListener};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, chown};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Limit for making a data folder; it takes about two seconds on an ordinary disk.
+const INITIALISE_LIMIT: Duration = Duration::from_secs(300);
+/// How often a lost race for the port is repeated.
+const PORT_ATTEMPTS: u32 = 5;
+/// Time between two attempts to connect.
+const POLL: Duration = Duration::from_millis(20);
+/// Log lines shown with a failure.
+const LOG_LINES: usize = 15;
+/// Name of the account and of the database that dyno makes.
+pub(super) const ACCOUNT: &str = "dyno";
+/// Longest path of a unix socket: the kernel's 108 bytes include a zero at the end.
+const SOCKET_PATH_MAX: usize = 107;
+
+/// Where a server lives, and what its kind needs to know to start it.
+pub(super) struct Site<'a> {
+    pub(super) server: &'a ManagedServer,
+    pub(super) binary: Binary,
+    pub(super) owner: Option<Owner>,
+    /// The scratch folder.
+    pub(super) folder: PathBuf,
+    /// Folder of the socket, usually the same.
+    pub(super) socket_folder: PathBuf,
+    pub(super) port: u16,
+    pub(super) password: Secret,
+    pub(super) connections: u32,
+}
+
+impl Site<'_> {
+    pub(super) fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// Where temporary files go: to the same file system as the data, and away with it.
+    pub(super) fn temporary(&self) -> PathBuf {
+        self.folder.join("tmp")
+    }
+
+    pub(super) fn log(&self) -> PathBuf {
+        self.folder.join("server.log")
+    }
+
+    fn initialise_log(&self) -> PathBuf {
+        self.folder.join("initialise.log")
+    }
+
+    /// The socket's file. PostgreSQL derives its name from the port.
+    pub(super) fn socket(&self) -> PathBuf {
+        self.socket_folder.join(socket_name(self.binary.kind, self.port))
+    }
+
+    /// The value that the user gave to a setting, under any spelling of its name.
+    pub(super) fn asked(&self, name: &str) -> Option<&str> {
+        let engine = self.binary.kind.engine();
+        let found = self.server.settings.iter().find(|(key, _)| settings::listed_name(engine, key) == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// A file that only the server (and dyno) can read, for what must not stand on a command line.
+    pub(super) fn write_private(&self, name: &str, text: &str) -> Result<PathBuf, ServerError> {
+        let path = self.folder.join(name);
+        let write = || {
+            let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
+            file.write_all(text.as_bytes())?;
+            self.give_away(&path)
+        };
+        write().map_err(|error| scratch_error(&path, &error)).map(|()| path)
+    }
+
+    fn give_away(&self, path: &Path) -> std::io::Result<()> {
+        self.owner.map_or(Ok(()), |owner| chown(path, Some(owner.user), Some(owner.group)))
+    }
+
+    /// A launch of one of the server's programs, in its folder and as its user.
+    pub(super) fn launch(&self, program: PathBuf, arguments: Vec<String>, log: PathBuf) -> Launch {
+        Launch {
+            program,
+            arguments,
+            environment: vec![("TMPDIR".to_owned(), path_text(&self.temporary()))],
+            owner: self.owner,
+            folder: self.folder.clone(),
+            log,
+            input: None,
+            stop: Vec::new(),
+        }
+    }
+}
+
+fn socket_name(kind: ServerKind, port: u16) -> String {
+    if kind == ServerKind::Postgres { format!(".s.PGSQL.{port}") } else { "socket".to_owned() }
+}
+
+/// A path as an argument; orders to the guard are text, so paths that are not UTF-8 were refused before.
+pub(super) fn path_text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// What differs between kinds of servers.
+pub(super) struct Recipe {
+    /// The programs that make the data folder, with their arguments.
+    pub(super) initialise: fn(&Site<'_>) -> Result<Vec<Launch>, ServerError>,
+    /// The server itself.
+    pub(super) launch: fn(&Site<'_>) -> Result<Launch, ServerError>,
+    /// A question whose answer is known to this server only, and the answer.
+    pub(super) identity: fn(&Site<'_>) -> (&'static str, String),
+    /// What is done once it answers.
+    pub(super) furnish: fn(&Site<'_>, &mut Session) -> Result<(), OperationFailure>,
+    /// How it is stopped; what follows is force.
+    pub(super) stop: fn(Duration) -> Vec<StopStep>,
+}
+
+/// A TCP port that nobody has at this moment.
+pub(super) fn free_port() -> std::io::Result<u16> {
+    Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
+}
+
+/// Starts a server process. `next_port` names the port for each attempt.
+pub(super) fn start(
+    server: &ManagedServer,
+    options: &StartOptions,
+    next_port: &mut dyn FnMut() -> std::io::Result<u16>,
+) -> Result<RunningServer, ServerError> {
+    let binary = locate(server.kind, server.bin_dir.as_deref())?;
+    let owner = account::for_server(server.kind)?;
+    let parent = server.scratch.clone().unwrap_or_else(std::env::temp_dir);
+    check_parent(&parent, owner)?;
+    let parent = fs::canonicalize(&parent).map_err(|error| scratch_error(&parent, &error))?;
+
+    let mut guard = Guard::start(&options.guard)?;
+    let prefix = format!("dyno-{}", server.kind);
+    let folder = make_folder(&mut guard, &parent, &prefix, owner)?;
+    let socket_folder = socket_folder(&mut guard, &folder, server.kind, owner)?;
+    let password = random_password().map_err(|error| scratch_error(Path::new("/dev/urandom"), &error))?;
+    let mut site = Site {
+        server,
+        binary,
+        owner,
+        folder,
+        socket_folder,
+        port: 0,
+        password: Secret::new(password),
+        connections: options.connections,
+    };
+    let kept_log = match &options.log_dir {
+        None => None,
+        Some(folder) => {
+            let kept = fs::create_dir_all(folder)
+                .and_then(|()| fs::canonicalize(folder))
+                .map_err(|error| scratch_error(folder, &error))?;
+            let kept = kept_log(&kept, &options.name);
+            guard.keep(site.log(), kept.clone())?;
+            Some(kept)
+        }
+    };
+
+    let recipe = if server.kind == ServerKind::Postgres { postgres::RECIPE } else { mysql_family::RECIPE };
+    initialise(&mut guard, &site, &recipe)?;
+    let (pid, mut session) = launch(&mut guard, &mut site, &recipe, options.ready_timeout, next_port)?;
+    let _ = guard.remove_at_end(shared_memory(pid));
+
+    let query = |doing| move |failure| ServerError::Query { kind: server.kind, doing, failure };
+    (recipe.furnish)(&site, &mut session).map_err(query("making dyno's database"))?;
+    let found =
+        settings::read_with(&mut session, server.kind.engine()).map_err(query("reading its settings"))?;
+    let problems = settings::problems(server.kind.engine(), &server.settings, &found);
+    if !problems.is_empty() {
+        let log = log::tail(&site.log(), LOG_LINES * 4);
+        let words = problems.iter().flat_map(|problem| log::complaints(&log, problem.name())).collect();
+        return Err(ServerError::SettingsDiffer { kind: server.kind, problems, words });
+    }
+    let version = session.server_version();
+    drop(session);
+    Ok(RunningServer {
+        kind: server.kind,
+        version,
+        settings: settings::for_the_record(server.kind.engine(), &server.settings, &found),
+        target: target(&site),
+        socket: Some(site.socket()),
+        guard: Some(guard),
+        process: Some(ServerProcess {
+            pid,
+            log: site.log(),
+            kept_log,
+            stop: (recipe.stop)(Duration::from_secs(30)),
+        }),
+    })
+}
+
+fn scratch_error(path: &Path, error: &std::io::Error) -> ServerError {
+    ServerError::Scratch { path: path.to_owned(), reason: error.to_string() }
+}
+
+/// A missing folder and one out of the server's reach are told before anything is started.
+pub(super) fn check_parent(parent: &Path, owner: Option<Owner>) -> Result<(), ServerError> {
+    let fail = |reason: String| Err(ServerError::Scratch { path: parent.to_owned(), reason });
+    match fs::metadata(parent) {
+        Err(error) => return fail(error.to_string()),
+        Ok(metadata) if !metadata.is_dir() => return fail("it is no folder".to_owned()),
+        Ok(_) => {}
+    }
+    match owner.and_then(|owner| {
+        account::barrier(&fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned()), owner)
+    }) {
+        Some(reason) => fail(reason),
+        None => Ok(()),
+    }
+}
+
+pub(super) fn make_folder(
+    guard: &mut Guard,
+    parent: &Path,
+    prefix: &str,
+    owner: Option<Owner>,
+) -> Result<PathBuf, ServerError> {
+    guard.make_folder(parent, prefix, owner).map_err(|error| match error {
+        GuardError::Refused(reason) => ServerError::Scratch { path: parent.to_owned(), reason },
+        other => ServerError::Guard(other),
+    })
+}
+
+/// The scratch folder, or one of its own with a short path when the socket's would be too long.
+fn socket_folder(
+    guard: &mut Guard,
+    folder: &Path,
+    kind: ServerKind,
+    owner: Option<Owner>,
+) -> Result<PathBuf, ServerError> {
+    let fits = |folder: &Path| folder.join(socket_name(kind, u16::MAX)).as_os_str().len() <= SOCKET_PATH_MAX;
+    if fits(folder) {
+        return Ok(folder.to_owned());
+    }
+    for parent in [std::env::temp_dir(), PathBuf::from("/tmp")] {
+        if fits(&parent.join("dyno-socket-4194304-100"))
+            && check_parent(&parent, owner).is_ok()
+            && let Ok(short) = make_folder(guard, &parent, "dyno-socket", owner)
+        {
+            return Ok(short);
+        }
+    }
+    let reason = format!(
+        "the path of a unix socket in it is longer than {SOCKET_PATH_MAX} bytes, and /tmp cannot be used"
+    );
+    Err(ServerError::Scratch { path: folder.to_owned(), reason })
+}
+
+fn initialise(guard: &mut Guard, site: &Site<'_>, recipe: &Recipe) -> Result<(), ServerError> {
+    let temporary = site.temporary();
+    fs::DirBuilder::new()
+        .mode(0o700)
+        .create(&temporary)
+        .and_then(|()| site.give_away(&temporary))
+        .map_err(|error| scratch_error(&temporary, &error))?;
+    for launch in (recipe.initialise)(site)? {
+        let program = launch.program.clone();
+        guard.launch(launch)?;
+        let exit = guard.wait_exit(INITIALISE_LIMIT)?;
+        if !exit.is_some_and(|exit| exit.is_success()) {
+            let log = log::tail(&site.initialise_log(), LOG_LINES);
+            return Err(refusal(site, &log).unwrap_or(ServerError::Initialise {
+                kind: site.binary.kind,
+                program,
+                exit,
+                log,
+            }));
+        }
+    }
+    Ok(())
+}
+
+/// How waiting for a server ended without an answer.
+enum NoAnswer {
+    Ended(Exit),
+    Late(Option<OperationFailure>),
+    Unsupported(OperationFailure),
+    Lost(GuardError),
+}
+
+/// Starts the server and waits for its first answer; again with another port when it could not have this one.
+fn launch(
+    guard: &mut Guard,
+    site: &mut Site<'_>,
+    recipe: &Recipe,
+    limit: Duration,
+    next_port: &mut dyn FnMut() -> std::io::Result<u16>,
+) -> Result<(u32, Session), ServerError> {
+    let kind = site.binary.kind;
+    for attempt in 1.. {
+        site.port =
+            next_port().map_err(|error| scratch_error(Path::new("a TCP port on 127.0.0.1"), &error))?;
+        let mut launch = (recipe.launch)(site)?;
+        // dyno is gone then, and nobody looks at the data again.
+        launch.stop = (recipe.stop)(Duration::from_secs(10));
+        let pid = guard.launch(launch)?;
+        let no_answer = match wait_ready(guard, site, recipe, limit) {
+            Ok(session) => return Ok((pid, session)),
+            Err(no_answer) => no_answer,
+        };
+        let log = log::tail(&site.log(), LOG_LINES * 4);
+        match no_answer {
+            NoAnswer::Ended(_) if log::is_port_taken(&log) && attempt < PORT_ATTEMPTS => {
+                // The next attempt must not find this one's words.
+                let _ = fs::write(site.log(), "");
+            }
+            NoAnswer::Ended(exit) => {
+                return Err(refusal(site, &log).unwrap_or_else(|| ServerError::Ended {
+                    kind,
+                    exit,
+                    log: last(log),
+                }));
+            }
+            NoAnswer::Late(failure) => {
+                return Err(ServerError::NotReady {
+                    kind,
+                    seconds: limit.as_secs(),
+                    last: failure,
+                    log: last(log),
+                });
+            }
+            NoAnswer::Unsupported(failure) => {
+                return Err(ServerError::Query { kind, doing: "connecting to it", failure });
+            }
+            NoAnswer::Lost(error) => return Err(error.into()),
+        }
+    }
+    unreachable!("the last attempt returns")
+}
+
+fn last(mut log: Vec<String>) -> Vec<String> {
+    log.split_off(log.len().saturating_sub(LOG_LINES))
+}
+
+/// Connects until the server answers who it is.
+fn wait_ready(guard: &Guard, site: &Site<'_>, recipe: &Recipe, limit: Duration) -> Result<Session, NoAnswer> {
+    let deadline = Instant::now() + limit;
+    // A connection may sit in the queue of a server that does not take any yet; a short limit comes back to look
+    // whether the process still lives.
+    let target = Target { connect_timeout: Duration::from_secs(2), ..target(site) };
+    let (question, answer) = (recipe.identity)(site);
+    loop {
+        let failure =
+            match Session::open(&target).and_then(|mut session| Ok((session.first(question)?, session))) {
+                Ok((Some(found), session)) if found.trim_end_matches('/') == answer.trim_end_matches('/') => {
+                    return Ok(session);
+                }
+                Ok((found, _)) => {
+                    let found = found.unwrap_or_default();
+                    OperationFailure::new(
+                        FailureKind::Other,
+                        format!("another server answers on port {} ({found})", site.port),
+                    )
+                }
+                Err(failure) => failure,
+            };
+        match guard.wait_exit(POLL) {
+            Ok(Some(exit)) => return Err(NoAnswer::Ended(exit)),
+            Err(error) => return Err(NoAnswer::Lost(error)),
+            Ok(None) if failure.kind == FailureKind::Unsupported => {
+                return Err(NoAnswer::Unsupported(failure));
+            }
+            Ok(None) if Instant::now() >= deadline => return Err(NoAnswer::Late(Some(failure))),
+            Ok(None) => {}
+        }
+    }
+}
+
+fn target(site: &Site<'_>) -> Target {
+    let endpoint = Endpoint::Tcp { host: Ipv4Addr::LOCALHOST.to_string(), port: site.port };
+    Target {
+        user: ACCOUNT.to_owned(),
+        password: site.password.clone(),
+        database: ACCOUNT.to_owned(),
+        ..Target::new(site.binary.kind.engine(), endpoint)
+    }
+}
+
+/// The setting that the server stopped at, if its log complains about one that was asked for.
+fn refusal(site: &Site<'_>, log: &[String]) -> Option<ServerError> {
+    site.server.settings.iter().find_map(|(name, value)| {
+        let words = log::complaints(log, name);
+        (!words.is_empty()).then(|| ServerError::SettingRefused {
+            kind: site.binary.kind,
+            name: name.clone(),
+            value: value.clone(),
+            words,
+        })
+    })
+}
+
+/// Shared memory of a running process, from its memory map: files below `/dev/shm`, and System V segments, whose inode
+/// number is their identifier.
+fn shared_memory(pid: u32) -> SharedMemory {
+    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
+    let mut shared = SharedMemory::default();
+    for line in maps.lines() {
+        // address permissions offset device inode path
+        let mut fields = line.split_whitespace();
+        let (inode, path) =
+            (fields.nth(4).and_then(|inode| inode.parse::<u64>().ok()), fields.next().unwrap_or(""));
+        if path.starts_with("/dev/shm/PostgreSQL.") {
+            shared.files.push(PathBuf::from(path));
+        } else if path.starts_with("/SYSV") {
+            shared.system_v.extend(inode);
+        }
+    }
+    shared.files.dedup();
+    shared.system_v.dedup();
+    shared
+}

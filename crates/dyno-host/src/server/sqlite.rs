@@ -1,0 +1,126 @@
+//! Embedded SQLite on a scratch file. Its settings are pragmas.
+
+use super::process::{check_parent, make_folder};
+use super::{RunningServer, ServerError, StartOptions};
+use crate::guard::Guard;
+use crate::session::Session;
+use crate::settings::{self, SettingProblem};
+use dyno_model::failure::OperationFailure;
+use dyno_model::plan::{ManagedServer, ServerKind};
+use dyno_model::target::{Endpoint, Engine, Target};
+use std::collections::BTreeMap;
+
+/// Pragmas that are no settings.
+pub(super) const RESERVED: [(&[&str], &str); 1] = [(
+    &[
+        "application_id",
+        "incremental_vacuum",
+        "integrity_check",
+        "key",
+        "optimize",
+        "quick_check",
+        "rekey",
+        "schema_version",
+        "shrink_memory",
+        "table_info",
+        "user_version",
+        "wal_checkpoint",
+        "writable_schema",
+    ],
+    "this pragma is an action or a mark, no setting, and dyno gives settings only",
+)];
+
+/// Pragmas that belong to the file, in the order in which they must be given; the page size only takes effect before
+/// the journal becomes a write-ahead log. All others belong to a connection.
+const OF_THE_FILE: [&str; 3] = ["encoding", "page_size", "auto_vacuum"];
+
+/// A word, a number or a quoted text: nothing that could end the statement.
+pub(super) fn is_pragma_value(value: &str) -> bool {
+    let inner = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\'')).unwrap_or(value);
+    !inner.is_empty() && inner.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.+".contains(&byte))
+}
+
+pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, ServerError> {
+    let kind = ServerKind::Sqlite;
+    let parent = server.scratch.clone().unwrap_or_else(std::env::temp_dir);
+    check_parent(&parent, None)?;
+    let parent = std::fs::canonicalize(&parent)
+        .map_err(|error| ServerError::Scratch { path: parent.clone(), reason: error.to_string() })?;
+    let mut guard = Guard::start(&options.guard)?;
+    let folder = make_folder(&mut guard, &parent, "dyno-sqlite", None)?;
+    let mut target = Target::new(Engine::Sqlite, Endpoint::File(folder.join("dyno.db")));
+
+    let asked: BTreeMap<&str, &str> =
+        server.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+    let pragma = |name: &str, value: &str| format!("PRAGMA {name} = {value}");
+    let query = |doing| move |failure| ServerError::Query { kind, doing, failure };
+    let find =
+        |name: &str| asked.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| *value);
+    let mut session = Session::open(&target).map_err(query("opening its scratch file"))?;
+    for name in OF_THE_FILE {
+        if let Some(value) = find(name) {
+            session.run(&pragma(name, value)).map_err(query("setting a pragma"))?;
+        }
+    }
+    let is_wal = find("journal_mode").is_some_and(|mode| mode.eq_ignore_ascii_case("wal"));
+    if is_wal {
+        session.run(&pragma("journal_mode", "wal")).map_err(query("setting journal_mode"))?;
+    }
+    drop(session);
+    for (name, value) in &asked {
+        // A write-ahead log is a property of the file: asking for it again would take locks.
+        let is_done = OF_THE_FILE.iter().any(|done| done.eq_ignore_ascii_case(name))
+            || is_wal && name.eq_ignore_ascii_case("journal_mode");
+        if !is_done {
+            target.session_setup.push(pragma(name, value));
+        }
+    }
+
+    let mut session = Session::open(&target).map_err(query("opening its scratch file"))?;
+    let found = read_back(&mut session, &server.settings).map_err(query("reading its pragmas"))?;
+    let problems: Vec<SettingProblem> = settings::problems(Engine::Sqlite, &server.settings, &found);
+    if !problems.is_empty() {
+        return Err(ServerError::SettingsDiffer { kind, problems, words: Vec::new() });
+    }
+    let version = session.server_version();
+    drop(session);
+    Ok(RunningServer {
+        kind,
+        version,
+        settings: settings::for_the_record(Engine::Sqlite, &server.settings, &found),
+        target,
+        socket: None,
+        guard: Some(guard),
+        process: None,
+    })
+}
+
+/// Pragmas that matter, and those asked for.
+fn read_back(
+    session: &mut Session,
+    asked: &BTreeMap<String, String>,
+) -> Result<BTreeMap<String, settings::Setting>, OperationFailure> {
+    let mut found = settings::read_with(session, Engine::Sqlite)?;
+    for name in asked.keys() {
+        let listed = settings::listed_name(Engine::Sqlite, name);
+        if let Some(setting) = settings::read_pragma(session, &listed)? {
+            found.insert(listed, setting);
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pragma_values_cannot_end_the_statement() {
+        for value in ["WAL", "-2000", "'UTF-8'", "0.5"] {
+            assert!(is_pragma_value(value), "{value}");
+        }
+        for value in ["", "1; DROP TABLE x", "'a' --", "wal)", "''"] {
+            assert!(!is_pragma_value(value), "{value}");
+        }
+    }
+}

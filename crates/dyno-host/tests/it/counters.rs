@@ -1,0 +1,56 @@
+//! What servers count agrees with what was done.
+
+use crate::{ask, open_folder, running};
+use dyno_host::counters::{delta, snapshot};
+use dyno_model::plan::ServerKind;
+use dyno_testkit::wait_until;
+use std::time::Duration;
+
+#[test]
+fn the_mysql_family_counts_statements_by_kind() {
+    for kind in [ServerKind::Mariadb, ServerKind::Mysql] {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        let target = server.target();
+        ask(&target, "CREATE TABLE t (id INTEGER)");
+        let before = snapshot(&target).unwrap();
+        for _ in 0..3 {
+            ask(&target, "INSERT INTO t VALUES (1)");
+        }
+        ask(&target, "SELECT * FROM t");
+        let grown = delta(&before, &snapshot(&target).unwrap());
+        assert_eq!(grown.get("Com_insert"), Some(&3), "{kind}: {grown:?}");
+        assert_eq!(grown.get("Com_select"), Some(&1), "{kind}: {grown:?}");
+        assert_eq!(grown.get("Com_update"), None, "{kind}: {grown:?}");
+    }
+}
+
+#[test]
+fn postgres_counts_transactions_and_with_its_library_statements_by_kind() {
+    let scratch = open_folder();
+    let settings = [("shared_preload_libraries", "pg_stat_statements")];
+    let Some(server) = running(ServerKind::Postgres, scratch.path(), &settings) else { return };
+    let target = server.target();
+    ask(&target, "CREATE TABLE t (id INTEGER)");
+    let before = snapshot(&target).unwrap();
+    for _ in 0..3 {
+        ask(&target, "INSERT INTO t VALUES (1)");
+    }
+    ask(&target, "SELECT * FROM t");
+    // Sessions report when they end, and a new session may look before an old one has ended.
+    let mut grown = delta(&before, &snapshot(&target).unwrap());
+    wait_until("all sessions have reported", Duration::from_secs(10), || {
+        grown = delta(&before, &snapshot(&target).unwrap());
+        grown.get("tup_inserted") == Some(&3)
+    });
+    assert_eq!(grown.get("calls.INSERT"), Some(&3), "{grown:?}");
+    assert!(grown["xact_commit"] >= 5, "four statements and the first snapshot's: {grown:?}");
+    assert!(grown["wal_records"] > 0, "{grown:?}");
+}
+
+#[test]
+fn embedded_databases_count_nothing() {
+    let scratch = open_folder();
+    let server = running(ServerKind::Sqlite, scratch.path(), &[]).unwrap();
+    assert!(snapshot(&server.target()).unwrap().is_empty());
+}

@@ -1,0 +1,70 @@
+//! Servers are really started here; each test has its own, in its own scratch folder.
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod counters;
+mod lifecycle;
+mod marker;
+mod no_trace;
+mod probe;
+mod settings;
+
+use dyno_drivers::{Connection, Driver, Io, Table, block_on};
+use dyno_host::guard::GuardCommand;
+use dyno_host::server::{RunningServer, StartOptions, start};
+use dyno_model::plan::{ManagedServer, ServerKind};
+use dyno_model::target::Target;
+use dyno_testkit::{TempDir, require_server};
+use std::path::Path;
+
+/// The kinds that are processes.
+const PROCESSES: [ServerKind; 3] = [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres];
+
+/// The kinds that hold data.
+const DATABASES: [ServerKind; 4] =
+    [ServerKind::Sqlite, ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres];
+
+fn guard() -> GuardCommand {
+    GuardCommand { program: env!("CARGO_BIN_EXE_dyno-server").into(), arguments: vec!["guard".into()] }
+}
+
+fn options() -> StartOptions {
+    StartOptions::new("Test server", guard())
+}
+
+/// A folder for scratch folders that servers' users may enter.
+fn open_folder() -> TempDir {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(folder.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+    folder
+}
+
+fn described(kind: ServerKind, scratch: &Path, settings: &[(&str, &str)]) -> Option<ManagedServer> {
+    let mut server = require_server(kind)?;
+    server.scratch = Some(scratch.to_owned());
+    server.settings =
+        settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+    Some(server)
+}
+
+/// A running server with its scratch folder in `scratch`.
+fn running(kind: ServerKind, scratch: &Path, settings: &[(&str, &str)]) -> Option<RunningServer> {
+    let server = described(kind, scratch, settings)?;
+    Some(start(&server, &options()).unwrap_or_else(|error| panic!("{error}")))
+}
+
+fn connect(target: &Target) -> Connection {
+    block_on(Connection::connect(target, &Io::Blocking)).unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+fn ask(target: &Target, sql: &str) -> Table {
+    let mut connection = connect(target);
+    let mut table = Table::default();
+    block_on(connection.query(sql, &mut table)).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+    block_on(connection.close());
+    table
+}
+
+fn is_empty(folder: &Path) -> bool {
+    std::fs::read_dir(folder).unwrap().next().is_none()
+}

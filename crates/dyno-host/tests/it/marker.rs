@@ -1,0 +1,45 @@
+//! The production guard on every engine.
+
+use crate::{DATABASES, ask, open_folder, running};
+use dyno_host::marker::{ClaimOptions, claim, cleanup, database_name};
+
+#[test]
+fn every_engine_marks_recognises_refuses_and_cleans_up() {
+    for kind in DATABASES {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        let target = server.target();
+        let options = ClaimOptions {
+            experiment: "it's \\ rush",
+            created_at: "2026-01-02T03:04:05Z",
+            yes_write_to: None,
+        };
+        let mut ours = claim(&target, &options).unwrap_or_else(|error| panic!("{kind}: {error}"));
+        ours.record_tables(&target, &["rush", "odd `\"name"], &options).unwrap();
+        ask(&target, "CREATE TABLE rush (id INTEGER)");
+        ask(
+            &target,
+            if kind.engine() == dyno_model::target::Engine::Mysql {
+                "CREATE TABLE `odd ``\"name` (id INTEGER)"
+            } else {
+                "CREATE TABLE \"odd `\"\"name\" (id INTEGER)"
+            },
+        );
+        let again = claim(&target, &options).unwrap();
+        assert_eq!(again.tables.len(), 2, "{kind}");
+        let experiment = ask(&target, "SELECT experiment FROM dyno_marker WHERE table_name = ''");
+        assert_eq!(experiment.first(), Some("it's \\ rush"), "{kind}");
+
+        ask(&target, "CREATE TABLE theirs (id INTEGER)");
+        assert_eq!(cleanup(&target).unwrap().len(), 2, "{kind}");
+        assert_eq!(ask(&target, "SELECT count(*) FROM theirs").first(), Some("0"), "{kind}");
+        let error = claim(&target, &options).unwrap_err().to_string();
+        let name = database_name(&target);
+        assert!(
+            error.contains("it holds theirs\n") && error.contains(&format!("--yes-write-to {name}")),
+            "{kind}: {error}"
+        );
+        let yes = ClaimOptions { yes_write_to: Some(&name), ..options };
+        assert!(claim(&target, &yes).unwrap().is_forced, "{kind}");
+    }
+}

@@ -1,0 +1,99 @@
+//! What preflight is told by real servers, and systems that run already.
+
+use crate::{PROCESSES, connect, open_folder, running};
+use dyno_drivers::{Driver, block_on};
+use dyno_host::existing::{self, ExistingError};
+use dyno_host::probe::{connection_limit, foreign_sessions, replication, shares_machine};
+use dyno_model::failure::FailureKind;
+use dyno_model::plan::{ExistingSystem, PasswordSource, ServerKind};
+use dyno_model::target::{QueryMode, Target, Tls};
+use dyno_testkit::wait_until;
+use std::time::Duration;
+
+#[test]
+fn a_servers_limit_counts_what_others_hold() {
+    for kind in PROCESSES {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), &[("max_connections", "20")]) else { continue };
+        let target = server.target();
+        let limit = || connection_limit(&target).unwrap().unwrap();
+        wait_until("earlier sessions have ended", Duration::from_secs(10), || limit().in_use == 0);
+        assert_eq!((limit().max, limit().per_user), (20, None), "{kind}");
+        let mut others = [connect(&target), connect(&target)];
+        wait_until("both are counted", Duration::from_secs(10), || {
+            limit().in_use == 2 && limit().available() == 18
+        });
+        for other in &mut others {
+            block_on(other.close());
+        }
+        assert!(shares_machine(&target.endpoint));
+    }
+}
+
+#[test]
+fn foreign_sessions_are_seen_and_a_fresh_server_has_none() {
+    for kind in PROCESSES {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        let target = server.target();
+        let count = || foreign_sessions(&target).unwrap().len();
+        wait_until("earlier sessions have ended", Duration::from_secs(10), || count() == 0);
+        let mut other = connect(&target);
+        let seen = foreign_sessions(&target).unwrap();
+        assert_eq!(
+            (seen.len(), seen[0].user.as_str(), seen[0].database.as_str()),
+            (1, "dyno", "dyno"),
+            "{kind}: {seen:?}"
+        );
+        block_on(other.close());
+        assert!(replication(&target).unwrap().is_absent(), "{kind}");
+    }
+}
+
+fn existing(target: &Target, password: PasswordSource) -> ExistingSystem {
+    ExistingSystem {
+        engine: target.engine,
+        endpoint: target.endpoint.clone(),
+        user: target.user.clone(),
+        password,
+        database: target.database.clone(),
+        tls: Tls::Off,
+    }
+}
+
+#[test]
+fn a_system_that_runs_already_tells_its_version_and_settings() {
+    for kind in PROCESSES {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        let target = server.target();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), target.password.reveal()).unwrap();
+        let system = existing(&target, PasswordSource::File(file.path().to_owned()));
+        let connected = existing::connect(&system, QueryMode::Prepared, Duration::from_secs(10)).unwrap();
+        assert_eq!(connected.version, server.version());
+        assert_eq!(
+            connected.settings.get("max_connections"),
+            server.settings_read_back().get("max_connections")
+        );
+        assert!(connected.settings.len() >= 15, "{kind}: {:?}", connected.settings);
+
+        std::fs::write(file.path(), "wrong-s3cret").unwrap();
+        let error = existing::connect(&system, QueryMode::Prepared, Duration::from_secs(10)).unwrap_err();
+        assert!(
+            matches!(&error, ExistingError::Connect { failure, .. } if failure.kind == FailureKind::Authentication),
+            "{kind}: {error}"
+        );
+        assert!(!error.to_string().contains("wrong-s3cret"), "{error}");
+    }
+}
+
+#[test]
+fn a_database_file_is_a_system_too() {
+    let scratch = open_folder();
+    let server = running(ServerKind::Sqlite, scratch.path(), &[("journal_mode", "wal")]).unwrap();
+    let system = existing(&server.target(), PasswordSource::None);
+    let connected = existing::connect(&system, QueryMode::Prepared, Duration::from_secs(10)).unwrap();
+    assert_eq!(connected.settings["journal_mode"], "wal");
+    assert_eq!(connection_limit(&connected.target).unwrap(), None);
+}

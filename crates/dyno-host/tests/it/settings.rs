@@ -1,0 +1,203 @@
+//! Settings are applied, read back, and refused in the server's own words.
+
+use crate::{described, is_empty, open_folder, options, running};
+use dyno_host::server::{ServerError, start};
+use dyno_model::plan::ServerKind;
+
+/// Names and values.
+type Pairs = &'static [(&'static str, &'static str)];
+
+#[test]
+fn settings_are_applied_and_read_back() {
+    let rows: [(ServerKind, Pairs, Pairs); 4] = [
+        (
+            ServerKind::Mariadb,
+            &[
+                ("innodb-buffer-pool-size", "64M"),
+                ("innodb_flush_log_at_trx_commit", "2"),
+                ("thread_handling", "pool-of-threads"),
+                ("transaction-isolation", "READ-COMMITTED"),
+                ("max_connections", "77"),
+                ("innodb_page_size", "8k"),
+            ],
+            &[
+                ("innodb_buffer_pool_size", "67108864"),
+                ("innodb_flush_log_at_trx_commit", "2"),
+                ("thread_handling", "pool-of-threads"),
+                ("transaction_isolation", "READ-COMMITTED"),
+                ("max_connections", "77"),
+                ("innodb_page_size", "8192"),
+                ("innodb_doublewrite", "ON"),
+                ("log_bin", "OFF"),
+                ("local_infile", "ON"),
+            ],
+        ),
+        (
+            ServerKind::Mysql,
+            &[("innodb_buffer_pool_size", "256M"), ("sync_binlog", "0"), ("skip-log-bin", "")],
+            &[
+                ("innodb_buffer_pool_size", "268435456"),
+                ("sync_binlog", "0"),
+                ("log_bin", "OFF"),
+                ("innodb_flush_log_at_trx_commit", "1"),
+                ("transaction_isolation", "REPEATABLE-READ"),
+            ],
+        ),
+        (
+            ServerKind::Postgres,
+            &[
+                ("shared_buffers", "64MB"),
+                ("checkpoint_timeout", "10min"),
+                ("synchronous_commit", "false"),
+                ("default_transaction_isolation", "repeatable read"),
+            ],
+            &[
+                ("shared_buffers", "64MB"),
+                ("checkpoint_timeout", "10min"),
+                ("synchronous_commit", "off"),
+                ("default_transaction_isolation", "repeatable read"),
+                ("fsync", "on"),
+                ("full_page_writes", "on"),
+                ("max_connections", "100"),
+            ],
+        ),
+        (
+            ServerKind::Sqlite,
+            &[
+                ("journal_mode", "WAL"),
+                ("synchronous", "NORMAL"),
+                ("page_size", "8192"),
+                ("cache_size", "-4000"),
+            ],
+            &[
+                ("journal_mode", "wal"),
+                ("synchronous", "normal"),
+                ("page_size", "8192"),
+                ("cache_size", "-4000"),
+                ("temp_store", "default"),
+            ],
+        ),
+    ];
+    for (kind, asked, expected) in rows {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), asked) else { continue };
+        let found = server.settings_read_back();
+        for (name, value) in expected {
+            assert_eq!(found.get(*name).map(String::as_str), Some(*value), "{kind}: {name} in {found:#?}");
+        }
+    }
+}
+
+#[test]
+fn the_defaults_that_durability_depends_on_stay_the_servers_own() {
+    let rows: [(ServerKind, Pairs); 3] = [
+        (
+            ServerKind::Mariadb,
+            &[("innodb_flush_log_at_trx_commit", "1"), ("sync_binlog", "0"), ("innodb_doublewrite", "ON")],
+        ),
+        (
+            ServerKind::Mysql,
+            &[("innodb_flush_log_at_trx_commit", "1"), ("sync_binlog", "1"), ("log_bin", "ON")],
+        ),
+        (ServerKind::Postgres, &[("fsync", "on"), ("synchronous_commit", "on"), ("full_page_writes", "on")]),
+    ];
+    for (kind, expected) in rows {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        for (name, value) in expected {
+            assert_eq!(
+                server.settings_read_back().get(*name).map(String::as_str),
+                Some(*value),
+                "{kind}: {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn an_unknown_setting_is_refused_in_the_servers_own_words() {
+    for (kind, words) in [
+        (ServerKind::Mariadb, "unknown variable 'no_such_setting=1'"),
+        (ServerKind::Mysql, "unknown variable 'no_such_setting=1'"),
+        (ServerKind::Postgres, "unrecognized configuration parameter \"no_such_setting\""),
+    ] {
+        let scratch = open_folder();
+        let Some(server) = described(kind, scratch.path(), &[("no_such_setting", "1")]) else { continue };
+        let error = start(&server, &options()).err().expect("an unknown setting");
+        assert!(
+            matches!(&error, ServerError::SettingRefused { name, .. } if name == "no_such_setting"),
+            "{kind}: {error}"
+        );
+        let text = error.to_string();
+        assert!(
+            text.starts_with(&format!(
+                "{kind} refuses the setting \"no_such_setting\" = \"1\". It says:\n  | "
+            )),
+            "{text}"
+        );
+        assert!(text.contains(words), "{text}");
+        assert!(is_empty(scratch.path()), "{kind}");
+    }
+}
+
+#[test]
+fn a_value_that_the_server_cannot_read_is_refused_in_its_own_words() {
+    for (kind, name, value) in [
+        (ServerKind::Mariadb, "thread_handling", "threads-of-pool"),
+        (ServerKind::Mysql, "transaction-isolation", "much"),
+        (ServerKind::Postgres, "shared_buffers", "much"),
+    ] {
+        let scratch = open_folder();
+        let Some(server) = described(kind, scratch.path(), &[(name, value)]) else { continue };
+        let error = start(&server, &options()).err().expect("a broken value").to_string();
+        assert!(error.contains(&format!("refuses the setting {name:?} = {value:?}")), "{kind}: {error}");
+    }
+}
+
+#[test]
+fn a_setting_that_did_not_take_effect_names_asked_and_found() {
+    let rows: [(ServerKind, &str, &str, &str); 6] = [
+        // The server goes up to its smallest value with a warning only.
+        (ServerKind::Mariadb, "max_connections", "5", "asked for \"5\", the server has \"10\""),
+        (ServerKind::Mysql, "table_open_cache", "0", "asked for \"0\", the server has \"1\""),
+        // What is no number counts as 0; the server says so in its log.
+        (ServerKind::Mysql, "innodb_buffer_pool_size", "much", "value 0 adjusted to 5242880"),
+        // Names with a dot are taken without a word, and kept from the list of settings.
+        (ServerKind::Postgres, "dyno.nonsense", "1", "the server has no setting \"dyno.nonsense\""),
+        // Unknown pragmas are passed over without a word.
+        (ServerKind::Sqlite, "journal_modus", "wal", "the server has no setting \"journal_modus\""),
+        // A value that SQLite does not know leaves the old one in force.
+        (ServerKind::Sqlite, "journal_mode", "wol", "asked for \"wol\", the server has \"delete\""),
+    ];
+    for (kind, name, value, words) in rows {
+        let scratch = open_folder();
+        let Some(server) = described(kind, scratch.path(), &[(name, value)]) else { continue };
+        let error = start(&server, &options()).err().unwrap_or_else(|| panic!("{kind}: {name} took effect"));
+        assert!(matches!(error, ServerError::SettingsDiffer { .. }), "{kind}: {error}");
+        let text = error.to_string();
+        assert!(text.contains(&format!("{name:?}")) && text.contains(words), "{kind}: {text}");
+        assert!(is_empty(scratch.path()), "{kind}");
+    }
+}
+
+#[test]
+fn wal_and_other_pragmas_hold_on_every_connection() {
+    let scratch = open_folder();
+    let server = running(
+        ServerKind::Sqlite,
+        scratch.path(),
+        &[("journal_mode", "wal"), ("synchronous", "off"), ("busy_timeout", "1234")],
+    );
+    let target = server.as_ref().unwrap().target();
+    for _ in 0..2 {
+        assert_eq!(crate::ask(&target, "PRAGMA journal_mode").first(), Some("wal"));
+        assert_eq!(crate::ask(&target, "PRAGMA synchronous").first(), Some("0"));
+        assert_eq!(crate::ask(&target, "PRAGMA busy_timeout").first(), Some("1234"));
+    }
+    assert_eq!(
+        target.session_setup.len(),
+        2,
+        "the journal mode is a property of the file: {:?}",
+        target.session_setup
+    );
+}
