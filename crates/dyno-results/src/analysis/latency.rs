@@ -64,11 +64,11 @@ fn value_at(histogram: &Histogram<u64>, percentile: f64) -> u64 {
 pub(super) fn curves(view: &View<'_>) -> Vec<PercentileCurve> {
     view.treatments()
         .map(|(treatment, _)| {
-            let merged = merged_transactions(view, treatment);
+            let merged = &view.merged[treatment];
             PercentileCurve {
                 treatment,
                 count: merged.len(),
-                merged: curve(&merged),
+                merged: curve(merged),
                 repeats: trial_histograms(view, treatment).map(curve).collect(),
             }
         })
@@ -76,19 +76,31 @@ pub(super) fn curves(view: &View<'_>) -> Vec<PercentileCurve> {
         .collect()
 }
 
-/// Points at equal distances on the axis `log(1 / (1 - p))`, from 0 to where [`BEYOND_MIN`] values lie beyond.
+/// Points at equal distances on the axis `log(1 / (1 - p))`, from 0 to where [`BEYOND_MIN`] values lie beyond; one pass
+/// over the histogram.
 fn curve(histogram: &Histogram<u64>) -> Vec<PercentilePoint> {
+    let count = histogram.len() as f64;
     let mut points = Vec::new();
+    let mut recorded = histogram.iter_recorded();
     for step in 0.. {
         let one_in = 2f64.powf(f64::from(step) / f64::from(STEPS_PER_HALVING));
-        if histogram.len() as f64 / one_in < BEYOND_MIN {
+        if count / one_in < BEYOND_MIN {
             break;
         }
-        let percentile = 100.0 * (1.0 - 1.0 / one_in);
-        let value_ms = value_at(histogram, percentile) as f64 / 1e6;
-        points.push(PercentilePoint { percentile, one_in, value_ms });
+        let share = 1.0 - 1.0 / one_in;
+        // The percentile is the first recorded value at or below which this share of all values lies.
+        let wanted = (share * count).ceil().max(1.0) as u64;
+        let mut below = points.last().map_or(0, |(below, _): &(u64, PercentilePoint)| *below);
+        let mut value = points.last().map_or(0.0, |(_, point)| point.value_ms);
+        while below < wanted
+            && let Some(next) = recorded.next()
+        {
+            below += next.count_at_value();
+            value = histogram.highest_equivalent(next.value_iterated_to()).min(histogram.max()) as f64 / 1e6;
+        }
+        points.push((below, PercentilePoint { percentile: 100.0 * share, one_in, value_ms: value }));
     }
-    points
+    points.into_iter().map(|(_, point)| point).collect()
 }
 
 pub(super) fn statements(view: &View<'_>) -> Vec<StatementTable> {
@@ -112,7 +124,7 @@ fn transaction_row(view: &View<'_>, treatment: usize) -> StatementRow {
         failed: sum(|ledger| ledger.failed),
         unfinished: sum(|ledger| ledger.unfinished),
         rows: 0,
-        latency: summary(&merged_transactions(view, treatment)),
+        latency: summary(&view.merged[treatment]),
     }
 }
 
@@ -170,6 +182,15 @@ mod tests {
         assert!(last.one_in <= 1000.0 && last.one_in > 800.0, "{last:?}");
         assert!(points.windows(2).all(|pair| pair[0].value_ms <= pair[1].value_ms));
         assert!(curve(&histogram(1..=9)).is_empty());
+    }
+
+    #[test]
+    fn a_curve_agrees_with_the_histograms_own_percentiles() {
+        let histogram = histogram((1..=5_000).map(|i| 1_000 + i * i));
+        for point in curve(&histogram) {
+            let own = value_at(&histogram, point.percentile) as f64 / 1e6;
+            assert!((point.value_ms - own).abs() <= own * 0.002, "{point:?} against {own}");
+        }
     }
 
     #[test]

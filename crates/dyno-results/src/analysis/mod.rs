@@ -26,6 +26,7 @@ use dyno_model::failure::FailureKind;
 use dyno_model::finding::Severity;
 use dyno_model::plan::{Metric, Plan, Treatment};
 use dyno_model::record::TrialRecord;
+use hdrhistogram::Histogram;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Confidence of all intervals.
@@ -72,6 +73,8 @@ struct View<'a> {
     line_of: Vec<usize>,
     /// Records of measured trials by treatment, in run order.
     records: BTreeMap<usize, Vec<&'a TrialRecord>>,
+    /// Transactions of each treatment's valid trials, merged.
+    merged: Vec<Histogram<u64>>,
 }
 
 impl<'a> View<'a> {
@@ -85,7 +88,11 @@ impl<'a> View<'a> {
                 records.entry(trial.treatment).or_default().push(record);
             }
         }
-        Self { data, lines, line_of, records }
+        let mut view = Self { data, lines, line_of, records, merged: Vec::new() };
+        view.merged = (0..data.plan.treatments.len())
+            .map(|treatment| latency::merged_transactions(&view, treatment))
+            .collect();
+        view
     }
 
     fn plan(&self) -> &'a Plan {
@@ -233,7 +240,7 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
         p50: estimate(&medians, Unit::Milliseconds),
         p95: estimate_of(view, index, Metric::P95Ms),
         p99: estimate_of(view, index, Metric::P99Ms),
-        merged: latency::summary(&latency::merged_transactions(view, index)),
+        merged: latency::summary(&view.merged[index]),
         committed,
         failed: sum(|record| record.ledger.failed),
         unfinished: sum(|record| record.ledger.unfinished),

@@ -6,7 +6,9 @@ use crate::fixture::Shape;
 use crate::messages::Lang;
 use crate::report::{self, Format};
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
+use proptest::prelude::*;
 use std::fs;
+use std::sync::OnceLock;
 
 fn tiny() -> Shape {
     Shape { systems: 1, clients: vec![1, 8], blocks: 2, ..Shape::small() }
@@ -360,4 +362,24 @@ fn errors_name_path_and_remedy() {
         error.to_string(),
         "r has results format 9, and this dyno reads formats up to 1; use the dyno that wrote it, or a newer one"
     );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    #[test]
+    fn one_damaged_byte_never_makes_reading_or_reporting_panic(at in 0.0f64..1.0, byte in any::<u8>()) {
+        static WRITTEN: OnceLock<(tempfile::TempDir, PathBuf, Vec<u8>)> = OnceLock::new();
+        let (_, folder, whole) = WRITTEN.get_or_init(|| {
+            let (scratch, folder) = written(&tiny());
+            fs::remove_dir_all(folder.join(TRIALS_FOLDER)).expect("removed");
+            let whole = fs::read(folder.join(EVENTS_FILE)).expect("there");
+            (scratch, folder, whole)
+        });
+        let mut damaged = whole.clone();
+        let position = (at * whole.len() as f64) as usize;
+        damaged[position] = byte;
+        fs::write(folder.join(EVENTS_FILE), &damaged).expect("written");
+        text_of(folder);
+    }
 }

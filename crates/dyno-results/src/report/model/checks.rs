@@ -1,0 +1,138 @@
+//! What stands beside the figures: statements, audits, the generator, doubts.
+
+use super::MergedLatency;
+use dyno_model::audit::{AuditVerdict, LostUpdateWitness};
+use dyno_model::finding::{Finding, Severity};
+use serde::{Deserialize, Serialize};
+
+/// Latency of the transaction and of its statements.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StatementTable {
+    /// Index of the treatment.
+    pub treatment: usize,
+    /// The transaction, all valid trials merged. `name` is `transaction`.
+    pub transaction: StatementRow,
+    /// Kinds of statements in the workload's order.
+    pub statements: Vec<StatementRow>,
+}
+
+/// One kind of statement, all valid trials of a treatment together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StatementRow {
+    /// Name from the workload.
+    pub name: String,
+    /// Answered with success.
+    pub ok: u64,
+    /// Answered with an error, or the connection broke.
+    pub failed: u64,
+    /// Cut off at the end.
+    pub unfinished: u64,
+    /// Rows received.
+    pub rows: u64,
+    /// Times of the successful ones; absent when there was none.
+    pub latency: Option<MergedLatency>,
+}
+
+/// Audits of one treatment, all its measured trials together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditRow {
+    /// Index of the treatment.
+    pub treatment: usize,
+    /// The worst verdict.
+    pub verdict: AuditVerdict,
+    /// Trials with this verdict.
+    pub trials: u32,
+    /// The count of updates; absent when the workload has no such check.
+    pub updates: Option<UpdateAudit>,
+    /// Row counts that were checked, one per table; the trial's that is worst.
+    pub row_counts: Vec<RowCountAudit>,
+    /// Checks that could not be run, with the reason, as sentences of the engine.
+    pub not_run: Vec<String>,
+}
+
+/// Updates acknowledged against updates in the data.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct UpdateAudit {
+    /// Acknowledged commits, warm-up included.
+    pub committed: u64,
+    /// Commits whose acknowledgement was lost.
+    pub in_doubt: u64,
+    /// Acknowledged updates not in the data.
+    pub lost: u64,
+    /// `lost` in percent of `committed`.
+    pub lost_percent: f64,
+    /// Each trial's percentage, in run order.
+    pub lost_percent_by_trial: Vec<f64>,
+    /// Updates in the data that were not acknowledged (beyond `in_doubt`).
+    pub phantom: u64,
+    /// Pairs of transactions that both committed on top of the same value, seen in the clients' log.
+    pub witnessed: u64,
+    /// A few of these pairs, with the trial they belong to.
+    pub examples: Vec<WitnessExample>,
+    /// Statements answered with an error in the same trials, retried ones included.
+    pub statement_errors: u64,
+}
+
+/// A witnessed lost update.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WitnessExample {
+    /// Trial.
+    pub trial: String,
+    /// The pair.
+    pub witness: LostUpdateWitness,
+}
+
+/// Rows expected against rows found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowCountAudit {
+    /// Table.
+    pub table: String,
+    /// Trial the figures are from.
+    pub trial: String,
+    /// Smallest right number.
+    pub expected_min: u64,
+    /// Largest right number.
+    pub expected_max: u64,
+    /// Rows found.
+    pub found: u64,
+    /// Whether it is right.
+    pub holds: bool,
+}
+
+/// The generator's own figures in one treatment: means over its measured trials, unless said otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorRow {
+    /// Index of the treatment.
+    pub treatment: usize,
+    /// Worker threads.
+    pub workers: u32,
+    /// CPU use of the busiest worker in percent of one core; the largest of all trials.
+    pub worker_cpu_percent_max: f64,
+    /// Little's-law gap in percent: share of the clients' time spent between transactions.
+    pub little_gap_percent: f64,
+    /// CPU time in user mode per statement, µs. With embedded SQLite the database's work is in it.
+    pub cpu_user_per_statement_us: f64,
+    /// CPU time in the kernel per statement, µs.
+    pub cpu_system_per_statement_us: f64,
+    /// 99th percentile of the lateness of its own timers, ms; the largest of all trials; absent when none was due.
+    pub wakeup_lag_p99_ms: Option<f64>,
+    /// Statements per wake-up from waiting.
+    pub statements_per_wakeup: Option<f64>,
+    /// Largest resident set, bytes.
+    pub memory_peak_bytes: u64,
+    /// True when the server ran on the same machine.
+    pub shares_machine: bool,
+}
+
+/// Doubts of one kind and weight.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FindingRow {
+    /// Weight.
+    pub severity: Severity,
+    /// The doubt; where several trials have it, the worst one. Rendered by [`crate::messages::finding`].
+    pub finding: Finding,
+    /// Trials that have it; empty for a doubt about the whole run.
+    pub trials: Vec<String>,
+    /// Treatments of these trials, each once, in the plan's order.
+    pub treatments: Vec<usize>,
+}

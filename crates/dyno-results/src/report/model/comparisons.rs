@@ -1,0 +1,192 @@
+//! What follows from the figures: comparisons with their verdicts, and conclusions.
+
+use super::{Estimate, Range};
+use dyno_model::finding::Finding;
+use dyno_model::plan::Metric;
+use serde::{Deserialize, Serialize};
+
+/// Outcome of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The subject is better, and the difference is real.
+    Better,
+    /// The subject is worse, and the difference is real.
+    Worse,
+    /// The 90 % interval of the ratio lies inside the margin (two one-sided tests).
+    Equivalent,
+    /// The data do not tell.
+    Inconclusive,
+    /// One side has no usable figures.
+    Invalid,
+}
+
+/// What is compared with what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "of")]
+pub enum ComparisonOf {
+    /// A system against the first system, at equal levels.
+    System,
+    /// A level of one factor against its first level, within a system, other levels equal.
+    Level {
+        /// Index into [`super::ReportModel::factors`].
+        factor: usize,
+    },
+}
+
+/// One comparison of two treatments with equal clients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// What differs.
+    #[serde(flatten)]
+    pub of: ComparisonOf,
+    /// What is compared.
+    pub metric: Metric,
+    /// Number of clients on both sides.
+    pub clients: u32,
+    /// Treatment that is judged.
+    pub subject: usize,
+    /// Treatment it is judged against.
+    pub baseline: usize,
+    /// Subject over baseline (geometric mean over blocks); absent when a side has no valid trials.
+    pub ratio: Option<f64>,
+    /// 95 % interval of the ratio; absent with fewer than two blocks.
+    pub ratio_interval: Option<Range>,
+    /// Blocks (paired) or trials of the smaller side (unpaired) used.
+    pub repeats: u32,
+    /// Two-sided p-value; absent without verdict.
+    pub p: Option<f64>,
+    /// p-value after Holm's correction over all comparisons of this metric.
+    pub p_holm: Option<f64>,
+    /// Smallest ratio that this comparison would have seen four times in five, as `1 + effect`; absent without verdict.
+    pub detectable_ratio: Option<f64>,
+    /// Whether the whole interval lies beyond the margin; only meaningful for better and worse.
+    pub exceeds_margin: bool,
+    /// Outcome; absent when verdicts are disabled (see [`ComparisonRules::min_repeats`]).
+    pub verdict: Option<Verdict>,
+}
+
+/// How comparisons were made.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ComparisonRules {
+    /// Differences inside this share count as none (0.05 = 5 %).
+    pub margin: f64,
+    /// Risk of a false better or worse over all comparisons of a metric together.
+    pub alpha: f64,
+    /// Fewer repeats than this give no verdict.
+    pub min_repeats: u32,
+    /// True when the plan has enough blocks for verdicts.
+    pub verdicts_enabled: bool,
+    /// Number of comparisons corrected for, per metric.
+    pub family: u32,
+}
+
+/// A statement that follows from the figures. [`crate::messages::conclusion`] makes a sentence of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "conclusion", rename_all = "kebab-case")]
+pub enum Conclusion {
+    /// Trials are missing or failed; what follows rests on the rest.
+    Incomplete {
+        /// Planned.
+        planned: u32,
+        /// With figures.
+        measured: u32,
+        /// Could not be measured.
+        failed: u32,
+        /// Never finished.
+        missing: u32,
+        /// True when the user ended the run.
+        is_interrupted: bool,
+    },
+    /// Some trials' figures may not be used.
+    InvalidTrials {
+        /// How many.
+        invalid: u32,
+        /// Of so many measured.
+        measured: u32,
+        /// The doubt that most of them share.
+        finding: Finding,
+    },
+    /// There are too few blocks for verdicts.
+    VerdictsDisabled {
+        /// Blocks planned.
+        blocks: u32,
+        /// Blocks needed.
+        needed: u32,
+    },
+    /// Acknowledged updates are not in the data.
+    LostUpdates {
+        /// Index into [`super::ReportModel::lines`].
+        line: usize,
+        /// Numbers of clients at which updates were lost.
+        clients: Vec<u32>,
+        /// Smallest percentage among them.
+        percent_min: f64,
+        /// Largest percentage among them.
+        percent_max: f64,
+        /// Acknowledged updates lost at these.
+        lost: u64,
+        /// Acknowledged commits at these.
+        committed: u64,
+        /// Statements that reported an error in the same trials.
+        statement_errors: u64,
+        /// Numbers of clients at which none was lost.
+        clients_without: Vec<u32>,
+    },
+    /// All acknowledged updates are in the data.
+    NoLostUpdates {
+        /// Indices into [`super::ReportModel::lines`] of every line for which this holds at all numbers of clients.
+        lines: Vec<usize>,
+        /// Acknowledged commits checked.
+        committed: u64,
+        /// Largest number of clients among them.
+        clients_max: u32,
+    },
+    /// Updates are in the data that nobody was told of, or a table has a wrong number of rows.
+    AuditViolated {
+        /// Index into [`super::ReportModel::lines`].
+        line: usize,
+        /// Numbers of clients at which it happened.
+        clients: Vec<u32>,
+        /// Updates in the data that were not acknowledged.
+        phantom: u64,
+        /// Tables with a wrong number of rows.
+        tables: Vec<String>,
+    },
+    /// Where a line is highest.
+    PeakThroughput {
+        /// Index into [`super::ReportModel::lines`].
+        line: usize,
+        /// Number of clients.
+        clients: u32,
+        /// Throughput there.
+        throughput: Estimate,
+        /// True when the peak stands at the largest number of clients measured, so it may lie beyond.
+        is_at_end: bool,
+        /// How many numbers of clients were measured; with one there is no peak, only a figure.
+        clients_measured: u32,
+    },
+    /// Comparisons of two lines that had the same outcome, over all numbers of clients where they had it.
+    Comparison {
+        /// What differs.
+        of: ComparisonOf,
+        /// Metric compared.
+        metric: Metric,
+        /// Index into [`super::ReportModel::lines`] of what is judged.
+        subject: usize,
+        /// Index into [`super::ReportModel::lines`] of what it is judged against.
+        baseline: usize,
+        /// The outcome; absent when verdicts are disabled.
+        verdict: Option<Verdict>,
+        /// Numbers of clients.
+        clients: Vec<u32>,
+        /// Smallest and largest ratio; absent when invalid.
+        ratio: Option<Range>,
+        /// Smallest lower and largest upper end of the 95 % intervals.
+        ratio_interval: Option<Range>,
+        /// Whether every interval lies beyond the margin.
+        exceeds_margin: bool,
+        /// Largest of the smallest ratios that could have been seen.
+        detectable_ratio: Option<f64>,
+    },
+}
