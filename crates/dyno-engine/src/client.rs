@@ -68,6 +68,8 @@ impl<W: Workload> Client<W> {
             self.recorder.borrow_mut().started(is_counted);
             session.start_transaction(is_counted);
             let start = session.last_end();
+            let occupied = self.window.clip(start);
+            self.recorder.borrow_mut().occupied(occupied);
             match self.transaction(&mut session, &mut state, sequence, is_counted).await {
                 Ok(()) => self.recorder.borrow_mut().committed(start, session.last_end(), is_counted),
                 Err(Loss::Failed) => {}
@@ -77,6 +79,8 @@ impl<W: Workload> Client<W> {
                     return;
                 }
             }
+            let released = self.window.clip(self.window.now());
+            self.recorder.borrow_mut().released(occupied, released);
         }
         session.close().await;
     }

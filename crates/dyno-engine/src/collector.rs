@@ -66,18 +66,21 @@ impl Collector {
                     self.note_commit(end);
                 }
                 Subject::Statement(kind) => {
-                    latency::record(&mut self.statements[usize::from(kind)], duration)
+                    latency::record(&mut self.statements[usize::from(kind)], duration);
                 }
                 Subject::Failed | Subject::Retried => {}
             }
         }
-        let interval = self.interval(end);
+        // A transaction that began in warm-up and ended in the window does not count: it belongs to the last warm-up interval,
+        // so that the measured intervals add up to the books.
+        let at = if sample.is_counted() { end } else { end.min(self.opens.saturating_sub(1)) };
+        let interval = self.interval(at);
         match sample.subject() {
             Subject::Committed => latency::record(&mut interval.transaction, duration),
             Subject::Failed => interval.failed += 1,
             Subject::Retried => interval.retries += 1,
             Subject::Statement(kind) => {
-                latency::record(&mut interval.statements[usize::from(kind)].1, duration)
+                latency::record(&mut interval.statements[usize::from(kind)].1, duration);
             }
         }
     }

@@ -88,6 +88,8 @@ pub struct Totals {
     pub failed: u64,
     /// Statements sent, by kind.
     pub sent: Vec<u64>,
+    /// Nanoseconds that clients spent in transactions within the measured window, whatever became of these.
+    pub busy: u64,
 }
 
 impl Totals {
@@ -96,6 +98,7 @@ impl Totals {
         self.committed += other.committed;
         self.in_doubt += other.in_doubt;
         self.failed += other.failed;
+        self.busy += other.busy;
         self.sent.resize(self.sent.len().max(other.sent.len()), 0);
         for (mine, theirs) in self.sent.iter_mut().zip(&other.sent) {
             *mine += theirs;
@@ -116,6 +119,8 @@ pub(crate) struct Recorder {
     batches: Sender<Vec<Sample>>,
     ledger: Ledger,
     totals: Totals,
+    /// Sum of the starts (within the window) of transactions that have not ended.
+    open_starts: u64,
 }
 
 impl Recorder {
@@ -130,6 +135,7 @@ impl Recorder {
             batches,
             ledger: Ledger { statements, ..Default::default() },
             totals: Totals { sent: vec![0; kinds.len()], ..Default::default() },
+            open_starts: 0,
         }
     }
 
@@ -170,6 +176,17 @@ impl Recorder {
         if is_counted {
             self.ledger.statements[usize::from(kind)].failed += 1;
         }
+    }
+
+    /// A client is in a transaction from `start` on, a time already clipped to the window.
+    pub(crate) fn occupied(&mut self, start: u64) {
+        self.open_starts += start;
+    }
+
+    /// It is no longer; both times are clipped to the window.
+    pub(crate) fn released(&mut self, start: u64, end: u64) {
+        self.open_starts -= start;
+        self.totals.busy += end - start;
     }
 
     pub(crate) fn started(&mut self, is_counted: bool) {
@@ -217,9 +234,10 @@ impl Recorder {
         self.totals.sent.iter().sum()
     }
 
-    /// Closes the books: what was started and has no end is unfinished.
-    pub(crate) fn close(mut self) -> (Ledger, Totals) {
+    /// Closes the books: what was started and has no end is unfinished, and kept its client busy until `closes`.
+    pub(crate) fn close(mut self, closes: u64) -> (Ledger, Totals) {
         self.flush();
+        self.totals.busy += (self.totals.unfinished() * closes).saturating_sub(self.open_starts);
         let mut ledger = self.ledger;
         ledger.unfinished = ledger.started - ledger.committed - ledger.failed;
         for count in &mut ledger.statements {
@@ -267,7 +285,7 @@ mod tests {
                     _ => {}
                 }
             }
-            let (ledger, totals) = recorder.close();
+            let (ledger, totals) = recorder.close(0);
             prop_assert!(ledger.check().is_empty(), "{:?}", ledger.check());
             prop_assert_eq!(ledger.unfinished, u64::from(open[1]));
             prop_assert_eq!(totals.unfinished(), u64::from(open[0] + open[1]));

@@ -161,11 +161,9 @@ pub fn run_trial<W: Workload>(
         }
     }
     let (cpu_user, cpu_system) = measured.cpu;
-    let busy = record.transaction.mean * record.ledger.committed as f64;
     record.generator.cpu_user = cpu_user;
     record.generator.cpu_system = cpu_system;
-    record.generator.little_gap =
-        little_gap(busy, &record.ledger, input.clients, measured.length, input.load);
+    record.generator.little_gap = little_gap(totals.busy, input.clients, measured.length, input.load);
     record.generator.wakeup_lag_p99 = lag_p99(lags);
     record.generator.memory_peak = memory_peak();
     record.generator.shares_machine = input.shares_machine;
@@ -458,22 +456,14 @@ fn growth(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>) -> BTre
         .collect()
 }
 
-/// Little's law: N clients that are always in a transaction spend N times the window in transactions. What is missing, they spent in
-/// the generator (or, under a stop rule by count, had nothing left to do at the end).
-fn little_gap(
-    busy_nanos: f64,
-    ledger: &dyno_model::ledger::Ledger,
-    clients: u32,
-    length: u64,
-    load: &LoadPlan,
-) -> f64 {
-    if length == 0
-        || ledger.committed == 0
-        || !matches!(load.stop, StopRule::Duration(_)) && ledger.committed < 100
-    {
+/// Little's law: N clients that are always in a transaction spend N times the window in transactions. The share that is missing, they
+/// spent in the generator. Transactions that failed or were cut off kept their clients busy too and are in the sum. Stop rules by count
+/// leave clients idle at the end for want of work, so the law says nothing about them.
+fn little_gap(busy: u64, clients: u32, length: u64, load: &LoadPlan) -> f64 {
+    if length == 0 || !matches!(load.stop, StopRule::Duration(_)) {
         return 0.0;
     }
-    (1.0 - busy_nanos / (f64::from(clients) * length as f64)).max(0.0)
+    (1.0 - busy as f64 / (f64::from(clients) * length as f64)).max(0.0)
 }
 
 fn not_audited(reason: &str) -> AuditRecord {

@@ -118,6 +118,12 @@ impl Window {
         self.closes
     }
 
+    /// A time brought into [opens, closes].
+    #[must_use]
+    pub fn clip(&self, time: u64) -> u64 {
+        time.clamp(self.opens, self.closes)
+    }
+
     /// Asks to start a transaction at a time. `counted` is how many of this client's transactions counted so far. Under a common
     /// budget each answer `Measured` takes one transaction from it.
     pub fn admit(&self, now: u64, counted: u64) -> Admission {

@@ -199,7 +199,7 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
     drop(executor);
     let recorder = Rc::into_inner(recorder).expect("all clients are gone").into_inner();
     let statements = recorder.statements_sent();
-    let (ledger, totals) = recorder.close();
+    let (ledger, totals) = recorder.close(window.closes());
     let record = meter.finish(&window, assignment.clients.len() as u32, statements, counters.wakeups);
     Ok(WorkerReport { ledger, totals, record, lags: counters.timer_lags, trouble: None })
 }
@@ -232,7 +232,7 @@ pub(crate) fn run_blocking<W: Workload>(assignment: &Assignment<W>) {
                 block_on(run_client(client, session, Arc::clone(&window)));
                 let recorder = Rc::into_inner(recorder).expect("the client is gone").into_inner();
                 let statements = recorder.statements_sent() - before;
-                let (ledger, totals) = recorder.close();
+                let (ledger, totals) = recorder.close(window.closes());
                 let record = meter.finish(&window, 1, statements, 0);
                 report = WorkerReport { ledger, totals, record, lags: Vec::new(), trouble: None };
             }

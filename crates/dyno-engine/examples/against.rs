@@ -1,0 +1,103 @@
+//! One closed-loop trial against a server that runs already; prints rate and CPU time per statement.
+//! For profiling the generator apart from everything else.
+//!
+//! usage: against mysql|postgres HOST:PORT USER PASSWORD DATABASE WORKLOAD CLIENTS SECONDS [WORKERS] [KEY=VALUE...]
+use dyno_engine::loading::{self, Loading};
+use dyno_engine::workload::{Native, Setting, Workload, catalog};
+use dyno_engine::{TrialInput, run_trial, with_native};
+use dyno_model::catalog::OptionValue;
+use dyno_model::event::Listener;
+use dyno_model::plan::{LoadPlan, StopRule, Trial, WorkloadPlan};
+use dyno_model::secret::Secret;
+use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::units::Nanos;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
+
+struct Silent;
+impl Listener for Silent {}
+
+#[expect(clippy::print_stdout, reason = "a measuring program for the command line")]
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [engine, address, user, password, database, kind, clients, seconds, rest @ ..] = &arguments[..]
+    else {
+        panic!("usage: see the top of this file");
+    };
+    let engine = if engine == "mysql" { Engine::Mysql } else { Engine::Postgres };
+    let (host, port) = address.rsplit_once(':').expect("HOST:PORT");
+    let mut target =
+        Target::new(engine, Endpoint::Tcp { host: host.to_owned(), port: port.parse().expect("a port") });
+    target.user.clone_from(user);
+    target.password = Secret::new(password.clone());
+    target.database.clone_from(database);
+    let mut workers = None;
+    let mut does_load = false;
+    let mut options = catalog().into_iter().find(|known| known.name == kind).expect("a workload").defaults();
+    for argument in rest {
+        match argument.split_once('=') {
+            Some((name, value)) => {
+                let value = value.parse().map_or(OptionValue::Text(value.to_owned()), OptionValue::Integer);
+                options.0.insert(name.to_owned(), value);
+            }
+            None if argument == "load" => does_load = true,
+            None => workers = argument.parse().ok(),
+        }
+    }
+    let clients: u32 = clients.parse().expect("a number of clients");
+    let seconds: u64 = seconds.parse().expect("seconds");
+    let setting = Setting { engine, clients, seed: 1 };
+    let native =
+        Native::build(&WorkloadPlan { kind: kind.clone(), options }, setting).expect("options that fit");
+    let interrupts = AtomicUsize::new(0);
+    if does_load {
+        let began = std::time::Instant::now();
+        let loaded = with_native!(&native, workload => {
+            let loading = Loading { trial: "load", target: &target, data: workload.data(), interrupts: &interrupts };
+            loading::load(&loading, &mut Silent)
+        });
+        println!("{} rows loaded in {:?}", loaded.expect("loaded"), began.elapsed());
+    }
+    let load = LoadPlan {
+        stop: StopRule::Duration(Nanos(seconds * 1_000_000_000)),
+        warmup: Nanos(0),
+        grace: Nanos(1_000_000_000),
+        time_limit: Nanos(0),
+        workers,
+        attempts_max: 10,
+    };
+    let input = TrialInput {
+        trial: Trial { id: "against".to_owned(), block: 1, treatment: 0 },
+        clients,
+        load: &load,
+        seed: 1,
+        target,
+        shares_machine: std::env::var("ELSEWHERE").is_err(),
+        started_at: String::new(),
+        loading: Nanos(0),
+        interrupts: &interrupts,
+        is_dead: &|| None,
+        counters: &BTreeMap::new,
+    };
+    let record = with_native!(native, workload => run_trial(workload, &input, &mut Silent)).expect("a trial");
+    let statements: u64 = record.ledger.statements.iter().map(|statement| statement.ok).sum();
+    let per = |nanos: Nanos| nanos.as_micros_f64() / statements as f64;
+    let wakeups: u64 = record.generator.workers.iter().map(|worker| worker.wakeups).sum();
+    println!(
+        "{clients} clients, {} workers: {:.0} statements/s, {:.0} transactions/s, CPU {:.2} us per statement (user {:.2}, system {:.2}), \
+         {:.1} statements per wake-up, p50 {} p99 {}, {} MB, connecting {}, retries {}, failed {}",
+        record.generator.workers.len(),
+        statements as f64 / record.measured.as_secs_f64(),
+        record.throughput(),
+        per(record.generator.cpu_user) + per(record.generator.cpu_system),
+        per(record.generator.cpu_user),
+        per(record.generator.cpu_system),
+        statements as f64 / wakeups.max(1) as f64,
+        Nanos(record.transaction.p50),
+        Nanos(record.transaction.p99),
+        record.generator.memory_peak >> 20,
+        record.connecting,
+        record.ledger.retries,
+        record.ledger.failed,
+    );
+}

@@ -1,0 +1,234 @@
+//! Whether an experiment can be run here, found out before anything is started or written.
+
+use crate::preflight_finding::{PreflightFinding, Weight};
+use crate::systems::CONNECTIONS_BESIDE;
+use dyno_engine::with_native;
+use dyno_engine::workload::{Native, Setting, Workload};
+use dyno_host::marker::{self, ClaimOptions};
+use dyno_host::{existing, probe, server};
+use dyno_model::failure::OperationFailure;
+use dyno_model::plan::{ExistingSystem, ManagedServer, Plan, ServerKind, SystemPlan, SystemSource};
+use dyno_model::target::{Engine, Target};
+use std::path::Path;
+
+/// Bytes that a row of the sbtest tables takes on disk with its indexes, roughly and for every engine.
+const ROW_BYTES: u64 = 250;
+/// Bytes that a freshly made server takes on disk, roughly the largest of all kinds.
+const SERVER_BYTES: u64 = 250 << 20;
+/// Bytes of a results folder per trial, roughly.
+const TRIAL_BYTES: u64 = 200 << 10;
+/// Files that dyno opens beside one per client.
+const FILES_BESIDE: u64 = 200;
+
+/// Everything that speaks against running the plan, or that its reader should know. Raises this process's limit of open files
+/// as far as the plan needs.
+pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>) -> Vec<PreflightFinding> {
+    let mut findings = Vec::new();
+    let mut found = |finding| findings.push(finding);
+    open_files(plan, &mut found);
+    results_space(plan, &mut found);
+    for (index, system) in plan.systems.iter().enumerate() {
+        let clients = most_clients(plan, index);
+        options(plan, index, &mut found);
+        match &system.source {
+            SystemSource::Managed(managed) => managed_server(plan, index, system, managed, &mut found),
+            SystemSource::Existing(source) => {
+                existing_system(plan, system, source, clients, yes_write_to, &mut found);
+            }
+        }
+    }
+    findings
+}
+
+fn most_clients(plan: &Plan, system: usize) -> u32 {
+    let of_system = plan.treatments.iter().filter(|treatment| treatment.system == system);
+    of_system.map(|treatment| treatment.clients).max().unwrap_or(0)
+}
+
+fn open_files(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
+    let clients = plan.treatments.iter().map(|treatment| treatment.clients).max().unwrap_or(0);
+    // Embedded SQLite opens the database, its journal or log, and its index per client.
+    let needed = u64::from(clients) * 3 + FILES_BESIDE;
+    let limit = probe::raise_open_files_limit();
+    if limit.soft < needed {
+        let message = format!(
+            "{clients} clients need up to {needed} open files, and this process may open {}",
+            limit.soft
+        );
+        found(
+            PreflightFinding::new(Weight::Fatal, "this machine", message)
+                .remedy(format!("ulimit -n {needed}")),
+        );
+    }
+}
+
+fn results_space(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
+    let needed = plan.trials.len() as u64 * TRIAL_BYTES;
+    space(Path::new("."), needed, "results", found);
+}
+
+fn space(path: &Path, needed: u64, place: &str, found: &mut impl FnMut(PreflightFinding)) {
+    match probe::free_disk_space(path) {
+        Ok(free) if free < needed => {
+            let message = format!(
+                "{} has {} MB free and about {} MB are needed",
+                path.display(),
+                free >> 20,
+                (needed >> 20).max(1)
+            );
+            found(
+                PreflightFinding::new(Weight::Fatal, place, message)
+                    .remedy("make room, or choose another folder"),
+            );
+        }
+        Ok(_) => {}
+        Err(error) => {
+            let message = format!("the free space of {} cannot be found out: {error}", path.display());
+            found(PreflightFinding::new(Weight::Warning, place, message));
+        }
+    }
+}
+
+/// Options that a workload's catalogue allows and this system's dialect does not.
+fn options(plan: &Plan, system: usize, found: &mut impl FnMut(PreflightFinding)) {
+    let engine = engine(&plan.systems[system]);
+    let mut seen = Vec::new();
+    for treatment in plan.treatments.iter().filter(|treatment| treatment.system == system) {
+        let setting = Setting { engine, clients: treatment.clients, seed: plan.seed };
+        if let Err(message) = Native::build(&treatment.workload, setting)
+            && !seen.contains(&message)
+        {
+            found(PreflightFinding::new(Weight::Fatal, &plan.systems[system].name, &message));
+            seen.push(message);
+        }
+    }
+}
+
+fn engine(system: &SystemPlan) -> Engine {
+    match &system.source {
+        SystemSource::Managed(managed) => managed.kind.engine(),
+        SystemSource::Existing(existing) => existing.engine,
+    }
+}
+
+fn managed_server(
+    plan: &Plan,
+    index: usize,
+    system: &SystemPlan,
+    managed: &ManagedServer,
+    found: &mut impl FnMut(PreflightFinding),
+) {
+    let mut fatal = |error: &server::ServerError| found(finding_of(&system.name, &error.to_string()));
+    if let Err(error) = server::check_settings(managed) {
+        fatal(&error);
+    }
+    if !matches!(managed.kind, ServerKind::Sqlite | ServerKind::Null)
+        && let Err(error) = server::locate(managed.kind, managed.bin_dir.as_deref())
+    {
+        fatal(&error);
+    }
+    if managed.kind == ServerKind::Null {
+        return;
+    }
+    let scratch = managed.scratch.clone().unwrap_or_else(std::env::temp_dir);
+    if !scratch.is_dir() {
+        let message = format!("the folder for its scratch files, {}, does not exist", scratch.display());
+        found(
+            PreflightFinding::new(Weight::Fatal, &system.name, message)
+                .remedy("make it, or name another as server.scratch"),
+        );
+        return;
+    }
+    space(&scratch, SERVER_BYTES + most_rows(plan, index) * ROW_BYTES, &system.name, found);
+    for (name, value) in &managed.settings {
+        let needed = u64::from(most_clients(plan, index) + CONNECTIONS_BESIDE);
+        if name.replace('-', "_") == "max_connections" && value.parse().is_ok_and(|max: u64| max < needed) {
+            let message = format!("max_connections is set to {value} and the plan needs {needed}");
+            found(
+                PreflightFinding::new(Weight::Fatal, &system.name, message)
+                    .remedy(format!("max_connections = {needed}, or fewer clients")),
+            );
+        }
+    }
+}
+
+fn most_rows(plan: &Plan, system: usize) -> u64 {
+    let of_system = plan.treatments.iter().filter(|treatment| treatment.system == system);
+    let rows = of_system.filter_map(|treatment| {
+        let setting = Setting { engine: engine(&plan.systems[system]), clients: treatment.clients, seed: plan.seed };
+        let native = Native::build(&treatment.workload, setting).ok()?;
+        Some(with_native!(&native, workload => workload.data().tables().iter().map(|table| table.rows).sum::<u64>()))
+    });
+    rows.max().unwrap_or(0)
+}
+
+fn existing_system(
+    plan: &Plan,
+    system: &SystemPlan,
+    source: &ExistingSystem,
+    clients: u32,
+    yes_write_to: Option<&str>,
+    found: &mut impl FnMut(PreflightFinding),
+) {
+    let connected = match existing::connect(source, system.query_mode, system.connect_timeout.into()) {
+        Ok(connected) => connected,
+        Err(error) => return found(finding_of(&system.name, &error.to_string())),
+    };
+    let target = &connected.target;
+    let options = ClaimOptions { experiment: &plan.name, created_at: "", yes_write_to };
+    if let Err(error) = marker::examine(target, &options) {
+        found(finding_of(&system.name, &error.to_string()));
+    }
+    if let Err(failure) = server_state(&system.name, target, clients, found) {
+        let message = format!("its state cannot be found out: {failure}");
+        found(PreflightFinding::new(Weight::Warning, &system.name, message));
+    }
+}
+
+fn server_state(
+    name: &str,
+    target: &Target,
+    clients: u32,
+    found: &mut impl FnMut(PreflightFinding),
+) -> Result<(), OperationFailure> {
+    let needed = u64::from(clients + CONNECTIONS_BESIDE);
+    if let Some(limit) = probe::connection_limit(target)?
+        && limit.available() < needed
+    {
+        let message = format!(
+            "{clients} clients need {needed} connections, and the server has room for {} (max_connections {}, in use {})",
+            limit.available(),
+            limit.max,
+            limit.in_use
+        );
+        let remedy = format!(
+            "raise max_connections to {} or more, or use fewer clients",
+            needed + limit.reserved + limit.in_use
+        );
+        found(PreflightFinding::new(Weight::Fatal, name, message).remedy(remedy));
+    }
+    let sessions = probe::foreign_sessions(target)?;
+    if let Some(first) = sessions.first() {
+        let message = format!(
+            "{} other session(s) are connected, the first is {} from {}: what they do is measured too",
+            sessions.len(),
+            first.user,
+            first.from
+        );
+        found(PreflightFinding::new(Weight::Warning, name, message));
+    }
+    let replication = probe::replication(target)?;
+    if !replication.is_absent() {
+        let message = "the server takes part in replication: load on it travels further";
+        found(PreflightFinding::new(Weight::Warning, name, message));
+    }
+    Ok(())
+}
+
+/// A fatal finding from an error whose text may hold a remedy after `hint:`.
+fn finding_of(place: &str, text: &str) -> PreflightFinding {
+    match text.split_once("\nhint: ") {
+        Some((message, remedy)) => PreflightFinding::new(Weight::Fatal, place, message).remedy(remedy),
+        None => PreflightFinding::new(Weight::Fatal, place, text),
+    }
+}

@@ -1,0 +1,136 @@
+//! `dyno run`: one experiment from plan to report.
+
+use crate::cli::RunArguments;
+use crate::failure::Failure;
+use crate::interrupt::Interrupts;
+use crate::preflight;
+use crate::preflight_finding::{PreflightFinding, Weight};
+use crate::printer::Printer;
+use crate::spec_file::Experiment;
+use crate::systems::Systems;
+use crate::trials::{self, Outcome};
+use crate::ui;
+use dyno_model::event::{Event, Listener};
+use dyno_model::exit_code;
+use dyno_model::plan::Plan;
+use dyno_model::record::Interval;
+use dyno_results::messages::Lang;
+use dyno_results::report::{self, Format};
+use dyno_results::store::environment::Environment;
+use dyno_results::store::{RunWriter, StoreError};
+use std::path::Path;
+
+/// Folder under which results are put when the user names none.
+const RESULTS: &str = "results";
+
+/// Everything that hears the events of a run: what is written down comes first.
+struct Listeners {
+    writer: RunWriter,
+    screen: Box<dyn Listener>,
+}
+
+impl Listener for Listeners {
+    fn event(&mut self, event: &Event) {
+        self.writer.event(event);
+        self.screen.event(event);
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        self.writer.interval(interval);
+        self.screen.interval(interval);
+    }
+}
+
+/// Runs an experiment: preflight, all trials in order, report.
+///
+/// # Errors
+/// When it cannot be run, or its results cannot be written. Trials that fail are no error: they are marked, and the exit code tells.
+pub(crate) fn run(
+    arguments: &RunArguments,
+    experiment: &Experiment,
+    printer: Printer,
+) -> Result<u8, Failure> {
+    let plan = &experiment.plan;
+    let interrupts = Interrupts::listen()?;
+    check(plan, arguments, printer)?;
+    let writer = create_results(arguments, experiment)?;
+    let folder = writer.folder().to_owned();
+    let mut systems = Systems::new(plan, arguments.yes_write_to.as_deref(), Some(folder.join("server-logs")));
+    let mut listeners = Listeners { writer, screen: ui::listener(plan, &interrupts, printer) };
+    let outcome = trials::run(plan, &mut systems, &mut listeners, &interrupts);
+    systems.tear_down(&mut listeners);
+    listeners.event(&Event::RunFinished {
+        is_complete: outcome.is_complete(plan),
+        is_interrupted: interrupts.is_requested(),
+    });
+    let Listeners { writer, screen } = listeners;
+    drop(screen);
+    let written = writer.finish();
+    // A report of what was written down is worth having even when writing ended early.
+    let shown = show_report(&folder, arguments, printer);
+    written.map_err(|error| store_failure(&error))?;
+    shown?;
+    Ok(exit_code(&outcome, plan, &interrupts))
+}
+
+/// Preflight: notes and warnings are shown, an impossible experiment is not begun.
+fn check(plan: &Plan, arguments: &RunArguments, printer: Printer) -> Result<(), Failure> {
+    let findings = preflight::check(plan, arguments.yes_write_to.as_deref());
+    let (fatal, others): (Vec<_>, Vec<_>) =
+        findings.into_iter().partition(|finding| finding.weight == Weight::Fatal);
+    for finding in others {
+        printer.note(&sentence(&finding));
+    }
+    let Some((last, earlier)) = fatal.split_last() else { return Ok(()) };
+    for finding in earlier {
+        printer.warning(&sentence(finding));
+    }
+    let failure = Failure::new(exit_code::PREFLIGHT_FAILED, format!("{}: {}", last.place, last.message));
+    Err(match &last.remedy {
+        Some(remedy) => failure.help(remedy.clone()),
+        None => failure,
+    })
+}
+
+fn sentence(finding: &PreflightFinding) -> String {
+    let remedy = finding.remedy.as_ref().map_or(String::new(), |remedy| format!(" ({remedy})"));
+    format!("{}: {}{remedy}", finding.place, finding.message)
+}
+
+fn create_results(arguments: &RunArguments, experiment: &Experiment) -> Result<RunWriter, Failure> {
+    let environment = Environment::capture();
+    let created = match &arguments.out {
+        Some(folder) => RunWriter::create_at(folder, &experiment.plan, &experiment.text, &environment),
+        None => RunWriter::create(Path::new(RESULTS), &experiment.plan, &experiment.text, &environment),
+    };
+    created.map_err(|error| store_failure(&error))
+}
+
+fn store_failure(error: &StoreError) -> Failure {
+    Failure::from_error(exit_code::RESULTS_FAILED, error)
+}
+
+/// Writes the report beside the run and prints its table and conclusions.
+fn show_report(folder: &Path, arguments: &RunArguments, printer: Printer) -> Result<(), Failure> {
+    let model = report::load(folder).map_err(|error| store_failure(&error))?;
+    let written =
+        report::write(&model, folder, &[Format::Html], Lang::En).map_err(|error| store_failure(&error))?;
+    if arguments.json {
+        return printer.result(&report::render(&model, Format::Json, Lang::En));
+    }
+    printer.result(&report::render(&model, Format::Text, Lang::En))?;
+    let html: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
+    printer.result(&format!("\nReport: {}", html.join(", ")))
+}
+
+fn exit_code(outcome: &Outcome, plan: &Plan, interrupts: &Interrupts) -> u8 {
+    if interrupts.is_requested() {
+        exit_code::INTERRUPTED
+    } else if outcome.measured == 0 && outcome.system_failures > 0 {
+        exit_code::SERVER_FAILED
+    } else if outcome.is_complete(plan) {
+        exit_code::OK
+    } else {
+        exit_code::RUN_INCOMPLETE
+    }
+}

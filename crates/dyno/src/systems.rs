@@ -1,0 +1,245 @@
+//! The systems under test while a run goes on: started when a trial needs them, fresh in every block, stopped at the end.
+
+use dyno_host::counters;
+use dyno_host::existing::{self, ConnectedSystem};
+use dyno_host::guard::GuardCommand;
+use dyno_host::marker::{self, Claim, ClaimOptions};
+use dyno_host::probe;
+use dyno_host::server::{self, RunningServer, StartOptions};
+use dyno_model::event::{Event, Listener};
+use dyno_model::finding::Finding;
+use dyno_model::plan::{Plan, SystemSource};
+use dyno_model::target::Target;
+use dyno_results::store::utc_now;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Connections beside the clients': loaders, observer, counters.
+pub(crate) const CONNECTIONS_BESIDE: u32 = 10;
+/// A system that could not be brought up so many times in a row is not tried again.
+const FAILURES_MAX: u32 = 2;
+
+/// All systems of a plan.
+pub(crate) struct Systems<'p> {
+    plan: &'p Plan,
+    slots: Vec<Slot>,
+    yes_write_to: Option<String>,
+    log_dir: Option<PathBuf>,
+    /// Block that is being measured, from 1; names the servers' logs.
+    block: u32,
+}
+
+#[derive(Default)]
+struct Slot {
+    ready: Option<Ready>,
+    /// Times in a row that it could not be brought up.
+    failures: u32,
+    /// Why it was last not brought up.
+    reason: String,
+}
+
+/// A system that answers.
+pub(crate) struct Ready {
+    source: Source,
+    claim: Option<Claim>,
+    /// Fingerprint of the data set that is loaded.
+    loaded: Option<String>,
+}
+
+enum Source {
+    Managed(RunningServer),
+    Existing(ConnectedSystem),
+}
+
+impl<'p> Systems<'p> {
+    /// Nothing is started yet. `yes_write_to` names a database that may be written to although it is not dyno's.
+    pub(crate) fn new(plan: &'p Plan, yes_write_to: Option<&str>, log_dir: Option<PathBuf>) -> Self {
+        let slots = plan.systems.iter().map(|_| Slot::default()).collect();
+        Self { plan, slots, yes_write_to: yes_write_to.map(str::to_owned), log_dir, block: 0 }
+    }
+
+    /// Servers that dyno started are stopped, so that the block gets fresh ones; data on existing systems is forgotten.
+    pub(crate) fn begin_block(&mut self, block: u32, listener: &mut dyn Listener) {
+        self.block = block;
+        for system in 0..self.slots.len() {
+            match self.slots[system].ready.take() {
+                Some(Ready { source: Source::Managed(server), .. }) => self.stop(system, server, listener),
+                Some(mut ready) => {
+                    ready.loaded = None;
+                    self.slots[system].ready = Some(ready);
+                }
+                None => {}
+            }
+        }
+    }
+
+    /// Starts or connects the system, unless it answers already.
+    ///
+    /// # Errors
+    /// Why it is not there, for the record of the trial.
+    pub(crate) fn bring_up(&mut self, system: usize, listener: &mut dyn Listener) -> Result<(), String> {
+        if self.slots[system].ready.is_some() {
+            return Ok(());
+        }
+        if self.slots[system].failures >= FAILURES_MAX {
+            return Err(format!(
+                "not tried again after {FAILURES_MAX} failures: {}",
+                self.slots[system].reason
+            ));
+        }
+        let name = self.plan.systems[system].name.clone();
+        listener.event(&Event::SystemStarting { system: name.clone() });
+        match self.open(system) {
+            Ok((ready, version, settings)) => {
+                listener.event(&Event::SystemReady { system: name, version, settings });
+                self.slots[system] = Slot { ready: Some(ready), ..Slot::default() };
+                Ok(())
+            }
+            Err(reason) => {
+                self.slots[system].failures += 1;
+                self.slots[system].reason.clone_from(&reason);
+                listener.event(&Event::SystemFailed { system: name, reason: reason.clone() });
+                Err(reason)
+            }
+        }
+    }
+
+    fn open(&self, system: usize) -> Result<(Ready, String, BTreeMap<String, String>), String> {
+        let plan = &self.plan.systems[system];
+        let (source, version, settings) = match &plan.source {
+            SystemSource::Managed(managed) => {
+                let mut options = StartOptions::new(
+                    format!("{}-block{}", plan.name, self.block),
+                    GuardCommand::this_program(),
+                );
+                options.log_dir.clone_from(&self.log_dir);
+                options.connections = self.connections(system);
+                let server = server::start(managed, &options).map_err(|error| error.to_string())?;
+                let (version, settings) = (server.version().to_owned(), server.settings_read_back().clone());
+                (Source::Managed(server), version, settings)
+            }
+            SystemSource::Existing(source) => {
+                let existing = existing::connect(source, plan.query_mode, plan.connect_timeout.into())
+                    .map_err(|error| error.to_string())?;
+                let (version, settings) = (existing.version.clone(), existing.settings.clone());
+                (Source::Existing(existing), version, settings)
+            }
+        };
+        let mut ready = Ready { source, claim: None, loaded: None };
+        let created_at = utc_now();
+        let claim = marker::claim(&ready.target(), &self.claim_options(&created_at));
+        ready.claim = Some(claim.map_err(|error| error.to_string())?);
+        Ok((ready, version, settings))
+    }
+
+    fn claim_options<'a>(&'a self, created_at: &'a str) -> ClaimOptions<'a> {
+        ClaimOptions { experiment: &self.plan.name, created_at, yes_write_to: self.yes_write_to.as_deref() }
+    }
+
+    /// Notes that tables are about to be made on a system; what was loaded there is no longer whole.
+    ///
+    /// # Errors
+    /// When a table is not dyno's, or the marker cannot be written, without which nothing could be cleaned up.
+    pub(crate) fn begin_loading(&mut self, system: usize, tables: &[&str]) -> Result<(), String> {
+        let created_at = utc_now();
+        let yes_write_to = self.yes_write_to.clone();
+        let options = ClaimOptions {
+            experiment: &self.plan.name,
+            created_at: &created_at,
+            yes_write_to: yes_write_to.as_deref(),
+        };
+        let Some(ready) = self.slots[system].ready.as_mut() else { return Ok(()) };
+        ready.loaded = None;
+        let target = ready.target();
+        let Some(claim) = &mut ready.claim else { return Ok(()) };
+        claim.record_tables(&target, tables, &options).map_err(|error| error.to_string())
+    }
+
+    /// Most connections that a trial of the system needs.
+    pub(crate) fn connections(&self, system: usize) -> u32 {
+        let of_system = self.plan.treatments.iter().filter(|treatment| treatment.system == system);
+        of_system.map(|treatment| treatment.clients).max().unwrap_or(0) + CONNECTIONS_BESIDE
+    }
+
+    /// The system, if it answers.
+    pub(crate) fn ready(&mut self, system: usize) -> Option<&mut Ready> {
+        self.slots[system].ready.as_mut()
+    }
+
+    /// Clears a server away that died; says how it ended, when it did.
+    pub(crate) fn bury_if_dead(&mut self, system: usize, listener: &mut dyn Listener) -> Option<String> {
+        let reason = self.slots[system].ready.as_ref()?.ending()?;
+        self.slots[system].ready = None;
+        let name = self.plan.systems[system].name.clone();
+        listener.event(&Event::SystemFailed { system: name, reason: reason.clone() });
+        Some(reason)
+    }
+
+    /// Stops what dyno started and removes from existing systems what dyno made there.
+    pub(crate) fn tear_down(&mut self, listener: &mut dyn Listener) {
+        for system in 0..self.slots.len() {
+            let Some(ready) = self.slots[system].ready.take() else { continue };
+            match ready.source {
+                Source::Managed(server) => self.stop(system, server, listener),
+                Source::Existing(existing) => {
+                    if let Err(error) = marker::cleanup(&existing.target) {
+                        let what = format!(
+                            "tables made by dyno could not be removed from {}: {error}",
+                            self.plan.systems[system].name
+                        );
+                        listener.event(&Event::RunFinding(Finding::RecordingIncomplete { what }));
+                    }
+                }
+            }
+        }
+    }
+
+    fn stop(&self, system: usize, server: RunningServer, listener: &mut dyn Listener) {
+        let name = self.plan.systems[system].name.clone();
+        for what in server.stop().problems {
+            listener.event(&Event::RunFinding(Finding::RecordingIncomplete { what }));
+        }
+        listener.event(&Event::SystemStopped { system: name });
+    }
+}
+
+impl Ready {
+    /// Where clients connect.
+    pub(crate) fn target(&self) -> Target {
+        match &self.source {
+            Source::Managed(server) => server.target(),
+            Source::Existing(existing) => existing.target.clone(),
+        }
+    }
+
+    /// True when the server's processors are the generator's.
+    pub(crate) fn shares_machine(&self) -> bool {
+        match &self.source {
+            Source::Managed(_) => true,
+            Source::Existing(existing) => probe::shares_machine(&existing.target.endpoint),
+        }
+    }
+
+    /// How a server that dyno started ended; `None` while it runs. Existing ones show it by refusing connections.
+    pub(crate) fn ending(&self) -> Option<String> {
+        match &self.source {
+            Source::Managed(server) => server.ending(),
+            Source::Existing(_) => None,
+        }
+    }
+
+    /// The server's own counters now; none when it does not answer.
+    pub(crate) fn counters(&self) -> BTreeMap<String, i64> {
+        counters::snapshot(&self.target()).unwrap_or_default()
+    }
+
+    /// True when a data set of this fingerprint is loaded.
+    pub(crate) fn has_loaded(&self, fingerprint: &str) -> bool {
+        self.loaded.as_deref() == Some(fingerprint)
+    }
+
+    /// A data set is loaded now.
+    pub(crate) fn note_loaded(&mut self, fingerprint: String) {
+        self.loaded = Some(fingerprint);
+    }
+}
