@@ -34,6 +34,8 @@ messages! {
     PAGE_CHIP_FIGURE [] "figure";
     /// Chip beside a comparison or the sentence that there are no verdicts.
     PAGE_CHIP_NO_VERDICT [] "no verdict";
+    /// Summary of a folded table of row counts that are all right.
+    PAGE_ROW_COUNTS [number] "Rows were counted {number} times, and every table had the right number";
     /// No doubt was found.
     PAGE_NO_FINDINGS [] "No doubt was found about any trial.";
     /// No comparison was made.
@@ -132,6 +134,10 @@ messages! {
     CHART_PANEL_P95 [] "95th percentile";
     /// Title of a panel.
     CHART_PANEL_P99 [] "99th percentile";
+    /// Title of a panel, abbreviated.
+    CHART_PANEL_P95_SHORT [] "p95";
+    /// Title of a panel, abbreviated.
+    CHART_PANEL_P99_SHORT [] "p99";
     /// Title of a panel: a group and a measure.
     CHART_PANEL_OF [group, measure] "{group}: {measure}";
     /// Title of a repeat in a timeline.

@@ -1,6 +1,6 @@
 (function () {
   "use strict";
-  // Sorting: a click on a column's title orders the rows of its table.
+  // Sorting: a click on a column's title orders the rows of its table; groups stay together.
   document.querySelectorAll("table.sortable thead th").forEach(function (th) {
     th.setAttribute("aria-sort", "none");
     th.tabIndex = 0;
@@ -10,14 +10,14 @@
       th.parentNode.querySelectorAll("th").forEach(function (other) { other.setAttribute("aria-sort", "none"); });
       th.setAttribute("aria-sort", up ? "ascending" : "descending");
       th.closest("table").querySelectorAll("tbody").forEach(function (body) {
-        var rows = Array.prototype.slice.call(body.rows).filter(function (row) { return row.cells.length > index; });
+        var rows = Array.prototype.slice.call(body.rows).filter(function (row) { return row.cells.length > 1; });
         function key(row) { return row.cells[index].dataset.v || row.cells[index].textContent.trim(); }
         rows.sort(function (a, b) {
           var x = key(a), y = key(b), p = parseFloat(x.replace(/,/g, "")), q = parseFloat(y.replace(/,/g, ""));
           var order = isNaN(p) || isNaN(q) ? (isNaN(p) - isNaN(q)) || x.localeCompare(y) : p - q;
           return up ? order : -order;
         });
-        rows.forEach(function (row) { row.classList.remove("first"); body.appendChild(row); });
+        rows.forEach(function (row) { body.appendChild(row); });
       });
     }
     th.addEventListener("click", sort);

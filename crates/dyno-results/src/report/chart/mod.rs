@@ -19,5 +19,7 @@ pub mod palette;
 pub mod percentiles;
 pub mod scale;
 pub mod svg;
+#[cfg(test)]
+mod tests;
 pub mod text;
 pub mod timeline;

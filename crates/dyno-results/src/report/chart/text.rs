@@ -66,6 +66,7 @@ pub fn axis_label(quantity: Quantity, value: f64, step: f64) -> String {
         Quantity::Number => number_label(value, step),
         Quantity::Time => time_label(value),
         Quantity::Percent => format!("{} %", number_label(value, step)),
+        Quantity::Ratio if value.abs() >= 1e6 => format!("{value:.0e}×"),
         Quantity::Ratio if value.abs() < 1.0 => {
             let text = if value.abs() < 0.0995 { format!("{value:.4}") } else { format!("{value:.2}") };
             format!("{}×", text.trim_end_matches('0').trim_end_matches('.'))
@@ -124,6 +125,7 @@ fn time_label(millis: f64) -> String {
         return "0".to_owned();
     }
     let (value, unit) = match nanos {
+        n if n >= 1e16 => return format!("{:.0e} s", n / 1e9),
         n if n < 999.5 => (n, "ns"),
         n if n < 999_500.0 => (n / 1e3, "µs"),
         n if n < 999_500_000.0 => (n / 1e6, "ms"),

@@ -62,7 +62,7 @@ pub(super) fn state_chip(page: &Page<'_>, state: TrialState) -> Markup {
 
 pub(super) fn severity_chip(page: &Page<'_>, severity: Severity) -> Markup {
     match severity {
-        Severity::Note => chip("note", page.text(&headings::NOTE)),
+        Severity::Note => chip("remark", page.text(&headings::NOTE)),
         Severity::Warning => chip("warning", page.text(&headings::WARNING)),
         Severity::Invalid => chip("invalid severe", page.text(&headings::SEVERITY_INVALID)),
     }

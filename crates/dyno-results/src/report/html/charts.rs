@@ -83,10 +83,15 @@ fn losing_lines<'a>(page: &Page<'a>) -> Vec<&'a str> {
 }
 
 fn response_time(page: &Page<'_>) -> Vec<Figure> {
+    // Beside the name of a group there is no room for more than the abbreviation.
+    let (p95, p99) = match page.facets.all.len() {
+        1 => (&page::CHART_PANEL_P95, &page::CHART_PANEL_P99),
+        _ => (&page::CHART_PANEL_P95_SHORT, &page::CHART_PANEL_P99_SHORT),
+    };
     let measures = [
         (Metric::MeanMs, page.text(&page::CHART_PANEL_MEAN)),
-        (Metric::P95Ms, page.text(&page::CHART_PANEL_P95)),
-        (Metric::P99Ms, page.text(&page::CHART_PANEL_P99)),
+        (Metric::P95Ms, page.text(p95)),
+        (Metric::P99Ms, page.text(p99)),
     ];
     let axis = Axis {
         title: page.text(&page::CHART_TIME),

@@ -14,6 +14,7 @@ mod charts;
 mod details;
 mod facets;
 mod forests;
+mod grouped;
 #[cfg(test)]
 mod sample;
 mod setting;

@@ -1,6 +1,7 @@
 //! The tables of the main part: throughput with what was kept of it, results, comparisons, audit, doubts.
 
 use super::facets::short_factor;
+use super::grouped::{self, Column, Row};
 use super::{Page, cells};
 use crate::messages::{conclusion, finding, headings, list, notes, page};
 use crate::report::figures;
@@ -25,55 +26,43 @@ fn folded(page: &Page<'_>, rows: usize, table: &Markup) -> Markup {
 
 /// The matrix, and the table of all treatments.
 pub(super) fn results(page: &Page<'_>) -> Markup {
-    let rows = &page.model.treatments;
-    let table = html! {
-        div.wide { table.sortable {
-            thead { tr {
-                th.l scope="col" { (page.text(&headings::SYSTEM)) }
-                @for message in [
-                    &headings::CLIENTS, &headings::TRIALS_VALID, &headings::THROUGHPUT, &headings::MEAN_MS,
-                    &headings::P95_MS, &headings::P99_MS, &headings::RETRIES, &headings::FAILED,
-                    &headings::LOST_PERCENT,
-                ] { th scope="col" { (page.text(message)) } }
-                th.l scope="col" { (page.text(&headings::VALIDITY_COLUMN)) }
-            } }
-            tbody { @for (treatment, row) in rows.iter().enumerate() { (result_row(page, treatment, row)) } }
-        } }
-    };
+    let columns = [
+        Column::Figure(&headings::TRIALS_VALID),
+        Column::Figure(&headings::THROUGHPUT),
+        Column::Figure(&headings::MEAN_MS),
+        Column::Figure(&headings::P95_MS),
+        Column::Figure(&headings::P99_MS),
+        Column::Figure(&headings::RETRIES),
+        Column::Figure(&headings::FAILED),
+        Column::Figure(&headings::LOST_PERCENT),
+        Column::Word(&headings::VALIDITY_COLUMN),
+    ];
+    let treatments = page.model.treatments.iter().enumerate();
+    let rows: Vec<Row> =
+        treatments.map(|(treatment, row)| Row { treatment, cells: result_cells(page, row) }).collect();
     html! {
         section #results {
             h2 { (page.text(&headings::RESULTS)) }
             (kept(page))
-            (folded(page, rows.len(), &table))
+            (folded(page, rows.len(), &grouped::table(page, &columns, &rows)))
             p.note { (page.text(&notes::NOTE_ESTIMATES)) " " (page.text(&notes::NOTE_CLOSED_LOOP)) }
         }
     }
 }
 
-fn result_row(page: &Page<'_>, treatment: usize, row: &TreatmentRow) -> Markup {
+fn result_cells(page: &Page<'_>, row: &TreatmentRow) -> Markup {
     let is_lossy = row.lost_percent.is_some_and(|percent| percent > 0.0);
-    let label = &page.model.lines[row.line].label;
     html! {
-        tr.first[starts_line(page, treatment)] {
-            th scope="row" { a href={ "#t" (treatment) } { (label) } }
-            td { (row.clients) }
-            td { (row.trials_valid) }
-            td.n { (cells::estimate(page, row.throughput.as_ref())) }
-            td.n { (cells::estimate(page, row.mean.as_ref())) }
-            td.n { (cells::estimate(page, row.p95.as_ref())) }
-            td.n { (cells::estimate(page, row.p99.as_ref())) }
-            td { (figures::count(row.retries)) }
-            td class=[cells::alarm_if(row.failed > 0)] { (figures::count(row.failed)) }
-            td.n.alarm[is_lossy] { (lost_share(page, row.lost_percent)) }
-            td.l { (cells::validity_chip(page, row.validity)) }
-        }
+        td { (row.trials_valid) }
+        td.n { (cells::estimate(page, row.throughput.as_ref())) }
+        td.n { (cells::estimate(page, row.mean.as_ref())) }
+        td.n { (cells::estimate(page, row.p95.as_ref())) }
+        td.n { (cells::estimate(page, row.p99.as_ref())) }
+        td { (figures::count(row.retries)) }
+        td class=[cells::alarm_if(row.failed > 0)] { (figures::count(row.failed)) }
+        td.n.alarm[is_lossy] { (lost_share(page, row.lost_percent)) }
+        td.l { (cells::validity_chip(page, row.validity)) }
     }
-}
-
-/// Whether a treatment is the first of its line, which gets a rule above it.
-fn starts_line(page: &Page<'_>, treatment: usize) -> bool {
-    let rows = &page.model.treatments;
-    treatment == 0 || rows[treatment - 1].line != rows[treatment].line
 }
 
 fn lost_share(page: &Page<'_>, percent: Option<f64>) -> String {
@@ -221,38 +210,33 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
 }
 
 fn update_table(page: &Page<'_>) -> Markup {
-    let audits = &page.model.audits;
-    let with_updates = audits.iter().filter_map(|row| row.updates.as_ref().map(|updates| (row, updates)));
-    html! {
-        div.wide { table.sortable {
-            thead { tr {
-                th.l scope="col" { (page.text(&headings::SYSTEM)) }
-                @for message in [
-                    &headings::CLIENTS, &headings::COMMITTED, &headings::LOST, &headings::LOST_PERCENT,
-                    &headings::WITNESSED, &headings::PHANTOM, &headings::IN_DOUBT, &headings::STATEMENT_ERRORS,
-                ] { th scope="col" { (page.text(message)) } }
-                th.l scope="col" { (page.text(&headings::AUDIT_VERDICT)) }
-            } }
-            tbody { @for (row, updates) in with_updates { (update_row(page, row, updates)) } }
-        } }
-    }
+    let columns = [
+        Column::Figure(&headings::COMMITTED),
+        Column::Figure(&headings::LOST),
+        Column::Figure(&headings::LOST_PERCENT),
+        Column::Figure(&headings::WITNESSED),
+        Column::Figure(&headings::PHANTOM),
+        Column::Figure(&headings::IN_DOUBT),
+        Column::Figure(&headings::STATEMENT_ERRORS),
+        Column::Word(&headings::AUDIT_VERDICT),
+    ];
+    let audited = page.model.audits.iter().filter_map(|row| {
+        let cells = update_cells(page, row, row.updates.as_ref()?);
+        Some(Row { treatment: row.treatment, cells })
+    });
+    grouped::table(page, &columns, &audited.collect::<Vec<_>>())
 }
 
-fn update_row(page: &Page<'_>, row: &AuditRow, updates: &UpdateAudit) -> Markup {
-    let treatment = &page.model.treatments[row.treatment];
+fn update_cells(page: &Page<'_>, row: &AuditRow, updates: &UpdateAudit) -> Markup {
     html! {
-        tr.first[starts_line(page, row.treatment)] {
-            th scope="row" { a href={ "#t" (row.treatment) } { (page.model.line_of(row.treatment).label) } }
-            td { (treatment.clients) }
-            td { (figures::count(updates.committed)) }
-            td class=[cells::alarm_if(updates.lost > 0)] { (figures::count(updates.lost)) }
-            td.n.alarm[updates.lost > 0] { (figures::percent(updates.lost_percent)) }
-            td { (figures::count(updates.witnessed)) }
-            td class=[cells::alarm_if(updates.phantom > 0)] { (figures::count(updates.phantom)) }
-            td { (figures::count(updates.in_doubt)) }
-            td { (figures::count(updates.statement_errors)) }
-            td.l { (cells::audit_chip(page, row.verdict)) }
-        }
+        td { (figures::count(updates.committed)) }
+        td class=[cells::alarm_if(updates.lost > 0)] { (figures::count(updates.lost)) }
+        td.n.alarm[updates.lost > 0] { (figures::percent(updates.lost_percent)) }
+        td { (figures::count(updates.witnessed)) }
+        td class=[cells::alarm_if(updates.phantom > 0)] { (figures::count(updates.phantom)) }
+        td { (figures::count(updates.in_doubt)) }
+        td { (figures::count(updates.statement_errors)) }
+        td.l { (cells::audit_chip(page, row.verdict)) }
     }
 }
 
@@ -314,7 +298,11 @@ fn row_counts(page: &Page<'_>) -> Markup {
             } } }
         } }
     };
-    folded(page, checks.len(), &table)
+    let all = page.fill(&page::PAGE_ROW_COUNTS, &[("number", &checks.len().to_string())]);
+    let is_right = checks.iter().all(|(_, check)| check.holds);
+    html! {
+        @if is_right { details { summary { (all) } (table) } } @else { (folded(page, checks.len(), &table)) }
+    }
 }
 
 /// Doubts, and the generator's view of itself.
@@ -375,30 +363,36 @@ fn generator(page: &Page<'_>) -> Markup {
     if rows.is_empty() {
         return html! {};
     }
+    let columns = [
+        Column::Figure(&headings::WORKERS),
+        Column::Figure(&headings::WORKER_CPU),
+        Column::Figure(&headings::LITTLE_GAP),
+        Column::Figure(&headings::CPU_USER),
+        Column::Figure(&headings::CPU_SYSTEM),
+        Column::Figure(&headings::WAKEUP_LAG),
+        Column::Figure(&headings::MEMORY),
+    ];
+    let all = page.fill(&page::PAGE_ALL_ROWS, &[("number", &rows.len().to_string())]);
+    let rows: Vec<Row> = rows
+        .iter()
+        .map(|row| {
+            let cells = html! {
+                td { (row.workers) }
+                td { (figures::digits(row.worker_cpu_percent_max)) }
+                td { (figures::digits(row.little_gap_percent)) }
+                td { (figures::digits(row.cpu_user_per_statement_us)) }
+                td { (figures::digits(row.cpu_system_per_statement_us)) }
+                td { (cells::optional(page, row.wakeup_lag_p99_ms)) }
+                td { (figures::digits(row.memory_peak_bytes as f64 / 1e6)) }
+            };
+            Row { treatment: row.treatment, cells }
+        })
+        .collect();
     html! {
         h3 { (page.text(&headings::GENERATOR)) }
         details {
-            summary { (page.fill(&page::PAGE_ALL_ROWS, &[("number", &rows.len().to_string())])) }
-            div.wide { table.sortable {
-                thead { tr {
-                    th.l scope="col" { (page.text(&headings::SYSTEM)) }
-                    @for message in [
-                        &headings::CLIENTS, &headings::WORKERS, &headings::WORKER_CPU, &headings::LITTLE_GAP,
-                        &headings::CPU_USER, &headings::CPU_SYSTEM, &headings::WAKEUP_LAG, &headings::MEMORY,
-                    ] { th scope="col" { (page.text(message)) } }
-                } }
-                tbody { @for row in rows { tr.first[starts_line(page, row.treatment)] {
-                    th scope="row" { (page.model.line_of(row.treatment).label) }
-                    td { (page.model.treatments[row.treatment].clients) }
-                    td { (row.workers) }
-                    td { (figures::digits(row.worker_cpu_percent_max)) }
-                    td { (figures::digits(row.little_gap_percent)) }
-                    td { (figures::digits(row.cpu_user_per_statement_us)) }
-                    td { (figures::digits(row.cpu_system_per_statement_us)) }
-                    td { (cells::optional(page, row.wakeup_lag_p99_ms)) }
-                    td { (figures::digits(row.memory_peak_bytes as f64 / 1e6)) }
-                } } }
-            } }
+            summary { (all) }
+            (grouped::table(page, &columns, &rows))
             p.note { (page.text(&notes::NOTE_GENERATOR)) }
         }
     }

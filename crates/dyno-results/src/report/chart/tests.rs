@@ -1,0 +1,201 @@
+//! Charts over any data: every coordinate is a number inside the picture.
+
+use super::curves::{Curve, CurveChart, CurvePanel, CurvePoint};
+use super::forest::{ForestChart, ForestGroup, ForestRow};
+use super::palette::Slot;
+use super::percentiles::{Distribution, PercentileChart};
+use super::svg::Chart;
+use super::text::Quantity;
+use super::timeline::{Course, Moment, TimelineChart};
+use proptest::prelude::*;
+
+/// Marks reach this far beyond the place they stand at.
+const MARK: f64 = 7.0;
+
+/// Fails unless all places of all elements are inside the view box, give or take a mark.
+fn assert_inside(chart: &Chart) {
+    let text = chart.inline();
+    assert!(!text.contains("NaN") && !text.contains("inf\""), "{text}");
+    let document = roxmltree::Document::parse(&text).unwrap_or_else(|error| panic!("{error}\n{text}"));
+    let root = document.root_element();
+    let view_box: Vec<f64> = numbers(root.attribute("viewBox").unwrap());
+    let (width, height) = (view_box[2], view_box[3]);
+    let check = |x: f64, y: f64, what: &str| {
+        let is_inside = (-MARK..=width + MARK).contains(&x) && (-MARK..=height + MARK).contains(&y);
+        assert!(is_inside, "{x} {y} is outside {width} x {height}: {what}");
+    };
+    for node in root.descendants().filter(roxmltree::Node::is_element) {
+        if let Some(data) = node.attribute("d") {
+            for (x, y) in path_places(data) {
+                check(x, y, data);
+            }
+        }
+        let number = |name: &str| node.attribute(name).map_or(0.0, |text| text.parse::<f64>().unwrap());
+        let (x, y) = (number("x"), number("y"));
+        check(x, y, node.tag_name().name());
+        if node.has_tag_name(("http://www.w3.org/2000/svg", "rect")) {
+            check(x + number("width"), y + number("height"), "rect");
+        }
+    }
+}
+
+fn numbers(text: &str) -> Vec<f64> {
+    text.split(' ').map(|number| number.parse().unwrap()).collect()
+}
+
+/// Every place that a path's pen reaches. Knows the commands that charts use.
+fn path_places(data: &str) -> Vec<(f64, f64)> {
+    let mut places = Vec::new();
+    let (mut x, mut y) = (0.0, 0.0);
+    let mut rest = data;
+    while let Some(command) = rest.chars().next() {
+        let end = rest[1..].find(|c: char| c.is_ascii_alphabetic()).map_or(rest.len(), |at| at + 1);
+        let steps = split_numbers(&rest[1..end]);
+        match command {
+            'M' => (x, y) = (steps[0], steps[1]),
+            'm' | 'l' => {
+                for pair in steps.chunks(2) {
+                    (x, y) = (x + pair[0], y + pair[1]);
+                    places.push((x, y));
+                }
+            }
+            'h' => x += steps.iter().sum::<f64>(),
+            'v' => y += steps.iter().sum::<f64>(),
+            'a' => (x, y) = steps.chunks(7).fold((x, y), |(x, y), arc| (x + arc[5], y + arc[6])),
+            'Z' => {}
+            other => panic!("unknown command {other} in {data}"),
+        }
+        places.push((x, y));
+        rest = &rest[end..];
+    }
+    places
+}
+
+/// `5-.3 1.2` is 5, -0.3 and 1.2.
+fn split_numbers(text: &str) -> Vec<f64> {
+    text.replace('-', " -").split_whitespace().map(|number| number.parse().unwrap()).collect()
+}
+
+/// Any number, likely figures more often than absurd ones.
+fn value() -> impl Strategy<Value = f64> {
+    prop_oneof![4 => 0.0..1e6f64, 2 => 1e-9..1e3f64, 1 => Just(0.0), 1 => proptest::num::f64::ANY]
+}
+
+fn point() -> impl Strategy<Value = CurvePoint> {
+    let values = || proptest::collection::vec(value(), 0..4);
+    let interval = proptest::option::of((value(), value()));
+    (1u32..2000, proptest::option::of(value()), interval, values(), values()).prop_map(
+        |(x, value, interval, repeats, unusable)| CurvePoint {
+            x: f64::from(x),
+            value,
+            interval,
+            repeats,
+            unusable,
+            tooltip: "a < b".to_owned(),
+        },
+    )
+}
+
+fn name() -> impl Strategy<Value = String> {
+    prop_oneof![Just(String::new()), ".{1,60}", Just("처리량 スレッド <&>".to_owned())]
+}
+
+fn panel() -> impl Strategy<Value = CurvePanel> {
+    let points = proptest::collection::vec(point(), 0..6);
+    let curve =
+        (name(), 0usize..12, any::<bool>(), points).prop_map(|(label, slot, is_published, points)| Curve {
+            label,
+            slot: Slot(slot),
+            is_published,
+            points,
+        });
+    (name(), proptest::collection::vec(curve, 0..9), any::<bool>())
+        .prop_map(|(title, curves, has_own_axis)| CurvePanel { title, curves, has_own_axis })
+}
+
+/// Length, throughput, and median with 99th percentile.
+type Second = (f64, f64, Option<(f64, f64)>);
+
+fn quantity() -> impl Strategy<Value = Quantity> {
+    proptest::sample::select(vec![Quantity::Number, Quantity::Time, Quantity::Percent, Quantity::Ratio])
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(96))]
+
+    #[test]
+    fn curves_stay_inside_the_picture(
+        panels in proptest::collection::vec(panel(), 0..6), quantity in quantity(), title in name(),
+    ) {
+        let text = || "axis".to_owned();
+        let (id, description) = ("c".to_owned(), text());
+        assert_inside(&CurveChart {
+            id, title, description, x_title: text(), y_title: text(), y_title_logarithmic: text(), quantity,
+            panels, columns: None,
+        }.draw());
+    }
+
+    #[test]
+    fn percentile_plots_stay_inside_the_picture(
+        lines in proptest::collection::vec((name(), proptest::collection::vec((value(), value()), 0..20)), 0..9),
+        height in 60.0..400.0f64,
+    ) {
+        let curves = lines.into_iter().enumerate().map(|(i, (label, points))| Distribution {
+            label, slot: Slot(i), merged: points.clone(), repeats: vec![points],
+        });
+        let text = || "axis".to_owned();
+        assert_inside(&PercentileChart {
+            id: "p".to_owned(), title: text(), description: text(), x_title: text(), y_title: text(), height,
+            curves: curves.collect(),
+        }.draw());
+    }
+
+    #[test]
+    fn timelines_stay_inside_the_picture(
+        trials in proptest::collection::vec(
+            proptest::collection::vec((value(), value(), proptest::option::of((value(), value()))), 0..20), 0..12,
+        ),
+        stall in (value(), value()),
+    ) {
+        let course = |seconds: Vec<Second>| Course {
+            title: "block 1".to_owned(),
+            points: seconds.into_iter().enumerate().map(|(i, (length, throughput, times))| Moment {
+                start: i as f64, length, is_warmup: i < 2, throughput,
+                median: times.map(|times| times.0), p99: times.map(|times| times.1),
+            }).collect(),
+            stalls: vec![stall],
+        };
+        let text = || "axis".to_owned();
+        assert_inside(&TimelineChart {
+            id: "t".to_owned(), title: text(), description: text(), x_title: text(), throughput_title: text(),
+            latency_title: text(), median_label: text(), p99_label: text(),
+            repeats: trials.into_iter().map(course).collect(),
+        }.draw());
+    }
+
+    #[test]
+    fn forest_plots_stay_inside_the_picture(
+        rows in proptest::collection::vec(
+            (name(), proptest::option::of(value()), proptest::option::of((value(), value()))), 0..20,
+        ),
+        margin in 0.0..0.5f64,
+    ) {
+        let rows = rows.into_iter().map(|(label, ratio, interval)| ForestRow {
+            figures: label.clone(), verdict: label.clone(), label, ratio, interval, class: "better",
+        });
+        let text = || "axis".to_owned();
+        let groups = vec![ForestGroup { title: text(), rows: rows.collect() }];
+        assert_inside(&ForestChart {
+            id: "f".to_owned(), title: text(), description: text(), x_title: text(), below_label: text(),
+            above_label: text(), margin, groups,
+        }.draw());
+    }
+}
+
+#[test]
+fn paths_are_read_back_as_they_were_written() {
+    assert_eq!(
+        path_places("M1 2h3v-.5l1.5-2 .5 1"),
+        [(1.0, 2.0), (4.0, 2.0), (4.0, 1.5), (5.5, -0.5), (6.0, 0.5), (6.0, 0.5)]
+    );
+}
