@@ -330,6 +330,16 @@ fn a_client_may_log_in_by_the_method_it_prefers() {
 }
 
 #[test]
+fn the_probe_for_dollar_quotes_is_answered_with_an_error() {
+    // The command-line client of MySQL 9.7 sends it after connecting, and does not read rows.
+    let server = server(Protocol::Mysql);
+    let mut socket = mysql_client(&server);
+    socket.write_all(&packet(0, b"\x03select $$")).unwrap();
+    let answer = read_until(&mut socket, b"this is not a statement");
+    assert_eq!(answer[3..7], [1, 0xff, 0x28, 0x04], "error 1064");
+}
+
+#[test]
 fn a_client_that_insists_on_tls_is_told_why_it_is_refused() {
     let server = server(Protocol::Mysql);
     let mut socket = dial(&server);

@@ -251,6 +251,8 @@ impl MysqlSession {
         let (&code, body) = command.split_first().ok_or(Over)?;
         match code {
             0x17 => return self.execute(body, sequence, shared, out),
+            // By an error to this, MySQL's command-line client learns that the server does not quote by dollar signs.
+            0x03 if body == b"select $$" => error(sequence, 1064, "42000", "this is not a statement", out),
             0x03 => {
                 let kind = StatementKind::of(body);
                 let answer = answer(kind, body);
