@@ -14,14 +14,15 @@ pub(super) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     conclusions.extend(lost_updates(model));
     conclusions.extend(violated(model));
     conclusions.extend(no_lost_updates(model));
-    let comparisons = comparisons(model);
-    if !comparisons.is_empty() && !model.comparison_rules.verdicts_enabled {
+    // Without verdicts the ratios stay in the table; put into words they would read like one.
+    if model.comparison_rules.verdicts_enabled {
+        conclusions.extend(comparisons(model));
+    } else if !model.comparisons.is_empty() {
         conclusions.push(Conclusion::VerdictsDisabled {
             blocks: model.provenance.blocks,
             needed: model.comparison_rules.min_repeats,
         });
     }
-    conclusions.extend(comparisons);
     conclusions.extend(peaks(model));
     conclusions
 }

@@ -22,6 +22,8 @@ messages! {
     /// Section.
     GENERATOR [] "What the generator measured of itself";
     /// Section.
+    FAILURES [] "Failures and retries by kind";
+    /// Section.
     TRIALS [] "All trials";
     /// Section.
     PROVENANCE [] "How it was measured";
@@ -149,6 +151,8 @@ messages! {
     WAKEUP_LAG [] "wake-up lag p99 ms";
     /// Column.
     MEMORY [] "memory MB";
+    /// Column: kind of a failure.
+    KIND [] "kind";
     /// Column.
     TABLE [] "table";
     /// Column.

@@ -15,6 +15,8 @@ messages! {
     NOTE_DETECTABLE [] "Visible from: the smallest difference that a comparison with these repeats and this scatter shows four times in five.";
     /// Under the audit table.
     NOTE_AUDIT [] "Lost: updates that were acknowledged as committed and are not in the data. Witnessed: pairs of committed transactions that read the same value of the same row, found in the clients' own log; one stale write can undo several updates, so losses may exceed pairs.";
+    /// Under the table of failures.
+    NOTE_FAILURES [] "Failed: transactions given up, with the kind of the last error. Retries: attempts after the first, with the kind of the error that caused them; a retried transaction counts once.";
     /// Example of a witnessed lost update.
     NOTE_WITNESS [trial, row, value, client_a, sequence_a, client_b, sequence_b] "Trial {trial}: client {client_a} (transaction {sequence_a}) and client {client_b} (transaction {sequence_b}) both read {value} from row {row}, and both were told that they had committed.";
     /// Under the generator table.
@@ -31,6 +33,16 @@ messages! {
     NOTE_RUN_PROFILE [started, version, seed, blocks, profile] "Measured {started} (UTC) with dyno {version}, profile {profile}, {blocks} blocks, seed {seed}.";
     /// One line about the machine.
     NOTE_MACHINE [cpu, processors, memory, os, kernel] "{cpu}, {processors} logical processors, {memory} memory, {os}, {kernel}.";
+    /// One line about the systems: names with versions.
+    NOTE_SYSTEMS [systems] "Systems: {systems}.";
+    /// One line about a workload.
+    NOTE_WORKLOAD [kind, options] "Workload {kind} with {options}.";
+    /// One line about how a trial was loaded.
+    NOTE_LOAD_TRANSACTIONS [transactions, warmup, attempts] "A trial ends after {transactions} transactions of all clients together; warm-up {warmup}, at most {attempts} attempts per transaction.";
+    /// One line about how a trial was loaded.
+    NOTE_LOAD_PER_CLIENT [transactions, warmup, attempts] "A trial ends after {transactions} transactions of each client; warm-up {warmup}, at most {attempts} attempts per transaction.";
+    /// One line about how a trial was loaded.
+    NOTE_LOAD_DURATION [duration, warmup, attempts] "A trial ends after {duration}; warm-up {warmup}, at most {attempts} attempts per transaction.";
     /// The run is still going on or was killed.
     NOTE_NO_END [] "The run has not written its end: it was killed, or is still going on.";
     /// A file could not be read.

@@ -33,6 +33,7 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
         page.paragraph(&escaped(&sentence));
     }
     page.doubts(model);
+    page.section(headings::FAILURES, &tables::failures(model, lang), &[texts::NOTE_FAILURES]);
     page.section(headings::STATEMENTS, &tables::statements(model, lang), &[texts::NOTE_MERGED]);
     page.section(headings::GENERATOR, &tables::generator(model, lang), &[texts::NOTE_GENERATOR]);
     page.section(headings::TRIALS, &tables::trials(model, lang), &[texts::NOTE_INVALID]);
@@ -42,6 +43,7 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
     for source in sources {
         page.paragraph(&escaped(&texts::NOTE_PUBLISHED.fill(lang, &[("source", source)])));
     }
+    page.list(headings::PROVENANCE, &notes::workloads(model, lang));
     page.section(headings::SYSTEMS, &tables::systems(model, lang), &[]);
     if !model.provenance.spec.is_empty() {
         page.heading(headings::SPEC);

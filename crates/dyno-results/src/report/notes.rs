@@ -2,7 +2,8 @@
 
 use super::figures;
 use super::model::{FindingRow, ReportModel};
-use crate::messages::{Lang, conclusion, finding, notes};
+use crate::messages::{Lang, conclusion, finding, list, notes};
+use dyno_model::plan::{LoadPlan, StopRule};
 
 /// When and with what it was measured, and the machine.
 pub(super) fn origin(model: &ReportModel, lang: Lang) -> Vec<String> {
@@ -38,6 +39,47 @@ pub(super) fn origin(model: &ReportModel, lang: Lang) -> Vec<String> {
         ));
     }
     sentences
+}
+
+/// The systems with their versions, as far as they told.
+pub(super) fn systems(model: &ReportModel, lang: Lang) -> String {
+    let names: Vec<String> = model
+        .provenance
+        .systems
+        .iter()
+        .map(|system| format!("{} {}", system.name, system.version).trim_end().to_owned())
+        .collect();
+    notes::NOTE_SYSTEMS.fill(lang, &[("systems", &list(lang, &names))])
+}
+
+/// Workloads with their options, and how trials were loaded.
+pub(super) fn workloads(model: &ReportModel, lang: Lang) -> Vec<String> {
+    let workloads = model.provenance.workloads.iter().map(|workload| {
+        let options: Vec<String> =
+            workload.options.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        notes::NOTE_WORKLOAD.fill(lang, &[("kind", &workload.kind), ("options", &list(lang, &options))])
+    });
+    workloads.chain(model.provenance.loads.iter().map(|load| load_sentence(load, lang))).collect()
+}
+
+fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
+    let (message, limit) = match load.stop {
+        StopRule::Transactions(number) => {
+            (notes::NOTE_LOAD_TRANSACTIONS, ("transactions", figures::count(number)))
+        }
+        StopRule::TransactionsPerClient(number) => {
+            (notes::NOTE_LOAD_PER_CLIENT, ("transactions", figures::count(number)))
+        }
+        StopRule::Duration(time) => (notes::NOTE_LOAD_DURATION, ("duration", time.to_string())),
+    };
+    message.fill(
+        lang,
+        &[
+            (limit.0, &limit.1),
+            ("warmup", &load.warmup.to_string()),
+            ("attempts", &load.attempts_max.to_string()),
+        ],
+    )
 }
 
 /// What is missing or could not be read.

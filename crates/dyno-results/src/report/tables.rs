@@ -2,12 +2,13 @@
 
 use super::figures::{self, digits};
 use super::model::{
-    Comparison, Estimate, MergedLatency, ReportModel, StatementRow, TreatmentRow, TrialState, Validity,
-    Verdict,
+    Comparison, Estimate, KindCount, MergedLatency, ReportModel, StatementRow, TreatmentRow, TrialState,
+    Validity, Verdict,
 };
 use super::table::{Align, Table};
 use crate::messages::{Lang, Message, conclusion, headings};
 use dyno_model::audit::AuditVerdict;
+use dyno_model::failure::FailureKind;
 use dyno_model::finding::Severity;
 
 /// A table under construction, in a language.
@@ -288,6 +289,36 @@ fn statement_row(row: &StatementRow, lang: Lang) -> Vec<String> {
         value(|latency| latency.p999),
         value(|latency| Some(latency.max)),
     ]
+}
+
+/// Failed and retried transactions by the kind of error; empty when there were none.
+pub(super) fn failures(model: &ReportModel, lang: Lang) -> Table {
+    let mut table = Columns(lang).table(&[
+        (headings::CLIENTS, Right),
+        (headings::KIND, Left),
+        (headings::FAILED, Right),
+        (headings::RETRIES, Right),
+    ]);
+    let mut line = usize::MAX;
+    for row in &model.treatments {
+        let number = |kinds: &[KindCount], kind: FailureKind| {
+            kinds.iter().find(|counted| counted.kind == kind).map_or(0, |counted| counted.count)
+        };
+        for kind in FailureKind::ALL {
+            let (failed, retries) = (number(&row.failed_by_kind, kind), number(&row.retries_by_kind, kind));
+            if failed + retries == 0 {
+                continue;
+            }
+            if row.line != line {
+                line = row.line;
+                table.group(&model.lines[line].label);
+            }
+            let cells =
+                [row.clients.to_string(), kind.to_string(), figures::count(failed), figures::count(retries)];
+            table.row(cells.to_vec());
+        }
+    }
+    table
 }
 
 pub(super) fn generator(model: &ReportModel, lang: Lang) -> Table {

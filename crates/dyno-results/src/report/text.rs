@@ -17,6 +17,7 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
     for sentence in notes::origin(model, lang) {
         text.push_str(&wrapped(&sentence, "", WIDTH));
     }
+    text.push_str(&wrapped(&notes::systems(model, lang), "", WIDTH));
     if model.completeness.measured > 0 {
         heading(&mut text, headings::RESULTS, lang);
         text.push_str(&tables::results(model, lang).to_text());
