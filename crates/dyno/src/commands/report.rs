@@ -26,7 +26,7 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
     let model = report::load(&arguments.results).map_err(|error| results_failed(&error))?;
     match (&formats[..], &arguments.out) {
         ([format], None) if *format != Format::Html => {
-            printer.result(&report::render(&model, *format, lang))?
+            printer.result(&report::render(&model, *format, lang))?;
         }
         (_, out) => {
             let folder = out.as_deref().unwrap_or(&arguments.results);

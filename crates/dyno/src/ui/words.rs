@@ -1,6 +1,6 @@
 //! How times, rates and treatments are written in a line.
 
-use dyno_model::audit::AuditVerdict;
+use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::event::Event;
 use dyno_model::finding::Severity;
 use dyno_model::plan::{Plan, Treatment};
@@ -21,7 +21,7 @@ pub(crate) fn duration(duration: Duration) -> String {
     let seconds = duration.as_secs() + u64::from(duration.subsec_millis() >= 500);
     match seconds {
         0..60 => format!("{seconds} s"),
-        60..600 if seconds % 60 != 0 => format!("{} min {} s", seconds / 60, seconds % 60),
+        60..600 if !seconds.is_multiple_of(60) => format!("{} min {} s", seconds / 60, seconds % 60),
         60..3600 => format!("{} min", (seconds + 30) / 60),
         _ => {
             let minutes = (seconds + 30) / 60;
@@ -83,7 +83,6 @@ pub(super) fn figures(record: &TrialRecord) -> String {
 }
 
 fn violated(record: &TrialRecord) -> String {
-    use dyno_model::audit::AuditCheck;
     let lost: u64 = record
         .audit
         .checks
@@ -140,6 +139,46 @@ mod tests {
         assert_eq!(exact(Duration::from_millis(1_500)), "1.5 s");
         assert_eq!(exact(Duration::from_secs(30)), "30 s");
         assert_eq!(exact(Duration::from_secs(80)), "1 min 20 s");
+    }
+
+    /// A record of 1,000 commits in a second; each took a millisecond, but for the audit's findings.
+    fn record(lost: u64) -> TrialRecord {
+        let mut times = dyno_model::latency::histogram();
+        times.record_n(1_000_000, 1_000).unwrap();
+        let committed = 1_000;
+        let check = AuditCheck::LostUpdates {
+            committed,
+            in_doubt: 0,
+            sum_before: 0,
+            sum_after: 1_000,
+            lost,
+            phantom: 0,
+            witnessed: 0,
+            examples: Vec::new(),
+        };
+        TrialRecord {
+            trial: dyno_model::plan::Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
+            started_at: String::new(),
+            server_version: String::new(),
+            measured: Nanos(1_000_000_000),
+            loading: Nanos(0),
+            connecting: Nanos(0),
+            ledger: dyno_model::ledger::Ledger { committed, failed: lost, ..Default::default() },
+            transaction: (&times).into(),
+            statements: Vec::new(),
+            generator: Default::default(),
+            server_counters: Default::default(),
+            audit: dyno_model::audit::AuditRecord { checks: vec![check] },
+            findings: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn a_finished_trial_is_a_line_with_rate_times_and_what_the_audit_found() {
+        let times = "1,000 transactions/s, mean 1.00 ms, p95 1.00 ms, p99 1.00 ms";
+        assert_eq!(figures(&record(0)), format!("{times}, data intact"));
+        assert_eq!(figures(&record(1)), format!("{times}, 1 failed, 1 UPDATE LOST"));
+        assert_eq!(figures(&record(1_234)), format!("{times}, 1234 failed, 1,234 UPDATES LOST"));
     }
 
     #[test]

@@ -3,5 +3,6 @@
 mod command_line;
 mod plan;
 mod program;
+mod runs;
 mod spec_errors;
 mod tidy;

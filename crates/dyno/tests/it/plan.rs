@@ -146,3 +146,26 @@ fn the_built_in_experiment_needs_no_server_and_less_than_a_minute() {
     assert!(systems.iter().all(|system| system["source"]["managed"]["kind"] == "sqlite"), "{systems:?}");
     assert!(json["estimate"]["likely_ns"].as_u64().unwrap() < 60_000_000_000);
 }
+
+#[test]
+fn every_shipped_experiment_and_each_of_its_profiles_is_right() {
+    let bench = Bench::new();
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments");
+    let mut count = 0;
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let spec: toml::Table = std::fs::read_to_string(&path).unwrap().parse().unwrap();
+        let profiles = spec.get("profile").and_then(toml::Value::as_table);
+        let profiles: Vec<&str> =
+            profiles.into_iter().flat_map(toml::Table::keys).map(String::as_str).collect();
+        let path = path.to_str().unwrap();
+        let mut plans = vec![bench.dyno(&["plan", path])];
+        plans.extend(profiles.iter().map(|profile| bench.dyno(&["plan", path, "--profile", profile])));
+        for ended in plans {
+            // Preflight may miss a server on this machine (4); the spec itself must be right (not 3).
+            assert!(ended.code == 0 || ended.code == 4, "{path}: {ended}");
+            count += 1;
+        }
+    }
+    assert!(count >= 1);
+}

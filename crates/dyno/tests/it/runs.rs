@@ -1,0 +1,151 @@
+//! `dyno run` on what needs no server: output, results, refusals and Ctrl-C.
+
+use crate::program::{Bench, Ended};
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+
+/// A second or so on embedded SQLite.
+const SHORT: &str = r#"
+title = "A short run"
+system = [{ name = "SQLite", server = { kind = "sqlite" } }]
+workload = { kind = "rush", variant = "in-place" }
+load = { clients = [1, 2], transactions = 20 }
+design = { blocks = 2 }
+"#;
+
+/// Would take an hour; the system never answers a statement after the first few.
+const ENDLESS: &str = r#"
+title = "An endless run"
+system = [{ name = "stuck", url = "null:hang_after=50" }]
+workload = { kind = "rush", variant = "in-place" }
+load = { clients = 2, duration = "1h", warmup = "0s", grace = "30m" }
+design = { blocks = 1 }
+"#;
+
+fn json(ended: &Ended) -> serde_json::Value {
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {ended}"))
+}
+
+#[test]
+fn a_run_leaves_results_and_a_report_and_nothing_else() {
+    let bench = Bench::new();
+    bench.file("short.toml", SHORT);
+    let ended = bench.dyno(&["run", "short.toml", "--out", "first"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    assert!(ended.stdout.contains("A short run") && ended.stdout.contains("first/report.html"), "{ended}");
+    for trial in ["b01-001", "b01-002", "b02-001", "b02-002"] {
+        assert!(ended.stderr.contains(&format!("{trial}  SQLite, ")), "{ended}");
+    }
+    assert!(ended.stderr.contains("1 of 4 trials done, about"), "{ended}");
+    assert_eq!(bench.names(), ["first", "short.toml"]);
+    assert_eq!(std::fs::read_to_string(bench.path().join("first/spec.toml")).unwrap(), SHORT);
+    let again = bench.dyno(&["report", "first", "--format", "text"]);
+    assert!(again.code == 0 && ended.stdout.starts_with(again.stdout.trim_end()), "{again}");
+}
+
+#[test]
+fn results_go_to_a_folder_of_their_own_below_results() {
+    let bench = Bench::new();
+    bench.file("short.toml", SHORT);
+    let ended = bench.dyno(&["run", "short.toml", "--quiet", "--blocks", "1"]);
+    assert!(ended.code == 0 && ended.stderr.is_empty(), "{ended}");
+    let runs: Vec<_> = std::fs::read_dir(bench.path().join("results/short")).unwrap().collect();
+    assert_eq!(runs.len(), 1);
+}
+
+#[test]
+fn quiet_and_json_leave_one_value_for_a_program() {
+    let bench = Bench::new();
+    bench.file("short.toml", SHORT);
+    let ended = bench.dyno(&["run", "short.toml", "--quiet", "--json", "--out", "r"]);
+    assert!(ended.code == 0 && ended.stderr.is_empty(), "{ended}");
+    assert!(json(&ended).is_object());
+}
+
+#[test]
+fn a_results_folder_that_holds_something_is_left_alone() {
+    let bench = Bench::new();
+    bench.file("short.toml", SHORT);
+    std::fs::create_dir(bench.path().join("mine")).unwrap();
+    bench.file("mine/precious.txt", "do not touch");
+    let ended = bench.dyno(&["run", "short.toml", "--out", "mine"]);
+    assert!(ended.code == 7 && ended.stdout.is_empty(), "{ended}");
+    assert!(
+        ended.stderr.contains("mine exists and is not empty") && ended.stderr.contains("--out"),
+        "{ended}"
+    );
+    assert_eq!(std::fs::read_dir(bench.path().join("mine")).unwrap().count(), 1);
+}
+
+#[test]
+fn a_results_folder_that_cannot_be_made_is_an_error_before_anything_runs() {
+    let bench = Bench::new();
+    bench.file("short.toml", SHORT);
+    let ended = bench.dyno(&["run", "short.toml", "--out", "short.toml/results"]);
+    assert!(ended.code == 7 && ended.stderr.contains("short.toml/results"), "{ended}");
+    assert!(!ended.stderr.contains("b01-001"), "{ended}");
+    assert_eq!(bench.names(), ["short.toml"]);
+}
+
+#[test]
+fn a_folder_that_is_no_results_folder_is_told_so() {
+    let bench = Bench::new();
+    let rows = [(".", "is no results folder"), ("missing", "missing")];
+    for (folder, words) in rows {
+        let ended = bench.dyno(&["report", folder]);
+        assert!(ended.code == 7 && ended.stderr.contains(words) && ended.stdout.is_empty(), "{ended}");
+    }
+    assert_eq!(bench.names(), [""; 0]);
+}
+
+/// Starts a run that goes on until it is interrupted, and waits until its first trial has begun.
+fn endless(bench: &Bench, spec: &str) -> (Child, impl Iterator<Item = String>) {
+    bench.file("endless.toml", spec);
+    let mut child = bench
+        .command(&["run", "endless.toml", "--out", "r"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let stderr = BufReader::new(child.stderr.take().unwrap());
+    let mut lines = stderr.lines().map(Result::unwrap);
+    lines.find(|line| line.starts_with("stuck: ready")).expect("the system is announced");
+    (child, lines)
+}
+
+fn send(signal: &str, child: &Child) {
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn a_second_ctrl_c_ends_a_run_at_once_and_what_was_written_can_be_read() {
+    let bench = Bench::new();
+    let (mut child, mut lines) = endless(&bench, ENDLESS);
+    send("-INT", &child);
+    // The answers that never come have half an hour of grace: only the second signal can end this.
+    lines.find(|line| line.starts_with("interrupted:")).expect("the first signal is acknowledged");
+    send("-INT", &child);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    drop(lines);
+    let report = bench.dyno(&["report", "r", "--format", "json"]);
+    assert_eq!(report.code, 0, "{report}");
+    assert_eq!(json(&report)["completeness"]["is_complete"], false);
+    assert_eq!(bench.names(), ["endless.toml", "r"]);
+}
+
+#[test]
+fn the_first_ctrl_c_or_termination_ends_a_run_cleanly_with_a_report() {
+    for signal in ["-INT", "-TERM"] {
+        let bench = Bench::new();
+        let spec = ENDLESS.replace("hang_after=50", "latency_us=1000").replace("30m", "5s");
+        let (child, lines) = endless(&bench, &spec);
+        send(signal, &child);
+        lines.for_each(drop); // a full pipe would hold dyno up
+        let ended = Ended::from(child.wait_with_output().unwrap());
+        assert_eq!(ended.code, 130, "{ended}");
+        assert!(ended.stdout.contains("r/report.html"), "{ended}");
+        let report = bench.dyno(&["report", "r", "--format", "json"]);
+        assert_eq!(json(&report)["completeness"]["is_interrupted"], true, "{report}");
+    }
+}
