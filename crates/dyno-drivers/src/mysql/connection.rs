@@ -452,6 +452,13 @@ impl Connection {
             .reply
             .advance(&mut self.input, &mut self.rows, cached, sink)
             .map_err(|error| protocol_failure(&error))?;
+        if self.reply.has_new_columns()
+            && progress != Progress::NeedMore
+            && let Some(index) = statement
+            && let Known::Prepared { columns, .. } = &mut self.statements[index]
+        {
+            *columns = self.rows.columns.as_slice().into();
+        }
         match &progress {
             Progress::Complete(done) => {
                 self.status = done.status;

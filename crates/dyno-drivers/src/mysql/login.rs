@@ -2,7 +2,7 @@
 
 use super::connection::{Connection, protocol_failure};
 use super::error::{Flavour, failure};
-use super::protocol::auth::{self, Plugin};
+use super::protocol::auth::{self, Channel, Plugin};
 use super::protocol::handshake::{AuthReply, Greeting, Login, capability};
 use super::protocol::packet;
 use super::protocol::reply::{Dialect, Done, ServerError};
@@ -56,15 +56,19 @@ pub(super) async fn log_in(stream: Stream, target: &Target) -> Result<Connection
         };
         connection.stream.start_tls(configuration, host).await?;
     }
-    let is_private = connection.stream.is_encrypted() || matches!(target.endpoint, Endpoint::Unix(_));
-    let proof = plugin.first_answer(target.password.reveal(), plugin.nonce(&greeting.nonce), is_private);
+    let channel = match target.endpoint {
+        _ if connection.stream.is_encrypted() => Channel::Encrypted,
+        Endpoint::Unix(_) => Channel::Local,
+        _ => Channel::Open,
+    };
+    let proof = plugin.first_answer(target.password.reveal(), plugin.nonce(&greeting.nonce), channel);
     login.proof = &proof;
     let mut out = Vec::new();
     sequence = login.write(&mut out, sequence);
     connection.stream.write_all(&out).await.map_err(|error| stream_failure(&error))?;
     connection.input.expect(sequence);
     let nonce = plugin.nonce(&greeting.nonce).to_vec();
-    Authentication { target, plugin, nonce, is_private }.run(&mut connection).await?;
+    Authentication { target, plugin, nonce, channel }.run(&mut connection).await?;
     connection.set_dialect(Dialect {
         is_ok_terminated: agreed.capabilities & capability::DEPRECATE_EOF != 0,
         has_cached_metadata: agreed.capabilities_mariadb & capability::MARIADB_CACHE_METADATA != 0,
@@ -127,7 +131,7 @@ struct Authentication<'a> {
     target: &'a Target,
     plugin: Plugin,
     nonce: Vec<u8>,
-    is_private: bool,
+    channel: Channel,
 }
 
 impl Authentication<'_> {
@@ -148,7 +152,7 @@ impl Authentication<'_> {
                 AuthReply::Switch { plugin, nonce } => {
                     self.plugin = Plugin::from_name(plugin).ok_or_else(|| unknown_plugin(plugin))?;
                     self.nonce = self.plugin.nonce(nonce).to_vec();
-                    Some(self.plugin.first_answer(self.password(), &self.nonce, self.is_private))
+                    Some(self.plugin.first_answer(self.password(), &self.nonce, self.channel))
                 }
                 AuthReply::More(more) => self.answer(more)?,
             };
@@ -171,14 +175,14 @@ impl Authentication<'_> {
     fn answer(&self, more: &[u8]) -> Result<Option<Vec<u8>>> {
         match (self.plugin, more) {
             (Plugin::CachingSha2, [auth::CACHING_SHA2_FAST]) => Ok(None),
-            (Plugin::CachingSha2, [auth::CACHING_SHA2_FULL]) if self.is_private => {
+            (Plugin::CachingSha2, [auth::CACHING_SHA2_FULL]) if self.plugin.sends_cleartext(self.channel) => {
                 Ok(Some(auth::cleartext(self.password())))
             }
             (Plugin::CachingSha2, [auth::CACHING_SHA2_FULL]) => {
                 Ok(Some(vec![auth::CACHING_SHA2_KEY_REQUEST]))
             }
-            // Only over an open connection is the key asked for; a private one has sent the password already.
-            (Plugin::CachingSha2 | Plugin::Sha256, key) if !self.is_private => {
+            // The key comes only when it was asked for; where nobody can listen the password was sent instead.
+            (Plugin::CachingSha2 | Plugin::Sha256, key) if !self.plugin.sends_cleartext(self.channel) => {
                 auth::rsa_encrypted(self.password(), &self.nonce, key)
                     .map(Some)
                     .map_err(|error| protocol_failure(&error))

@@ -10,6 +10,17 @@ use rsa::pkcs8::DecodePublicKey;
 use rsa::rand_core::OsRng;
 use rsa::{Oaep, RsaPublicKey};
 
+/// Who can listen to a connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Channel {
+    /// Everybody on the way.
+    Open,
+    /// Nobody but the machine: a unix socket.
+    Local,
+    /// Nobody: TLS.
+    Encrypted,
+}
+
 /// The plugins that are spoken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Plugin {
@@ -58,9 +69,19 @@ impl Plugin {
         &data[..data.len().min(length)]
     }
 
-    /// The first answer to the server's nonce. `is_private` says that nobody can listen: TLS or a unix socket.
+    /// True when the plugin sends the password as it is. Servers decide alike; the older plugin does not trust unix sockets.
     #[must_use]
-    pub fn first_answer(self, password: &str, nonce: &[u8], is_private: bool) -> Vec<u8> {
+    pub fn sends_cleartext(self, channel: Channel) -> bool {
+        match self {
+            Self::CachingSha2 => channel != Channel::Open,
+            Self::Sha256 => channel == Channel::Encrypted,
+            Self::NativePassword | Self::Ed25519 => false,
+        }
+    }
+
+    /// The first answer to the server's nonce.
+    #[must_use]
+    pub fn first_answer(self, password: &str, nonce: &[u8], channel: Channel) -> Vec<u8> {
         match self {
             // The curve signs even an empty password; for the others nothing stands for it.
             Self::Ed25519 => ed25519(password.as_bytes(), nonce),
@@ -68,7 +89,7 @@ impl Plugin {
             _ if password.is_empty() => Vec::new(),
             Self::NativePassword => native_password(password.as_bytes(), nonce),
             Self::CachingSha2 => caching_sha2(password.as_bytes(), nonce),
-            Self::Sha256 if is_private => cleartext(password),
+            Self::Sha256 if self.sends_cleartext(channel) => cleartext(password),
             Self::Sha256 => vec![SHA256_KEY_REQUEST],
         }
     }
@@ -178,7 +199,7 @@ mod tests {
     #[test]
     fn an_empty_password_has_no_proof() {
         for plugin in [Plugin::NativePassword, Plugin::CachingSha2] {
-            assert!(plugin.first_answer("", b"01234567890123456789", false).is_empty());
+            assert!(plugin.first_answer("", b"01234567890123456789", Channel::Open).is_empty());
         }
     }
 
@@ -187,7 +208,7 @@ mod tests {
         for name in Plugin::NAMES.split(", ") {
             let plugin = Plugin::from_name(name).unwrap();
             assert_eq!(plugin.name(), name);
-            let answer = plugin.first_answer("very-secret", b"01234567890123456789", false);
+            let answer = plugin.first_answer("very-secret", b"01234567890123456789", Channel::Open);
             assert!(!answer.windows(6).any(|part| part == b"secret"));
         }
     }

@@ -137,6 +137,8 @@ pub struct Reply {
     state: State,
     has_rows: bool,
     has_more: bool,
+    /// Definitions came, and the server takes it that we keep them for this statement.
+    has_new_columns: bool,
     rows: u64,
 }
 
@@ -145,7 +147,22 @@ impl Reply {
     #[must_use]
     #[inline]
     pub fn new(dialect: Dialect, encoding: Encoding) -> Self {
-        Self { dialect, encoding, state: State::Head, has_rows: false, has_more: false, rows: 0 }
+        Self {
+            dialect,
+            encoding,
+            state: State::Head,
+            has_rows: false,
+            has_more: false,
+            has_new_columns: false,
+            rows: 0,
+        }
+    }
+
+    /// True when the columns of the finished result are to be `cached` in later answers to the same statement.
+    #[must_use]
+    #[inline]
+    pub fn has_new_columns(&self) -> bool {
+        self.has_new_columns
     }
 
     /// True when the present result is a result set.
@@ -167,7 +184,7 @@ impl Reply {
     }
 
     /// Consumes what has been received, up to the end of one result at most. Rows go to the sink; a sink that discards has
-    /// them passed over unread, and the columns with them. `cached` are the columns known from preparing the statement.
+    /// them passed over unread, and the columns with them. `cached` are the columns that the server defined for the statement last.
     ///
     /// # Errors
     /// When the bytes do not follow the protocol; the connection is then useless.
@@ -216,7 +233,7 @@ impl Reply {
                     if payload.first() == Some(&0xFF) {
                         return self.refused(payload);
                     }
-                    if !S::DISCARDS {
+                    if !S::DISCARDS || self.dialect.has_cached_metadata {
                         space.columns.push(Column::decode(payload)?);
                     }
                     self.state = if left > 1 { State::Columns(left - 1) } else { self.behind_columns() };
@@ -267,12 +284,13 @@ impl Reply {
                 self.has_rows = true;
                 space.columns.clear();
                 if follows {
+                    self.has_new_columns = self.dialect.has_cached_metadata;
                     self.state = State::Columns(columns);
                 } else {
                     if cached.len() as u64 != columns {
                         let known = cached.len();
                         return Err(Malformed::new(format!(
-                            "{columns} columns undefined, {known} were prepared"
+                            "{columns} columns undefined, {known} are known"
                         )));
                     }
                     if !discards {

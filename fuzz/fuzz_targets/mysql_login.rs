@@ -1,0 +1,30 @@
+//! Everything that a server can say before and while a client logs in, and while a statement is prepared.
+#![no_main]
+
+use dyno_drivers::mysql::protocol::auth::{self, Channel, Plugin};
+use dyno_drivers::mysql::protocol::column::Column;
+use dyno_drivers::mysql::protocol::handshake::{AuthReply, Greeting};
+use dyno_drivers::mysql::protocol::reply::{Dialect, Done, Prepared, ServerError};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|bytes: &[u8]| {
+    if let Ok(greeting) = Greeting::decode(bytes) {
+        let _ = (greeting.version(), greeting.collation_utf8mb4());
+        if let Some(plugin) = Plugin::from_name(&greeting.plugin) {
+            let _ = plugin.first_answer("password", plugin.nonce(&greeting.nonce), Channel::Open);
+        }
+    }
+    if let Ok(AuthReply::Switch { plugin, nonce }) = AuthReply::decode(bytes)
+        && let Some(plugin) = Plugin::from_name(plugin)
+    {
+        let _ = plugin.first_answer("password", plugin.nonce(nonce), Channel::Encrypted);
+    }
+    let _ = auth::rsa_encrypted("password", b"01234567890123456789", bytes);
+    let _ = (ServerError::decode(bytes), Column::decode(bytes), Done::decode_ok(bytes));
+    if let Ok(prepared) = Prepared::decode(bytes) {
+        let dialect = Dialect { is_ok_terminated: bytes.len() % 2 == 0, has_cached_metadata: true };
+        let behind = prepared.packets_behind(dialect);
+        let columns = (0..behind).filter(|packet| prepared.is_column(*packet, dialect)).count();
+        assert_eq!(columns, usize::from(prepared.columns));
+    }
+});
