@@ -18,6 +18,9 @@ use std::io;
 
 pub(super) type Result<T> = std::result::Result<T, OperationFailure>;
 
+/// Room for statements grows by so many: few enough not to waste memory on thousands of connections.
+const STATEMENTS_AT_A_TIME: usize = 4;
+
 /// A connection to PostgreSQL.
 ///
 /// It is *ready* between statements, *busy* from the first byte of a request until ReadyForQuery, and *lost* after
@@ -355,6 +358,9 @@ impl Driver for Connection {
             },
             QueryMode::Simple => Prepared::Text(template),
         };
+        if self.statements.len() == self.statements.capacity() {
+            self.statements.reserve_exact(STATEMENTS_AT_A_TIME);
+        }
         self.statements.push(prepared);
         Ok(Statement(self.statements.len() as u32 - 1))
     }

@@ -293,3 +293,22 @@ fn any_text_comes_back_as_it_was_in_every_mode() {
         }
     });
 }
+
+#[test]
+fn a_client_with_ten_statements_fits_in_eight_kilobytes() {
+    let Some(server) = server() else { return };
+    for mode in MODES {
+        let mut connection = server.session(mode, "memory");
+        run_all(&mut connection, &["CREATE TEMP TABLE sbtest1 (id int, k int, c char(120), pad char(60))"]);
+        let mut selects = Vec::new();
+        for number in 0..10 {
+            let sql = format!("SELECT c, {number} FROM sbtest1 WHERE id BETWEEN ? AND ? ORDER BY c");
+            selects.push(block_on(connection.prepare(&sql)).unwrap());
+        }
+        for select in selects {
+            let between = [Value::Integer(1), Value::Integer(100)];
+            block_on(connection.execute(select, &between, &mut Discard)).unwrap();
+        }
+        assert!(connection.memory() <= 8 * 1024, "{mode:?}: {} bytes", connection.memory());
+    }
+}

@@ -141,7 +141,7 @@ impl Execution {
         text(name.as_bytes(), &mut names);
         let mut after = Vec::new();
         execute_and_sync(&mut after);
-        Self { before: Vec::new(), names, formats: result_formats(columns), after }
+        Self { before: Vec::new(), names, formats: result_formats(columns), after }.shrunk()
     }
 
     /// Parses and executes a statement without a name; rows come as text. `describes` asks for the columns too.
@@ -154,7 +154,15 @@ impl Execution {
             message(b'D', &mut after, |bytes| bytes.extend_from_slice(b"P\0"));
         }
         execute_and_sync(&mut after);
-        Self { before, names: vec![0, 0], formats: result_formats(&[]), after }
+        Self { before, names: vec![0, 0], formats: result_formats(&[]), after }.shrunk()
+    }
+
+    /// Gives spare room back: it lives as long as its connection, and there may be thousands.
+    fn shrunk(mut self) -> Self {
+        for part in [&mut self.before, &mut self.names, &mut self.formats, &mut self.after] {
+            part.shrink_to_fit();
+        }
+        self
     }
 
     /// Appends all messages of one execution.

@@ -41,6 +41,7 @@ impl Template {
             copied = at;
         }
         template.text.push_str(&sql[copied..]);
+        template.places.shrink_to_fit();
         template
     }
 
