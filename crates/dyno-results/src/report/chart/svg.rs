@@ -4,6 +4,7 @@
 //! grey print and a stand-alone file possible without drawing anything twice.
 
 use super::palette::{Mark, Slot};
+use super::text::wrapped;
 use std::fmt::Write as _;
 
 /// Where a text is held.
@@ -34,8 +35,10 @@ pub struct Chart {
 /// Style sheet of all charts; part of the page's, and of every chart that is written to a file of its own.
 pub const STYLE_SHEET: &str = include_str!("../assets/chart.css");
 
-/// Room for the heading of a chart that stands alone.
-const HEADING: f64 = 30.0;
+/// Font size of the heading of a chart that stands alone, as in the style sheet.
+const HEADING_SIZE: f64 = 14.0;
+/// Height of a line of that heading.
+const HEADING_LINE: f64 = 19.0;
 
 impl Chart {
     /// The `svg` element for a page that holds [`STYLE_SHEET`].
@@ -49,14 +52,20 @@ impl Chart {
     /// A file of its own: with style sheet, ground and heading.
     #[must_use]
     pub fn stand_alone(&self) -> String {
-        let (width, height) = (coordinate(self.width), coordinate(self.height + HEADING));
-        let view_box = format!("0 -{HEADING} {width} {height}");
+        // Bold letters are about a twelfth wider.
+        let lines = wrapped(&self.title, self.width - 16.0, HEADING_SIZE * 1.08);
+        let heading = HEADING_LINE * lines.len() as f64 + 12.0;
+        let (width, height) = (coordinate(self.width), coordinate(self.height + heading));
+        let view_box = format!("0 -{heading} {width} {height}");
         let size = format!(r#" width="{width}" height="{height}""#);
-        let ground =
-            format!(r#"<rect class="ground" x="0" y="-{HEADING}" width="{width}" height="{height}"/>"#);
-        let heading = format!(r#"<text class="heading" x="8" y="-10">{}</text>"#, escaped(&self.title));
-        let style = format!("<style>{STYLE_SHEET}</style>");
-        format!("{}{style}{ground}{heading}{}</svg>\n", self.opening(&view_box, &size), self.body)
+        let mut text = format!(
+            r#"<style>{STYLE_SHEET}</style><rect class="ground" x="0" y="-{heading}" width="{width}" height="{height}"/>"#
+        );
+        for (i, line) in lines.iter().enumerate() {
+            let y = coordinate(HEADING_LINE * (i + 1) as f64 - heading);
+            let _ = write!(text, r#"<text class="heading" x="8" y="{y}">{}</text>"#, escaped(line));
+        }
+        format!("{}{text}{}</svg>\n", self.opening(&view_box, &size), self.body)
     }
 
     fn opening(&self, view_box: &str, size: &str) -> String {

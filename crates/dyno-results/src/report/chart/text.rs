@@ -46,6 +46,22 @@ pub fn shortened(text: &str, width: f64, size: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
+/// The text in lines no wider than `width` at this font size, broken at blanks; a word that is wider than a line is cut.
+#[must_use]
+pub fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if width_em(&format!("{line} {word}")) * size <= width => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(shortened(word, width, size)),
+        }
+    }
+    lines
+}
+
 /// What the values of an axis are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Quantity {
@@ -169,6 +185,14 @@ mod tests {
         let cut = shortened("a name that goes on and on and on", 100.0, 12.0);
         assert!(cut.ends_with('…') && width_em(&cut) * 12.0 <= 105.0, "{cut}");
         assert_eq!(shortened("처리량처리량처리량", 40.0, 12.0), "처리…");
+    }
+
+    #[test]
+    fn lines_break_at_blanks_and_fit() {
+        let lines = wrapped("one two three four five six seven eight", 120.0, 14.0);
+        assert!(lines.len() > 2 && lines.iter().all(|line| width_em(line) * 14.0 <= 120.0), "{lines:?}");
+        assert_eq!(lines.join(" "), "one two three four five six seven eight");
+        assert!(wrapped("  ", 120.0, 14.0).is_empty());
     }
 
     #[test]

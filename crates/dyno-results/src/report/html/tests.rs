@@ -35,7 +35,8 @@ fn shapes() -> Vec<(&'static str, Shape)> {
 /// Writes the pages into the folder named by `DYNO_SAMPLE_REPORTS`, to be looked at.
 fn keep(name: &str, page: &str) {
     if let Some(folder) = std::env::var_os("DYNO_SAMPLE_REPORTS") {
-        let path = std::path::Path::new(&folder).join(format!("{name}.html"));
+        let name = if name.contains('.') { name.to_owned() } else { format!("{name}.html") };
+        let path = std::path::Path::new(&folder).join(name);
         std::fs::write(path, page).unwrap();
     }
 }
@@ -177,6 +178,19 @@ fn every_repeat_is_a_dot_and_every_unusable_one_a_cross() {
     assert_eq!(strokes("dot"), repeats().filter(|dot| dot.is_valid).count());
     assert_eq!(strokes("cross"), 2 * repeats().filter(|dot| !dot.is_valid).count());
     assert!(strokes("cross") > 0, "the sample has invalid trials");
+}
+
+#[test]
+fn charts_that_stand_alone_are_whole_files() {
+    for (id, chart) in stand_alone_charts(&Shape::rush().model(), Lang::En) {
+        keep(&format!("{id}.svg"), &chart);
+        let document = roxmltree::Document::parse(&chart).unwrap();
+        let root = document.root_element();
+        let has = |element: &str| root.children().any(|child| child.has_tag_name((SVG, element)));
+        assert!(has("style") && has("title") && has("rect"), "{id}");
+        let size = ["width", "height"].map(|name| root.attribute(name).unwrap().parse::<f64>().unwrap());
+        assert!(size[0] > 700.0 && size[1] > 150.0, "{id}: {size:?}");
+    }
 }
 
 #[test]
