@@ -182,6 +182,7 @@ mod tests {
             password,
             database: "shop".to_owned(),
             tls: Tls::Off,
+            data: dyno_model::plan::DataPolicy::Own,
         }
     }
 

@@ -155,6 +155,20 @@ pub struct ExistingSystem {
     pub database: String,
     /// Encryption.
     pub tls: Tls,
+    /// Whose tables the workload runs on.
+    #[serde(default)]
+    pub data: DataPolicy,
+}
+
+/// Whose tables a workload runs on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DataPolicy {
+    /// dyno makes and loads them, and removes them afterwards.
+    #[default]
+    Own,
+    /// They are there already, for example from `sysbench prepare`; dyno neither makes nor removes any.
+    Existing,
 }
 
 /// Where a password is read when it is needed.

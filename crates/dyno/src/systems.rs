@@ -8,7 +8,7 @@ use dyno_host::probe;
 use dyno_host::server::{self, RunningServer, StartOptions};
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
-use dyno_model::plan::{Plan, SystemSource};
+use dyno_model::plan::{DataPolicy, Plan, SystemSource};
 use dyno_model::target::Target;
 use dyno_results::store::utc_now;
 use std::collections::BTreeMap;
@@ -127,7 +127,12 @@ impl<'p> Systems<'p> {
         };
         let mut ready = Ready { source, claim: None, loaded: None };
         let created_at = utc_now();
-        let claim = marker::claim(&ready.target(), &self.claim_options(&created_at));
+        let options = self.claim_options(&created_at);
+        // A database whose tables are used as they are is not marked; it must be dyno's or named all the same.
+        let claim = match self.data_policy(system) {
+            DataPolicy::Own => marker::claim(&ready.target(), &options),
+            DataPolicy::Existing => marker::examine(&ready.target(), &options),
+        };
         ready.claim = Some(claim.map_err(|error| error.to_string())?);
         Ok((ready, version, settings))
     }
@@ -153,6 +158,14 @@ impl<'p> Systems<'p> {
         let target = ready.target();
         let Some(claim) = &mut ready.claim else { return Ok(()) };
         claim.record_tables(&target, tables, &options).map_err(|error| error.to_string())
+    }
+
+    /// Whose tables the workload runs on.
+    pub(crate) fn data_policy(&self, system: usize) -> DataPolicy {
+        match &self.plan.systems[system].source {
+            SystemSource::Managed(_) => DataPolicy::Own,
+            SystemSource::Existing(existing) => existing.data,
+        }
     }
 
     /// Most connections that a trial of the system needs.
@@ -181,6 +194,7 @@ impl<'p> Systems<'p> {
             let Some(ready) = self.slots[system].ready.take() else { continue };
             match ready.source {
                 Source::Managed(server) => self.stop(system, server, listener),
+                Source::Existing(_) if self.data_policy(system) == DataPolicy::Existing => {}
                 Source::Existing(existing) => {
                     if let Err(error) = marker::cleanup(&existing.target) {
                         let what = format!(

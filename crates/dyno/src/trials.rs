@@ -7,7 +7,7 @@ use dyno_engine::workload::{Native, Setting, Workload};
 use dyno_engine::{TrialError, TrialInput, run_trial, with_native};
 use dyno_model::event::{Event, Listener};
 use dyno_model::failure::FailureKind;
-use dyno_model::plan::{Plan, Trial};
+use dyno_model::plan::{DataPolicy, Plan, Trial};
 use dyno_model::record::TrialRecord;
 use dyno_model::units::Nanos;
 use dyno_results::store::utc_now;
@@ -136,6 +136,9 @@ fn prepare(
     listener: &mut dyn Listener,
     interrupts: &Interrupts,
 ) -> Result<Nanos, Missing> {
+    if systems.data_policy(system) == DataPolicy::Existing {
+        return Ok(Nanos(0));
+    }
     let ready = systems.ready(system).expect("it was just brought up");
     if data.is_reusable() && ready.has_loaded(&data.fingerprint()) {
         return Ok(Nanos(0));

@@ -1,6 +1,6 @@
 //! What preflight is told by real servers, and systems that run already.
 
-use crate::{PROCESSES, connect, open_folder, running};
+use crate::{PROCESSES, connect, open_folder, running, shared};
 use dyno_drivers::{Driver, block_on};
 use dyno_host::existing::{self, ExistingError};
 use dyno_host::probe::{connection_limit, foreign_sessions, replication, shares_machine};
@@ -58,14 +58,14 @@ fn existing(target: &Target, password: PasswordSource) -> ExistingSystem {
         password,
         database: target.database.clone(),
         tls: Tls::Off,
+        data: dyno_model::plan::DataPolicy::Own,
     }
 }
 
 #[test]
 fn a_system_that_runs_already_tells_its_version_and_settings() {
     for kind in PROCESSES {
-        let scratch = open_folder();
-        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        let Some(server) = shared(kind) else { continue };
         let target = server.target();
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), target.password.reveal()).unwrap();

@@ -99,6 +99,12 @@ pub static SYSTEM: Section = Section {
             "how statements travel: prepared once, as text each time, or (PostgreSQL only) parsed and bound each time",
         ),
         key("connect_timeout", "duration above 0", "`10s`", "limit for connecting and logging in"),
+        key(
+            "data",
+            "`own` or `existing`",
+            "`own`",
+            "with `url`: dyno makes and removes its tables, or uses those that are there (from `sysbench prepare`, say)",
+        ),
     ],
 };
 

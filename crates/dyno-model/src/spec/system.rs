@@ -5,7 +5,9 @@ use super::keys::{SERVER, SYSTEM};
 use super::reader::{Fields, wrong_type};
 use super::tree::{Node, Table, Value};
 use super::url;
-use crate::plan::{ExistingSystem, ManagedServer, PasswordSource, ServerKind, SystemPlan, SystemSource};
+use crate::plan::{
+    DataPolicy, ExistingSystem, ManagedServer, PasswordSource, ServerKind, SystemPlan, SystemSource,
+};
 use crate::target::{Engine, QueryMode};
 use crate::units::Nanos;
 use std::collections::BTreeMap;
@@ -14,6 +16,9 @@ use std::path::PathBuf;
 /// Words of `query_mode`.
 pub(super) const QUERY_MODES: [(&str, QueryMode); 3] =
     [("prepared", QueryMode::Prepared), ("simple", QueryMode::Simple), ("extended", QueryMode::Extended)];
+
+/// Words of `data`.
+const DATA_POLICIES: [(&str, DataPolicy); 2] = [("own", DataPolicy::Own), ("existing", DataPolicy::Existing)];
 
 const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos(10_000_000_000);
 
@@ -105,6 +110,10 @@ fn source(fields: &Fields<'_>, sources: &[Source]) -> Option<SystemSource> {
         (Some(_), None) => existing(fields, sources).map(SystemSource::Existing),
         (None, Some(_)) => {
             refuse_password(fields, "a server that dyno starts gets a password of dyno's own");
+            if let Some(node) = fields.node("data") {
+                let message = "`data` goes with `url`: a server that dyno starts is empty";
+                fields.problems.report(Diagnostic::new(node.span, message).help("remove it"));
+            }
             managed(fields).map(SystemSource::Managed)
         }
     }
@@ -133,7 +142,8 @@ fn existing(fields: &Fields<'_>, sources: &[Source]) -> Option<ExistingSystem> {
                 }
             };
             let url::Url { engine, endpoint, user, database, tls } = url;
-            Some(ExistingSystem { engine, endpoint, user, password, database, tls })
+            let data = fields.choice("data", &DATA_POLICIES).unwrap_or_default();
+            Some(ExistingSystem { engine, endpoint, user, password, database, tls, data })
         }
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use crate::catalog::{OptionDescription, OptionKind, OptionValue};
-use crate::plan::{PasswordSource, ServerKind, StopRule, SystemSource};
+use crate::plan::{DataPolicy, PasswordSource, ServerKind, StopRule, SystemSource};
 use crate::units::Nanos;
 use proptest::prelude::*;
 
@@ -98,6 +98,10 @@ fn a_good_spec_becomes_a_plan_with_every_default_explicit() {
     assert_eq!(server.settings["cache_size"], "-2000");
     let SystemSource::Existing(existing) = &plan.systems[1].source else { panic!("existing") };
     assert_eq!(existing.password, PasswordSource::Environment("BENCH_PASSWORD".to_owned()));
+    assert_eq!(existing.data, DataPolicy::Own);
+    let (_, plan) = with_arguments(&["system.far.data=existing"]).unwrap();
+    let SystemSource::Existing(existing) = &plan.systems[1].source else { panic!("existing") };
+    assert_eq!(existing.data, DataPolicy::Existing);
 }
 
 #[test]

@@ -72,6 +72,16 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "\"sqlite:x.db\"",
         "11:1: `password_env` has no use here: `sqlite` knows no passwords [remove it]",
     ),
+    (
+        "password_env = \"BENCH_PASSWORD\"",
+        "data = \"exsiting\"",
+        "11:8: `system.data` cannot be `exsiting` [did you mean `existing`?]",
+    ),
+    (
+        "server = {",
+        "data = \"existing\"\nserver = {",
+        "6:8: `data` goes with `url`: a server that dyno starts is empty [remove it]",
+    ),
     // Workload.
     ("kind = \"rush\"", "kind = \"rsuh\"", "14:8: there is no workload `rsuh` [did you mean `rush`?]"),
     (
