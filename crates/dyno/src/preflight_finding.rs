@@ -6,8 +6,6 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Weight {
-    /// Worth knowing.
-    Note,
     /// Figures may suffer.
     Warning,
     /// The experiment cannot be run.
@@ -18,7 +16,6 @@ impl Weight {
     /// Word before the finding.
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Note => "note",
             Self::Warning => "warning",
             Self::Fatal => "error",
         }

@@ -193,15 +193,15 @@ mod tests {
 
     #[test]
     fn preflight_shows_what_is_impossible_first() {
-        let note = PreflightFinding::new(Weight::Note, "MySQL", "other sessions: 3");
+        let warning = PreflightFinding::new(Weight::Warning, "MySQL", "other sessions: 3");
         let fatal =
             PreflightFinding::new(Weight::Fatal, "MariaDB", "needs 128 connections, max_connections is 100")
                 .remedy("set max_connections = 150");
-        insta::assert_snapshot!(preflight_text(&[note, fatal]), @r#"
+        insta::assert_snapshot!(preflight_text(&[warning, fatal]), @r#"
         Preflight:
           error    MariaDB: needs 128 connections, max_connections is 100
                    set max_connections = 150
-          note     MySQL: other sessions: 3
+          warning  MySQL: other sessions: 3
         "#);
         assert_eq!(preflight_text(&[]), "Preflight found nothing that speaks against it.");
     }

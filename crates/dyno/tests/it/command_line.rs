@@ -129,6 +129,9 @@ fn the_null_server_tells_its_address_and_ends_with_ctrl_c() {
 
 /// What Ctrl-C does, for one process.
 fn interrupt(pid: u32) {
-    let status = std::process::Command::new("kill").args(["-INT", &pid.to_string()]).status().unwrap();
+    let status = std::process::Command::new("kill")
+        .args(["-INT", &pid.to_string()])
+        .status()
+        .expect("kill can be run");
     assert!(status.success());
 }

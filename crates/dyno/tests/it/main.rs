@@ -2,6 +2,7 @@
 
 mod command_line;
 mod plan;
+mod preflight;
 mod program;
 mod runs;
 mod spec_errors;

@@ -106,15 +106,16 @@ fn endless(bench: &Bench, spec: &str) -> (Child, impl Iterator<Item = String>) {
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
-        .unwrap();
-    let stderr = BufReader::new(child.stderr.take().unwrap());
-    let mut lines = stderr.lines().map(Result::unwrap);
+        .expect("dyno can be started");
+    let stderr = BufReader::new(child.stderr.take().expect("stderr is piped"));
+    let mut lines = stderr.lines().map(|line| line.expect("dyno writes UTF-8"));
     lines.find(|line| line.starts_with("stuck: ready")).expect("the system is announced");
     (child, lines)
 }
 
 fn send(signal: &str, child: &Child) {
-    let status = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
+    let status =
+        Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill can be run");
     assert!(status.success());
 }
 

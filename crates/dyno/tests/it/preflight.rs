@@ -1,0 +1,82 @@
+//! Experiments that cannot be run here: told before anything is started or written.
+
+use crate::program::Bench;
+use std::net::TcpListener;
+
+fn spec(system: &str, clients: u32) -> String {
+    format!(
+        "title = \"t\"\n[[system]]\nname = \"Target\"\n{system}\n[workload]\nkind = \"rush\"\n\
+         [load]\nclients = {clients}\ntransactions = 1_000_000\n"
+    )
+}
+
+/// Runs and plans a spec; both must refuse it with exit code 4, these words, and nothing left behind.
+fn assert_refused(system: &str, clients: u32, words: &[&str]) {
+    let bench = Bench::new();
+    bench.file("x.toml", spec(system, clients));
+    let ran = bench.dyno(&["run", "x.toml"]);
+    assert!(ran.code == 4 && ran.stdout.is_empty(), "{system}: {ran}");
+    assert!(words.iter().all(|word| ran.stderr.contains(word)), "{system}: {ran}");
+    let planned = bench.dyno(&["plan", "x.toml"]);
+    assert!(planned.code == 4 && planned.stderr.is_empty(), "{system}: {planned}");
+    assert!(words.iter().all(|word| planned.stdout.contains(word)), "{system}: {planned}");
+    assert_eq!(bench.names(), ["x.toml"]);
+}
+
+#[test]
+fn a_port_where_nobody_listens_is_named() {
+    for scheme in ["mysql", "postgres"] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        drop(listener);
+        let url = format!("url = \"{scheme}://bench@{address}/bench\"");
+        assert_refused(&url, 1, &["Target", &address.to_string(), "refused"]);
+    }
+}
+
+#[test]
+fn a_host_that_does_not_exist_is_named() {
+    assert_refused(
+        "url = \"mysql://bench@no-such-host.invalid/bench\"",
+        1,
+        &["Target", "no-such-host.invalid"],
+    );
+}
+
+#[test]
+fn a_server_that_accepts_and_says_nothing_does_not_hold_dyno_up() {
+    for scheme in ["mysql", "postgres"] {
+        let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = silent.local_addr().unwrap();
+        let system = format!("url = \"{scheme}://bench@{address}/bench\"\nconnect_timeout = \"200ms\"");
+        assert_refused(&system, 1, &["Target", &address.to_string()]);
+    }
+}
+
+#[test]
+fn a_missing_password_variable_is_named() {
+    let system = "url = \"mysql://bench@127.0.0.1:1/bench\"\npassword_env = \"DYNO_TEST_NO_SUCH_VARIABLE\"";
+    assert_refused(system, 1, &["Target", "DYNO_TEST_NO_SUCH_VARIABLE"]);
+    let system = "url = \"mysql://bench@127.0.0.1:1/bench\"\npassword_file = \"no/such/file\"";
+    assert_refused(system, 1, &["Target", "no/such/file"]);
+}
+
+#[test]
+fn programs_that_are_not_where_they_were_said_to_be_are_named() {
+    for kind in ["mariadb", "mysql", "postgres"] {
+        let system = format!("server = {{ kind = \"{kind}\", bin_dir = \"no/such/folder\" }}");
+        assert_refused(&system, 1, &["Target", "no/such/folder"]);
+    }
+}
+
+#[test]
+fn fewer_connections_than_clients_are_too_few() {
+    let system = "server = { kind = \"mariadb\", settings = { max_connections = 20 } }";
+    assert_refused(system, 50, &["Target", "max_connections is set to 20", "needs 60"]);
+}
+
+#[test]
+fn a_scratch_folder_must_be_there() {
+    let system = "server = { kind = \"sqlite\", scratch = \"no/such/folder\" }";
+    assert_refused(system, 1, &["Target", "no/such/folder"]);
+}
