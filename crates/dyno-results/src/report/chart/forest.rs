@@ -101,17 +101,26 @@ impl ForestChart {
         drawing.finish(frame.bottom + 62.0)
     }
 
-    /// An axis around 1 that shows every ratio and every interval that is not absurd, with 1 never at its end.
+    /// An axis that holds 1, the margin, every ratio and every interval that is not absurd.
     fn scale(&self, frame: Frame) -> Scale {
+        let below = self.reach(|ratio| -ratio.ln());
+        let above = self.reach(f64::ln);
+        Scale::logarithmic((-below).exp(), above.exp(), frame.left + 12.0, frame.right - 12.0)
+    }
+
+    /// How far the axis reaches to one side of 1, in logarithms; `distance` is positive on that side.
+    fn reach(&self, distance: fn(f64) -> f64) -> f64 {
         let rows = || self.groups.iter().flat_map(|group| &group.rows);
-        let distance = |value: f64| if value > 0.0 && value.is_finite() { value.ln().abs() } else { 0.0 };
-        let ratio = rows().filter_map(|row| row.ratio).map(distance).fold(0.0, f64::max);
-        let intervals = rows().filter_map(|row| row.interval).flat_map(|(low, high)| [low, high]);
-        let interval = intervals.map(distance).fold(0.0, f64::max);
+        let farthest = |values: &mut dyn Iterator<Item = f64>| {
+            let usable = values.filter(|value| value.is_finite() && *value > 0.0);
+            usable.map(distance).fold(0.0, f64::max)
+        };
+        let ratio = farthest(&mut rows().filter_map(|row| row.ratio));
+        let interval =
+            farthest(&mut rows().filter_map(|row| row.interval).flat_map(|(low, high)| [low, high]));
         // Intervals from two repeats reach into the absurd: they may widen the axis, not dominate it.
         let reach = interval.min(ratio * 1.6 + 0.35).max(ratio).max((1.0 + self.margin).ln() * 2.0);
-        let reach = (reach * 1.08).clamp(0.1, FARTHEST.ln());
-        Scale::logarithmic((-reach).exp(), reach.exp(), frame.left + 12.0, frame.right - 12.0)
+        (reach * 1.08).clamp(0.1, FARTHEST.ln())
     }
 
     fn draw_ground(&self, drawing: &mut Drawing, frame: Frame, x: &Scale) {
@@ -136,8 +145,8 @@ impl ForestChart {
 
 /// Round ratios around 1, mirrored: 2 and 0.5 are equally far.
 fn ratio_ticks(x: &Scale) -> Vec<f64> {
-    let (_, high) = x.domain();
-    let steps: &[f64] = match high {
+    let (low, high) = x.domain();
+    let steps: &[f64] = match high.max(1.0 / low) {
         h if h < 1.25 => &[1.05, 1.1, 1.2],
         h if h < 1.7 => &[1.1, 1.25, 1.5],
         h if h < 4.0 => &[1.25, 1.5, 2.0, 3.0],
@@ -145,8 +154,8 @@ fn ratio_ticks(x: &Scale) -> Vec<f64> {
         h if h < 120.0 => &[2.0, 5.0, 10.0, 20.0, 50.0, 100.0],
         _ => &[10.0, 100.0, 1000.0, 10_000.0],
     };
-    let shown = steps.iter().copied().filter(|step| x.shows(*step));
-    let mut values: Vec<f64> = shown.flat_map(|step| [step, 1.0 / step]).chain([1.0]).collect();
+    let mut values: Vec<f64> =
+        steps.iter().copied().flat_map(|step| [step, 1.0 / step]).chain([1.0]).collect();
     values.retain(|value| x.shows(*value));
     values.sort_by(f64::total_cmp);
     values
@@ -194,7 +203,9 @@ mod tests {
     fn ratio_ticks_are_mirrored_around_one() {
         let x = Scale::logarithmic(0.3, 1.0 / 0.3, 0.0, 100.0);
         let ticks = ratio_ticks(&x);
-        assert_eq!(ticks.len() % 2, 1);
+        assert_eq!(ticks.len(), 9);
+        let one_sided = ratio_ticks(&Scale::logarithmic(0.6, 1.12, 0.0, 100.0));
+        assert!(one_sided.contains(&0.8) && !one_sided.contains(&1.25), "{one_sided:?}");
         for (low, high) in ticks.iter().zip(ticks.iter().rev()) {
             assert!((low * high - 1.0).abs() < 1e-9, "{ticks:?}");
         }

@@ -92,7 +92,9 @@ fn statements(page: &Page<'_>, treatment: usize) -> Markup {
             } }
             tbody {
                 (statement_row(page, &table.transaction))
-                @for statement in &table.statements { (statement_row(page, statement)) }
+                @for statement in table.statements.iter().filter(|row| row.ok + row.failed + row.unfinished > 0) {
+                    (statement_row(page, statement))
+                }
             }
         } }
     }
