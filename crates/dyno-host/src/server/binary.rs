@@ -164,9 +164,14 @@ fn version(kind: ServerKind, program: &Path) -> Result<String, String> {
 
 /// Finds a program that comes with the server: in its folder, beside it, or in PATH.
 pub(super) fn helper(binary: &Binary, names: &[&'static str]) -> Result<PathBuf, ServerError> {
-    let mut folders = vec![binary.folder().to_owned()];
-    if let Some(parent) = binary.folder().parent() {
-        folders.extend(["bin", "scripts"].map(|folder| parent.join(folder)));
+    // A link in PATH may point into the server's own folder.
+    let real = std::fs::canonicalize(&binary.program).unwrap_or_else(|_| binary.program.clone());
+    let mut folders = Vec::new();
+    for folder in [Some(binary.folder()), real.parent()].into_iter().flatten() {
+        folders.push(folder.to_owned());
+        folders.extend(
+            folder.parent().iter().flat_map(|parent| ["bin", "scripts"].map(|name| parent.join(name))),
+        );
     }
     folders.extend(std::env::var_os("PATH").iter().flat_map(std::env::split_paths));
     let found = folders

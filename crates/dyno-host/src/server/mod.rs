@@ -42,7 +42,8 @@ pub struct StartOptions {
     pub guard: GuardCommand,
     /// Folder that the server's log is copied to when it stops; made if it is missing.
     pub log_dir: Option<PathBuf>,
-    /// Connections that the plan needs at once, its own administrative ones included. Where the server's default allows fewer, dyno raises it.
+    /// Connections that clients need at once. Where the server's default allows fewer (and a few for dyno itself), dyno
+    /// raises it, unless the settings say how many.
     pub connections: u32,
     /// How long the server may take until it answers.
     pub ready_timeout: Duration,

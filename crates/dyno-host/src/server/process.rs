@@ -26,6 +26,8 @@ const PORT_ATTEMPTS: u32 = 5;
 const POLL: Duration = Duration::from_millis(20);
 /// Log lines shown with a failure.
 const LOG_LINES: usize = 15;
+/// Connections allowed beyond those of the plan: dyno's own questions, and sessions whose end the server has not noticed yet.
+const CONNECTIONS_SPARE: u32 = 10;
 /// Name of the account and of the database that dyno makes.
 pub(super) const ACCOUNT: &str = "dyno";
 /// Longest path of a unix socket: the kernel's 108 bytes include a zero at the end.
@@ -42,6 +44,7 @@ pub(super) struct Site<'a> {
     pub(super) socket_folder: PathBuf,
     pub(super) port: u16,
     pub(super) password: Secret,
+    /// Connections that it must allow.
     pub(super) connections: u32,
 }
 
@@ -158,7 +161,7 @@ pub(super) fn start(
         socket_folder,
         port: 0,
         password: Secret::new(password),
-        connections: options.connections,
+        connections: options.connections.saturating_add(CONNECTIONS_SPARE),
     };
     let kept_log = match &options.log_dir {
         None => None,
@@ -424,4 +427,91 @@ fn shared_memory(pid: u32) -> SharedMemory {
     shared.files.dedup();
     shared.system_v.dedup();
     shared
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::GuardCommand;
+
+    #[test]
+    fn a_lost_race_for_the_port_is_run_again_with_another() {
+        for kind in [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres] {
+            let Some(server) = dyno_testkit::require_server(kind) else { continue };
+            let guard = dyno_testkit::guard_command();
+            let guard = GuardCommand { program: guard.program, arguments: guard.arguments };
+            let winner = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+            let taken = winner.local_addr().unwrap().port();
+            let mut ports = vec![free_port().unwrap(), taken];
+            let options = StartOptions::new("race", guard);
+            let running = start(&server, &options, &mut || Ok(ports.pop().expect("two attempts are enough")))
+                .unwrap_or_else(|error| panic!("{kind}: {error}"));
+            assert!(ports.is_empty(), "{kind}: the first port was taken");
+            assert!(running.is_alive());
+            assert!(
+                matches!(running.target().endpoint, Endpoint::Tcp { port, .. } if port != taken),
+                "{kind}: {}",
+                running.target().endpoint
+            );
+        }
+    }
+
+    #[test]
+    fn a_server_that_never_answers_is_given_up_with_its_last_words() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let script = |name: &str, text: &str| {
+            let program = folder.path().join(name);
+            fs::write(&program, format!("#!/bin/sh\n{text}\n")).unwrap();
+            fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        };
+        script(
+            "postgres",
+            "case \"$*\" in *--version) echo 'postgres (PostgreSQL) 99.1'; exit;; *--single*) exit;; esac\n\
+             echo 'LOG:  thinking about it'; exec sleep 600",
+        );
+        script("initdb", "exit 0");
+        let server = ManagedServer {
+            kind: ServerKind::Postgres,
+            settings: std::collections::BTreeMap::new(),
+            bin_dir: Some(folder.path().to_owned()),
+            scratch: Some(folder.path().to_owned()),
+        };
+        let guard = dyno_testkit::guard_command();
+        let guard = GuardCommand { program: guard.program, arguments: guard.arguments };
+        let options =
+            StartOptions { ready_timeout: Duration::from_secs(1), ..StartOptions::new("mute", guard) };
+        if rustix::process::geteuid().is_root() && account::for_server(ServerKind::Postgres).is_err() {
+            return;
+        }
+        let error = start(&server, &options, &mut free_port).err().expect("it never answers").to_string();
+        assert!(
+            error.starts_with(
+                "the postgres server did not answer within 1 s (the last attempt: connect-refused"
+            ),
+            "{error}"
+        );
+        assert!(error.ends_with("its log:\n  | LOG:  thinking about it"), "{error}");
+        assert!(dyno_testkit::processes_with(folder.path().to_str().unwrap()).is_empty());
+
+        script(
+            "postgres",
+            "case \"$*\" in *--version) echo 'postgres (PostgreSQL) 99.1'; exit;; *--single*) exit;; esac\n\
+             echo 'FATAL:  no'; exit 3",
+        );
+        let error = start(&server, &options, &mut free_port).err().expect("it dies").to_string();
+        assert_eq!(
+            error,
+            "the postgres server ended with exit code 3 before it was ready; the last lines of its log:\n  | FATAL:  no"
+        );
+        script("initdb", "echo 'initdb: error: disk full'; exit 1");
+        let error = start(&server, &options, &mut free_port).err().expect("initdb fails").to_string();
+        assert!(
+            error.contains(
+                "initdb ended with exit code 1; the last lines of its log:\n  | initdb: error: disk full"
+            ),
+            "{error}"
+        );
+    }
 }

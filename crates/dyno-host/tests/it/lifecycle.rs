@@ -1,6 +1,6 @@
 //! From start to stop.
 
-use crate::{DATABASES, PROCESSES, ask, described, is_empty, open_folder, options, running};
+use crate::{DATABASES, PROCESSES, ask, described, is_empty, open_folder, options, running, shared};
 use dyno_host::guard::GuardCommand;
 use dyno_host::server::{StartOptions, start};
 use dyno_model::plan::{ManagedServer, ServerKind};
@@ -49,8 +49,7 @@ fn the_null_server_is_there_without_a_guard() {
 #[test]
 fn clients_come_in_over_tcp_on_loopback_and_over_the_socket_always_with_the_password() {
     for kind in PROCESSES {
-        let scratch = open_folder();
-        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        let Some(server) = shared(kind) else { continue };
         let (tcp, unix) = (server.target(), server.unix_target().unwrap());
         assert!(matches!(&tcp.endpoint, Endpoint::Tcp { host, .. } if host == "127.0.0.1"), "{kind}");
         let Endpoint::Unix(socket) = &unix.endpoint else { panic!("{kind}: {}", unix.endpoint) };
@@ -71,17 +70,14 @@ fn clients_come_in_over_tcp_on_loopback_and_over_the_socket_always_with_the_pass
 
 #[test]
 fn the_scratch_folder_is_the_servers_alone() {
-    for kind in DATABASES {
-        let scratch = open_folder();
-        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
-        let folder = std::fs::read_dir(scratch.path()).unwrap().next().unwrap().unwrap();
-        let metadata = folder.metadata().unwrap();
+    for kind in PROCESSES {
+        let Some(server) = shared(kind) else { continue };
+        let Endpoint::Unix(socket) = server.unix_target().unwrap().endpoint else { panic!("no socket") };
+        let metadata = std::fs::metadata(socket.parent().unwrap()).unwrap();
         assert_eq!(metadata.permissions().mode() & 0o777, 0o700, "{kind}");
-        if let Some(pid) = server.pid() {
-            let owner = std::fs::metadata(format!("/proc/{pid}")).unwrap().uid();
-            assert_eq!(metadata.uid(), owner, "{kind}");
-            assert_ne!(owner, 0, "{kind} runs as root");
-        }
+        let owner = std::fs::metadata(format!("/proc/{}", server.pid().unwrap())).unwrap().uid();
+        assert_eq!(metadata.uid(), owner, "{kind}");
+        assert_ne!(owner, 0, "{kind} runs as root");
     }
 }
 

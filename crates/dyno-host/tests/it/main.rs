@@ -15,6 +15,7 @@ use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::target::Target;
 use dyno_testkit::{TempDir, require_server};
 use std::path::Path;
+use std::sync::OnceLock;
 
 /// The kinds that are processes.
 const PROCESSES: [ServerKind; 3] = [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres];
@@ -51,6 +52,13 @@ fn described(kind: ServerKind, scratch: &Path, settings: &[(&str, &str)]) -> Opt
 fn running(kind: ServerKind, scratch: &Path, settings: &[(&str, &str)]) -> Option<RunningServer> {
     let server = described(kind, scratch, settings)?;
     Some(start(&server, &options()).unwrap_or_else(|error| panic!("{error}")))
+}
+
+/// A server that tests share which only ask it something. It runs until this program ends; its guard then stops it.
+fn shared(kind: ServerKind) -> Option<&'static RunningServer> {
+    static SERVERS: [OnceLock<Option<RunningServer>>; 4] = [const { OnceLock::new() }; 4];
+    let index = DATABASES.iter().position(|known| *known == kind).expect("one of the four");
+    SERVERS[index].get_or_init(|| running(kind, &std::env::temp_dir(), &[])).as_ref()
 }
 
 fn connect(target: &Target) -> Connection {

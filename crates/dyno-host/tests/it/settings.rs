@@ -1,6 +1,6 @@
 //! Settings are applied, read back, and refused in the server's own words.
 
-use crate::{described, is_empty, open_folder, options, running};
+use crate::{described, is_empty, open_folder, options, running, shared};
 use dyno_host::server::{ServerError, start};
 use dyno_model::plan::ServerKind;
 
@@ -102,8 +102,7 @@ fn the_defaults_that_durability_depends_on_stay_the_servers_own() {
         (ServerKind::Postgres, &[("fsync", "on"), ("synchronous_commit", "on"), ("full_page_writes", "on")]),
     ];
     for (kind, expected) in rows {
-        let scratch = open_folder();
-        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        let Some(server) = shared(kind) else { continue };
         for (name, value) in expected {
             assert_eq!(
                 server.settings_read_back().get(*name).map(String::as_str),
