@@ -15,7 +15,7 @@ const QUICKSTART: &str = include_str!("../../../experiments/quickstart.toml");
 /// Its name in messages and results.
 const QUICKSTART_NAME: &str = "quickstart.toml";
 /// Largest spec that is read, bytes. A larger file is something else.
-const SPEC_MAX: u64 = 4 << 20;
+const SPEC_MAX: u64 = 1 << 20;
 
 /// A spec that was found right.
 #[derive(Debug)]

@@ -74,6 +74,10 @@ pub(super) struct Source {
     pub text: String,
 }
 
+/// Most errors that are kept. Whoever has more is shown enough to see that something else is wrong, such as a file that is
+/// no spec at all.
+const ERRORS_MAX: usize = 100;
+
 /// Where the readers of all sections leave what they find wrong, and remember what must not be shown.
 #[derive(Debug, Default)]
 pub(super) struct Problems {
@@ -85,7 +89,9 @@ impl Problems {
     /// Notes an error. The same message at the same place counts once: treatments share most of their text.
     pub(super) fn report(&self, diagnostic: Diagnostic) {
         let mut found = self.found.borrow_mut();
-        if !found.iter().any(|other| other.span == diagnostic.span && other.message == diagnostic.message) {
+        if found.len() < ERRORS_MAX
+            && !found.iter().any(|other| other.span == diagnostic.span && other.message == diagnostic.message)
+        {
             found.push(diagnostic);
         }
     }

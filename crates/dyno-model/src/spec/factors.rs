@@ -131,6 +131,11 @@ fn levels(name: &str, node: &Node, problems: &Problems) -> Option<Vec<Node>> {
         problems.report(Diagnostic::new(node.span, message).label("nothing to vary").help(help));
         return None;
     }
+    if items.len() > COMBINATIONS_MAX {
+        let message = format!("factor `{name}` has more than {COMBINATIONS_MAX} levels");
+        problems.report(Diagnostic::new(node.span, message));
+        return None;
+    }
     for (i, item) in items.iter().enumerate() {
         let Some(text) = item.value.scalar_text() else {
             wrong_type(

@@ -10,6 +10,9 @@ use crate::units::Nanos;
 /// Most clients of one treatment. More than ports and memory of one machine bear; a slip of the finger is caught.
 pub(super) const CLIENTS_MAX: i64 = 100_000;
 
+/// Longest list of numbers of clients.
+const LIST_MAX: usize = 1000;
+
 const GRACE_DEFAULT: Nanos = Nanos(5_000_000_000);
 const TIME_LIMIT_DEFAULT: Nanos = Nanos(600_000_000_000);
 const WARMUP_DEFAULT_MAX: Nanos = Nanos(5_000_000_000);
@@ -41,6 +44,11 @@ pub(super) fn client_list(node: &Node, path: &str, problems: &Problems) -> Vec<u
     if items.is_empty() {
         let message = format!("`{path}` is an empty list");
         problems.report(Diagnostic::new(node.span, message).label("nothing to measure").help(help));
+    }
+    if items.len() > LIST_MAX {
+        let message = format!("`{path}` holds {} numbers, at most {LIST_MAX} make sense", items.len());
+        problems.report(Diagnostic::new(node.span, message));
+        return Vec::new();
     }
     let mut counts: Vec<u32> = Vec::new();
     for (i, item) in items.iter().enumerate() {

@@ -422,6 +422,17 @@ fn a_campaign_that_would_never_end_is_refused() {
 }
 
 #[test]
+fn a_file_that_is_something_else_gives_few_errors_and_soon() {
+    let csv = "2026-01-01T00:00:00Z;some;columns;\"and text\"\n".repeat(20_000);
+    assert_eq!(errors(&csv).len(), 20);
+    let keys: String = (0..20_000).map(|i| format!("key{i} = {i}\n")).collect();
+    assert_eq!(errors(&keys).len(), 100);
+    let numbers: Vec<String> = (1..=20_000).map(|i| i.to_string()).collect();
+    let found = errors(&GOOD.replace("[1, 8]", &format!("[{}]", numbers.join(","))));
+    assert_eq!(found, ["17:11: `load.clients` holds 20000 numbers, at most 1000 make sense"]);
+}
+
+#[test]
 fn a_byte_order_mark_and_windows_line_ends_are_no_errors() {
     let text = format!("\u{feff}{}", GOOD.replace('\n', "\r\n"));
     assert_eq!(parse(input(&text), &catalog()).unwrap().1, good().1);

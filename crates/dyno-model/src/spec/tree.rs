@@ -112,18 +112,22 @@ pub(super) fn merge(base: &mut Table, overlay: &Table, section: &str) {
     }
 }
 
+/// Most errors of syntax that are looked at: a file that is no TOML has one in every line.
+const SYNTAX_ERRORS_MAX: usize = 20;
+
 /// Reads TOML into a tree. `source` is the number of the text, `offset` where in it `text` begins.
 pub(super) fn from_toml(text: &str, source: usize, problems: &Problems) -> Table {
     let (document, errors) = DeTable::parse_recoverable(text);
-    let mut lines = Vec::new();
-    for error in errors {
-        let diagnostic = syntax(&error, source, 0);
+    let mut line_end = 0;
+    for diagnostic in errors.iter().map(|error| syntax(error, source, 0)).take(SYNTAX_ERRORS_MAX) {
         // What else is wrong with a line follows from the first error in it.
-        let line =
-            text.as_bytes()[..diagnostic.span.start.min(text.len())].iter().filter(|&&c| c == b'\n').count();
-        if !lines.contains(&line) {
-            lines.push(line);
-            problems.report(diagnostic);
+        if diagnostic.span.start >= line_end {
+            let start = diagnostic.span.start.min(text.len());
+            line_end = text.as_bytes()[start..]
+                .iter()
+                .position(|&byte| byte == b'\n')
+                .map_or(text.len(), |at| start + at);
+            problems.report(*diagnostic);
         }
     }
     if !problems.is_empty() {
@@ -141,15 +145,15 @@ pub(super) fn value_from_toml(
 ) -> Result<Node, Box<Diagnostic>> {
     match DeValue::parse(text) {
         Ok(value) => Ok(Builder { source, offset, problems }.node(&value)),
-        Err(error) => Err(Box::new(syntax(&error, source, offset))),
+        Err(error) => Err(syntax(&error, source, offset)),
     }
 }
 
-fn syntax(error: &toml::de::Error, source: usize, offset: usize) -> Diagnostic {
+fn syntax(error: &toml::de::Error, source: usize, offset: usize) -> Box<Diagnostic> {
     let range = error.span().unwrap_or(0..0);
     let span = Span::new(source, range.start + offset..range.end + offset);
     let message = error.message().lines().collect::<Vec<_>>().join("; ");
-    Diagnostic::new(span, format!("this is not TOML: {message}"))
+    Box::new(Diagnostic::new(span, format!("this is not TOML: {message}")))
 }
 
 /// Turns the parser's tree into ours.

@@ -116,7 +116,7 @@ fn a_file_that_cannot_be_read_is_named_with_the_reason_and_a_remedy() {
             &["latin.toml is not UTF-8: byte 0xfc at offset 16, in line 2", "save the file as UTF-8"],
         ),
         ("binary.toml", &["binary.toml is not UTF-8: byte 0xff at offset 0, in line 1"]),
-        ("/dev/zero", &["/dev/zero is larger than 4 MiB and cannot be a spec"]),
+        ("/dev/zero", &["/dev/zero is larger than 1 MiB and cannot be a spec"]),
     ];
     for (file, words) in rows {
         let ended = bench.dyno(&["run", file]);
