@@ -1,7 +1,8 @@
 //! What follows from the figures, as typed statements; the message table makes sentences of them.
 
 use crate::report::model::{
-    AuditRow, Comparison, ComparisonOf, Conclusion, FindingRow, Range, ReportModel, TrialState, Verdict,
+    AuditRow, Comparison, ComparisonOf, Conclusion, Estimate, FindingRow, PanelLine, Range, ReportModel,
+    TrialState, Verdict,
 };
 use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
@@ -182,27 +183,54 @@ fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {
     }
 }
 
+/// With more lines than this, only the best line of each system is put into words; all of them are in the table.
+const PEAKS_MAX: usize = 6;
+
 fn peaks(model: &ReportModel) -> Vec<Conclusion> {
     let Some(panel) = model.panel(Metric::Throughput) else { return Vec::new() };
-    panel
-        .lines
-        .iter()
-        .filter_map(|line| {
-            let usable: Vec<_> = line
-                .points
-                .iter()
-                .filter_map(|point| point.estimate.map(|estimate| (point.clients, estimate)))
-                .collect();
-            // The first of equal peaks: fewer clients reach the same.
-            let (clients, throughput) =
-                usable.iter().rev().copied().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
-            Some(Conclusion::PeakThroughput {
-                line: line.line,
-                clients,
-                throughput,
-                is_at_end: usable.last().is_some_and(|(last, _)| *last == clients),
-                clients_measured: super::count(usable.len()),
+    let mut peaks: Vec<Peak> = panel.lines.iter().filter_map(peak).collect();
+    if peaks.len() > PEAKS_MAX {
+        let system = |peak: &Peak| model.lines[peak.line].system;
+        let best: Vec<usize> = (0..model.provenance.systems.len())
+            .filter_map(|index| {
+                let of_system = peaks.iter().filter(|peak| system(peak) == index);
+                of_system.max_by(|a, b| a.throughput.mean.total_cmp(&b.throughput.mean)).map(|peak| peak.line)
             })
-        })
-        .collect()
+            .collect();
+        peaks.retain(|peak| best.contains(&peak.line));
+    }
+    peaks.into_iter().map(Peak::into_conclusion).collect()
+}
+
+/// Where a line is highest.
+struct Peak {
+    line: usize,
+    clients: u32,
+    throughput: Estimate,
+    is_at_end: bool,
+    clients_measured: u32,
+}
+
+impl Peak {
+    fn into_conclusion(self) -> Conclusion {
+        let Self { line, clients, throughput, is_at_end, clients_measured } = self;
+        Conclusion::PeakThroughput { line, clients, throughput, is_at_end, clients_measured }
+    }
+}
+
+fn peak(line: &PanelLine) -> Option<Peak> {
+    let usable: Vec<_> = line
+        .points
+        .iter()
+        .filter_map(|point| point.estimate.map(|estimate| (point.clients, estimate)))
+        .collect();
+    // The first of equal peaks: fewer clients reach the same.
+    let (clients, throughput) = usable.iter().rev().copied().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+    Some(Peak {
+        line: line.line,
+        clients,
+        throughput,
+        is_at_end: usable.last().is_some_and(|(last, _)| *last == clients),
+        clients_measured: super::count(usable.len()),
+    })
 }

@@ -188,11 +188,14 @@ fn has_figure(record: &TrialRecord, metric: Metric) -> bool {
     metric == Metric::Throughput || record.transaction.count > 0
 }
 
+/// Mean with interval. None of these figures can be negative, so an interval that would reach below 0 ends there.
 fn estimate(values: &[f64], unit: Unit) -> Option<Estimate> {
     let mean = student::mean(values)?;
-    let interval = student::mean_interval(values, CONFIDENCE)
-        .map(|interval| Range { low: mean - interval.half_width, high: mean + interval.half_width });
-    Some(Estimate { unit, mean, interval, repeats: u32::try_from(values.len()).unwrap_or(u32::MAX) })
+    let interval = student::mean_interval(values, CONFIDENCE).map(|interval| Range {
+        low: (mean - interval.half_width).max(0.0),
+        high: mean + interval.half_width,
+    });
+    Some(Estimate { unit, mean, interval, repeats: count(values.len()) })
 }
 
 fn estimate_of(view: &View<'_>, treatment: usize, metric: Metric) -> Option<Estimate> {
@@ -444,4 +447,29 @@ fn published(plan: &Plan) -> Vec<PublishedSeries> {
                 .collect(),
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_of_throughput_never_reaches_below_zero() {
+        let estimate = estimate(&[10.0, 500.0, 900.0], Unit::TransactionsPerSecond).expect("values");
+        let interval = estimate.interval.expect("three values");
+        assert_eq!(interval.low, 0.0);
+        assert!((interval.high - 1577.3).abs() < 0.1, "{interval:?}");
+    }
+
+    #[test]
+    fn a_level_that_says_little_alone_is_named_with_its_factor() {
+        let mut plan = crate::fixture::Shape::rush().plan();
+        plan.factors = vec!["server.settings.innodb_buffer_pool_size".to_owned()];
+        for (index, treatment) in plan.treatments.iter_mut().enumerate() {
+            treatment.levels = vec![["4G", "8G"][index % 2].to_owned()];
+        }
+        let (lines, _) = lines(&plan);
+        assert_eq!(lines[0].label, "MariaDB (innodb_buffer_pool_size 4G)");
+        assert_eq!(lines.len(), 6);
+    }
 }

@@ -19,7 +19,7 @@ messages! {
     /// Invalid trials.
     INVALID_TRIALS [invalid, measured, reason] "Left out of all means as invalid: {invalid} of {measured} measured trials; they stay listed with their reasons. Most often: {reason}";
     /// Too few blocks.
-    VERDICTS_DISABLED [blocks, needed] "Verdicts are disabled, because {blocks} repeats cannot tell a difference from chance; at least {needed} blocks are needed.";
+    VERDICTS_DISABLED [blocks, needed] "Verdicts are disabled: to tell a difference from chance takes at least {needed} blocks, and this run has {blocks}.";
 
     /// Lost updates without any error, at one number of clients or with one percentage.
     LOST_SILENTLY [line, percent, clients] "{line} lost {percent} of its acknowledged updates at {clients}, and no statement reported an error.";

@@ -28,9 +28,9 @@ messages! {
     /// How many trials have a doubt.
     TRIALS_OF [trials, measured] "{trials} of {measured} trials";
     /// One line about the run.
-    NOTE_RUN [started, version, seed, blocks] "Measured {started} (UTC) with dyno {version}, {blocks} blocks, seed {seed}.";
+    NOTE_RUN [started, version, seed, blocks] "Measured {started} (UTC) with dyno {version}; number of blocks {blocks}, seed {seed}.";
     /// One line about the run, with a profile.
-    NOTE_RUN_PROFILE [started, version, seed, blocks, profile] "Measured {started} (UTC) with dyno {version}, profile {profile}, {blocks} blocks, seed {seed}.";
+    NOTE_RUN_PROFILE [started, version, seed, blocks, profile] "Measured {started} (UTC) with dyno {version}; profile {profile}, number of blocks {blocks}, seed {seed}.";
     /// One line about the machine.
     NOTE_MACHINE [cpu, processors, memory, os, kernel] "{cpu}, {processors} logical processors, {memory} memory, {os}, {kernel}.";
     /// One line about the systems: names with versions.
@@ -47,6 +47,8 @@ messages! {
     NOTE_NO_END [] "The run has not written its end: it was killed, or is still going on.";
     /// A file could not be read.
     NOTE_UNREADABLE [what] "Not readable: {what}.";
+    /// More files could not be read than are listed.
+    NOTE_UNREADABLE_MORE [more] "There is more that could not be read ({more}); the Markdown and JSON reports list all of it.";
     /// A failed trial.
     NOTE_FAILED_TRIAL [trial, line, clients, reason] "Trial {trial} ({line}, {clients}) failed: {reason}";
     /// A failed system.

@@ -89,12 +89,12 @@ pub fn symbol(unit: Unit) -> &'static str {
 }
 
 /// Half the width of an estimate's interval, with as many decimals as its mean is shown with; `None` without interval.
-/// Intervals of Student's t are symmetric.
+/// Intervals of Student's t are symmetric, but end at 0, so the upper half is the one that counts.
 #[must_use]
 pub fn half_width(estimate: &Estimate) -> Option<String> {
     let interval = estimate.interval?;
     let decimals = decimals(estimate.mean);
-    let text = format!("{:.decimals$}", (interval.high - interval.low) / 2.0);
+    let text = format!("{:.decimals$}", interval.high - estimate.mean);
     Some(if decimals == 0 { group(&text) } else { text })
 }
 

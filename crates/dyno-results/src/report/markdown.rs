@@ -102,7 +102,7 @@ impl Page {
             let (reach, sentence) = notes::doubt(model, row, lang);
             format!("{} ({reach}): {sentence}", tables::severity(row.severity, lang))
         });
-        let items: Vec<_> = doubts.chain(notes::incompleteness(model, lang)).collect();
+        let items: Vec<_> = doubts.chain(notes::incompleteness(model, usize::MAX, lang)).collect();
         self.list(headings::VALIDITY, &items);
     }
 

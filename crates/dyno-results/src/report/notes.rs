@@ -82,8 +82,8 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
     )
 }
 
-/// What is missing or could not be read.
-pub(super) fn incompleteness(model: &ReportModel, lang: Lang) -> Vec<String> {
+/// What is missing or could not be read; at most `unreadable_max` sentences about the latter.
+pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: Lang) -> Vec<String> {
     let completeness = &model.completeness;
     let mut sentences = Vec::new();
     if completeness.measured == 0 {
@@ -114,8 +114,11 @@ pub(super) fn incompleteness(model: &ReportModel, lang: Lang) -> Vec<String> {
         let trials = completeness.missing.join(", ");
         sentences.push(notes::NOTE_MISSING.fill(lang, &[("trials", &trials)]));
     }
-    for what in &completeness.unreadable {
+    for what in completeness.unreadable.iter().take(unreadable_max) {
         sentences.push(notes::NOTE_UNREADABLE.fill(lang, &[("what", what)]));
+    }
+    if let more @ 1.. = completeness.unreadable.len().saturating_sub(unreadable_max) {
+        sentences.push(notes::NOTE_UNREADABLE_MORE.fill(lang, &[("more", &more.to_string())]));
     }
     sentences
 }

@@ -36,7 +36,8 @@ fn reports_are_byte_identical_from_the_same_folder() {
 fn the_text_report_reads_like_this() {
     assert_snapshot!(render(&tiny().model(), Format::Text, Lang::En), @r###"
     SELECT + UPDATE + COMMIT under a rush of clients
-    Measured 2026-11-21T08:45:00.250Z (UTC) with dyno 0.1.0, profile synthetic, 3 blocks, seed 2005.
+    Measured 2026-11-21T08:45:00.250Z (UTC) with dyno 0.1.0; profile synthetic, number of blocks 3, seed
+    2005.
     Synthetic CPU at 2.50GHz, 2 logical processors, 8,590 MB memory, Debian GNU/Linux 12 (bookworm),
     Linux 6.1.0.
     Systems: MariaDB 11.8.2-MariaDB and MySQL 9.7.0.
@@ -82,7 +83,7 @@ fn the_markdown_report_reads_like_this() {
 
     Every client reads a counter, adds one and writes it back, on 100 rows.
 
-    Measured 2026-11-21T08:45:00.250Z (UTC) with dyno 0.1.0, profile synthetic, 3 blocks, seed 2005. Synthetic CPU at 2.50GHz, 2 logical processors, 8,590 MB memory, Debian GNU/Linux 12 (bookworm), Linux 6.1.0.
+    Measured 2026-11-21T08:45:00.250Z (UTC) with dyno 0.1.0; profile synthetic, number of blocks 3, seed 2005. Synthetic CPU at 2.50GHz, 2 logical processors, 8,590 MB memory, Debian GNU/Linux 12 (bookworm), Linux 6.1.0.
 
     ## What the figures say
 
@@ -375,7 +376,7 @@ fn two_blocks_give_figures_and_no_verdict() {
     assert!(model.comparisons.iter().all(|comparison| comparison.ratio.is_some()));
     let text = render(&model, Format::Text, Lang::En).replace("\n  ", " ");
     assert!(
-        text.contains("Verdicts are disabled, because 2 repeats cannot tell a difference from chance"),
+        text.contains("Verdicts are disabled: to tell a difference from chance takes at least 3 blocks, and this run has 2."),
         "{text}"
     );
     assert!(!text.contains("MySQL is worse"), "{text}");

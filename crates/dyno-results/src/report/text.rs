@@ -9,6 +9,8 @@ use crate::messages::{Lang, Message, conclusion, headings, notes as texts};
 const WIDTH: usize = 100;
 /// Doubts that a short report lists; the worst come first.
 const DOUBTS_MAX: usize = 8;
+/// Unreadable places that a short report lists.
+const UNREADABLE_MAX: usize = 3;
 
 /// Renders the short report.
 #[must_use]
@@ -23,7 +25,7 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
         text.push_str(&tables::results(model, lang).to_text());
         text.push_str(&wrapped(&texts::NOTE_ESTIMATES.fill(lang, &[]), "", WIDTH));
     }
-    let missing = notes::incompleteness(model, lang);
+    let missing = notes::incompleteness(model, UNREADABLE_MAX, lang);
     if !model.findings.is_empty() || !missing.is_empty() {
         heading(&mut text, headings::VALIDITY, lang);
         for row in model.findings.iter().take(DOUBTS_MAX) {

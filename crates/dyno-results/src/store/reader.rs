@@ -211,7 +211,7 @@ impl RunReader {
             latency_problems.push((
                 last,
                 format!(
-                    "holds {} transactions where the trial's record has {}; lines are missing",
+                    "holds {} transactions where the trial's record has {}",
                     histograms.transaction.len(),
                     record.transaction.count
                 ),
