@@ -22,11 +22,13 @@ const FILES_BESIDE: u64 = 200;
 
 /// Everything that speaks against running the plan, or that its reader should know. Raises this process's limit of open files
 /// as far as the plan needs.
-pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>) -> Vec<PreflightFinding> {
+///
+/// `out` is where results will go; the working folder when the user named none.
+pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>) -> Vec<PreflightFinding> {
     let mut findings = Vec::new();
     let mut found = |finding| findings.push(finding);
     open_files(plan, &mut found);
-    results_space(plan, &mut found);
+    results_space(plan, out, &mut found);
     for (index, system) in plan.systems.iter().enumerate() {
         let clients = most_clients(plan, index);
         options(plan, index, &mut found);
@@ -62,9 +64,14 @@ fn open_files(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
     }
 }
 
-fn results_space(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
+fn results_space(plan: &Plan, out: Option<&Path>, found: &mut impl FnMut(PreflightFinding)) {
     let needed = plan.trials.len() as u64 * TRIAL_BYTES;
-    space(Path::new("."), needed, "results", found);
+    // The folder itself is made later; the nearest one that exists is on the same file system.
+    let place = out.map_or(Path::new("."), |out| {
+        out.ancestors().find(|folder| folder.is_dir()).unwrap_or(Path::new("."))
+    });
+    let place = if place.as_os_str().is_empty() { Path::new(".") } else { place };
+    space(place, needed, "results", found);
 }
 
 fn space(path: &Path, needed: u64, place: &str, found: &mut impl FnMut(PreflightFinding)) {
@@ -192,7 +199,8 @@ fn server_state(
     found: &mut impl FnMut(PreflightFinding),
 ) -> Result<(), OperationFailure> {
     let needed = u64::from(clients + CONNECTIONS_BESIDE);
-    if let Some(limit) = probe::connection_limit(target)?
+    // A server that names no limit (a null server) has none that could be checked.
+    if let Some(limit) = probe::connection_limit(target)?.filter(|limit| limit.max > 0)
         && limit.available() < needed
     {
         let message = format!(

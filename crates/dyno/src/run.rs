@@ -75,7 +75,7 @@ pub(crate) fn run(
 
 /// Preflight: notes and warnings are shown, an impossible experiment is not begun.
 fn check(plan: &Plan, arguments: &RunArguments, printer: Printer) -> Result<(), Failure> {
-    let findings = preflight::check(plan, arguments.yes_write_to.as_deref());
+    let findings = preflight::check(plan, arguments.yes_write_to.as_deref(), arguments.out.as_deref());
     let (fatal, others): (Vec<_>, Vec<_>) =
         findings.into_iter().partition(|finding| finding.weight == Weight::Fatal);
     for finding in others {

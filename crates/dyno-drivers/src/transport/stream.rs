@@ -21,9 +21,21 @@ pub struct Stream {
     // Dropped before the socket, so that the reactor is told while the descriptor is still ours.
     waiting: Waiting,
     socket: Socket,
-    tls: Option<Box<ClientConnection>>,
+    tls: Option<Box<Encryption>>,
     deadline: Option<Instant>,
 }
+
+/// TLS state. The buffers live here and not in futures, which every client without TLS would have to carry too.
+struct Encryption {
+    session: ClientConnection,
+    /// What came from the socket.
+    incoming: Vec<u8>,
+    /// What goes to it.
+    outgoing: Vec<u8>,
+}
+
+/// Bytes read from an encrypted socket at once: a full TLS record.
+const RECORD: usize = 16 * 1024;
 
 enum Waiting {
     Blocking,
@@ -127,16 +139,22 @@ impl Stream {
     ///
     /// # Errors
     /// [`FailureKind::Authentication`] when the certificate is refused, otherwise as reading and writing fail.
-    pub async fn start_tls(&mut self, configuration: Arc<ClientConfig>, host: &str) -> Result<(), OperationFailure> {
-        let refused = |error: String| OperationFailure::new(FailureKind::Authentication, format!("TLS: {error}"));
+    pub async fn start_tls(
+        &mut self,
+        configuration: Arc<ClientConfig>,
+        host: &str,
+    ) -> Result<(), OperationFailure> {
+        let refused =
+            |error: String| OperationFailure::new(FailureKind::Authentication, format!("TLS: {error}"));
         let name = ServerName::try_from(host.to_owned()).map_err(|error| refused(error.to_string()))?;
-        let mut tls = ClientConnection::new(configuration, name).map_err(|error| refused(error.to_string()))?;
+        let mut tls =
+            ClientConnection::new(configuration, name).map_err(|error| refused(error.to_string()))?;
         // A few records are all a handshake and a statement need.
         tls.set_buffer_limit(None);
-        self.tls = Some(Box::new(tls));
-        while self.tls.as_ref().is_some_and(|tls| tls.is_handshaking()) {
+        self.tls = Some(Box::new(Encryption { session: tls, incoming: vec![0; RECORD], outgoing: Vec::new() }));
+        while self.tls.as_ref().is_some_and(|tls| tls.session.is_handshaking()) {
             self.flush_tls().await.map_err(|error| stream_failure(&error))?;
-            if self.tls.as_ref().is_some_and(|tls| tls.is_handshaking()) {
+            if self.tls.as_ref().is_some_and(|tls| tls.session.is_handshaking()) {
                 let received = self.receive_tls().await.map_err(|error| match error.get_ref() {
                     Some(inner) if inner.is::<rustls::Error>() => refused(inner.to_string()),
                     _ => stream_failure(&error),
@@ -182,7 +200,7 @@ impl Stream {
             return self.receive(buffer).await;
         }
         loop {
-            match self.tls.as_mut().expect("checked above").reader().read(buffer) {
+            match self.tls.as_mut().expect("checked above").session.reader().read(buffer) {
                 Ok(count) => return Ok(count),
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                     if self.receive_tls().await? == 0 {
@@ -202,29 +220,38 @@ impl Stream {
     /// As the socket fails; `TimedOut` at the deadline.
     pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(tls) = &mut self.tls else { return self.send(bytes).await };
-        tls.writer().write_all(bytes)?;
+        tls.session.writer().write_all(bytes)?;
         self.flush_tls().await
     }
 
     async fn receive_tls(&mut self) -> io::Result<usize> {
-        let mut raw = [0; 16 * 1024];
-        let count = self.receive(&mut raw).await?;
+        let mut incoming = self.tls.as_mut().map(|tls| std::mem::take(&mut tls.incoming)).unwrap_or_default();
+        let received = self.receive(&mut incoming).await;
         let tls = self.tls.as_mut().expect("only called with TLS");
-        let mut rest = &raw[..count];
+        tls.incoming = incoming;
+        let count = received?;
+        let mut rest = &tls.incoming[..count];
         while !rest.is_empty() {
-            tls.read_tls(&mut rest)?;
-            tls.process_new_packets().map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+            tls.session.read_tls(&mut rest)?;
+            tls.session
+                .process_new_packets()
+                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
         }
         Ok(count)
     }
 
     async fn flush_tls(&mut self) -> io::Result<()> {
         let Some(tls) = &mut self.tls else { return Ok(()) };
-        let mut raw = Vec::new();
-        while tls.wants_write() {
-            tls.write_tls(&mut raw)?;
+        let mut outgoing = std::mem::take(&mut tls.outgoing);
+        outgoing.clear();
+        while tls.session.wants_write() {
+            tls.session.write_tls(&mut outgoing)?;
         }
-        if raw.is_empty() { Ok(()) } else { self.send(&raw).await }
+        let sent = if outgoing.is_empty() { Ok(()) } else { self.send(&outgoing).await };
+        if let Some(tls) = &mut self.tls {
+            tls.outgoing = outgoing;
+        }
+        sent
     }
 
     async fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -327,7 +354,9 @@ fn connect_failure(error: &io::Error, address: &str) -> OperationFailure {
 #[must_use]
 pub fn stream_failure(error: &io::Error) -> OperationFailure {
     match error.kind() {
-        io::ErrorKind::TimedOut => OperationFailure::new(FailureKind::Timeout, "the server did not answer in time"),
+        io::ErrorKind::TimedOut => {
+            OperationFailure::new(FailureKind::Timeout, "the server did not answer in time")
+        }
         io::ErrorKind::InvalidData => OperationFailure::new(FailureKind::Protocol, error.to_string()),
         _ => OperationFailure::new(FailureKind::ConnectionLost, format!("the connection broke: {error}")),
     }

@@ -32,7 +32,9 @@ pub fn client_configuration(tls: &Tls) -> Result<Option<Arc<ClientConfig>>, Oper
                 )
             };
             let mut roots = RootCertStore::empty();
-            for certificate in CertificateDer::pem_file_iter(ca).map_err(|error| unusable(error.to_string()))? {
+            for certificate in
+                CertificateDer::pem_file_iter(ca).map_err(|error| unusable(error.to_string()))?
+            {
                 let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
                 roots.add(certificate).map_err(|error| unusable(error.to_string()))?;
             }

@@ -25,7 +25,7 @@ pub(crate) fn plan(
     printer: Printer,
 ) -> Result<u8, Failure> {
     let plan = spec_file::load(&arguments.spec, catalog)?.plan;
-    let findings = preflight::check(&plan, arguments.yes_write_to.as_deref());
+    let findings = preflight::check(&plan, arguments.yes_write_to.as_deref(), None);
     let text = if arguments.json { json(&plan, &findings) } else { text(&plan, catalog, &findings) };
     printer.result(&text)?;
     let is_possible = findings.iter().all(|finding| finding.weight < Weight::Fatal);
