@@ -5,6 +5,7 @@ use crate::settings::SettingProblem;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::ServerKind;
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 
 /// Why a server could not be started. Texts name what was tried, the server's own last words, and the remedy.
@@ -41,6 +42,20 @@ pub enum ServerError {
         path: PathBuf,
         /// Why.
         reason: String,
+    },
+    /// The folder for logs cannot be used.
+    LogFolder {
+        /// The folder.
+        path: PathBuf,
+        /// The system's words.
+        error: io::Error,
+    },
+    /// The operating system refused something that is always there.
+    System {
+        /// What dyno was doing.
+        doing: &'static str,
+        /// The system's words.
+        error: io::Error,
     },
     /// A setting that dyno gives itself.
     ReservedSetting {
@@ -168,6 +183,10 @@ impl fmt::Display for ServerError {
                  hint: scratch = \"...\" in the spec's server, or the environment variable TMPDIR, names another one",
                 path.display()
             ),
+            Self::LogFolder { path, error } => {
+                write!(f, "cannot keep the server's log in the folder {}: {error}", path.display())
+            }
+            Self::System { doing, error } => write!(f, "{doing} failed: {error}"),
             Self::ReservedSetting { name, why } => {
                 write!(f, "setting {name:?} cannot be given: {why}")
             }

@@ -152,7 +152,8 @@ pub(super) fn start(
     let prefix = format!("dyno-{}", server.kind);
     let folder = make_folder(&mut guard, &parent, &prefix, owner)?;
     let socket_folder = socket_folder(&mut guard, &folder, server.kind, owner)?;
-    let password = random_password().map_err(|error| scratch_error(Path::new("/dev/urandom"), &error))?;
+    let password =
+        random_password().map_err(|error| ServerError::System { doing: "reading /dev/urandom", error })?;
     let mut site = Site {
         server,
         binary,
@@ -168,7 +169,7 @@ pub(super) fn start(
         Some(folder) => {
             let kept = fs::create_dir_all(folder)
                 .and_then(|()| fs::canonicalize(folder))
-                .map_err(|error| scratch_error(folder, &error))?;
+                .map_err(|error| ServerError::LogFolder { path: folder.clone(), error })?;
             let kept = kept_log(&kept, &options.name);
             guard.keep(site.log(), kept.clone())?;
             Some(kept)
@@ -307,8 +308,10 @@ fn launch(
 ) -> Result<(u32, Session), ServerError> {
     let kind = site.binary.kind;
     for attempt in 1.. {
-        site.port =
-            next_port().map_err(|error| scratch_error(Path::new("a TCP port on 127.0.0.1"), &error))?;
+        site.port = next_port().map_err(|error| ServerError::System {
+            doing: "asking for a free TCP port on 127.0.0.1",
+            error,
+        })?;
         let mut launch = (recipe.launch)(site)?;
         // dyno is gone then, and nobody looks at the data again.
         launch.stop = (recipe.stop)(Duration::from_secs(10));
