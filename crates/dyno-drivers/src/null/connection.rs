@@ -59,8 +59,8 @@ impl Server {
         Ok(server)
     }
 
-    /// How long after `begun` the answer leaves.
-    fn delay(&self, kind: usize, statement: u64, random: &mut Random, begun: Instant) -> Duration {
+    /// How long from now the answer leaves.
+    fn delay(&self, kind: usize, statement: u64, random: &mut Random) -> Duration {
         let delay = Duration::from_micros(match self.script.latencies[kind] {
             Latency::Constant(micros) => micros,
             Latency::Uniform { low, high } => {
@@ -71,7 +71,7 @@ impl Server {
         match self.script.stall {
             Some(Stall::After { statements, length }) if statement == statements => delay + length,
             Some(Stall::Span { at, length, every }) => {
-                let ready = (begun - self.started) + delay;
+                let ready = self.started.elapsed() + delay;
                 let Some(since) = ready.checked_sub(at) else { return delay };
                 let into = every.map_or(since, |every| nanos_modulo(since, every));
                 delay + length.saturating_sub(into)
@@ -214,7 +214,7 @@ impl Connection {
             self.hang().await?;
         }
         let mut random = Random::of(script.seed, self.number, statement);
-        let delay = self.server.delay(kind, statement, &mut random, Instant::now());
+        let delay = self.server.delay(kind, statement, &mut random);
         let failure = self.server.failure(kind, &mut random);
         self.pause(delay).await?;
         let Some(failure) = failure else { return Ok(()) };
@@ -303,7 +303,7 @@ impl Driver for Connection {
             interruption: Arc::default(),
         };
         let mut random = Random::of(connection.server.script.seed, number, u64::MAX);
-        let delay = connection.server.delay(CONNECT, u64::MAX, &mut random, Instant::now());
+        let delay = connection.server.delay(CONNECT, u64::MAX, &mut random);
         let failure = connection.server.failure(CONNECT, &mut random);
         connection.pause(delay.min(target.connect_timeout)).await?;
         if delay > target.connect_timeout {

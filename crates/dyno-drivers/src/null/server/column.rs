@@ -153,7 +153,10 @@ fn column(expression: &[u8]) -> Column {
     if starts_with(expression, b"version(") {
         return Column::Label;
     }
-    let last = expression.rsplit(|byte| *byte == b'.').next().unwrap_or_default();
+    // A schema or table before the name does not matter.
+    let name_end = expression.iter().position(|byte| *byte == b'(').unwrap_or(expression.len());
+    let name_start = expression[..name_end].iter().rposition(|byte| *byte == b'.').map_or(0, |at| at + 1);
+    let last = &expression[name_start..];
     let name = last.split(u8::is_ascii_whitespace).next().unwrap_or_default();
     let name = name.strip_prefix(b"`").unwrap_or(name);
     let name = name.strip_suffix(b"`").unwrap_or(name);
@@ -162,9 +165,7 @@ fn column(expression: &[u8]) -> Column {
         return Column::Null;
     }
     let is_integer = INTEGER_NAMES.iter().any(|known| name.eq_ignore_ascii_case(known))
-        || INTEGER_FUNCTIONS
-            .iter()
-            .any(|function| starts_with(expression, function) || starts_with(last, function))
+        || INTEGER_FUNCTIONS.iter().any(|function| starts_with(last, function))
         || expression.first().is_some_and(u8::is_ascii_digit);
     if is_integer { Column::One } else { Column::Text }
 }

@@ -16,6 +16,8 @@ mod column;
 mod event_loop;
 mod mysql;
 mod postgres;
+#[cfg(test)]
+mod tests;
 
 use super::statement::StatementKind;
 use event_loop::EventLoop;
