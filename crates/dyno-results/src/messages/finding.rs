@@ -84,3 +84,43 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
         Finding::RecordingIncomplete { what } => say(&RECORDING_INCOMPLETE, &[("what", what)]),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_finding_has_a_whole_sentence() {
+        let text = || "the disk is full".to_owned();
+        let findings = [
+            Finding::GeneratorBusy { share: 0.953 },
+            Finding::LittleGap { share: 0.05 },
+            Finding::SharedMachine,
+            Finding::DebugBuild,
+            Finding::Failures { failed: 1234, share: 0.002 },
+            Finding::Unfinished { unfinished: 3 },
+            Finding::ShortWindow { seconds: 0.5 },
+            Finding::FewTransactions { committed: 12 },
+            Finding::Stall { longest_gap: 1.25, at: 3.0 },
+            Finding::CutShort { reason: text() },
+            Finding::SystemFailed { reason: text() },
+            Finding::BooksUnbalanced {
+                identities: vec!["a = b: 1 against 2".into(), "c = d: 3 against 4".into()],
+            },
+            Finding::AuditViolated,
+            Finding::AuditNotRun { reason: text() },
+            Finding::ForeignSessions { sessions: 2 },
+            Finding::Steal { share: 0.02 },
+            Finding::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },
+            Finding::RecordingIncomplete { what: text() },
+        ];
+        for finding in &findings {
+            let sentence = sentence(finding, Lang::En);
+            assert!(!sentence.contains(['{', '}']) && sentence.len() > 20, "{sentence}");
+        }
+        assert_eq!(
+            sentence(&findings[16], Lang::En),
+            "The server counted 10,012 for Com_select where the generator counted 10,000."
+        );
+    }
+}
