@@ -111,9 +111,9 @@ messages! {
     /// Title of the panel with published figures.
     CHART_PUBLISHED_PANEL [] "published, own axis";
     /// Label of a published curve.
-    CHART_PUBLISHED_LABEL [series] "{series} (published)";
+    CHART_PUBLISHED_LABEL [series] "{series}, published";
     /// Label of a published curve that was read off a chart.
-    CHART_PUBLISHED_APPROXIMATE [series] "~ {series} (published)";
+    CHART_PUBLISHED_APPROXIMATE [series] "~ {series}, published";
     /// Caption under throughput when updates were lost.
     CHART_CAPTION_NOT_KEPT [lines] "Not all of this work was kept: updates were acknowledged and lost by {lines}.";
     /// Caption: percentile plot.
@@ -123,7 +123,7 @@ messages! {
     /// Caption: timeline whose seconds were put together.
     CHART_CAPTION_BINNED [] "Long trials are shown in steps of several seconds: mean throughput, the middle one of the medians and the highest of the 99th percentiles of each step.";
     /// Caption: forest plot.
-    CHART_CAPTION_FOREST [margin] "Markers are ratios (geometric mean over blocks), bars their 95 % confidence intervals; the band is the margin of {margin} inside which a difference counts as none. Arrows: the interval goes on.";
+    CHART_CAPTION_FOREST [margin] "Markers are ratios (geometric mean over blocks), bars their 95 % confidence intervals; the band is the margin of {margin} inside which a difference counts as none. Arrows: the interval goes on. Verdicts also allow for the number of comparisons, so that an interval without 1 in it may still be inconclusive.";
     /// Name of a line.
     CHART_MEDIAN [] "median";
     /// Name of a line.

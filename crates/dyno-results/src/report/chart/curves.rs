@@ -206,12 +206,9 @@ impl CurveChart {
         self.panels.iter().flat_map(|panel| &panel.curves)
     }
 
+    /// Numbers of clients on the x axis of the panels that share one.
     fn levels(&self) -> Vec<f64> {
-        let mut levels: Vec<f64> =
-            self.curves().flat_map(|curve| &curve.points).map(|point| point.x).collect();
-        levels.sort_by(f64::total_cmp);
-        levels.dedup();
-        levels
+        levels_of(self.panels.iter().filter(|panel| !panel.has_own_axis))
     }
 
     /// Whether the shared y axis is logarithmic.
@@ -231,7 +228,7 @@ impl CurveChart {
         let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
         let span = self.shared_span();
         let layout = Layout::of(self, span);
-        let levels = self.levels();
+        let shared_levels = self.levels();
         let mut top = 4.0;
         if layout.label_width == 0.0 {
             top += legend(&mut drawing, &self.keys(), 8.0, top, WIDTH - 16.0);
@@ -242,6 +239,7 @@ impl CurveChart {
             let probe = layout.frame(i, panel, 0.0, top);
             let own_room = label_room(&own.ticks(probe, self.quantity));
             let frame = layout.frame(i, panel, own_room, top);
+            let levels = if panel.has_own_axis { levels_of([panel]) } else { shared_levels.clone() };
             let is_labelled = i % layout.columns == 0 || panel.has_own_axis;
             draw_panel(
                 &mut drawing,
@@ -273,6 +271,15 @@ impl CurveChart {
         }
         keys
     }
+}
+
+/// All numbers of clients of these panels, rising.
+fn levels_of<'a>(panels: impl IntoIterator<Item = &'a CurvePanel>) -> Vec<f64> {
+    let curves = panels.into_iter().flat_map(|panel| &panel.curves);
+    let mut levels: Vec<f64> = curves.flat_map(|curve| &curve.points).map(|point| point.x).collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    levels
 }
 
 #[expect(

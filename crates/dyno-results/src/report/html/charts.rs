@@ -496,10 +496,12 @@ fn facet_percentiles(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> 
         description,
         x_title: page.text(&page::CHART_PERCENTILE).to_owned(),
         y_title: page.text(&page::CHART_TIME_LOG).to_owned(),
-        height: 320.0,
+        height: if page.facets.all.len() > 1 { 240.0 } else { 320.0 },
         curves,
     };
-    let captions = vec![page.text(&page::CHART_CAPTION_PERCENTILES).to_owned()];
+    // Several such charts follow each other: the first explains all.
+    let captions = (i == 0).then(|| page.text(&page::CHART_CAPTION_PERCENTILES).to_owned());
+    let captions = captions.into_iter().collect();
     Some(Figure { id, title, captions, chart: chart.draw(), data: None })
 }
 
