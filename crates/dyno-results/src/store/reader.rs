@@ -107,7 +107,6 @@ struct EventLog {
     systems: BTreeMap<String, SystemReport>,
     findings: Vec<Finding>,
     outcomes: BTreeMap<String, TrialOutcome>,
-    started: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -272,7 +271,6 @@ impl EventLog {
             Event::SystemFailed { system, reason } => {
                 self.systems.entry(system).or_default().failure = Some(reason);
             }
-            Event::TrialStarted { trial } => self.started.push(trial),
             Event::TrialFinished(record) => {
                 let planned = plan.trials.iter().find(|planned| planned.id == record.trial.id);
                 if planned != Some(&record.trial) {
@@ -293,6 +291,7 @@ impl EventLog {
             }
             Event::SystemStarting { .. }
             | Event::SystemStopped { .. }
+            | Event::TrialStarted { .. }
             | Event::PhaseStarted { .. }
             | Event::Progress { .. } => {}
         }
