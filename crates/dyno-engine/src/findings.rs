@@ -19,22 +19,24 @@ const SHORT: f64 = 1.0;
 /// Fewer committed transactions than this cannot carry a 99th percentile.
 const FEW: u64 = 1_000;
 
-/// Adds everything that is doubtful about a trial to its record.
+/// Adds everything that is doubtful about a trial to its record. `steal` is the share of processor time that other guests of the
+/// host took during the window.
 pub(crate) fn raise(
     record: &mut TrialRecord,
     window: &Window,
     collector: &Collector,
     input: &TrialInput<'_>,
     totals: &Totals,
+    steal: f64,
 ) {
     let mut findings = std::mem::take(&mut record.findings);
-    generator(record, input, &mut findings);
+    generator(record, input, steal, &mut findings);
     if let Some(reason) = window.stop_reason() {
         findings.push(match (input.is_dead)() {
             Some(reason) => Finding::SystemFailed { reason },
             None => Finding::CutShort { reason },
         });
-    } else if let StopRule::Transactions(wanted) = input.load.stop
+    } else if let Some(wanted) = wanted(input)
         && record.ledger.started < wanted
     {
         let reason = format!("the time limit came after {} of {wanted} transactions", record.ledger.started);
@@ -78,7 +80,16 @@ pub(crate) fn raise(
     record.findings = findings;
 }
 
-fn generator(record: &TrialRecord, input: &TrialInput<'_>, findings: &mut Vec<Finding>) {
+/// Transactions of all clients that the stop rule asks for; `None` when it asks for a time.
+fn wanted(input: &TrialInput<'_>) -> Option<u64> {
+    match input.load.stop {
+        StopRule::Transactions(wanted) => Some(wanted),
+        StopRule::TransactionsPerClient(each) => Some(each * u64::from(input.clients)),
+        StopRule::Duration(_) => None,
+    }
+}
+
+fn generator(record: &TrialRecord, input: &TrialInput<'_>, steal: f64, findings: &mut Vec<Finding>) {
     // Embedded SQLite does its work in the generator's threads: their CPU time is the database's.
     if input.target.engine != Engine::Sqlite {
         let share = record
@@ -94,6 +105,9 @@ fn generator(record: &TrialRecord, input: &TrialInput<'_>, findings: &mut Vec<Fi
     if matches!(input.load.stop, StopRule::Duration(_)) {
         findings.push(Finding::LittleGap { share: record.generator.little_gap });
     }
+    if steal > 0.0 {
+        findings.push(Finding::Steal { share: steal });
+    }
     if input.shares_machine && input.target.engine != Engine::Sqlite {
         findings.push(Finding::SharedMachine);
     }
@@ -101,7 +115,7 @@ fn generator(record: &TrialRecord, input: &TrialInput<'_>, findings: &mut Vec<Fi
         findings.push(Finding::DebugBuild);
     }
     findings.retain(|finding| {
-        !matches!(finding, Finding::GeneratorBusy { .. } | Finding::LittleGap { .. })
+        !matches!(finding, Finding::GeneratorBusy { .. } | Finding::LittleGap { .. } | Finding::Steal { .. })
             || finding.severity() > Severity::Note
     });
 }

@@ -95,6 +95,31 @@ impl ProcessCpu {
     }
 }
 
+/// CPU time of the whole machine, in ticks.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct MachineCpu {
+    total: u64,
+    stolen: u64,
+}
+
+impl MachineCpu {
+    /// Now; all 0 when the system does not tell.
+    pub(crate) fn now() -> Self {
+        let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+        let line = stat.lines().next().and_then(|line| line.strip_prefix("cpu ")).unwrap_or_default();
+        // user, nice, system, idle, iowait, irq, softirq, steal; guest times behind are contained in user.
+        let fields: Vec<u64> =
+            line.split_whitespace().take(8).filter_map(|field| field.parse().ok()).collect();
+        Self { total: fields.iter().sum(), stolen: fields.get(7).copied().unwrap_or(0) }
+    }
+
+    /// Share of the time since an earlier moment that other guests of the host took, 0 to 1.
+    pub(crate) fn steal_since(self, earlier: Self) -> f64 {
+        let total = self.total.saturating_sub(earlier.total);
+        if total == 0 { 0.0 } else { self.stolen.saturating_sub(earlier.stolen) as f64 / total as f64 }
+    }
+}
+
 /// Largest resident set of this process so far, in bytes; 0 when the system does not tell.
 pub(crate) fn memory_peak() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();

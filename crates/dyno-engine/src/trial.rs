@@ -1,7 +1,7 @@
 //! One trial from ramp to books: the coordinator that workers report to.
 
 use crate::collector::Collector;
-use crate::generator::{ProcessCpu, lag_p99, memory_peak};
+use crate::generator::{MachineCpu, ProcessCpu, lag_p99, memory_peak};
 use crate::recorder::{Sample, Totals};
 use crate::session::{CONTROL_KINDS, SessionPlan};
 use crate::window::Window;
@@ -174,7 +174,7 @@ pub fn run_trial<W: Workload>(
         Some(reason) => not_audited(&reason),
         None => audit(&*workload, &mut observer, &input.target, &facts),
     };
-    crate::findings::raise(&mut record, &window, &collector, input, &totals);
+    crate::findings::raise(&mut record, &window, &collector, input, &totals, measured.steal);
     Ok(record)
 }
 
@@ -206,6 +206,8 @@ struct Measured {
     /// Nanoseconds.
     length: u64,
     cpu: (Nanos, Nanos),
+    /// Share of the machine's processor time that other guests of the host took.
+    steal: f64,
 }
 
 impl Crew {
@@ -317,7 +319,7 @@ impl Crew {
         input: &TrialInput<'_>,
         listener: &mut dyn Listener,
     ) -> Measured {
-        let mut watch = Watch::new(window, input);
+        let mut watch = Watch::new();
         for go in self.go.drain(..) {
             // A worker that is gone has reported why.
             let _ = go.send(Arc::clone(window));
@@ -360,14 +362,19 @@ impl Crew {
 /// What the coordinator does while the trial runs, besides sorting samples.
 struct Watch {
     cpu_at_open: ProcessCpu,
+    machine_at_open: MachineCpu,
     is_measuring: bool,
     progress_at: Instant,
 }
 
 impl Watch {
-    fn new(window: &Window, input: &TrialInput<'_>) -> Self {
-        let _ = (window, input);
-        Self { cpu_at_open: ProcessCpu::now(), is_measuring: false, progress_at: Instant::now() }
+    fn new() -> Self {
+        Self {
+            cpu_at_open: ProcessCpu::now(),
+            machine_at_open: MachineCpu::now(),
+            is_measuring: false,
+            progress_at: Instant::now(),
+        }
     }
 
     fn look(
@@ -383,6 +390,7 @@ impl Watch {
             self.is_measuring = true;
             if window.opens() > 0 {
                 self.cpu_at_open = ProcessCpu::now();
+                self.machine_at_open = MachineCpu::now();
             }
             listener.event(&Event::PhaseStarted { trial: input.trial.id.clone(), phase: Phase::Measure });
         }
@@ -426,10 +434,15 @@ impl Watch {
         while let Some(interval) = collector.complete(ended) {
             listener.interval(&interval);
         }
-        for interval in collector.rest(window.opens() + length) {
+        // Answers of the grace period come after the window; their interval ends with the last of them.
+        for interval in collector.rest(last.max(window.opens() + length)) {
             listener.interval(&interval);
         }
-        Measured { length, cpu: ProcessCpu::now().since(self.cpu_at_open) }
+        Measured {
+            length,
+            cpu: ProcessCpu::now().since(self.cpu_at_open),
+            steal: MachineCpu::now().steal_since(self.machine_at_open),
+        }
     }
 }
 

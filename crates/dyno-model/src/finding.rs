@@ -25,7 +25,7 @@ pub enum Finding {
     },
     /// Clients spent this share of the window in the generator, between transactions (Little's law). Warned at 0.03, invalid at 0.10.
     LittleGap {
-        /// `1 - throughput * mean response time / clients`.
+        /// `1 - (time in transactions) / (clients * window)`.
         share: f64,
     },
     /// The generator shares its processors with the server, so each slows the other.

@@ -131,7 +131,8 @@ pub struct GeneratorRecord {
     pub cpu_user: Nanos,
     /// CPU time of the whole process in the kernel over the window.
     pub cpu_system: Nanos,
-    /// `1 - throughput * mean response time / clients`: share of the clients' time spent between transactions.
+    /// `1 - (time in transactions) / (clients * window)`: share of the clients' time spent between transactions, 0 to 1.
+    /// Transactions that failed or were cut off count as time in transactions. 0 under stop rules by count.
     pub little_gap: f64,
     /// 99th percentile of how late a worker woke up for its own timers, nanoseconds (0 when none was due).
     pub wakeup_lag_p99: u64,

@@ -10,6 +10,7 @@ mod cli;
 mod commands;
 mod failure;
 mod interrupt;
+mod listeners;
 mod preflight;
 mod preflight_finding;
 mod printer;

@@ -17,6 +17,8 @@ const ROW_BYTES: u64 = 250;
 const SERVER_BYTES: u64 = 250 << 20;
 /// Bytes of a results folder per trial, roughly.
 const TRIAL_BYTES: u64 = 200 << 10;
+/// Longest trial, nanoseconds: three days.
+const TRIAL_NANOS_MAX: u64 = 3 * 24 * 3600 * 1_000_000_000;
 /// Files that dyno opens beside one per client.
 const FILES_BESIDE: u64 = 200;
 
@@ -27,6 +29,7 @@ const FILES_BESIDE: u64 = 200;
 pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>) -> Vec<PreflightFinding> {
     let mut findings = Vec::new();
     let mut found = |finding| findings.push(finding);
+    length_of_trials(plan, &mut found);
     open_files(plan, &mut found);
     results_space(plan, out, &mut found);
     for (index, system) in plan.systems.iter().enumerate() {
@@ -45,6 +48,19 @@ pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>)
 fn most_clients(plan: &Plan, system: usize) -> u32 {
     let of_system = plan.treatments.iter().filter(|treatment| treatment.system == system);
     of_system.map(|treatment| treatment.clients).max().unwrap_or(0)
+}
+
+/// Times of a trial are recorded in 48 bits of nanoseconds.
+fn length_of_trials(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
+    let longest = plan.treatments.iter().map(|treatment| {
+        let load = &treatment.load;
+        load.warmup.0.saturating_add(load.time_limit.0).saturating_add(load.grace.0)
+    });
+    if longest.max().unwrap_or(0) > TRIAL_NANOS_MAX {
+        let message = "a trial may last at most three days, with warm-up and grace period";
+        let finding = PreflightFinding::new(Weight::Fatal, "load", message);
+        found(finding.remedy("shorten load.duration or load.time_limit, and repeat in more blocks"));
+    }
 }
 
 fn open_files(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {

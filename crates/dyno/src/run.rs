@@ -3,6 +3,7 @@
 use crate::cli::RunArguments;
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
+use crate::listeners::Listeners;
 use crate::preflight;
 use crate::preflight_finding::{PreflightFinding, Weight};
 use crate::printer::Printer;
@@ -13,7 +14,6 @@ use crate::ui;
 use dyno_model::event::{Event, Listener};
 use dyno_model::exit_code;
 use dyno_model::plan::Plan;
-use dyno_model::record::Interval;
 use dyno_results::messages::Lang;
 use dyno_results::report::{self, Format};
 use dyno_results::store::environment::Environment;
@@ -22,24 +22,6 @@ use std::path::Path;
 
 /// Folder under which results are put when the user names none.
 const RESULTS: &str = "results";
-
-/// Everything that hears the events of a run: what is written down comes first.
-struct Listeners {
-    writer: RunWriter,
-    screen: Box<dyn Listener>,
-}
-
-impl Listener for Listeners {
-    fn event(&mut self, event: &Event) {
-        self.writer.event(event);
-        self.screen.event(event);
-    }
-
-    fn interval(&mut self, interval: &Interval) {
-        self.writer.interval(interval);
-        self.screen.interval(interval);
-    }
-}
 
 /// Runs an experiment: preflight, all trials in order, report.
 ///

@@ -92,6 +92,10 @@ impl<'p> Systems<'p> {
         match self.open(system) {
             Ok((ready, version, settings)) => {
                 listener.event(&Event::SystemReady { system: name, version, settings });
+                let sessions = ready.foreign_sessions();
+                if sessions > 0 {
+                    listener.event(&Event::RunFinding(Finding::ForeignSessions { sessions }));
+                }
                 self.slots[system] = Slot { ready: Some(ready), ..Slot::default() };
                 Ok(())
             }
@@ -231,6 +235,16 @@ impl Ready {
         match &self.source {
             Source::Managed(_) => true,
             Source::Existing(existing) => probe::shares_machine(&existing.target.endpoint),
+        }
+    }
+
+    /// Sessions of others on a system that dyno did not start, as far as the account may see them.
+    fn foreign_sessions(&self) -> u64 {
+        match &self.source {
+            Source::Managed(_) => 0,
+            Source::Existing(existing) => {
+                probe::foreign_sessions(&existing.target).map_or(0, |sessions| sessions.len() as u64)
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! All trials of a plan in run order. A trial that fails is marked and the next one goes on.
 
 use crate::interrupt::Interrupts;
+use crate::listeners::Listeners;
 use crate::systems::Systems;
 use dyno_engine::loading::{self, Loading};
 use dyno_engine::workload::{Native, Setting, Workload};
@@ -45,7 +46,7 @@ enum Missing {
 pub(crate) fn run(
     plan: &Plan,
     systems: &mut Systems<'_>,
-    listener: &mut dyn Listener,
+    listener: &mut Listeners,
     interrupts: &Interrupts,
 ) -> Outcome {
     let mut outcome = Outcome::default();
@@ -55,7 +56,7 @@ pub(crate) fn run(
     });
     let mut block = 0;
     for trial in &plan.trials {
-        if interrupts.is_requested() {
+        if interrupts.is_requested() || listener.cannot_write() {
             break;
         }
         if trial.block != block {
