@@ -17,15 +17,26 @@ const CHUNK: usize = 256 * 1024;
 /// Longest `INSERT` statement, where the server allows it; longer ones gained nothing in measurements.
 const INSERT_MAX: usize = 1024 * 1024;
 
+/// How `LOAD DATA` is told to read characters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// As bytes that go into columns as they are, which is right for ASCII text in nearly all character sets. It spares the
+    /// server a quarter of its work, measured with sysbench's rows on MariaDB 10.11.
+    Bytes,
+    /// As UTF-8, converted for each column.
+    Utf8,
+}
+
 /// Loads all rows.
 pub(super) async fn load(
     connection: &mut Connection,
     load: &BulkLoad<'_>,
     rows: &mut dyn RowSource,
 ) -> Result<u64> {
+    let reading = choose_reading(connection, load).await?;
     connection.query("START TRANSACTION", &mut Discard).await?;
-    let loaded = match start_load_data(connection, load).await {
-        Ok(()) => send_load_data(connection, rows).await,
+    let loaded = match request_data(connection, load, reading).await {
+        Ok(()) => send_data(connection, load, rows, reading).await,
         Err(failure) if is_switched_off(&failure) => insert(connection, load, rows).await,
         Err(failure) => Err(failure),
     };
@@ -45,7 +56,20 @@ fn is_switched_off(failure: &OperationFailure) -> bool {
     matches!(failure.code, 1148 | 3948 | 4166)
 }
 
-async fn start_load_data(connection: &mut Connection, load: &BulkLoad<'_>) -> Result<()> {
+/// Bytes of ASCII stand for the same characters in all character sets but these.
+async fn choose_reading(connection: &mut Connection, load: &BulkLoad<'_>) -> Result<Reading> {
+    let mut sql = b"SELECT COUNT(*) FROM information_schema.columns WHERE table_schema = DATABASE() \
+        AND character_set_name IN ('ucs2', 'utf16', 'utf16le', 'utf32', 'swe7') AND table_name = "
+        .to_vec();
+    write_literal(&mut sql, &Value::Text(load.table), connection.backslash());
+    let mut unlike_ascii = FirstInteger::default();
+    connection.send_query(&sql).await?;
+    connection.receive_all(None, &mut unlike_ascii).await?;
+    Ok(if unlike_ascii.0 == Some(0) { Reading::Bytes } else { Reading::Utf8 })
+}
+
+/// Starts `LOAD DATA`; the server then waits for data.
+async fn request_data(connection: &mut Connection, load: &BulkLoad<'_>, reading: Reading) -> Result<()> {
     let mut sql = b"LOAD DATA LOCAL INFILE 'rows' INTO TABLE ".to_vec();
     write_name(&mut sql, load.table);
     // Under NO_BACKSLASH_ESCAPES these literals mean other things; a hexadecimal one is not allowed here.
@@ -53,8 +77,12 @@ async fn start_load_data(connection: &mut Connection, load: &BulkLoad<'_>) -> Re
         Backslash::Escapes => ("'\\t'", "'\\\\'", "'\\n'"),
         Backslash::IsPlain => ("'\t'", "'\\'", "'\n'"),
     };
+    let set = match reading {
+        Reading::Bytes => "binary",
+        Reading::Utf8 => "utf8mb4",
+    };
     let format = format!(
-        " CHARACTER SET utf8mb4 FIELDS TERMINATED BY {tab} ESCAPED BY {backslash} LINES TERMINATED BY {newline} "
+        " CHARACTER SET {set} FIELDS TERMINATED BY {tab} ESCAPED BY {backslash} LINES TERMINATED BY {newline} "
     );
     sql.extend_from_slice(format.as_bytes());
     write_columns(&mut sql, load.columns);
@@ -73,43 +101,79 @@ fn write_columns(sql: &mut Vec<u8>, columns: &[&str]) {
     sql.push(b')');
 }
 
-async fn send_load_data(connection: &mut Connection, rows: &mut dyn RowSource) -> Result<u64> {
-    let mut sequence = connection.input.sequence();
-    let mut sent = 0;
-    let mut has_more = true;
-    while has_more {
-        let mut out = std::mem::take(&mut connection.output);
-        out.clear();
-        let at = packet::begin(&mut out);
-        while has_more && out.len() < CHUNK {
-            let start = out.len();
-            has_more = rows.next(&mut LoadDataRow { out: &mut out, is_first: true });
+/// Rows that travel in one packet, which is begun but not finished.
+struct Chunk {
+    packet: Vec<u8>,
+    rows: u64,
+}
+
+impl Chunk {
+    /// Takes rows until there are enough bytes; false when there is no row left.
+    fn fill(&mut self, rows: &mut dyn RowSource) -> bool {
+        self.packet.clear();
+        self.rows = 0;
+        packet::begin(&mut self.packet);
+        while self.packet.len() < CHUNK {
+            let end = self.packet.len();
+            if !rows.next(&mut LoadDataRow { out: &mut self.packet, is_first: true }) {
+                self.packet.truncate(end);
+                return false;
+            }
+            self.packet.push(b'\n');
+            self.rows += 1;
+        }
+        true
+    }
+
+    fn fits(&self, reading: Reading) -> bool {
+        reading == Reading::Utf8 || self.packet[packet::HEADER..].is_ascii()
+    }
+}
+
+/// Sends rows to the statement that waits for them. At the first characters beyond ASCII it is ended and another, which converts
+/// them, takes its place.
+async fn send_data(
+    connection: &mut Connection,
+    load: &BulkLoad<'_>,
+    rows: &mut dyn RowSource,
+    mut reading: Reading,
+) -> Result<u64> {
+    let mut chunk = Chunk { packet: Vec::with_capacity(CHUNK + CHUNK / 16), rows: 0 };
+    let mut loaded = 0;
+    let mut has_more = chunk.fill(rows);
+    loop {
+        let mut sent = 0;
+        while chunk.rows > 0 && chunk.fits(reading) {
+            send_packet(connection, &mut chunk.packet).await?;
+            sent += chunk.rows;
+            chunk.rows = 0;
             if has_more {
-                out.push(b'\n');
-                sent += 1;
-            } else {
-                out.truncate(start);
+                has_more = chunk.fill(rows);
             }
         }
-        // An empty packet ends the data, so one without rows must not be sent before the end.
-        if out.len() > at + packet::HEADER {
-            sequence = packet::finish(&mut out, at, sequence);
-        } else {
-            out.clear();
+        // An empty packet ends the data.
+        let mut end = Vec::new();
+        packet::begin(&mut end);
+        send_packet(connection, &mut end).await?;
+        let (outcome, done) = connection.receive_one(None, &mut Discard).await?;
+        loaded += check_load_data(connection, sent, outcome, done).await?;
+        if chunk.rows == 0 {
+            return Ok(loaded);
         }
-        if !has_more {
-            let at = packet::begin(&mut out);
-            sequence = packet::finish(&mut out, at, sequence);
-        }
-        connection.output = out;
-        let written = connection.stream.write_all(&connection.output).await;
-        if let Err(error) = written {
-            return Err(connection.explain(error).await);
-        }
+        reading = Reading::Utf8;
+        request_data(connection, load, reading).await?;
     }
+}
+
+/// Sends the packet begun in `packet`; the answer, once it comes, goes on with the sequence numbers.
+async fn send_packet(connection: &mut Connection, packet: &mut Vec<u8>) -> Result<()> {
+    let sequence = packet::finish(packet, 0, connection.input.sequence());
     connection.input.expect(sequence);
-    let (outcome, done) = connection.receive_one(None, &mut Discard).await?;
-    check_load_data(connection, sent, outcome, done).await
+    let written = connection.stream.write_all(packet).await;
+    match written {
+        Ok(()) => Ok(()),
+        Err(error) => Err(connection.explain(error).await),
+    }
 }
 
 async fn check_load_data(

@@ -132,6 +132,25 @@ fn any_text_survives_both_ways_and_both_sql_modes() {
 }
 
 #[test]
+fn characters_beyond_ascii_may_come_late_and_into_any_character_set() {
+    both_ways("bulk_character_sets", |connection, _| {
+        for set in ["utf8mb4", "latin1", "utf16", "ucs2"] {
+            run(connection, "DROP TABLE IF EXISTS t");
+            run(connection, &format!("CREATE TABLE t (a VARCHAR(200) CHARACTER SET {set}, n INT)"));
+            // More than one packet of ASCII, then something else, then ASCII again.
+            let mut texts = vec![Some("plain ".repeat(30)); 3_000];
+            texts.push(Some("déjà vu".to_owned()));
+            texts.extend(vec![Some("afterwards".to_owned()); 2_000]);
+            let load = BulkLoad { table: "t", columns: &["a", "n"] };
+            let loaded = block_on(connection.bulk_load(&load, &mut Texts(texts.iter(), 0))).unwrap();
+            assert_eq!(loaded, texts.len() as u64);
+            let rows = table(connection, "SELECT a FROM t ORDER BY n");
+            assert!(rows.iter().zip(&texts).all(|(row, text)| row[0] == *text), "{set}");
+        }
+    });
+}
+
+#[test]
 fn no_rows_at_all_are_loaded_too() {
     both_ways("bulk_none", |connection, _| {
         run(connection, "CREATE TABLE IF NOT EXISTS t (a TEXT, n INT)");

@@ -233,7 +233,7 @@ impl Reply {
                     if payload.first() == Some(&0xFF) {
                         return self.refused(payload);
                     }
-                    if !S::DISCARDS || self.dialect.has_cached_metadata {
+                    if !S::DISCARDS || self.has_new_columns {
                         space.columns.push(Column::decode(payload)?);
                     }
                     self.state = if left > 1 { State::Columns(left - 1) } else { self.behind_columns() };
@@ -284,7 +284,8 @@ impl Reply {
                 self.has_rows = true;
                 space.columns.clear();
                 if follows {
-                    self.has_new_columns = self.dialect.has_cached_metadata;
+                    self.has_new_columns =
+                        self.dialect.has_cached_metadata && self.encoding == Encoding::Binary;
                     self.state = State::Columns(columns);
                 } else {
                     if cached.len() as u64 != columns {
