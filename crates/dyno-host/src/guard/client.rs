@@ -1,6 +1,7 @@
 //! dyno's end of the guard.
 
 use super::{Exit, FolderOrder, GuardCommand, Launch, Order, Owner, Reply, SharedMemory, StopStep};
+use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
 use std::fmt;
 use std::fs;
@@ -93,6 +94,9 @@ pub struct Guard {
     orders: Option<ChildStdin>,
     shared: Arc<Shared>,
     folders: Vec<PathBuf>,
+    /// What the guard does at the end, in case it does not live to do so.
+    stop: Vec<StopStep>,
+    memory: SharedMemory,
 }
 
 impl Guard {
@@ -122,7 +126,14 @@ impl Guard {
             .name("guard".to_owned())
             .spawn(move || listen(BufReader::new(replies), &listener))
             .map_err(failed)?;
-        Ok(Self { child, orders, shared, folders: Vec::new() })
+        Ok(Self {
+            child,
+            orders,
+            shared,
+            folders: Vec::new(),
+            stop: Vec::new(),
+            memory: SharedMemory::default(),
+        })
     }
 
     fn order(&mut self, order: &Order) -> Result<(), GuardError> {
@@ -179,6 +190,7 @@ impl Guard {
             state.exit = None;
             state.pid = None;
         }
+        self.stop.clone_from(&launch.stop);
         self.order(&Order::Start(launch))?;
         match self.reply()? {
             Reply::Started { pid } => Ok(pid),
@@ -239,8 +251,9 @@ impl Guard {
     ///
     /// # Errors
     /// When the guard is gone.
-    pub fn remove_at_end(&mut self, shared: SharedMemory) -> Result<(), GuardError> {
-        self.order(&Order::Remove(shared))
+    pub fn remove_at_end(&mut self, memory: SharedMemory) -> Result<(), GuardError> {
+        self.memory = memory.clone();
+        self.order(&Order::Remove(memory))
     }
 
     /// Stops and removes everything and ends the guard; returns what did not work. Later calls do nothing.
@@ -268,16 +281,16 @@ impl Guard {
 
     /// The guard was killed: its work is done from here.
     fn undo_ourselves(&mut self) -> Vec<String> {
-        use rustix::process::{Pid, Signal, kill_process_group};
         let _ = self.child.kill();
         let _ = self.child.wait();
         let (pid, exit) = {
             let state = self.shared.lock();
             (state.pid, state.exit)
         };
-        if let (Some(pid), None) = (pid.and_then(|pid| Pid::from_raw(i32::try_from(pid).ok()?)), exit) {
-            let _ = kill_process_group(pid, Signal::KILL);
+        if let (Some(pid), None) = (pid, exit) {
+            self.end_orphan(pid);
         }
+        self.memory.remove();
         let mut problems = Vec::new();
         for folder in &self.folders {
             match fs::remove_dir_all(folder) {
@@ -288,6 +301,28 @@ impl Guard {
             }
         }
         problems
+    }
+
+    /// Ends a server whose guard is gone. It is no child of this process, so its number may be somebody else's by now:
+    /// only one that works in our folder is touched.
+    fn end_orphan(&self, pid: u32) {
+        let is_ours = || {
+            let folder = fs::read_link(format!("/proc/{pid}/cwd"));
+            folder.is_ok_and(|folder| self.folders.iter().any(|ours| folder.starts_with(ours)))
+        };
+        let Some(group) = i32::try_from(pid).ok().and_then(Pid::from_raw) else { return };
+        let force = [(Signal::KILL, Duration::from_secs(10))];
+        let steps =
+            self.stop.iter().map(|step| (step.signal.number(), Duration::from_millis(step.patience_ms)));
+        for (signal, patience) in steps.chain(force) {
+            let deadline = Instant::now() + patience;
+            if is_ours() {
+                let _ = kill_process_group(group, signal);
+            }
+            while is_ours() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+        }
     }
 }
 

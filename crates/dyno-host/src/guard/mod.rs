@@ -12,10 +12,13 @@
 
 mod client;
 mod process;
+mod shared_memory;
 
 pub use client::{Guard, GuardError};
 pub use process::main;
+pub use shared_memory::SharedMemory;
 
+use rustix::process::Signal;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsString;
 use std::fmt;
@@ -131,13 +134,14 @@ pub enum StopSignal {
     Quit,
 }
 
-/// Shared memory of a server, as its memory map names it.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct SharedMemory {
-    /// Files below `/dev/shm`.
-    pub files: Vec<PathBuf>,
-    /// System V identifiers.
-    pub system_v: Vec<u64>,
+impl StopSignal {
+    fn number(self) -> Signal {
+        match self {
+            Self::Terminate => Signal::TERM,
+            Self::Interrupt => Signal::INT,
+            Self::Quit => Signal::QUIT,
+        }
+    }
 }
 
 /// What the guard answers.

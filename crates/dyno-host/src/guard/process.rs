@@ -1,6 +1,6 @@
 //! The guard process itself.
 
-use super::{Exit, FolderOrder, Launch, Order, Owner, Reply, SharedMemory, StopSignal, StopStep};
+use super::{Exit, FolderOrder, Launch, Order, Owner, Reply, SharedMemory, StopStep};
 use rustix::fs::Mode;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, getrlimit, kill_process,
@@ -195,7 +195,7 @@ impl Keeper {
         let mut is_end = false;
         for step in steps {
             let Some(running) = &self.running else { return is_end };
-            let _ = kill_process_group(running.group, signal_of(step.signal));
+            let _ = kill_process_group(running.group, step.signal.number());
             is_end |= self.wait_ended(Duration::from_millis(step.patience_ms));
         }
         if let Some(running) = &self.running {
@@ -230,7 +230,7 @@ impl Keeper {
         }
         let deadline = Instant::now() + CLEANING_LIMIT;
         end_orphans(deadline);
-        remove_shared_memory(&self.shared);
+        self.shared.remove();
         for (from, to) in &self.keep {
             if from.exists()
                 && let Err(error) = fs::copy(from, to)
@@ -244,14 +244,6 @@ impl Keeper {
             }
         }
         problems
-    }
-}
-
-fn signal_of(signal: StopSignal) -> Signal {
-    match signal {
-        StopSignal::Terminate => Signal::TERM,
-        StopSignal::Interrupt => Signal::INT,
-        StopSignal::Quit => Signal::QUIT,
     }
 }
 
@@ -326,23 +318,6 @@ fn own_children() -> Vec<Pid> {
             (fields.next()? != "Z" && fields.next()? == own).then_some(pid)
         })
         .collect()
-}
-
-/// A server that ended in order has given these back already; then there is nothing to remove.
-fn remove_shared_memory(shared: &SharedMemory) {
-    for file in &shared.files {
-        if file.starts_with("/dev/shm") {
-            let _ = fs::remove_file(file);
-        }
-    }
-    for id in &shared.system_v {
-        let _ = Command::new("ipcrm")
-            .arg("-m")
-            .arg(id.to_string())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-    }
 }
 
 fn remove_folder(folder: &Path, deadline: Instant) -> io::Result<()> {

@@ -179,7 +179,7 @@ pub(super) fn start(
     let recipe = if server.kind == ServerKind::Postgres { postgres::RECIPE } else { mysql_family::RECIPE };
     initialise(&mut guard, &site, &recipe)?;
     let (pid, mut session) = launch(&mut guard, &mut site, &recipe, options.ready_timeout, next_port)?;
-    let _ = guard.remove_at_end(shared_memory(pid));
+    let _ = guard.remove_at_end(SharedMemory::of_process(pid));
 
     let query = |doing| move |failure| ServerError::Query { kind: server.kind, doing, failure };
     (recipe.furnish)(&site, &mut session).map_err(query("making dyno's database"))?;
@@ -409,27 +409,6 @@ fn refusal(site: &Site<'_>, log: &[String]) -> Option<ServerError> {
             words,
         })
     })
-}
-
-/// Shared memory of a running process, from its memory map: files below `/dev/shm`, and System V segments, whose inode
-/// number is their identifier.
-fn shared_memory(pid: u32) -> SharedMemory {
-    let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-    let mut shared = SharedMemory::default();
-    for line in maps.lines() {
-        // address permissions offset device inode path
-        let mut fields = line.split_whitespace();
-        let (inode, path) =
-            (fields.nth(4).and_then(|inode| inode.parse::<u64>().ok()), fields.next().unwrap_or(""));
-        if path.starts_with("/dev/shm/PostgreSQL.") {
-            shared.files.push(PathBuf::from(path));
-        } else if path.starts_with("/SYSV") {
-            shared.system_v.extend(inode);
-        }
-    }
-    shared.files.dedup();
-    shared.system_v.dedup();
-    shared
 }
 
 #[cfg(test)]

@@ -1,6 +1,8 @@
 //! Whatever happens to dyno, no process and no folder stays behind, and the password is nowhere to be read.
 
-use crate::{DATABASES, PROCESSES, ask, described, is_empty, open_folder, options, running};
+use crate::{DATABASES, PROCESSES, ask, connect, described, is_empty, open_folder, options, running};
+use dyno_drivers::{Discard, Driver, block_on};
+use dyno_host::guard::SharedMemory;
 use dyno_host::server::{StartOptions, start};
 use dyno_model::plan::ServerKind;
 use dyno_testkit::{folder_holds, is_process, processes_with, require_server, wait_until};
@@ -108,9 +110,7 @@ fn a_guard_that_is_killed_takes_neither_the_server_nor_the_folder_with_it_into_o
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), &[]) else { continue };
         let number = server.pid().unwrap();
-        let stat = std::fs::read_to_string(format!("/proc/{number}/stat")).unwrap();
-        let guard: u32 = stat.rsplit_once(')').unwrap().1.split_whitespace().nth(1).unwrap().parse().unwrap();
-        kill_process(pid(guard), Signal::KILL).unwrap();
+        kill_process(pid(parent(number).unwrap()), Signal::KILL).unwrap();
         wait_until("dyno notices", Duration::from_secs(10), || !server.is_alive());
         assert!(server.ending().unwrap().contains("guard"), "{:?}", server.ending());
         let stopped = server.stop();
@@ -120,32 +120,45 @@ fn a_guard_that_is_killed_takes_neither_the_server_nor_the_folder_with_it_into_o
     }
 }
 
+/// Shared memory of a server and of its sessions.
+fn shared_memory(server: u32) -> SharedMemory {
+    let mut all = SharedMemory::of_process(server);
+    for entry in std::fs::read_dir("/proc").unwrap().filter_map(Result::ok) {
+        let Some(pid) = entry.file_name().to_str().and_then(|name| name.parse().ok()) else { continue };
+        if parent(pid) == Some(server) {
+            all.files.extend(SharedMemory::of_process(pid).files);
+        }
+    }
+    all
+}
+
+fn parent(pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
 #[test]
 fn a_killed_postgres_leaves_no_shared_memory() {
-    let scratch = open_folder();
-    let Some(server) = running(ServerKind::Postgres, scratch.path(), &[]) else { return };
-    let number = server.pid().unwrap();
-    let maps = std::fs::read_to_string(format!("/proc/{number}/maps")).unwrap();
-    let files: Vec<&str> = maps.lines().filter_map(|line| Some(&line[line.find("/dev/shm/")?..])).collect();
-    let segment = maps
-        .lines()
-        .find(|line| line.contains("/SYSV"))
-        .unwrap()
-        .split_whitespace()
-        .nth(4)
-        .unwrap()
-        .to_owned();
-    let is_segment = || {
+    for is_guard_killed in [false, true] {
+        let scratch = open_folder();
+        let Some(server) = running(ServerKind::Postgres, scratch.path(), &[]) else { return };
+        // A session has memory beside the server's own.
+        let mut session = connect(&server.target());
+        block_on(session.query("CREATE TABLE t AS SELECT 1", &mut Discard)).unwrap();
+        let number = server.pid().unwrap();
+        let memory = shared_memory(number);
+        assert!(memory.files.len() >= 2 && memory.system_v.len() == 1, "{memory:?}");
+        let victim = if is_guard_killed { parent(number).unwrap() } else { number };
+        kill_process(pid(victim), Signal::KILL).unwrap();
+        wait_until("its death is noticed", Duration::from_secs(10), || !server.is_alive());
+        drop(server);
         let table = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
-        table.lines().any(|line| line.split_whitespace().nth(1) == Some(segment.as_str()))
-    };
-    assert!(!files.is_empty() && is_segment());
-    kill_process(pid(number), Signal::KILL).unwrap();
-    wait_until("its death is noticed", Duration::from_secs(10), || !server.is_alive());
-    drop(server);
-    assert!(!is_segment(), "System V segment {segment} is left");
-    for file in files {
-        assert!(!Path::new(file).exists(), "{file} is left");
+        let left =
+            table.lines().any(|line| line.split_whitespace().nth(1) == Some(&memory.system_v[0].to_string()));
+        assert!(!left, "System V segment {} is left", memory.system_v[0]);
+        for file in memory.files {
+            assert!(!file.exists(), "{} is left, guard killed: {is_guard_killed}", file.display());
+        }
     }
 }
 
