@@ -52,16 +52,17 @@ pub fn running_server(kind: ServerKind, settings: &[(&str, &str)]) -> Option<Run
 pub fn guard_command() -> GuardCommand {
     static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
     let program = PROGRAM.get_or_init(|| {
+        // Tests run from `<target>/<profile>/deps/`, programs lie one folder above.
+        let test = std::env::current_exe().expect("the running test has a file");
+        let folder = test.parent().and_then(Path::parent).expect("tests lie in <target>/<profile>/deps");
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let built = Command::new(cargo)
             .args(["build", "--quiet", "--package", "dyno-host", "--bin", "dyno-server"])
+            .args(folder.ends_with("release").then_some("--release"))
             .current_dir(env!("CARGO_MANIFEST_DIR"))
             .status()
             .expect("tests are run by cargo");
         assert!(built.success(), "dyno-server does not build");
-        // Tests run from `<target>/<profile>/deps/`, programs lie two folders above.
-        let test = std::env::current_exe().expect("the running test has a file");
-        let folder = test.parent().and_then(Path::parent).expect("tests lie in <target>/<profile>/deps");
         folder.join("dyno-server")
     });
     GuardCommand { program: program.clone(), arguments: vec!["guard".into()] }
