@@ -151,6 +151,20 @@ fn characters_beyond_ascii_may_come_late_and_into_any_character_set() {
 }
 
 #[test]
+fn a_row_as_long_as_a_full_packet_does_not_end_the_load() {
+    both_ways("bulk_full_packet", |connection, _| {
+        run(connection, "DROP TABLE IF EXISTS t");
+        run(connection, "CREATE TABLE t (a LONGTEXT, n INT)");
+        // With tab, number and newline 16 MiB - 1.
+        let texts = [Some("x".repeat(16_777_212)), Some("last".to_owned())];
+        let load = BulkLoad { table: "t", columns: &["a", "n"] };
+        assert_eq!(block_on(connection.bulk_load(&load, &mut Texts(texts.iter(), 0))), Ok(2));
+        let rows = table(connection, "SELECT LENGTH(a) FROM t ORDER BY n");
+        assert_eq!(rows, [[Some("16777212".to_owned())], [Some("4".to_owned())]]);
+    });
+}
+
+#[test]
 fn no_rows_at_all_are_loaded_too() {
     both_ways("bulk_none", |connection, _| {
         run(connection, "CREATE TABLE IF NOT EXISTS t (a TEXT, n INT)");
