@@ -3,10 +3,15 @@
 use super::fake::{fake, greeting, packet, skip_packet};
 use super::server::{Kind, first, run, servers};
 use dyno_drivers::mysql::Connection;
-use dyno_drivers::{Discard, Driver, Io, Value, block_on};
+use dyno_drivers::transport::Reactor;
+use dyno_drivers::{Discard, Driver, Executor, Io, Value, block_on};
 use dyno_model::failure::{FailureKind, OperationFailure};
+use std::future::{Future, poll_fn};
 use std::io::Write;
+use std::pin::pin;
 use std::sync::mpsc::channel;
+use std::task::Poll;
+use std::time::Duration;
 
 fn refused(connection: &mut Connection, sql: &str) -> OperationFailure {
     block_on(connection.query(sql, &mut Discard)).expect_err(sql)
@@ -196,5 +201,57 @@ fn a_file_is_never_sent_to_a_server_that_asks_for_one() {
         let failure = refused(&mut connection, "LOAD DATA LOCAL INFILE '/etc/passwd' INTO TABLE t");
         assert_eq!(failure.kind, FailureKind::Unsupported, "{failure}");
         assert_eq!(first(&mut connection, "SELECT COUNT(*) FROM t"), "0");
+    }
+}
+
+#[test]
+fn a_connection_that_breaks_in_the_middle_of_an_answer_stays_broken() {
+    // The server hangs up at once, in the middle of a packet, between rows; or sends what nobody understands.
+    let cases: [(&'static [u8], FailureKind); 5] = [
+        (b"", FailureKind::ConnectionLost),
+        (b"\x07\0\0\x01\0\0", FailureKind::ConnectionLost),
+        (b"\x01\0\0\x01\x01", FailureKind::ConnectionLost),
+        (b"\x01\0\0\x09\x01", FailureKind::Protocol),
+        (b"\x05\0\0\x01\xfd\xff\xff\xff\xff", FailureKind::Protocol),
+    ];
+    for (answer, kind) in cases {
+        let target = fake(move |mut socket| {
+            socket.write_all(&greeting(0x01FF, "mysql_native_password")).unwrap();
+            skip_packet(&mut socket);
+            socket.write_all(&packet(2, b"\0\0\0\x02\0\0\0")).unwrap();
+            skip_packet(&mut socket);
+            socket.write_all(answer).unwrap();
+        });
+        let mut connection = block_on(Connection::connect(&target, &Io::Blocking)).unwrap();
+        assert_eq!(refused(&mut connection, "SELECT 1").kind, kind, "{answer:?}");
+        let failure = refused(&mut connection, "SELECT 1");
+        assert_eq!(failure.kind, FailureKind::ConnectionLost, "{answer:?}");
+        assert!(failure.message.contains("connect anew"), "{failure}");
+    }
+}
+
+#[test]
+fn a_statement_given_up_half_way_leaves_no_connection_that_mixes_up_answers() {
+    for server in servers() {
+        let reactor = Reactor::new().unwrap();
+        let io = Io::Reactor(reactor.clone());
+        let mut executor = Executor::new(reactor);
+        let target = server.root();
+        executor.spawn(async move {
+            let mut connection = Connection::connect(&target, &io).await.unwrap();
+            {
+                let mut sink = Discard;
+                let mut sleep = pin!(connection.query("SELECT SLEEP(9)", &mut sink));
+                // Polled once, so that the statement is on its way, and dropped.
+                let is_pending =
+                    poll_fn(|context| Poll::Ready(sleep.as_mut().poll(context).is_pending())).await;
+                assert!(is_pending);
+            }
+            let failure = connection.query("SELECT 1", &mut Discard).await.unwrap_err();
+            assert_eq!(failure.kind, FailureKind::ConnectionLost);
+        });
+        while executor.alive() > 0 {
+            executor.turn(Duration::from_secs(1)).unwrap();
+        }
     }
 }
