@@ -29,10 +29,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const RUN_UP: Duration = Duration::from_millis(10);
 /// After the grace period a worker has so long to end; a blocking one that has not is interrupted again and again.
 const ENDING: Duration = Duration::from_secs(1);
-/// Clients per worker when the server shares the machine (docs/decisions/003-workers.md).
-const CLIENTS_PER_WORKER: u32 = 4;
-/// Most workers when the server shares the machine.
-const WORKERS_MAX: u32 = 64;
+/// Workers per processor when the server shares the machine (docs/decisions/003-workers.md).
+const WORKERS_PER_PROCESSOR: u32 = 2;
 
 /// What a trial needs. Tables are made and loaded already.
 pub struct TrialInput<'a> {
@@ -90,8 +88,8 @@ impl fmt::Display for TrialError {
 impl std::error::Error for TrialError {}
 
 /// Number of workers when the plan leaves it open: one client each for drivers that block; as many as processors when the
-/// server is elsewhere; more, with a few clients each, when it is on this machine, because a thread that sleeps for every single
-/// answer costs more than one among several (docs/decisions/003-workers.md has the measurements).
+/// server is elsewhere; twice as many when it is on this machine, where a worker often has to wait for the processor that the server has
+/// (docs/decisions/003-workers.md has the measurements).
 #[must_use]
 pub fn default_workers(engine: Engine, clients: u32, shares_machine: bool) -> u32 {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
@@ -99,7 +97,7 @@ pub fn default_workers(engine: Engine, clients: u32, shares_machine: bool) -> u3
         Engine::Sqlite => clients,
         Engine::Null => processors.min(clients),
         Engine::Mysql | Engine::Postgres if shares_machine => {
-            clients.div_ceil(CLIENTS_PER_WORKER).clamp(processors.min(clients), WORKERS_MAX)
+            (WORKERS_PER_PROCESSOR * processors).min(clients)
         }
         Engine::Mysql | Engine::Postgres => processors.min(clients),
     }

@@ -151,7 +151,8 @@ impl Stream {
             ClientConnection::new(configuration, name).map_err(|error| refused(error.to_string()))?;
         // A few records are all a handshake and a statement need.
         tls.set_buffer_limit(None);
-        self.tls = Some(Box::new(Encryption { session: tls, incoming: vec![0; RECORD], outgoing: Vec::new() }));
+        self.tls =
+            Some(Box::new(Encryption { session: tls, incoming: vec![0; RECORD], outgoing: Vec::new() }));
         while self.tls.as_ref().is_some_and(|tls| tls.session.is_handshaking()) {
             self.flush_tls().await.map_err(|error| stream_failure(&error))?;
             if self.tls.as_ref().is_some_and(|tls| tls.session.is_handshaking()) {
