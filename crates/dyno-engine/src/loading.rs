@@ -9,8 +9,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
-/// Rows of one bulk load: small enough that all loaders stay busy to the end, big enough that its overhead vanishes.
-const PART: u64 = 25_000;
+/// Rows of one bulk load, which is one transaction: big enough that its overhead vanishes, small enough that its undo log stays small.
+const ROWS_PER_LOAD: u64 = 100_000;
+/// Tables smaller than this are not divided.
+const ROWS_PER_PART_MIN: u64 = 10_000;
 /// Connections that load at the same time. More than the processors: while one waits for the log, another parses.
 const LOADERS: usize = 4;
 /// How often progress is reported.
@@ -84,7 +86,8 @@ fn analyze(engine: Engine, table: &str) -> Option<String> {
     }
 }
 
-/// One piece of work: rows of a table, or its indexes once all its rows are there.
+/// One piece of work: a range of a table's rows, loaded by one connection from its first row to its last. Neighbouring rows come from
+/// one connection because that fills the pages of a clustered index one after another instead of splitting them.
 #[derive(Debug, Clone, Copy)]
 struct Part {
     table: usize,
@@ -108,16 +111,19 @@ fn fill(
     total: u64,
     listener: &mut dyn Listener,
 ) -> Result<()> {
+    // SQLite has one writer; more would only wait for each other.
+    let loaders = if loading.target.engine == Engine::Sqlite { 1 } else { LOADERS };
+    let parts_per_table = (loaders as u64).div_ceil(tables.len().max(1) as u64);
     let mut parts = Vec::new();
     let mut open = Vec::new();
     for (table, definition) in tables.iter().enumerate() {
-        open.push(AtomicUsize::new(definition.rows.div_ceil(PART) as usize));
-        let starts = (0..definition.rows).step_by(PART as usize);
-        parts.extend(starts.map(|first| Part { table, first, rows: PART.min(definition.rows - first) }));
+        let length = definition.rows.div_ceil(parts_per_table).max(ROWS_PER_PART_MIN);
+        open.push(AtomicUsize::new(definition.rows.div_ceil(length) as usize));
+        let starts = (0..definition.rows).step_by(length as usize);
+        parts.extend(starts.map(|first| Part { table, first, rows: length.min(definition.rows - first) }));
     }
     parts.reverse();
-    // SQLite has one writer; more would only wait for each other.
-    let loaders = if loading.target.engine == Engine::Sqlite { 1 } else { LOADERS.min(parts.len()) };
+    let loaders = loaders.min(parts.len());
     let board = Board {
         tables,
         parts: Mutex::new(parts),
@@ -181,21 +187,9 @@ fn load_part(
     part: Part,
 ) -> Result<()> {
     let table = &board.tables[part.table];
-    let mut rows = PartRows { loading, board, part, next: part.first };
-    let load = BulkLoad { table: &table.name, columns: &table.columns };
-    let loaded = block_on(connection.bulk_load(&load, &mut rows))?;
-    if board.is_cancelled.load(Ordering::Relaxed) {
-        return Err(OperationFailure::new(FailureKind::Cancelled, "loading was interrupted"));
-    }
-    if loaded != part.rows {
-        let message = format!(
-            "{} of {} rows from number {} on reached table {}; rows of an earlier load may be in the way",
-            loaded,
-            part.rows,
-            part.first + 1,
-            table.name
-        );
-        return Err(OperationFailure::new(FailureKind::Other, message));
+    let end = part.first + part.rows;
+    for first in (part.first..end).step_by(ROWS_PER_LOAD as usize) {
+        load_rows(loading, board, connection, Part { first, rows: ROWS_PER_LOAD.min(end - first), ..part })?;
     }
     // Whoever loads the last part of a table builds its indexes, while others load the next table.
     if board.open[part.table].fetch_sub(1, Ordering::AcqRel) == 1 {
@@ -204,6 +198,31 @@ fn load_part(
         }
     }
     Ok(())
+}
+
+fn load_rows(
+    loading: &Loading<'_>,
+    board: &Board<'_>,
+    connection: &mut Connection,
+    part: Part,
+) -> Result<()> {
+    let table = &board.tables[part.table];
+    let mut rows = PartRows { loading, board, part, next: part.first };
+    let load = BulkLoad { table: &table.name, columns: &table.columns };
+    let loaded = block_on(connection.bulk_load(&load, &mut rows))?;
+    if board.is_cancelled.load(Ordering::Relaxed) {
+        return Err(OperationFailure::new(FailureKind::Cancelled, "loading was interrupted"));
+    }
+    if loaded == part.rows {
+        return Ok(());
+    }
+    let message = format!(
+        "{loaded} of {} rows from number {} on reached table {}; rows of an earlier load may be in the way",
+        part.rows,
+        part.first + 1,
+        table.name
+    );
+    Err(OperationFailure::new(FailureKind::Other, message))
 }
 
 /// The rows of a part, made as they are sent.

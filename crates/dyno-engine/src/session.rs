@@ -5,7 +5,7 @@ use crate::window::Window;
 use crate::workload::StatementText;
 use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, RowSink, Statement, Value};
 use dyno_model::failure::OperationFailure;
-use dyno_model::target::Target;
+use dyno_model::target::{Engine, Target};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -83,6 +83,11 @@ impl Session {
             commit: Prepared { statement: connection.prepare("COMMIT").await?, kind: first + 1 },
             rollback: Prepared { statement: connection.prepare("ROLLBACK").await?, kind: first + 2 },
         };
+        if target.engine == Engine::Postgres {
+            // What was done so far is counted before the window, not whenever the server next reports its statistics. Servers
+            // before version 15 do not know the function; their counters then hold the ramp too.
+            let _ = connection.query("SELECT pg_stat_force_next_flush()", &mut Discard).await;
+        }
         Ok(Self {
             connection,
             statements,

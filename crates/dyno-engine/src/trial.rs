@@ -6,7 +6,7 @@ use crate::recorder::{Sample, Totals};
 use crate::session::{CONTROL_KINDS, SessionPlan};
 use crate::window::Window;
 use crate::worker::{Assignment, Report, WorkerReport, guarded, run_blocking, run_event_loop};
-use crate::workload::{AuditFacts, ClientId, Workload};
+use crate::workload::{AuditFacts, ClientId, Workload, scalar};
 use dyno_drivers::{Connection, Driver, Io, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
@@ -29,6 +29,8 @@ const LOOK: Duration = Duration::from_millis(100);
 const RUN_UP: Duration = Duration::from_millis(10);
 /// After the grace period a worker has so long to end; a blocking one that has not is interrupted again and again.
 const ENDING: Duration = Duration::from_secs(1);
+/// Longest wait for sessions to end on the server.
+const SETTLING: Duration = Duration::from_secs(2);
 /// Workers per processor when the server shares the machine (docs/decisions/003-workers.md).
 const WORKERS_PER_PROCESSOR: u32 = 2;
 
@@ -129,6 +131,7 @@ pub fn run_trial<W: Workload>(
     let window = Arc::new(Window::new(Instant::now() + RUN_UP, input.load));
     let mut collector = Collector::new(id, &session_plan.kinds, window.opens());
     let measured = crew.measure(&window, &mut collector, input, listener);
+    settle(&mut observer, input.target.engine);
     let counters_after = (input.counters)();
 
     let reports = crew.reports;
@@ -174,6 +177,19 @@ pub fn run_trial<W: Workload>(
     };
     crate::findings::raise(&mut record, &window, &collector, input, &totals, measured.steal);
     Ok(record)
+}
+
+/// PostgreSQL counts what a session did when the session ends, which takes it a moment after the client has gone.
+fn settle(observer: &mut Connection, engine: Engine) {
+    if engine != Engine::Postgres {
+        return;
+    }
+    let sql =
+        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dyno' AND pid <> pg_backend_pid()";
+    let until = Instant::now() + SETTLING;
+    while Instant::now() < until && block_on(scalar(observer, sql)).is_ok_and(|sessions| sessions > 0) {
+        std::thread::sleep(LOOK / 10);
+    }
 }
 
 /// Kinds and statements of a workload with the control statements behind them.

@@ -262,7 +262,7 @@ fn a_dead_system_marks_the_trial() {
         // Noticed while connecting or while measuring, as it happens.
         Err(TrialError::SystemDied(reason)) => assert!(reason.contains("signal 9")),
         Ok(record) => {
-            assert!(record.findings.iter().any(|finding| matches!(finding, Finding::SystemFailed { .. })))
+            assert!(record.findings.iter().any(|finding| matches!(finding, Finding::SystemFailed { .. })));
         }
         Err(other) => panic!("unexpected {other}"),
     }

@@ -47,8 +47,8 @@ pub(crate) struct Ready {
 }
 
 enum Source {
-    Managed(RunningServer),
-    Existing(ConnectedSystem),
+    Managed(Box<RunningServer>),
+    Existing(Box<ConnectedSystem>),
 }
 
 impl<'p> Systems<'p> {
@@ -63,7 +63,7 @@ impl<'p> Systems<'p> {
         self.block = block;
         for system in 0..self.slots.len() {
             match self.slots[system].ready.take() {
-                Some(Ready { source: Source::Managed(server), .. }) => self.stop(system, server, listener),
+                Some(Ready { source: Source::Managed(server), .. }) => self.stop(system, *server, listener),
                 Some(mut ready) => {
                     ready.loaded = None;
                     self.slots[system].ready = Some(ready);
@@ -120,13 +120,13 @@ impl<'p> Systems<'p> {
                 options.connections = self.connections(system);
                 let server = server::start(managed, &options).map_err(|error| error.to_string())?;
                 let (version, settings) = (server.version().to_owned(), server.settings_read_back().clone());
-                (Source::Managed(server), version, settings)
+                (Source::Managed(Box::new(server)), version, settings)
             }
             SystemSource::Existing(source) => {
                 let existing = existing::connect(source, plan.query_mode, plan.connect_timeout.into())
                     .map_err(|error| error.to_string())?;
                 let (version, settings) = (existing.version.clone(), existing.settings.clone());
-                (Source::Existing(existing), version, settings)
+                (Source::Existing(Box::new(existing)), version, settings)
             }
         };
         let mut ready = Ready { source, claim: None, loaded: None };
@@ -197,7 +197,7 @@ impl<'p> Systems<'p> {
         for system in 0..self.slots.len() {
             let Some(ready) = self.slots[system].ready.take() else { continue };
             match ready.source {
-                Source::Managed(server) => self.stop(system, server, listener),
+                Source::Managed(server) => self.stop(system, *server, listener),
                 Source::Existing(_) if self.data_policy(system) == DataPolicy::Existing => {}
                 Source::Existing(existing) => {
                     if let Err(error) = marker::cleanup(&existing.target) {

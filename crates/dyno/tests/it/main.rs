@@ -5,5 +5,6 @@ mod plan;
 mod preflight;
 mod program;
 mod runs;
+mod servers;
 mod spec_errors;
 mod tidy;

@@ -1,0 +1,321 @@
+//! Whole runs on real servers: lost updates, counts against the servers' own counters, tables shared with sysbench, servers that
+//! die, databases that are not dyno's.
+
+use crate::program::{Bench, Ended};
+use dyno_drivers::{Connection, Driver, Io, Table, block_on};
+use dyno_host::server::RunningServer;
+use dyno_model::audit::AuditCheck;
+use dyno_model::event::Event;
+use dyno_model::plan::ServerKind;
+use dyno_model::record::TrialRecord;
+use dyno_model::target::{Endpoint, Target};
+use dyno_testkit::{require_server, running_server, wait_until};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const SERVERS: [ServerKind; 3] = [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres];
+/// Environment variable that hands the servers' passwords to dyno.
+const PASSWORD: &str = "DYNO_TEST_PASSWORD";
+
+/// The records of all finished trials of a results folder.
+fn records(folder: &Path) -> Vec<TrialRecord> {
+    let events = std::fs::read_to_string(folder.join("events.jsonl")).expect("the event log can be read");
+    let events = events.lines().map(|line| serde_json::from_str(line).expect("an event"));
+    let records = events.filter_map(|event| match event {
+        Event::TrialFinished(record) => Some(*record),
+        _ => None,
+    });
+    records.collect()
+}
+
+/// A `[[system]]` table for a server that runs.
+fn system(target: &Target) -> String {
+    let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("managed servers listen on TCP") };
+    let Target { engine, user, database, .. } = target;
+    format!(
+        "[[system]]\nname = \"running\"\nurl = \"{engine}://{user}@{host}:{port}/{database}\"\npassword_env = \"{PASSWORD}\"\n"
+    )
+}
+
+fn run(bench: &Bench, server: &RunningServer, arguments: &[&str]) -> Ended {
+    let mut command = bench.command(arguments);
+    command.env(PASSWORD, server.target().password.reveal());
+    Ended::from(command.output().expect("dyno can be started"))
+}
+
+fn query(server: &RunningServer, sql: &str) -> Table {
+    let mut table = Table::default();
+    block_on(async {
+        let mut connection = Connection::connect(&server.target(), &Io::Blocking).await?;
+        connection.query(sql, &mut table).await
+    })
+    .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+    table
+}
+
+#[test]
+fn read_modify_write_loses_updates_on_every_server_and_the_safe_variants_do_not() {
+    for kind in SERVERS {
+        if require_server(kind).is_none() {
+            return;
+        }
+    }
+    let bench = Bench::new();
+    let spec = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/rush.toml");
+    let spec = spec.to_str().expect("a path of text");
+    // Fewer counters than the experiment has: whatever the machine does, some clients then meet.
+    let arguments = ["run", spec, "--profile", "smoke", "--set", "workload.rows=10", "--out", "r"];
+    let ended = bench.dyno(&[&arguments[..], &["--set", "load.clients=[1, 20]"]].concat());
+    assert_eq!(ended.code, 0, "{ended}");
+    let plan: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(bench.path().join("r/plan.json")).unwrap()).unwrap();
+    let records = records(&bench.path().join("r"));
+    assert_eq!(records.len(), 3 * 4 * 2);
+    for record in records {
+        let treatment = &plan["treatments"][record.trial.treatment];
+        let (variant, clients) =
+            (treatment["levels"][0].as_str().unwrap(), treatment["clients"].as_u64().unwrap());
+        let [AuditCheck::LostUpdates { committed, lost, phantom, witnessed, .. }] = &record.audit.checks[..]
+        else {
+            panic!("unexpected audit {:?}", record.audit);
+        };
+        assert_eq!((*committed, *phantom), (record.ledger.committed, 0), "{variant} with {clients} clients");
+        // On ten counters an optimistic transaction may lose all its attempts to others.
+        let least = if variant == "optimistic" { 900 } else { 1_000 };
+        assert!(
+            (least..=1_000).contains(committed),
+            "{variant} with {clients} clients committed {committed}"
+        );
+        if variant == "read-modify-write" && clients > 1 {
+            assert!(*lost > 0 && *witnessed > 0, "{clients} clients lost nothing on {}", treatment["system"]);
+        } else {
+            assert_eq!(
+                (*lost, *witnessed),
+                (0, 0),
+                "{variant} with {clients} clients on {}",
+                treatment["system"]
+            );
+        }
+    }
+    for server in ["MariaDB", "MySQL", "PostgreSQL"] {
+        let sentence = format!("{server} (read-modify-write) lost");
+        assert!(ended.stdout.contains(&sentence), "the report says so in words: {ended}");
+    }
+    assert!(ended.stdout.contains("No acknowledged update was lost by"), "{ended}");
+    assert_eq!(bench.names(), ["r"], "no scratch folder is left");
+}
+
+#[test]
+fn statement_counts_agree_with_the_servers_own_counters() {
+    for kind in SERVERS {
+        let Some(server) = running_server(kind, &[]) else { return };
+        let bench = Bench::new();
+        let spec = format!(
+            "title = \"Counting\"\n{}[workload]\nkind = \"oltp_read_write\"\ntables = 2\ntable_size = 500\n\
+             [load]\nclients = 4\ntransactions = 300\n[design]\nblocks = 1\n",
+            system(&server.target())
+        );
+        bench.file("counting.toml", spec);
+        let ended = run(&bench, &server, &["run", "counting.toml", "--out", "r"]);
+        assert_eq!(ended.code, 0, "{ended}");
+        let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial") };
+        assert_eq!(record.ledger.check(), Vec::<String>::new());
+        let ok = |kinds: &[&str]| -> i64 {
+            let counts = record.ledger.statements.iter().filter(|count| kinds.contains(&count.name.as_str()));
+            counts.map(|count| i64::try_from(count.ok).unwrap()).sum()
+        };
+        let theirs = |name: &str| record.server_counters.get(name).copied().unwrap_or(0);
+        if kind == ServerKind::Postgres {
+            // dyno's own questions (have all sessions ended, what do the counters say) commit too, a few times.
+            let difference = theirs("xact_commit") - ok(&["commit"]);
+            assert!((0..=30).contains(&difference), "xact_commit differs by {difference}");
+            assert_eq!(theirs("tup_deleted"), ok(&["delete"]));
+            assert_eq!(theirs("tup_inserted"), ok(&["insert"]));
+        } else {
+            // A deadlock's victim is counted by neither side as committed, and its repetition by both.
+            let selects = ["point-select", "simple-range", "sum-range", "order-range", "distinct-range"];
+            for (counter, kinds) in [
+                ("Com_select", &selects[..]),
+                ("Com_update", &["index-update", "non-index-update"]),
+                ("Com_delete", &["delete"]),
+                ("Com_insert", &["insert"]),
+                ("Com_begin", &["begin"]),
+                ("Com_commit", &["commit"]),
+            ] {
+                let failed: u64 = record.ledger.statements.iter().map(|count| count.failed).sum();
+                let difference = theirs(counter) - ok(kinds);
+                // Statements that failed count on the server and not here.
+                assert!(
+                    (0..=i64::try_from(failed).unwrap()).contains(&difference),
+                    "{counter} on {kind}: {difference}"
+                );
+            }
+        }
+        // What dyno made on a server that was there already is gone again.
+        let tables = match kind {
+            ServerKind::Postgres => {
+                query(&server, "SELECT tablename FROM pg_tables WHERE schemaname = 'public'")
+            }
+            _ => query(&server, "SHOW TABLES"),
+        };
+        assert!(tables.0.is_empty(), "left on {kind}: {:?}", tables.0);
+    }
+}
+
+#[test]
+fn tables_of_sysbench_are_measured_and_those_of_dyno_can_be_used_by_sysbench() {
+    for (kind, driver) in [(ServerKind::Mariadb, "mysql"), (ServerKind::Postgres, "pgsql")] {
+        let Some(server) = running_server(kind, &[]) else { return };
+        let target = server.target();
+        let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("TCP") };
+        let sysbench = |arguments: &[&str]| {
+            let output = Command::new("sysbench")
+                .arg("oltp_read_write")
+                .arg(format!("--db-driver={driver}"))
+                .arg(format!("--{driver}-host={host}"))
+                .arg(format!("--{driver}-port={port}"))
+                .arg(format!("--{driver}-user={}", target.user))
+                .arg(format!("--{driver}-password={}", target.password.reveal()))
+                .arg(format!("--{driver}-db={}", target.database))
+                .args(["--tables=2", "--table-size=1000"])
+                .args(arguments)
+                .output()
+                .expect("sysbench can be started");
+            let text = String::from_utf8_lossy(&output.stdout).into_owned();
+            assert!(output.status.success(), "{text}");
+            text
+        };
+        sysbench(&["prepare"]);
+        let bench = Bench::new();
+        let workload = "[workload]\nkind = \"oltp_read_write\"\ntables = 2\ntable_size = 1000\n\
+                        [load]\nclients = 2\ntransactions = 50\n[design]\nblocks = 1\n";
+        let existing = format!("title = \"Theirs\"\n{}data = \"existing\"\n{workload}", system(&target));
+        bench.file("theirs.toml", existing);
+        let refused = run(&bench, &server, &["run", "theirs.toml", "--out", "refused"]);
+        assert_eq!(refused.code, 4, "{refused}");
+        assert!(refused.stderr.contains("sbtest1") && refused.stderr.contains("--yes-write-to"), "{refused}");
+        assert!(!bench.path().join("refused").exists(), "nothing is written for a run that cannot be");
+        let ended = run(
+            &bench,
+            &server,
+            &["run", "theirs.toml", "--out", "theirs", "--yes-write-to", &target.database],
+        );
+        assert_eq!(ended.code, 0, "{ended}");
+        let [record] = &records(&bench.path().join("theirs"))[..] else { panic!("one trial") };
+        assert_eq!(record.ledger.committed, 50);
+        assert!(
+            record.audit.checks.iter().all(|check| matches!(check, AuditCheck::RowCount { found: 1000, .. }))
+        );
+        sysbench(&["cleanup"]);
+
+        load_by_dyno(&target);
+        let text = sysbench(&["--events=20", "--time=0", "run"]);
+        assert!(text.contains("transactions:                        20 "), "{text}");
+        sysbench(&["cleanup"]);
+    }
+}
+
+/// The sbtest tables as dyno makes them.
+fn load_by_dyno(target: &Target) {
+    use dyno_engine::loading::{Loading, load};
+    use dyno_engine::with_native;
+    use dyno_engine::workload::{Native, Setting, Workload, catalog};
+    struct Silent;
+    impl dyno_model::event::Listener for Silent {}
+    let description = catalog().into_iter().find(|known| known.name == "oltp_read_write").expect("built in");
+    let mut options = description.defaults();
+    for (name, value) in [("tables", 2), ("table_size", 1000)] {
+        options.0.insert(name.to_owned(), dyno_model::catalog::OptionValue::Integer(value));
+    }
+    let plan = dyno_model::plan::WorkloadPlan { kind: "oltp_read_write".to_owned(), options };
+    let native = Native::build(&plan, Setting { engine: target.engine, clients: 1, seed: 1 }).expect("fits");
+    let interrupts = std::sync::atomic::AtomicUsize::new(0);
+    let rows = with_native!(&native, workload => {
+        load(&Loading { trial: "load", target, data: workload.data(), interrupts: &interrupts }, &mut Silent)
+    });
+    assert_eq!(rows, Ok(2000));
+}
+
+#[test]
+fn a_server_that_dies_in_a_trial_marks_it_and_the_campaign_goes_on() {
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.file(
+        "dying.toml",
+        "title = \"Dying\"\nsystem = [{ name = \"MariaDB\", server = { kind = \"mariadb\" } }]\n\
+         workload = { kind = \"rush\" }\nload = { clients = 4, duration = \"6s\", warmup = \"0s\" }\ndesign = { blocks = 2 }\n",
+    );
+    let mut child = bench
+        .command(&["run", "dying.toml", "--out", "r"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("dyno can be started");
+    let events = bench.path().join("r/events.jsonl");
+    let is_measuring =
+        || std::fs::read_to_string(&events).is_ok_and(|text| text.contains(r#""phase":"measure""#));
+    wait_until("the first trial is measured", Duration::from_secs(60), is_measuring);
+    let pids = Command::new("pgrep")
+        .args(["-f", &format!("mariadbd.*{}", bench.path().display())])
+        .output()
+        .unwrap();
+    let pids = String::from_utf8(pids.stdout).unwrap();
+    let killed = pids.split_whitespace().next().expect("the server of this test runs");
+    assert!(Command::new("kill").args(["-9", killed]).status().unwrap().success());
+    let status = child.wait().expect("dyno ends");
+    let records = records(&bench.path().join("r"));
+    let is_marked = |record: &TrialRecord| !record.is_valid();
+    match &records[..] {
+        // The first trial ended early, the second ran on a fresh server.
+        [first, second] => assert!(is_marked(first) && second.ledger.committed > 0, "{records:?}"),
+        other => panic!("expected two trials, found {}", other.len()),
+    }
+    assert!(status.code().is_some(), "dyno was not killed");
+    let left = Command::new("pgrep").args(["-f", &bench.path().display().to_string()]).output().unwrap();
+    assert_eq!(String::from_utf8(left.stdout).unwrap(), "", "no process is left");
+    assert_eq!(bench.names(), ["dying.toml", "r"]);
+}
+
+#[test]
+fn a_database_that_is_not_ours_is_not_written_to() {
+    for kind in SERVERS {
+        let Some(server) = running_server(kind, &[]) else { return };
+        query(&server, "CREATE TABLE customers (id INTEGER)");
+        let bench = Bench::new();
+        let spec = format!(
+            "title = \"Not ours\"\n{}[workload]\nkind = \"rush\"\n[load]\nclients = 1\ntransactions = 1\n[design]\nblocks = 1\n",
+            system(&server.target())
+        );
+        bench.file("not-ours.toml", spec);
+        let ended = run(&bench, &server, &["run", "not-ours.toml"]);
+        assert_eq!(ended.code, 4, "{ended}");
+        assert!(ended.stderr.contains("customers") && ended.stderr.contains("--yes-write-to"), "{ended}");
+        assert_eq!(bench.names(), ["not-ours.toml"]);
+        let wrong = Bench::new();
+        wrong.file("wrong.toml", std::fs::read_to_string(bench.path().join("not-ours.toml")).unwrap());
+        let mut command = wrong.command(&["run", "wrong.toml"]);
+        command.env(PASSWORD, "certainly-wrong-8472");
+        let refused = Ended::from(command.output().unwrap());
+        assert_eq!(refused.code, 4, "{refused}");
+        assert!(refused.stderr.contains("authentication"), "{refused}");
+        assert!(!refused.stderr.contains("certainly-wrong-8472"), "a password was shown: {refused}");
+    }
+}
+
+#[test]
+fn too_many_clients_for_the_server_are_refused_before_anything_runs() {
+    let Some(server) = running_server(ServerKind::Postgres, &[]) else { return };
+    let bench = Bench::new();
+    let spec = format!(
+        "title = \"Too many\"\n{}[workload]\nkind = \"rush\"\n[load]\nclients = 5000\ntransactions = 5000\n[design]\nblocks = 1\n",
+        system(&server.target())
+    );
+    bench.file("many.toml", spec);
+    let ended = run(&bench, &server, &["run", "many.toml"]);
+    assert_eq!(ended.code, 4, "{ended}");
+    assert!(ended.stderr.contains("max_connections"), "{ended}");
+    assert_eq!(bench.names(), ["many.toml"]);
+}
