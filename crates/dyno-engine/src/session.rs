@@ -14,7 +14,10 @@ use std::sync::Arc;
 pub struct Session {
     connection: Connection,
     statements: Vec<Prepared>,
-    control: Control,
+    /// `None` for workloads without transactions.
+    control: Option<Control>,
+    /// Kind of BEGIN; COMMIT and ROLLBACK follow.
+    begin_kind: u16,
     recorder: Rc<RefCell<Recorder>>,
     window: Arc<Window>,
     /// Whether the transaction in progress counts.
@@ -49,7 +52,7 @@ pub struct SessionPlan {
     /// Names of all kinds: the workload's, then `begin`, `commit`, `rollback`.
     pub kinds: Vec<&'static str>,
     /// How a transaction begins (`BEGIN`, or `BEGIN IMMEDIATE` on SQLite).
-    pub begin: &'static str,
+    pub begin: Option<&'static str>,
 }
 
 /// Kinds every workload has after its own, in this order.
@@ -78,10 +81,13 @@ impl Session {
             statements.push(Prepared { statement: connection.prepare(&text.sql).await?, kind: text.kind });
         }
         let first = (plan.kinds.len() - CONTROL_KINDS.len()) as u16;
-        let control = Control {
-            begin: Prepared { statement: connection.prepare(plan.begin).await?, kind: first },
-            commit: Prepared { statement: connection.prepare("COMMIT").await?, kind: first + 1 },
-            rollback: Prepared { statement: connection.prepare("ROLLBACK").await?, kind: first + 2 },
+        let control = match plan.begin {
+            None => None,
+            Some(begin) => Some(Control {
+                begin: Prepared { statement: connection.prepare(begin).await?, kind: first },
+                commit: Prepared { statement: connection.prepare("COMMIT").await?, kind: first + 1 },
+                rollback: Prepared { statement: connection.prepare("ROLLBACK").await?, kind: first + 2 },
+            }),
         };
         if target.engine == Engine::Postgres {
             // What was done so far is counted before the window, not whenever the server next reports its statistics. Servers
@@ -92,6 +98,7 @@ impl Session {
             connection,
             statements,
             control,
+            begin_kind: first,
             recorder,
             window,
             is_counted: false,
@@ -139,7 +146,7 @@ impl Session {
     /// # Errors
     /// As the server answers.
     pub async fn begin(&mut self) -> Result<()> {
-        self.measured(self.control.begin, &[], &mut Discard).await?;
+        self.measured(self.control().begin, &[], &mut Discard).await?;
         self.is_in_transaction = true;
         Ok(())
     }
@@ -150,12 +157,16 @@ impl Session {
     /// As the server answers. When the connection breaks here, the commit is in doubt.
     pub async fn commit(&mut self) -> Result<()> {
         self.is_committing = true;
-        let result = self.measured(self.control.commit, &[], &mut Discard).await;
+        let result = self.measured(self.control().commit, &[], &mut Discard).await;
         if result.is_ok() {
             self.is_in_transaction = false;
         }
         self.is_committing = false;
         result.map(|_| ())
+    }
+
+    fn control(&self) -> Control {
+        self.control.expect("a workload that begins transactions says how")
     }
 
     /// Rolls back, when a transaction is open. Servers that rolled back by themselves take it as harmless or complain; both are fine.
@@ -164,7 +175,7 @@ impl Session {
             return Ok(());
         }
         self.is_in_transaction = false;
-        match self.measured(self.control.rollback, &[], &mut Discard).await {
+        match self.measured(self.control().rollback, &[], &mut Discard).await {
             Err(failure) if failure.kind.remedy() == dyno_model::failure::Remedy::Reconnect => Err(failure),
             _ => Ok(()),
         }
@@ -220,7 +231,7 @@ impl Session {
         match &result {
             Ok(outcome) => recorder.statement_ok(kind, start, self.last_end, outcome.rows, self.is_counted),
             Err(_) => {
-                let is_control = [self.control.begin.kind, self.control.rollback.kind].contains(&kind);
+                let is_control = [self.begin_kind, self.begin_kind + 2].contains(&kind);
                 self.is_in_doubt = self.is_committing || !self.is_in_transaction && !is_control;
                 recorder.statement_failed(kind, self.is_counted);
             }

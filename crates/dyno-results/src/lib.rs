@@ -2,7 +2,7 @@
 //!
 //! # Layout (read in this order)
 //! * [`store`]: the results folder: [`store::RunWriter`] hears the events of a run, [`store::RunReader`] reads a folder;
-//! * [`stats`]: Student's t, Welch, paired comparison, Holm, verdicts; imports only `std`;
+//! * [`stats`]: Student's t, Welch, paired comparison, Benjamini-Hochberg, verdicts; imports only `std`;
 //! * [`analysis`]: a run's data become a [`report::model::ReportModel`];
 //! * [`messages`]: the one table of all prose;
 //! * [`report`]: renderers of the model: text, Markdown, CSV, JSON, HTML;

@@ -62,6 +62,10 @@ impl Workload for BulkInsert {
         Vec::new()
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
     fn data(&self) -> &dyn DataSet {
         &self.tables
     }

@@ -65,9 +65,9 @@ pub trait Workload: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// How a transaction begins.
-    fn begin(&self) -> &'static str {
-        "BEGIN"
+    /// How a transaction begins; `None` when every statement commits by itself, so that nothing needs to be prepared for it.
+    fn begin(&self) -> Option<&'static str> {
+        Some("BEGIN")
     }
 
     /// Statements prepared on every connection; [`Session::execute`] addresses them by index.

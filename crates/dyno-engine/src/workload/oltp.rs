@@ -381,6 +381,10 @@ impl Workload for Oltp {
             .collect()
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        self.has_transaction.then_some("BEGIN")
+    }
+
     fn data(&self) -> &dyn DataSet {
         &self.data
     }

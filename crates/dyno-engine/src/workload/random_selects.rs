@@ -93,6 +93,10 @@ impl Workload for RandomSelects {
         vec![StatementText { sql, kind: 0 }]
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
     fn data(&self) -> &dyn DataSet {
         &self.data
     }

@@ -184,11 +184,11 @@ impl Workload for Rush {
         }
     }
 
-    fn begin(&self) -> &'static str {
-        if self.engine == Engine::Sqlite && self.variant == Variant::ForUpdate {
-            "BEGIN IMMEDIATE"
-        } else {
-            "BEGIN"
+    fn begin(&self) -> Option<&'static str> {
+        match self.variant {
+            Variant::InPlace => None,
+            Variant::ForUpdate if self.engine == Engine::Sqlite => Some("BEGIN IMMEDIATE"),
+            Variant::ForUpdate | Variant::ReadModifyWrite | Variant::Optimistic => Some("BEGIN"),
         }
     }
 

@@ -4,7 +4,7 @@
 use super::{View, figure, has_figure};
 use crate::report::model::{Comparison, ComparisonOf, ComparisonRules, Range, Verdict};
 use crate::stats::compare::{self, RatioTest};
-use crate::stats::verdict::{Outcome, Rules, holm, outcome};
+use crate::stats::verdict::{Outcome, Rules, benjamini_hochberg, outcome};
 use dyno_model::plan::{Metric, Treatment};
 use std::collections::BTreeMap;
 
@@ -119,7 +119,7 @@ fn measure(view: &View<'_>, pair: &Pair, metric: Metric) -> (Comparison, Option<
         ratio_interval: test.map(|test| Range { low: test.low, high: test.high }),
         repeats: super::count(test.map_or_else(|| subject.len().min(baseline.len()), |test| test.repeats)),
         p: None,
-        p_holm: None,
+        p_corrected: None,
         detectable_ratio: None,
         exceeds_margin: false,
         verdict: None,
@@ -131,7 +131,7 @@ fn measure(view: &View<'_>, pair: &Pair, metric: Metric) -> (Comparison, Option<
 fn judge(family: &mut [(Comparison, Option<RatioTest>)], rules: Rules) {
     let enough = |test: &Option<RatioTest>| test.filter(|test| test.repeats >= MIN_REPEATS);
     let p_values: Vec<f64> = family.iter().filter_map(|(_, test)| enough(test)).map(|test| test.p).collect();
-    let mut corrected = holm(&p_values).into_iter();
+    let mut corrected = benjamini_hochberg(&p_values).into_iter();
     for (comparison, test) in family {
         let Some(test) = enough(test) else {
             // A side without any usable figure makes the comparison invalid; too few usable ones only leave it open.
@@ -140,18 +140,18 @@ fn judge(family: &mut [(Comparison, Option<RatioTest>)], rules: Rules) {
             comparison.ratio_interval = None;
             continue;
         };
-        let p_holm = corrected.next().unwrap_or(1.0);
+        let p_corrected = corrected.next().unwrap_or(1.0);
         let larger_is_better = comparison.metric == Metric::Throughput;
         let direction =
             |is_larger: bool| if is_larger == larger_is_better { Verdict::Better } else { Verdict::Worse };
-        let (verdict, exceeds_margin) = match outcome(&test, p_holm, rules) {
+        let (verdict, exceeds_margin) = match outcome(&test, p_corrected, rules) {
             Outcome::Larger { exceeds_margin } => (direction(true), exceeds_margin),
             Outcome::Smaller { exceeds_margin } => (direction(false), exceeds_margin),
             Outcome::Equivalent => (Verdict::Equivalent, false),
             Outcome::Inconclusive => (Verdict::Inconclusive, false),
         };
         comparison.p = Some(test.p);
-        comparison.p_holm = Some(p_holm);
+        comparison.p_corrected = Some(p_corrected);
         comparison.detectable_ratio = Some(test.detectable_ratio);
         comparison.verdict = Some(verdict);
         comparison.exceeds_margin = exceeds_margin;

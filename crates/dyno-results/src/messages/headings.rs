@@ -97,8 +97,8 @@ messages! {
     RATIO [] "ratio";
     /// Column.
     RATIO_INTERVAL [] "95 % interval";
-    /// Column: p-value after Holm's correction.
-    P_HOLM [] "p (Holm)";
+    /// Column: p-value after Benjamini and Hochberg's correction.
+    P_CORRECTED [] "p (corrected)";
     /// Column.
     DETECTABLE [] "visible from";
     /// Column.

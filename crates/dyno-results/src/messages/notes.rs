@@ -10,7 +10,7 @@ messages! {
     /// Under the distribution and the statement table.
     NOTE_MERGED [] "Percentiles are taken from the merged histograms of all valid trials, never averaged; one that fewer than ten values lie beyond is not shown.";
     /// Under the comparison table.
-    NOTE_COMPARISONS [margin, alpha, family] "Ratios are geometric means over blocks with the 95 % interval of Student's t on logarithms, paired by block. Better and worse hold after Holm's correction for {family} comparisons per metric at a joint risk of {alpha}; equivalent means that the 90 % interval lies inside a margin of {margin}; inconclusive means that the data do not tell, not that there is no difference.";
+    NOTE_COMPARISONS [margin, alpha, family] "Ratios are geometric means over blocks with the 95 % interval of Student's t on logarithms, paired by block. Better and worse hold after correction for {family} comparisons per metric (Benjamini and Hochberg): on average at most {alpha} of such verdicts are false; equivalent means that the 90 % interval lies inside a margin of {margin}; inconclusive means that the data do not tell, not that there is no difference.";
     /// Under the comparison table.
     NOTE_DETECTABLE [] "Visible from: the smallest difference that a comparison with these repeats and this scatter shows four times in five.";
     /// Under the audit table.

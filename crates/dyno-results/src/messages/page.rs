@@ -241,7 +241,7 @@ messages! {
     /// Paragraph.
     PAGE_METHOD_HISTOGRAMS [] "Response times are kept in histograms with an error below 0.1 %, per second and per kind of statement. They are merged by adding counts; percentiles are then read from the merged histogram. A percentile is shown only if at least ten values lie beyond it.";
     /// Paragraph.
-    PAGE_METHOD_VERDICTS [margin, alpha] "Verdicts compare trials of the same block on a logarithmic scale. Better and worse need an interval of the ratio that excludes 1 after correction for the number of comparisons (Holm, joint risk {alpha}); equivalent needs the 90 % interval to lie inside a margin of {margin}. Everything else is inconclusive, which does not mean equal.";
+    PAGE_METHOD_VERDICTS [margin, alpha] "Verdicts compare trials of the same block on a logarithmic scale. Better and worse need an interval of the ratio that excludes 1 after correction for the number of comparisons (Benjamini and Hochberg: on average at most {alpha} of such verdicts are false); equivalent needs the 90 % interval to lie inside a margin of {margin}. Everything else is inconclusive, which does not mean equal.";
     /// Paragraph.
     PAGE_METHOD_AUDIT [] "After each trial the data are compared with what the clients were told. A figure whose audit failed is shown with the failure beside it.";
     /// Paragraph.

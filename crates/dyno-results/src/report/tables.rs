@@ -205,7 +205,7 @@ pub(super) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
         (headings::TRIALS_VALID, Right),
         (headings::RATIO, Right),
         (headings::RATIO_INTERVAL, Right),
-        (headings::P_HOLM, Right),
+        (headings::P_CORRECTED, Right),
         (headings::DETECTABLE, Right),
         (headings::VERDICT, Left),
     ]);
@@ -231,7 +231,7 @@ pub(super) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
             comparison.repeats.to_string(),
             or_absent(comparison.ratio.map(figures::ratio), lang),
             or_absent(interval, lang),
-            or_absent(comparison.p_holm.map(figures::p_value), lang),
+            or_absent(comparison.p_corrected.map(figures::p_value), lang),
             or_absent(detectable, lang),
             verdict(comparison.verdict, lang).to_owned(),
         ]);

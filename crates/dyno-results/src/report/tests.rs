@@ -115,14 +115,14 @@ fn the_markdown_report_reads_like_this() {
 
     ## Comparisons
 
-    | system | metric | clients | n | ratio | 95 % interval | p (Holm) | visible from | verdict |
+    | system | metric | clients | n | ratio | 95 % interval | p (corrected) | visible from | verdict |
     |---|---|---:|---:|---:|---:|---:|---:|---|
-    | MySQL : MariaDB | throughput | 1 | 3 | 0.76 | 0.73 .. 0.80 | 0.003 | 5.8 % | worse |
-    | MySQL : MariaDB | throughput | 8 | 3 | 0.82 | 0.79 .. 0.85 | 0.003 | 5.3 % | worse |
+    | MySQL : MariaDB | throughput | 1 | 3 | 0.76 | 0.73 .. 0.80 | 0.002 | 5.8 % | worse |
+    | MySQL : MariaDB | throughput | 8 | 3 | 0.82 | 0.79 .. 0.85 | 0.002 | 5.3 % | worse |
     | MySQL : MariaDB | 95th percentile of response time | 1 | 3 | 1.26 | 1.21 .. 1.33 | 0.005 | 6.2 % | worse |
     | MySQL : MariaDB | 95th percentile of response time | 8 | 3 | 1.25 | 1.07 .. 1.47 | 0.027 | 22.2 % | worse |
 
-    Ratios are geometric means over blocks with the 95 % interval of Student's t on logarithms, paired by block. Better and worse hold after Holm's correction for 2 comparisons per metric at a joint risk of 5 %; equivalent means that the 90 % interval lies inside a margin of 5 %; inconclusive means that the data do not tell, not that there is no difference.
+    Ratios are geometric means over blocks with the 95 % interval of Student's t on logarithms, paired by block. Better and worse hold after correction for 2 comparisons per metric (Benjamini and Hochberg): on average at most 5 % of such verdicts are false; equivalent means that the 90 % interval lies inside a margin of 5 %; inconclusive means that the data do not tell, not that there is no difference.
 
     Visible from: the smallest difference that a comparison with these repeats and this scatter shows four times in five.
 

@@ -3,7 +3,7 @@
 //! # Layout
 //! * [`student`]: the t distribution, its quantiles, mean and interval;
 //! * [`compare`]: ratio of two treatments with interval, p-value and smallest visible effect;
-//! * [`verdict`]: Holm's correction and the five verdicts;
+//! * [`verdict`]: correction for many comparisons and the five verdicts;
 //! * [`steady`]: where a time series settles (MSER-5) and whether it still drifts (Theil-Sen).
 //!
 //! The unit of replication is a trial. Values inside one trial depend on each other and are never pooled as if they

@@ -133,7 +133,7 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
                 th.l scope="col" { (page.text(&headings::METRIC)) }
                 @for message in [
                     &headings::CLIENTS, &headings::TRIALS_VALID, &headings::RATIO, &headings::RATIO_INTERVAL,
-                    &headings::P_HOLM, &headings::DETECTABLE,
+                    &headings::P_CORRECTED, &headings::DETECTABLE,
                 ] { th scope="col" { (page.text(message)) } }
                 th.l scope="col" { (page.text(&headings::VERDICT)) }
             } }
@@ -181,7 +181,7 @@ fn comparison_row(page: &Page<'_>, comparison: &Comparison) -> Markup {
             td { (comparison.repeats) }
             td.n { (or_absent(comparison.ratio.map(figures::ratio))) }
             td.n { (cells::range(page, comparison.ratio_interval)) }
-            td.n { (or_absent(comparison.p_holm.map(figures::p_value))) }
+            td.n { (or_absent(comparison.p_corrected.map(figures::p_value))) }
             td.n { (or_absent(detectable)) }
             td.l { (cells::verdict_chip(page, comparison.verdict)) }
         }

@@ -56,8 +56,8 @@ pub struct Comparison {
     pub repeats: u32,
     /// Two-sided p-value; absent without verdict.
     pub p: Option<f64>,
-    /// p-value after Holm's correction over all comparisons of this metric.
-    pub p_holm: Option<f64>,
+    /// p-value after Benjamini and Hochberg's correction over all comparisons of this metric.
+    pub p_corrected: Option<f64>,
     /// Smallest ratio that this comparison would have seen four times in five, as `1 + effect`; absent without verdict.
     pub detectable_ratio: Option<f64>,
     /// Whether the whole interval lies beyond the margin; only meaningful for better and worse.

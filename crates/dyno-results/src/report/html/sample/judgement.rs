@@ -34,7 +34,7 @@ pub(super) fn add_comparisons(model: &mut ReportModel) {
             ratio_interval: interval,
             repeats: model.provenance.blocks,
             p: is_judged.then_some(0.004),
-            p_holm: is_judged.then_some(0.012),
+            p_corrected: is_judged.then_some(0.012),
             detectable_ratio: is_judged.then_some(1.062),
             exceeds_margin: true,
             verdict: is_judged.then_some(verdict),
