@@ -80,3 +80,38 @@ fn a_scratch_folder_must_be_there() {
     let system = "server = { kind = \"sqlite\", scratch = \"no/such/folder\" }";
     assert_refused(system, 1, &["Target", "no/such/folder"]);
 }
+
+/// A file system of 100 KiB; gone with the value.
+struct TinyDisk(std::path::PathBuf);
+
+impl TinyDisk {
+    /// `None` where this user may not mount.
+    fn mount(at: std::path::PathBuf) -> Option<Self> {
+        std::fs::create_dir(&at).unwrap();
+        let mounted = std::process::Command::new("mount")
+            .args(["-t", "tmpfs", "-o", "size=100k", "tmpfs"])
+            .arg(&at)
+            .status();
+        mounted.is_ok_and(|status| status.success()).then_some(Self(at))
+    }
+}
+
+impl Drop for TinyDisk {
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("umount").arg(&self.0).status();
+    }
+}
+
+#[test]
+fn a_disk_too_small_for_the_results_is_refused_before_anything_runs() {
+    let bench = Bench::new();
+    let Some(disk) = TinyDisk::mount(bench.path().join("disk")) else {
+        eprintln!("SKIPPED: only root may mount a small file system");
+        return;
+    };
+    bench.file("small.toml", spec("server = { kind = \"sqlite\" }", 1));
+    let ended = bench.dyno(&["run", "small.toml", "--out", "disk/results"]);
+    assert_eq!(ended.code, 4, "{ended}");
+    assert!(ended.stderr.contains("free") && ended.stderr.contains("make room"), "{ended}");
+    assert_eq!(std::fs::read_dir(&disk.0).unwrap().count(), 0, "nothing is half-written");
+}
