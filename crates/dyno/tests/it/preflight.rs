@@ -87,7 +87,7 @@ struct TinyDisk(std::path::PathBuf);
 impl TinyDisk {
     /// `None` where this user may not mount.
     fn mount(at: std::path::PathBuf) -> Option<Self> {
-        std::fs::create_dir(&at).unwrap();
+        std::fs::create_dir(&at).expect("a folder can be made");
         let mounted = std::process::Command::new("mount")
             .args(["-t", "tmpfs", "-o", "size=100k", "tmpfs"])
             .arg(&at)
