@@ -1,7 +1,6 @@
 //! The generator measures itself: CPU time, wake-ups, memory.
 
 use crate::window::Window;
-use dyno_drivers::transport::ReactorCounters;
 use dyno_model::record::WorkerRecord;
 use dyno_model::units::Nanos;
 use rustix::time::{ClockId, clock_gettime};
@@ -49,8 +48,8 @@ impl WorkerMeter {
         self.has_just_opened
     }
 
-    /// What was counted in warm-up is left out. The reactor's counters were taken, which set them back.
-    pub(crate) fn note_baseline(&mut self, statements: u64, _warmup: &ReactorCounters) {
+    /// Statements sent in warm-up, which are left out at the end.
+    pub(crate) fn note_baseline(&mut self, statements: u64) {
         self.statements_at_open = statements;
     }
 
