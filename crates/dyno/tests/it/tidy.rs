@@ -12,7 +12,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("dyno-engine", &["dyno-drivers", "dyno-model"]),
     ("dyno-host", &["dyno-drivers", "dyno-model"]),
     ("dyno-results", &["dyno-model"]),
-    ("dyno", &["dyno-engine", "dyno-host", "dyno-results", "dyno-drivers", "dyno-model"]),
+    ("dyno-lua", &["dyno-engine", "dyno-drivers", "dyno-model"]),
+    ("dyno-sysbench", &["dyno-lua", "dyno-engine", "dyno-results", "dyno-drivers", "dyno-model"]),
+    ("dyno-pgbench", &["dyno-engine", "dyno-results", "dyno-drivers", "dyno-model"]),
+    ("dyno", &["dyno-sysbench", "dyno-pgbench", "dyno-engine", "dyno-host", "dyno-results", "dyno-drivers", "dyno-model"]),
     ("dyno-testkit", &["dyno-engine", "dyno-host", "dyno-results", "dyno-drivers", "dyno-model"]),
 ];
 

@@ -1,0 +1,1 @@
+//! LuaJIT states that run sysbench scripts.

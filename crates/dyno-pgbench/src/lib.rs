@@ -1,0 +1,1 @@
+//! pgbench's scripts, command line and output on dyno's engine.

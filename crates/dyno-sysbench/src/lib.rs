@@ -1,0 +1,1 @@
+//! sysbench's command line and output on dyno's engine.
