@@ -381,6 +381,8 @@ function sysbench.hooks.before_restart_event(failure)
    end
 end
 
+ffi.cdef("void sb_counter_inc(int thread_id, sb_counter_type type);")
+
 local events = 0
 
 -- To be called at the end of event(): honours the option reconnect.
@@ -392,7 +394,10 @@ function check_reconnect()
    events = events + 1
    if events % every == 0 then
       close_statements()
-      con:reconnect()
+      -- Not con:reconnect(): sysbench 1.0.20 built with MariaDB's client library crashes in it.
+      con:disconnect()
+      con = drv:connect()
+      ffi.C.sb_counter_inc(sysbench.tid, ffi.C.SB_CNT_RECONNECT)
       prepare_statements()
    end
 end
