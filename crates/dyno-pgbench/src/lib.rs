@@ -1,1 +1,10 @@
 //! pgbench's scripts, command line and output on dyno's engine.
+//!
+//! # Layout (read in this order)
+//! * [`script`]: from a file to commands; [`expression`]: what `\set` computes; [`variables`]; [`random`]: pgbench's random
+//!   numbers, bit for bit.
+
+pub mod expression;
+pub mod random;
+pub mod script;
+pub mod variables;
