@@ -1,6 +1,6 @@
 //! One connection: its state, and one write and one read per statement.
 
-use super::protocol::backend::TransactionStatus;
+use super::protocol::backend::{Column, TransactionStatus};
 use super::protocol::frontend::{self, Execution};
 use super::protocol::greeting::Session;
 use super::protocol::inbox::{Inbox, LENGTH_MAX, ROOM_KEPT};
@@ -91,6 +91,39 @@ impl Connection {
     #[must_use]
     pub fn transaction_status(&self) -> TransactionStatus {
         self.session.transaction
+    }
+
+    /// Columns of a statement's rows, or with `None` those of the last text.
+    #[must_use]
+    pub fn columns(&self, statement: Option<Statement>) -> &[Column] {
+        match statement.and_then(|statement| self.statements.get(statement.0 as usize)) {
+            Some(Prepared::Bound { shape, .. }) => &shape.columns,
+            _ => &self.shape.columns,
+        }
+    }
+
+    /// Parameters that a prepared statement takes; `None` when it is none of this connection.
+    #[must_use]
+    pub fn parameters(&self, statement: Statement) -> Option<usize> {
+        self.statements.get(statement.0 as usize).map(|prepared| match prepared {
+            Prepared::Bound { count, .. } => *count,
+            Prepared::Text(template) => template.parameters(),
+        })
+    }
+
+    /// Has the server forget a prepared statement. Its number is not used again on this connection.
+    ///
+    /// # Errors
+    /// When the connection is lost, or a failed transaction refuses everything but ROLLBACK.
+    pub async fn forget(&mut self, statement: Statement) -> Result<()> {
+        let index = statement.0 as usize;
+        if self.mode == QueryMode::Prepared && index < self.statements.len() {
+            self.query(&format!("DEALLOCATE s{index}"), &mut Discard).await?;
+        }
+        if let Some(known) = self.statements.get_mut(index) {
+            *known = Prepared::Text(Template::parse("", true));
+        }
+        Ok(())
     }
 
     /// True when the connection can be used for another statement.

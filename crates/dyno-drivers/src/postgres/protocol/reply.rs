@@ -83,10 +83,16 @@ impl Reply {
             let Some(frame) = inbox.next_frame()? else { return Ok(Progress::More) };
             if frame.tag == b'D' {
                 self.outcome.rows += 1;
+                if S::KEEPS_RAW {
+                    sink.raw(frame.body);
+                    continue;
+                }
                 sink.row(&DataRow::decode(frame.body, &shape.columns, fields)?);
                 continue;
             }
+            let is_description = frame.tag == b'T';
             match self.control(frame, shape)? {
+                Progress::More if is_description => sink.begin(shape.columns.len()),
                 Progress::More => {}
                 end => return Ok(end),
             }
