@@ -5,7 +5,6 @@ use dyno_drivers::{BulkLoad, Connection, Discard, Driver, Io, RowSource, RowWrit
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, Target};
-use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -49,7 +48,7 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     let total: u64 = tables.iter().map(|table| table.rows).sum();
     // SQLite has one writer; more would only wait for each other.
     let loaders = if loading.target.engine == Engine::Sqlite { 1 } else { LOADERS };
-    let board = Board::new(&tables, 0..tables.len(), loaders);
+    let board = Board::new(&tables, 0, loaders);
     fill(loading, &board, loaders, |done| {
         listener.event(&Event::Progress {
             trial: loading.trial.to_owned(),
@@ -71,25 +70,26 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
 }
 
 /// Fills one table, which exists and is empty, with this many connections at once, and builds its indexes after `is_filled` was
-/// called. For those who make the tables themselves, one after another.
+/// called. `number` is the table's index in the data set, `table` its definition. For those who make the tables themselves, one
+/// after another.
 ///
 /// # Errors
 /// When the server refuses anything of it, or the user interrupts ([`FailureKind::Cancelled`]).
 pub fn load_table(
     loading: &Loading<'_>,
-    table: usize,
+    number: usize,
+    table: &TableDefinition,
     connections: usize,
     is_filled: impl FnOnce(),
 ) -> Result<()> {
-    let mut tables = loading.data.tables();
-    let indexes = std::mem::take(&mut tables[table].indexes);
+    let unindexed = TableDefinition { indexes: Vec::new(), ..table.clone() };
     let loaders = if loading.target.engine == Engine::Sqlite { 1 } else { connections.max(1) };
-    let board = Board::new(&tables, table..table + 1, loaders);
+    let board = Board::new(std::slice::from_ref(&unindexed), number, loaders);
     fill(loading, &board, loaders, |_| {})?;
     is_filled();
-    if !indexes.is_empty() {
+    if !table.indexes.is_empty() {
         let mut connection = block_on(Connection::connect(loading.target, &Io::Blocking))?;
-        for index in &indexes {
+        for index in &table.indexes {
             block_on(connection.query(index, &mut Discard))?;
         }
         block_on(connection.close());
@@ -137,6 +137,8 @@ struct Part {
 /// Work that is left and how far each table is.
 struct Board<'a> {
     tables: &'a [TableDefinition],
+    /// Index of the first of them in the data set.
+    first: usize,
     parts: Mutex<Vec<Part>>,
     /// Parts of each table that are not loaded yet.
     open: Vec<AtomicUsize>,
@@ -145,13 +147,13 @@ struct Board<'a> {
 }
 
 impl<'a> Board<'a> {
-    /// All rows of some of the tables, cut into parts for this many loaders.
-    fn new(tables: &'a [TableDefinition], wanted: Range<usize>, loaders: usize) -> Self {
-        let parts_per_table = (loaders as u64).div_ceil(wanted.len().max(1) as u64);
+    /// All rows of the tables, cut into parts for this many loaders.
+    fn new(tables: &'a [TableDefinition], first: usize, loaders: usize) -> Self {
+        let parts_per_table = (loaders as u64).div_ceil(tables.len().max(1) as u64);
         let mut parts = Vec::new();
         let mut open = Vec::new();
         for (table, definition) in tables.iter().enumerate() {
-            let rows = if wanted.contains(&table) { definition.rows } else { 0 };
+            let rows = definition.rows;
             let length = rows.div_ceil(parts_per_table).max(ROWS_PER_PART_MIN);
             open.push(AtomicUsize::new(rows.div_ceil(length) as usize));
             let starts = (0..rows).step_by(length as usize);
@@ -160,6 +162,7 @@ impl<'a> Board<'a> {
         parts.reverse();
         Self {
             tables,
+            first,
             parts: Mutex::new(parts),
             open,
             rows_done: AtomicU64::new(0),
@@ -292,7 +295,7 @@ impl RowSource for PartRows<'_> {
         if is_end {
             return false;
         }
-        self.loading.data.row(self.part.table, self.next, row);
+        self.loading.data.row(self.board.first + self.part.table, self.next, row);
         self.next += 1;
         true
     }
