@@ -2,9 +2,11 @@
 //!
 //! # Layout (read in this order)
 //! * [`script`]: from a file to commands; [`expression`]: what `\set` computes; [`variables`]; [`random`]: pgbench's random
-//!   numbers, bit for bit.
+//!   numbers, bit for bit;
+//! * [`options`]: the command line, and where to connect.
 
 pub mod expression;
+pub mod options;
 pub mod random;
 pub mod script;
 pub mod variables;
