@@ -30,11 +30,11 @@ pub(crate) struct Ended {
 
 impl fmt::Display for Ended {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}\n", self.stdout.trim_end())?;
+        writeln!(f, "{}", self.stdout.trim_end())?;
         if !self.stderr.is_empty() {
-            write!(f, "--- stderr\n{}\n", self.stderr.trim_end())?;
+            writeln!(f, "--- stderr\n{}", self.stderr.trim_end())?;
         }
-        write!(f, "--- exit {}\n", self.status)
+        writeln!(f, "--- exit {}", self.status)
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn of_topic(topic: &str, server: Option<ServerKind>) -> Vec<Script> {
             parse(&format!("{topic}/{name}"), &String::from_utf8_lossy(&text))
         })
         .filter(|script| !script.runs.is_empty() && script.servers.contains(&server))
-        .filter(|script| std::env::var("SUITE_SCRIPT").is_ok_and(|name| name != script.name) != true)
+        .filter(|script| std::env::var("SUITE_SCRIPT").map_or(true, |name| name == script.name))
         .collect();
     scripts.sort_by(|a, b| a.name.cmp(&b.name));
     scripts
