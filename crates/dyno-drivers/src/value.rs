@@ -63,8 +63,14 @@ pub trait RowSink {
     /// bytes undecoded by [`Self::raw`]; the others know only [`Self::row`].
     const KEEPS_RAW: bool = false;
 
+    /// True when the names of the columns are wanted; it may cost bytes on the wire. MySQL tells them for texts only.
+    const WANTS_NAMES: bool = false;
+
     /// A result set of that many columns begins. Prepared statements of PostgreSQL do not say so.
     fn begin(&mut self, _columns: usize) {}
+
+    /// The name of a column (from 0) of the result set that has begun, when names are wanted.
+    fn name(&mut self, _column: usize, _name: &str) {}
 
     /// Takes one row.
     fn row(&mut self, row: &dyn Row);

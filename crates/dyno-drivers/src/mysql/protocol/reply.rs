@@ -249,6 +249,9 @@ impl Reply {
                     }
                     if !S::DISCARDS || self.has_new_columns {
                         space.columns.push(Column::decode(payload)?);
+                        if S::WANTS_NAMES {
+                            sink.name(space.columns.len() - 1, &Column::name(payload)?);
+                        }
                     }
                     self.state = if left > 1 { State::Columns(left - 1) } else { self.behind_columns() };
                 }
