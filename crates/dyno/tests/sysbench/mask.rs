@@ -5,16 +5,16 @@
 use crate::script::Script;
 
 /// Labels of lines whose numbers with a decimal point are times or rates.
-const TIMED: [&str; 13] = [
-    "transactions:", "queries:", "ignored errors:", "reconnects:", "total time:", "min:", "avg:", "max:", "95th percentile:",
+const TIMED: [&str; 12] = [
+    "transactions:", "queries:", "ignored errors:", "reconnects:", "total time:", "min:", "avg:", "max:",
     "sum:", "execution time (avg/stddev):", "events (avg/stddev):", "total time taken by event execution:",
 ];
 
 /// The output of a program as it is compared.
 pub(crate) fn masked(script: &Script, output: &str) -> String {
     let mut lines: Vec<String> = output.lines().map(line).collect();
-    // How many lines a timer writes depends on the machine.
-    lines.dedup_by(|next, line| next == line && line.starts_with("[ #s ] thds:"));
+    // How many lines a timer writes, and into how many buckets times fall, depends on the machine.
+    lines.dedup_by(|next, line| next == line && (line.starts_with("[ #s ] thds:") || line.starts_with("#|")));
     if !script.has_ordered_lines {
         lines.sort();
     }
@@ -26,11 +26,14 @@ fn line(line: &str) -> String {
     if line.starts_with("sysbench 1.0.20 (using ") {
         return "sysbench 1.0.20 (using LuaJIT)".to_owned();
     }
-    if TIMED.iter().any(|known| label.starts_with(known)) {
+    if TIMED.iter().any(|known| label.starts_with(known)) || label.contains("th percentile:") {
         return decimals_masked(line);
     }
     if label.starts_with("[ ") && label.contains("s ] thds:") {
         return digits_masked(line);
+    }
+    if label.contains(" |*") || label.starts_with("DEBUG:     thread") {
+        return bar_masked(line);
     }
     module_masked(line)
 }
@@ -52,6 +55,13 @@ fn decimals_masked(line: &str) -> String {
         rest = &rest[start + length..];
     }
     result + rest
+}
+
+/// A line of a histogram without its numbers and the length of its bar.
+fn bar_masked(line: &str) -> String {
+    let mut masked = digits_masked(line);
+    masked.retain(|c| c != '*' && c != ' ');
+    masked
 }
 
 fn digits_masked(line: &str) -> String {

@@ -17,5 +17,5 @@ function thread_done()
 end
 
 function done()
-   print("done is not called")
+   print("done")
 end
