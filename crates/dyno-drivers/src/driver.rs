@@ -3,6 +3,7 @@
 use crate::transport::Io;
 use crate::value::{BulkLoad, RowSink, RowSource, Value};
 use dyno_model::failure::OperationFailure;
+use dyno_model::ledger::OutcomeClass;
 use dyno_model::target::{Engine, Target};
 
 /// A statement prepared on one connection; valid on that connection only.
@@ -18,6 +19,18 @@ pub struct Outcome {
     pub rows: u64,
     /// Rows the server says it changed. MySQL counts rows whose value changed, PostgreSQL and SQLite rows that matched.
     pub affected: u64,
+}
+
+impl Outcome {
+    /// What the statement counts as.
+    #[must_use]
+    pub fn class(&self) -> OutcomeClass {
+        match (self.has_rows, self.affected) {
+            (true, _) => OutcomeClass::Read,
+            (false, 0) => OutcomeClass::Other,
+            (false, _) => OutcomeClass::Write,
+        }
+    }
 }
 
 type Result<T> = std::result::Result<T, OperationFailure>;

@@ -1,16 +1,18 @@
 //! The loop of one client: transaction after transaction, each with its retries.
 
+use crate::measure::crew::Report;
+use crate::measure::{Fatal, FatalCause};
 use crate::random::{Random, Stream};
-use crate::recorder::Recorder;
+use crate::recording::SharedRecorder;
+use crate::recording::shares::ClientShares;
 use crate::session::{Session, SessionPlan};
 use crate::window::{Admission, Window};
 use crate::workload::{ClientId, Workload};
 use dyno_drivers::Io;
 use dyno_model::failure::{OperationFailure, Remedy};
 use dyno_model::target::Target;
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::Duration;
 
 /// Longest pause between two attempts of a transaction.
@@ -33,7 +35,9 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) session_plan: Arc<SessionPlan>,
     pub(crate) io: Io,
     pub(crate) window: Arc<Window>,
-    pub(crate) recorder: Rc<RefCell<Recorder>>,
+    pub(crate) recorder: SharedRecorder,
+    pub(crate) shares: Arc<ClientShares>,
+    pub(crate) reports: Sender<Report>,
 }
 
 /// How a transaction that did not commit ended.
@@ -50,7 +54,7 @@ impl<W: Workload> Client<W> {
     /// Connects; nothing is measured.
     pub(crate) async fn connect(&self) -> Result<Session, OperationFailure> {
         let window = Arc::clone(&self.window);
-        Session::open(&self.target, &self.session_plan, &self.io, Rc::clone(&self.recorder), window).await
+        Session::open(&self.target, &self.session_plan, &self.io, self.recorder.clone(), window).await
     }
 
     /// Runs transactions until the window admits no more.
@@ -65,24 +69,40 @@ impl<W: Workload> Client<W> {
                 Admission::Over => break,
             };
             counted += u64::from(is_counted);
-            self.recorder.borrow_mut().started(is_counted);
             session.start_transaction(is_counted);
             let start = session.last_end();
             let occupied = self.window.clip(start);
-            self.recorder.borrow_mut().occupied(occupied);
-            match self.transaction(&mut session, &mut state, sequence, is_counted).await {
-                Ok(()) => self.recorder.borrow_mut().committed(start, session.last_end(), is_counted),
+            self.recorder.note(|recorder| {
+                recorder.started(is_counted);
+                recorder.occupied(occupied);
+            });
+            let outcome = self.transaction(&mut session, &mut state, sequence, is_counted).await;
+            match outcome {
+                Ok(()) => {
+                    let end = session.last_end();
+                    self.recorder.note(|recorder| recorder.committed(start, end, is_counted));
+                    if is_counted {
+                        self.shares.record(self.id.0, end.saturating_sub(start));
+                    }
+                }
                 Err(Loss::Failed) => {}
                 Err(Loss::Cut) => return,
                 Err(Loss::GaveUp(failure)) => {
-                    self.window.stop(&failure.to_string());
+                    self.give_up(failure, session.last_kind());
                     return;
                 }
             }
             let released = self.window.clip(self.window.now());
-            self.recorder.borrow_mut().released(occupied, released);
+            self.recorder.note(|recorder| recorder.released(occupied, released));
         }
         session.close().await;
+    }
+
+    /// Ends the run for everybody.
+    fn give_up(&self, failure: OperationFailure, statement: &str) {
+        self.window.stop(&failure.to_string());
+        let cause = FatalCause::Failure { failure, statement: statement.to_owned() };
+        let _ = self.reports.send(Report::Fatal(Fatal { client: self.id, cause }));
     }
 
     /// One transaction with all its attempts. The same sequence number draws the same keys in every attempt.
@@ -134,13 +154,15 @@ impl<W: Workload> Client<W> {
             if self.window.is_cut(self.window.now()) {
                 return Err(Loss::Cut);
             }
-            self.recorder.borrow_mut().retried(failure.kind, self.window.now(), is_counted);
+            let now = self.window.now();
+            self.recorder.note(|recorder| recorder.retried(failure.kind, now, is_counted));
         }
         unreachable!("the loop of attempts ends by returning")
     }
 
     fn fail(&self, failure: &OperationFailure, is_in_doubt: bool, is_counted: bool) -> Result<(), Loss> {
-        self.recorder.borrow_mut().failed(failure.kind, self.window.now(), is_in_doubt, is_counted);
+        let now = self.window.now();
+        self.recorder.note(|recorder| recorder.failed(failure.kind, now, is_in_doubt, is_counted));
         Err(Loss::Failed)
     }
 
@@ -176,7 +198,8 @@ impl<W: Workload> Client<W> {
                 Ok(mut fresh) => {
                     fresh.start_transaction(is_counted);
                     *session = fresh;
-                    self.recorder.borrow_mut().reconnected(is_counted);
+                    let now = self.window.now();
+                    self.recorder.note(|recorder| recorder.reconnected(now, is_counted));
                     return Ok(());
                 }
                 Err(error) => failure = error,

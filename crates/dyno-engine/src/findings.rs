@@ -1,7 +1,6 @@
 //! Doubts about a trial, raised right after it.
 
-use crate::collector::Collector;
-use crate::recorder::Totals;
+use crate::recording::{Collector, Totals};
 use crate::trial::TrialInput;
 use crate::window::Window;
 use dyno_model::audit::{AuditCheck, AuditVerdict};

@@ -54,7 +54,13 @@ impl WorkerMeter {
     }
 
     /// The record at the end, on the worker's thread.
-    pub(crate) fn finish(self, window: &Window, clients: u32, statements: u64, wakeups: u64) -> WorkerRecord {
+    pub(crate) fn finish(
+        &self,
+        window: &Window,
+        clients: u32,
+        statements: u64,
+        wakeups: u64,
+    ) -> WorkerRecord {
         WorkerRecord {
             clients,
             cpu: (cpu(ClockId::ThreadCPUTime) - self.cpu_at_open).into(),

@@ -1,13 +1,12 @@
 //! A connection with its prepared statements that measures every statement it sends.
 
-use crate::recorder::Recorder;
+use crate::recording::SharedRecorder;
+use crate::recording::recorder::Answered;
 use crate::window::Window;
 use crate::workload::StatementText;
 use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, RowSink, Statement, Value};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Engine, Target};
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// What a workload's transaction works with.
@@ -18,7 +17,8 @@ pub struct Session {
     control: Option<Control>,
     /// Kind of BEGIN; COMMIT and ROLLBACK follow.
     begin_kind: u16,
-    recorder: Rc<RefCell<Recorder>>,
+    recorder: SharedRecorder,
+    plan: Arc<SessionPlan>,
     window: Arc<Window>,
     /// Whether the transaction in progress counts.
     is_counted: bool,
@@ -26,6 +26,7 @@ pub struct Session {
     is_committing: bool,
     is_in_doubt: bool,
     last_end: u64,
+    last_kind: u16,
 }
 
 #[derive(Clone, Copy)]
@@ -67,9 +68,9 @@ impl Session {
     /// As the driver fails.
     pub(crate) async fn open(
         target: &Target,
-        plan: &SessionPlan,
+        plan: &Arc<SessionPlan>,
         io: &Io,
-        recorder: Rc<RefCell<Recorder>>,
+        recorder: SharedRecorder,
         window: Arc<Window>,
     ) -> Result<Self> {
         let mut connection = Connection::connect(target, io).await?;
@@ -100,12 +101,14 @@ impl Session {
             control,
             begin_kind: first,
             recorder,
+            plan: Arc::clone(plan),
             window,
             is_counted: false,
             is_in_transaction: false,
             is_committing: false,
             is_in_doubt: false,
             last_end: 0,
+            last_kind: 0,
         })
     }
 
@@ -136,7 +139,7 @@ impl Session {
     /// As the server answers.
     pub async fn text(&mut self, kind: u16, sql: &str) -> Result<Outcome> {
         let start = self.window.now();
-        self.recorder.borrow_mut().statement_sent(kind, self.is_counted);
+        self.sent(kind);
         let result = self.connection.query(sql, &mut Discard).await;
         self.note(kind, start, result)
     }
@@ -205,6 +208,11 @@ impl Session {
         self.last_end
     }
 
+    /// Kind of the last statement that was sent.
+    pub(crate) fn last_kind(&self) -> &'static str {
+        self.plan.kinds[usize::from(self.last_kind)]
+    }
+
     pub(crate) async fn close(&mut self) {
         self.connection.close().await;
     }
@@ -220,22 +228,36 @@ impl Session {
         sink: &mut S,
     ) -> Result<Outcome> {
         let start = self.window.now();
-        self.recorder.borrow_mut().statement_sent(prepared.kind, self.is_counted);
+        self.sent(prepared.kind);
         let result = self.connection.execute(prepared.statement, parameters, sink).await;
         self.note(prepared.kind, start, result)
     }
 
+    fn sent(&mut self, kind: u16) {
+        self.last_kind = kind;
+        let is_counted = self.is_counted;
+        self.recorder.note(|recorder| recorder.statement_sent(kind, is_counted));
+    }
+
     fn note(&mut self, kind: u16, start: u64, result: Result<Outcome>) -> Result<Outcome> {
-        self.last_end = self.window.now();
-        let mut recorder = self.recorder.borrow_mut();
-        match &result {
-            Ok(outcome) => recorder.statement_ok(kind, start, self.last_end, outcome.rows, self.is_counted),
-            Err(_) => {
-                let is_control = [self.begin_kind, self.begin_kind + 2].contains(&kind);
-                self.is_in_doubt = self.is_committing || !self.is_in_transaction && !is_control;
-                recorder.statement_failed(kind, self.is_counted);
-            }
+        if result.is_err() {
+            let is_control = [self.begin_kind, self.begin_kind + 2].contains(&kind);
+            self.is_in_doubt = self.is_committing || !self.is_in_transaction && !is_control;
         }
+        let (window, is_counted) = (&self.window, self.is_counted);
+        self.last_end = self.recorder.note(|recorder| {
+            let end = window.now();
+            match &result {
+                Ok(outcome) => {
+                    let duration = end.saturating_sub(start);
+                    let class = outcome.class();
+                    let answered = Answered { kind, end, duration, rows: outcome.rows, class };
+                    recorder.statement_ok(&answered, is_counted);
+                }
+                Err(_) => recorder.statement_failed(kind, end, is_counted),
+            }
+            end
+        });
         result
     }
 }

@@ -25,8 +25,8 @@ pub struct Window {
     grace_ends: AtomicU64,
     grace: u64,
     stop: StopRule,
-    /// Transactions that may still be started under [`StopRule::Transactions`].
-    budget: AtomicU64,
+    /// How often a transaction was asked for under [`StopRule::Transactions`].
+    taken: AtomicU64,
     is_stopped: AtomicBool,
     /// Why it was stopped before its rule was met.
     reason: Mutex<Option<String>>,
@@ -57,10 +57,6 @@ impl Window {
             StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) => load.time_limit.0,
         };
         let closes = opens.saturating_add(length);
-        let budget = match load.stop {
-            StopRule::Transactions(count) => count,
-            StopRule::TransactionsPerClient(_) | StopRule::Duration(_) => 0,
-        };
         Self {
             epoch,
             opens,
@@ -68,7 +64,7 @@ impl Window {
             grace_ends: AtomicU64::new(closes.saturating_add(load.grace.0)),
             grace: load.grace.0,
             stop: load.stop,
-            budget: AtomicU64::new(budget),
+            taken: AtomicU64::new(0),
             is_stopped: AtomicBool::new(false),
             reason: Mutex::new(None),
         }
@@ -77,14 +73,7 @@ impl Window {
     /// A window that admits nobody; what clients have until the trial begins.
     #[must_use]
     pub fn closed() -> Self {
-        let load = LoadPlan {
-            stop: StopRule::Duration(Nanos(0)),
-            warmup: Nanos(0),
-            grace: Nanos(0),
-            time_limit: Nanos(0),
-            workers: None,
-            attempts_max: 1,
-        };
+        let load = LoadPlan { grace: Nanos(0), ..LoadPlan::new(StopRule::Duration(Nanos(0))) };
         Self::new(Instant::now(), &load)
     }
 
@@ -136,10 +125,7 @@ impl Window {
         let is_left = match self.stop {
             StopRule::Duration(_) => true,
             StopRule::TransactionsPerClient(limit) => counted < limit,
-            StopRule::Transactions(_) => self
-                .budget
-                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1))
-                .is_ok(),
+            StopRule::Transactions(budget) => self.taken.fetch_add(1, Ordering::Relaxed) < budget,
         };
         if is_left { Admission::Measured } else { Admission::Over }
     }
@@ -184,14 +170,7 @@ mod tests {
     use super::*;
 
     fn load(stop: StopRule) -> LoadPlan {
-        LoadPlan {
-            stop,
-            warmup: Nanos(100),
-            grace: Nanos(50),
-            time_limit: Nanos(1_000),
-            workers: None,
-            attempts_max: 10,
-        }
+        LoadPlan { warmup: Nanos(100), grace: Nanos(50), time_limit: Nanos(1_000), ..LoadPlan::new(stop) }
     }
 
     #[test]

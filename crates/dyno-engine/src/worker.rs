@@ -2,23 +2,23 @@
 
 use crate::client::Client;
 use crate::generator::WorkerMeter;
-use crate::recorder::{Recorder, Sample, Totals};
-use crate::session::{Session, SessionPlan};
+use crate::measure::LoadInput;
+use crate::measure::crew::{Crew, Post, Report, WorkerReport};
+use crate::recording::recorder::{BATCH, SMALL_BATCH, lock};
+use crate::recording::shares::ClientShares;
+use crate::session::{CONTROL_KINDS, Session, SessionPlan};
+use crate::trial::{TrialError, default_workers};
 use crate::window::Window;
 use crate::workload::{ClientId, Workload};
 use dyno_drivers::transport::Reactor;
 use dyno_drivers::{Executor, Io, block_on};
-use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::ledger::Ledger;
-use dyno_model::record::WorkerRecord;
-use dyno_model::target::Target;
+use dyno_model::target::{Engine, Target};
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, Sender};
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -33,44 +33,80 @@ const PULSE_WORKERS: u32 = 8;
 /// Time between two such wake-ups.
 const PULSE: Duration = Duration::from_millis(100);
 
+/// What all clients of a native workload have in common.
+pub(crate) struct NativeClients<W: Workload> {
+    workload: Arc<W>,
+    /// Clients are dealt out to them in turn.
+    targets: Vec<Arc<Target>>,
+    session_plan: Arc<SessionPlan>,
+}
+
+impl<W: Workload> NativeClients<W> {
+    pub(crate) fn new(workload: Arc<W>, targets: &[Target]) -> Self {
+        assert!(!targets.is_empty(), "clients need somewhere to connect");
+        let session_plan = Arc::new(session_plan(&*workload));
+        Self { workload, targets: targets.iter().cloned().map(Arc::new).collect(), session_plan }
+    }
+
+    /// Names of the kinds of statements, control statements included.
+    pub(crate) fn kinds(&self) -> &[&'static str] {
+        &self.session_plan.kinds
+    }
+
+    fn target(&self, client: ClientId) -> &Arc<Target> {
+        &self.targets[client.0 as usize % self.targets.len()]
+    }
+}
+
+/// Kinds and statements of a workload with the control statements behind them.
+fn session_plan<W: Workload>(workload: &W) -> SessionPlan {
+    let mut kinds = workload.kinds();
+    kinds.extend(CONTROL_KINDS);
+    SessionPlan {
+        setup: workload.session_setup(),
+        statements: workload.statements(),
+        kinds,
+        begin: workload.begin(),
+    }
+}
+
+/// Starts the workers of a native workload.
+pub(crate) fn hire_native<W: Workload>(
+    crew: &mut Crew,
+    native: &Arc<NativeClients<W>>,
+    input: &LoadInput<'_>,
+) -> Result<(), TrialError> {
+    let engine = native.targets[0].engine;
+    let workers = match (engine, input.load.workers) {
+        (Engine::Sqlite, _) | (_, None) => default_workers(engine, input.clients, input.shares_machine),
+        (_, Some(workers)) => workers.min(input.clients),
+    };
+    let (batch, work) = match engine {
+        Engine::Sqlite => (SMALL_BATCH, run_blocking::<W> as fn(&Assignment<W>) -> WorkerReport),
+        _ => (BATCH, run_event_loop::<W> as fn(&Assignment<W>) -> WorkerReport),
+    };
+    let connecting = Arc::new(AtomicUsize::new(0));
+    for index in 0..workers {
+        let clients: Vec<ClientId> = (index..input.clients).step_by(workers as usize).map(ClientId).collect();
+        let (native, connecting) = (Arc::clone(native), Arc::clone(&connecting));
+        let (seed, attempts_max) = (input.seed, input.load.attempts_max);
+        let shares = Arc::clone(&input.shares);
+        crew.hire(clients.clone(), batch, None, move |post| {
+            work(&Assignment { clients, seed, attempts_max, native, connecting, shares, post })
+        })?;
+    }
+    Ok(())
+}
+
 /// What a worker is told.
-pub(crate) struct Assignment<W: Workload> {
-    pub(crate) index: u32,
-    pub(crate) clients: Vec<ClientId>,
-    pub(crate) seed: u64,
-    pub(crate) attempts_max: u32,
-    pub(crate) workload: Arc<W>,
-    pub(crate) target: Arc<Target>,
-    pub(crate) session_plan: Arc<SessionPlan>,
-    pub(crate) connecting: Arc<AtomicUsize>,
-    pub(crate) reports: Sender<Report>,
-    pub(crate) samples: Sender<Vec<Sample>>,
-    /// The window, once everybody is connected; the channel is closed when the trial is called off.
-    pub(crate) go: Receiver<Arc<Window>>,
-}
-
-/// What a worker tells the coordinator.
-pub(crate) enum Report {
-    /// One more client is connected.
-    Connected,
-    /// A client could not connect; the trial cannot begin.
-    ConnectFailed(OperationFailure),
-    /// A way to end the blocking client's statement in progress.
-    Interrupter(Box<dyn Fn() + Send>),
-    /// The worker has ended.
-    Done(Box<WorkerReport>),
-}
-
-/// A worker's books.
-#[derive(Default)]
-pub(crate) struct WorkerReport {
-    pub(crate) ledger: Ledger,
-    pub(crate) totals: Totals,
-    pub(crate) record: WorkerRecord,
-    /// How late timers fired, nanoseconds.
-    pub(crate) lags: Vec<u64>,
-    /// Trouble of the worker itself.
-    pub(crate) trouble: Option<String>,
+struct Assignment<W: Workload> {
+    clients: Vec<ClientId>,
+    seed: u64,
+    attempts_max: u32,
+    native: Arc<NativeClients<W>>,
+    connecting: Arc<AtomicUsize>,
+    shares: Arc<ClientShares>,
+    post: Post,
 }
 
 /// Connections in the making take a place; dropping gives it back.
@@ -95,57 +131,47 @@ impl Drop for ConnectingPlace {
 }
 
 impl<W: Workload> Assignment<W> {
-    fn client(
-        &self,
-        id: ClientId,
-        io: &Io,
-        recorder: &Rc<RefCell<Recorder>>,
-        window: &Arc<Window>,
-    ) -> Client<W> {
+    fn client(&self, id: ClientId, io: &Io, window: &Arc<Window>) -> Client<W> {
         Client {
             id,
             seed: self.seed,
             attempts_max: self.attempts_max,
-            workload: Arc::clone(&self.workload),
-            target: Arc::clone(&self.target),
-            session_plan: Arc::clone(&self.session_plan),
+            workload: Arc::clone(&self.native.workload),
+            target: Arc::clone(self.native.target(id)),
+            session_plan: Arc::clone(&self.native.session_plan),
             io: io.clone(),
             window: Arc::clone(window),
-            recorder: Rc::clone(recorder),
+            recorder: self.post.recorder.clone(),
+            shares: Arc::clone(&self.shares),
+            reports: self.post.reports.clone(),
         }
     }
 
-    fn recorder(&self) -> Rc<RefCell<Recorder>> {
-        Rc::new(RefCell::new(Recorder::new(&self.session_plan.kinds, self.samples.clone())))
-    }
-
-    fn report(&self, report: Report) {
-        // The coordinator listens until every worker is done; after a failed ramp nobody does, and nothing is lost.
-        let _ = self.reports.send(report);
+    fn statements_sent(&self) -> u64 {
+        lock(&self.post.recorder.inner()).statements_sent()
     }
 }
 
 /// Drives all clients of the assignment on one event loop. Runs on a thread of its own.
-pub(crate) fn run_event_loop<W: Workload>(assignment: &Assignment<W>) {
-    let report = match drive(assignment) {
-        Ok(report) => report,
-        Err(error) => WorkerReport { trouble: Some(format!("event loop: {error}")), ..Default::default() },
-    };
-    assignment.report(Report::Done(Box::new(report)));
+fn run_event_loop<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
+    drive(assignment).unwrap_or_else(|error| WorkerReport {
+        trouble: Some(format!("event loop: {error}")),
+        ..Default::default()
+    })
 }
 
 fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
     let reactor = Reactor::new()?;
     let io = Io::Reactor(reactor.clone());
-    let recorder = assignment.recorder();
     let mut executor = Executor::new(reactor.clone());
     let (ready, failed) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
     let start: Rc<RefCell<Option<Arc<Window>>>> = Rc::default();
+    let closed = Arc::new(Window::closed());
     for id in &assignment.clients {
         let (ready, failed, start) = (Rc::clone(&ready), Rc::clone(&failed), Rc::clone(&start));
-        let client = assignment.client(*id, &io, &recorder, &Arc::new(Window::closed()));
+        let client = assignment.client(*id, &io, &closed);
         let connecting = Arc::clone(&assignment.connecting);
-        let reports = assignment.reports.clone();
+        let reports = assignment.post.reports.clone();
         executor.spawn(async move {
             let place = ConnectingPlace::take(&connecting, &client.io).await;
             let session = client.connect().await;
@@ -153,7 +179,7 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
             match session {
                 Ok(session) => {
                     ready.set(ready.get() + 1);
-                    let _ = reports.send(Report::Connected);
+                    let _ = reports.send(Report::Ready);
                     let window = poll_fn(|_| match &*start.borrow() {
                         Some(window) => Poll::Ready(Arc::clone(window)),
                         None => Poll::Pending,
@@ -171,7 +197,7 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
     while ready.get() + failed.get() < assignment.clients.len() {
         executor.turn(TURN_MAX)?;
     }
-    let Ok(window) = assignment.go.recv() else { return Ok(WorkerReport::default()) };
+    let Ok(window) = assignment.post.go.recv() else { return Ok(WorkerReport::default()) };
     wait_for(window.epoch());
     *start.borrow_mut() = Some(Arc::clone(&window));
     executor.wake_all();
@@ -184,7 +210,7 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
             executor.abandon();
             break;
         }
-        if assignment.index < PULSE_WORKERS && pulse <= Instant::now() {
+        if assignment.post.index < PULSE_WORKERS && pulse <= Instant::now() {
             pulse = Instant::now() + PULSE;
             reactor.pulse_at(pulse);
         }
@@ -193,16 +219,13 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
         meter.turn(&window);
         if meter.opened_now() {
             let _warmup = reactor.take_counters();
-            meter.note_baseline(recorder.borrow().statements_sent());
+            meter.note_baseline(assignment.statements_sent());
         }
     }
     let counters = reactor.take_counters();
-    drop(executor);
-    let recorder = Rc::into_inner(recorder).expect("all clients are gone").into_inner();
-    let statements = recorder.statements_sent();
-    let (ledger, totals) = recorder.close(window.closes());
+    let statements = assignment.statements_sent();
     let record = meter.finish(&window, assignment.clients.len() as u32, statements, counters.wakeups);
-    Ok(WorkerReport { ledger, totals, record, lags: counters.timer_lags, trouble: None })
+    Ok(WorkerReport { record, lags: counters.timer_lags, trouble: None })
 }
 
 async fn run_client<W: Workload>(mut client: Client<W>, mut session: Session, window: Arc<Window>) {
@@ -212,47 +235,28 @@ async fn run_client<W: Workload>(mut client: Client<W>, mut session: Session, wi
 }
 
 /// Drives one client whose driver blocks (SQLite, in process).
-pub(crate) fn run_blocking<W: Workload>(assignment: &Assignment<W>) {
-    let recorder = assignment.recorder();
-    let closed = Arc::new(Window::closed());
-    let client = assignment.client(assignment.clients[0], &Io::Blocking, &recorder, &closed);
-    let session = block_on(client.connect());
-    let mut report = WorkerReport::default();
-    match session {
-        Err(failure) => assignment.report(Report::ConnectFailed(failure)),
-        Ok(session) => {
-            if let Some(interrupt) = session.interrupter() {
-                assignment.report(Report::Interrupter(interrupt));
-            }
-            assignment.report(Report::Connected);
-            if let Ok(window) = assignment.go.recv() {
-                wait_for(window.epoch());
-                // CPU time and statements of warm-up are in the record of a blocking worker, and so is its time.
-                let meter = WorkerMeter::start(&window);
-                let before = recorder.borrow().statements_sent();
-                block_on(run_client(client, session, Arc::clone(&window)));
-                let recorder = Rc::into_inner(recorder).expect("the client is gone").into_inner();
-                let statements = recorder.statements_sent() - before;
-                let (ledger, totals) = recorder.close(window.closes());
-                let record = meter.finish(&window, 1, statements, 0);
-                report = WorkerReport { ledger, totals, record, lags: Vec::new(), trouble: None };
-            }
+fn run_blocking<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
+    let client = assignment.client(assignment.clients[0], &Io::Blocking, &Arc::new(Window::closed()));
+    let session = match block_on(client.connect()) {
+        Ok(session) => session,
+        Err(failure) => {
+            assignment.post.report(Report::ConnectFailed(failure));
+            return WorkerReport::default();
         }
-    }
-    assignment.report(Report::Done(Box::new(report)));
+    };
+    let _interruptible = session.interrupter().map(|interrupt| assignment.post.interrupters.add(interrupt));
+    assignment.post.report(Report::Ready);
+    let Ok(window) = assignment.post.go.recv() else { return WorkerReport::default() };
+    wait_for(window.epoch());
+    // CPU time and statements of warm-up are in the record of a blocking worker, and so is its time.
+    let meter = WorkerMeter::start(&window);
+    let before = assignment.statements_sent();
+    block_on(run_client(client, session, Arc::clone(&window)));
+    let statements = assignment.statements_sent() - before;
+    WorkerReport { record: meter.finish(&window, 1, statements, 0), ..Default::default() }
 }
 
-/// A worker that panicked is reported, so that the coordinator does not wait for it.
-pub(crate) fn guarded<W: Workload>(assignment: &Assignment<W>, run: fn(&Assignment<W>)) {
-    let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| run(assignment)));
-    if outcome.is_err() {
-        let failure = OperationFailure::new(FailureKind::Other, "a generator worker panicked");
-        assignment.report(Report::ConnectFailed(failure));
-        let trouble = Some("a generator worker panicked; this is a bug of dyno".to_owned());
-        assignment.report(Report::Done(Box::new(WorkerReport { trouble, ..Default::default() })));
-    }
-}
-
-fn wait_for(epoch: Instant) {
+/// Sleeps until the common start.
+pub(crate) fn wait_for(epoch: Instant) {
     std::thread::sleep(epoch.saturating_duration_since(Instant::now()));
 }

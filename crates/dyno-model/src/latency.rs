@@ -1,6 +1,7 @@
 //! The histogram every response time goes into.
 
 use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
 
 /// Smallest time told apart, in nanoseconds.
 pub const LOWEST_NANOS: u64 = 1;
@@ -26,4 +27,59 @@ pub fn histogram() -> Histogram<u64> {
 pub fn record(histogram: &mut Histogram<u64>, nanos: u64) {
     // Values within the bounds cannot fail: the histogram resizes itself.
     let _ = histogram.record(nanos.clamp(LOWEST_NANOS, HIGHEST_NANOS));
+}
+
+/// Sum and extremes of times, exact where a histogram is rounded. All 0 when `count` is 0.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ExactLatency {
+    /// Number of times.
+    pub count: u64,
+    /// Their sum in nanoseconds.
+    pub sum: u64,
+    /// The smallest, nanoseconds.
+    pub min: u64,
+    /// The largest, nanoseconds.
+    pub max: u64,
+}
+
+impl ExactLatency {
+    /// Takes one time in nanoseconds.
+    pub fn record(&mut self, nanos: u64) {
+        self.add(&Self { count: 1, sum: nanos, min: nanos, max: nanos });
+    }
+
+    /// Takes all times of another.
+    pub fn add(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        self.min = if self.count == 0 { other.min } else { self.min.min(other.min) };
+        self.max = self.max.max(other.max);
+        self.count += other.count;
+        self.sum = self.sum.saturating_add(other.sum);
+    }
+
+    /// Arithmetic mean in nanoseconds; 0 when there is no time.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sums_and_extremes_are_exact_and_can_be_merged() {
+        let mut first = ExactLatency::default();
+        first.record(1_000_003);
+        let mut second = ExactLatency::default();
+        second.record(7);
+        second.record(2_000_001);
+        first.add(&second);
+        first.add(&ExactLatency::default());
+        assert_eq!(first, ExactLatency { count: 3, sum: 3_000_011, min: 7, max: 2_000_001 });
+        assert!((first.mean() - 1_000_003.666).abs() < 0.001);
+    }
 }

@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 /// * `attempts = started + retries`
 /// * `retries = Σ retries_by_kind`
 /// * per statement kind: `sent = ok + failed + unfinished`
+/// * `outcomes.total() = Σ ok`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     /// Transactions begun (first attempts).
@@ -32,10 +33,125 @@ pub struct Ledger {
     pub failed_by_kind: BTreeMap<FailureKind, u64>,
     /// Retries by the kind that caused them.
     pub retries_by_kind: BTreeMap<FailureKind, u64>,
-    /// Connections opened again after they broke.
+    /// Connections opened again: after they broke, or because the workload asks for it.
     pub reconnects: u64,
+    /// Successful statements by what they left. All 0 in records written before this was counted.
+    #[serde(default)]
+    pub outcomes: Outcomes,
     /// Statements by kind, in the workload's order.
     pub statements: Vec<StatementCount>,
+}
+
+/// What a successful statement left, judged by the answer and never by its text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum OutcomeClass {
+    /// A result set, even an empty one.
+    Read,
+    /// No result set, and at least one row changed.
+    Write,
+    /// Neither: BEGIN, COMMIT, DDL, an UPDATE that hit nothing.
+    Other,
+}
+
+/// Successful statements by [`OutcomeClass`]; what sysbench prints as read, write and other.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Outcomes {
+    /// Statements answered with a result set.
+    pub reads: u64,
+    /// Statements that changed rows.
+    pub writes: u64,
+    /// All others.
+    pub others: u64,
+}
+
+impl Outcomes {
+    /// Counts one statement.
+    pub fn count(&mut self, class: OutcomeClass) {
+        match class {
+            OutcomeClass::Read => self.reads += 1,
+            OutcomeClass::Write => self.writes += 1,
+            OutcomeClass::Other => self.others += 1,
+        }
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.reads + self.writes + self.others
+    }
+
+    /// Adds other counts.
+    pub fn add(&mut self, other: &Self) {
+        self.reads += other.reads;
+        self.writes += other.writes;
+        self.others += other.others;
+    }
+}
+
+/// What a script counts by itself, beside what was measured (sysbench's `sb_counter_inc`). It is in no other count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ScriptCounts {
+    /// Events.
+    pub events: u64,
+    /// Statements.
+    pub outcomes: Outcomes,
+    /// Errors.
+    pub errors: u64,
+    /// Reconnects.
+    pub reconnects: u64,
+}
+
+/// A counter of [`ScriptCounts`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ScriptCounter {
+    /// Events.
+    Events,
+    /// Statements with a result set.
+    Reads,
+    /// Statements that changed rows.
+    Writes,
+    /// Other statements.
+    Others,
+    /// Errors.
+    Errors,
+    /// Reconnects.
+    Reconnects,
+}
+
+impl ScriptCounts {
+    /// The value behind a counter.
+    #[must_use]
+    pub fn get(&self, counter: ScriptCounter) -> u64 {
+        match counter {
+            ScriptCounter::Events => self.events,
+            ScriptCounter::Reads => self.outcomes.reads,
+            ScriptCounter::Writes => self.outcomes.writes,
+            ScriptCounter::Others => self.outcomes.others,
+            ScriptCounter::Errors => self.errors,
+            ScriptCounter::Reconnects => self.reconnects,
+        }
+    }
+
+    /// Adds to a counter.
+    pub fn count(&mut self, counter: ScriptCounter, n: u64) {
+        let value = match counter {
+            ScriptCounter::Events => &mut self.events,
+            ScriptCounter::Reads => &mut self.outcomes.reads,
+            ScriptCounter::Writes => &mut self.outcomes.writes,
+            ScriptCounter::Others => &mut self.outcomes.others,
+            ScriptCounter::Errors => &mut self.errors,
+            ScriptCounter::Reconnects => &mut self.reconnects,
+        };
+        *value = value.saturating_add(n);
+    }
+
+    /// Adds other counts.
+    pub fn add(&mut self, other: &Self) {
+        self.events += other.events;
+        self.outcomes.add(&other.outcomes);
+        self.errors += other.errors;
+        self.reconnects += other.reconnects;
+    }
 }
 
 /// Counts of one kind of statement.
@@ -77,7 +193,15 @@ impl Ledger {
             let answered = statement.ok + statement.failed + statement.unfinished;
             expect(statement.sent, answered, &format!("{}: sent = ok + failed + unfinished", statement.name));
         }
+        let ok = self.statements.iter().map(|statement| statement.ok).sum();
+        expect(self.outcomes.total(), ok, "read + write + other = sum of ok");
         broken
+    }
+
+    /// Statements answered with an error, of all kinds; sysbench's "ignored errors".
+    #[must_use]
+    pub fn errors(&self) -> u64 {
+        self.statements.iter().map(|statement| statement.failed).sum()
     }
 
     /// Adds the books of another worker. Statement kinds must be the same, in the same order.
@@ -90,6 +214,7 @@ impl Ledger {
         self.retries += other.retries;
         self.in_doubt += other.in_doubt;
         self.reconnects += other.reconnects;
+        self.outcomes.add(&other.outcomes);
         for (kind, count) in &other.failed_by_kind {
             *self.failed_by_kind.entry(*kind).or_default() += count;
         }

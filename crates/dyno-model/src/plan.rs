@@ -224,6 +224,22 @@ pub struct LoadPlan {
     pub attempts_max: u32,
 }
 
+impl LoadPlan {
+    /// A plan without warm-up, in which a failed transaction is tried ten times and stragglers have five seconds.
+    #[must_use]
+    pub fn new(stop: StopRule) -> Self {
+        let seconds = |seconds: u64| Nanos(seconds * 1_000_000_000);
+        Self {
+            stop,
+            warmup: Nanos(0),
+            grace: seconds(5),
+            time_limit: seconds(3_600),
+            workers: None,
+            attempts_max: 10,
+        }
+    }
+}
+
 /// When measuring ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

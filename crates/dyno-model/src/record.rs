@@ -2,7 +2,8 @@
 
 use crate::audit::AuditRecord;
 use crate::finding::{Finding, Severity};
-use crate::ledger::Ledger;
+use crate::latency::{self, ExactLatency};
+use crate::ledger::{Ledger, Outcomes, ScriptCounts};
 use crate::plan::Trial;
 use crate::units::Nanos;
 use hdrhistogram::Histogram;
@@ -173,8 +174,43 @@ pub struct Interval {
     pub failed: u64,
     /// Retries in it.
     pub retries: u64,
+    /// Successful statements by what they left.
+    pub outcomes: Outcomes,
+    /// Statements answered with an error.
+    pub errors: u64,
+    /// Connections opened again.
+    pub reconnects: u64,
+    /// What a script counted by itself.
+    pub counts: ScriptCounts,
+    /// Clients in a transaction at its end.
+    pub concurrency: u64,
+    /// Sum and extremes of the committed transactions' response times.
+    pub latency: ExactLatency,
     /// Committed transactions' response times; its length is the number of commits.
     pub transaction: Histogram<u64>,
     /// Statements' response times by kind, in the workload's order.
     pub statements: Vec<(String, Histogram<u64>)>,
+}
+
+impl Interval {
+    /// An interval in which nothing happened.
+    #[must_use]
+    pub fn empty(trial: &str, is_warmup: bool, start: Nanos, length: Nanos, kinds: &[&str]) -> Self {
+        Self {
+            trial: trial.to_owned(),
+            is_warmup,
+            start,
+            length,
+            failed: 0,
+            retries: 0,
+            outcomes: Outcomes::default(),
+            errors: 0,
+            reconnects: 0,
+            counts: ScriptCounts::default(),
+            concurrency: 0,
+            latency: ExactLatency::default(),
+            transaction: latency::histogram(),
+            statements: kinds.iter().map(|kind| ((*kind).to_owned(), latency::histogram())).collect(),
+        }
+    }
 }

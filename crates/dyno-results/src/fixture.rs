@@ -13,7 +13,7 @@ use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Finding;
 use dyno_model::latency;
-use dyno_model::ledger::{Ledger, StatementCount};
+use dyno_model::ledger::{Ledger, Outcomes, StatementCount};
 use dyno_model::plan::{
     FORMAT, LoadPlan, ManagedServer, Metric, Plan, Published, ServerKind, StopRule, SystemPlan, SystemSource,
     Treatment, Trial, WorkloadPlan,
@@ -343,16 +343,8 @@ fn play_trial(plan: &Plan, trial: &Trial, scatter: &mut Scatter, listener: &mut 
 }
 
 fn empty_interval(trial: &Trial, number: u64) -> Interval {
-    Interval {
-        trial: trial.id.clone(),
-        is_warmup: number == 0,
-        start: Nanos(number * SECOND),
-        length: Nanos(SECOND),
-        failed: 0,
-        retries: 0,
-        transaction: latency::histogram(),
-        statements: STATEMENTS.iter().map(|(name, _)| ((*name).to_owned(), latency::histogram())).collect(),
-    }
+    let kinds = STATEMENTS.map(|(name, _)| name);
+    Interval::empty(&trial.id, number == 0, Nanos(number * SECOND), Nanos(SECOND), &kinds)
 }
 
 struct Played {
@@ -380,6 +372,7 @@ fn record(plan: &Plan, trial: &Trial, played: &Played) -> TrialRecord {
     let attempts = committed + played.retries;
     let ledger = Ledger {
         started: committed,
+        outcomes: Outcomes { reads: attempts, writes: attempts - played.retries, others: committed },
         committed,
         attempts,
         retries: played.retries,

@@ -15,7 +15,7 @@ pub use random_selects::RandomSelects;
 pub use rush::Rush;
 
 use crate::random::Random;
-use crate::recorder::Totals;
+use crate::recording::Totals;
 use crate::session::Session;
 use dyno_drivers::{Connection, Driver, RowWriter, Table};
 use dyno_model::audit::AuditCheck;

@@ -154,19 +154,12 @@ mod tests {
             }
             histogram
         };
-        Interval {
-            trial: "b01-001".into(),
-            is_warmup: number == 0,
-            start: Nanos(number * 1_000_000_000),
-            length: Nanos(1_000_000_000),
-            failed: 0,
-            retries: 0,
-            transaction: filled(transactions),
-            statements: statements
-                .iter()
-                .map(|(name, values)| ((*name).to_owned(), filled(values)))
-                .collect(),
-        }
+        let (start, length) = (Nanos(number * 1_000_000_000), Nanos(1_000_000_000));
+        let mut interval = Interval::empty("b01-001", number == 0, start, length, &[]);
+        interval.transaction = filled(transactions);
+        interval.statements =
+            statements.iter().map(|(name, values)| ((*name).to_owned(), filled(values))).collect();
+        interval
     }
 
     fn log(intervals: &[Interval]) -> Vec<u8> {

@@ -133,20 +133,13 @@ mod tests {
     use dyno_model::latency;
 
     fn interval(values: &[u64]) -> Interval {
-        let mut transaction = latency::histogram();
+        let (start, length) = (Nanos(2_000_000_000), Nanos(1_000_000_000));
+        let mut interval = Interval::empty("b01-001", false, start, length, &[]);
         for value in values {
-            latency::record(&mut transaction, *value);
+            latency::record(&mut interval.transaction, *value);
         }
-        Interval {
-            trial: "b01-001".into(),
-            is_warmup: false,
-            start: Nanos(2_000_000_000),
-            length: Nanos(1_000_000_000),
-            failed: 1,
-            retries: 2,
-            transaction,
-            statements: vec![],
-        }
+        (interval.failed, interval.retries) = (1, 2);
+        interval
     }
 
     #[test]

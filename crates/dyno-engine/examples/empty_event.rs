@@ -1,0 +1,48 @@
+//! What beginning and ending an event costs a script client; prints nanoseconds per event.
+//!
+//! usage: empty_event [CLIENTS] [SECONDS]
+use dyno_engine::workload::ClientId;
+use dyno_engine::{LoadInput, Meter, Script, ScriptThreads, ScriptTrouble, run_script};
+use dyno_model::event::Listener;
+use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::units::Nanos;
+use std::sync::atomic::AtomicUsize;
+
+struct Empty;
+
+impl Script for Empty {
+    fn kinds(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    fn run(&self, _client: ClientId, mut meter: Meter) -> Result<(), ScriptTrouble> {
+        meter.ready();
+        while meter.begin_event() {
+            meter.end_event();
+        }
+        Ok(())
+    }
+}
+
+struct Silent;
+impl Listener for Silent {}
+
+#[expect(clippy::print_stdout, reason = "a measuring program for the command line")]
+fn main() {
+    let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
+    let clients: u32 = arguments.next().unwrap_or(1);
+    let seconds = u64::from(arguments.next().unwrap_or(2));
+    let load = LoadPlan::new(StopRule::Duration(Nanos(seconds * 1_000_000_000)));
+    let interrupts = AtomicUsize::new(0);
+    let input = LoadInput::new("empty", clients, &load, 1, &interrupts);
+    let record = run_script(Empty, &ScriptThreads::default(), &input, &mut Silent).expect("measured");
+    let threads: f64 = record.generator.workers.iter().map(|worker| worker.cpu.as_secs_f64()).sum();
+    let all = record.generator.cpu_user.as_secs_f64() + record.generator.cpu_system.as_secs_f64();
+    println!(
+        "{clients} clients: {:.2} million events/s; processor time per event {:.1} ns in the clients, {:.1} ns in all; {} KB",
+        record.throughput() / 1e6,
+        threads * 1e9 / record.ledger.committed as f64,
+        all * 1e9 / record.ledger.committed as f64,
+        record.generator.memory_peak >> 10,
+    );
+}

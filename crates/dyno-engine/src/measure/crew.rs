@@ -1,0 +1,475 @@
+//! The threads of a run, from their start to their last sample.
+
+use super::interrupt::Interrupters;
+use super::watch::Watch;
+use super::{Fatal, LoadInput, LoadRecord, Measured};
+use crate::generator::{lag_p99, memory_peak};
+use crate::recording::recorder::lock;
+use crate::recording::shares::ClientShare;
+use crate::recording::{Batch, Collector, Recorder, Sample, SharedRecorder, Totals};
+use crate::trial::TrialError;
+use crate::window::Window;
+use crate::workload::ClientId;
+use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
+use dyno_model::failure::OperationFailure;
+use dyno_model::ledger::{Ledger, ScriptCounts};
+use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::record::{GeneratorRecord, LatencySummary, WorkerRecord};
+use dyno_model::units::Nanos;
+use std::sync::atomic::Ordering;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often the coordinator looks around.
+const LOOK: Duration = Duration::from_millis(100);
+/// Shortest time between two looks, while a batch is awaited.
+const LOOK_MIN: Duration = Duration::from_millis(1);
+/// After the grace period a worker has so long to end; a blocking one that has not is interrupted again and again.
+const ENDING: Duration = Duration::from_secs(1);
+/// Samples are collected so long after the end of an interval, nanoseconds: a worker that lost the processor between the end of a
+/// transaction and writing it down mostly has it again.
+const MARGIN: u64 = 5_000_000;
+/// An interval is complete at the latest so long after its end, nanoseconds, even if a batch is still on its way.
+const SETTLING: u64 = 2_500_000_000;
+
+/// What happens to threads that do not end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Ending {
+    /// They are interrupted until they do; an audit must not begin before.
+    Await,
+    /// A second after the grace period they are named and left behind.
+    LeaveBehind,
+}
+
+/// What a worker tells the coordinator.
+pub(crate) enum Report {
+    /// One more client is ready.
+    Ready,
+    /// A client could not connect; the run cannot begin.
+    ConnectFailed(OperationFailure),
+    /// A script failed before it was ready, in its own words.
+    InitFailed(ClientId, String),
+    /// A client could not go on; everybody stops.
+    Fatal(Fatal),
+    /// The worker has ended.
+    Done(u32, WorkerReport),
+}
+
+/// What a worker says of itself at the end.
+#[derive(Default)]
+pub(crate) struct WorkerReport {
+    pub(crate) record: WorkerRecord,
+    /// How late timers fired, nanoseconds.
+    pub(crate) lags: Vec<u64>,
+    /// Trouble of the worker itself.
+    pub(crate) trouble: Option<String>,
+}
+
+/// A worker's end of everything that connects it with the coordinator.
+pub(crate) struct Post {
+    pub(crate) index: u32,
+    pub(crate) reports: Sender<Report>,
+    pub(crate) recorder: SharedRecorder,
+    pub(crate) interrupters: Arc<Interrupters>,
+    /// The window, once everybody is ready; the channel is closed when the run is called off.
+    pub(crate) go: Receiver<Arc<Window>>,
+}
+
+impl Post {
+    pub(crate) fn report(&self, report: Report) {
+        // The coordinator listens until every worker is done; a worker left behind has nobody to tell.
+        let _ = self.reports.send(report);
+    }
+}
+
+/// The coordinator's side of a worker.
+struct Member {
+    thread: Option<JoinHandle<()>>,
+    clients: Vec<ClientId>,
+    recorder: Arc<Mutex<Recorder>>,
+    interrupters: Arc<Interrupters>,
+    /// Batches that came from it.
+    received: u64,
+    is_done: bool,
+}
+
+/// The workers of a run and what came from them.
+pub(crate) struct Crew {
+    kinds: Vec<&'static str>,
+    ending: Ending,
+    members: Vec<Member>,
+    go: Vec<Sender<Arc<Window>>>,
+    /// Kept until all workers are hired: when the last worker is gone, the channels must close.
+    senders: Option<(Sender<Report>, SyncSender<Batch>)>,
+    incoming: Receiver<Report>,
+    batches: Receiver<Batch>,
+    reports: Vec<WorkerReport>,
+    fatal: Option<Fatal>,
+    collector: Collector,
+    connecting: Nanos,
+    hired_at: Instant,
+}
+
+impl Crew {
+    pub(crate) fn new(kinds: &[&'static str], ending: Ending, input: &LoadInput<'_>) -> Self {
+        let (report, incoming) = channel();
+        // Workers wait when the coordinator is behind: what was measured is never thrown away, and memory has a bound.
+        let (batch, batches) = sync_channel((2 * input.clients as usize).clamp(64, 1024));
+        Self {
+            kinds: kinds.to_vec(),
+            ending,
+            members: Vec::new(),
+            go: Vec::new(),
+            senders: Some((report, batch)),
+            incoming,
+            batches,
+            reports: Vec::new(),
+            fatal: None,
+            collector: Collector::new(&input.name, kinds, input.load.warmup.0, input.interval.0),
+            connecting: Nanos(0),
+            hired_at: Instant::now(),
+        }
+    }
+
+    /// Starts a worker's thread. A worker that panics is reported, so that nobody waits for it.
+    pub(crate) fn hire(
+        &mut self,
+        clients: Vec<ClientId>,
+        batch: usize,
+        stack: Option<usize>,
+        work: impl FnOnce(Post) -> WorkerReport + Send + 'static,
+    ) -> Result<(), TrialError> {
+        let (reports, batches) = self.senders.clone().expect("all are hired before measuring begins");
+        let index = self.members.len() as u32;
+        let (go, told) = channel();
+        let recorder = SharedRecorder::new(index, &self.kinds, batch, batches.clone());
+        let shared = recorder.inner();
+        let interrupters = Arc::new(Interrupters::default());
+        let post = Post {
+            index,
+            reports: reports.clone(),
+            recorder,
+            interrupters: Arc::clone(&interrupters),
+            go: told,
+        };
+        let mut builder = std::thread::Builder::new().name(format!("dyno-worker-{index}"));
+        if let Some(stack) = stack {
+            builder = builder.stack_size(stack);
+        }
+        let thread = builder
+            .spawn(move || {
+                let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(post)));
+                let report = outcome.unwrap_or_else(|_| {
+                    let failure = dyno_model::failure::FailureKind::Other;
+                    let failure = OperationFailure::new(failure, "a generator worker panicked");
+                    let _ = reports.send(Report::ConnectFailed(failure));
+                    let trouble = Some("a generator worker panicked; this is a bug of dyno".to_owned());
+                    WorkerReport { trouble, ..Default::default() }
+                });
+                // Nobody listens after a ramp that failed, and to one that was left behind.
+                let _ = reports.send(Report::Done(index, report));
+                // The coordinator waits for samples; an empty batch has it look up.
+                let _ = batches.try_send(Batch { worker: index, samples: Vec::new() });
+            })
+            .map_err(|error| TrialError::Machine(format!("worker {index} could not be started: {error}")))?;
+        self.go.push(go);
+        let thread = Some(thread);
+        self.members.push(Member {
+            thread,
+            clients,
+            recorder: shared,
+            interrupters,
+            received: 0,
+            is_done: false,
+        });
+        Ok(())
+    }
+
+    /// Waits until every client is ready.
+    ///
+    /// # Errors
+    /// When one cannot be, when the limit passes, or when the run is called off meanwhile.
+    pub(crate) fn await_ready(
+        &mut self,
+        limit: Option<Duration>,
+        input: &LoadInput<'_>,
+        listener: &mut dyn Listener,
+    ) -> Result<(), TrialError> {
+        self.senders = None;
+        let mut ready = 0;
+        let error = loop {
+            if ready == input.clients {
+                self.connecting = self.hired_at.elapsed().into();
+                return Ok(());
+            }
+            match self.incoming.recv_timeout(LOOK) {
+                Ok(Report::Ready) => ready += 1,
+                Ok(Report::ConnectFailed(failure)) => break TrialError::Ramp(failure),
+                Ok(Report::InitFailed(client, message)) => break TrialError::Script { client, message },
+                Ok(other) => self.note(other),
+                Err(RecvTimeoutError::Timeout) => {
+                    listener.event(&Event::Progress {
+                        trial: input.name.clone(),
+                        phase: Phase::Ramp,
+                        done: ready.into(),
+                        total: input.clients.into(),
+                        unit: ProgressUnit::Connections,
+                    });
+                    if input.interrupts.load(Ordering::Relaxed) > 0 {
+                        break TrialError::Interrupted;
+                    }
+                    if let Some(reason) = (input.is_dead)() {
+                        break TrialError::SystemDied(reason);
+                    }
+                }
+                Err(RecvTimeoutError::Disconnected) => {
+                    break TrialError::Machine("all workers ended before the run began".to_owned());
+                }
+            }
+            // Scripts may already send statements.
+            self.receive();
+            if limit.is_some_and(|limit| self.hired_at.elapsed() > limit) {
+                break TrialError::NotReady { ready, clients: input.clients };
+            }
+        };
+        self.call_off();
+        Err(error)
+    }
+
+    /// Closes the channels that workers wait on, and gives those that notice time to end.
+    fn call_off(&mut self) {
+        self.go.clear();
+        let until = Instant::now() + ENDING;
+        while self.members.iter().any(|member| !member.is_done) && Instant::now() < until {
+            self.members.iter().for_each(|member| member.interrupters.interrupt());
+            self.receive();
+            match self.incoming.recv_timeout(LOOK) {
+                Ok(report) => self.note(report),
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+    }
+
+    fn note(&mut self, report: Report) {
+        match report {
+            Report::Fatal(fatal) => {
+                self.fatal.get_or_insert(fatal);
+            }
+            Report::Done(index, report) => {
+                self.members[index as usize].is_done = true;
+                self.reports.push(report);
+            }
+            // Only the ramp cares.
+            Report::Ready | Report::ConnectFailed(_) | Report::InitFailed(..) => {}
+        }
+    }
+
+    /// Takes the batches that have come.
+    fn receive(&mut self) {
+        while let Ok(batch) = self.batches.try_recv() {
+            self.take(&batch);
+        }
+    }
+
+    fn take(&mut self, batch: &Batch) {
+        if batch.samples.is_empty() {
+            return;
+        }
+        self.members[batch.worker as usize].received += 1;
+        self.collector.take(&batch.samples);
+    }
+
+    /// Takes what every recorder holds. True when nothing that was written down before is on its way any more.
+    fn gather(&mut self, spare: &mut Vec<Sample>) -> bool {
+        let mut handed = Vec::with_capacity(self.members.len());
+        for member in &self.members {
+            let mut recorder = lock(&member.recorder);
+            if spare.capacity() == 0 {
+                *spare = recorder.empty_batch();
+            }
+            recorder.exchange(spare);
+            handed.push(recorder.handed());
+            drop(recorder);
+            self.collector.take(spare);
+            spare.clear();
+        }
+        self.receive();
+        self.members.iter().zip(handed).all(|(member, handed)| member.received >= handed)
+    }
+
+    fn in_flight(&self) -> u64 {
+        self.members.iter().map(|member| lock(&member.recorder).in_flight()).sum()
+    }
+
+    /// Hands out the intervals that have ended.
+    fn hand_out(&mut self, window: &Window, spare: &mut Vec<Sample>, listener: &mut dyn Listener) {
+        let now = window.now();
+        if self.collector.next_end().saturating_add(MARGIN) > now {
+            return;
+        }
+        let concurrency = self.in_flight();
+        if !self.gather(spare) && self.collector.next_end() + SETTLING > now {
+            return;
+        }
+        while let Some(mut interval) = self.collector.complete(now) {
+            interval.concurrency = concurrency;
+            listener.interval(&interval);
+        }
+    }
+
+    /// Gives the signal to start and stays until every worker has ended, or was left behind.
+    pub(crate) fn measure(mut self, input: &LoadInput<'_>, listener: &mut dyn Listener) -> Measured {
+        let window = super::window(input.load);
+        let mut watch = Watch::new();
+        let mut spare = Vec::new();
+        for go in self.go.drain(..) {
+            // A worker that is gone has reported why.
+            let _ = go.send(Arc::clone(&window));
+        }
+        let mut is_cut_off = false;
+        loop {
+            while let Ok(report) = self.incoming.try_recv() {
+                self.note(report);
+            }
+            if self.members.iter().all(|member| member.is_done) {
+                break;
+            }
+            let next = self.collector.next_end().saturating_add(MARGIN).saturating_sub(window.now());
+            let wait = Duration::from_nanos(next).clamp(LOOK_MIN, LOOK);
+            match self.batches.recv_timeout(wait) {
+                Ok(batch) => {
+                    self.take(&batch);
+                    self.receive();
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    // All workers are gone; what they reported is in the other channel.
+                    while let Ok(report) = self.incoming.recv() {
+                        self.note(report);
+                    }
+                    break;
+                }
+            }
+            watch.look(&window, &self.collector, input, listener);
+            self.hand_out(&window, &mut spare, listener);
+            let now = window.now();
+            if window.is_cut(now) {
+                is_cut_off = true;
+                self.interrupt();
+                let limit = window.grace_ends().saturating_add(Nanos::from(ENDING).0);
+                if self.ending == Ending::LeaveBehind && now > limit {
+                    break;
+                }
+            }
+        }
+        for member in self.members.iter_mut().filter(|member| member.is_done) {
+            // Panics were caught and reported.
+            let _ = member.thread.take().map(JoinHandle::join);
+        }
+        self.finish(input, listener, Finish { window, watch, spare, is_cut_off })
+    }
+
+    fn interrupt(&self) {
+        let stuck = self.members.iter().filter(|member| !member.is_done);
+        stuck.for_each(|member| member.interrupters.interrupt());
+    }
+
+    /// Closes the books, of workers left behind too.
+    fn finish(mut self, input: &LoadInput<'_>, listener: &mut dyn Listener, mut finish: Finish) -> Measured {
+        let window = finish.window;
+        let ended = window.now();
+        self.gather(&mut finish.spare);
+        self.receive();
+        let length = measured_length(&window, &self.collector, input.load, ended);
+        while let Some(interval) = self.collector.complete(ended) {
+            listener.interval(&interval);
+        }
+        // Answers of the grace period come after the window; their interval ends with the last of them.
+        let last = self.collector.last_end().max(window.opens().saturating_add(length));
+        for interval in self.collector.rest(last) {
+            listener.interval(&interval);
+        }
+        let (mut ledger, mut totals) = (Ledger::default(), Totals::default());
+        let mut counts = ScriptCounts::default();
+        for member in &self.members {
+            let recorder = lock(&member.recorder);
+            let (books, sums) = recorder.close(window.closes().min(ended));
+            ledger.add(&books);
+            totals.add(&sums);
+            counts.add(recorder.counts());
+        }
+        let (cpu_user, cpu_system) = finish.watch.cpu();
+        let (mut workers, mut lags, mut troubles) = (Vec::new(), Vec::new(), Vec::new());
+        for report in self.reports {
+            workers.push(report.record);
+            lags.extend(report.lags);
+            troubles.extend(report.trouble);
+        }
+        let stuck = self.members.iter().filter(|member| !member.is_done);
+        let record = LoadRecord {
+            connecting: self.connecting,
+            measured: Nanos(length),
+            elapsed: Nanos(ended.saturating_sub(window.opens())),
+            ledger,
+            counts,
+            histogram: self.collector.transaction().clone(),
+            transaction: LatencySummary::from(self.collector.transaction()),
+            latency: self.collector.latency(),
+            statements: self.collector.statements(),
+            clients: input.shares.iter().collect::<Vec<ClientShare>>(),
+            generator: GeneratorRecord {
+                workers,
+                cpu_user,
+                cpu_system,
+                little_gap: little_gap(totals.busy, input.clients, length, input.load),
+                wakeup_lag_p99: lag_p99(lags),
+                memory_peak: memory_peak(),
+                shares_machine: input.shares_machine,
+            },
+            stopped: window.stop_reason(),
+            fatal: self.fatal,
+            is_cut_off: finish.is_cut_off,
+            left_behind: stuck.flat_map(|member| member.clients.iter().copied()).collect(),
+            troubles,
+        };
+        let steal = finish.watch.steal();
+        Measured { record, totals, collector: self.collector, window, steal }
+    }
+}
+
+/// What [`Crew::measure`] leaves to be closed.
+struct Finish {
+    window: Arc<Window>,
+    watch: Watch,
+    spare: Vec<Sample>,
+    is_cut_off: bool,
+}
+
+/// Length of the measured window in nanoseconds.
+fn measured_length(window: &Window, collector: &Collector, load: &LoadPlan, ended: u64) -> u64 {
+    let last = collector.last_end().max(window.opens());
+    match load.stop {
+        // Cut short: until the last answer that came.
+        _ if window.is_stopped() => last - window.opens(),
+        StopRule::Duration(duration) => duration.0,
+        StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) if last > window.opens() => {
+            last - window.opens()
+        }
+        StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) => {
+            ended.saturating_sub(window.opens())
+        }
+    }
+}
+
+/// Little's law: N clients that are always in a transaction spend N times the window in transactions. The share that is missing, they
+/// spent in the generator. Transactions that failed or were cut off kept their clients busy too and are in the sum. Stop rules by count
+/// leave clients idle at the end for want of work, so the law says nothing about them.
+fn little_gap(busy: u64, clients: u32, length: u64, load: &LoadPlan) -> f64 {
+    if length == 0 || !matches!(load.stop, StopRule::Duration(_)) {
+        return 0.0;
+    }
+    (1.0 - busy as f64 / (f64::from(clients) * length as f64)).max(0.0)
+}

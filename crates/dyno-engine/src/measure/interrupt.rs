@@ -1,0 +1,70 @@
+//! Ways to end what a thread is blocked in, from another thread.
+
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+type Interrupt = Box<dyn Fn() + Send>;
+
+/// What can be interrupted of one thread. Connections come and go, so each way is held by a guard.
+#[derive(Default)]
+pub struct Interrupters(Mutex<Vec<Option<Interrupt>>>);
+
+/// Keeps one way to interrupt in its place; dropping it takes the way out.
+#[must_use = "dropping the guard takes the interrupter out again"]
+pub struct InterrupterGuard {
+    interrupters: Arc<Interrupters>,
+    place: usize,
+}
+
+impl Interrupters {
+    /// Adds a way to end a statement in progress, for as long as the guard lives.
+    pub fn add(self: &Arc<Self>, interrupt: Interrupt) -> InterrupterGuard {
+        let mut places = self.places();
+        let free = places.iter().position(Option::is_none);
+        let place = free.unwrap_or(places.len());
+        match free {
+            Some(place) => places[place] = Some(interrupt),
+            None => places.push(Some(interrupt)),
+        }
+        InterrupterGuard { interrupters: Arc::clone(self), place }
+    }
+
+    /// Interrupts whatever the thread waits for.
+    pub(crate) fn interrupt(&self) {
+        self.places().iter().flatten().for_each(|interrupt| interrupt());
+    }
+
+    fn places(&self) -> MutexGuard<'_, Vec<Option<Interrupt>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for InterrupterGuard {
+    fn drop(&mut self) {
+        self.interrupters.places()[self.place] = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    #[test]
+    fn only_what_is_still_held_is_interrupted() {
+        let interrupters = Arc::new(Interrupters::default());
+        let calls = Arc::new(AtomicU32::new(0));
+        let count = |weight| {
+            let calls = Arc::clone(&calls);
+            Box::new(move || {
+                calls.fetch_add(weight, Ordering::Relaxed);
+            })
+        };
+        let first = interrupters.add(count(1));
+        let _second = interrupters.add(count(10));
+        drop(first);
+        let _third = interrupters.add(count(100));
+        interrupters.interrupt();
+        assert_eq!(calls.load(Ordering::Relaxed), 110);
+        assert_eq!(interrupters.places().len(), 2, "the free place was used again");
+    }
+}

@@ -1,0 +1,363 @@
+//! What a script reports with: a client whose loop is not ours.
+//!
+//! A script runs on a thread of its own and may block. Its thread connects and prepares whatever it needs, says [`Meter::ready`], and
+//! then runs its loop:
+//!
+//! ```text
+//!   while meter.begin_event() {
+//!       ...  meter.statement(kind, start, end, outcome)  ...
+//!       meter.end_event();
+//!   }
+//! ```
+
+use super::crew::{Crew, Post, Report, WorkerReport};
+use super::interrupt::Interrupters;
+use super::{Fatal, FatalCause, LoadInput, ScriptThreads};
+use crate::generator::WorkerMeter;
+use crate::recording::recorder::{Answered, SMALL_BATCH};
+use crate::recording::shares::ClientShares;
+use crate::recording::{Recorder, SharedRecorder};
+use crate::trial::TrialError;
+use crate::window::{Admission, Window};
+use crate::worker::wait_for;
+use crate::workload::ClientId;
+use dyno_drivers::Outcome;
+use dyno_model::failure::FailureKind;
+use dyno_model::ledger::ScriptCounter;
+use std::fmt;
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, OnceLock};
+
+/// A script, shared by all its threads.
+pub trait Script: Send + Sync + 'static {
+    /// Names of the kinds of statements that it reports; each has its own histogram.
+    fn kinds(&self) -> Vec<&'static str>;
+
+    /// The whole life of one client, on a thread of its own. Ending without having been ready fails the run.
+    ///
+    /// # Errors
+    /// When this client cannot go on. Everybody stops then.
+    fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptTrouble>;
+}
+
+/// Why a script cannot go on, in its own words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptTrouble(pub String);
+
+impl fmt::Display for ScriptTrouble {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ScriptTrouble {}
+
+/// Where a client is in its loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// Between two events.
+    Between,
+    /// It may start an event, whose time begins here.
+    Admitted(u64),
+    /// In an event that began here.
+    Within(u64),
+}
+
+/// One script client's connection with the measuring core. All calls are cheap: no allocation, and no lock that anybody else holds for
+/// longer than a moment.
+pub struct Meter {
+    client: ClientId,
+    recorder: SharedRecorder,
+    shares: Arc<ClientShares>,
+    reports: Sender<Report>,
+    go: Receiver<Arc<Window>>,
+    interrupters: Arc<Interrupters>,
+    started: Arc<OnceLock<(Arc<Window>, WorkerMeter)>>,
+    window: Arc<Window>,
+    is_ready: bool,
+    /// Whether what happens now belongs to the measured window.
+    is_counted: bool,
+    place: Place,
+    /// When the last event ended, nanoseconds since the epoch.
+    last_end: u64,
+    /// Events of this client that were admitted to the measured window.
+    admitted: u64,
+}
+
+impl Meter {
+    /// Who this client is.
+    #[must_use]
+    pub fn client(&self) -> ClientId {
+        self.client
+    }
+
+    /// Says that the client is ready, and waits until all are. False when the run was called off: then no event may begin.
+    pub fn ready(&mut self) -> bool {
+        let _ = self.reports.send(Report::Ready);
+        let Ok(window) = self.go.recv() else { return false };
+        wait_for(window.epoch());
+        self.last_end = window.now();
+        self.is_counted = window.opens() == 0;
+        self.is_ready = true;
+        let _ = self.started.set((Arc::clone(&window), WorkerMeter::start(&window)));
+        self.window = window;
+        true
+    }
+
+    /// Begins the next event; false when there must be none. The time between the end of one event and the beginning of the next
+    /// counts to the next, so that the clock is read once per event.
+    #[inline]
+    pub fn begin_event(&mut self) -> bool {
+        if !self.more_events() {
+            return false;
+        }
+        if let Place::Admitted(start) = self.place {
+            self.open(start);
+        }
+        true
+    }
+
+    /// Asks whether another event may begin, for scripts with a loop of their own: takes it from the budget. Followed by
+    /// [`Self::start_event`].
+    #[inline]
+    pub fn more_events(&mut self) -> bool {
+        self.withdraw();
+        let now = self.last_end;
+        match self.window.admit(now, self.admitted) {
+            Admission::WarmUp => self.is_counted = false,
+            Admission::Measured => {
+                self.is_counted = true;
+                self.admitted += 1;
+            }
+            Admission::Over => {
+                self.is_counted = self.is_ready && now >= self.window.opens();
+                self.place = Place::Between;
+                return false;
+            }
+        }
+        self.place = Place::Admitted(now);
+        true
+    }
+
+    /// Begins an event now, admitted or not: a loop of the script's own is the script's own.
+    pub fn start_event(&mut self) {
+        self.withdraw();
+        let now = self.window.now();
+        if self.place == Place::Between {
+            self.is_counted = self.is_ready && now >= self.window.opens();
+        }
+        self.open(now);
+    }
+
+    #[inline]
+    fn open(&mut self, start: u64) {
+        let (is_counted, occupied) = (self.is_counted, self.window.clip(start));
+        self.recorder.note(|recorder| {
+            recorder.started(is_counted);
+            recorder.occupied(occupied);
+        });
+        self.place = Place::Within(start);
+    }
+
+    /// The event is done and counts as a committed transaction. Without one it does nothing.
+    #[inline]
+    pub fn end_event(&mut self) {
+        let Place::Within(start) = self.place else { return };
+        let (window, is_counted) = (&self.window, self.is_counted);
+        // The clock is read behind the lock: what ended before the coordinator looked is then there when it looks.
+        let end = self.recorder.note(|recorder| {
+            let end = window.now();
+            recorder.committed(start, end, is_counted);
+            recorder.released(window.clip(start), window.clip(end));
+            end
+        });
+        if is_counted {
+            self.shares.record(self.client.0, end - start);
+        }
+        self.place = Place::Between;
+        self.last_end = end;
+    }
+
+    /// The event does not count, although its statements do. It was taken from the budget all the same.
+    pub fn abandon_event(&mut self) {
+        self.withdraw();
+        self.last_end = self.window.now();
+        self.place = Place::Between;
+    }
+
+    /// Takes back an event that was begun and not ended.
+    #[inline]
+    fn withdraw(&mut self) {
+        if let Place::Within(start) = self.place {
+            let (start, end) = (self.window.clip(start), self.window.clip(self.window.now()));
+            let is_counted = self.is_counted;
+            self.recorder.note(|recorder| {
+                recorder.withdrawn(is_counted);
+                recorder.released(start, end);
+            });
+            self.place = Place::Between;
+        }
+    }
+
+    /// A statement was answered with success; times as [`Self::now`] gives them.
+    #[inline]
+    pub fn statement(&mut self, kind: u16, start: u64, end: u64, outcome: &Outcome) {
+        let duration = end.saturating_sub(start);
+        let end = if self.is_ready { end } else { 0 };
+        let answered = Answered { kind, end, duration, rows: outcome.rows, class: outcome.class() };
+        let is_counted = self.is_counted;
+        self.recorder.note(|recorder| {
+            recorder.statement_sent(kind, is_counted);
+            recorder.statement_ok(&answered, is_counted);
+        });
+    }
+
+    /// A statement was answered with an error.
+    pub fn statement_failed(&mut self, kind: u16) {
+        self.note(|recorder, now, is_counted| {
+            recorder.statement_sent(kind, is_counted);
+            recorder.statement_failed(kind, now, is_counted);
+        });
+    }
+
+    /// The event begins anew after a failure.
+    pub fn restarted(&mut self, cause: FailureKind) {
+        self.note(|recorder, now, is_counted| recorder.retried(cause, now, is_counted));
+    }
+
+    /// A connection was opened again.
+    pub fn reconnected(&mut self) {
+        self.note(Recorder::reconnected);
+    }
+
+    /// The script counts something by itself.
+    pub fn count(&mut self, counter: ScriptCounter, n: u64) {
+        self.note(|recorder, now, is_counted| recorder.counted(counter, n, now, is_counted));
+    }
+
+    fn note(&self, write: impl FnOnce(&mut Recorder, u64, bool)) {
+        let (is_ready, is_counted) = (self.is_ready, self.is_counted);
+        let window = &self.window;
+        self.recorder.note(|recorder| {
+            // What comes before the start belongs to the first interval.
+            let now = if is_ready { window.now() } else { 0 };
+            write(recorder, now, is_counted);
+        });
+    }
+
+    /// What a counter stands at for this client: measured and counted by the script itself.
+    #[must_use]
+    pub fn counter(&self, counter: ScriptCounter) -> u64 {
+        self.recorder.note(|recorder| {
+            let ledger = recorder.ledger();
+            let measured = match counter {
+                ScriptCounter::Events => ledger.committed,
+                ScriptCounter::Reads => ledger.outcomes.reads,
+                ScriptCounter::Writes => ledger.outcomes.writes,
+                ScriptCounter::Others => ledger.outcomes.others,
+                ScriptCounter::Errors => ledger.errors(),
+                ScriptCounter::Reconnects => ledger.reconnects,
+            };
+            measured + recorder.counts().get(counter)
+        })
+    }
+
+    /// Nanoseconds since the common start; before it, since this client's beginning.
+    #[inline]
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.window.now()
+    }
+
+    /// True when no further event begins: a loop of retries should end.
+    #[must_use]
+    pub fn is_stopped(&self) -> bool {
+        self.window.is_stopped()
+    }
+
+    /// True when clients must not wait or retry any longer: measuring and its grace period are over.
+    #[must_use]
+    pub fn is_cut(&self) -> bool {
+        self.is_ready && self.window.is_cut(self.window.now())
+    }
+
+    /// Where connections leave a way to be interrupted.
+    #[must_use]
+    pub fn interrupters(&self) -> &Arc<Interrupters> {
+        &self.interrupters
+    }
+}
+
+impl Drop for Meter {
+    /// An event that was begun and has no end failed, unless its client was cut off: then it is unfinished.
+    fn drop(&mut self) {
+        if let Place::Within(start) = self.place
+            && !self.is_cut()
+        {
+            let (start, end) = (self.window.clip(start), self.window.clip(self.window.now()));
+            self.note(|recorder, now, is_counted| {
+                recorder.failed(FailureKind::Other, now, false, is_counted);
+                recorder.released(start, end);
+            });
+        }
+    }
+}
+
+/// Starts one thread per client.
+pub(super) fn hire_scripts<S: Script>(
+    crew: &mut Crew,
+    script: &Arc<S>,
+    threads: &ScriptThreads,
+    input: &LoadInput<'_>,
+) -> Result<(), TrialError> {
+    let counts_early = input.load.warmup.0 == 0;
+    for client in (0..input.clients).map(ClientId) {
+        let (script, shares) = (Arc::clone(script), Arc::clone(&input.shares));
+        crew.hire(vec![client], SMALL_BATCH, Some(threads.stack), move |post| {
+            run_client(&*script, client, post, shares, counts_early)
+        })?;
+    }
+    Ok(())
+}
+
+fn run_client<S: Script>(
+    script: &S,
+    client: ClientId,
+    post: Post,
+    shares: Arc<ClientShares>,
+    counts_early: bool,
+) -> WorkerReport {
+    let started = Arc::new(OnceLock::new());
+    let (reports, recorder) = (post.reports.clone(), post.recorder.inner());
+    let meter = Meter {
+        client,
+        recorder: post.recorder,
+        shares,
+        reports: post.reports,
+        go: post.go,
+        interrupters: post.interrupters,
+        started: Arc::clone(&started),
+        window: Arc::new(Window::closed()),
+        is_ready: false,
+        is_counted: counts_early,
+        place: Place::Between,
+        last_end: 0,
+        admitted: 0,
+    };
+    let outcome = script.run(client, meter);
+    let Some((window, cpu)) = started.get() else {
+        let message =
+            outcome.map_or_else(|trouble| trouble.0, |()| "the script ended before it was ready".into());
+        // When the run was called off meanwhile, nobody reads this.
+        let _ = reports.send(Report::InitFailed(client, message));
+        return WorkerReport::default();
+    };
+    if let Err(trouble) = outcome
+        && !window.is_cut(window.now())
+    {
+        window.stop(&trouble.0);
+        let _ = reports.send(Report::Fatal(Fatal { client, cause: FatalCause::Script(trouble.0) }));
+    }
+    let statements = crate::recording::recorder::lock(&recorder).statements_sent();
+    WorkerReport { record: cpu.finish(window, 1, statements, 0), ..Default::default() }
+}

@@ -1,0 +1,88 @@
+//! What the coordinator looks after while the clients work, besides sorting samples.
+
+use super::LoadInput;
+use crate::generator::{MachineCpu, ProcessCpu};
+use crate::recording::Collector;
+use crate::window::Window;
+use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
+use dyno_model::plan::StopRule;
+use dyno_model::units::Nanos;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// Time between two reports of progress.
+const PROGRESS_EVERY: Duration = Duration::from_millis(500);
+
+/// The generator's processor time, the phases, and reasons to stop.
+pub(super) struct Watch {
+    cpu_at_open: ProcessCpu,
+    machine_at_open: MachineCpu,
+    is_measuring: bool,
+    progress_at: Instant,
+}
+
+impl Watch {
+    pub(super) fn new() -> Self {
+        Self {
+            cpu_at_open: ProcessCpu::now(),
+            machine_at_open: MachineCpu::now(),
+            is_measuring: false,
+            progress_at: Instant::now(),
+        }
+    }
+
+    pub(super) fn look(
+        &mut self,
+        window: &Window,
+        collector: &Collector,
+        input: &LoadInput<'_>,
+        listener: &mut dyn Listener,
+    ) {
+        let now = window.now();
+        if !self.is_measuring && now >= window.opens() {
+            self.is_measuring = true;
+            if window.opens() > 0 {
+                self.cpu_at_open = ProcessCpu::now();
+                self.machine_at_open = MachineCpu::now();
+            }
+            listener.event(&Event::PhaseStarted { trial: input.name.clone(), phase: Phase::Measure });
+        }
+        if !window.is_stopped() {
+            if input.interrupts.load(Ordering::Relaxed) > 0 {
+                window.stop("interrupted by the user");
+            } else if let Some(reason) = (input.is_dead)() {
+                window.stop(&reason);
+            }
+        }
+        if self.progress_at <= Instant::now() {
+            self.progress_at = Instant::now() + PROGRESS_EVERY;
+            listener.event(&progress(window, collector, input, now));
+        }
+    }
+
+    /// The process's time in user and system mode since the window opened.
+    pub(super) fn cpu(&self) -> (Nanos, Nanos) {
+        ProcessCpu::now().since(self.cpu_at_open)
+    }
+
+    /// Share of the machine's time since the window opened that other guests took.
+    pub(super) fn steal(&self) -> f64 {
+        MachineCpu::now().steal_since(self.machine_at_open)
+    }
+}
+
+fn progress(window: &Window, collector: &Collector, input: &LoadInput<'_>, now: u64) -> Event {
+    let (done, total, unit) = match input.load.stop {
+        StopRule::Transactions(count) => (collector.committed(), count, ProgressUnit::Transactions),
+        StopRule::TransactionsPerClient(count) => {
+            let total = count.saturating_mul(input.clients.into());
+            (collector.committed(), total, ProgressUnit::Transactions)
+        }
+        StopRule::Duration(duration) => {
+            let total = window.opens().saturating_add(duration.0);
+            (now.min(total), total, ProgressUnit::Nanoseconds)
+        }
+    };
+    let phase = if now < window.opens() { Phase::WarmUp } else { Phase::Measure };
+    Event::Progress { trial: input.name.clone(), phase, done, total, unit }
+}

@@ -1,0 +1,304 @@
+//! From samples to histograms: of each interval, and of the whole measured window, which is the sum of its intervals.
+
+use super::sample::{Sample, Subject};
+use dyno_model::latency::{self, ExactLatency};
+use dyno_model::ledger::ScriptCounter;
+use dyno_model::record::{Interval, StatementLatency};
+use dyno_model::units::Nanos;
+use hdrhistogram::Histogram;
+use std::collections::VecDeque;
+
+/// Resolution with which gaps between commits are known: 10 ms.
+const GAP_SLOT: u64 = 10_000_000;
+
+/// Sorts samples into histograms. Memory depends on the number of statement kinds, not on the length of the trial
+/// (but for one bit per 10 ms).
+pub(crate) struct Collector {
+    trial: String,
+    kinds: Vec<&'static str>,
+    opens: u64,
+    /// Length of an interval, nanoseconds.
+    length: u64,
+    /// Measured intervals that are complete.
+    transaction: Histogram<u64>,
+    statements: Vec<Histogram<u64>>,
+    latency: ExactLatency,
+    open_intervals: VecDeque<Interval>,
+    /// Index of the first open interval.
+    first_open: u64,
+    /// Where the last sample fell, since the next mostly falls there too: start, end, and position among the open intervals.
+    last_place: (u64, u64, usize),
+    committed: u64,
+    last_end: u64,
+    /// One bit per slot of the window: did anything commit in it?
+    commits: Vec<u64>,
+}
+
+impl Collector {
+    pub(crate) fn new(trial: &str, kinds: &[&'static str], opens: u64, length: u64) -> Self {
+        Self {
+            trial: trial.to_owned(),
+            kinds: kinds.to_vec(),
+            opens,
+            length: length.max(1),
+            transaction: latency::histogram(),
+            statements: kinds.iter().map(|_| latency::histogram()).collect(),
+            latency: ExactLatency::default(),
+            open_intervals: VecDeque::new(),
+            first_open: 0,
+            last_place: (0, 0, 0),
+            committed: 0,
+            last_end: 0,
+            commits: Vec::new(),
+        }
+    }
+
+    /// Takes samples.
+    pub(crate) fn take(&mut self, samples: &[Sample]) {
+        for sample in samples {
+            self.sort(*sample);
+        }
+    }
+
+    fn sort(&mut self, sample: Sample) {
+        let (end, duration) = (sample.end(), sample.duration());
+        let place = if sample.is_counted() {
+            self.last_end = self.last_end.max(end);
+            if sample.subject() == Subject::Committed {
+                self.committed += 1;
+                self.note_commit(end);
+            }
+            self.place(end.max(self.opens))
+        } else if self.first_open >= self.warmup_intervals() {
+            // Its interval is written down already, and it is in no book of the window.
+            return;
+        } else {
+            // A transaction that began in warm-up and ended in the window does not count: it belongs to the last warm-up
+            // interval, so that the measured intervals add up to the books.
+            self.place(end.min(self.opens - 1))
+        };
+        let interval = &mut self.open_intervals[place];
+        match sample.subject() {
+            Subject::Committed => {
+                latency::record(&mut interval.transaction, duration);
+                interval.latency.record(duration);
+            }
+            Subject::Failed => interval.failed += 1,
+            Subject::Retried => interval.retries += 1,
+            Subject::StatementFailed => interval.errors += 1,
+            Subject::Reconnected => interval.reconnects += 1,
+            Subject::Counted(counter) => {
+                interval.counts.count(counter, duration);
+                // Events that a script counts itself are no measured commits, but somebody works.
+                if counter == ScriptCounter::Events && sample.is_counted() {
+                    self.note_commit(end);
+                }
+            }
+            Subject::Statement(kind, class) => {
+                interval.outcomes.count(class);
+                latency::record(&mut interval.statements[usize::from(kind)].1, duration);
+            }
+        }
+    }
+
+    fn note_commit(&mut self, end: u64) {
+        let slot = end.saturating_sub(self.opens) / GAP_SLOT;
+        let (word, bit) = ((slot / 64) as usize, slot % 64);
+        if word >= self.commits.len() {
+            self.commits.resize(word + 1, 0);
+        }
+        self.commits[word] |= 1 << bit;
+    }
+
+    /// Position of a time's interval among the open ones; the first of them when its own is complete.
+    /// Warm-up and window do not share an interval: they begin anew when the window opens.
+    #[inline]
+    fn place(&mut self, end: u64) -> usize {
+        let (from, to, place) = self.last_place;
+        if from <= end && end < to {
+            return place;
+        }
+        let index = self.index(end).max(self.first_open);
+        while self.first_open + self.open_intervals.len() as u64 <= index {
+            let next = self.first_open + self.open_intervals.len() as u64;
+            let fresh = self.fresh(next);
+            self.open_intervals.push_back(fresh);
+        }
+        let (from, to) = self.bounds(index);
+        let place = (index - self.first_open) as usize;
+        self.last_place = (from, to, place);
+        place
+    }
+
+    fn warmup_intervals(&self) -> u64 {
+        self.opens.div_ceil(self.length)
+    }
+
+    fn index(&self, time: u64) -> u64 {
+        if time < self.opens {
+            time / self.length
+        } else {
+            self.warmup_intervals() + (time - self.opens) / self.length
+        }
+    }
+
+    fn bounds(&self, index: u64) -> (u64, u64) {
+        let warmup = self.warmup_intervals();
+        if index < warmup {
+            (index * self.length, ((index + 1) * self.length).min(self.opens))
+        } else {
+            let start = self.opens + (index - warmup) * self.length;
+            (start, start + self.length)
+        }
+    }
+
+    fn fresh(&self, index: u64) -> Interval {
+        let (start, end) = self.bounds(index);
+        let is_warmup = index < self.warmup_intervals();
+        Interval::empty(&self.trial, is_warmup, Nanos(start), Nanos(end - start), &self.kinds)
+    }
+
+    /// End of the oldest interval that is not complete.
+    pub(crate) fn next_end(&self) -> u64 {
+        self.bounds(self.first_open).1
+    }
+
+    /// The next interval that ended by a time, also when nothing happened in it. All samples until then must have been taken; one that
+    /// comes later belongs to the next interval.
+    pub(crate) fn complete(&mut self, time: u64) -> Option<Interval> {
+        if self.next_end() > time {
+            return None;
+        }
+        let interval = self.open_intervals.pop_front().unwrap_or_else(|| self.fresh(self.first_open));
+        self.first_open += 1;
+        self.last_place = (0, 0, 0);
+        self.sum_up(&interval);
+        Some(interval)
+    }
+
+    /// All intervals that are left at the end; the last is cut to the end of the trial.
+    pub(crate) fn rest(&mut self, end: u64) -> Vec<Interval> {
+        let mut rest: Vec<Interval> = self.open_intervals.drain(..).collect();
+        self.first_open += rest.len() as u64;
+        self.last_place = (0, 0, 0);
+        if let Some(last) = rest.last_mut() {
+            let used = end.saturating_sub(last.start.0).clamp(1, last.length.0);
+            last.length = Nanos(used);
+        }
+        rest.iter().for_each(|interval| self.sum_up(interval));
+        rest
+    }
+
+    fn sum_up(&mut self, interval: &Interval) {
+        if interval.is_warmup {
+            return;
+        }
+        self.latency.add(&interval.latency);
+        merge(&mut self.transaction, &interval.transaction);
+        for (sum, (_, histogram)) in self.statements.iter_mut().zip(&interval.statements) {
+            merge(sum, histogram);
+        }
+    }
+
+    /// Counted commits so far.
+    pub(crate) fn committed(&self) -> u64 {
+        self.committed
+    }
+
+    /// End of the last counted sample.
+    pub(crate) fn last_end(&self) -> u64 {
+        self.last_end
+    }
+
+    /// The longest time without a commit within the window and when it began, in nanoseconds since the window opened,
+    /// to 10 ms.
+    pub(crate) fn longest_gap(&self, measured: u64) -> (u64, u64) {
+        let slots = measured / GAP_SLOT;
+        let (mut longest, mut at, mut run) = (0, 0, 0);
+        for slot in 0..slots {
+            let word = self.commits.get((slot / 64) as usize).copied().unwrap_or(0);
+            if word >> (slot % 64) & 1 == 1 {
+                run = 0;
+                continue;
+            }
+            run += 1;
+            if run > longest {
+                (longest, at) = (run, slot + 1 - run);
+            }
+        }
+        (longest * GAP_SLOT, at * GAP_SLOT)
+    }
+
+    /// Response times of committed transactions in complete intervals.
+    pub(crate) fn transaction(&self) -> &Histogram<u64> {
+        &self.transaction
+    }
+
+    /// Their sum and extremes.
+    pub(crate) fn latency(&self) -> ExactLatency {
+        self.latency
+    }
+
+    /// Summary per statement kind that occurred, in complete intervals.
+    pub(crate) fn statements(&self) -> Vec<StatementLatency> {
+        self.kinds
+            .iter()
+            .zip(&self.statements)
+            .filter(|(_, histogram)| !histogram.is_empty())
+            .map(|(kind, histogram)| StatementLatency { name: (*kind).to_owned(), latency: histogram.into() })
+            .collect()
+    }
+}
+
+fn merge(sum: &mut Histogram<u64>, part: &Histogram<u64>) {
+    if !part.is_empty() {
+        sum.add(part).expect("all histograms have the same bounds and grow");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn committed(end: u64, is_counted: bool) -> Sample {
+        Sample::new(Subject::Committed, end, 10, is_counted)
+    }
+
+    #[test]
+    fn an_interval_is_complete_as_soon_as_it_has_ended() {
+        let mut collector = Collector::new("trial", &[], 0, SECOND);
+        collector.take(&[committed(SECOND - 1, true), committed(SECOND, true)]);
+        assert!(collector.complete(SECOND - 1).is_none());
+        let first = collector.complete(SECOND).expect("it has ended");
+        assert_eq!((first.start, first.latency.count), (Nanos(0), 1));
+        assert!(collector.complete(SECOND).is_none());
+        let second = collector.complete(3 * SECOND).expect("it has ended");
+        assert_eq!((second.start, second.latency.count), (Nanos(SECOND), 1));
+        let third = collector.complete(3 * SECOND).expect("an interval in which nothing happened");
+        assert_eq!((third.start, third.latency.count), (Nanos(2 * SECOND), 0));
+    }
+
+    #[test]
+    fn a_sample_that_comes_late_is_in_the_next_interval() {
+        let mut collector = Collector::new("trial", &[], 0, SECOND);
+        assert!(collector.complete(SECOND).is_some());
+        collector.take(&[committed(SECOND - 1, true), committed(SECOND + 1, true)]);
+        assert_eq!(collector.rest(SECOND + 2)[0].latency.count, 2);
+        assert_eq!(collector.transaction().len(), 2);
+    }
+
+    #[test]
+    fn what_began_in_warm_up_never_stands_in_a_measured_interval() {
+        let mut collector = Collector::new("trial", &[], SECOND + 5, SECOND);
+        collector.take(&[committed(SECOND + 7, false), committed(SECOND + 8, true)]);
+        let warmup: Vec<Interval> = std::iter::from_fn(|| collector.complete(SECOND + 5)).collect();
+        assert_eq!(warmup.iter().map(|interval| interval.length.0).collect::<Vec<_>>(), [SECOND, 5]);
+        assert_eq!(warmup[1].latency.count, 1);
+        collector.take(&[committed(SECOND + 9, false)]);
+        let rest = collector.rest(2 * SECOND);
+        assert_eq!(rest.iter().map(|interval| interval.latency.count).sum::<u64>(), 1);
+        assert_eq!(collector.latency().count, 1);
+    }
+}

@@ -1,0 +1,16 @@
+//! From single times to histograms.
+//!
+//! * `sample`: what is written down on the hot path, sixteen bytes per time;
+//! * `recorder`: the samples and books of one worker, which the coordinator may look into;
+//! * `collector`: histograms of the whole window and of each interval, made from samples;
+//! * [`shares`]: how much each client did, readable while it runs.
+
+pub(crate) mod collector;
+pub(crate) mod recorder;
+mod sample;
+pub mod shares;
+
+pub(crate) use collector::Collector;
+pub use recorder::Totals;
+pub(crate) use recorder::{Batch, Recorder, SharedRecorder};
+pub(crate) use sample::Sample;

@@ -1,0 +1,359 @@
+//! The samples and books of one worker.
+//!
+//! Histograms are big (tens of kilobytes each) and there is one per statement kind; one set per worker would cost more
+//! memory than all connections together. So workers only append samples, and the coordinator sorts them into the one set of
+//! histograms that the process has. Appending costs a few nanoseconds; sorting runs in batches that stay in cache.
+//!
+//! A recorder stands behind a lock that its worker alone takes, but for one moment per interval, in which the coordinator takes
+//! the samples that are there. So an interval is complete when it ends, even if a worker is stuck in a statement, and the books of a
+//! worker that never comes back can be closed without it.
+
+use super::sample::{Sample, Subject};
+use dyno_model::failure::FailureKind;
+use dyno_model::ledger::{Ledger, OutcomeClass, ScriptCounter, ScriptCounts, StatementCount};
+use std::sync::mpsc::SyncSender;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Samples of a worker that drives many clients, handed over at once: 32 KiB.
+pub(crate) const BATCH: usize = 2048;
+/// Samples of a worker that drives one client: 4 KiB, because there are as many of these workers as clients.
+pub(crate) const SMALL_BATCH: usize = 256;
+/// Most samples that one call of [`SharedRecorder::note`] adds.
+const SAMPLES_PER_NOTE: usize = 8;
+
+/// Samples on their way to the coordinator.
+pub(crate) struct Batch {
+    /// Whose they are.
+    pub(crate) worker: u32,
+    pub(crate) samples: Vec<Sample>,
+}
+
+/// Everything that counts whether in warm-up or not; audits and server counters are compared with it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Transactions started.
+    pub started: u64,
+    /// Transactions acknowledged as committed.
+    pub committed: u64,
+    /// Failed transactions whose COMMIT was sent and not answered.
+    pub in_doubt: u64,
+    /// Transactions given up.
+    pub failed: u64,
+    /// Statements sent, by kind.
+    pub sent: Vec<u64>,
+    /// Nanoseconds that clients spent in transactions within the measured window, whatever became of these.
+    pub busy: u64,
+}
+
+impl Totals {
+    pub(crate) fn add(&mut self, other: &Self) {
+        self.started += other.started;
+        self.committed += other.committed;
+        self.in_doubt += other.in_doubt;
+        self.failed += other.failed;
+        self.busy += other.busy;
+        self.sent.resize(self.sent.len().max(other.sent.len()), 0);
+        for (mine, theirs) in self.sent.iter_mut().zip(&other.sent) {
+            *mine += theirs;
+        }
+    }
+
+    /// Transactions cut off; each may or may not stand in the database.
+    #[must_use]
+    pub fn unfinished(&self) -> u64 {
+        self.started - self.committed - self.failed
+    }
+}
+
+/// What one statement was and left.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Answered {
+    pub(crate) kind: u16,
+    /// Nanoseconds since the epoch.
+    pub(crate) end: u64,
+    /// Nanoseconds.
+    pub(crate) duration: u64,
+    pub(crate) rows: u64,
+    pub(crate) class: OutcomeClass,
+}
+
+/// The books and samples of one worker.
+pub(crate) struct Recorder {
+    samples: Vec<Sample>,
+    batch: usize,
+    /// Batches that left for the channel.
+    handed: u64,
+    ledger: Ledger,
+    totals: Totals,
+    counts: ScriptCounts,
+    /// Sum of the starts (within the window) of transactions that have not ended.
+    open_starts: u64,
+}
+
+impl Recorder {
+    pub(crate) fn new(kinds: &[&str], batch: usize) -> Self {
+        let statements = kinds
+            .iter()
+            .map(|name| StatementCount { name: (*name).to_owned(), ..Default::default() })
+            .collect();
+        Self {
+            samples: Vec::with_capacity(batch),
+            batch,
+            handed: 0,
+            ledger: Ledger { statements, ..Default::default() },
+            totals: Totals { sent: vec![0; kinds.len()], ..Default::default() },
+            counts: ScriptCounts::default(),
+            open_starts: 0,
+        }
+    }
+
+    #[inline]
+    fn push(&mut self, subject: Subject, end: u64, duration: u64, is_counted: bool) {
+        self.samples.push(Sample::new(subject, end, duration, is_counted));
+    }
+
+    pub(crate) fn statement_sent(&mut self, kind: u16, is_counted: bool) {
+        self.totals.sent[usize::from(kind)] += 1;
+        if is_counted {
+            self.ledger.statements[usize::from(kind)].sent += 1;
+        }
+    }
+
+    pub(crate) fn statement_ok(&mut self, answered: &Answered, is_counted: bool) {
+        let Answered { kind, end, duration, rows, class } = *answered;
+        if is_counted {
+            let count = &mut self.ledger.statements[usize::from(kind)];
+            count.ok += 1;
+            count.rows += rows;
+            self.ledger.outcomes.count(class);
+        }
+        self.push(Subject::Statement(kind, class), end, duration, is_counted);
+    }
+
+    pub(crate) fn statement_failed(&mut self, kind: u16, now: u64, is_counted: bool) {
+        if is_counted {
+            self.ledger.statements[usize::from(kind)].failed += 1;
+        }
+        self.push(Subject::StatementFailed, now, 0, is_counted);
+    }
+
+    /// A client is in a transaction from `start` on, a time already clipped to the window.
+    pub(crate) fn occupied(&mut self, start: u64) {
+        self.open_starts += start;
+    }
+
+    /// It is no longer; both times are clipped to the window.
+    pub(crate) fn released(&mut self, start: u64, end: u64) {
+        self.open_starts -= start;
+        self.totals.busy += end - start;
+    }
+
+    pub(crate) fn started(&mut self, is_counted: bool) {
+        self.totals.started += 1;
+        if is_counted {
+            self.ledger.started += 1;
+            self.ledger.attempts += 1;
+        }
+    }
+
+    /// A transaction that was started is taken back: it is neither a commit nor a failure.
+    pub(crate) fn withdrawn(&mut self, is_counted: bool) {
+        self.totals.started -= 1;
+        if is_counted {
+            self.ledger.started -= 1;
+            self.ledger.attempts -= 1;
+        }
+    }
+
+    pub(crate) fn committed(&mut self, start: u64, end: u64, is_counted: bool) {
+        self.totals.committed += 1;
+        if is_counted {
+            self.ledger.committed += 1;
+        }
+        self.push(Subject::Committed, end, end.saturating_sub(start), is_counted);
+    }
+
+    pub(crate) fn retried(&mut self, kind: FailureKind, now: u64, is_counted: bool) {
+        if is_counted {
+            self.ledger.attempts += 1;
+            self.ledger.retries += 1;
+            *self.ledger.retries_by_kind.entry(kind).or_default() += 1;
+        }
+        self.push(Subject::Retried, now, 0, is_counted);
+    }
+
+    pub(crate) fn failed(&mut self, kind: FailureKind, now: u64, is_in_doubt: bool, is_counted: bool) {
+        self.totals.failed += 1;
+        self.totals.in_doubt += u64::from(is_in_doubt);
+        if is_counted {
+            self.ledger.failed += 1;
+            self.ledger.in_doubt += u64::from(is_in_doubt);
+            *self.ledger.failed_by_kind.entry(kind).or_default() += 1;
+        }
+        self.push(Subject::Failed, now, 0, is_counted);
+    }
+
+    pub(crate) fn reconnected(&mut self, now: u64, is_counted: bool) {
+        self.ledger.reconnects += u64::from(is_counted);
+        self.push(Subject::Reconnected, now, 0, is_counted);
+    }
+
+    /// A script counts something itself.
+    pub(crate) fn counted(&mut self, counter: ScriptCounter, n: u64, now: u64, is_counted: bool) {
+        if is_counted {
+            self.counts.count(counter, n);
+        }
+        self.push(Subject::Counted(counter), now, n, is_counted);
+    }
+
+    /// Statements sent so far, warm-up included.
+    pub(crate) fn statements_sent(&self) -> u64 {
+        self.totals.sent.iter().sum()
+    }
+
+    /// The books so far.
+    pub(crate) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What a script counted itself so far.
+    pub(crate) fn counts(&self) -> &ScriptCounts {
+        &self.counts
+    }
+
+    /// Clients in a transaction now.
+    pub(crate) fn in_flight(&self) -> u64 {
+        self.totals.unfinished()
+    }
+
+    /// Batches that left for the channel so far.
+    pub(crate) fn handed(&self) -> u64 {
+        self.handed
+    }
+
+    /// Exchanges the samples that are here for an empty vector, which must have room for a batch.
+    pub(crate) fn exchange(&mut self, empty: &mut Vec<Sample>) {
+        debug_assert!(empty.is_empty());
+        std::mem::swap(&mut self.samples, empty);
+    }
+
+    /// An empty vector with room for a batch.
+    pub(crate) fn empty_batch(&self) -> Vec<Sample> {
+        Vec::with_capacity(self.batch)
+    }
+
+    /// The books as they are closed: what was started and has no end is unfinished, and kept its client busy until `closes`.
+    pub(crate) fn close(&self, closes: u64) -> (Ledger, Totals) {
+        let mut totals = self.totals.clone();
+        totals.busy += (totals.unfinished() * closes).saturating_sub(self.open_starts);
+        let mut ledger = self.ledger.clone();
+        ledger.unfinished = ledger.started - ledger.committed - ledger.failed;
+        for count in &mut ledger.statements {
+            count.unfinished = count.sent - count.ok - count.failed;
+        }
+        (ledger, totals)
+    }
+}
+
+/// A recorder that its worker writes and the coordinator looks into.
+#[derive(Clone)]
+pub(crate) struct SharedRecorder {
+    worker: u32,
+    recorder: Arc<Mutex<Recorder>>,
+    batches: SyncSender<Batch>,
+}
+
+impl SharedRecorder {
+    pub(crate) fn new(worker: u32, kinds: &[&str], batch: usize, batches: SyncSender<Batch>) -> Self {
+        Self { worker, recorder: Arc::new(Mutex::new(Recorder::new(kinds, batch))), batches }
+    }
+
+    /// The recorder alone, for the coordinator: it must not hold a sender, or it would never see the last worker go.
+    pub(crate) fn inner(&self) -> Arc<Mutex<Recorder>> {
+        Arc::clone(&self.recorder)
+    }
+
+    /// Writes something down. A full batch leaves; when the coordinator is behind, the worker waits for it, without holding the lock.
+    #[inline]
+    pub(crate) fn note<R>(&self, write: impl FnOnce(&mut Recorder) -> R) -> R {
+        let mut recorder = lock(&self.recorder);
+        let result = write(&mut recorder);
+        if recorder.samples.len() + SAMPLES_PER_NOTE > recorder.batch {
+            self.hand_over(recorder);
+        }
+        result
+    }
+
+    #[cold]
+    fn hand_over(&self, mut recorder: MutexGuard<'_, Recorder>) {
+        let empty = recorder.empty_batch();
+        let samples = std::mem::replace(&mut recorder.samples, empty);
+        recorder.handed += 1;
+        drop(recorder);
+        // When nobody listens any more, this worker was left behind and its books are closed.
+        let _ = self.batches.send(Batch { worker: self.worker, samples });
+    }
+}
+
+/// A panic of a worker leaves its books as far as they were written.
+pub(crate) fn lock(recorder: &Mutex<Recorder>) -> MutexGuard<'_, Recorder> {
+    recorder.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn answered(class: OutcomeClass) -> Answered {
+        Answered { kind: 1, end: 2, duration: 1, rows: 1, class }
+    }
+
+    proptest! {
+        #[test]
+        fn the_books_balance_whatever_happens(events in prop::collection::vec((0_u8..8, any::<bool>()), 0..300)) {
+            let mut recorder = Recorder::new(&["select", "update"], 16);
+            // Transactions and statements that are open, by whether they count.
+            let (mut open, mut sent) = ([0_u32; 2], [0_u32; 2]);
+            for (event, is_counted) in events {
+                let side = usize::from(is_counted);
+                match event {
+                    0 => { recorder.started(is_counted); open[side] += 1 }
+                    1 if open[side] > 0 => { recorder.committed(1, 2, is_counted); open[side] -= 1 }
+                    2 if open[side] > 0 => { recorder.failed(FailureKind::Deadlock, 2, false, is_counted); open[side] -= 1 }
+                    3 if open[side] > 0 => recorder.retried(FailureKind::Serialization, 2, is_counted),
+                    4 => { recorder.statement_sent(1, is_counted); sent[side] += 1 }
+                    5 if sent[side] > 0 => {
+                        recorder.statement_ok(&answered(OutcomeClass::Write), is_counted);
+                        sent[side] -= 1;
+                    }
+                    6 if sent[side] > 0 => { recorder.statement_failed(1, 2, is_counted); sent[side] -= 1 }
+                    7 if open[side] > 0 => { recorder.withdrawn(is_counted); open[side] -= 1 }
+                    _ => {}
+                }
+            }
+            let (ledger, totals) = recorder.close(0);
+            prop_assert!(ledger.check().is_empty(), "{:?}", ledger.check());
+            prop_assert_eq!(ledger.unfinished, u64::from(open[1]));
+            prop_assert_eq!(totals.unfinished(), u64::from(open[0] + open[1]));
+        }
+    }
+
+    #[test]
+    fn a_full_batch_leaves_and_nothing_is_lost_on_the_way() {
+        let (sender, receiver) = std::sync::mpsc::sync_channel(100);
+        let shared = SharedRecorder::new(3, &["select"], 32, sender);
+        for end in 0..100 {
+            shared.note(|recorder| recorder.committed(0, end, true));
+        }
+        let mut rest = Vec::new();
+        lock(&shared.inner()).exchange(&mut rest);
+        let handed = lock(&shared.inner()).handed();
+        let batches: Vec<Batch> = receiver.try_iter().collect();
+        assert_eq!(batches.len() as u64, handed);
+        assert!(batches.iter().all(|batch| batch.worker == 3));
+        let ends: Vec<u64> =
+            batches.iter().flat_map(|batch| &batch.samples).chain(&rest).map(|s| s.end()).collect();
+        assert_eq!(ends, (0..100).collect::<Vec<u64>>());
+    }
+}

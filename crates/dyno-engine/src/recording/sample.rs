@@ -1,0 +1,135 @@
+//! One time, or one count, with its moment.
+
+use dyno_model::ledger::{OutcomeClass, ScriptCounter};
+
+/// What a sample is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Subject {
+    /// A committed transaction.
+    Committed,
+    /// A transaction given up; its time is not recorded.
+    Failed,
+    /// A retry.
+    Retried,
+    /// A statement answered with an error.
+    StatementFailed,
+    /// A connection opened again.
+    Reconnected,
+    /// A script counted something itself; how often stands in place of the duration.
+    Counted(ScriptCounter),
+    /// A successful statement of a kind, and what it left.
+    Statement(u16, OutcomeClass),
+}
+
+/// Packed into sixteen bytes: times of a trial fit 48 bits of nanoseconds (three days).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sample {
+    /// End, nanoseconds since the epoch, and above bit 48 the subject.
+    end_and_subject: u64,
+    /// Duration in nanoseconds; in bits 60 and 61 what the statement left; in bit 63 whether it counts (else it is warm-up).
+    duration_and_marks: u64,
+}
+
+/// Times above this are clamped to it.
+pub(super) const TIME_MASK: u64 = (1 << 48) - 1;
+const COUNTED: u64 = 1 << 63;
+const CLASS_SHIFT: u32 = 60;
+/// Codes of the subjects; kinds of statements follow behind the last.
+const FIRST_COUNTER: u64 = 5;
+const COUNTERS: [ScriptCounter; 6] = [
+    ScriptCounter::Events,
+    ScriptCounter::Reads,
+    ScriptCounter::Writes,
+    ScriptCounter::Others,
+    ScriptCounter::Errors,
+    ScriptCounter::Reconnects,
+];
+const FIRST_KIND: u64 = FIRST_COUNTER + COUNTERS.len() as u64;
+
+impl Sample {
+    #[inline]
+    pub(crate) fn new(subject: Subject, end: u64, duration: u64, is_counted: bool) -> Self {
+        let (code, class) = match subject {
+            Subject::Committed => (0, 0),
+            Subject::Failed => (1, 0),
+            Subject::Retried => (2, 0),
+            Subject::StatementFailed => (3, 0),
+            Subject::Reconnected => (4, 0),
+            Subject::Counted(counter) => (FIRST_COUNTER + counter as u64, 0),
+            Subject::Statement(kind, class) => (FIRST_KIND + u64::from(kind), class as u64),
+        };
+        let counted = if is_counted { COUNTED } else { 0 };
+        Self {
+            end_and_subject: end.min(TIME_MASK) | code << 48,
+            duration_and_marks: duration.min(TIME_MASK) | class << CLASS_SHIFT | counted,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn subject(self) -> Subject {
+        match self.end_and_subject >> 48 {
+            0 => Subject::Committed,
+            1 => Subject::Failed,
+            2 => Subject::Retried,
+            3 => Subject::StatementFailed,
+            4 => Subject::Reconnected,
+            code if code < FIRST_KIND => Subject::Counted(COUNTERS[(code - FIRST_COUNTER) as usize]),
+            code => Subject::Statement((code - FIRST_KIND) as u16, self.class()),
+        }
+    }
+
+    fn class(self) -> OutcomeClass {
+        match self.duration_and_marks >> CLASS_SHIFT & 3 {
+            0 => OutcomeClass::Read,
+            1 => OutcomeClass::Write,
+            _ => OutcomeClass::Other,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn end(self) -> u64 {
+        self.end_and_subject & TIME_MASK
+    }
+
+    #[inline]
+    pub(crate) fn duration(self) -> u64 {
+        self.duration_and_marks & TIME_MASK
+    }
+
+    #[inline]
+    pub(crate) fn is_counted(self) -> bool {
+        self.duration_and_marks & COUNTED != 0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn a_packed_sample_gives_back_what_went_in(
+            kind in 0_u16..1000, end in 0_u64..TIME_MASK, duration in 0_u64..TIME_MASK, is_counted: bool
+        ) {
+            let classes = [OutcomeClass::Read, OutcomeClass::Write, OutcomeClass::Other];
+            let subjects = [
+                Subject::Committed,
+                Subject::Failed,
+                Subject::Retried,
+                Subject::StatementFailed,
+                Subject::Reconnected,
+            ]
+            .into_iter()
+            .chain(COUNTERS.map(Subject::Counted))
+            .chain(classes.map(|class| Subject::Statement(kind, class)));
+            for subject in subjects {
+                let sample = Sample::new(subject, end, duration, is_counted);
+                prop_assert_eq!(sample.subject(), subject);
+                prop_assert_eq!(sample.end(), end);
+                prop_assert_eq!(sample.duration(), duration);
+                prop_assert_eq!(sample.is_counted(), is_counted);
+            }
+        }
+    }
+}

@@ -1,0 +1,383 @@
+//! The measuring core without a trial around it: scripts that report with a meter, and native workloads on foreign tables.
+
+use dyno_drivers::Outcome;
+use dyno_engine::measure::FatalCause;
+use dyno_engine::measure::interrupt::InterrupterGuard;
+use dyno_engine::recording::shares::ClientShares;
+use dyno_engine::workload::{ClientId, Native, Setting, catalog};
+use dyno_engine::{
+    LoadInput, LoadRecord, Meter, Script, ScriptThreads, ScriptTrouble, TrialError, run_load, run_script,
+    with_native,
+};
+use dyno_model::event::Listener;
+use dyno_model::failure::FailureKind;
+use dyno_model::ledger::{Outcomes, ScriptCounter};
+use dyno_model::plan::{LoadPlan, StopRule, WorkloadPlan};
+use dyno_model::record::Interval;
+use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::units::Nanos;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::{Duration, Instant};
+
+/// A script that is a closure.
+struct Closure<F>(F);
+
+impl<F> Script for Closure<F>
+where
+    F: Fn(ClientId, Meter) -> Result<(), ScriptTrouble> + Send + Sync + 'static,
+{
+    fn kinds(&self) -> Vec<&'static str> {
+        vec!["read", "write"]
+    }
+
+    fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptTrouble> {
+        self.0(client, meter)
+    }
+}
+
+/// Keeps the intervals and when they came, and reads the clients' shares while they work.
+struct Heard {
+    intervals: Vec<(Interval, Instant)>,
+    shares: Arc<ClientShares>,
+    events_seen: u64,
+}
+
+impl Listener for Heard {
+    fn interval(&mut self, interval: &Interval) {
+        self.intervals.push((interval.clone(), Instant::now()));
+        self.events_seen = self.shares.iter().map(|share| share.events).sum();
+    }
+}
+
+fn seconds(seconds: f64) -> Nanos {
+    Nanos((seconds * 1e9) as u64)
+}
+
+fn plan(stop: StopRule) -> LoadPlan {
+    LoadPlan { grace: seconds(0.2), ..LoadPlan::new(stop) }
+}
+
+fn run<F>(clients: u32, load: &LoadPlan, script: F) -> (Result<LoadRecord, TrialError>, Heard)
+where
+    F: Fn(ClientId, Meter) -> Result<(), ScriptTrouble> + Send + Sync + 'static,
+{
+    let interrupts = AtomicUsize::new(0);
+    let input = LoadInput::new("load", clients, load, 7, &interrupts);
+    let mut heard = Heard { intervals: Vec::new(), shares: Arc::clone(&input.shares), events_seen: 0 };
+    let threads = ScriptThreads { ready_limit: Duration::from_millis(500), ..ScriptThreads::default() };
+    let outcome = run_script(Closure(script), &threads, &input, &mut heard);
+    (outcome, heard)
+}
+
+fn record<F>(clients: u32, load: &LoadPlan, script: F) -> (LoadRecord, Vec<Interval>)
+where
+    F: Fn(ClientId, Meter) -> Result<(), ScriptTrouble> + Send + Sync + 'static,
+{
+    let (outcome, heard) = run(clients, load, script);
+    let record = outcome.expect("the run can be measured");
+    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    (record, heard.intervals.into_iter().map(|(interval, _)| interval).collect())
+}
+
+fn rows(rows: u64) -> Outcome {
+    Outcome { has_rows: true, rows, affected: 0 }
+}
+
+fn affected(affected: u64) -> Outcome {
+    Outcome { has_rows: false, rows: 0, affected }
+}
+
+/// One event with a read, a write that hits nothing, and a write.
+fn three_statements(meter: &mut Meter) {
+    for outcome in [rows(0), affected(0), affected(2)] {
+        let start = meter.now();
+        meter.statement(u16::from(!outcome.has_rows), start, meter.now(), &outcome);
+    }
+}
+
+#[test]
+fn a_budget_is_a_number_of_attempts_to_start() {
+    let attempts = Arc::new(AtomicU64::new(0));
+    let seen = Arc::clone(&attempts);
+    let (record, intervals) = record(8, &plan(StopRule::Transactions(1_000)), move |_, mut meter| {
+        meter.ready();
+        while meter.begin_event() {
+            // Every tenth event is given up.
+            if seen.fetch_add(1, Ordering::Relaxed) % 10 == 9 {
+                meter.abandon_event();
+            } else {
+                meter.end_event();
+            }
+        }
+        Ok(())
+    });
+    assert_eq!(attempts.load(Ordering::Relaxed), 1_000);
+    assert_eq!((record.ledger.started, record.ledger.committed), (900, 900));
+    assert_eq!(intervals.iter().map(|interval| interval.latency.count).sum::<u64>(), 900);
+    assert_eq!(record.clients.iter().map(|share| share.events).sum::<u64>(), 900);
+    assert_eq!(record.histogram.len(), 900);
+}
+
+#[test]
+fn intervals_add_up_to_the_books_exactly() {
+    let mut load = plan(StopRule::Duration(seconds(0.5)));
+    load.warmup = seconds(0.1);
+    let interrupts = AtomicUsize::new(0);
+    let mut input = LoadInput::new("load", 4, &load, 7, &interrupts);
+    input.interval = seconds(0.05);
+    let mut heard = Heard { intervals: Vec::new(), shares: Arc::clone(&input.shares), events_seen: 0 };
+    let script = Closure(|_, mut meter: Meter| {
+        meter.ready();
+        while meter.begin_event() {
+            three_statements(&mut meter);
+            meter.statement_failed(1);
+            meter.restarted(FailureKind::Deadlock);
+            meter.reconnected();
+            meter.count(ScriptCounter::Errors, 2);
+            std::thread::yield_now();
+            meter.end_event();
+        }
+        Ok(())
+    });
+    let record = run_script(script, &ScriptThreads::default(), &input, &mut heard).expect("measured");
+    assert_eq!(record.ledger.check(), Vec::<String>::new());
+    let ledger = &record.ledger;
+    let measured: Vec<&Interval> =
+        heard.intervals.iter().map(|(interval, _)| interval).filter(|interval| !interval.is_warmup).collect();
+    let sum = |pick: fn(&Interval) -> u64| measured.iter().map(|interval| pick(interval)).sum::<u64>();
+    assert!(ledger.committed > 100, "{}", ledger.committed);
+    assert_eq!(sum(|interval| interval.latency.count), ledger.committed);
+    assert_eq!(sum(|interval| interval.latency.sum), record.latency.sum);
+    assert_eq!(sum(|interval| interval.outcomes.reads), ledger.outcomes.reads);
+    assert_eq!(sum(|interval| interval.outcomes.writes), ledger.outcomes.writes);
+    assert_eq!(sum(|interval| interval.outcomes.others), ledger.outcomes.others);
+    assert_eq!(sum(|interval| interval.errors), ledger.errors());
+    assert_eq!(sum(|interval| interval.retries), ledger.retries);
+    assert_eq!(sum(|interval| interval.reconnects), ledger.reconnects);
+    assert_eq!(sum(|interval| interval.counts.errors), record.counts.errors);
+    assert_eq!(sum(|interval| interval.statements[0].1.len()), ledger.statements[0].ok);
+    let events = ledger.committed;
+    assert_eq!(ledger.outcomes, Outcomes { reads: events, writes: events, others: events });
+    assert_eq!(record.clients.iter().map(|share| share.busy.0).sum::<u64>(), record.latency.sum);
+    assert_eq!(record.latency.count, events);
+    assert!(measured.iter().any(|interval| interval.concurrency > 0), "clients are in transactions");
+}
+
+#[test]
+fn an_interval_is_complete_when_it_ends_even_if_a_client_is_stuck_in_a_statement() {
+    let load = plan(StopRule::Duration(seconds(1.0)));
+    let interrupts = AtomicUsize::new(0);
+    let mut input = LoadInput::new("load", 2, &load, 7, &interrupts);
+    input.interval = seconds(0.1);
+    let mut heard = Heard { intervals: Vec::new(), shares: Arc::clone(&input.shares), events_seen: 0 };
+    let script = Closure(|client: ClientId, mut meter: Meter| {
+        meter.ready();
+        while meter.begin_event() {
+            if client.0 == 0 {
+                std::thread::park_timeout(Duration::from_millis(900));
+            }
+            meter.end_event();
+        }
+        Ok(())
+    });
+    let began = Instant::now();
+    run_script(script, &ScriptThreads::default(), &input, &mut heard).expect("measured");
+    let (first, came) = &heard.intervals[0];
+    assert!(first.latency.count > 0 && first.concurrency >= 1);
+    // It ends after 0.1 s; the stuck client's first event after 0.9 s.
+    assert!(came.duration_since(began) < Duration::from_millis(700), "{:?}", came.duration_since(began));
+    assert!(heard.events_seen > 0, "shares can be read while clients work");
+}
+
+#[test]
+fn what_a_script_does_before_the_start_and_after_the_end_counts() {
+    let (record, intervals) = record(2, &plan(StopRule::Transactions(4)), |_, mut meter| {
+        three_statements(&mut meter);
+        meter.ready();
+        while meter.begin_event() {
+            meter.end_event();
+        }
+        three_statements(&mut meter);
+        Ok(())
+    });
+    assert_eq!(record.ledger.outcomes, Outcomes { reads: 4, writes: 4, others: 4 });
+    assert_eq!(intervals.iter().map(|interval| interval.outcomes.total()).sum::<u64>(), 12);
+}
+
+#[test]
+fn a_script_may_have_its_own_loop_and_its_own_counters() {
+    let (record, _) = record(1, &plan(StopRule::Transactions(5)), |_, mut meter| {
+        meter.ready();
+        while meter.more_events() {
+            meter.start_event();
+            meter.start_event();
+            meter.count(ScriptCounter::Reads, 3);
+            meter.end_event();
+            meter.end_event();
+        }
+        assert_eq!(meter.counter(ScriptCounter::Events), 5);
+        assert_eq!(meter.counter(ScriptCounter::Reads), 15);
+        Ok(())
+    });
+    assert_eq!((record.ledger.committed, record.counts.outcomes.reads), (5, 15));
+    assert_eq!(record.ledger.outcomes.total(), 0, "what a script counts is in no other count");
+}
+
+#[test]
+fn a_script_that_fails_before_it_is_ready_ends_the_run_in_its_own_words() {
+    let (outcome, _) = run(3, &plan(StopRule::Transactions(5)), |client, mut meter| {
+        if client.0 == 1 {
+            return Err(ScriptTrouble("thread_init failed: no such table".to_owned()));
+        }
+        assert!(!meter.ready(), "nobody may start");
+        assert!(!meter.begin_event());
+        Ok(())
+    });
+    match outcome {
+        Err(TrialError::Script { client: ClientId(1), message }) => {
+            assert!(message.contains("no such table"));
+        }
+        other => panic!("expected a failed script, got {other:?}"),
+    }
+}
+
+#[test]
+fn a_script_that_is_never_ready_ends_the_run_and_says_how_many_were() {
+    let (outcome, _) = run(3, &plan(StopRule::Transactions(5)), |client, mut meter| {
+        if client.0 == 2 {
+            std::thread::park_timeout(Duration::from_secs(60));
+        }
+        meter.ready();
+        Ok(())
+    });
+    assert_eq!(outcome.expect_err("one is not ready"), TrialError::NotReady { ready: 2, clients: 3 });
+}
+
+#[test]
+fn a_fatal_error_in_an_event_stops_everybody_at_their_next_event() {
+    let began = Instant::now();
+    let (record, _) = record(4, &plan(StopRule::Duration(seconds(60.0))), |client, mut meter| {
+        meter.ready();
+        let mut events = 0;
+        while meter.begin_event() {
+            events += 1;
+            if client.0 == 3 && events == 10 {
+                meter.statement_failed(1);
+                return Err(ScriptTrouble("SQL error, errno = 1146".to_owned()));
+            }
+            meter.end_event();
+        }
+        Ok(())
+    });
+    assert!(began.elapsed() < Duration::from_secs(30));
+    let fatal = record.fatal.expect("it is kept");
+    assert_eq!(fatal.client, ClientId(3));
+    assert_eq!(fatal.cause, FatalCause::Script("SQL error, errno = 1146".to_owned()));
+    assert_eq!((record.ledger.failed, record.ledger.errors()), (1, 1));
+    assert!(!record.is_cut_off && record.left_behind.is_empty());
+}
+
+#[test]
+fn a_script_whose_event_never_ends_is_left_behind_and_named() {
+    let (record, intervals) = record(3, &plan(StopRule::Duration(seconds(0.3))), |client, mut meter| {
+        meter.ready();
+        while meter.begin_event() {
+            if client.0 == 1 && meter.counter(ScriptCounter::Events) == 7 {
+                loop {
+                    std::thread::park();
+                }
+            }
+            meter.end_event();
+        }
+        Ok(())
+    });
+    assert_eq!(record.left_behind, [ClientId(1)]);
+    assert!(record.is_cut_off);
+    assert_eq!(record.ledger.unfinished, 1);
+    assert_eq!(record.clients[1].events, 7, "its books are closed without it");
+    assert_eq!(intervals.iter().map(|interval| interval.latency.count).sum::<u64>(), record.ledger.committed);
+}
+
+/// Something a thread waits for until it is interrupted.
+#[derive(Default)]
+struct Wait(Mutex<bool>, Condvar);
+
+impl Wait {
+    fn guard(self: &Arc<Self>, meter: &Meter) -> InterrupterGuard {
+        let wait = Arc::clone(self);
+        meter.interrupters().add(Box::new(move || {
+            *wait.0.lock().expect("nobody panics") = true;
+            wait.1.notify_all();
+        }))
+    }
+}
+
+#[test]
+fn a_script_blocked_in_a_statement_is_interrupted_after_the_grace_period() {
+    let (record, _) = record(2, &plan(StopRule::Duration(seconds(0.2))), |_, mut meter| {
+        let wait = Arc::new(Wait::default());
+        let _guard = wait.guard(&meter);
+        meter.ready();
+        assert!(meter.begin_event());
+        let waiting = wait.0.lock().expect("nobody panics");
+        let woken = wait.1.wait_while(waiting, |is_interrupted| !*is_interrupted);
+        drop(woken.expect("nobody panics"));
+        Err(ScriptTrouble("interrupted".to_owned()))
+    });
+    assert!(record.is_cut_off && record.left_behind.is_empty());
+    assert_eq!(record.fatal, None, "being cut off is no failure of the script");
+    assert_eq!((record.ledger.unfinished, record.ledger.failed), (2, 0));
+}
+
+#[test]
+fn a_native_workload_runs_without_observer_and_audit() {
+    let description =
+        catalog().into_iter().find(|known| known.name == "oltp_read_write").expect("a known workload");
+    let workload = WorkloadPlan { kind: description.name.to_owned(), options: description.defaults() };
+    let setting = Setting { engine: Engine::Null, clients: 6, seed: 7 };
+    let native = Native::build(&workload, setting).expect("the options fit");
+    let targets = [Target::new(Engine::Null, Endpoint::InProcess), {
+        let mut other = Target::new(Engine::Null, Endpoint::InProcess);
+        other.database = "connect.fail=out-of-connections:1".to_owned();
+        other
+    }];
+    let load = plan(StopRule::Transactions(300));
+    let interrupts = AtomicUsize::new(0);
+    let input = LoadInput::new("load", 6, &load, 7, &interrupts);
+    let mut heard = Heard { intervals: Vec::new(), shares: Arc::clone(&input.shares), events_seen: 0 };
+    let record = with_native!(native, workload => run_load(workload, &targets[..1], &input, &mut heard))
+        .expect("measured");
+    assert_eq!(record.ledger.check(), Vec::<String>::new());
+    assert_eq!(record.ledger.committed, 300);
+    // sysbench's own accounting of oltp_read_write: 14 reads, 4 writes, BEGIN and COMMIT.
+    assert_eq!(record.ledger.outcomes, Outcomes { reads: 300 * 14, writes: 300 * 4, others: 300 * 2 });
+    assert_eq!(record.clients.iter().map(|share| share.events).sum::<u64>(), 300);
+
+    let native = Native::build(&workload, setting).expect("the options fit");
+    let failed = with_native!(native, workload => run_load(workload, &targets, &input, &mut heard));
+    assert!(matches!(failed, Err(TrialError::Ramp(_))), "every other client goes to the second target");
+}
+
+#[test]
+fn the_first_failure_that_nobody_can_go_on_after_is_kept_with_its_statement() {
+    let description =
+        catalog().into_iter().find(|known| known.name == "oltp_point_select").expect("a known workload");
+    let workload = WorkloadPlan { kind: description.name.to_owned(), options: description.defaults() };
+    let native = Native::build(&workload, Setting { engine: Engine::Null, clients: 2, seed: 7 })
+        .expect("the options fit");
+    let mut target = Target::new(Engine::Null, Endpoint::InProcess);
+    target.database = "select.fail=bad-statement:1".to_owned();
+    let load = plan(StopRule::Transactions(300));
+    let interrupts = AtomicUsize::new(0);
+    let input = LoadInput::new("load", 2, &load, 7, &interrupts);
+    let mut heard = Heard { intervals: Vec::new(), shares: Arc::clone(&input.shares), events_seen: 0 };
+    let record = with_native!(native, workload => run_load(workload, &[target], &input, &mut heard))
+        .expect("measured");
+    match record.fatal.expect("it is kept").cause {
+        FatalCause::Failure { failure, statement } => {
+            assert_eq!((failure.kind, statement.as_str()), (FailureKind::BadStatement, "point-select"));
+        }
+        other @ FatalCause::Script(_) => panic!("unexpected {other:?}"),
+    }
+}
