@@ -4,7 +4,7 @@ use crate::logger::{Logger, Terminal};
 use crate::options::{OptionError, OptionWarning, Options, help};
 use crate::report::header;
 use crate::resolve::{self, Script};
-use crate::run::{LoadedScript, Recipe, commands, environment};
+use crate::run::{LoadedScript, Recipe, commands, environment, measure};
 use crate::session::{FAILED, OK, Session};
 use dyno_lua::{ErrorKind, Role, ScriptError, ScriptSource, State};
 use std::ffi::OsString;
@@ -160,6 +160,7 @@ fn command(session: &Session<'_>, script: &LoadedScript) -> u8 {
     }
     match command {
         "help" => commands::help(session, script),
+        "run" => measure::script(session, script),
         "prepare" | "cleanup" => commands::function(session, script, command),
         unknown => {
             session.logger.complain(&format!("Unknown command: {unknown}"));

@@ -207,6 +207,16 @@ impl Options {
         }
         values
     }
+
+    /// All options and values as text, for records of a run: without passwords.
+    #[must_use]
+    pub fn for_record(&self) -> Vec<(String, String)> {
+        self.for_script()
+            .into_iter()
+            .filter(|(name, _)| !name.contains("password"))
+            .map(|(name, value)| (name, value.text()))
+            .collect()
+    }
 }
 
 /// State of the first pass.

@@ -1,9 +1,16 @@
 //! Commands carried out: scripts in Lua states, and the run itself.
 //!
-//! * [`environment`]: from options to what states need; [`commands`]: everything but `run`.
+//! * [`environment`]: from options to what states need; [`commands`]: everything but `run`;
+//! * [`measure`]: `run`, with [`load`] (load rules), [`scripts`] (the script on the engine), [`reporter`] (from intervals
+//!   to figures) and [`printing`] (the thread that prints them).
 
 pub mod commands;
 pub mod environment;
+pub mod load;
+pub mod measure;
+pub mod printing;
+pub mod reporter;
+pub mod scripts;
 
 use crate::options::definition::Definition;
 use dyno_lua::{Environment, OptionValue, Role, ScriptError, State};
