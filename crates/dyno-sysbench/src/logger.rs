@@ -38,20 +38,12 @@ impl Level {
     }
 }
 
-/// Where the text goes: two streams, normally the process's own.
+/// Where the text goes: two streams, normally the process's own. The caller opens them.
 pub struct Terminal {
     /// Results and the log.
     pub out: Box<dyn Write + Send>,
     /// Complaints about the command line.
     pub error: Box<dyn Write + Send>,
-}
-
-impl Terminal {
-    /// The process's own standard streams.
-    #[must_use]
-    pub fn standard() -> Self {
-        Self { out: Box::new(io::stdout()), error: Box::new(io::stderr()) }
-    }
 }
 
 impl fmt::Debug for Terminal {
