@@ -7,7 +7,7 @@ use crate::recording::SharedRecorder;
 use crate::recording::shares::ClientShares;
 use crate::session::{Session, SessionPlan};
 use crate::window::{Admission, Window};
-use crate::workload::{ClientId, Workload};
+use crate::workload::{ClientId, Verdict, Workload};
 use dyno_drivers::Io;
 use dyno_model::failure::{OperationFailure, Remedy};
 use dyno_model::target::Target;
@@ -46,6 +46,8 @@ enum Loss {
     Failed,
     /// The client was cut off; the transaction stays unfinished.
     Cut,
+    /// Counted as failed; the client ends, the others go on.
+    Ended,
     /// The client cannot go on.
     GaveUp(OperationFailure),
 }
@@ -85,7 +87,7 @@ impl<W: Workload> Client<W> {
                         self.shares.record(self.id.0, end.saturating_sub(start));
                     }
                 }
-                Err(Loss::Failed) => {}
+                Err(Loss::Failed | Loss::Ended) => {}
                 Err(Loss::Cut) => return,
                 Err(Loss::GaveUp(failure)) => {
                     self.give_up(failure, session.last_kind());
@@ -94,6 +96,9 @@ impl<W: Workload> Client<W> {
             }
             let released = self.window.clip(self.window.now());
             self.recorder.note(|recorder| recorder.released(occupied, released));
+            if matches!(outcome, Err(Loss::Ended)) {
+                break;
+            }
         }
         session.close().await;
     }
@@ -118,6 +123,18 @@ impl<W: Workload> Client<W> {
             let Err(failure) = self.workload.transaction(state, sequence, session, &mut random).await else {
                 return Ok(());
             };
+            match self.workload.verdict(state, &failure) {
+                Verdict::Policy => {}
+                Verdict::GoesOn => return self.fail(&failure, false, is_counted),
+                Verdict::EndsClient => {
+                    let _ = self.fail(&failure, false, is_counted);
+                    return Err(Loss::Ended);
+                }
+                Verdict::EndsRun => {
+                    let _ = self.fail(&failure, false, is_counted);
+                    return Err(Loss::GaveUp(failure));
+                }
+            }
             let is_in_doubt = failure.kind.remedy() == Remedy::Reconnect && session.is_in_doubt();
             let is_last = attempt >= self.attempts_max;
             match failure.kind.remedy() {
