@@ -59,12 +59,9 @@ fn main() {
         println!("{} rows loaded in {:?}", loaded.expect("loaded"), began.elapsed());
     }
     let load = LoadPlan {
-        stop: StopRule::Duration(Nanos(seconds * 1_000_000_000)),
-        warmup: Nanos(0),
         grace: Nanos(1_000_000_000),
-        time_limit: Nanos(0),
         workers,
-        attempts_max: 10,
+        ..LoadPlan::new(StopRule::Duration(Nanos(seconds * 1_000_000_000)))
     };
     let input = TrialInput {
         trial: Trial { id: "against".to_owned(), block: 1, treatment: 0 },

@@ -1,6 +1,6 @@
 //! What beginning and ending an event costs a script client; prints nanoseconds per event.
 //!
-//! usage: empty_event [CLIENTS] [SECONDS]
+//! usage: empty_event [CLIENTS] [SECONDS] [RATE]; with a rate per second it is an open loop, and the response time is how late events begin
 use dyno_engine::workload::ClientId;
 use dyno_engine::{LoadInput, Meter, Script, ScriptThreads, ScriptTrouble, run_script};
 use dyno_model::event::Listener;
@@ -32,7 +32,8 @@ fn main() {
     let mut arguments = std::env::args().skip(1).map(|text| text.parse().expect("a number"));
     let clients: u32 = arguments.next().unwrap_or(1);
     let seconds = u64::from(arguments.next().unwrap_or(2));
-    let load = LoadPlan::new(StopRule::Duration(Nanos(seconds * 1_000_000_000)));
+    let rate = arguments.next().map(f64::from);
+    let load = LoadPlan { rate, ..LoadPlan::new(StopRule::Duration(Nanos(seconds * 1_000_000_000))) };
     let interrupts = AtomicUsize::new(0);
     let input = LoadInput::new("empty", clients, &load, 1, &interrupts);
     let record = run_script(Empty, &ScriptThreads::default(), &input, &mut Silent).expect("measured");
@@ -45,4 +46,8 @@ fn main() {
         all * 1e9 / record.ledger.committed as f64,
         record.generator.memory_peak >> 10,
     );
+    if let Some(open_loop) = record.open_loop {
+        let (p50, p99) = (Nanos(record.transaction.p50), Nanos(record.transaction.p99));
+        println!("{open_loop:?}, p50 {p50}, p99 {p99}");
+    }
 }

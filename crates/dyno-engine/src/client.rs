@@ -1,5 +1,6 @@
 //! The loop of one client: transaction after transaction, each with its retries.
 
+use crate::arrivals::Arrivals;
 use crate::measure::crew::Report;
 use crate::measure::{Fatal, FatalCause};
 use crate::random::{Random, Stream};
@@ -38,6 +39,8 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) recorder: SharedRecorder,
     pub(crate) shares: Arc<ClientShares>,
     pub(crate) reports: Sender<Report>,
+    /// Open loop.
+    pub(crate) arrivals: Option<Arc<Arrivals>>,
 }
 
 /// How a transaction that did not commit ended.
@@ -64,16 +67,17 @@ impl<W: Workload> Client<W> {
         let mut state = self.workload.client(self.id);
         let mut counted = 0;
         for sequence in 0.. {
-            let start = self.window.now();
-            let is_counted = match self.window.admit(start, counted) {
+            let Some(due) = self.next_start().await else { break };
+            let is_counted = match self.window.admit(due, counted) {
                 Admission::WarmUp => false,
                 Admission::Measured => true,
                 Admission::Over => break,
             };
             counted += u64::from(is_counted);
             session.start_transaction(is_counted);
-            let start = session.last_end();
-            let occupied = self.window.clip(start);
+            let begun = session.last_end();
+            let start = if self.arrivals.is_some() { due } else { begun };
+            let occupied = self.window.clip(begun);
             self.recorder.note(|recorder| {
                 recorder.started(is_counted);
                 recorder.occupied(occupied);
@@ -101,6 +105,22 @@ impl<W: Workload> Client<W> {
             }
         }
         session.close().await;
+    }
+
+    /// When the next transaction's time begins: in a closed loop now, in an open loop when it was due, for which the client waits.
+    async fn next_start(&self) -> Option<u64> {
+        let Some(arrivals) = &self.arrivals else { return Some(self.window.now()) };
+        let window = &self.window;
+        let arrival = if window.now() < window.ends() { arrivals.take(window.closes()) } else { None };
+        let until = window.epoch() + Duration::from_nanos(arrival.unwrap_or(window.closes()));
+        self.io.sleep_until(until, || window.is_stopped()).await;
+        if window.now() < window.ends() {
+            return arrival;
+        }
+        if arrival.is_some() {
+            arrivals.give_back();
+        }
+        None
     }
 
     /// Ends the run for everybody.

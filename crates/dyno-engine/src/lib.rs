@@ -5,6 +5,7 @@
 //! * [`measure`]: the measuring core from ramp to books, for trials, for [`run_load`] and for scripts; the coordinator that
 //!   everything below reports to;
 //! * [`window`]: when measuring begins and ends, and who may still start a transaction;
+//! * `arrivals`: when transactions arrive in an open loop;
 //! * `worker`, `client`: threads that drive many clients each, and the loop of one client with its retry policy;
 //! * [`session`]: a connection with its prepared statements, which measures every statement;
 //! * [`recording`]: from single times to histograms per interval;
@@ -18,6 +19,7 @@
 //! * The books balance ([`dyno_model::ledger::Ledger`]); every trial checks them.
 //! * This crate does not know how servers are started or how results are stored.
 
+mod arrivals;
 mod client;
 pub mod distribution;
 mod findings;

@@ -15,6 +15,8 @@ pub enum Stream {
     Data = 2,
     /// Pauses before retries.
     Backoff = 3,
+    /// Times at which transactions arrive in an open loop.
+    Arrival = 4,
 }
 
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;

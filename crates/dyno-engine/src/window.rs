@@ -28,6 +28,8 @@ pub struct Window {
     /// How often a transaction was asked for under [`StopRule::Transactions`].
     taken: AtomicU64,
     is_stopped: AtomicBool,
+    /// When no further transaction started: the closing, brought forward by a stop.
+    ends: AtomicU64,
     /// Why it was stopped before its rule was met.
     reason: Mutex<Option<String>>,
 }
@@ -66,6 +68,7 @@ impl Window {
             stop: load.stop,
             taken: AtomicU64::new(0),
             is_stopped: AtomicBool::new(false),
+            ends: AtomicU64::new(closes),
             reason: Mutex::new(None),
         }
     }
@@ -107,6 +110,12 @@ impl Window {
         self.closes
     }
 
+    /// When no further transaction starts, as far as is known now.
+    #[must_use]
+    pub fn ends(&self) -> u64 {
+        self.ends.load(Ordering::Relaxed)
+    }
+
     /// A time brought into [opens, closes].
     #[must_use]
     pub fn clip(&self, time: u64) -> u64 {
@@ -144,7 +153,9 @@ impl Window {
 
     /// Ends measuring now; transactions in flight still get the grace period. The first reason is kept.
     pub fn stop(&self, reason: &str) {
-        self.grace_ends.fetch_min(self.now().saturating_add(self.grace), Ordering::Relaxed);
+        let now = self.now();
+        self.ends.fetch_min(now, Ordering::Relaxed);
+        self.grace_ends.fetch_min(now.saturating_add(self.grace), Ordering::Relaxed);
         let mut first = self.reason.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         if first.is_none() {
             *first = Some(reason.to_owned());

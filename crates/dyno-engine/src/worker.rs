@@ -1,5 +1,6 @@
 //! Worker threads: each drives many clients on one event loop, or one client that may block.
 
+use crate::arrivals::Arrivals;
 use crate::client::Client;
 use crate::generator::WorkerMeter;
 use crate::measure::LoadInput;
@@ -90,9 +91,9 @@ pub(crate) fn hire_native<W: Workload>(
         let clients: Vec<ClientId> = (index..input.clients).step_by(workers as usize).map(ClientId).collect();
         let (native, connecting) = (Arc::clone(native), Arc::clone(&connecting));
         let (seed, attempts_max) = (input.seed, input.load.attempts_max);
-        let shares = Arc::clone(&input.shares);
+        let (shares, arrivals) = (Arc::clone(&input.shares), crew.arrivals());
         crew.hire(clients.clone(), batch, None, move |post| {
-            work(&Assignment { clients, seed, attempts_max, native, connecting, shares, post })
+            work(&Assignment { clients, seed, attempts_max, native, connecting, shares, arrivals, post })
         })?;
     }
     Ok(())
@@ -106,6 +107,7 @@ struct Assignment<W: Workload> {
     native: Arc<NativeClients<W>>,
     connecting: Arc<AtomicUsize>,
     shares: Arc<ClientShares>,
+    arrivals: Option<Arc<Arrivals>>,
     post: Post,
 }
 
@@ -144,6 +146,7 @@ impl<W: Workload> Assignment<W> {
             recorder: self.post.recorder.clone(),
             shares: Arc::clone(&self.shares),
             reports: self.post.reports.clone(),
+            arrivals: self.arrivals.clone(),
         }
     }
 
@@ -204,11 +207,17 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
     let _ramp = reactor.take_counters();
     let mut meter = WorkerMeter::start(&window);
     let mut pulse = Instant::now();
+    let mut has_stopped = false;
     while executor.alive() > 0 {
         let now = window.now();
         if window.is_cut(now) {
             executor.abandon();
             break;
+        }
+        if window.is_stopped() && !has_stopped {
+            // Clients that wait for an arrival have nothing to wait for any more.
+            has_stopped = true;
+            executor.wake_all();
         }
         if assignment.post.index < PULSE_WORKERS && pulse <= Instant::now() {
             pulse = Instant::now() + PULSE;

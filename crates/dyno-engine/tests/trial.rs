@@ -48,12 +48,10 @@ impl Bench {
             options: Vec::new(),
             clients,
             load: LoadPlan {
-                stop,
-                warmup: Nanos(0),
                 grace: Nanos(SECOND / 5),
                 time_limit: Nanos(60 * SECOND),
                 workers: Some(2),
-                attempts_max: 10,
+                ..LoadPlan::new(stop)
             },
             interrupts: AtomicUsize::new(0),
             death: None,

@@ -222,6 +222,10 @@ pub struct LoadPlan {
     pub workers: Option<u32>,
     /// Most attempts per transaction (1 = no retry).
     pub attempts_max: u32,
+    /// Open loop: transactions arrive at this rate, all clients together, per second, whether or not the system keeps up. `None`: a
+    /// closed loop, in which every client begins its next transaction when the last is done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rate: Option<f64>,
 }
 
 impl LoadPlan {
@@ -236,6 +240,7 @@ impl LoadPlan {
             time_limit: seconds(3_600),
             workers: None,
             attempts_max: 10,
+            rate: None,
         }
     }
 }

@@ -123,6 +123,15 @@ pub struct StatementLatency {
     pub latency: LatencySummary,
 }
 
+/// What became of the transactions that arrived in the measured window of an open loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct OpenLoop {
+    /// Transactions that were due in the window.
+    pub arrived: u64,
+    /// Those of them that were never started, because all clients were busy until the end.
+    pub unstarted: u64,
+}
+
 /// What the generator measured of itself during the window.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct GeneratorRecord {
@@ -184,6 +193,8 @@ pub struct Interval {
     pub counts: ScriptCounts,
     /// Clients in a transaction at its end.
     pub concurrency: u64,
+    /// Open loop: transactions that were due at its end and not started. 0 in a closed loop.
+    pub queue: u64,
     /// Sum and extremes of the committed transactions' response times.
     pub latency: ExactLatency,
     /// Committed transactions' response times; its length is the number of commits.
@@ -208,6 +219,7 @@ impl Interval {
             reconnects: 0,
             counts: ScriptCounts::default(),
             concurrency: 0,
+            queue: 0,
             latency: ExactLatency::default(),
             transaction: latency::histogram(),
             statements: kinds.iter().map(|kind| ((*kind).to_owned(), latency::histogram())).collect(),

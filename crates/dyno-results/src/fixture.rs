@@ -160,12 +160,10 @@ impl Shape {
                 ),
             },
             load: LoadPlan {
-                stop: StopRule::Duration(Nanos(INTERVALS * SECOND)),
                 warmup: Nanos(SECOND),
                 grace: Nanos(5 * SECOND),
                 time_limit: Nanos(60 * SECOND),
-                workers: None,
-                attempts_max: 10,
+                ..LoadPlan::new(StopRule::Duration(Nanos(INTERVALS * SECOND)))
             },
             levels: if self.variants.len() > 1 { vec![variant.to_owned()] } else { Vec::new() },
         }

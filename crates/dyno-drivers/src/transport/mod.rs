@@ -18,6 +18,9 @@ pub use tls::client_configuration;
 
 use std::time::{Duration, Instant};
 
+/// How often a sleep that blocks looks for a reason to end.
+const LOOK: Duration = Duration::from_millis(100);
+
 /// How a connection waits.
 #[derive(Clone)]
 pub enum Io {
@@ -32,7 +35,20 @@ impl Io {
     pub async fn sleep(&self, duration: Duration) {
         match self {
             Self::Blocking => std::thread::sleep(duration),
-            Self::Reactor(reactor) => reactor.sleep_until(Instant::now() + duration).await,
+            Self::Reactor(reactor) => reactor.sleep_until(Instant::now() + duration, || false).await,
+        }
+    }
+
+    /// Waits until a time, or until there is a reason to stop waiting. A task on a reactor asks for the reason whenever it is polled; a
+    /// thread that blocks asks ten times a second.
+    pub async fn sleep_until(&self, due: Instant, is_over: impl Fn() -> bool) {
+        match self {
+            Self::Blocking => {
+                while Instant::now() < due && !is_over() {
+                    std::thread::sleep(due.saturating_duration_since(Instant::now()).min(LOOK));
+                }
+            }
+            Self::Reactor(reactor) => reactor.sleep_until(due, is_over).await,
         }
     }
 }

@@ -3,12 +3,15 @@
 use super::executor::TaskId;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
+use rustix::time::{
+    Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec, timerfd_create, timerfd_settime,
+};
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::future::poll_fn;
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::rc::Rc;
 use std::task::Poll as TaskPoll;
 use std::time::{Duration, Instant};
@@ -16,12 +19,19 @@ use std::time::{Duration, Instant};
 /// Events fetched per system call; more ready sockets than this are fetched by the next one.
 const EVENTS_PER_WAIT: usize = 1024;
 
+/// What the alarm is reported as; no socket has this number.
+const ALARM: Token = Token(usize::MAX);
+
 /// Sockets and timers of one worker thread. Cheap to clone; not `Send`.
 #[derive(Clone)]
 pub struct Reactor(Rc<Inner>);
 
 struct Inner {
     poll: RefCell<Poll>,
+    /// Timers end with this: epoll itself counts in milliseconds and rounds up, which is too late for an arrival.
+    alarm: OwnedFd,
+    /// The time that the alarm is set to.
+    armed: Cell<Option<Instant>>,
     events: RefCell<Events>,
     slots: RefCell<Vec<Option<Rc<Readiness>>>>,
     free: RefCell<Vec<usize>>,
@@ -60,8 +70,15 @@ impl Reactor {
     /// # Errors
     /// When the system has no file descriptor left.
     pub fn new() -> io::Result<Self> {
+        let poll = Poll::new()?;
+        let flags = TimerfdFlags::NONBLOCK | TimerfdFlags::CLOEXEC;
+        let alarm = timerfd_create(TimerfdClockId::Monotonic, flags)?;
+        // Edge-triggered: setting the alarm anew is all that is needed, nobody has to read it.
+        poll.registry().register(&mut SourceFd(&alarm.as_raw_fd()), ALARM, Interest::READABLE)?;
         Ok(Self(Rc::new(Inner {
-            poll: RefCell::new(Poll::new()?),
+            poll: RefCell::new(poll),
+            alarm,
+            armed: Cell::default(),
             events: RefCell::new(Events::with_capacity(EVENTS_PER_WAIT)),
             slots: RefCell::default(),
             free: RefCell::default(),
@@ -90,7 +107,12 @@ impl Reactor {
     pub(super) fn wait(&self, max_wait: Duration, ready: &mut Vec<TaskId>) -> io::Result<()> {
         let mut wait = max_wait;
         if let Some(Reverse((due, _))) = self.0.timers.borrow().peek() {
-            wait = wait.min(due.saturating_duration_since(Instant::now()));
+            let left = due.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                wait = left;
+            } else if left < wait {
+                self.arm(*due, left)?;
+            }
         }
         let mut events = self.0.events.borrow_mut();
         match self.0.poll.borrow_mut().poll(&mut events, Some(wait)) {
@@ -120,6 +142,18 @@ impl Reactor {
         counters.wakeups += 1;
         counters.ready += count;
         self.fire_timers(&mut counters, ready);
+        Ok(())
+    }
+
+    /// Sets the alarm, which ends the wait in time.
+    fn arm(&self, due: Instant, left: Duration) -> io::Result<()> {
+        if self.0.armed.get() == Some(due) {
+            return Ok(());
+        }
+        self.0.armed.set(Some(due));
+        let value = Timespec { tv_sec: left.as_secs() as i64, tv_nsec: i64::from(left.subsec_nanos()) };
+        let once = Itimerspec { it_interval: Timespec::default(), it_value: value };
+        timerfd_settime(&self.0.alarm, TimerfdTimerFlags::empty(), &once)?;
         Ok(())
     }
 
@@ -156,11 +190,11 @@ impl Reactor {
         self.0.timers.borrow_mut().push(Reverse((due, TaskId::MAX)));
     }
 
-    /// Pends until the time has come.
-    pub async fn sleep_until(&self, due: Instant) {
+    /// Pends until the time has come, or the task is polled when there is a reason to stop waiting.
+    pub async fn sleep_until(&self, due: Instant, is_over: impl Fn() -> bool) {
         let mut is_armed = false;
         poll_fn(|_| {
-            if Instant::now() >= due {
+            if Instant::now() >= due || is_over() {
                 return TaskPoll::Ready(());
             }
             if !is_armed {

@@ -3,6 +3,7 @@
 use super::interrupt::Interrupters;
 use super::watch::Watch;
 use super::{Fatal, LoadInput, LoadRecord, Measured};
+use crate::arrivals::{Arrivals, Due};
 use crate::generator::{lag_p99, memory_peak};
 use crate::recording::recorder::lock;
 use crate::recording::shares::ClientShare;
@@ -14,6 +15,7 @@ use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::OperationFailure;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::record::OpenLoop;
 use dyno_model::record::{GeneratorRecord, LatencySummary, WorkerRecord};
 use dyno_model::units::Nanos;
 use std::sync::atomic::Ordering;
@@ -108,6 +110,8 @@ pub(crate) struct Crew {
     reports: Vec<WorkerReport>,
     fatal: Option<Fatal>,
     collector: Collector,
+    /// Open loop: the schedule, and how much of it has been due.
+    arrivals: Option<(Arc<Arrivals>, Due)>,
     connecting: Nanos,
     hired_at: Instant,
 }
@@ -128,9 +132,19 @@ impl Crew {
             reports: Vec::new(),
             fatal: None,
             collector: Collector::new(&input.name, kinds, input.load.warmup.0, input.interval.0),
+            arrivals: input.load.rate.map(|rate| {
+                let arrivals = Arc::new(Arrivals::new(input.seed, rate));
+                let due = arrivals.due();
+                (arrivals, due)
+            }),
             connecting: Nanos(0),
             hired_at: Instant::now(),
         }
+    }
+
+    /// The schedule of an open loop, for the workers.
+    pub(crate) fn arrivals(&self) -> Option<Arc<Arrivals>> {
+        self.arrivals.as_ref().map(|(arrivals, _)| Arc::clone(arrivals))
     }
 
     /// Starts a worker's thread. A worker that panics is reported, so that nobody waits for it.
@@ -304,6 +318,11 @@ impl Crew {
         self.members.iter().map(|member| lock(&member.recorder).in_flight()).sum()
     }
 
+    /// Transactions that have been due by a time and are not started.
+    fn queue(&mut self, now: u64) -> u64 {
+        self.arrivals.as_mut().map_or(0, |(arrivals, due)| due.by(now).saturating_sub(arrivals.taken()))
+    }
+
     /// Hands out the intervals that have ended.
     fn hand_out(&mut self, window: &Window, spare: &mut Vec<Sample>, listener: &mut dyn Listener) {
         let now = window.now();
@@ -311,11 +330,12 @@ impl Crew {
             return;
         }
         let concurrency = self.in_flight();
+        let queue = self.queue(now.min(window.ends()));
         if !self.gather(spare) && self.collector.next_end() + SETTLING > now {
             return;
         }
         while let Some(mut interval) = self.collector.complete(now) {
-            interval.concurrency = concurrency;
+            (interval.concurrency, interval.queue) = (concurrency, queue);
             listener.interval(&interval);
         }
     }
@@ -372,6 +392,16 @@ impl Crew {
         self.finish(input, listener, Finish { window, watch, spare, is_cut_off })
     }
 
+    /// What became of the arrivals of an open loop.
+    fn open_loop(&self, window: &Window, ended: u64) -> Option<OpenLoop> {
+        let (arrivals, _) = self.arrivals.as_ref()?;
+        let mut due = arrivals.due();
+        let before = due.by(window.opens().saturating_sub(1));
+        let all = due.by(window.ends().min(ended).saturating_sub(1));
+        let arrived = all - before;
+        Some(OpenLoop { arrived, unstarted: all.saturating_sub(arrivals.taken()).min(arrived) })
+    }
+
     fn interrupt(&self) {
         let stuck = self.members.iter().filter(|member| !member.is_done);
         stuck.for_each(|member| member.interrupters.interrupt());
@@ -383,6 +413,7 @@ impl Crew {
         let ended = window.now();
         self.gather(&mut finish.spare);
         self.receive();
+        let open_loop = self.open_loop(&window, ended);
         let length = measured_length(&window, &self.collector, input.load, ended);
         while let Some(interval) = self.collector.complete(ended) {
             listener.interval(&interval);
@@ -429,6 +460,7 @@ impl Crew {
                 memory_peak: memory_peak(),
                 shares_machine: input.shares_machine,
             },
+            open_loop,
             stopped: window.stop_reason(),
             fatal: self.fatal,
             is_cut_off: finish.is_cut_off,
@@ -466,9 +498,9 @@ fn measured_length(window: &Window, collector: &Collector, load: &LoadPlan, ende
 
 /// Little's law: N clients that are always in a transaction spend N times the window in transactions. The share that is missing, they
 /// spent in the generator. Transactions that failed or were cut off kept their clients busy too and are in the sum. Stop rules by count
-/// leave clients idle at the end for want of work, so the law says nothing about them.
+/// leave clients idle at the end for want of work, and an open loop whenever nothing is due, so the law says nothing about them.
 fn little_gap(busy: u64, clients: u32, length: u64, load: &LoadPlan) -> f64 {
-    if length == 0 || !matches!(load.stop, StopRule::Duration(_)) {
+    if length == 0 || load.rate.is_some() || !matches!(load.stop, StopRule::Duration(_)) {
         return 0.0;
     }
     (1.0 - busy as f64 / (f64::from(clients) * length as f64)).max(0.0)

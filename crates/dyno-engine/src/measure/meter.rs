@@ -13,6 +13,7 @@
 use super::crew::{Crew, Post, Report, WorkerReport};
 use super::interrupt::Interrupters;
 use super::{Fatal, FatalCause, LoadInput, ScriptThreads};
+use crate::arrivals::Arrivals;
 use crate::generator::WorkerMeter;
 use crate::recording::recorder::{Answered, SMALL_BATCH};
 use crate::recording::shares::ClientShares;
@@ -27,6 +28,12 @@ use dyno_model::ledger::ScriptCounter;
 use std::fmt;
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// A client that waits for an arrival looks so often whether the run was stopped.
+const STOP_NOTICED: Duration = Duration::from_millis(100);
+/// How late the kernel may let a thread sleep, in nanoseconds, when arrivals are waited for; its default is 50,000.
+const TIMER_SLACK: u64 = 1_000;
 
 /// A script, shared by all its threads.
 pub trait Script: Send + Sync + 'static {
@@ -59,8 +66,8 @@ enum Place {
     Between,
     /// It may start an event, whose time begins here.
     Admitted(u64),
-    /// In an event that began here.
-    Within(u64),
+    /// In an event whose time began at `start`; in an open loop its client was busy with it only from `occupied` on.
+    Within { start: u64, occupied: u64 },
 }
 
 /// One script client's connection with the measuring core. All calls are cheap: no allocation, and no lock that anybody else holds for
@@ -74,6 +81,8 @@ pub struct Meter {
     interrupters: Arc<Interrupters>,
     started: Arc<OnceLock<(Arc<Window>, WorkerMeter)>>,
     window: Arc<Window>,
+    /// Open loop.
+    arrivals: Option<Arc<Arrivals>>,
     is_ready: bool,
     /// Whether what happens now belongs to the measured window.
     is_counted: bool,
@@ -122,7 +131,11 @@ impl Meter {
     #[inline]
     pub fn more_events(&mut self) -> bool {
         self.withdraw();
-        let now = self.last_end;
+        let Some(now) = self.next_start() else {
+            self.is_counted = self.is_ready && self.last_end >= self.window.opens();
+            self.place = Place::Between;
+            return false;
+        };
         match self.window.admit(now, self.admitted) {
             Admission::WarmUp => self.is_counted = false,
             Admission::Measured => {
@@ -139,36 +152,50 @@ impl Meter {
         true
     }
 
-    /// Begins an event now, admitted or not: a loop of the script's own is the script's own.
+    /// When the next event's time begins: in a closed loop where the last ended, in an open loop when it was due, for which the
+    /// client waits.
+    #[inline]
+    fn next_start(&mut self) -> Option<u64> {
+        match &self.arrivals {
+            None => Some(self.last_end),
+            Some(arrivals) => await_arrival(arrivals, &self.window),
+        }
+    }
+
+    /// Begins an event now, admitted or not: a loop of the script's own is the script's own. In an open loop an admitted event's time
+    /// began when it was due.
     pub fn start_event(&mut self) {
         self.withdraw();
         let now = self.window.now();
-        if self.place == Place::Between {
-            self.is_counted = self.is_ready && now >= self.window.opens();
+        match self.place {
+            Place::Admitted(due) if self.arrivals.is_some() => return self.open(due),
+            Place::Admitted(_) => {}
+            _ => self.is_counted = self.is_ready && now >= self.window.opens(),
         }
         self.open(now);
     }
 
     #[inline]
     fn open(&mut self, start: u64) {
-        let (is_counted, occupied) = (self.is_counted, self.window.clip(start));
+        let begun = if self.arrivals.is_some() { self.window.now() } else { start };
+        let (is_counted, occupied) = (self.is_counted, self.window.clip(begun));
         self.recorder.note(|recorder| {
             recorder.started(is_counted);
             recorder.occupied(occupied);
         });
-        self.place = Place::Within(start);
+        self.place = Place::Within { start, occupied };
     }
 
     /// The event is done and counts as a committed transaction. Without one it does nothing.
     #[inline]
     pub fn end_event(&mut self) {
-        let Place::Within(start) = self.place else { return };
+        let Place::Within { start, occupied } = self.place else { return };
         let (window, is_counted) = (&self.window, self.is_counted);
         // The clock is read behind the lock: what ended before the coordinator looked is then there when it looks.
         let end = self.recorder.note(|recorder| {
             let end = window.now();
             recorder.committed(start, end, is_counted);
-            recorder.released(window.clip(start), window.clip(end));
+            recorder.released(occupied, window.clip(end));
             end
         });
         if is_counted {
@@ -188,12 +215,12 @@ impl Meter {
     /// Takes back an event that was begun and not ended.
     #[inline]
     fn withdraw(&mut self) {
-        if let Place::Within(start) = self.place {
-            let (start, end) = (self.window.clip(start), self.window.clip(self.window.now()));
+        if let Place::Within { occupied, .. } = self.place {
+            let end = self.window.clip(self.window.now());
             let is_counted = self.is_counted;
             self.recorder.note(|recorder| {
                 recorder.withdrawn(is_counted);
-                recorder.released(start, end);
+                recorder.released(occupied, end);
             });
             self.place = Place::Between;
         }
@@ -291,16 +318,39 @@ impl Meter {
 impl Drop for Meter {
     /// An event that was begun and has no end failed, unless its client was cut off: then it is unfinished.
     fn drop(&mut self) {
-        if let Place::Within(start) = self.place
+        if let Place::Within { occupied, .. } = self.place
             && !self.is_cut()
         {
-            let (start, end) = (self.window.clip(start), self.window.clip(self.window.now()));
+            let end = self.window.clip(self.window.now());
             self.note(|recorder, now, is_counted| {
                 recorder.failed(FailureKind::Other, now, false, is_counted);
-                recorder.released(start, end);
+                recorder.released(occupied, end);
             });
         }
     }
+}
+
+/// Takes the next arrival and blocks until it is due; `None`, at the end of the window, when nothing starts any more.
+fn await_arrival(arrivals: &Arrivals, window: &Window) -> Option<u64> {
+    let mut now = window.now();
+    let arrival = if now < window.ends() { arrivals.take(window.closes()) } else { None };
+    let until = arrival.unwrap_or(window.closes());
+    while now < until.min(window.ends()) {
+        std::thread::sleep(Duration::from_nanos(until - now).min(STOP_NOTICED));
+        now = window.now();
+    }
+    if now < window.ends() {
+        return arrival;
+    }
+    if arrival.is_some() {
+        arrivals.give_back();
+    }
+    None
+}
+
+/// Has this thread's sleeps end close to their time. A kernel that refuses leaves them 50 µs late.
+fn precise_timers() {
+    let _ = rustix::thread::set_current_timer_slack(std::num::NonZeroU64::new(TIMER_SLACK));
 }
 
 /// Starts one thread per client.
@@ -312,9 +362,10 @@ pub(super) fn hire_scripts<S: Script>(
 ) -> Result<(), TrialError> {
     let counts_early = input.load.warmup.0 == 0;
     for client in (0..input.clients).map(ClientId) {
-        let (script, shares) = (Arc::clone(script), Arc::clone(&input.shares));
+        let common = (Arc::clone(script), Arc::clone(&input.shares), crew.arrivals());
         crew.hire(vec![client], SMALL_BATCH, Some(threads.stack), move |post| {
-            run_client(&*script, client, post, shares, counts_early)
+            let (script, shares, arrivals) = common;
+            run_client(&*script, client, post, shares, arrivals, counts_early)
         })?;
     }
     Ok(())
@@ -325,8 +376,12 @@ fn run_client<S: Script>(
     client: ClientId,
     post: Post,
     shares: Arc<ClientShares>,
+    arrivals: Option<Arc<Arrivals>>,
     counts_early: bool,
 ) -> WorkerReport {
+    if arrivals.is_some() {
+        precise_timers();
+    }
     let started = Arc::new(OnceLock::new());
     let (reports, recorder) = (post.reports.clone(), post.recorder.inner());
     let meter = Meter {
@@ -338,6 +393,7 @@ fn run_client<S: Script>(
         interrupters: post.interrupters,
         started: Arc::clone(&started),
         window: Arc::new(Window::closed()),
+        arrivals,
         is_ready: false,
         is_counted: counts_early,
         place: Place::Between,

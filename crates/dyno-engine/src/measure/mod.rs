@@ -24,7 +24,7 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::latency::ExactLatency;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::LoadPlan;
-use dyno_model::record::{GeneratorRecord, LatencySummary, StatementLatency};
+use dyno_model::record::{GeneratorRecord, LatencySummary, OpenLoop, StatementLatency};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
@@ -112,6 +112,8 @@ pub struct LoadRecord {
     pub statements: Vec<StatementLatency>,
     /// What each client did.
     pub clients: Vec<ClientShare>,
+    /// Open loop: what became of the arrivals.
+    pub open_loop: Option<OpenLoop>,
     /// The generator's view of itself.
     pub generator: GeneratorRecord,
     /// Why measuring ended before its rule was met.

@@ -97,12 +97,12 @@ pub(super) fn rules(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Loa
         StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) => (Nanos(0), TIME_LIMIT_DEFAULT),
     };
     Some(LoadPlan {
-        stop,
         warmup: warmup.unwrap_or(warmup_default),
         grace,
         time_limit: time_limit.unwrap_or(limit_default),
         workers,
         attempts_max,
+        ..LoadPlan::new(stop)
     })
 }
 

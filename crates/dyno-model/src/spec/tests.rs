@@ -85,12 +85,10 @@ fn a_good_spec_becomes_a_plan_with_every_default_explicit() {
     assert_eq!(
         first.load,
         LoadPlan {
-            stop: StopRule::Transactions(10_000),
             warmup: Nanos(0),
             grace: Nanos(5_000_000_000),
             time_limit: Nanos(600_000_000_000),
-            workers: None,
-            attempts_max: 10,
+            ..LoadPlan::new(StopRule::Transactions(10_000))
         }
     );
     let SystemSource::Managed(server) = &plan.systems[0].source else { panic!("managed") };

@@ -466,12 +466,10 @@ fn provenance(shape: &Shape) -> Provenance {
             options: BTreeMap::from([("rows".to_owned(), "100".to_owned())]),
         }],
         loads: vec![LoadPlan {
-            stop: StopRule::Transactions(10_000),
             warmup: Nanos(2_000_000_000),
             grace: Nanos(5_000_000_000),
             time_limit: Nanos(600_000_000_000),
-            workers: None,
-            attempts_max: 10,
+            ..LoadPlan::new(StopRule::Transactions(10_000))
         }],
         spec: "title = \"SELECT + UPDATE + COMMIT under a rush of clients\"\n\n[workload]\nkind = \"rush\"\n"
             .to_owned(),

@@ -1,0 +1,136 @@
+//! When transactions arrive in an open loop: Poisson arrivals at a rate, whether or not the system keeps up.
+//!
+//! The times are a function of the seed and the rate alone. One schedule serves all clients: a free client takes the next arrival and waits
+//! for its time, or begins at once when that has passed. Nothing is queued in memory, so no overload is too much: how many
+//! transactions are due follows from the same sequence, which the coordinator runs through a second time.
+
+use crate::random::{Random, Stream};
+use std::sync::{Mutex, PoisonError};
+
+/// The sequence of arrivals. Gaps are exponential with mean 1 / rate, so that arrivals do not know of each other.
+#[derive(Debug, Clone)]
+struct Sequence {
+    random: Random,
+    /// Mean gap in nanoseconds.
+    gap: f64,
+    /// The next arrival, nanoseconds since the epoch.
+    next: f64,
+}
+
+impl Sequence {
+    fn new(seed: u64, rate: f64) -> Self {
+        let mut sequence =
+            Self { random: Random::new(seed, Stream::Arrival, 0, 0), gap: 1e9 / rate, next: 0.0 };
+        sequence.advance();
+        sequence
+    }
+
+    fn advance(&mut self) {
+        // 1 - u is never 0.
+        self.next -= (1.0 - self.random.unit()).ln() * self.gap;
+    }
+}
+
+/// The schedule that all clients of an open loop take their transactions from.
+#[derive(Debug)]
+pub(crate) struct Arrivals {
+    state: Mutex<State>,
+    origin: Sequence,
+}
+
+#[derive(Debug)]
+struct State {
+    sequence: Sequence,
+    taken: u64,
+}
+
+impl Arrivals {
+    /// Arrivals at a rate per second, which must be above 0.
+    pub(crate) fn new(seed: u64, rate: f64) -> Self {
+        let origin = Sequence::new(seed, rate);
+        Self { state: Mutex::new(State { sequence: origin.clone(), taken: 0 }), origin }
+    }
+
+    /// The time of the next arrival before `closes`, which from now on is the caller's; `None` when there is none.
+    pub(crate) fn take(&self, closes: u64) -> Option<u64> {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let at = state.sequence.next as u64;
+        if at >= closes {
+            return None;
+        }
+        state.sequence.advance();
+        state.taken += 1;
+        Some(at)
+    }
+
+    /// An arrival that was taken was not started after all.
+    pub(crate) fn give_back(&self) {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).taken -= 1;
+    }
+
+    /// Arrivals that were taken.
+    pub(crate) fn taken(&self) -> u64 {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner).taken
+    }
+
+    /// A count of what is due, from the beginning.
+    pub(crate) fn due(&self) -> Due {
+        Due { sequence: self.origin.clone(), count: 0 }
+    }
+}
+
+/// Counts how many transactions have been due by a time.
+#[derive(Debug)]
+pub(crate) struct Due {
+    sequence: Sequence,
+    count: u64,
+}
+
+impl Due {
+    /// Arrivals up to a time, nanoseconds since the epoch; times must not go back.
+    pub(crate) fn by(&mut self, time: u64) -> u64 {
+        while self.sequence.next as u64 <= time {
+            self.sequence.advance();
+            self.count += 1;
+        }
+        self.count
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_are_exponential_by_mean_and_variance() {
+        let arrivals = Arrivals::new(3, 1_000.0);
+        let times: Vec<f64> = (0..100_000).map(|_| arrivals.take(u64::MAX).expect("no end") as f64).collect();
+        let gaps: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 1e6).collect();
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        // One millisecond; for an exponential the variance is the mean squared. Five standard errors.
+        assert!((mean - 1.0).abs() < 0.016, "{mean}");
+        assert!((variance - 1.0).abs() < 0.045, "{variance}");
+    }
+
+    #[test]
+    fn what_is_due_is_what_can_be_taken() {
+        let arrivals = Arrivals::new(3, 500.0);
+        let mut due = arrivals.due();
+        let second = 1_000_000_000;
+        let in_a_second = due.by(second);
+        assert!((400..600).contains(&in_a_second), "{in_a_second}");
+        let taken = std::iter::from_fn(|| arrivals.take(second + 1)).count() as u64;
+        assert_eq!((taken, arrivals.taken()), (in_a_second, in_a_second));
+        assert_eq!(arrivals.take(second + 1), None, "what comes after the end is nobody's");
+        arrivals.give_back();
+        assert_eq!(arrivals.taken(), in_a_second - 1);
+    }
+
+    #[test]
+    fn a_rate_may_be_a_fraction() {
+        let mut due = Arrivals::new(1, 0.5).due();
+        let in_an_hour = due.by(3_600_000_000_000);
+        assert!((1_600..2_000).contains(&in_an_hour), "{in_an_hour}");
+    }
+}

@@ -1,0 +1,152 @@
+//! Transactions that arrive at a rate, whether or not the system keeps up.
+
+use dyno_engine::workload::{ClientId, Native, Setting, catalog};
+use dyno_engine::{
+    LoadInput, LoadRecord, Meter, Script, ScriptThreads, ScriptTrouble, run_load, run_script, with_native,
+};
+use dyno_model::event::Listener;
+use dyno_model::plan::{LoadPlan, StopRule, WorkloadPlan};
+use dyno_model::record::Interval;
+use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::units::Nanos;
+use std::sync::atomic::AtomicUsize;
+use std::time::{Duration, Instant};
+
+const MILLISECOND: u64 = 1_000_000;
+
+/// A script whose events take a time.
+struct Takes(Duration);
+
+impl Script for Takes {
+    fn kinds(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    fn run(&self, _client: ClientId, mut meter: Meter) -> Result<(), ScriptTrouble> {
+        meter.ready();
+        while meter.begin_event() {
+            if !self.0.is_zero() {
+                std::thread::park_timeout(self.0);
+            }
+            meter.end_event();
+        }
+        Ok(())
+    }
+}
+
+#[derive(Default)]
+struct Intervals(Vec<Interval>);
+
+impl Listener for Intervals {
+    fn interval(&mut self, interval: &Interval) {
+        self.0.push(interval.clone());
+    }
+}
+
+fn plan(rate: f64, milliseconds: u64) -> LoadPlan {
+    let stop = StopRule::Duration(Nanos(milliseconds * MILLISECOND));
+    LoadPlan { rate: Some(rate), grace: Nanos(200 * MILLISECOND), ..LoadPlan::new(stop) }
+}
+
+fn script(clients: u32, load: &LoadPlan, takes: Duration, interrupts: usize) -> (LoadRecord, Vec<Interval>) {
+    let interrupts = AtomicUsize::new(interrupts);
+    let mut input = LoadInput::new("open", clients, load, 7, &interrupts);
+    input.interval = Nanos(100 * MILLISECOND);
+    let mut heard = Intervals::default();
+    let record =
+        run_script(Takes(takes), &ScriptThreads::default(), &input, &mut heard).expect("it can be measured");
+    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    (record, heard.0)
+}
+
+fn native(script: &str, clients: u32, load: &LoadPlan, interrupts: usize) -> (LoadRecord, Vec<Interval>) {
+    let description =
+        catalog().into_iter().find(|known| known.name == "oltp_point_select").expect("a known workload");
+    let workload = WorkloadPlan { kind: description.name.to_owned(), options: description.defaults() };
+    let setting = Setting { engine: Engine::Null, clients, seed: 7 };
+    let native = Native::build(&workload, setting).expect("the options fit");
+    let mut target = Target::new(Engine::Null, Endpoint::InProcess);
+    target.database = script.to_owned();
+    let interrupts = AtomicUsize::new(interrupts);
+    let mut input = LoadInput::new("open", clients, load, 7, &interrupts);
+    input.interval = Nanos(100 * MILLISECOND);
+    let mut heard = Intervals::default();
+    let record = with_native!(native, workload => run_load(workload, &[target], &input, &mut heard))
+        .expect("it can be measured");
+    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    (record, heard.0)
+}
+
+/// Every arrival of the window was started or is known not to have been.
+fn assert_arrivals_add_up(record: &LoadRecord) {
+    let open_loop = record.open_loop.expect("an open loop");
+    assert_eq!(open_loop.arrived, record.ledger.started + open_loop.unstarted, "{record:?}");
+}
+
+#[test]
+fn a_system_that_keeps_up_does_what_arrives() {
+    for (record, _) in
+        [script(8, &plan(2_000.0, 500), Duration::ZERO, 0), native("", 8, &plan(2_000.0, 500), 0)]
+    {
+        assert_arrivals_add_up(&record);
+        let open_loop = record.open_loop.expect("an open loop");
+        // 1,000 are expected; five standard deviations.
+        assert!((840..1_160).contains(&open_loop.arrived), "{open_loop:?}");
+        // A machine that is busy with other things may lose some at the end.
+        assert!(open_loop.unstarted < 100, "{open_loop:?}");
+    }
+}
+
+#[test]
+fn both_kinds_of_clients_have_the_same_arrivals() {
+    let (first, _) = script(4, &plan(1_000.0, 300), Duration::ZERO, 0);
+    let (second, _) = native("", 6, &plan(1_000.0, 300), 0);
+    let arrived = |record: &LoadRecord| record.open_loop.expect("an open loop").arrived;
+    assert_eq!(arrived(&first), arrived(&second));
+}
+
+#[test]
+fn overload_is_measured_and_waiting_is_part_of_the_response_time() {
+    // 1,000 arrive per second; one client can do 100 at most.
+    let overload = plan(1_000.0, 600);
+    let runs =
+        [script(1, &overload, Duration::from_millis(10), 0), native("latency_us=10000", 1, &overload, 0)];
+    for (record, intervals) in runs {
+        assert_arrivals_add_up(&record);
+        let open_loop = record.open_loop.expect("an open loop");
+        assert!(open_loop.unstarted > open_loop.arrived / 2, "{open_loop:?}");
+        // The last to be started was due long before.
+        assert!(record.latency.max > 300 * MILLISECOND, "{:?}", record.latency);
+        let queues: Vec<u64> = intervals.iter().take(5).map(|interval| interval.queue).collect();
+        assert!(queues.windows(2).all(|pair| pair[0] < pair[1]), "the backlog grows: {queues:?}");
+        let means: Vec<f64> = intervals.iter().take(5).map(|interval| interval.latency.mean()).collect();
+        assert!(means.windows(2).all(|pair| pair[0] < pair[1]), "and with it the response time: {means:?}");
+    }
+}
+
+#[test]
+fn the_response_time_begins_when_a_transaction_was_due_and_the_share_of_a_client_has_it_too() {
+    let (record, _) = script(2, &plan(50.0, 500), Duration::from_millis(5), 0);
+    assert!(record.latency.min >= 5 * MILLISECOND, "{:?}", record.latency);
+    assert_eq!(record.clients.iter().map(|share| share.busy.0).sum::<u64>(), record.latency.sum);
+    assert!(record.generator.little_gap.abs() < f64::EPSILON, "idle clients are no gap in an open loop");
+}
+
+#[test]
+fn a_stop_is_noticed_by_clients_that_wait_for_an_arrival() {
+    let began = Instant::now();
+    // The first arrival is far away, and the user has interrupted already.
+    let rare = plan(0.001, 60_000);
+    for (record, _) in [script(3, &rare, Duration::ZERO, 1), native("", 3, &rare, 1)] {
+        assert!(record.stopped.is_some());
+        assert_arrivals_add_up(&record);
+    }
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+}
+
+#[test]
+fn a_window_in_which_nothing_arrives_any_more_lasts_to_its_end() {
+    let (record, intervals) = script(2, &plan(0.001, 400), Duration::ZERO, 0);
+    assert!(record.elapsed.0 >= 400 * MILLISECOND, "{}", record.elapsed);
+    assert!(intervals.len() >= 4, "intervals in which nothing happens are there too");
+}
