@@ -3,6 +3,7 @@
 use super::commands::failed;
 use super::printing::Printing;
 use super::reporter::{Remains, Reporter};
+use super::results::{Results, TRIAL};
 use super::scripts::LuaScript;
 use super::{LoadedScript, load};
 use crate::logger::Level;
@@ -13,7 +14,8 @@ use dyno_engine::measure::{FatalCause, LoadInput, LoadRecord, ScriptThreads, run
 use dyno_engine::recording::shares::ClientShares;
 use dyno_engine::trial::TrialError;
 use dyno_lua::State;
-use dyno_model::event::Listener;
+use dyno_model::event::{Event, Listener};
+use dyno_model::record::Interval;
 use dyno_model::units::Nanos;
 use std::sync::Arc;
 use std::time::Duration;
@@ -92,7 +94,7 @@ pub fn measure(
     let input = LoadInput {
         interval: Nanos::from(load::base_interval(general)),
         shares: Arc::clone(&shares),
-        ..LoadInput::new(session.script.clone(), general.threads, &plan, session.seed, session.interrupts)
+        ..LoadInput::new(TRIAL, general.threads, &plan, session.seed, session.interrupts)
     };
     let (lines, printer) = match subject.printing.clone().start() {
         Ok(started) => started,
@@ -101,17 +103,64 @@ pub fn measure(
             return FAILED;
         }
     };
-    let mut reporter = Reporter::new(general, shares, lines);
-    match clients(&input, &mut reporter) {
+    let results = match general.results.as_deref().map(|root| Results::create(root, session)).transpose() {
+        Ok(results) => results,
+        Err(error) => {
+            session.logger.fatal(&error.to_string());
+            return FAILED;
+        }
+    };
+    let mut listeners = Listeners { reporter: Reporter::new(general, shares, lines), results };
+    let outcome = clients(&input, &mut listeners);
+    let Listeners { reporter, results } = listeners;
+    let (code, failure) = match &outcome {
         Err(error) => {
             drop(reporter);
             printer.finish();
-            not_started(session, &error)
+            (not_started(session, error), Some(error.to_string()))
         }
         Ok(record) => {
-            let remains = reporter.finish(&record);
+            let remains = reporter.finish(record);
             printer.finish();
-            conclude(session, subject, main, &record, &remains)
+            conclude(session, subject, main, record, &remains)
+        }
+    };
+    let written = results.map(|results| {
+        let record = outcome.as_ref().map_err(ToString::to_string);
+        let record = record.and_then(|record| failure.map_or(Ok(record), Err));
+        results.finish(record, session.is_interrupted())
+    });
+    match written {
+        Some(Err(error)) => {
+            session.logger.fatal(&error.to_string());
+            code.max(FAILED)
+        }
+        Some(Ok(folder)) => {
+            session.logger.notice(&format!("Results: {}", folder.display()));
+            code
+        }
+        None => code,
+    }
+}
+
+/// Whoever hears of a run.
+struct Listeners {
+    reporter: Reporter,
+    results: Option<Results>,
+}
+
+impl Listener for Listeners {
+    fn event(&mut self, event: &Event) {
+        self.reporter.event(event);
+        if let Some(results) = &mut self.results {
+            results.event(event);
+        }
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        self.reporter.interval(interval);
+        if let Some(results) = &mut self.results {
+            results.interval(interval);
         }
     }
 }
@@ -137,14 +186,14 @@ fn not_started(session: &Session<'_>, error: &TrialError) -> u8 {
     FAILED
 }
 
-/// Reports and exit code after a run.
+/// Reports after a run; its exit code and what it failed of.
 fn conclude(
     session: &Session<'_>,
     subject: &Subject,
     main: Option<&State>,
     record: &LoadRecord,
     remains: &Remains,
-) -> u8 {
+) -> (u8, Option<String>) {
     let failure = failure(session, record);
     let code = match &failure {
         // A run that failed has no report, as in sysbench: its figures are of an arbitrary part.
@@ -156,7 +205,7 @@ fn conclude(
         }
     };
     let document = write_document(session, subject, remains, failure.as_deref());
-    code.max(document)
+    (code.max(document), failure)
 }
 
 /// The failure that ended the run, told unless a script's thread has told it.

@@ -2,7 +2,7 @@
 //!
 //! * [`environment`]: from options to what states need; [`commands`]: everything but `run`;
 //! * [`measure`]: `run`, with [`load`] (load rules), [`scripts`] (the script on the engine), [`reporter`] (from intervals
-//!   to figures) and [`printing`] (the thread that prints them).
+//!   to figures), [`printing`] (the thread that prints them) and [`results`] (the results folder).
 
 pub mod commands;
 pub mod environment;
@@ -10,6 +10,7 @@ pub mod load;
 pub mod measure;
 pub mod printing;
 pub mod reporter;
+pub mod results;
 pub mod scripts;
 
 use crate::options::definition::Definition;
