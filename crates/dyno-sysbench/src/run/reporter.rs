@@ -143,10 +143,9 @@ impl Reporter {
 
 impl Listener for Reporter {
     fn event(&mut self, event: &Event) {
-        if let Event::PhaseStarted { phase, .. } = event
-            && matches!(phase, Phase::WarmUp | Phase::Measure)
-            && !self.has_started
-        {
+        // The first sign of life after the common start: progress in a warm-up, else the window's opening.
+        let (Event::PhaseStarted { phase, .. } | Event::Progress { phase, .. }) = event else { return };
+        if matches!(phase, Phase::WarmUp | Phase::Measure) && !self.has_started {
             self.has_started = true;
             self.send(Line::Started { is_warmup: *phase == Phase::WarmUp });
         }
@@ -196,7 +195,7 @@ fn period(interval: &Interval, threads: u32, warmup: Duration, is_open_loop: boo
             sum: exact.sum.into(),
             histogram: interval.transaction.clone(),
         },
-        queue: is_open_loop.then_some(Queue { length: 0, concurrency: interval.concurrency }),
+        queue: is_open_loop.then_some(Queue { length: interval.queue, concurrency: interval.concurrency }),
         ..Snapshot::default()
     }
 }
@@ -250,14 +249,15 @@ fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
             sum: exact.sum.into(),
             histogram: record.histogram.clone(),
         },
-        queue: None,
+        // At the end nothing runs any more, and what waited was never started.
+        queue: record.open_loop.map(|open_loop| Queue { length: open_loop.unstarted, concurrency: 0 }),
         shares: record
             .clients
             .iter()
             .map(|share| Share { events: share.events, busy: share.busy.0, ..Share::default() })
             .collect(),
         unfinished: record.is_cut_off.then_some(ledger.unfinished),
-        never_started: 0,
+        never_started: record.open_loop.map_or(0, |open_loop| open_loop.unstarted),
         given_up: ledger.failed,
         statements: record.statements.iter().filter(|it| it.latency.count > 0).map(statement).collect(),
     }
