@@ -2,6 +2,7 @@
 
 use super::measure::{Subject, measure};
 use super::printing::Printing;
+use super::reporter::Start;
 use crate::native::NativeScript;
 use crate::native::prepare::{Preparation, PrepareError, prepare};
 use crate::options::database::{DriverName, PreparedMode};
@@ -69,6 +70,7 @@ fn run(session: &Session<'_>, native: &NativeScript, driver: DriverName) -> u8 {
             uses_sql: Arc::new(|| true),
             hooks: None,
         },
+        start: Arc::new(Start::new(&session.logger, &session.options.general)),
         targets: session.options.database.targets(driver).to_vec(),
     };
     let targets = &subject.targets;

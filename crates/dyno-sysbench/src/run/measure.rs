@@ -2,7 +2,7 @@
 
 use super::commands::failed;
 use super::printing::Printing;
-use super::reporter::{Remains, Reporter};
+use super::reporter::{Remains, Reporter, Start};
 use super::results::{Results, TRIAL};
 use super::scripts::LuaScript;
 use super::{LoadedScript, bundled, load};
@@ -34,6 +34,8 @@ pub struct Subject {
     pub runner: &'static str,
     /// How reports are printed.
     pub printing: Printing,
+    /// What is said at the common start.
+    pub start: Arc<Start>,
     /// Where its clients connect, as far as that is known before.
     pub targets: Vec<Target>,
 }
@@ -61,6 +63,7 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
             uses_sql: Arc::new(move || environment.uses_sql()),
             hooks: (hooks.intermediate || hooks.cumulative).then(|| (hooks, Arc::clone(&script.recipe))),
         },
+        start: Arc::new(Start::new(&session.logger, &session.options.general)),
         targets: session
             .options
             .database
@@ -72,7 +75,11 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
         stack: general.stack_size.max(STACK_MIN) as usize,
         ready_limit: general.init_timeout.unwrap_or(ENDLESS),
     };
-    let clients = LuaScript { recipe: Arc::clone(&script.recipe), logger: Arc::clone(&session.logger) };
+    let clients = LuaScript {
+        recipe: Arc::clone(&script.recipe),
+        logger: Arc::clone(&session.logger),
+        start: Arc::clone(&subject.start),
+    };
     let code = measure(session, &subject, Some(&script.main), |input, listener| {
         run_script(clients, &threads, input, listener)
     });
@@ -120,7 +127,8 @@ pub fn measure(
             return FAILED;
         }
     };
-    let mut listeners = Listeners { reporter: Reporter::new(general, shares, lines), results };
+    let mut listeners =
+        Listeners { reporter: Reporter::new(general, shares, Arc::clone(&subject.start), lines), results };
     let outcome = clients(&input, &mut listeners);
     let Listeners { reporter, results } = listeners;
     let (code, failure) = match &outcome {
@@ -261,7 +269,7 @@ fn ending(session: &Session<'_>, record: &LoadRecord) -> u8 {
             )),
         }
         if !record.left_behind.is_empty() {
-            let text = format!("{} thread(s) did not even end then", record.left_behind.len());
+            let text = format!("{} thread(s) are still busy and were left behind", record.left_behind.len());
             logger.warning(&text);
         }
         return CUT_OFF;
