@@ -44,7 +44,7 @@ pub struct Subject {
 #[must_use]
 pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
     if !script.main.has_function("event") {
-        session.logger.fatal(&format!("cannot find the event() function in {}", session.script));
+        session.logger.fatal(&format!("cannot find the event() function in {}", session.script_name()));
         return FAILED;
     }
     if script.main.has_function("init")
@@ -80,10 +80,14 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
         logger: Arc::clone(&session.logger),
         start: Arc::clone(&subject.start),
     };
+    let mut has_started = false;
     let code = measure(session, &subject, Some(&script.main), |input, listener| {
-        run_script(clients, &threads, input, listener)
+        let outcome = run_script(clients, &threads, input, listener);
+        has_started = outcome.is_ok();
+        outcome
     });
-    if code != CUT_OFF
+    if has_started
+        && code != CUT_OFF
         && script.main.has_function("done")
         && let Err(error) = script.main.call("done", None)
     {
