@@ -11,6 +11,7 @@ use crate::window::{Admission, Window};
 use crate::workload::{ClientId, Workload};
 use dyno_drivers::Io;
 use dyno_model::failure::{OperationFailure, Remedy};
+use dyno_model::retry::RetryPolicy;
 use dyno_model::target::Target;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -31,6 +32,7 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) id: ClientId,
     pub(crate) seed: u64,
     pub(crate) attempts_max: u32,
+    pub(crate) retry: Arc<RetryPolicy>,
     pub(crate) workload: Arc<W>,
     pub(crate) target: Arc<Target>,
     pub(crate) session_plan: Arc<SessionPlan>,
@@ -49,8 +51,8 @@ enum Loss {
     Failed,
     /// The client was cut off; the transaction stays unfinished.
     Cut,
-    /// The client cannot go on.
-    GaveUp(OperationFailure),
+    /// The client cannot go on after this failure of a statement of this kind.
+    GaveUp(OperationFailure, &'static str),
 }
 
 impl<W: Workload> Client<W> {
@@ -91,8 +93,8 @@ impl<W: Workload> Client<W> {
                 }
                 Err(Loss::Failed) => {}
                 Err(Loss::Cut) => return,
-                Err(Loss::GaveUp(failure)) => {
-                    self.give_up(failure, session.last_kind());
+                Err(Loss::GaveUp(failure, statement)) => {
+                    self.give_up(failure, statement);
                     return;
                 }
             }
@@ -138,9 +140,15 @@ impl<W: Workload> Client<W> {
             let Err(failure) = self.workload.transaction(state, sequence, session, &mut random).await else {
                 return Ok(());
             };
-            let is_in_doubt = failure.kind.remedy() == Remedy::Reconnect && session.is_in_doubt();
+            if self.window.is_cut(self.window.now()) {
+                return Err(Loss::Cut);
+            }
+            let statement = session.last_kind();
+            let remedy = self.retry.remedy(&failure);
+            // A list of errors to retry asks for no exceptions.
+            let is_in_doubt = remedy == Remedy::Reconnect && session.is_in_doubt() && self.retry.is_default();
             let is_last = attempt >= self.attempts_max;
-            match failure.kind.remedy() {
+            match remedy {
                 Remedy::RetryTransaction => {
                     if let Err(broken) = session.roll_back().await {
                         self.reconnect(session, is_counted, broken).await?;
@@ -168,7 +176,7 @@ impl<W: Workload> Client<W> {
                 Remedy::Abort => {
                     let _ = session.roll_back().await;
                     let _ = self.fail(&failure, false, is_counted);
-                    return Err(Loss::GaveUp(failure));
+                    return Err(Loss::GaveUp(failure, statement));
                 }
             }
             if self.window.is_cut(self.window.now()) {
@@ -204,6 +212,8 @@ impl<W: Workload> Client<W> {
         cause: OperationFailure,
     ) -> Result<(), Loss> {
         let since = self.window.now();
+        // Whoever lists a broken connection among the errors to retry wants it back, however long that takes.
+        let limit = if self.retry.is_default() { RECONNECT_LIMIT } else { u64::MAX };
         let mut pause = RECONNECT_PAUSE_FIRST;
         let mut failure = cause;
         loop {
@@ -211,8 +221,8 @@ impl<W: Workload> Client<W> {
             if self.window.is_cut(now) {
                 return Err(Loss::Cut);
             }
-            if now - since > RECONNECT_LIMIT || failure.kind.remedy() == Remedy::Abort {
-                return Err(Loss::GaveUp(failure));
+            if now - since > limit || failure.kind.remedy() == Remedy::Abort {
+                return Err(Loss::GaveUp(failure, session.last_kind()));
             }
             match self.connect().await {
                 Ok(mut fresh) => {
