@@ -85,7 +85,7 @@ fn in_memory() {
         time(|round| {
             output.clear();
             let four = black_box([Value::Integer(i64::from(round)); 4]);
-            execution.append(&types, &four[..values], &mut output);
+            execution.append(&types, &four[..values], false, &mut output);
             black_box(&output);
         })
     };

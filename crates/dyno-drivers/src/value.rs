@@ -59,8 +59,24 @@ pub trait RowSink {
     /// True when rows need not be looked at: the driver then only finds the end of the result.
     const DISCARDS: bool = false;
 
+    /// True when rows are kept as they travelled, to be decoded later if ever. Drivers of servers then hand over a row's
+    /// bytes undecoded by [`Self::raw`]; the others know only [`Self::row`].
+    const KEEPS_RAW: bool = false;
+
+    /// True when the names of the columns are wanted; it may cost bytes on the wire. MySQL tells them for texts only.
+    const WANTS_NAMES: bool = false;
+
+    /// A result set of that many columns begins. Prepared statements of PostgreSQL do not say so.
+    fn begin(&mut self, _columns: usize) {}
+
+    /// The name of a column (from 0) of the result set that has begun, when names are wanted.
+    fn name(&mut self, _column: usize, _name: &str) {}
+
     /// Takes one row.
     fn row(&mut self, row: &dyn Row);
+
+    /// Takes the bytes of one row, which `columns` of the MySQL or PostgreSQL connection explains.
+    fn raw(&mut self, _bytes: &[u8]) {}
 }
 
 /// Rows are counted and thrown away.

@@ -8,7 +8,7 @@ use crate::recording::SharedRecorder;
 use crate::recording::shares::ClientShares;
 use crate::session::{Session, SessionPlan};
 use crate::window::{Admission, Window};
-use crate::workload::{ClientId, Workload};
+use crate::workload::{ClientId, Verdict, Workload};
 use dyno_drivers::Io;
 use dyno_model::failure::{OperationFailure, Remedy};
 use dyno_model::retry::RetryPolicy;
@@ -51,6 +51,8 @@ enum Loss {
     Failed,
     /// The client was cut off; the transaction stays unfinished.
     Cut,
+    /// Counted as failed; the client ends, the others go on.
+    Ended,
     /// The client cannot go on after this failure of a statement of this kind.
     GaveUp(OperationFailure, &'static str),
 }
@@ -91,7 +93,7 @@ impl<W: Workload> Client<W> {
                         self.shares.record(self.id.0, end.saturating_sub(start));
                     }
                 }
-                Err(Loss::Failed) => {}
+                Err(Loss::Failed | Loss::Ended) => {}
                 Err(Loss::Cut) => return,
                 Err(Loss::GaveUp(failure, statement)) => {
                     self.give_up(failure, statement);
@@ -100,6 +102,9 @@ impl<W: Workload> Client<W> {
             }
             let released = self.window.clip(self.window.now());
             self.recorder.note(|recorder| recorder.released(occupied, released));
+            if matches!(outcome, Err(Loss::Ended)) {
+                break;
+            }
         }
         session.close().await;
     }
@@ -144,6 +149,18 @@ impl<W: Workload> Client<W> {
                 return Err(Loss::Cut);
             }
             let statement = session.last_kind();
+            match self.workload.verdict(state, &failure) {
+                Verdict::Policy => {}
+                Verdict::GoesOn => return self.fail(&failure, false, is_counted),
+                Verdict::EndsClient => {
+                    let _ = self.fail(&failure, false, is_counted);
+                    return Err(Loss::Ended);
+                }
+                Verdict::EndsRun => {
+                    let _ = self.fail(&failure, false, is_counted);
+                    return Err(Loss::GaveUp(failure, statement));
+                }
+            }
             let remedy = self.retry.remedy(&failure);
             // A list of errors to retry asks for no exceptions.
             let is_in_doubt = remedy == Remedy::Reconnect && session.is_in_doubt() && self.retry.is_default();

@@ -5,8 +5,8 @@ use dyno_drivers::{BulkLoad, Connection, Discard, Driver, Io, RowSource, RowWrit
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, Target};
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 /// Rows of one bulk load, which is one transaction: big enough that its overhead vanishes, small enough that its undo log stays small.
@@ -16,7 +16,7 @@ const ROWS_PER_PART_MIN: u64 = 10_000;
 /// Connections that load at the same time. More than the processors: while one waits for the log, another parses.
 const LOADERS: usize = 4;
 /// How often progress is reported.
-const LOOK: Duration = Duration::from_millis(100);
+const LOOK: Duration = Duration::from_millis(20);
 
 /// What loading needs to know.
 pub struct Loading<'a> {
@@ -46,7 +46,18 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     }
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Load });
     let total: u64 = tables.iter().map(|table| table.rows).sum();
-    fill(loading, &tables, total, listener)?;
+    // SQLite has one writer; more would only wait for each other.
+    let loaders = if loading.target.engine == Engine::Sqlite { 1 } else { LOADERS };
+    let board = Board::new(&tables, 0, loaders);
+    fill(loading, &board, loaders, |done| {
+        listener.event(&Event::Progress {
+            trial: loading.trial.to_owned(),
+            phase: Phase::Load,
+            done,
+            total,
+            unit: ProgressUnit::Rows,
+        });
+    })?;
     if total > 0 {
         for table in &tables {
             if let Some(analyze) = analyze(loading.target.engine, &table.name) {
@@ -56,6 +67,34 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     }
     block_on(connection.close());
     Ok(total)
+}
+
+/// Fills one table, which exists and is empty, with this many connections at once, and builds its indexes after `is_filled` was
+/// called. `number` is the table's index in the data set, `table` its definition. For those who make the tables themselves, one
+/// after another.
+///
+/// # Errors
+/// When the server refuses anything of it, or the user interrupts ([`FailureKind::Cancelled`]).
+pub fn load_table(
+    loading: &Loading<'_>,
+    number: usize,
+    table: &TableDefinition,
+    connections: usize,
+    is_filled: impl FnOnce(),
+) -> Result<()> {
+    let unindexed = TableDefinition { indexes: Vec::new(), ..table.clone() };
+    let loaders = if loading.target.engine == Engine::Sqlite { 1 } else { connections.max(1) };
+    let board = Board::new(std::slice::from_ref(&unindexed), number, loaders);
+    fill(loading, &board, loaders, |_| {})?;
+    is_filled();
+    if !table.indexes.is_empty() {
+        let mut connection = block_on(Connection::connect(loading.target, &Io::Blocking))?;
+        for index in &table.indexes {
+            block_on(connection.query(index, &mut Discard))?;
+        }
+        block_on(connection.close());
+    }
+    Ok(())
 }
 
 /// Drops the tables of a data set, if they exist.
@@ -98,6 +137,8 @@ struct Part {
 /// Work that is left and how far each table is.
 struct Board<'a> {
     tables: &'a [TableDefinition],
+    /// Index of the first of them in the data set.
+    first: usize,
     parts: Mutex<Vec<Part>>,
     /// Parts of each table that are not loaded yet.
     open: Vec<AtomicUsize>,
@@ -105,46 +146,51 @@ struct Board<'a> {
     is_cancelled: AtomicBool,
 }
 
+impl<'a> Board<'a> {
+    /// All rows of the tables, cut into parts for this many loaders.
+    fn new(tables: &'a [TableDefinition], first: usize, loaders: usize) -> Self {
+        let parts_per_table = (loaders as u64).div_ceil(tables.len().max(1) as u64);
+        let mut parts = Vec::new();
+        let mut open = Vec::new();
+        for (table, definition) in tables.iter().enumerate() {
+            let rows = definition.rows;
+            let length = rows.div_ceil(parts_per_table).max(ROWS_PER_PART_MIN);
+            open.push(AtomicUsize::new(rows.div_ceil(length) as usize));
+            let starts = (0..rows).step_by(length as usize);
+            parts.extend(starts.map(|first| Part { table, first, rows: length.min(rows - first) }));
+        }
+        parts.reverse();
+        Self {
+            tables,
+            first,
+            parts: Mutex::new(parts),
+            open,
+            rows_done: AtomicU64::new(0),
+            is_cancelled: AtomicBool::new(false),
+        }
+    }
+
+    fn parts(&self) -> MutexGuard<'_, Vec<Part>> {
+        self.parts.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}
+
+/// Loads everything on the board; `progress` is told regularly how many rows are done.
 fn fill(
     loading: &Loading<'_>,
-    tables: &[TableDefinition],
-    total: u64,
-    listener: &mut dyn Listener,
+    board: &Board<'_>,
+    loaders: usize,
+    mut progress: impl FnMut(u64),
 ) -> Result<()> {
-    // SQLite has one writer; more would only wait for each other.
-    let loaders = if loading.target.engine == Engine::Sqlite { 1 } else { LOADERS };
-    let parts_per_table = (loaders as u64).div_ceil(tables.len().max(1) as u64);
-    let mut parts = Vec::new();
-    let mut open = Vec::new();
-    for (table, definition) in tables.iter().enumerate() {
-        let length = definition.rows.div_ceil(parts_per_table).max(ROWS_PER_PART_MIN);
-        open.push(AtomicUsize::new(definition.rows.div_ceil(length) as usize));
-        let starts = (0..definition.rows).step_by(length as usize);
-        parts.extend(starts.map(|first| Part { table, first, rows: length.min(definition.rows - first) }));
-    }
-    parts.reverse();
-    let loaders = loaders.min(parts.len());
-    let board = Board {
-        tables,
-        parts: Mutex::new(parts),
-        open,
-        rows_done: AtomicU64::new(0),
-        is_cancelled: AtomicBool::new(false),
-    };
+    let loaders = loaders.min(board.parts().len());
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..loaders).map(|_| scope.spawn(|| loader(loading, &board))).collect();
+        let threads: Vec<_> = (0..loaders).map(|_| scope.spawn(|| loader(loading, board))).collect();
         while threads.iter().any(|thread| !thread.is_finished()) {
-            std::thread::sleep(LOOK.min(Duration::from_millis(20)));
+            std::thread::sleep(LOOK);
             if loading.interrupts.load(Ordering::Relaxed) > 0 {
                 board.is_cancelled.store(true, Ordering::Relaxed);
             }
-            listener.event(&Event::Progress {
-                trial: loading.trial.to_owned(),
-                phase: Phase::Load,
-                done: board.rows_done.load(Ordering::Relaxed),
-                total,
-                unit: ProgressUnit::Rows,
-            });
+            progress(board.rows_done.load(Ordering::Relaxed));
         }
         let mut outcome: Result<()> = Ok(());
         for thread in threads {
@@ -166,8 +212,7 @@ fn loader(loading: &Loading<'_>, board: &Board<'_>) -> Result<()> {
     let work = || {
         let mut connection = block_on(Connection::connect(loading.target, &Io::Blocking))?;
         loop {
-            let part = board.parts.lock().unwrap_or_else(std::sync::PoisonError::into_inner).pop();
-            let Some(part) = part else { break };
+            let Some(part) = board.parts().pop() else { break };
             load_part(loading, board, &mut connection, part)?;
         }
         block_on(connection.close());
@@ -250,7 +295,7 @@ impl RowSource for PartRows<'_> {
         if is_end {
             return false;
         }
-        self.loading.data.row(self.part.table, self.next, row);
+        self.loading.data.row(self.board.first + self.part.table, self.next, row);
         self.next += 1;
         true
     }

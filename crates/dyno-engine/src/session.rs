@@ -5,7 +5,7 @@ use crate::recording::recorder::Answered;
 use crate::window::Window;
 use crate::workload::StatementText;
 use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, RowSink, Statement, Value};
-use dyno_model::failure::OperationFailure;
+use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, Target};
 use std::sync::Arc;
 
@@ -27,6 +27,8 @@ pub struct Session {
     is_in_doubt: bool,
     last_end: u64,
     last_kind: u16,
+    target: Arc<Target>,
+    io: Io,
 }
 
 #[derive(Clone, Copy)]
@@ -67,7 +69,7 @@ impl Session {
     /// # Errors
     /// As the driver fails.
     pub(crate) async fn open(
-        target: &Target,
+        target: &Arc<Target>,
         plan: &Arc<SessionPlan>,
         io: &Io,
         recorder: SharedRecorder,
@@ -109,6 +111,8 @@ impl Session {
             is_in_doubt: false,
             last_end: 0,
             last_kind: 0,
+            target: Arc::clone(target),
+            io: io.clone(),
         })
     }
 
@@ -142,6 +146,73 @@ impl Session {
         self.sent(kind);
         let result = self.connection.query(sql, &mut Discard).await;
         self.note(kind, start, result)
+    }
+
+    /// Measures whatever is done with the connection as one statement of a kind; for workloads whose statements are not known
+    /// beforehand.
+    ///
+    /// # Errors
+    /// As the operation fails.
+    pub async fn measure(
+        &mut self,
+        kind: u16,
+        operation: impl AsyncFnOnce(&mut Connection) -> Result<Outcome>,
+    ) -> Result<Outcome> {
+        let start = self.window.now();
+        self.sent(kind);
+        let result = operation(&mut self.connection).await;
+        self.note(kind, start, result)
+    }
+
+    /// The connection itself; nothing that is done with it is measured.
+    pub fn connection(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+
+    /// Closes the connection. [`Self::reconnect`] must follow before anything else is sent.
+    pub async fn disconnect(&mut self) {
+        self.connection.close().await;
+    }
+
+    /// Opens a new connection in the place of the present one. Statements that were prepared are prepared no more.
+    ///
+    /// # Errors
+    /// As the driver fails.
+    pub async fn reconnect(&mut self) -> Result<()> {
+        self.connection = Connection::connect(&self.target, &self.io).await?;
+        for sql in &self.plan.setup {
+            self.connection.query(sql, &mut Discard).await?;
+        }
+        self.last_end = self.window.now();
+        Ok(())
+    }
+
+    /// Waits without holding up other clients of the worker.
+    pub async fn sleep(&self, duration: std::time::Duration) {
+        self.io.sleep(duration).await;
+    }
+
+    /// Nanoseconds since the common start of all clients.
+    #[must_use]
+    pub fn now(&self) -> u64 {
+        self.window.now()
+    }
+
+    /// True when no client may start anything any more: its time is over, or the run was stopped.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.window.is_stopped() || self.window.now() >= self.window.closes()
+    }
+
+    /// Counts another attempt of the transaction in progress, for workloads that repeat by themselves.
+    pub fn retried(&mut self, kind: FailureKind) {
+        let (now, is_counted) = (self.window.now(), self.is_counted);
+        self.recorder.note(|recorder| recorder.retried(kind, now, is_counted));
+    }
+
+    /// The transaction in progress ends now and not with its last statement.
+    pub fn touch(&mut self) {
+        self.last_end = self.window.now();
     }
 
     /// Begins a transaction.

@@ -1,1 +1,41 @@
-//! LuaJIT states that run sysbench scripts.
+//! LuaJIT states that run sysbench scripts unmodified.
+//!
+//! One [`State`] is one Lua state with sysbench's API in it. It lives on the thread that made it. All states of a program run
+//! share one [`Environment`]. What a state tells the outside goes through two small traits: [`Meter`] (events and statements)
+//! and [`Log`] (lines that sysbench would log). The crate knows nothing of command lines, reports or layouts.
+//!
+//! # The way of a thread
+//! ```text
+//! State::load(environment, Role::Thread(n))     libraries, API, the script's top level
+//! state.set_options(values)                     sysbench.opt
+//! state.attach(meter)                           from now on statements are counted
+//! state.call("thread_init", Some(n))            the script connects and prepares
+//! ... wait for the common start ...
+//! state.run_thread(n)                           the loop of events; returns when the meter or the script says so
+//! state.call("thread_done", Some(n))
+//! ```
+//!
+//! # Layout (read in this order)
+//! * [`environment`]: what is the same for all states; [`options`], [`report`], [`error`]: values that cross the border;
+//! * [`meter`]: what a state reports while it runs;
+//! * [`state`]: the public face.
+//!
+//! # Invariants
+//! * No Lua error, no misuse of the API and nothing a server sends becomes a panic: everything is a [`ScriptError`].
+//! * Only numbers cross between compiled Lua and Rust on the hot path, and nothing is allocated there per statement.
+
+pub mod environment;
+pub mod error;
+pub mod meter;
+pub mod options;
+pub mod report;
+pub mod state;
+
+pub use environment::{
+    Databases, Environment, Ignored, Log, LogLevel, RandomSettings, RandomType, ScriptSource, Silent,
+};
+pub use error::{ErrorKind, ScriptError};
+pub use meter::{Counter, Meter, NoMeter, StatementClass, StatementKind};
+pub use options::{DeclaredOption, OptionKind, OptionValue};
+pub use report::{Report, ReportHooks, ReportStat};
+pub use state::{Command, Interrupter, Role, State};

@@ -1,1 +1,24 @@
 //! sysbench's command line and output on dyno's engine.
+//!
+//! # Layout (read in this order)
+//! * [`program`]: from the command line to the exit code; [`session`]: what all parts share;
+//! * [`options`]: what can be given, what was given and what it means; [`resolve`]: which script a name means;
+//! * [`run`]: commands carried out in Lua; [`native`]: bundled scripts as dyno's own workloads;
+//! * [`report`]: layouts of everything that is printed about a run, made from plain figures;
+//! * [`logger`]: the only way to the terminal.
+//!
+//! # Invariants
+//! * Option names, output labels and exit codes are sysbench's; words are our own.
+//! * Passwords reach no log, report or error.
+
+pub mod logger;
+pub mod native;
+pub mod options;
+pub mod program;
+pub mod report;
+pub mod resolve;
+pub mod run;
+pub mod session;
+
+pub use logger::Terminal;
+pub use program::main;

@@ -1,6 +1,7 @@
 //! The command line: options, their types and their help. docs/reference/cli.md is made from it.
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -52,6 +53,9 @@ pub(crate) enum Command {
     /// Serve canned replies over a database's protocol, to find out what a load generator can do at most
     #[command(after_long_help = NULL_SERVER_EXAMPLES)]
     NullServer(NullServerArguments),
+    /// Take sysbench's command line, scripts and options, and print what sysbench prints
+    #[command(disable_help_flag = true)]
+    Sysbench(SysbenchArguments),
     /// Look after the servers that another dyno has started, and remove them when it ends
     #[command(hide = true)]
     Guard,
@@ -91,6 +95,14 @@ const NULL_SERVER_EXAMPLES: &str = "Examples:
 
 It answers everything at once with canned rows and keeps nothing: never let it
 listen where others could take it for a database.";
+
+/// sysbench's own command line.
+#[derive(Debug, Args)]
+pub(crate) struct SysbenchArguments {
+    /// As for sysbench: options, script and command in any order; --help lists them
+    #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<OsString>,
+}
 
 /// Which experiment.
 #[derive(Debug, Args)]

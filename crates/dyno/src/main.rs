@@ -28,10 +28,17 @@ use dyno_engine::workload::catalog;
 use dyno_model::exit_code;
 use failure::Failure;
 use printer::Printer;
+use std::ffi::OsStr;
+use std::path::Path;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let printer = Printer::new();
+    let mut arguments = std::env::args_os();
+    // Under sysbench's name the whole command line is sysbench's: scripts and habits know no other.
+    if arguments.next().is_some_and(|program| is_named(&program, "sysbench")) {
+        return finish(commands::sysbench::sysbench(&arguments.collect::<Vec<_>>()), printer);
+    }
     let code = match Cli::try_parse() {
         Ok(Cli { command: Some(Command::Guard) }) => return dyno_host::guard::main(),
         Ok(cli) => perform(cli, printer),
@@ -40,6 +47,15 @@ fn main() -> ExitCode {
             printer.usage(&error).map(|()| code)
         }
     };
+    finish(code, printer)
+}
+
+/// True when the program was called by this name, whatever the folder.
+fn is_named(program: &OsStr, name: &str) -> bool {
+    Path::new(program).file_stem().is_some_and(|stem| stem == name)
+}
+
+fn finish(code: Result<u8, Failure>, printer: Printer) -> ExitCode {
     ExitCode::from(code.unwrap_or_else(|failure| {
         printer.failure(&failure);
         failure.code
@@ -59,6 +75,7 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Report(arguments) => commands::report::report(&arguments, printer),
         Command::Workloads(arguments) => commands::workloads::workloads(&arguments, &catalog(), printer),
         Command::NullServer(arguments) => commands::null_server::null_server(&arguments, printer),
+        Command::Sysbench(arguments) => commands::sysbench::sysbench(&arguments.arguments),
         Command::Guard => Ok(exit_code::OK), // main has gone there
     }
 }

@@ -2,6 +2,7 @@
 //! without colours, and get none when they are not a terminal or `NO_COLOR` is set.
 
 use crate::failure::Failure;
+use dyno_sysbench::Terminal;
 use indicatif::ProgressDrawTarget;
 use std::io::{self, IsTerminal, Write};
 
@@ -70,6 +71,11 @@ impl Printer {
             }
             _ => Ok(()),
         }
+    }
+
+    /// The two streams as they are, for a command whose output is another program's to the byte.
+    pub(crate) fn terminal() -> Terminal {
+        Terminal { out: Box::new(io::stdout()), error: Box::new(io::stderr()) }
     }
 
     /// A line about what is going on.

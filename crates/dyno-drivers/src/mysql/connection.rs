@@ -112,32 +112,8 @@ impl Driver for Connection {
         parameters: &[Value<'_>],
         sink: &mut S,
     ) -> Result<Outcome> {
-        self.make_ready().await?;
-        let backslash = self.backslash();
-        let index = statement.0 as usize;
-        let Some(known) = self.statements.get_mut(index) else { return Err(unknown_statement(statement)) };
-        self.output.clear();
-        let (sequence, encoding) = match known {
-            Known::Prepared { id, kinds, is_first, .. } => {
-                check_parameters(kinds.len(), parameters.len())?;
-                let sequence = command::execute(&mut self.output, *id, parameters, kinds, *is_first);
-                *is_first = false;
-                (sequence, Encoding::Binary)
-            }
-            Known::Text(template) => {
-                check_parameters(template.parameters(), parameters.len())?;
-                let at = command::begin_query(&mut self.output);
-                if !template.write(&mut self.output, parameters, backslash) {
-                    return Err(OperationFailure::new(
-                        FailureKind::Unsupported,
-                        "SQL has no literal for NaN and infinity; use query mode prepared",
-                    ));
-                }
-                (packet::finish(&mut self.output, at, 0), Encoding::Text)
-            }
-        };
-        self.send(sequence, encoding).await?;
-        self.receive_all(Some(index), sink).await
+        self.send_execute(statement, parameters).await?;
+        self.receive_all(Some(statement.0 as usize), sink).await
     }
 
     async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
@@ -238,6 +214,47 @@ impl Connection {
         self.receive_one(None, sink).await.map(|(outcome, _)| outcome)
     }
 
+    /// Executes a prepared statement and receives the first result; a procedure's others are had by [`Self::next_result`].
+    ///
+    /// # Errors
+    /// As [`Driver::execute`].
+    pub async fn execute_first<S: RowSink>(
+        &mut self,
+        statement: Statement,
+        parameters: &[Value<'_>],
+        sink: &mut S,
+    ) -> Result<Outcome> {
+        self.send_execute(statement, parameters).await?;
+        self.receive_one(Some(statement.0 as usize), sink).await.map(|(outcome, _)| outcome)
+    }
+
+    /// Columns of the last result set that was not discarded.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.rows.columns
+    }
+
+    /// How the rows of the last answer travelled.
+    #[must_use]
+    pub fn encoding(&self) -> Encoding {
+        self.reply.encoding()
+    }
+
+    /// True when another result of the last text or procedure waits for [`Self::next_result`].
+    #[must_use]
+    pub fn has_more_results(&self) -> bool {
+        self.state == State::MoreResults
+    }
+
+    /// Parameters that a prepared statement takes; `None` when it is none of this connection.
+    #[must_use]
+    pub fn parameters(&self, statement: Statement) -> Option<usize> {
+        self.statements.get(statement.0 as usize).map(|known| match known {
+            Known::Prepared { kinds, .. } => kinds.len(),
+            Known::Text(template) => template.parameters(),
+        })
+    }
+
     /// The next result of a text of several statements, or of a procedure; `None` when there is none left.
     ///
     /// # Errors
@@ -278,6 +295,35 @@ impl Connection {
             self.stream.write_all(&self.output).await.map_err(|error| stream_failure(&error))?;
         }
         Ok(())
+    }
+
+    #[inline]
+    async fn send_execute(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<()> {
+        self.make_ready().await?;
+        let backslash = self.backslash();
+        let index = statement.0 as usize;
+        let Some(known) = self.statements.get_mut(index) else { return Err(unknown_statement(statement)) };
+        self.output.clear();
+        let (sequence, encoding) = match known {
+            Known::Prepared { id, kinds, is_first, .. } => {
+                check_parameters(kinds.len(), parameters.len())?;
+                let sequence = command::execute(&mut self.output, *id, parameters, kinds, *is_first);
+                *is_first = false;
+                (sequence, Encoding::Binary)
+            }
+            Known::Text(template) => {
+                check_parameters(template.parameters(), parameters.len())?;
+                let at = command::begin_query(&mut self.output);
+                if !template.write(&mut self.output, parameters, backslash) {
+                    return Err(OperationFailure::new(
+                        FailureKind::Unsupported,
+                        "SQL has no literal for NaN and infinity; use query mode prepared",
+                    ));
+                }
+                (packet::finish(&mut self.output, at, 0), Encoding::Text)
+            }
+        };
+        self.send(sequence, encoding).await
     }
 
     async fn prepare_on_server(&mut self, sql: &str) -> Result<Known> {

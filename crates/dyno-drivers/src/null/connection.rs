@@ -259,6 +259,7 @@ impl Connection {
                         CannedValue::Text(text) => Value::Text(text),
                     };
                     let row = CannedRow { value, columns: script.columns };
+                    sink.begin(script.columns);
                     (0..script.rows).for_each(|_| sink.row(&row));
                 }
                 Outcome { has_rows: true, rows: script.rows, affected: 0 }

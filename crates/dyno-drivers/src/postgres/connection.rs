@@ -1,6 +1,6 @@
 //! One connection: its state, and one write and one read per statement.
 
-use super::protocol::backend::TransactionStatus;
+use super::protocol::backend::{Column, TransactionStatus};
 use super::protocol::frontend::{self, Execution};
 use super::protocol::greeting::Session;
 use super::protocol::inbox::{Inbox, LENGTH_MAX, ROOM_KEPT};
@@ -39,6 +39,8 @@ pub struct Connection {
     /// Of statements that are not prepared.
     pub(super) shape: Shape,
     pub(super) fields: Vec<Field>,
+    /// Statements that are sent before their answers are awaited.
+    pub(super) pipeline: Option<Box<super::pipeline::Pipeline>>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -78,6 +80,7 @@ impl Connection {
             statements: Vec::new(),
             shape: Shape::default(),
             fields: Vec::new(),
+            pipeline: None,
         }
     }
 
@@ -91,6 +94,39 @@ impl Connection {
     #[must_use]
     pub fn transaction_status(&self) -> TransactionStatus {
         self.session.transaction
+    }
+
+    /// Columns of a statement's rows, or with `None` those of the last text.
+    #[must_use]
+    pub fn columns(&self, statement: Option<Statement>) -> &[Column] {
+        match statement.and_then(|statement| self.statements.get(statement.0 as usize)) {
+            Some(Prepared::Bound { shape, .. }) => &shape.columns,
+            _ => &self.shape.columns,
+        }
+    }
+
+    /// Parameters that a prepared statement takes; `None` when it is none of this connection.
+    #[must_use]
+    pub fn parameters(&self, statement: Statement) -> Option<usize> {
+        self.statements.get(statement.0 as usize).map(|prepared| match prepared {
+            Prepared::Bound { count, .. } => *count,
+            Prepared::Text(template) => template.parameters(),
+        })
+    }
+
+    /// Has the server forget a prepared statement. Its number is not used again on this connection.
+    ///
+    /// # Errors
+    /// When the connection is lost, or a failed transaction refuses everything but ROLLBACK.
+    pub async fn forget(&mut self, statement: Statement) -> Result<()> {
+        let index = statement.0 as usize;
+        if self.mode == QueryMode::Prepared && index < self.statements.len() {
+            self.query(&format!("DEALLOCATE s{index}"), &mut Discard).await?;
+        }
+        if let Some(known) = self.statements.get_mut(index) {
+            *known = Prepared::Text(Template::parse("", true));
+        }
+        Ok(())
     }
 
     /// True when the connection can be used for another statement.
@@ -119,6 +155,10 @@ impl Connection {
     /// Empties the send buffer for the next request, if the connection can take one.
     pub(super) fn begin(&mut self) -> Result<()> {
         match self.state {
+            State::Ready if self.pipeline.is_some() => Err(OperationFailure::new(
+                FailureKind::BadStatement,
+                "a pipeline is open on the connection; its answers must be awaited first",
+            )),
             State::Ready => {
                 self.output.clear();
                 Ok(())
@@ -182,16 +222,26 @@ impl Connection {
                     return Err(failure);
                 }
             }
-            match self.stream.read(self.inbox.room()).await {
-                Ok(0) => {
-                    self.state = State::Lost;
-                    return Err(reply.failure.take().unwrap_or_else(closed));
-                }
-                Ok(count) => self.inbox.received(count),
-                Err(error) => {
-                    self.state = State::Lost;
-                    return Err(reply.failure.take().unwrap_or_else(|| stream_failure(&error)));
-                }
+            if let Err(failure) = self.read_more().await {
+                return Err(reply.failure.take().unwrap_or(failure));
+            }
+        }
+    }
+
+    /// Waits for more bytes.
+    pub(super) async fn read_more(&mut self) -> Result<()> {
+        match self.stream.read(self.inbox.room()).await {
+            Ok(0) => {
+                self.state = State::Lost;
+                Err(closed())
+            }
+            Ok(count) => {
+                self.inbox.received(count);
+                Ok(())
+            }
+            Err(error) => {
+                self.state = State::Lost;
+                Err(stream_failure(&error))
             }
         }
     }
@@ -288,9 +338,23 @@ impl Connection {
     }
 }
 
+impl Connection {
+    /// Appends the messages of one execution without an end of the round trip, for pipelines.
+    pub(super) fn append_execution(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<()> {
+        match self.statements.get(statement.0 as usize) {
+            Some(prepared @ Prepared::Bound { .. }) => prepared.append(parameters, false, &mut self.output),
+            Some(Prepared::Text(_)) => Err(OperationFailure::new(
+                FailureKind::Unsupported,
+                "the simple query mode has no pipelines; use extended or prepared",
+            )),
+            None => Err(unprepared(statement)),
+        }
+    }
+}
+
 impl Prepared {
-    /// Appends one execution to the send buffer.
-    fn append(&self, parameters: &[Value<'_>], output: &mut Vec<u8>) -> Result<()> {
+    /// Appends one execution to the send buffer; the Sync behind it is left to the caller.
+    fn append(&self, parameters: &[Value<'_>], is_described: bool, output: &mut Vec<u8>) -> Result<()> {
         let count = match self {
             Self::Bound { count, .. } => *count,
             Self::Text(template) => template.parameters(),
@@ -302,7 +366,7 @@ impl Prepared {
             ));
         }
         match self {
-            Self::Bound { execution, types, .. } => execution.append(types, parameters, output),
+            Self::Bound { execution, types, .. } => execution.append(types, parameters, is_described, output),
             Self::Text(template) => {
                 frontend::query(output, |sql| template.append_filled(parameters, sql))
                     .map_err(|ZeroByte| zero_byte())?;
@@ -310,6 +374,11 @@ impl Prepared {
         }
         Ok(())
     }
+}
+
+fn unprepared(statement: Statement) -> OperationFailure {
+    let message = format!("statement {} was not prepared on this connection", statement.0);
+    OperationFailure::new(FailureKind::BadStatement, message)
 }
 
 fn closed() -> OperationFailure {
@@ -374,12 +443,12 @@ impl Driver for Connection {
         self.begin()?;
         let index = statement.0 as usize;
         let Some(prepared) = self.statements.get(index) else {
-            return Err(OperationFailure::new(
-                FailureKind::BadStatement,
-                format!("statement {index} was not prepared on this connection"),
-            ));
+            return Err(unprepared(statement));
         };
-        prepared.append(parameters, &mut self.output)?;
+        prepared.append(parameters, S::WANTS_NAMES, &mut self.output)?;
+        if matches!(prepared, Prepared::Bound { .. }) {
+            frontend::sync(&mut self.output);
+        }
         match prepared {
             Prepared::Bound { .. } if self.mode == QueryMode::Prepared => {
                 self.round_trip(Of::Statement(index), sink).await

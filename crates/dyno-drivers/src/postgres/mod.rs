@@ -2,7 +2,8 @@
 //!
 //! # Layout
 //! * [`connection`]: state and I/O of one connection, the driver's methods;
-//! * `connect`: the way from nothing to a connection that is logged in; `load`: COPY;
+//! * `connect`: the way from nothing to a connection that is logged in; `load`: COPY; [`pipeline`]: many
+//!   executions before their answers are awaited;
 //! * [`protocol`]: bytes in, bytes out;
 //! * [`error`]: SQLSTATE to failure kind.
 //!
@@ -21,6 +22,7 @@ mod connect;
 pub mod connection;
 pub mod error;
 mod load;
+pub mod pipeline;
 pub mod protocol;
 
 pub use connection::Connection;

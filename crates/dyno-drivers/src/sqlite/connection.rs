@@ -89,6 +89,14 @@ fn run<S: RowSink>(
     }
     let has_rows = statement.column_count() > 0;
     let changes_before = connection.total_changes();
+    if has_rows {
+        sink.begin(statement.column_count());
+        if S::WANTS_NAMES {
+            for (column, name) in statement.column_names().enumerate() {
+                sink.name(column, name);
+            }
+        }
+    }
     let mut rows = statement.raw_query();
     let mut count = 0;
     while let Some(row) = rows.next()? {

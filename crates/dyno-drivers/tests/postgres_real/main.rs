@@ -6,5 +6,6 @@ mod clients;
 mod failures;
 mod loads;
 mod logins;
+mod pipelines;
 mod server;
 mod statements;

@@ -88,6 +88,11 @@ pub trait Workload: Send + Sync + 'static {
         random: &mut Random,
     ) -> Result<()>;
 
+    /// What becomes of the client after a transaction that failed. `client` is its state after the failure.
+    fn verdict(&self, _client: &Self::Client, _failure: &OperationFailure) -> Verdict {
+        Verdict::Policy
+    }
+
     /// Reads what the audit will need.
     async fn baseline(&self, connection: &mut Connection) -> Result<Self::Baseline>;
 
@@ -97,6 +102,19 @@ pub trait Workload: Send + Sync + 'static {
         connection: &mut Connection,
         facts: &AuditFacts<'_, Self::Baseline>,
     ) -> Result<Vec<AuditCheck>>;
+}
+
+/// What becomes of a client after a transaction that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// As the retry policy says.
+    Policy,
+    /// The transaction counts as failed, the client goes on with its next one.
+    GoesOn,
+    /// The transaction counts as failed and the client ends; the others go on.
+    EndsClient,
+    /// The transaction counts as failed, and everybody stops.
+    EndsRun,
 }
 
 /// A table as the loader makes it.

@@ -3,4 +3,5 @@
 pub(crate) mod null_server;
 pub(crate) mod plan;
 pub(crate) mod report;
+pub(crate) mod sysbench;
 pub(crate) mod workloads;

@@ -83,6 +83,19 @@ impl Column {
         Ok(Self { kind, is_unsigned: flags & UNSIGNED != 0, decimals })
     }
 
+    /// The name in a column definition.
+    ///
+    /// # Errors
+    /// When it is cut off.
+    pub fn name(payload: &[u8]) -> Result<std::borrow::Cow<'_, str>> {
+        let mut cursor = Cursor::new(payload);
+        // Catalogue, database, table, original table.
+        for _ in 0..4 {
+            cursor.length_encoded_bytes()?;
+        }
+        Ok(String::from_utf8_lossy(cursor.length_encoded_bytes()?))
+    }
+
     /// True for types whose text is an integer.
     #[must_use]
     pub fn is_integer(&self) -> bool {
@@ -105,6 +118,7 @@ mod tests {
             Column::decode(payload),
             Ok(Column { kind: kind::LONG_LONG, is_unsigned: true, decimals: 0 })
         );
+        assert_eq!(Column::name(payload).as_deref(), Ok("id"));
         for end in 0..payload.len() - 2 {
             assert!(Column::decode(&payload[..end]).is_err(), "{end}");
         }

@@ -165,6 +165,12 @@ impl Reply {
         self.has_new_columns
     }
 
+    /// How its rows travel.
+    #[must_use]
+    pub fn encoding(&self) -> Encoding {
+        self.encoding
+    }
+
     /// True when the present result is a result set.
     #[must_use]
     pub fn has_rows(&self) -> bool {
@@ -218,6 +224,10 @@ impl Reply {
                         return self.finish_rows(payload);
                     }
                     self.rows += 1;
+                    if S::KEEPS_RAW {
+                        sink.raw(payload);
+                        continue;
+                    }
                     let row = space.decoder.decode(payload, &space.columns, self.encoding)?;
                     sink.row(&row);
                 }
@@ -226,6 +236,10 @@ impl Reply {
                     if let Some(progress) = self.head(input.payload(span), space, cached, S::DISCARDS)? {
                         return Ok(progress);
                     }
+                    sink.begin(match self.state {
+                        State::Columns(count) => count as usize,
+                        _ => cached.len(),
+                    });
                 }
                 State::Columns(left) => {
                     let Some(span) = input.pop()? else { return Ok(Progress::NeedMore) };
@@ -235,6 +249,9 @@ impl Reply {
                     }
                     if !S::DISCARDS || self.has_new_columns {
                         space.columns.push(Column::decode(payload)?);
+                        if S::WANTS_NAMES {
+                            sink.name(space.columns.len() - 1, &Column::name(payload)?);
+                        }
                     }
                     self.state = if left > 1 { State::Columns(left - 1) } else { self.behind_columns() };
                 }

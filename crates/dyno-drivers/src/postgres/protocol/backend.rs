@@ -249,6 +249,19 @@ pub fn row_description(body: &[u8], columns: &mut Vec<Column>) -> Result<(), Mal
     Ok(())
 }
 
+/// Tells the names of the columns of RowDescription, in their order.
+///
+/// # Errors
+/// When the body is shorter than its count says.
+pub fn column_names(body: &[u8], mut tell: impl FnMut(usize, &str)) -> Result<(), Malformed> {
+    let mut reader = Reader::new(body);
+    for column in 0..reader.count()? {
+        tell(column, &String::from_utf8_lossy(reader.text()?));
+        reader.take(18)?; // everything else that is said of it
+    }
+    Ok(())
+}
+
 /// Decodes ParameterDescription into `types`, whose former contents are dropped.
 ///
 /// # Errors

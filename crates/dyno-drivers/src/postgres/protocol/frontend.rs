@@ -99,6 +99,11 @@ pub fn close_statement(name: &str, bytes: &mut Vec<u8>) {
     });
 }
 
+/// Asks the server to send what it has, without ending the round trip.
+pub fn flush(bytes: &mut Vec<u8>) {
+    message(b'H', bytes, |_| {});
+}
+
 /// Ends a round trip of the extended protocol: the server answers everything and says ReadyForQuery.
 pub fn sync(bytes: &mut Vec<u8>) {
     message(b'S', bytes, |_| {});
@@ -119,8 +124,8 @@ pub fn copy_fail(reason: &str, bytes: &mut Vec<u8>) {
     message(b'f', bytes, |bytes| text(reason.as_bytes(), bytes));
 }
 
-/// What of one execution is the same every time: the statement's name before the values, result formats and the
-/// messages after them. Made once, so that an execution only copies it.
+/// What of one execution is the same every time: the statement's name before the values and the result formats after
+/// them. Made once, so that an execution only copies it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Execution {
     /// Messages before Bind: none, or Parse where statements are parsed anew each time.
@@ -129,8 +134,8 @@ pub struct Execution {
     names: Vec<u8>,
     /// Bind's result formats.
     formats: Vec<u8>,
-    /// Execute and Sync, perhaps with Describe before them.
-    after: Vec<u8>,
+    /// True when the columns are asked for at each execution.
+    describes: bool,
 }
 
 impl Execution {
@@ -139,9 +144,7 @@ impl Execution {
     pub fn prepared(name: &str, columns: &[Column]) -> Self {
         let mut names = vec![0];
         text(name.as_bytes(), &mut names);
-        let mut after = Vec::new();
-        execute_and_sync(&mut after);
-        Self { before: Vec::new(), names, formats: result_formats(columns), after }.shrunk()
+        Self { before: Vec::new(), names, formats: result_formats(columns), describes: false }.shrunk()
     }
 
     /// Parses and executes a statement without a name; rows come as text. `describes` asks for the columns too.
@@ -149,50 +152,49 @@ impl Execution {
     pub fn unnamed(sql: &str, describes: bool) -> Self {
         let mut before = Vec::new();
         parse("", sql, &mut before);
-        let mut after = Vec::new();
-        if describes {
-            message(b'D', &mut after, |bytes| bytes.extend_from_slice(b"P\0"));
-        }
-        execute_and_sync(&mut after);
-        Self { before, names: vec![0, 0], formats: result_formats(&[]), after }.shrunk()
+        Self { before, names: vec![0, 0], formats: result_formats(&[]), describes }.shrunk()
     }
 
     /// Gives spare room back: it lives as long as its connection, and there may be thousands.
     fn shrunk(mut self) -> Self {
-        for part in [&mut self.before, &mut self.names, &mut self.formats, &mut self.after] {
+        for part in [&mut self.before, &mut self.names, &mut self.formats] {
             part.shrink_to_fit();
         }
         self
     }
 
-    /// Appends all messages of one execution.
-    pub fn append(&self, types: &[ParameterType], values: &[Value<'_>], bytes: &mut Vec<u8>) {
+    /// Appends all messages of one execution but the Sync that ends a round trip. `is_described` asks for the columns, whatever
+    /// the execution does by itself.
+    pub fn append(
+        &self,
+        types: &[ParameterType],
+        values: &[Value<'_>],
+        is_described: bool,
+        bytes: &mut Vec<u8>,
+    ) {
         bytes.extend_from_slice(&self.before);
         message(b'B', bytes, |bytes| {
             bytes.extend_from_slice(&self.names);
             parameter::append(types, values, bytes);
             bytes.extend_from_slice(&self.formats);
         });
-        bytes.extend_from_slice(&self.after);
+        if self.describes || is_described {
+            bytes.extend_from_slice(b"D\0\0\0\x06P\0");
+        }
+        // The unnamed portal, without a limit of rows.
+        bytes.extend_from_slice(b"E\0\0\0\x09\0\0\0\0\0");
     }
 
     /// From now on the columns are known and not asked for any more.
     pub fn stop_describing(&mut self) {
-        self.after.clear();
-        execute_and_sync(&mut self.after);
+        self.describes = false;
     }
 
     /// Bytes of memory held.
     #[must_use]
     pub fn capacity(&self) -> usize {
-        self.before.capacity() + self.names.capacity() + self.formats.capacity() + self.after.capacity()
+        self.before.capacity() + self.names.capacity() + self.formats.capacity()
     }
-}
-
-fn execute_and_sync(bytes: &mut Vec<u8>) {
-    // The unnamed portal, without a limit of rows.
-    message(b'E', bytes, |bytes| bytes.extend_from_slice(&[0; 5]));
-    sync(bytes);
 }
 
 /// The formats of the columns; none at all when every one is text, a single one when every one is binary.
@@ -221,7 +223,8 @@ mod tests {
         let columns = [Column { type_oid: oid::INT4, is_binary: true }];
         let execution = Execution::prepared("s0", &columns);
         let mut bytes = Vec::new();
-        execution.append(&[ParameterType::Int4], &[Value::Integer(7)], &mut bytes);
+        execution.append(&[ParameterType::Int4], &[Value::Integer(7)], false, &mut bytes);
+        sync(&mut bytes);
         let mut expected = vec![b'B', 0, 0, 0, 26, 0, b's', b'0', 0];
         expected.extend([0, 1, 0, 1, 0, 1, 0, 0, 0, 4, 0, 0, 0, 7]); // formats, count, value
         expected.extend([0, 1, 0, 1]); // all columns binary
@@ -232,7 +235,8 @@ mod tests {
     #[test]
     fn an_unnamed_execution_parses_first_and_describes_when_asked() {
         let mut bytes = Vec::new();
-        Execution::unnamed("SELECT 1", true).append(&[], &[], &mut bytes);
+        Execution::unnamed("SELECT 1", true).append(&[], &[], false, &mut bytes);
+        sync(&mut bytes);
         let mut expected = b"P\0\0\0\x10\0SELECT 1\0\0\0".to_vec();
         expected.extend(b"B\0\0\0\x0c\0\0\0\0\0\0\0\0");
         expected.extend(b"D\0\0\0\x06P\0E\0\0\0\x09\0\0\0\0\0S\0\0\0\x04");

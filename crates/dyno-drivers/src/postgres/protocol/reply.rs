@@ -62,6 +62,8 @@ pub struct Reply {
     pub failure: Option<OperationFailure>,
     /// The value of `standard_conforming_strings`, if it changed meanwhile.
     pub standard_strings: Option<bool>,
+    /// Executions that were answered with success.
+    pub completed: u64,
 }
 
 impl Reply {
@@ -83,10 +85,21 @@ impl Reply {
             let Some(frame) = inbox.next_frame()? else { return Ok(Progress::More) };
             if frame.tag == b'D' {
                 self.outcome.rows += 1;
+                if S::KEEPS_RAW {
+                    sink.raw(frame.body);
+                    continue;
+                }
                 sink.row(&DataRow::decode(frame.body, &shape.columns, fields)?);
                 continue;
             }
+            let (is_description, body) = (frame.tag == b'T', frame.body);
             match self.control(frame, shape)? {
+                Progress::More if is_description => {
+                    sink.begin(shape.columns.len());
+                    if S::WANTS_NAMES {
+                        backend::column_names(body, |column, name| sink.name(column, name))?;
+                    }
+                }
                 Progress::More => {}
                 end => return Ok(end),
             }
@@ -100,7 +113,11 @@ impl Reply {
                 self.outcome.has_rows = shape.returns_rows;
                 return Ok(Progress::Ready(backend::ready(frame.body)?));
             }
-            b'C' => self.outcome.affected += backend::affected(frame.body),
+            b'C' => {
+                self.outcome.affected += backend::affected(frame.body);
+                self.completed += 1;
+            }
+            b'I' | b's' => self.completed += 1,
             b'T' => {
                 backend::row_description(frame.body, &mut shape.columns)?;
                 shape.returns_rows = true;
@@ -124,9 +141,9 @@ impl Reply {
                 }
             }
             b'G' => return Ok(Progress::CopyIn),
-            // ParseComplete, BindComplete, CloseComplete, EmptyQuery, PortalSuspended, NoticeResponse, NotificationResponse,
-            // and a COPY to here, whose data nobody asked to see: CopyOutResponse, CopyData, CopyDone.
-            b'1' | b'2' | b'3' | b'I' | b's' | b'N' | b'A' | b'H' | b'd' | b'c' => {}
+            // ParseComplete, BindComplete, CloseComplete, NoticeResponse, NotificationResponse, and a COPY to here, whose data
+            // nobody asked to see: CopyOutResponse, CopyData, CopyDone.
+            b'1' | b'2' | b'3' | b'N' | b'A' | b'H' | b'd' | b'c' => {}
             other => {
                 return Err(Malformed {
                     what: "a message that has no place in a reply, its letter is",

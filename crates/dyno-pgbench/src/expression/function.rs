@@ -1,0 +1,103 @@
+//! Functions and operators.
+
+/// Everything that can be called. Operators are functions too; `>` and `>=` are `<` and `<=` with the sides exchanged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Function {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+    Modulo,
+    BitAnd,
+    BitOr,
+    BitXor,
+    ShiftLeft,
+    ShiftRight,
+    Equal,
+    NotEqual,
+    Less,
+    LessOrEqual,
+    /// `x IS y`, for NULL and booleans.
+    Is,
+    Not,
+    /// Evaluates its right side only when it must.
+    And,
+    /// Evaluates its right side only when it must.
+    Or,
+    /// Condition, value, condition, value, ..., value otherwise.
+    Case,
+    Absolute,
+    Debug,
+    Double,
+    Exponential,
+    Fnv1a,
+    Greatest,
+    Integer,
+    Least,
+    Logarithm,
+    Murmur2,
+    Permute,
+    Pi,
+    Power,
+    Random,
+    RandomExponential,
+    RandomGaussian,
+    RandomZipfian,
+    SquareRoot,
+}
+
+/// How many arguments a function takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arity {
+    /// So many.
+    Exactly(usize),
+    /// At least one.
+    Some,
+    /// So many, or one less: the seed is then that of the run.
+    Seeded(usize),
+}
+
+/// The functions that scripts name.
+const NAMED: [(&str, Function, Arity); 21] = [
+    ("abs", Function::Absolute, Arity::Exactly(1)),
+    ("debug", Function::Debug, Arity::Exactly(1)),
+    ("double", Function::Double, Arity::Exactly(1)),
+    ("exp", Function::Exponential, Arity::Exactly(1)),
+    ("greatest", Function::Greatest, Arity::Some),
+    ("hash", Function::Murmur2, Arity::Seeded(2)),
+    ("hash_fnv1a", Function::Fnv1a, Arity::Seeded(2)),
+    ("hash_murmur2", Function::Murmur2, Arity::Seeded(2)),
+    ("int", Function::Integer, Arity::Exactly(1)),
+    ("least", Function::Least, Arity::Some),
+    ("ln", Function::Logarithm, Arity::Exactly(1)),
+    ("mod", Function::Modulo, Arity::Exactly(2)),
+    ("permute", Function::Permute, Arity::Seeded(3)),
+    ("pi", Function::Pi, Arity::Exactly(0)),
+    ("pow", Function::Power, Arity::Exactly(2)),
+    ("power", Function::Power, Arity::Exactly(2)),
+    ("random", Function::Random, Arity::Exactly(2)),
+    ("random_exponential", Function::RandomExponential, Arity::Exactly(3)),
+    ("random_gaussian", Function::RandomGaussian, Arity::Exactly(3)),
+    ("random_zipfian", Function::RandomZipfian, Arity::Exactly(3)),
+    ("sqrt", Function::SquareRoot, Arity::Exactly(1)),
+];
+
+/// The function of a name, in capital letters or not.
+#[must_use]
+pub fn find(name: &str) -> Option<(Function, Arity)> {
+    NAMED
+        .iter()
+        .find(|(known, ..)| known.eq_ignore_ascii_case(name))
+        .map(|(_, function, arity)| (*function, *arity))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_found_in_any_case() {
+        assert_eq!(find("Random_Zipfian"), Some((Function::RandomZipfian, Arity::Exactly(3))));
+        assert_eq!(find("nothing"), None);
+    }
+}

@@ -1,0 +1,199 @@
+//! Words and signs of an expression. It ends with its line, unless a backslash stands before the line's end.
+
+use super::value::Value;
+use crate::variables::{continues_name, starts_name};
+
+/// A word or sign.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Token<'s> {
+    /// A number, boolean or NULL.
+    Constant(Value),
+    /// The digits 9223372036854775808, which are an integer only after a minus.
+    BeyondInteger,
+    /// `:name`
+    Variable(&'s str),
+    /// A name that is no keyword.
+    Name(&'s str),
+    /// A keyword or sign, keywords in small letters.
+    Sign(&'static str),
+    /// The end of the line or of the script.
+    End,
+}
+
+/// What cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unreadable {
+    /// What is wrong.
+    pub message: &'static str,
+    /// The text it is about.
+    pub text: String,
+}
+
+const KEYWORDS: [&str; 11] =
+    ["and", "or", "not", "is", "isnull", "notnull", "case", "when", "then", "else", "end"];
+
+/// Longer signs stand before their beginnings.
+const SIGNS: [&str; 21] = [
+    "<<", ">>", "<>", "<=", ">=", "!=", "+", "-", "*", "/", "%", "=", "<", ">", "|", "&", "#", "~", "(", ")",
+    ",",
+];
+
+/// Reads a script from a place on.
+#[derive(Debug, Clone)]
+pub struct Lexer<'s> {
+    source: &'s str,
+    at: usize,
+}
+
+impl<'s> Lexer<'s> {
+    /// Reads from a place of the script on.
+    #[must_use]
+    pub fn new(source: &'s str, at: usize) -> Self {
+        Self { source, at }
+    }
+
+    /// Where reading has come to: behind the last token.
+    #[must_use]
+    pub fn at(&self) -> usize {
+        self.at
+    }
+
+    fn rest(&self) -> &'s [u8] {
+        &self.source.as_bytes()[self.at..]
+    }
+
+    fn skip_blanks(&mut self) {
+        loop {
+            let rest = self.rest();
+            match rest.first() {
+                Some(b'\\') if rest.starts_with(b"\\\n") => self.at += 2,
+                Some(b'\\') if rest.starts_with(b"\\\r\n") => self.at += 3,
+                Some(b' ' | b'\t' | b'\r' | 0x0b | 0x0c) => self.at += 1,
+                _ => return,
+            }
+        }
+    }
+
+    /// The next token.
+    ///
+    /// # Errors
+    /// When a character has no place in an expression, or a constant is too large.
+    pub fn next_token(&mut self) -> Result<Token<'s>, Unreadable> {
+        self.skip_blanks();
+        let rest = self.rest();
+        let Some(&first) = rest.first() else { return Ok(Token::End) };
+        if first == b'\n' {
+            self.at += 1;
+            return Ok(Token::End);
+        }
+        let digits = |from: usize| rest[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        if first.is_ascii_digit() || first == b'.' && digits(1) > 0 {
+            return self.number();
+        }
+        if first == b':' && rest.get(1).copied().is_some_and(starts_name) {
+            self.at += 1;
+            return Ok(Token::Variable(self.word()));
+        }
+        if first.is_ascii_alphabetic() || first == b'_' || first >= 0x80 {
+            return Ok(keyword_or_name(self.word()));
+        }
+        if let Some(sign) = SIGNS.iter().find(|sign| rest.starts_with(sign.as_bytes())) {
+            self.at += sign.len();
+            return Ok(Token::Sign(if *sign == "!=" { "<>" } else { sign }));
+        }
+        self.at += 1;
+        Err(Unreadable { message: "unexpected character", text: char::from(first).to_string() })
+    }
+
+    fn word(&mut self) -> &'s str {
+        let start = self.at;
+        self.at += self.rest().iter().take_while(|byte| continues_name(**byte)).count();
+        &self.source[start..self.at]
+    }
+
+    fn number(&mut self) -> Result<Token<'s>, Unreadable> {
+        let rest = self.rest();
+        let digits = |from: usize| rest[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let mut length = digits(0);
+        let mut is_double = false;
+        if rest.get(length) == Some(&b'.') {
+            is_double = true;
+            length += 1 + digits(length + 1);
+        }
+        if matches!(rest.get(length), Some(b'e' | b'E')) {
+            let sign = usize::from(matches!(rest.get(length + 1), Some(b'+' | b'-')));
+            let exponent = digits(length + 1 + sign);
+            if exponent > 0 {
+                is_double = true;
+                length += 1 + sign + exponent;
+            }
+        }
+        let text = &self.source[self.at..self.at + length];
+        self.at += length;
+        let overflow = |message| Unreadable { message, text: text.to_owned() };
+        if is_double {
+            let value: f64 = text.parse().map_err(|_| overflow("double constant overflow"))?;
+            if value.is_infinite() {
+                return Err(overflow("double constant overflow"));
+            }
+            return Ok(Token::Constant(Value::Double(value)));
+        }
+        if text == "9223372036854775808" {
+            return Ok(Token::BeyondInteger);
+        }
+        let value = text.parse().map_err(|_| overflow("bigint constant overflow"))?;
+        Ok(Token::Constant(Value::Integer(value)))
+    }
+}
+
+fn keyword_or_name(word: &str) -> Token<'_> {
+    match word.to_ascii_lowercase().as_str() {
+        "null" => Token::Constant(Value::Null),
+        "true" => Token::Constant(Value::Boolean(true)),
+        "false" => Token::Constant(Value::Boolean(false)),
+        small => match KEYWORDS.iter().find(|keyword| **keyword == small) {
+            Some(keyword) => Token::Sign(keyword),
+            None => Token::Name(word),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(source: &str) -> Vec<Token<'_>> {
+        let mut lexer = Lexer::new(source, 0);
+        let mut all = Vec::new();
+        loop {
+            let token = lexer.next_token().unwrap();
+            if token == Token::End {
+                return all;
+            }
+            all.push(token);
+        }
+    }
+
+    #[test]
+    fn an_expression_is_cut_into_words_and_signs() {
+        let expected = vec![
+            Token::Constant(Value::Integer(1)),
+            Token::Sign("<<"),
+            Token::Variable("x_1"),
+            Token::Sign("<>"),
+            Token::Constant(Value::Double(0.5)),
+            Token::Sign("and"),
+            Token::Name("Random"),
+            Token::Sign("("),
+            Token::Constant(Value::Double(2e3)),
+            Token::Sign(")"),
+        ];
+        assert_eq!(tokens("1<<:x_1 != .5 AND Random(2e3)"), expected);
+        assert_eq!(tokens("1.e"), [Token::Constant(Value::Double(1.0)), Token::Name("e")]);
+    }
+
+    #[test]
+    fn a_backslash_before_the_end_of_a_line_goes_on() {
+        assert_eq!(tokens("1 \\\n 2 \\\r\n3\n4").len(), 3);
+    }
+}

@@ -1,0 +1,356 @@
+//! The grammar of expressions, by precedence climbing.
+//!
+//! From loosest to tightest: OR; AND; NOT; IS, ISNULL, NOTNULL; comparisons, which do not chain; `| # & << >>`; `+ -`;
+//! `* / %`; signs and `~`.
+
+use super::function::{Arity, Function, find};
+use super::lexer::{Lexer, Token};
+use super::{Expression, Value};
+use crate::variables::Names;
+
+/// Variable with the seed of hashes and permutations that name none.
+pub const DEFAULT_SEED: &str = "default_seed";
+
+/// Why an expression is none.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SyntaxError {
+    /// What is wrong.
+    pub message: String,
+    /// The last character that was read.
+    pub at: usize,
+}
+
+/// Reads one expression up to the end of its line; returns it with the place where the line ends.
+///
+/// # Errors
+/// When it is none.
+pub fn parse(source: &str, at: usize, names: &mut Names) -> Result<(Expression, usize), SyntaxError> {
+    let lexer = Lexer::new(source, at);
+    let mut parser = Parser { lexer, next: Token::End, names };
+    parser.advance()?;
+    let expression = parser.expression(Level::Or)?;
+    match parser.next {
+        Token::End => Ok((expression, parser.lexer.at())),
+        _ => Err(parser.error("syntax error")),
+    }
+}
+
+/// How tightly an operator binds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Level {
+    Or,
+    And,
+    Not,
+    Is,
+    Compare,
+    Bits,
+    Add,
+    Multiply,
+    Unary,
+}
+
+impl Level {
+    fn tighter(self) -> Self {
+        match self {
+            Self::Or => Self::And,
+            Self::And => Self::Not,
+            Self::Not => Self::Is,
+            Self::Is => Self::Compare,
+            Self::Compare => Self::Bits,
+            Self::Bits => Self::Add,
+            Self::Add => Self::Multiply,
+            Self::Multiply | Self::Unary => Self::Unary,
+        }
+    }
+}
+
+/// An operator between two operands: how tightly it binds, its function, and whether the sides are exchanged.
+fn operator(sign: &str) -> Option<(Level, Function, bool)> {
+    Some(match sign {
+        "or" => (Level::Or, Function::Or, false),
+        "and" => (Level::And, Function::And, false),
+        "<" => (Level::Compare, Function::Less, false),
+        "<=" => (Level::Compare, Function::LessOrEqual, false),
+        ">" => (Level::Compare, Function::Less, true),
+        ">=" => (Level::Compare, Function::LessOrEqual, true),
+        "=" => (Level::Compare, Function::Equal, false),
+        "<>" => (Level::Compare, Function::NotEqual, false),
+        "|" => (Level::Bits, Function::BitOr, false),
+        "#" => (Level::Bits, Function::BitXor, false),
+        "&" => (Level::Bits, Function::BitAnd, false),
+        "<<" => (Level::Bits, Function::ShiftLeft, false),
+        ">>" => (Level::Bits, Function::ShiftRight, false),
+        "+" => (Level::Add, Function::Add, false),
+        "-" => (Level::Add, Function::Subtract, false),
+        "*" => (Level::Multiply, Function::Multiply, false),
+        "/" => (Level::Multiply, Function::Divide, false),
+        "%" => (Level::Multiply, Function::Modulo, false),
+        _ => return None,
+    })
+}
+
+fn call(function: Function, arguments: impl Into<Box<[Expression]>>) -> Expression {
+    Expression::Call(function, arguments.into())
+}
+
+fn integer(value: i64) -> Expression {
+    Expression::Constant(Value::Integer(value))
+}
+
+struct Parser<'s, 'n> {
+    lexer: Lexer<'s>,
+    next: Token<'s>,
+    names: &'n mut Names,
+}
+
+type Parsed = Result<Expression, SyntaxError>;
+
+impl<'s> Parser<'s, '_> {
+    fn error(&self, message: impl Into<String>) -> SyntaxError {
+        SyntaxError { message: message.into(), at: self.lexer.at().saturating_sub(1) }
+    }
+
+    fn advance(&mut self) -> Result<Token<'s>, SyntaxError> {
+        let next = self.lexer.next_token().map_err(|unreadable| SyntaxError {
+            message: format!("{} ({})", unreadable.message, unreadable.text),
+            at: self.lexer.at() - 1,
+        })?;
+        Ok(std::mem::replace(&mut self.next, next))
+    }
+
+    fn accept(&mut self, sign: &str) -> Result<bool, SyntaxError> {
+        let is_it = matches!(self.next, Token::Sign(next) if next == sign);
+        if is_it {
+            self.advance()?;
+        }
+        Ok(is_it)
+    }
+
+    fn expect(&mut self, sign: &str) -> Result<(), SyntaxError> {
+        if self.accept(sign)? { Ok(()) } else { Err(self.error("syntax error")) }
+    }
+
+    /// Everything that binds at least as tightly as `level`.
+    fn expression(&mut self, level: Level) -> Parsed {
+        let mut left = self.operand()?;
+        let mut was_comparison = false;
+        while let Token::Sign(sign) = self.next {
+            if matches!(sign, "is" | "isnull" | "notnull") && level <= Level::Is {
+                self.advance()?;
+                left = self.is(sign, left)?;
+                was_comparison = false;
+                continue;
+            }
+            let Some((binding, function, is_exchanged)) = operator(sign) else { break };
+            if binding < level {
+                break;
+            }
+            if binding == Level::Compare && was_comparison {
+                return Err(self.error("syntax error"));
+            }
+            self.advance()?;
+            let right = self.expression(binding.tighter())?;
+            left = call(function, if is_exchanged { [right, left] } else { [left, right] });
+            was_comparison = binding == Level::Compare;
+        }
+        Ok(left)
+    }
+
+    /// What follows `x IS`, `x ISNULL`, `x NOTNULL`.
+    fn is(&mut self, sign: &str, left: Expression) -> Parsed {
+        let (value, is_negated) = match sign {
+            "isnull" => (Value::Null, false),
+            "notnull" => (Value::Null, true),
+            _ => {
+                let is_negated = self.accept("not")?;
+                match self.next {
+                    Token::Constant(value @ (Value::Null | Value::Boolean(_))) => {
+                        self.advance()?;
+                        (value, is_negated)
+                    }
+                    _ => return Err(self.error("syntax error")),
+                }
+            }
+        };
+        let is = call(Function::Is, [left, Expression::Constant(value)]);
+        Ok(if is_negated { call(Function::Not, [is]) } else { is })
+    }
+
+    fn operand(&mut self) -> Parsed {
+        if matches!(self.next, Token::End | Token::BeyondInteger) {
+            return Err(self.error("syntax error"));
+        }
+        match self.next.clone() {
+            Token::Constant(value) => {
+                self.advance()?;
+                Ok(Expression::Constant(value))
+            }
+            Token::Variable(name) => {
+                let slot = self.names.slot(name);
+                self.advance()?;
+                Ok(Expression::Variable(slot))
+            }
+            Token::Name(name) => self.function(name),
+            Token::Sign(sign) => self.prefixed(sign),
+            Token::BeyondInteger | Token::End => unreachable!("refused above"),
+        }
+    }
+
+    fn prefixed(&mut self, sign: &str) -> Parsed {
+        if !matches!(sign, "(" | "+" | "-" | "~" | "not" | "case") {
+            return Err(self.error("syntax error"));
+        }
+        self.advance()?;
+        match sign {
+            "(" => {
+                let inner = self.expression(Level::Or)?;
+                self.expect(")")?;
+                Ok(inner)
+            }
+            "+" => self.expression(Level::Unary),
+            "-" if self.next == Token::BeyondInteger => {
+                self.advance()?;
+                Ok(integer(i64::MIN))
+            }
+            "-" => Ok(call(Function::Subtract, [integer(0), self.expression(Level::Unary)?])),
+            "~" => Ok(call(Function::BitXor, [integer(-1), self.expression(Level::Unary)?])),
+            "not" => Ok(call(Function::Not, [self.expression(Level::Not)?])),
+            _ => self.case(),
+        }
+    }
+
+    /// What follows CASE.
+    fn case(&mut self) -> Parsed {
+        let mut parts = Vec::new();
+        while self.accept("when")? {
+            parts.push(self.expression(Level::Or)?);
+            self.expect("then")?;
+            parts.push(self.expression(Level::Or)?);
+        }
+        if parts.is_empty() {
+            return Err(self.error("syntax error"));
+        }
+        let otherwise = if self.accept("else")? {
+            self.expression(Level::Or)?
+        } else {
+            Expression::Constant(Value::Null)
+        };
+        parts.push(otherwise);
+        self.expect("end")?;
+        Ok(call(Function::Case, parts))
+    }
+
+    fn function(&mut self, name: &str) -> Parsed {
+        let Some((function, arity)) = find(name) else {
+            return Err(self.error(format!("unexpected function name ({name})")));
+        };
+        self.advance()?;
+        self.expect("(")?;
+        let mut arguments = Vec::new();
+        if !matches!(self.next, Token::Sign(")")) {
+            arguments.push(self.expression(Level::Or)?);
+            while self.accept(",")? {
+                arguments.push(self.expression(Level::Or)?);
+            }
+        }
+        if !matches!(self.next, Token::Sign(")")) {
+            return Err(self.error("syntax error"));
+        }
+        let is_right = match arity {
+            Arity::Exactly(count) => arguments.len() == count,
+            Arity::Some => !arguments.is_empty(),
+            Arity::Seeded(count) => arguments.len() == count || arguments.len() + 1 == count,
+        };
+        if !is_right {
+            let what = if arity == Arity::Some {
+                "at least one argument expected"
+            } else {
+                "unexpected number of arguments"
+            };
+            return Err(self.error(format!("{what} ({name})")));
+        }
+        if let Arity::Seeded(count) = arity
+            && arguments.len() < count
+        {
+            arguments.push(Expression::Variable(self.names.slot(DEFAULT_SEED)));
+        }
+        self.advance()?;
+        Ok(call(function, arguments))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The expression in brackets, to see what binds to what.
+    fn shape(source: &str) -> String {
+        fn show(expression: &Expression) -> String {
+            match expression {
+                Expression::Constant(value) => value.to_string(),
+                Expression::Variable(_) => "v".to_owned(),
+                Expression::Call(function, arguments) => {
+                    let arguments: Vec<String> = arguments.iter().map(show).collect();
+                    format!("{function:?}({})", arguments.join(" "))
+                }
+            }
+        }
+        match parse(source, 0, &mut Names::default()) {
+            Ok((expression, _)) => show(&expression),
+            Err(error) => format!("{} at {}", error.message, error.at),
+        }
+    }
+
+    #[test]
+    fn operators_bind_as_they_do_in_pgbench() {
+        let cases = [
+            ("1 + 2 * 3", "Add(1 Multiply(2 3))"),
+            ("1 - 2 - 3", "Subtract(Subtract(1 2) 3)"),
+            ("-2 % 3", "Modulo(Subtract(0 2) 3)"),
+            ("1 + 2 < 3 | 4", "Less(Add(1 2) BitOr(3 4))"),
+            ("1 > 2", "Less(2 1)"),
+            ("not 1 = 2", "Not(Equal(1 2))"),
+            ("1 = 2 is null", "Is(Equal(1 2) NULL)"),
+            ("not :x is not true and true", "And(Not(Not(Is(v true))) true)"),
+            ("true or false and true", "Or(true And(false true))"),
+            ("~1 << 2", "ShiftLeft(BitXor(-1 1) 2)"),
+            ("1 is null is null", "Is(Is(1 NULL) NULL)"),
+            (":x isnull or :x notnull", "Or(Is(v NULL) Not(Is(v NULL)))"),
+            ("- 9223372036854775808", "-9223372036854775808"),
+            ("case when 1 then 2 end", "Case(1 2 NULL)"),
+            ("case when 1 then 2 when 3 then 4 else 5 end", "Case(1 2 3 4 5)"),
+            ("hash(1)", "Murmur2(1 v)"),
+            ("permute(1,2,3)", "Permute(1 2 3)"),
+            ("(1 + 2) * 3", "Multiply(Add(1 2) 3)"),
+            ("1 = not true", "Equal(1 Not(true))"),
+        ];
+        for (source, expected) in cases {
+            assert_eq!(shape(source), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn errors_point_at_the_last_character_read() {
+        let cases = [
+            ("1 +\n", "syntax error at 3"),
+            ("1 + * 2", "syntax error at 4"),
+            ("foo(1)", "unexpected function name (foo) at 2"),
+            ("abs(1,2)", "unexpected number of arguments (abs) at 7"),
+            ("least()", "at least one argument expected (least) at 6"),
+            ("hash()", "unexpected number of arguments (hash) at 5"),
+            ("case when 1 end", "syntax error at 14"),
+            ("99999999999999999999", "bigint constant overflow (99999999999999999999) at 19"),
+            ("9223372036854775808", "syntax error at 18"),
+            ("1e999", "double constant overflow (1e999) at 4"),
+            ("5 $ 3", "unexpected character ($) at 2"),
+            ("1 < 2 < 3", "syntax error at 6"),
+            ("(1 + 2\n", "syntax error at 6"),
+            ("1 2", "syntax error at 2"),
+            ("1 +", "syntax error at 2"),
+            ("1 is 5", "syntax error at 5"),
+        ];
+        for (source, expected) in cases {
+            assert_eq!(shape(source), expected, "{source}");
+        }
+    }
+}

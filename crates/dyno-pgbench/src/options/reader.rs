@@ -1,0 +1,509 @@
+//! What each option means, within which limits, and which go together.
+
+use super::arguments::{Argument, Spec, cut, spec};
+use super::help;
+use super::{
+    Address, Initialisation, Length, Log, PartitionMethod, Request, Run, Seed, Source, Step, UsageError,
+};
+use crate::script::builtin;
+use crate::variables::is_name;
+use dyno_model::target::QueryMode;
+use std::path::PathBuf;
+
+/// Largest value of options that are numbers, as in C.
+const INT_MAX: i64 = 2_147_483_647;
+/// Transactions of each client when nothing is said.
+const TRANSACTIONS_DEFAULT: u64 = 10;
+
+/// All options.
+const SPECS: [Spec; 49] = [
+    spec(Some('b'), "builtin", true),
+    spec(Some('c'), "client", true),
+    spec(Some('C'), "connect", false),
+    spec(None, "debug", false),
+    spec(Some('d'), "dbname", true),
+    spec(Some('D'), "define", true),
+    spec(Some('f'), "file", true),
+    spec(Some('F'), "fillfactor", true),
+    spec(Some('h'), "host", true),
+    spec(Some('i'), "initialize", false),
+    spec(Some('I'), "init-steps", true),
+    spec(Some('j'), "jobs", true),
+    spec(Some('l'), "log", false),
+    spec(Some('L'), "latency-limit", true),
+    spec(Some('n'), "no-vacuum", false),
+    spec(Some('p'), "port", true),
+    spec(Some('P'), "progress", true),
+    spec(Some('M'), "protocol", true),
+    spec(Some('q'), "quiet", false),
+    spec(Some('r'), "report-per-command", false),
+    spec(Some('R'), "rate", true),
+    spec(Some('s'), "scale", true),
+    spec(Some('S'), "select-only", false),
+    spec(Some('N'), "skip-some-updates", false),
+    spec(Some('T'), "time", true),
+    spec(Some('t'), "transactions", true),
+    spec(Some('U'), "username", true),
+    spec(Some('v'), "vacuum-all", false),
+    spec(Some('V'), "version", false),
+    spec(Some('?'), "help", false),
+    spec(None, "unlogged-tables", false),
+    spec(None, "tablespace", true),
+    spec(None, "index-tablespace", true),
+    spec(None, "sampling-rate", true),
+    spec(None, "aggregate-interval", true),
+    spec(None, "progress-timestamp", false),
+    spec(None, "log-prefix", true),
+    spec(None, "foreign-keys", false),
+    spec(None, "random-seed", true),
+    spec(None, "show-script", true),
+    spec(None, "partitions", true),
+    spec(None, "partition-method", true),
+    spec(None, "failures-detailed", false),
+    spec(None, "max-tries", true),
+    spec(None, "verbose-errors", false),
+    spec(None, "exit-on-abort", false),
+    spec(None, "report-latencies", false), // name of -r before version 15
+    spec(None, "results", true),           // ours
+    spec(None, "url", true),               // ours
+];
+
+/// Options that have a meaning with `-i` only.
+const OF_INITIALISATION: [&str; 9] = [
+    "init-steps",
+    "fillfactor",
+    "quiet",
+    "unlogged-tables",
+    "tablespace",
+    "index-tablespace",
+    "foreign-keys",
+    "partitions",
+    "partition-method",
+];
+
+/// Options that have a meaning with and without `-i`.
+const OF_BOTH: [&str; 12] = [
+    "debug",
+    "dbname",
+    "host",
+    "initialize",
+    "no-vacuum",
+    "port",
+    "scale",
+    "username",
+    "url",
+    "version",
+    "help",
+    "show-script",
+];
+
+/// Reads the arguments after the program's name. `environment` gives variables of the environment.
+///
+/// # Errors
+/// When they cannot be followed; the text is what pgbench prints.
+pub fn read(
+    arguments: &[String],
+    environment: &dyn Fn(&str) -> Option<String>,
+) -> Result<Request, UsageError> {
+    let mut reader = Reader::new(environment)?;
+    let mut others = Vec::new();
+    for argument in cut(arguments, &SPECS)? {
+        match argument {
+            Argument::Option(name, value) => {
+                if let Some(text) = reader.option(name, value)? {
+                    return Ok(Request::Print(text));
+                }
+            }
+            Argument::Other(text) => others.push(text),
+        }
+    }
+    reader.finish(others)
+}
+
+/// Everything read so far, with the defaults of what was not.
+struct Reader {
+    initialisation: Initialisation,
+    run: Run,
+    address: Address,
+    transactions: Option<u64>,
+    seconds: Option<u64>,
+    sampling: Option<f64>,
+    aggregate: Option<u64>,
+    log_prefix: Option<String>,
+    has_log: bool,
+    has_partition_method: bool,
+    adds_foreign_keys: bool,
+    is_initialisation: bool,
+    /// An option that only one of both kinds of request takes.
+    has_initialisation_option: bool,
+    has_run_option: bool,
+}
+
+impl Reader {
+    fn new(environment: &dyn Fn(&str) -> Option<String>) -> Result<Self, UsageError> {
+        let seed = match environment("PGBENCH_RANDOM_SEED") {
+            Some(text) => seed(&text, "PGBENCH_RANDOM_SEED environment variable")?,
+            None => Seed::Any,
+        };
+        Ok(Self {
+            initialisation: Initialisation {
+                steps: steps("dtgvp")?,
+                scale: 1,
+                fillfactor: 100,
+                is_quiet: false,
+                is_unlogged: false,
+                partitions: 0,
+                partition_method: PartitionMethod::Range,
+                tablespace: None,
+                index_tablespace: None,
+            },
+            run: Run {
+                scripts: Vec::new(),
+                clients: 1,
+                jobs: 1,
+                length: Length::Transactions(TRANSACTIONS_DEFAULT),
+                connects_each_time: false,
+                variables: Vec::new(),
+                query_mode: QueryMode::Simple,
+                skips_vacuum: false,
+                vacuums_all: false,
+                scale: None,
+                reports_commands: false,
+                rate: None,
+                latency_limit: None,
+                progress: None,
+                has_progress_timestamp: false,
+                log: None,
+                tries_max: 1,
+                details_failures: false,
+                tells_errors: false,
+                exits_on_abort: false,
+                seed,
+                results: None,
+            },
+            address: Address::default(),
+            transactions: None,
+            seconds: None,
+            sampling: None,
+            aggregate: None,
+            log_prefix: None,
+            has_log: false,
+            has_partition_method: false,
+            adds_foreign_keys: false,
+            is_initialisation: false,
+            has_initialisation_option: false,
+            has_run_option: false,
+        })
+    }
+
+    /// Takes an option; returns a text when that is all there is to do.
+    fn option(&mut self, name: &'static str, value: String) -> Result<Option<String>, UsageError> {
+        if OF_INITIALISATION.contains(&name) {
+            self.has_initialisation_option = true;
+            self.of_initialisation(name, value)?;
+            return Ok(None);
+        }
+        if !OF_BOTH.contains(&name) {
+            self.has_run_option = true;
+            return self.of_run(name, value);
+        }
+        match name {
+            "help" => return Ok(Some(help::text())),
+            "version" => return Ok(Some(help::version())),
+            "show-script" => {
+                let builtin = builtin(&value)?;
+                return Ok(Some(format!("-- {}: {}\n{}\n", builtin.name, builtin.title, builtin.source)));
+            }
+            "dbname" => self.address.database = Some(value),
+            "host" => self.address.host = Some(value),
+            "port" => self.address.port = Some(value),
+            "username" => self.address.user = Some(value),
+            "url" => self.address.url = Some(value),
+            "initialize" => self.is_initialisation = true,
+            "no-vacuum" => self.run.skips_vacuum = true,
+            "scale" => {
+                let scale = number(&value, "-s/--scale", 1, INT_MAX)? as u32;
+                self.initialisation.scale = scale;
+                self.run.scale = Some(scale);
+            }
+            // pgbench 15 prints what it does; there is nothing here that anybody could want to read.
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    fn of_initialisation(&mut self, name: &str, value: String) -> Result<(), UsageError> {
+        let wanted = &mut self.initialisation;
+        match name {
+            "init-steps" => wanted.steps = steps(&value)?,
+            "fillfactor" => wanted.fillfactor = number(&value, "-F/--fillfactor", 10, 100)? as u32,
+            "quiet" => wanted.is_quiet = true,
+            "unlogged-tables" => wanted.is_unlogged = true,
+            "tablespace" => wanted.tablespace = Some(value),
+            "index-tablespace" => wanted.index_tablespace = Some(value),
+            "foreign-keys" => self.adds_foreign_keys = true,
+            "partitions" => wanted.partitions = number(&value, "--partitions", 0, INT_MAX)? as u32,
+            _ => {
+                self.has_partition_method = true;
+                wanted.partition_method = match value.to_ascii_lowercase().as_str() {
+                    "range" => PartitionMethod::Range,
+                    "hash" => PartitionMethod::Hash,
+                    _ => {
+                        return Err(UsageError::new(format!(
+                            "invalid partition method, expecting \"range\" or \"hash\", got: \"{value}\""
+                        )));
+                    }
+                };
+            }
+        }
+        Ok(())
+    }
+
+    fn of_run(&mut self, name: &'static str, value: String) -> Result<Option<String>, UsageError> {
+        let run = &mut self.run;
+        match name {
+            "builtin" => {
+                if value == "list" {
+                    return Ok(Some(builtin::list()));
+                }
+                let (name, weight) = weighted(&value)?;
+                run.scripts.push((Source::Builtin(builtin(name)?.name), weight));
+            }
+            "select-only" => run.scripts.push((Source::Builtin("select-only"), 1)),
+            "skip-some-updates" => run.scripts.push((Source::Builtin("simple-update"), 1)),
+            "file" => {
+                let (file, weight) = weighted(&value)?;
+                run.scripts.push((Source::File(PathBuf::from(file)), weight));
+            }
+            "client" => run.clients = number(&value, "-c/--clients", 1, INT_MAX)? as u32,
+            "jobs" => run.jobs = number(&value, "-j/--jobs", 1, INT_MAX)? as u32,
+            "connect" => run.connects_each_time = true,
+            "define" => run.variables.push(definition(&value)?),
+            "log" => self.has_log = true,
+            "latency-limit" => match float(&value) {
+                limit if limit > 0.0 => run.latency_limit = Some((limit * 1_000.0) as i64),
+                _ => return Err(UsageError::new(format!("invalid latency limit: \"{value}\""))),
+            },
+            "progress" => run.progress = Some(number(&value, "-P/--progress", 1, INT_MAX)? as u64),
+            "protocol" => {
+                run.query_mode = match value.as_str() {
+                    "simple" => QueryMode::Simple,
+                    "extended" => QueryMode::Extended,
+                    "prepared" => QueryMode::Prepared,
+                    _ => return Err(UsageError::new(format!("invalid query mode (-M): \"{value}\""))),
+                };
+            }
+            "report-per-command" | "report-latencies" => run.reports_commands = true,
+            "rate" => match float(&value) {
+                rate if rate > 0.0 => run.rate = Some(rate),
+                _ => return Err(UsageError::new(format!("invalid rate limit: \"{value}\""))),
+            },
+            "time" => self.seconds = Some(number(&value, "-T/--time", 1, INT_MAX)? as u64),
+            "transactions" => {
+                self.transactions = Some(number(&value, "-t/--transactions", 1, INT_MAX)? as u64);
+            }
+            "vacuum-all" => run.vacuums_all = true,
+            "sampling-rate" => match float(&value) {
+                rate if rate > 0.0 && rate <= 1.0 => self.sampling = Some(rate),
+                _ => return Err(UsageError::new(format!("invalid sampling rate: \"{value}\""))),
+            },
+            "aggregate-interval" => {
+                self.aggregate = Some(number(&value, "--aggregate-interval", 1, INT_MAX)? as u64);
+            }
+            "progress-timestamp" => run.has_progress_timestamp = true,
+            "log-prefix" => self.log_prefix = Some(value),
+            "random-seed" => run.seed = seed(&value, "--random-seed option")?,
+            "failures-detailed" => run.details_failures = true,
+            "max-tries" => match value.trim().parse() {
+                Ok(tries) => run.tries_max = tries,
+                Err(_) => {
+                    return Err(UsageError::new(format!("invalid number of maximum tries: \"{value}\"")));
+                }
+            },
+            "verbose-errors" => run.tells_errors = true,
+            "exit-on-abort" => run.exits_on_abort = true,
+            _ => run.results = Some(PathBuf::from(value)),
+        }
+        Ok(None)
+    }
+
+    /// Looks at everything together.
+    fn finish(mut self, others: Vec<String>) -> Result<Request, UsageError> {
+        let mut run = self.run;
+        if !self.is_initialisation {
+            if run.scripts.is_empty() {
+                run.scripts.push((Source::Builtin("tpcb-like"), 1));
+            }
+            if run.scripts.iter().all(|(_, weight)| *weight == 0) {
+                return Err(UsageError::new("total script weight must not be zero"));
+            }
+        }
+        run.jobs = run.jobs.min(run.clients);
+        let mut others = others.into_iter();
+        if let Some(database) = others.next() {
+            self.address.database.get_or_insert(database);
+        }
+        if let Some(extra) = others.next() {
+            let message = format!("too many command-line arguments (first is \"{extra}\")");
+            return Err(UsageError::new(message).with_hint());
+        }
+        if self.is_initialisation {
+            if self.has_run_option {
+                let message = "some of the specified options cannot be used in initialization (-i) mode";
+                return Err(UsageError::new(message));
+            }
+            let mut wanted = self.initialisation;
+            if wanted.partitions == 0 && self.has_partition_method {
+                return Err(UsageError::new("--partition-method requires greater than zero --partitions"));
+            }
+            if run.skips_vacuum {
+                wanted.steps.retain(|step| *step != Step::Vacuum);
+            }
+            if self.adds_foreign_keys && !wanted.steps.contains(&Step::ForeignKeys) {
+                wanted.steps.push(Step::ForeignKeys);
+            }
+            return Ok(Request::Initialise(wanted, self.address));
+        }
+        if self.has_initialisation_option {
+            return Err(UsageError::new("some of the specified options cannot be used in benchmarking mode"));
+        }
+        run.length = match (self.transactions, self.seconds) {
+            (Some(_), Some(_)) => {
+                let message = "specify either a number of transactions (-t) or a duration (-T), not both";
+                return Err(UsageError::new(message));
+            }
+            (None, Some(seconds)) => Length::Seconds(seconds),
+            (transactions, None) => Length::Transactions(transactions.unwrap_or(TRANSACTIONS_DEFAULT)),
+        };
+        run.log = log(self.has_log, self.sampling, self.aggregate, self.log_prefix, self.seconds)?;
+        if run.has_progress_timestamp && run.progress.is_none() {
+            return Err(UsageError::new("--progress-timestamp is allowed only under --progress"));
+        }
+        if run.tries_max == 0 && run.latency_limit.is_none() && self.seconds.is_none() {
+            return Err(UsageError::new(
+                "an unlimited number of transaction tries can only be used with --latency-limit or a duration (-T)",
+            ));
+        }
+        Ok(Request::Run(Box::new(run), self.address))
+    }
+}
+
+/// What belongs to the log, and only to it.
+fn log(
+    has_log: bool,
+    sampling: Option<f64>,
+    aggregate: Option<u64>,
+    prefix: Option<String>,
+    seconds: Option<u64>,
+) -> Result<Option<Log>, UsageError> {
+    let error = |message: &str| Err(UsageError::new(message));
+    if sampling.is_some() && !has_log {
+        return error("log sampling (--sampling-rate) is allowed only when logging transactions (-l)");
+    }
+    if sampling.is_some() && aggregate.is_some() {
+        return error(
+            "log sampling (--sampling-rate) and aggregation (--aggregate-interval) cannot be used at the same time",
+        );
+    }
+    if aggregate.is_some() && !has_log {
+        return error("log aggregation is allowed only when actually logging transactions");
+    }
+    if prefix.is_some() && !has_log {
+        return error("log file prefix (--log-prefix) is allowed only when logging transactions (-l)");
+    }
+    if let (Some(seconds), Some(aggregate)) = (seconds, aggregate) {
+        if aggregate > seconds {
+            return Err(UsageError::new(format!(
+                "number of seconds for aggregation ({aggregate}) must not be higher than test duration ({seconds})"
+            )));
+        }
+        if !seconds.is_multiple_of(aggregate) {
+            return Err(UsageError::new(format!(
+                "duration ({seconds}) must be a multiple of aggregation interval ({aggregate})"
+            )));
+        }
+    }
+    let prefix = prefix.unwrap_or_else(|| "pgbench_log".to_owned());
+    Ok(has_log.then_some(Log { prefix, sampling, aggregate }))
+}
+
+/// An integer within limits.
+fn number(text: &str, option: &str, least: i64, most: i64) -> Result<i64, UsageError> {
+    let digits = text.trim();
+    let is_number =
+        digits.strip_prefix(['-', '+']).unwrap_or(digits).bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number || digits.trim_start_matches(['-', '+']).is_empty() {
+        return Err(UsageError::new(format!("invalid value \"{text}\" for option {option}")));
+    }
+    match digits.parse() {
+        Ok(value) if (least..=most).contains(&value) => Ok(value),
+        _ => Err(UsageError::new(format!("{option} must be in range {least}..{most}"))),
+    }
+}
+
+/// A number as C's `atof` reads it: as far as it goes, and 0 when it goes nowhere.
+fn float(text: &str) -> f64 {
+    let text = text.trim_start();
+    let ends = text.char_indices().map(|(at, _)| at).skip(1).chain([text.len()]);
+    ends.filter_map(|end| text[..end].parse().ok()).last().unwrap_or(0.0)
+}
+
+fn steps(text: &str) -> Result<Vec<Step>, UsageError> {
+    if text.is_empty() {
+        return Err(UsageError::new("no initialization steps specified"));
+    }
+    let step = |letter| match letter {
+        'd' => Ok(Step::Drop),
+        't' => Ok(Step::Tables),
+        'g' => Ok(Step::Generate),
+        'G' => Ok(Step::GenerateOnServer),
+        'v' => Ok(Step::Vacuum),
+        'p' => Ok(Step::PrimaryKeys),
+        'f' => Ok(Step::ForeignKeys),
+        other => Err(UsageError::new(format!("unrecognized initialization step \"{other}\""))
+            .with_detail("Allowed step characters are: \"dtgGvpf\".")),
+    };
+    text.chars().filter(|letter| *letter != ' ').map(step).collect()
+}
+
+fn builtin(prefix: &str) -> Result<builtin::Builtin, UsageError> {
+    builtin::find(prefix).map_err(|message| UsageError::new(format!("{message}\n{}", builtin::list())))
+}
+
+/// Cuts a script's weight off its name.
+fn weighted(text: &str) -> Result<(&str, u32), UsageError> {
+    let Some((name, weight)) = text.rsplit_once('@') else { return Ok((text, 1)) };
+    let Ok(weight) = weight.parse::<i64>() else {
+        return Err(UsageError::new(format!("invalid weight specification: @{weight}")));
+    };
+    if !(0..=INT_MAX).contains(&weight) {
+        return Err(UsageError::new(format!("weight specification out of range (0 .. {INT_MAX}): {weight}")));
+    }
+    Ok((name, weight as u32))
+}
+
+fn definition(text: &str) -> Result<(String, String), UsageError> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => {
+            if !is_name(name) {
+                return Err(UsageError::new(format!("option: invalid variable name: \"{name}\"")));
+            }
+            Ok((name.to_owned(), value.to_owned()))
+        }
+        _ => Err(UsageError::new(format!("invalid variable definition: \"{text}\""))),
+    }
+}
+
+fn seed(text: &str, origin: &str) -> Result<Seed, UsageError> {
+    match text {
+        "time" | "rand" => Ok(Seed::Any),
+        digits => digits.trim().parse().map(Seed::Given).map_err(|_| {
+            let error = UsageError::new(format!("unrecognized random seed option \"{text}\""))
+                .with_detail("Expecting an unsigned integer, \"time\" or \"rand\".");
+            UsageError(format!("{}\npgbench: error: error while setting random seed from {origin}", error.0))
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,152 @@
+//! Lines of the log of transactions.
+
+use super::Style;
+use crate::statistics::{Ending, Finished, Tally};
+use std::fmt::Write;
+
+/// Microseconds of a second.
+const SECOND: i64 = 1_000_000;
+
+/// A transaction and who ran it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Entry {
+    /// Client.
+    pub client: u32,
+    /// How many transactions the client has ended, this one included.
+    pub number: u64,
+    /// Script, from 0.
+    pub script: usize,
+    /// When it ended, microseconds since 1970.
+    pub at: i64,
+    /// What became of it.
+    pub finished: Finished,
+}
+
+/// Appends the line of one transaction.
+pub fn append(style: &Style, entry: &Entry, text: &mut String) {
+    let Entry { client, number, script, at, finished } = entry;
+    let failure = |kind| if style.details_failures { kind } else { "failed" };
+    let written = match finished.ending {
+        Ending::Done => write!(text, "{client} {number} {:.0}", finished.latency),
+        Ending::Skipped => write!(text, "{client} {number} skipped"),
+        Ending::Serialization => write!(text, "{client} {number} {}", failure("serialization")),
+        Ending::Deadlock => write!(text, "{client} {number} {}", failure("deadlock")),
+    };
+    let written =
+        written.and_then(|()| write!(text, " {script} {} {}", at.div_euclid(SECOND), at.rem_euclid(SECOND)));
+    written.expect("writing to memory does not fail");
+    if style.has_rate {
+        text.push_str(&format!(" {:.0}", finished.lag));
+    }
+    if style.tries_max != 1 {
+        // A transaction that was skipped was not tried at all, which pgbench's unsigned counter shows as its largest value.
+        text.push_str(&format!(" {}", finished.tries.wrapping_sub(1)));
+    }
+    text.push('\n');
+}
+
+/// Transactions of one interval, summed up.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Aggregate {
+    /// Microseconds since 1970.
+    start: i64,
+    /// Microseconds.
+    length: i64,
+    tally: Tally,
+}
+
+impl Aggregate {
+    /// Intervals of so many seconds from a time on, microseconds since 1970.
+    #[must_use]
+    pub fn new(start: i64, seconds: u64) -> Self {
+        Self { start, length: seconds as i64 * SECOND, tally: Tally::default() }
+    }
+
+    /// Appends the lines of all intervals that have ended by a time.
+    pub fn advance(&mut self, style: &Style, at: i64, text: &mut String) {
+        while self.start + self.length <= at {
+            let Tally { done, latency, lag, .. } = &self.tally;
+            let shown = |is_shown: bool, count: u64| if is_shown { count } else { 0 };
+            let has_tries = style.tries_max != 1;
+            let line = writeln!(
+                text,
+                "{} {done} {:.0} {:.0} {:.0} {:.0} {:.0} {:.0} {:.0} {:.0} {} {} {} {} {}",
+                self.start / SECOND,
+                latency.sum,
+                latency.squares,
+                latency.min,
+                latency.max,
+                lag.sum,
+                lag.squares,
+                lag.min,
+                lag.max,
+                shown(style.latency_limit.is_some(), self.tally.skipped),
+                shown(has_tries, self.tally.retried),
+                shown(has_tries, self.tally.retries),
+                shown(style.details_failures, self.tally.serialization_failures),
+                shown(style.details_failures, self.tally.deadlock_failures),
+            );
+            line.expect("writing to memory does not fail");
+            self.start += self.length;
+            self.tally = Tally::default();
+        }
+    }
+
+    /// Counts a transaction that ended at a time, after the lines of intervals that ended before.
+    pub fn add(&mut self, style: &Style, entry: &Entry, text: &mut String) {
+        self.advance(style, entry.at, text);
+        self.tally.count(&entry.finished, style.has_rate, style.latency_limit);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Length;
+
+    const STYLE: Style = Style {
+        has_rate: false,
+        latency_limit: None,
+        tries_max: 1,
+        details_failures: false,
+        has_progress: false,
+        connects_each_time: false,
+        reports_commands: false,
+        length: Length::Seconds(5),
+    };
+
+    fn entry(ending: Ending, at: i64) -> Entry {
+        let finished = Finished { ending, latency: 2_241.4, lag: 115.0, tries: 3 };
+        Entry { client: 0, number: 199, script: 1, at, finished }
+    }
+
+    fn line(style: &Style, entry: &Entry) -> String {
+        let mut text = String::new();
+        append(style, entry, &mut text);
+        text
+    }
+
+    #[test]
+    fn a_line_has_the_fields_that_the_options_ask_for() {
+        let done = entry(Ending::Done, 1_175_850_569_000_608);
+        assert_eq!(line(&STYLE, &done), "0 199 2241 1 1175850569 608\n");
+        let style = Style { has_rate: true, tries_max: 5, ..STYLE };
+        assert_eq!(line(&style, &done), "0 199 2241 1 1175850569 608 115 2\n");
+        let lost = entry(Ending::Deadlock, 5_000_000);
+        assert_eq!(line(&STYLE, &lost), "0 199 failed 1 5 0\n");
+        assert_eq!(line(&Style { details_failures: true, ..STYLE }, &lost), "0 199 deadlock 1 5 0\n");
+        assert_eq!(line(&STYLE, &entry(Ending::Skipped, 5_000_000)), "0 199 skipped 1 5 0\n");
+    }
+
+    #[test]
+    fn intervals_are_summed_up_also_when_nothing_happened_in_them() {
+        let mut aggregate = Aggregate::new(10_500_000, 2);
+        let mut text = String::new();
+        aggregate.add(&STYLE, &entry(Ending::Done, 11_000_000), &mut text);
+        aggregate.add(&STYLE, &entry(Ending::Deadlock, 11_000_000), &mut text);
+        assert_eq!(text, "");
+        let style = Style { details_failures: true, ..STYLE };
+        aggregate.add(&style, &entry(Ending::Done, 15_000_000), &mut text);
+        assert_eq!(text, "10 1 2241 5023874 2241 2241 0 0 0 0 0 0 0 0 1\n12 0 0 0 0 0 0 0 0 0 0 0 0 0 0\n");
+    }
+}

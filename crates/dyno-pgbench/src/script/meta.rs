@@ -1,0 +1,216 @@
+//! Commands with a backslash.
+
+use super::parser::ScriptError;
+use super::{Action, Amount, Branches, Store};
+use crate::expression::parser::parse;
+use crate::variables::{Names, is_name, starts_name};
+
+/// A meta command as it was read.
+pub(super) struct Meta {
+    /// Its text, without the end of the line.
+    pub line: String,
+    pub effect: Effect,
+    /// Where to go on reading.
+    pub at: usize,
+}
+
+/// What a meta command is for.
+pub(super) enum Effect {
+    /// A command of its own.
+    Action(Action),
+    /// It ends the statement before it and says what becomes of its rows.
+    Store(Store),
+    /// A backslash with nothing behind it.
+    Nothing,
+}
+
+/// A word of a meta command and where it stands.
+#[derive(Clone, Copy)]
+struct Word<'s> {
+    text: &'s str,
+    at: usize,
+}
+
+struct Reader<'s> {
+    file: &'s str,
+    source: &'s str,
+    /// Of the backslash.
+    start: usize,
+    at: usize,
+}
+
+/// Reads the meta command whose backslash is at `start`.
+pub(super) fn read(file: &str, source: &str, start: usize, names: &mut Names) -> Result<Meta, ScriptError> {
+    let mut reader = Reader { file, source, start, at: start + 1 };
+    let Some(command) = reader.word() else {
+        reader.finish();
+        return Ok(Meta { line: String::new(), effect: Effect::Nothing, at: reader.at });
+    };
+    let name = command.text.to_ascii_lowercase();
+    let effect = match name.as_str() {
+        "set" => {
+            let Some(variable) = reader.word() else {
+                return Err(ScriptError::syntax(
+                    file,
+                    reader.line_number(),
+                    "missing argument",
+                    Some(command.text),
+                ));
+            };
+            let slot = is_name(variable.text).then(|| names.slot(variable.text));
+            let value = reader.expression(command, names)?;
+            Effect::Action(Action::Set { name: variable.text.to_owned(), slot, value })
+        }
+        "if" => Effect::Action(Action::If(reader.expression(command, names)?, Branches::default())),
+        "elif" => Effect::Action(Action::Elif(reader.expression(command, names)?, Branches::default())),
+        _ => reader.with_words(command, &name, names)?,
+    };
+    Ok(Meta { line: reader.line().to_owned(), effect, at: reader.at })
+}
+
+impl<'s> Reader<'s> {
+    fn word(&mut self) -> Option<Word<'s>> {
+        let bytes = self.source.as_bytes();
+        loop {
+            match bytes.get(self.at) {
+                Some(b'\\') if bytes[self.at..].starts_with(b"\\\n") => self.at += 2,
+                Some(b'\\') if bytes[self.at..].starts_with(b"\\\r\n") => self.at += 3,
+                Some(b' ' | b'\t' | b'\r' | 0x0b | 0x0c) => self.at += 1,
+                None | Some(b'\n') => return None,
+                Some(_) => break,
+            }
+        }
+        let start = self.at;
+        let length =
+            bytes[start..].iter().take_while(|byte| !byte.is_ascii_whitespace() && **byte != 0x0b).count();
+        self.at += length;
+        Some(Word { text: &self.source[start..self.at], at: start })
+    }
+
+    /// Goes behind the end of the line.
+    fn finish(&mut self) {
+        while self.word().is_some() {}
+        if self.at < self.source.len() {
+            self.at += 1;
+        }
+    }
+
+    /// The command so far, without the end of its line.
+    fn line(&self) -> &'s str {
+        self.source[self.start..self.at].trim_end_matches('\n').trim_end_matches('\r')
+    }
+
+    fn line_number(&self) -> usize {
+        1 + self.source[..self.start].matches('\n').count()
+    }
+
+    fn error(&mut self, message: &str, command: Word<'_>, at: Option<usize>) -> ScriptError {
+        self.finish();
+        ScriptError::syntax(self.file, self.line_number(), message, Some(command.text))
+            .with_line(self.line(), at.map(|at| at - self.start))
+    }
+
+    fn expression(
+        &mut self,
+        command: Word<'_>,
+        names: &mut Names,
+    ) -> Result<crate::expression::Expression, ScriptError> {
+        match parse(self.source, self.at, names) {
+            Ok((expression, end)) => {
+                self.at = end;
+                Ok(expression)
+            }
+            Err(error) => Err(self.error(&error.message, command, Some(error.at))),
+        }
+    }
+
+    /// Commands whose arguments are words.
+    fn with_words(
+        &mut self,
+        command: Word<'_>,
+        name: &str,
+        names: &mut Names,
+    ) -> Result<Effect, ScriptError> {
+        let mut words = Vec::new();
+        while let Some(word) = self.word() {
+            words.push(word);
+        }
+        self.finish();
+        let prefix = words.first().map_or(String::new(), |word| word.text.to_owned());
+        match name {
+            "sleep" => return self.sleep(command, &words, names),
+            "gset" | "aset" if words.len() > 1 => {
+                return Err(self.error("too many arguments", command, None));
+            }
+            "gset" => return Ok(Effect::Store(Store::LastRow(prefix))),
+            "aset" => return Ok(Effect::Store(Store::AnyRow(prefix))),
+            "shell" if words.is_empty() => return Err(self.error("missing command", command, None)),
+            "setshell" if words.len() < 2 => return Err(self.error("missing argument", command, None)),
+            "shell" | "setshell" => {
+                let message = "commands of the shell are not run by dyno";
+                return Err(self.error(message, command, None));
+            }
+            _ => {}
+        }
+        let action = match name {
+            "else" => Action::Else(Branches::default()),
+            "endif" => Action::EndIf,
+            "startpipeline" => Action::StartPipeline,
+            "endpipeline" => Action::EndPipeline,
+            "syncpipeline" => Action::SyncPipeline,
+            _ => return Err(self.error("invalid command", command, None)),
+        };
+        if words.is_empty() {
+            Ok(Effect::Action(action))
+        } else {
+            Err(self.error("unexpected argument", command, None))
+        }
+    }
+
+    fn sleep(
+        &mut self,
+        command: Word<'_>,
+        words: &[Word<'_>],
+        names: &mut Names,
+    ) -> Result<Effect, ScriptError> {
+        let (amount, unit) = match *words {
+            [] => return Err(self.error("missing argument", command, None)),
+            // Number and unit may stand together.
+            [amount] if !amount.text.starts_with(':') => {
+                let unsigned = amount.text.trim_start_matches(['+', '-']);
+                let sign = amount.text.len() - unsigned.len();
+                let digits = unsigned.bytes().take_while(u8::is_ascii_digit).count();
+                let (number, unit) = amount.text.split_at(sign + digits);
+                if digits == 0 || unit.is_empty() {
+                    (amount, None)
+                } else {
+                    let unit = Word { text: unit, at: amount.at + number.len() };
+                    (Word { text: number, ..amount }, Some(unit))
+                }
+            }
+            [amount] => (amount, None),
+            [amount, unit] => (amount, Some(unit)),
+            [_, _, extra, ..] => return Err(self.error("too many arguments", command, Some(extra.at))),
+        };
+        let amount = match amount.text.strip_prefix(':') {
+            Some(name) if name.bytes().next().is_some_and(starts_name) => Amount::Variable(names.slot(name)),
+            _ => Amount::Constant(amount.text.parse().map_err(|_| {
+                let message = format!("invalid sleep time, must be an integer ({})", amount.text);
+                self.error(&message, command, Some(amount.at))
+            })?),
+        };
+        let unit = match unit.map(|unit| (unit.text.to_ascii_lowercase(), unit)) {
+            None => 1_000_000,
+            Some((name, unit)) => match name.as_str() {
+                "s" => 1_000_000,
+                "ms" => 1_000,
+                "us" => 1,
+                _ => {
+                    let message = format!("unrecognized time unit, must be us, ms or s ({})", unit.text);
+                    return Err(self.error(&message, command, Some(unit.at)));
+                }
+            },
+        };
+        Ok(Effect::Action(Action::Sleep { amount, unit }))
+    }
+}

@@ -1,0 +1,123 @@
+//! From the text of a script to its commands.
+
+use super::meta::{self, Effect};
+use super::statement::{End, cut};
+use super::{Action, Command, Script, condition};
+use crate::variables::Names;
+use std::fmt;
+
+/// Most bytes of a statement that stand for it in reports.
+const LINE_MAX: usize = 127;
+
+/// How an engine quotes, which decides where statements end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quoting {
+    /// Escape strings have an E in front, dollars quote.
+    Postgres,
+    /// Backslashes escape in every string, grave accents quote names, `#` begins a comment.
+    Mysql,
+    /// Nothing escapes, grave accents quote names.
+    Sqlite,
+}
+
+/// A script that is none: the message, and perhaps the offending line with a mark below.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptError(String);
+
+impl ScriptError {
+    /// A mistake on a line of a file, in a command.
+    pub(super) fn syntax(file: &str, line: usize, message: &str, command: Option<&str>) -> Self {
+        let command = command.map_or(String::new(), |command| format!(" in command \"{command}\""));
+        Self(format!("{file}:{line}: {message}{command}"))
+    }
+
+    /// The same with the text that it is about, and a mark under the character at `column`.
+    pub(super) fn with_line(mut self, line: &str, column: Option<usize>) -> Self {
+        self.0.push('\n');
+        self.0.push_str(line);
+        if let Some(column) = column {
+            self.0.push_str(&format!("\n{:column$}^ error found here", ""));
+        }
+        self
+    }
+}
+
+impl fmt::Display for ScriptError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ScriptError {}
+
+/// Reads a script. `name` is its file, which errors name.
+///
+/// # Errors
+/// When it has mistakes or no commands, in pgbench's words.
+pub fn parse(
+    name: &str,
+    source: &str,
+    weight: u32,
+    quoting: Quoting,
+    names: &mut Names,
+) -> Result<Script, ScriptError> {
+    let mut commands: Vec<Command> = Vec::new();
+    let mut at = 0;
+    loop {
+        let statement = cut(source, at, quoting);
+        at = statement.at;
+        let end = statement.end;
+        if !statement.text.is_empty() {
+            let line = first_line(&statement.text).to_owned();
+            commands.push(Command { line, action: Action::Sql(statement.into_sql(names, quoting)) });
+        }
+        match end {
+            End::Semicolon => {}
+            End::Script => break,
+            End::Backslash(start) => {
+                let meta = meta::read(name, source, start, names)?;
+                at = meta.at;
+                match meta.effect {
+                    Effect::Nothing => {}
+                    Effect::Action(action) => commands.push(Command { line: meta.line, action }),
+                    Effect::Store(store) => {
+                        let line = 1 + source[..start].matches('\n').count();
+                        let message = "\\gset must follow an SQL command";
+                        match commands.last_mut() {
+                            Some(Command { action: Action::Sql(sql), .. })
+                                if sql.store == super::Store::Nothing =>
+                            {
+                                sql.store = store;
+                            }
+                            Some(Command { line: last, action }) if !matches!(action, Action::Sql(_)) => {
+                                let message = format!("{message} ({last})");
+                                return Err(ScriptError::syntax(name, line, &message, None));
+                            }
+                            _ => return Err(ScriptError::syntax(name, line, message, None)),
+                        }
+                    }
+                }
+            }
+        }
+    }
+    if commands.is_empty() {
+        return Err(ScriptError(format!("empty command list for script \"{name}\"")));
+    }
+    condition::connect(&mut commands).map_err(|(number, message)| {
+        ScriptError(format!("condition error in script \"{name}\" command {number}: {message}"))
+    })?;
+    Ok(Script { name: name.to_owned(), weight, commands })
+}
+
+/// What stands for a statement in reports.
+fn first_line(text: &str) -> &str {
+    let line = text.split(['\n', '\r']).next().unwrap_or_default();
+    let mut end = line.len().min(LINE_MAX);
+    while !line.is_char_boundary(end) {
+        end -= 1;
+    }
+    &line[..end]
+}
+
+#[cfg(test)]
+mod tests;

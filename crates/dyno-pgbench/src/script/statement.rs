@@ -1,0 +1,411 @@
+//! Cutting statements out of a script, and the variables in them.
+
+use super::Store;
+use super::parser::Quoting;
+use crate::variables::{Names, Parameter, Slot, Variables, continues_name, starts_name};
+use std::fmt::Write;
+
+/// A command of SQL: one statement, or several joined by `\;`.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sql {
+    /// Its text, cut at its variables.
+    pieces: Vec<Piece>,
+    /// The text with `?` for variables, as drivers take it; variables inside of quotes and comments stay as they are.
+    template: String,
+    /// The variables of the template.
+    parameters: Vec<Slot>,
+    /// What becomes of its rows.
+    pub store: Store,
+    /// Number of statements that are joined.
+    pub statements: usize,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Piece {
+    Text(String),
+    Variable { slot: Slot, is_quoted: bool },
+}
+
+/// Where a statement ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    /// At a semicolon.
+    Semicolon,
+    /// At the backslash of a meta command, which is at the given place.
+    Backslash(usize),
+    /// With the script.
+    Script,
+}
+
+/// A statement's text as it was cut out.
+pub(super) struct Cut {
+    pub text: String,
+    /// For each byte of the text, whether it lies in quotes or in a comment.
+    is_opaque: Vec<bool>,
+    statements: usize,
+    /// Where to go on reading.
+    pub at: usize,
+    pub end: End,
+}
+
+/// Cuts the next statement out of a script. Blanks and comments in front of it are left out.
+pub(super) fn cut(source: &str, start: usize, quoting: Quoting) -> Cut {
+    let mut scanner = Scanner {
+        source: source.as_bytes(),
+        at: start,
+        quoting,
+        bytes: Vec::new(),
+        is_opaque: Vec::new(),
+        depth: 0,
+        block: 0,
+        words: Vec::new(),
+        statements: 1,
+    };
+    let end = scanner.scan();
+    let (mut bytes, mut is_opaque) = (scanner.bytes, scanner.is_opaque);
+    while bytes.last().is_some_and(u8::is_ascii_whitespace) {
+        bytes.pop();
+        is_opaque.pop();
+    }
+    let text = String::from_utf8(bytes).expect("quotes and escapes are ASCII, so characters stay whole");
+    Cut { text, is_opaque, statements: scanner.statements, at: scanner.at, end }
+}
+
+struct Scanner<'s> {
+    source: &'s [u8],
+    at: usize,
+    quoting: Quoting,
+    bytes: Vec<u8>,
+    is_opaque: Vec<bool>,
+    /// Open brackets.
+    depth: usize,
+    /// Open BEGIN and CASE of a routine's body; semicolons inside of it are part of the statement.
+    block: usize,
+    /// The first words of the statement, which tell whether it makes a routine.
+    words: Vec<String>,
+    statements: usize,
+}
+
+impl Scanner<'_> {
+    fn scan(&mut self) -> End {
+        while let Some(&byte) = self.source.get(self.at) {
+            let next = self.source.get(self.at + 1).copied();
+            match byte {
+                b'\\' if matches!(next, Some(b';' | b':')) => {
+                    self.statements += usize::from(next == Some(b';'));
+                    self.at += 1;
+                    self.take(1, false);
+                }
+                b'\\' => return End::Backslash(self.at),
+                b';' => {
+                    self.take(1, false);
+                    if self.depth == 0 && self.block == 0 {
+                        return End::Semicolon;
+                    }
+                }
+                b'(' => {
+                    self.depth += 1;
+                    self.take(1, false);
+                }
+                b')' => {
+                    self.depth = self.depth.saturating_sub(1);
+                    self.take(1, false);
+                }
+                b'-' if next == Some(b'-') => self.blank(self.line_end()),
+                b'#' if self.quoting == Quoting::Mysql => self.blank(self.line_end()),
+                b'/' if next == Some(b'*') => self.take(self.comment_length(), true),
+                b'\'' | b'"' => self.take(self.quoted_length(byte), true),
+                b'`' if self.quoting != Quoting::Postgres => self.take(self.quoted_length(byte), true),
+                b'$' if self.quoting == Quoting::Postgres => {
+                    let length = self.dollar_length();
+                    self.take(length, length > 1);
+                }
+                _ if byte.is_ascii_whitespace() => self.blank(1),
+                _ if starts_name(byte) => self.word(),
+                _ if byte.is_ascii_digit() => {
+                    self.take(self.run(|byte| byte.is_ascii_alphanumeric() || byte == b'_'), false);
+                }
+                _ => self.take(1, false),
+            }
+        }
+        End::Script
+    }
+
+    fn take(&mut self, length: usize, is_opaque: bool) {
+        let end = (self.at + length).min(self.source.len());
+        self.bytes.extend_from_slice(&self.source[self.at..end]);
+        self.is_opaque.resize(self.bytes.len(), is_opaque);
+        self.at = end;
+    }
+
+    /// Blanks and comments to the end of a line; in front of a statement they are left out.
+    fn blank(&mut self, length: usize) {
+        if self.bytes.is_empty() { self.at += length } else { self.take(length, true) }
+    }
+
+    fn run(&self, belongs: impl Fn(u8) -> bool) -> usize {
+        self.source[self.at..].iter().take_while(|byte| belongs(**byte)).count()
+    }
+
+    fn line_end(&self) -> usize {
+        self.run(|byte| byte != b'\n')
+    }
+
+    /// Comments nest.
+    fn comment_length(&self) -> usize {
+        let rest = &self.source[self.at..];
+        let (mut depth, mut at) = (0, 0);
+        while at < rest.len() {
+            if rest[at..].starts_with(b"/*") {
+                depth += 1;
+                at += 2;
+            } else if rest[at..].starts_with(b"*/") {
+                depth -= 1;
+                at += 2;
+                if depth == 0 {
+                    return at;
+                }
+            } else {
+                at += 1;
+            }
+        }
+        rest.len()
+    }
+
+    /// Length of a quoted string or name. A doubled quote ends it and begins another one at once, which comes to the same.
+    fn quoted_length(&self, quote: u8) -> usize {
+        let has_escapes = match self.quoting {
+            Quoting::Mysql => quote != b'`',
+            Quoting::Postgres => quote == b'\'' && self.is_escape_string(),
+            Quoting::Sqlite => false,
+        };
+        let rest = &self.source[self.at..];
+        let mut at = 1;
+        while at < rest.len() {
+            match rest[at] {
+                b'\\' if has_escapes => at += 2,
+                byte if byte == quote && rest.get(at + 1) == Some(&quote) => at += 2,
+                byte if byte == quote => return at + 1,
+                _ => at += 1,
+            }
+        }
+        rest.len()
+    }
+
+    /// True when an E of its own stands right before the quote.
+    fn is_escape_string(&self) -> bool {
+        let before = |back: usize| self.at.checked_sub(back).map(|at| self.source[at]);
+        matches!(before(1), Some(b'e' | b'E')) && !before(2).is_some_and(continues_name)
+    }
+
+    /// Length of a dollar-quoted string, or 1 where the dollar sign begins none.
+    fn dollar_length(&self) -> usize {
+        let rest = &self.source[self.at..];
+        let tag = rest[1..].iter().take_while(|byte| continues_name(**byte)).count();
+        let is_number = rest.get(1).is_some_and(u8::is_ascii_digit);
+        if is_number || rest.get(1 + tag) != Some(&b'$') {
+            return 1;
+        }
+        let (delimiter, body) = rest.split_at(tag + 2);
+        let end = body.windows(delimiter.len()).position(|window| window == delimiter);
+        end.map_or(rest.len(), |end| end + 2 * delimiter.len())
+    }
+
+    /// A word; some open or close the body of a routine.
+    fn word(&mut self) {
+        let length = self.run(|byte| continues_name(byte) || byte == b'$');
+        let word = String::from_utf8_lossy(&self.source[self.at..self.at + length]).to_ascii_lowercase();
+        if self.depth == 0 {
+            match word.as_str() {
+                "begin" if self.makes_routine() => self.block += 1,
+                "case" if self.block > 0 => self.block += 1,
+                "end" => self.block = self.block.saturating_sub(1),
+                _ => {}
+            }
+        }
+        if self.words.len() < 4 {
+            self.words.push(word);
+        }
+        self.take(length, false);
+    }
+
+    fn makes_routine(&self) -> bool {
+        let words: Vec<&str> = self.words.iter().map(String::as_str).collect();
+        matches!(
+            words[..],
+            ["create", "function" | "procedure", ..] | ["create", "or", "replace", "function" | "procedure"]
+        )
+    }
+}
+
+impl Cut {
+    /// Finds the variables.
+    pub(super) fn into_sql(self, names: &mut Names, quoting: Quoting) -> Sql {
+        let bytes = self.text.as_bytes();
+        let mut sql = Sql {
+            pieces: Vec::new(),
+            template: String::new(),
+            parameters: Vec::new(),
+            store: Store::Nothing,
+            statements: self.statements,
+        };
+        // Everything before `copied` is in the pieces.
+        let (mut at, mut copied) = (0, 0);
+        while at < bytes.len() {
+            if bytes[at] != b':' {
+                at += 1;
+                continue;
+            }
+            let length = bytes[at + 1..].iter().take_while(|byte| continues_name(**byte)).count();
+            if length == 0 || !starts_name(bytes[at + 1]) {
+                // A cast has two colons, and what follows them is no variable.
+                at += bytes[at..].iter().take_while(|byte| **byte == b':').count();
+                continue;
+            }
+            self.append(&mut sql, copied..at, quoting);
+            let slot = names.slot(&self.text[at + 1..=at + length]);
+            let is_quoted = self.is_opaque[at];
+            sql.pieces.push(Piece::Variable { slot, is_quoted });
+            if is_quoted {
+                sql.template.push_str(&self.text[at..=at + length]);
+            } else {
+                sql.template.push('?');
+                sql.parameters.push(slot);
+            }
+            at += 1 + length;
+            copied = at;
+        }
+        self.append(&mut sql, copied..bytes.len(), quoting);
+        sql
+    }
+
+    /// Appends text without variables.
+    fn append(&self, sql: &mut Sql, range: std::ops::Range<usize>, quoting: Quoting) {
+        let text = &self.text[range.clone()];
+        for (at, character) in text.char_indices() {
+            sql.template.push(character);
+            // To the PostgreSQL driver a question mark is a parameter and two are the operator.
+            if character == '?' && quoting == Quoting::Postgres && !self.is_opaque[range.start + at] {
+                sql.template.push('?');
+            }
+        }
+        if !text.is_empty() {
+            sql.pieces.push(Piece::Text(text.to_owned()));
+        }
+    }
+}
+
+impl Sql {
+    /// The text with `?` for variables.
+    #[must_use]
+    pub fn template(&self) -> &str {
+        &self.template
+    }
+
+    /// The variables of the template, in the order of their places.
+    #[must_use]
+    pub fn parameters(&self) -> &[Slot] {
+        &self.parameters
+    }
+
+    /// Appends the text with values in the places of variables. Variables that are not set stay as they are written.
+    pub fn write(&self, variables: &Variables, names: &Names, text: &mut String) {
+        for piece in &self.pieces {
+            let written = match piece {
+                Piece::Text(piece) => text.write_str(piece),
+                Piece::Variable { slot, .. } => match variables.content(*slot) {
+                    Parameter::Value(value) => write!(text, "{value}"),
+                    Parameter::Text(content) => text.write_str(content),
+                    Parameter::Unset => write!(text, ":{}", names.name(*slot)),
+                },
+            };
+            written.expect("writing to memory does not fail");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expression::Value;
+
+    fn cuts(source: &str, quoting: Quoting) -> Vec<String> {
+        let mut at = 0;
+        let mut all = Vec::new();
+        loop {
+            let cut = cut(source, at, quoting);
+            at = cut.at;
+            if !cut.text.is_empty() {
+                all.push(cut.text);
+            }
+            if cut.end == End::Script {
+                return all;
+            }
+        }
+    }
+
+    #[test]
+    fn statements_end_at_semicolons_that_are_not_inside_of_something() {
+        let cases: [(&str, &[&str]); 12] = [
+            ("SELECT 1; SELECT 2", &["SELECT 1;", "SELECT 2"]),
+            ("-- a; b\nSELECT 1;", &["SELECT 1;"]),
+            ("SELECT 1 -- c ; x\n, 2;", &["SELECT 1 -- c ; x\n, 2;"]),
+            ("select /* ; */ 3;", &["select /* ; */ 3;"]),
+            ("SELECT ';'';', \";\";", &["SELECT ';'';', \";\";"]),
+            (r"SELECT E'\';'; SELECT '\';", &[r"SELECT E'\';';", r"SELECT '\';"]),
+            ("SELECT $$;$$, $a$ $$;$a$;", &["SELECT $$;$$, $a$ $$;$a$;"]),
+            ("SELECT a$b$; SELECT $1;", &["SELECT a$b$;", "SELECT $1;"]),
+            ("select (1;2);", &["select (1;2);"]),
+            (r"SELECT 1 \; SELECT 2;", &["SELECT 1 ; SELECT 2;"]),
+            (
+                "create or replace function f() returns int begin atomic select case when true then 1 end; end; x;",
+                &[
+                    "create or replace function f() returns int begin atomic select case when true then 1 end; end;",
+                    "x;",
+                ],
+            ),
+            ("BEGIN; END;", &["BEGIN;", "END;"]),
+        ];
+        for (source, expected) in cases {
+            assert_eq!(cuts(source, Quoting::Postgres), expected, "{source}");
+        }
+    }
+
+    #[test]
+    fn quotes_are_those_of_the_engine() {
+        assert_eq!(cuts(r"SELECT '\';'; x", Quoting::Mysql), [r"SELECT '\';';", "x"]);
+        assert_eq!(cuts("SELECT `;`; # a;\nx", Quoting::Mysql), ["SELECT `;`;", "x"]);
+        assert_eq!(cuts(r"SELECT '\'; x", Quoting::Sqlite), [r"SELECT '\';", "x"]);
+        assert_eq!(cuts("SELECT $a; $b", Quoting::Sqlite), ["SELECT $a;", "$b"]);
+    }
+
+    fn sql(source: &str) -> (String, String) {
+        let mut names = Names::default();
+        let mut variables = Variables::default();
+        variables.set(names.slot("x"), Value::Integer(-5));
+        variables.set(names.slot("d"), Value::Double(1.0 / 3.0));
+        variables.set_text(names.slot("t"), "a b");
+        let sql = cut(source, 0, Quoting::Postgres).into_sql(&mut names, Quoting::Postgres);
+        let mut text = String::new();
+        sql.write(&variables, &names, &mut text);
+        let parameters: Vec<&str> = sql.parameters().iter().map(|slot| names.name(*slot)).collect();
+        (text, format!("{} {}", sql.template(), parameters.join(" ")))
+    }
+
+    #[test]
+    fn variables_become_text_or_parameters() {
+        let cases = [
+            ("SELECT :x + :x", "SELECT -5 + -5", "SELECT ? + ? x x"),
+            ("SELECT :d, :t", "SELECT 0.333333333333333, a b", "SELECT ?, ? d t"),
+            ("SELECT ':x'::text, :x::int", "SELECT '-5'::text, -5::int", "SELECT ':x'::text, ?::int x"),
+            ("SELECT :y", "SELECT :y", "SELECT ? y"),
+            ("SELECT '12:34:56', a[1:2]", "SELECT '12:34:56', a[1:2]", "SELECT '12:34:56', a[1:2] "),
+            ("SELECT j ? 'a?' AND :x", "SELECT j ? 'a?' AND -5", "SELECT j ?? 'a?' AND ? x"),
+            ("SELECT 1 -- :x", "SELECT 1 -- -5", "SELECT 1 -- :x "),
+            ("SELECT a:x", "SELECT a-5", "SELECT a? x"),
+        ];
+        for (source, text, template) in cases {
+            assert_eq!(sql(source), (text.to_owned(), template.to_owned()), "{source}");
+        }
+    }
+}

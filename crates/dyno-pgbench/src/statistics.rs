@@ -1,0 +1,215 @@
+//! What pgbench counts: transactions by outcome with their times, and the same for each command.
+
+/// Sums of times, microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Times {
+    /// Number of values.
+    pub count: u64,
+    /// Smallest; 0 without values.
+    pub min: f64,
+    /// Largest; 0 without values.
+    pub max: f64,
+    /// Sum.
+    pub sum: f64,
+    /// Sum of squares.
+    pub squares: f64,
+}
+
+impl Times {
+    /// Adds a value.
+    pub fn add(&mut self, value: f64) {
+        self.merge(&Self { count: 1, min: value, max: value, sum: value, squares: value * value });
+    }
+
+    /// Adds all values of another sum.
+    pub fn merge(&mut self, other: &Self) {
+        if other.count == 0 {
+            return;
+        }
+        if self.count == 0 {
+            *self = *other;
+            return;
+        }
+        self.count += other.count;
+        self.min = self.min.min(other.min);
+        self.max = self.max.max(other.max);
+        self.sum += other.sum;
+        self.squares += other.squares;
+    }
+
+    /// Mean; NaN without values.
+    #[must_use]
+    pub fn mean(&self) -> f64 {
+        self.sum / self.count as f64
+    }
+
+    /// Standard deviation; NaN without values.
+    #[must_use]
+    pub fn deviation(&self) -> f64 {
+        // Rounding can make a variance of zero negative.
+        (self.squares / self.count as f64 - self.mean() * self.mean()).max(0.0).sqrt()
+    }
+}
+
+/// How a transaction ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ending {
+    /// It came to its end.
+    Done,
+    /// It was so late that it was not begun.
+    Skipped,
+    /// A serialization failure, and no more tries.
+    Serialization,
+    /// A deadlock, and no more tries.
+    Deadlock,
+}
+
+/// One transaction as it is counted and logged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Finished {
+    /// How it ended.
+    pub ending: Ending,
+    /// From its intended start to its end, microseconds; 0 unless it is done.
+    pub latency: f64,
+    /// From its intended start to its start, microseconds; 0 unless it is done.
+    pub lag: f64,
+    /// Times it was tried; 0 when it was skipped.
+    pub tries: u32,
+}
+
+/// Counts of transactions.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct Tally {
+    /// Done.
+    pub done: u64,
+    /// Not begun because they were late.
+    pub skipped: u64,
+    /// Tries after the first, of all transactions.
+    pub retries: u64,
+    /// Transactions with more than one try.
+    pub retried: u64,
+    /// Given up after a serialization failure.
+    pub serialization_failures: u64,
+    /// Given up after a deadlock.
+    pub deadlock_failures: u64,
+    /// Done, but over the latency limit.
+    pub late: u64,
+    /// Of those that are done.
+    pub latency: Times,
+    /// Of those that are done; empty without a rate.
+    pub lag: Times,
+}
+
+impl Tally {
+    /// Counts a transaction. `has_rate` tells whether its lag means anything.
+    pub fn count(&mut self, finished: &Finished, has_rate: bool, latency_limit: Option<i64>) {
+        if finished.ending == Ending::Skipped {
+            self.skipped += 1;
+            return;
+        }
+        if finished.tries > 1 {
+            self.retries += u64::from(finished.tries - 1);
+            self.retried += 1;
+        }
+        match finished.ending {
+            Ending::Done => {
+                self.done += 1;
+                self.latency.add(finished.latency);
+                if has_rate {
+                    self.lag.add(finished.lag);
+                }
+                self.late += u64::from(latency_limit.is_some_and(|limit| finished.latency > limit as f64));
+            }
+            Ending::Serialization => self.serialization_failures += 1,
+            Ending::Deadlock => self.deadlock_failures += 1,
+            Ending::Skipped => {}
+        }
+    }
+
+    /// Adds the counts of others.
+    pub fn merge(&mut self, other: &Self) {
+        self.done += other.done;
+        self.skipped += other.skipped;
+        self.retries += other.retries;
+        self.retried += other.retried;
+        self.serialization_failures += other.serialization_failures;
+        self.deadlock_failures += other.deadlock_failures;
+        self.late += other.late;
+        self.latency.merge(&other.latency);
+        self.lag.merge(&other.lag);
+    }
+
+    /// Transactions given up.
+    #[must_use]
+    pub fn failures(&self) -> u64 {
+        self.serialization_failures + self.deadlock_failures
+    }
+
+    /// All transactions.
+    #[must_use]
+    pub fn total(&self) -> u64 {
+        self.done + self.skipped + self.failures()
+    }
+}
+
+/// Counts of one command.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct CommandTally {
+    /// Executions that succeeded.
+    pub times: Times,
+    /// Failures that ended a transaction's tries.
+    pub failures: u64,
+    /// Failures after which the transaction was tried again.
+    pub retries: u64,
+}
+
+impl CommandTally {
+    /// Adds the counts of others.
+    pub fn merge(&mut self, other: &Self) {
+        self.times.merge(&other.times);
+        self.failures += other.failures;
+        self.retries += other.retries;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn finished(ending: Ending, latency: f64, tries: u32) -> Finished {
+        Finished { ending, latency, lag: 1.0, tries }
+    }
+
+    #[test]
+    fn transactions_are_counted_by_their_ending() {
+        let mut tally = Tally::default();
+        tally.count(&finished(Ending::Done, 10.0, 1), false, Some(15));
+        tally.count(&finished(Ending::Done, 20.0, 3), false, Some(15));
+        tally.count(&finished(Ending::Deadlock, 0.0, 2), false, Some(15));
+        tally.count(&finished(Ending::Serialization, 0.0, 1), false, Some(15));
+        tally.count(&finished(Ending::Skipped, 0.0, 0), false, Some(15));
+        assert_eq!((tally.done, tally.failures(), tally.skipped, tally.total()), (2, 2, 1, 5));
+        assert_eq!((tally.retried, tally.retries, tally.late), (2, 3, 1));
+        assert_eq!((tally.latency.mean(), tally.latency.deviation()), (15.0, 5.0));
+        assert_eq!(tally.lag.count, 0);
+    }
+
+    #[test]
+    fn sums_can_be_added_in_any_order() {
+        let mut one = Times::default();
+        let mut two = Times::default();
+        let mut all = Times::default();
+        for value in [3.0, -1.0, 7.0, 7.0] {
+            if value > 3.0 {
+                one.add(value)
+            } else {
+                two.add(value)
+            }
+            all.add(value);
+        }
+        one.merge(&two);
+        one.merge(&Times::default());
+        assert_eq!((one.count, one.min, one.max, one.sum, one.squares), (4, -1.0, 7.0, 16.0, 108.0));
+        assert_eq!(one.squares, all.squares);
+    }
+}

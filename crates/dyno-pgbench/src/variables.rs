@@ -1,0 +1,168 @@
+//! Variables of scripts. Names are resolved to places when scripts are parsed, so that a client only indexes.
+
+use crate::expression::Value;
+use std::collections::HashMap;
+
+/// The place of a variable; the same for all clients.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Slot(u32);
+
+/// All names that scripts and options mention.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    slots: HashMap<String, Slot>,
+    names: Vec<String>,
+}
+
+impl Names {
+    /// The place of a name, which is a new one if the name is.
+    pub fn slot(&mut self, name: &str) -> Slot {
+        if let Some(slot) = self.slots.get(name) {
+            return *slot;
+        }
+        let slot = Slot(self.names.len() as u32);
+        self.slots.insert(name.to_owned(), slot);
+        self.names.push(name.to_owned());
+        slot
+    }
+
+    /// The place of a name that has been mentioned before.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<Slot> {
+        self.slots.get(name).copied()
+    }
+
+    /// The name of a place.
+    #[must_use]
+    pub fn name(&self, slot: Slot) -> &str {
+        &self.names[slot.0 as usize]
+    }
+}
+
+/// True for a character that a variable's name may begin with.
+#[must_use]
+pub fn starts_name(byte: u8) -> bool {
+    byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
+}
+
+/// True for a character that may stand further on in a name.
+#[must_use]
+pub fn continues_name(byte: u8) -> bool {
+    starts_name(byte) || byte.is_ascii_digit()
+}
+
+/// True for what may be a variable's name.
+#[must_use]
+pub fn is_name(name: &str) -> bool {
+    name.bytes().next().is_some_and(starts_name) && name.bytes().all(continues_name)
+}
+
+/// What a variable holds.
+#[derive(Debug, Clone, PartialEq)]
+enum Content {
+    Value(Value),
+    /// As it came from the command line or a server; read as a value when an expression wants one.
+    Text(Box<str>),
+}
+
+/// The variables of one client.
+#[derive(Debug, Clone, Default)]
+pub struct Variables(Vec<Option<Content>>);
+
+impl Variables {
+    /// Sets a variable to a value.
+    pub fn set(&mut self, slot: Slot, value: Value) {
+        *self.place(slot) = Some(Content::Value(value));
+    }
+
+    /// Sets a variable to a text.
+    pub fn set_text(&mut self, slot: Slot, text: &str) {
+        *self.place(slot) = Some(Content::Text(text.into()));
+    }
+
+    /// True when the variable has been set.
+    #[must_use]
+    pub fn is_set(&self, slot: Slot) -> bool {
+        matches!(self.0.get(slot.0 as usize), Some(Some(_)))
+    }
+
+    fn place(&mut self, slot: Slot) -> &mut Option<Content> {
+        let index = slot.0 as usize;
+        if index >= self.0.len() {
+            self.0.resize(index + 1, None);
+        }
+        &mut self.0[index]
+    }
+
+    /// The value of a variable.
+    ///
+    /// # Errors
+    /// When it is not set, or its text is no value, in pgbench's words; an empty text fails without words, as there.
+    pub fn value(&self, slot: Slot, names: &Names) -> Result<Value, String> {
+        match self.0.get(slot.0 as usize) {
+            Some(Some(Content::Value(value))) => Ok(*value),
+            Some(Some(Content::Text(text))) => Value::from_text(text, names.name(slot)),
+            _ => Err(format!("undefined variable \"{}\"", names.name(slot))),
+        }
+    }
+
+    /// What of a variable stands in a statement's text or travels as a parameter.
+    #[must_use]
+    pub fn content(&self, slot: Slot) -> Parameter<'_> {
+        match self.0.get(slot.0 as usize) {
+            Some(Some(Content::Value(value))) => Parameter::Value(*value),
+            Some(Some(Content::Text(text))) => Parameter::Text(text),
+            _ => Parameter::Unset,
+        }
+    }
+}
+
+/// A variable as a statement sees it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Parameter<'a> {
+    /// Never set.
+    Unset,
+    /// A value.
+    Value(Value),
+    /// A text.
+    Text(&'a str),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_variable_that_was_never_set_is_named_in_the_error() {
+        let mut names = Names::default();
+        let slot = names.slot("answer");
+        let mut variables = Variables::default();
+        assert_eq!(variables.value(slot, &names), Err("undefined variable \"answer\"".to_owned()));
+        assert_eq!(variables.content(slot), Parameter::Unset);
+        variables.set(slot, Value::Integer(42));
+        assert_eq!(variables.value(slot, &names), Ok(Value::Integer(42)));
+        variables.set_text(slot, "2.5");
+        assert_eq!(variables.value(slot, &names), Ok(Value::Double(2.5)));
+        assert_eq!(variables.content(slot), Parameter::Text("2.5"));
+    }
+
+    #[test]
+    fn the_same_name_has_the_same_place() {
+        let mut names = Names::default();
+        let (one, two) = (names.slot("one"), names.slot("two"));
+        assert_ne!(one, two);
+        assert_eq!(names.slot("one"), one);
+        assert_eq!(names.find("two"), Some(two));
+        assert_eq!(names.find("three"), None);
+    }
+
+    #[test]
+    fn names_are_letters_digits_and_underscores() {
+        for name in ["a", "_1", "aid", "글"] {
+            assert!(is_name(name), "{name}");
+        }
+        for name in ["", "1x", "a b", "?column?", "a-b"] {
+            assert!(!is_name(name), "{name}");
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Everything that is written: log lines on standard output with sysbench's levels, complaints about the command line
+//! on standard error. Nothing else in the crate writes to the terminal.
+
+use std::fmt;
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How important a line is; the numbers of `--verbosity`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Level {
+    /// What ends the program.
+    Fatal = 0,
+    /// What needs attention at once.
+    Alert = 1,
+    /// What may spoil the figures.
+    Warning = 2,
+    /// Results and headings: the default verbosity.
+    Notice = 3,
+    /// Why things happened.
+    Info = 4,
+    /// Per-thread detail.
+    Debug = 5,
+}
+
+impl Level {
+    /// What a line of this level begins with.
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Fatal => "FATAL: ",
+            Self::Alert => "ALERT: ",
+            Self::Warning => "WARNING: ",
+            Self::Notice | Self::Info => "",
+            Self::Debug => "DEBUG: ",
+        }
+    }
+}
+
+/// Where the text goes: two streams, normally the process's own. The caller opens them.
+pub struct Terminal {
+    /// Results and the log.
+    pub out: Box<dyn Write + Send>,
+    /// Complaints about the command line.
+    pub error: Box<dyn Write + Send>,
+}
+
+impl fmt::Debug for Terminal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Terminal")
+    }
+}
+
+/// Writes log lines. All threads share one; every line is flushed at once, because people and scripts watch them live.
+#[derive(Debug)]
+pub struct Logger {
+    streams: Mutex<Streams>,
+    verbosity: AtomicU8,
+    is_closed: AtomicBool,
+}
+
+#[derive(Debug)]
+struct Streams {
+    terminal: Terminal,
+    last: Option<(Level, String)>,
+    repeated: u64,
+    /// With `--json` on standard output, log lines go to standard error so that the document stays alone.
+    is_log_diverted: bool,
+}
+
+impl Logger {
+    /// A logger at the default verbosity, notices and worse.
+    #[must_use]
+    pub fn new(terminal: Terminal) -> Self {
+        Self {
+            streams: Mutex::new(Streams { terminal, last: None, repeated: 0, is_log_diverted: false }),
+            verbosity: AtomicU8::new(Level::Notice as u8),
+            is_closed: AtomicBool::new(false),
+        }
+    }
+
+    /// Sets the least important level that is written, 0 to 5.
+    pub fn set_verbosity(&self, verbosity: u8) {
+        self.verbosity.store(verbosity, Ordering::Relaxed);
+    }
+
+    /// From now on log lines go to standard error: standard output is kept for one document.
+    pub fn divert_log(&self) {
+        self.lock().is_log_diverted = true;
+    }
+
+    /// True when lines of this level are written at all.
+    #[must_use]
+    pub fn is_enabled(&self, level: Level) -> bool {
+        level as u8 <= self.verbosity.load(Ordering::Relaxed)
+    }
+
+    /// True once nobody reads standard output any more (`| head`), so that a run may end early.
+    #[must_use]
+    pub fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Relaxed)
+    }
+
+    /// One message, which may have several lines. The same message again is only counted, and the count is written
+    /// before the next different one.
+    pub fn log(&self, level: Level, text: &str) {
+        if !self.is_enabled(level) {
+            return;
+        }
+        let mut streams = self.lock();
+        if streams.last.as_ref().is_some_and(|(last_level, last)| *last_level == level && last == text) {
+            streams.repeated += 1;
+            return;
+        }
+        let mut line = streams.repetitions();
+        line.push_str(level.prefix());
+        line.push_str(text);
+        line.push('\n');
+        streams.last = Some((level, text.to_owned()));
+        self.write(&mut streams, &line);
+    }
+
+    /// One line that begins with the time since the start; never taken for a repetition.
+    pub fn timestamped(&self, level: Level, elapsed: Duration, text: &str) {
+        if !self.is_enabled(level) {
+            return;
+        }
+        let mut streams = self.lock();
+        let mut line = streams.repetitions();
+        line.push_str(level.prefix());
+        line.push_str(&format!("[ {}s ] {text}\n", Seconds(elapsed)));
+        streams.last = None;
+        self.write(&mut streams, &line);
+    }
+
+    /// What ends the program.
+    pub fn fatal(&self, text: &str) {
+        self.log(Level::Fatal, text);
+    }
+
+    /// What may spoil the figures.
+    pub fn warning(&self, text: &str) {
+        self.log(Level::Warning, text);
+    }
+
+    /// Headings and results.
+    pub fn notice(&self, text: &str) {
+        self.log(Level::Notice, text);
+    }
+
+    /// Text on standard output whatever the verbosity: help, version, a JSON document. A line end is not added.
+    pub fn print(&self, text: &str) {
+        let mut streams = self.lock();
+        let written =
+            streams.terminal.out.write_all(text.as_bytes()).and_then(|()| streams.terminal.out.flush());
+        self.note_failure(&written);
+    }
+
+    /// One line on standard error whatever the verbosity: what is wrong with the command line.
+    pub fn complain(&self, text: &str) {
+        let error = &mut self.lock().terminal.error;
+        // When standard error is gone, nobody could be told.
+        let _ = writeln!(error, "{text}").and_then(|()| error.flush());
+    }
+
+    fn write(&self, streams: &mut Streams, line: &str) {
+        let diverted = streams.is_log_diverted;
+        let stream = if diverted { &mut streams.terminal.error } else { &mut streams.terminal.out };
+        let written = stream.write_all(line.as_bytes()).and_then(|()| stream.flush());
+        if !diverted {
+            self.note_failure(&written);
+        }
+    }
+
+    fn note_failure(&self, written: &io::Result<()>) {
+        if written.is_err() {
+            self.is_closed.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Streams> {
+        // A thread that panicked while writing leaves whole lines or nothing; the log goes on.
+        self.streams.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Streams {
+    /// The line about repetitions of the last message, if there were any.
+    fn repetitions(&mut self) -> String {
+        match std::mem::take(&mut self.repeated) {
+            0 => String::new(),
+            count => format!("(last message repeated {count} times)\n"),
+        }
+    }
+}
+
+/// Seconds as headings and timestamps show them: whole where they are whole (to 5 ms), else with the decimals needed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seconds(pub Duration);
+
+impl fmt::Display for Seconds {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hundredths = (self.0.as_millis() + 5) / 10;
+        let (whole, rest) = (hundredths / 100, hundredths % 100);
+        if rest == 0 {
+            write!(f, "{whole}")
+        } else if rest.is_multiple_of(10) {
+            write!(f, "{whole}.{}", rest / 10)
+        } else {
+            write!(f, "{whole}.{rest:02}")
+        }
+    }
+}
+
+/// A stream that keeps what is written, for tests of this crate and of its callers.
+#[derive(Debug, Clone, Default)]
+pub struct Transcript(std::sync::Arc<Mutex<Vec<u8>>>);
+
+impl Transcript {
+    /// What was written so far.
+    ///
+    /// # Panics
+    /// Never: everything written is text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        let bytes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
+}
+
+impl Write for Transcript {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn logger() -> (Logger, Transcript, Transcript) {
+        let (out, error) = (Transcript::default(), Transcript::default());
+        let terminal = Terminal { out: Box::new(out.clone()), error: Box::new(error.clone()) };
+        (Logger::new(terminal), out, error)
+    }
+
+    #[test]
+    fn a_message_that_repeats_is_counted_and_told_before_the_next() {
+        let (logger, out, _) = logger();
+        logger.fatal("boom");
+        logger.fatal("boom");
+        logger.fatal("boom");
+        logger.notice("next");
+        assert_eq!(out.text(), "FATAL: boom\n(last message repeated 2 times)\nnext\n");
+    }
+
+    #[test]
+    fn timestamped_lines_are_never_repetitions() {
+        let (logger, out, _) = logger();
+        logger.timestamped(Level::Notice, Duration::from_secs(1), "same");
+        logger.timestamped(Level::Notice, Duration::from_secs(1), "same");
+        assert_eq!(out.text(), "[ 1s ] same\n[ 1s ] same\n");
+    }
+
+    #[test]
+    fn a_level_below_the_verbosity_is_not_written() {
+        let (logger, out, error) = logger();
+        logger.log(Level::Info, "why");
+        logger.set_verbosity(0);
+        logger.warning("careful");
+        logger.fatal("end");
+        logger.complain("usage");
+        assert_eq!(out.text(), "FATAL: end\n");
+        assert_eq!(error.text(), "usage\n");
+    }
+
+    #[test]
+    fn a_diverted_log_leaves_standard_output_to_the_document() {
+        let (logger, out, error) = logger();
+        logger.divert_log();
+        logger.notice("header");
+        logger.print("{}\n");
+        assert_eq!((out.text().as_str(), error.text().as_str()), ("{}\n", "header\n"));
+    }
+
+    #[test]
+    fn seconds_have_decimals_only_where_they_need_them() {
+        for (millis, text) in [(1000, "1"), (1004, "1"), (1500, "1.5"), (250, "0.25"), (9_996, "10")] {
+            assert_eq!(Seconds(Duration::from_millis(millis)).to_string(), text);
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Bundled scripts run by dyno's own workloads instead of Lua: the same statements, counted the same, for a fraction of the
+//! processor time and memory.
+//!
+//! What the native workloads cannot express (an empty table, an odd combination of options) is left to the bundled script in Lua,
+//! which can.
+
+pub mod prepare;
+
+use crate::options::Options;
+use crate::options::definition::Value;
+use dyno_engine::workload::{Native, Setting, catalog};
+use dyno_model::catalog::{OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
+use dyno_model::plan::WorkloadPlan;
+use dyno_model::target::Engine;
+
+/// A bundled script as a native workload.
+#[derive(Debug, Clone)]
+pub struct NativeScript {
+    /// Workload and all its options.
+    pub plan: WorkloadPlan,
+    setting: Setting,
+}
+
+impl NativeScript {
+    /// The native workload that does what the bundled script of this name does with these options; `None` when there is none,
+    /// or when it cannot do what the options ask.
+    #[must_use]
+    pub fn new(script: &str, options: &Options, engine: Engine, seed: u64) -> Option<Self> {
+        let description = catalog().into_iter().find(|description| {
+            // `rush` is a workload of dyno's own; no script of sysbench has its name.
+            description.name == script && IN_SYSBENCH.contains(&description.name)
+        })?;
+        let plan = WorkloadPlan { kind: script.to_owned(), options: resolve(&description, options)? };
+        let setting = Setting { engine, clients: options.general.threads, seed };
+        let native = Self { plan, setting };
+        Native::build(&native.plan, setting).is_ok().then_some(native)
+    }
+
+    /// The workload, made anew.
+    ///
+    /// # Panics
+    /// Never: [`Self::new`] made it once.
+    #[must_use]
+    pub fn build(&self) -> Native {
+        Native::build(&self.plan, self.setting).expect("the same plan was built before")
+    }
+}
+
+/// Bundled scripts that have a native workload.
+const IN_SYSBENCH: [&str; 11] = [
+    "oltp_read_write",
+    "oltp_read_only",
+    "oltp_write_only",
+    "oltp_point_select",
+    "oltp_update_index",
+    "oltp_update_non_index",
+    "oltp_insert",
+    "oltp_delete",
+    "select_random_points",
+    "select_random_ranges",
+    "bulk_insert",
+];
+
+/// Every option of the workload with the value that the user gave for it; `None` when one is out of the workload's range.
+/// Options have the same names on both sides.
+fn resolve(description: &WorkloadDescription, options: &Options) -> Option<WorkloadOptions> {
+    let mut resolved = description.defaults();
+    for option in &description.options {
+        let value = match options.value(option.name) {
+            Value::Nothing => continue,
+            value => match &option.kind {
+                OptionKind::Integer { min, max } => {
+                    // Scripts cut fractions, too.
+                    let number = value.number().trunc();
+                    (*min as f64 <= number && number <= *max as f64)
+                        .then_some(OptionValue::Integer(number as i64))?
+                }
+                OptionKind::Number { min, max } => {
+                    let number = value.number();
+                    (min..=max).contains(&&number).then_some(OptionValue::Number(number))?
+                }
+                OptionKind::Boolean => OptionValue::Boolean(value.is_on()),
+                OptionKind::Choice(words) => {
+                    let text = value.text();
+                    words.contains(&text.as_str()).then_some(OptionValue::Text(text))?
+                }
+                OptionKind::Text => OptionValue::Text(value.text()),
+            },
+        };
+        resolved.0.insert(option.name.to_owned(), value);
+    }
+    Some(resolved)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::definition::{Definition, Kind};
+
+    fn declared(arguments: &[&str]) -> Options {
+        let arguments: Vec<_> = arguments.iter().map(Into::into).collect();
+        let mut options = Options::parse(&arguments).expect("the arguments are right");
+        let number = |name: &str, default: f64| Definition {
+            name: name.to_owned(),
+            kind: Kind::Double,
+            default: Value::Number(default),
+            shown_default: None,
+            help: String::new(),
+        };
+        options
+            .declare(&[number("table_size", 10_000.0), number("tables", 1.0), number("point_selects", 10.0)])
+            .expect("only declared options are given");
+        options
+    }
+
+    #[test]
+    fn options_of_the_command_line_reach_the_workload() {
+        let options =
+            declared(&["oltp_read_write", "--table-size=250.9", "--tables=3", "--rand-type=pareto", "run"]);
+        let script = NativeScript::new("oltp_read_write", &options, Engine::Mysql, 1).expect("it is native");
+        assert_eq!(script.plan.options.count("table_size"), 250);
+        assert_eq!(script.plan.options.count("tables"), 3);
+        assert_eq!(script.plan.options.text("rand_type"), "pareto");
+        assert_eq!(script.plan.options.count("point_selects"), 10);
+    }
+
+    #[test]
+    fn keys_are_drawn_as_in_sysbench_unless_told_otherwise() {
+        let script = NativeScript::new("oltp_read_only", &declared(&["oltp_read_only"]), Engine::Mysql, 1)
+            .expect("it is native");
+        assert_eq!(script.plan.options.text("rand_type"), "special");
+    }
+
+    #[test]
+    fn what_the_workload_cannot_do_is_left_to_lua() {
+        let options = declared(&["oltp_insert", "--table-size=0"]);
+        assert!(NativeScript::new("oltp_insert", &options, Engine::Mysql, 1).is_none());
+    }
+
+    #[test]
+    fn workloads_of_dynos_own_are_no_scripts() {
+        assert!(NativeScript::new("rush", &declared(&["rush"]), Engine::Mysql, 1).is_none());
+    }
+}

@@ -1,0 +1,179 @@
+//! `prepare` of a bundled script: tables made and filled as the script makes and fills them, by the engine's bulk path.
+//!
+//! As in sysbench the threads divide the tables among them, a table that exists already is an error, and the same lines are
+//! printed. Unlike there, several connections fill one table when there are more of them than tables, and the data follow from
+//! `--rand-seed`.
+
+use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
+use dyno_engine::loading::{Loading, load_table};
+use dyno_engine::workload::{DataSet, TableDefinition};
+use dyno_model::failure::OperationFailure;
+use dyno_model::target::Target;
+use std::fmt;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Connections that fill tables at the same time, at least: one alone leaves the server waiting for the client's next packet.
+const CONNECTIONS_MIN: usize = 4;
+
+/// Why tables could not be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PrepareError {
+    /// What the server said.
+    pub failure: OperationFailure,
+    /// Statement that it refused, if it was a single one.
+    pub statement: Option<String>,
+}
+
+impl fmt::Display for PrepareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.statement {
+            Some(statement) => write!(f, "{} for query '{statement}'", self.failure),
+            None => self.failure.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for PrepareError {}
+
+/// What [`prepare`] needs to know.
+pub struct Preparation<'a> {
+    /// Addresses, taken in turn by the threads.
+    pub targets: &'a [Target],
+    /// Tables and rows.
+    pub data: &'a dyn DataSet,
+    /// Threads: as many tables are worked on at the same time.
+    pub threads: u32,
+    /// Takes the lines that are printed, each without its end. Threads call it at the same time.
+    pub say: &'a (dyn Fn(&str) + Sync),
+    /// Number of interrupts by the user so far; one or more ends loading.
+    pub interrupts: &'a AtomicUsize,
+}
+
+/// Makes, fills and indexes all tables.
+///
+/// # Errors
+/// The first thing that the server refused. Tables made so far stay, as they do in sysbench, so that the user may look at them.
+pub fn prepare(preparation: &Preparation<'_>) -> Result<(), PrepareError> {
+    let tables = preparation.data.tables();
+    let threads = (preparation.threads as usize).clamp(1, tables.len().max(1));
+    let connections = CONNECTIONS_MIN.max(preparation.threads as usize).div_ceil(threads);
+    let failed: Mutex<Option<PrepareError>> = Mutex::new(None);
+    let is_over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let (tables, failed, is_over) = (&tables, &failed, &is_over);
+            scope.spawn(move || {
+                for (number, table) in tables.iter().enumerate().skip(thread).step_by(threads) {
+                    if is_over.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    if let Err(error) = make_table(preparation, thread, number, table, connections) {
+                        is_over.store(true, Ordering::Relaxed);
+                        failed.lock().unwrap_or_else(std::sync::PoisonError::into_inner).get_or_insert(error);
+                        return;
+                    }
+                }
+            });
+        }
+    });
+    match failed.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner) {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}
+
+fn make_table(
+    preparation: &Preparation<'_>,
+    thread: usize,
+    number: usize,
+    table: &TableDefinition,
+    connections: usize,
+) -> Result<(), PrepareError> {
+    let target = &preparation.targets[thread % preparation.targets.len()];
+    let name = &table.name;
+    let plain = |failure| PrepareError { failure, statement: None };
+    (preparation.say)(&format!("Creating table '{name}'..."));
+    let mut connection = block_on(Connection::connect(target, &Io::Blocking)).map_err(plain)?;
+    block_on(connection.query(&table.create, &mut Discard))
+        .map_err(|failure| PrepareError { failure, statement: Some(table.create.clone()) })?;
+    block_on(connection.close());
+    if table.rows > 0 {
+        (preparation.say)(&format!("Inserting {} records into '{name}'", table.rows));
+    }
+    let loading =
+        Loading { trial: "prepare", target, data: preparation.data, interrupts: preparation.interrupts };
+    let is_indexed = !table.indexes.is_empty();
+    load_table(&loading, number, table, connections, || {
+        if is_indexed {
+            (preparation.say)(&format!("Creating a secondary index on '{name}'..."));
+        }
+    })
+    .map_err(plain)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_engine::with_native;
+    use dyno_engine::workload::{Native, Setting, Workload, catalog};
+    use dyno_model::catalog::OptionValue;
+    use dyno_model::plan::WorkloadPlan;
+    use dyno_model::target::{Endpoint, Engine};
+
+    /// Prepares two tables in a file; gives the lines and the numbers of rows.
+    fn prepared(target: &Target) -> (Result<(), PrepareError>, Vec<String>) {
+        let description = catalog()
+            .into_iter()
+            .find(|known| known.name == "oltp_read_only")
+            .expect("it is in the catalogue");
+        let mut options = description.defaults();
+        options.0.insert("tables".to_owned(), OptionValue::Integer(2));
+        options.0.insert("table_size".to_owned(), OptionValue::Integer(30));
+        let plan = WorkloadPlan { kind: "oltp_read_only".to_owned(), options };
+        let native = Native::build(&plan, Setting { engine: Engine::Sqlite, clients: 1, seed: 7 })
+            .expect("defaults are right");
+        let lines = Mutex::new(Vec::new());
+        let outcome = with_native!(&native, workload => prepare(&Preparation {
+            targets: std::slice::from_ref(target),
+            data: workload.data(),
+            threads: 1,
+            say: &|line| lines.lock().expect("no thread panicked").push(line.to_owned()),
+            interrupts: &AtomicUsize::new(0),
+        }));
+        (outcome, lines.into_inner().expect("no thread panicked"))
+    }
+
+    #[test]
+    fn tables_are_made_filled_and_indexed_one_after_another() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let target = Target::new(Engine::Sqlite, Endpoint::File(folder.path().join("sbtest")));
+        let (outcome, lines) = prepared(&target);
+        assert_eq!(outcome, Ok(()));
+        assert_eq!(
+            lines,
+            [
+                "Creating table 'sbtest1'...",
+                "Inserting 30 records into 'sbtest1'",
+                "Creating a secondary index on 'sbtest1'...",
+                "Creating table 'sbtest2'...",
+                "Inserting 30 records into 'sbtest2'",
+                "Creating a secondary index on 'sbtest2'...",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_table_that_exists_is_an_error_that_names_the_statement() {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let target = Target::new(Engine::Sqlite, Endpoint::File(folder.path().join("sbtest")));
+        let (_, _) = prepared(&target);
+        let (outcome, lines) = prepared(&target);
+        let error = outcome.expect_err("the table exists").to_string();
+        assert!(
+            error.contains("sbtest1 already exists") && error.contains("CREATE TABLE sbtest1"),
+            "{error}"
+        );
+        assert_eq!(lines, ["Creating table 'sbtest1'..."]);
+    }
+}

@@ -1,0 +1,118 @@
+//! The command line taken apart, without knowing any option: `--name[=value]` and positionals in any order.
+
+use super::OptionError;
+use super::definition::underscored;
+use std::ffi::OsString;
+
+/// An option as it was given.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Argument {
+    /// Name with underscores.
+    pub name: String,
+    /// What follows `=`; `None` without `=`.
+    pub value: Option<String>,
+    /// As it was typed, with the value of a password hidden.
+    pub typed: String,
+    /// The place in a config file; `None` on the command line.
+    pub place: Option<String>,
+}
+
+impl std::fmt::Debug for Argument {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.typed)
+    }
+}
+
+impl Argument {
+    /// An option from the command line, without its leading dashes.
+    #[must_use]
+    pub fn new(text: &str) -> Self {
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (text, None),
+        };
+        Self {
+            name: underscored(name),
+            typed: match &value {
+                // A misspelt password option must not carry the password into a log.
+                Some(_) if name.to_ascii_lowercase().contains("pas") => format!("--{name}=***"),
+                _ => format!("--{text}"),
+            },
+            value,
+            place: None,
+        }
+    }
+}
+
+/// One word of the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Word {
+    /// `--name` or `--name=value`.
+    Option(Argument),
+    /// Anything else.
+    Positional(String),
+}
+
+/// Takes the words apart. Text that is not UTF-8 is replaced, as no option takes any.
+pub fn words(arguments: &[OsString]) -> impl Iterator<Item = Word> {
+    arguments.iter().map(|argument| {
+        let text = argument.to_string_lossy();
+        match text.strip_prefix("--") {
+            Some(option) => Word::Option(Argument::new(option)),
+            None => Word::Positional(text.into_owned()),
+        }
+    })
+}
+
+/// Script and command: the first two positionals.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Positionals {
+    /// Script, as given.
+    pub script: Option<String>,
+    /// Command.
+    pub command: Option<String>,
+}
+
+impl Positionals {
+    /// Takes the next positional.
+    ///
+    /// # Errors
+    /// When it is the third.
+    pub fn take(&mut self, word: String) -> Result<(), OptionError> {
+        let place = if self.script.is_none() { &mut self.script } else { &mut self.command };
+        if place.is_some() {
+            return Err(OptionError::Argument(format!("Unrecognized command line argument: {word}")));
+        }
+        *place = Some(word);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_the_same_with_dashes_and_underscores() {
+        assert_eq!(Argument::new("table-size=1").name, Argument::new("table_size=1").name);
+    }
+
+    #[test]
+    fn the_value_of_a_misspelt_password_is_hidden() {
+        let argument = Argument::new("mysql-pasword=secret");
+        assert_eq!(argument.typed, "--mysql-pasword=***");
+        assert!(!format!("{argument:?}").contains("secret"));
+    }
+
+    #[test]
+    fn a_third_positional_is_an_error() {
+        let mut positionals = Positionals::default();
+        for word in ["a.lua", "run"] {
+            positionals.take(word.into()).unwrap();
+        }
+        assert_eq!(
+            positionals.take("-x".into()),
+            Err(OptionError::Argument("Unrecognized command line argument: -x".into()))
+        );
+    }
+}

@@ -1,0 +1,330 @@
+//! General, random and log options with their types and limits checked.
+
+use super::OptionError;
+use super::definition::Value;
+use crate::logger::Level;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Layout of reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Layout {
+    /// As sysbench 1.0.20 prints them.
+    #[default]
+    V1_0,
+    /// As sysbench's unreleased 1.1 prints them.
+    V1_1,
+}
+
+/// Where the JSON document goes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum JsonPlace {
+    /// Standard output; the log goes to standard error.
+    Standard,
+    /// A file, beside the usual output.
+    File(PathBuf),
+}
+
+/// What runs, how long, and how it is told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct General {
+    /// Threads, at least 1.
+    pub threads: u32,
+    /// Limit of events that are begun, all threads together; `None`: no limit.
+    pub events: Option<u64>,
+    /// Limit of time after the warm-up; `None`: no limit.
+    pub time: Option<Duration>,
+    /// Load before anything counts.
+    pub warmup: Duration,
+    /// Events per second that arrive; `None`: closed loop.
+    pub rate: Option<f64>,
+    /// Time after the common start at which everything is cut off, as `--forced-shutdown` says; `None`: not asked for.
+    pub forced_shutdown: Option<Duration>,
+    /// How long an event may go on after `time` before it is cut off; `None`: no limit.
+    pub hang_timeout: Option<Duration>,
+    /// How long threads may take to be ready; `None`: no limit.
+    pub init_timeout: Option<Duration>,
+    /// Bytes of stack asked for per thread.
+    pub stack_size: u64,
+    /// Length of an interval; `None`: no interval lines.
+    pub interval: Option<Duration>,
+    /// Times after the common start at which there is a whole report, sorted, each once.
+    pub checkpoints: Vec<Duration>,
+    /// Per-thread figures.
+    pub debug: bool,
+    /// Least important level that is written.
+    pub verbosity: u8,
+    /// Percentiles of latency, 0 to 100, in the order given; empty: no histogram is kept.
+    pub percentiles: Vec<f64>,
+    /// Print the latency histogram.
+    pub histogram: bool,
+    /// Layout of reports.
+    pub layout: Layout,
+    /// JSON document wanted.
+    pub json: Option<JsonPlace>,
+    /// Folder under which a dyno results folder is made.
+    pub results: Option<PathBuf>,
+    /// Repetitions of one event before it is given up; `None`: no limit.
+    pub retries_max: Option<u64>,
+    /// Print help and end.
+    pub help: bool,
+    /// Print the version and end.
+    pub version: bool,
+}
+
+/// Names of distributions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum RandomType {
+    /// Each value alike.
+    Uniform,
+    /// A bell around the middle.
+    Gaussian,
+    /// Few values in the middle get most draws.
+    #[default]
+    Special,
+    /// Self-similar, low values first.
+    Pareto,
+    /// Zipf's law, low values first.
+    Zipfian,
+}
+
+impl RandomType {
+    /// Its name in `--rand-type`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Gaussian => "gaussian",
+            Self::Special => "special",
+            Self::Pareto => "pareto",
+            Self::Zipfian => "zipfian",
+        }
+    }
+}
+
+/// How scripts draw random numbers.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RandomOptions {
+    /// Distribution of `sysbench.rand.default`.
+    pub kind: RandomType,
+    /// Uniform draws of one gaussian or special draw, at least 1.
+    pub special_iterations: u32,
+    /// Percentage of values that are special, 0 to 100.
+    pub special_percent: u32,
+    /// Percentage of draws that take a special value, 0 to 100.
+    pub special_result: u32,
+    /// Parameter h of pareto.
+    pub pareto_h: f64,
+    /// Exponent of zipfian.
+    pub zipfian_exponent: f64,
+    /// Seed; `None`: from the clock.
+    pub seed: Option<u64>,
+}
+
+/// Most checkpoints, as in sysbench.
+const CHECKPOINTS_MAX: usize = 256;
+
+/// More threads than any machine starts; a typing error.
+const THREADS_MAX: f64 = 1_000_000.0;
+
+type Values = BTreeMap<String, Value>;
+
+impl General {
+    /// Reads and checks the options.
+    ///
+    /// # Errors
+    /// When a value is outside of its limits.
+    pub fn from_values(values: &Values, given: &BTreeSet<String>) -> Result<Self, OptionError> {
+        let verbosity = verbosity(values)?;
+        let percentiles = percentiles(&values["percentile"])?;
+        let histogram = values["histogram"].is_on();
+        if histogram && percentiles.is_empty() {
+            return Err(OptionError::Fatal("--histogram cannot be used with --percentile=0".into()));
+        }
+        let threads = values["threads"].number();
+        if !(1.0..=THREADS_MAX).contains(&threads) {
+            return Err(OptionError::Fatal(format!("Invalid value for --threads: {threads}.\n")));
+        }
+        let time = seconds(values, "time")?;
+        Ok(Self {
+            threads: threads as u32,
+            events: not_zero(at_least_zero(values, "events")?).map(|events| events as u64),
+            time,
+            warmup: seconds(values, "warmup_time")?.unwrap_or_default(),
+            rate: not_zero(at_least_zero(values, "rate")?),
+            forced_shutdown: forced_shutdown(values, given, time)?,
+            hang_timeout: seconds(values, "hang_timeout")?,
+            init_timeout: seconds(values, "thread_init_timeout")?,
+            stack_size: values["thread_stack_size"].number() as u64,
+            interval: seconds(values, "report_interval")?,
+            checkpoints: checkpoints(&values["report_checkpoints"])?,
+            debug: values["debug"].is_on(),
+            verbosity,
+            percentiles,
+            histogram,
+            layout: layout(&values["report_format"])?,
+            json: json(&values["json"]),
+            results: Some(values["results"].text()).filter(|text| !text.is_empty()).map(PathBuf::from),
+            retries_max: not_zero(at_least_zero(values, "max_retries")?).map(|retries| retries as u64),
+            help: values["help"].is_on(),
+            version: values["version"].is_on(),
+        })
+    }
+
+    /// The percentile of interval lines and of scripts' reports; `None` when there is none.
+    #[must_use]
+    pub fn percentile(&self) -> Option<f64> {
+        self.percentiles.first().copied()
+    }
+}
+
+impl RandomOptions {
+    /// Reads and checks the options.
+    ///
+    /// # Errors
+    /// When a value is outside of its limits.
+    pub fn from_values(values: &Values) -> Result<Self, OptionError> {
+        let name = values["rand_type"].text();
+        let kinds = [
+            RandomType::Uniform,
+            RandomType::Gaussian,
+            RandomType::Special,
+            RandomType::Pareto,
+            RandomType::Zipfian,
+        ];
+        let kind = kinds
+            .into_iter()
+            .find(|kind| kind.name() == name)
+            .ok_or_else(|| OptionError::Fatal(format!("Invalid random numbers distribution: {name}.")))?;
+        let seed = values["rand_seed"].number();
+        Ok(Self {
+            kind,
+            special_iterations: within(values, "rand_spec_iter", 1.0..=1e6)? as u32,
+            special_percent: within(values, "rand_spec_pct", 0.0..=100.0)? as u32,
+            special_result: within(values, "rand_spec_res", 0.0..=100.0)? as u32,
+            pareto_h: within(values, "rand_pareto_h", 1e-9..=1.0 - 1e-9)?,
+            zipfian_exponent: within(values, "rand_zipfian_exp", 0.0..=f64::MAX)?,
+            // A negative seed is a seed like any other.
+            seed: (seed != 0.0).then_some(seed as i64 as u64),
+        })
+    }
+}
+
+fn dashed(name: &str) -> String {
+    name.replace('_', "-")
+}
+
+fn invalid(name: &str, value: &str) -> OptionError {
+    OptionError::Fatal(format!("Invalid value for --{}: {value}", dashed(name)))
+}
+
+fn within(values: &Values, name: &str, limits: std::ops::RangeInclusive<f64>) -> Result<f64, OptionError> {
+    let number = values[name].number();
+    if limits.contains(&number) { Ok(number) } else { Err(invalid(name, &number.to_string())) }
+}
+
+fn at_least_zero(values: &Values, name: &str) -> Result<f64, OptionError> {
+    within(values, name, 0.0..=f64::MAX)
+}
+
+fn not_zero(number: f64) -> Option<f64> {
+    (number > 0.0).then_some(number)
+}
+
+/// A time of at most a million years: more overflows calculations with instants.
+fn seconds(values: &Values, name: &str) -> Result<Option<Duration>, OptionError> {
+    let number = within(values, name, 0.0..=3e9)?;
+    Ok(not_zero(number).map(Duration::from_secs_f64))
+}
+
+/// `--debug` and `--mysql-debug` say everything.
+fn verbosity(values: &Values) -> Result<u8, OptionError> {
+    if values["debug"].is_on() || values["mysql_debug"].is_on() {
+        return Ok(Level::Debug as u8);
+    }
+    let number = values["verbosity"].number();
+    if (0.0..=5.0).contains(&number) {
+        Ok(number as u8)
+    } else {
+        Err(OptionError::Plain(format!("Invalid value for verbosity: {number}")))
+    }
+}
+
+fn percentiles(value: &Value) -> Result<Vec<f64>, OptionError> {
+    let mut percentiles = Vec::new();
+    for text in value.items() {
+        let number = super::definition::Kind::Decimal.parse(Some(&text)).map_err(|_| {
+            OptionError::Argument(format!("Invalid value for the 'percentile' option: '{text}'"))
+        })?;
+        let percent = number.number();
+        if !(0.0..=100.0).contains(&percent) {
+            return Err(invalid("percentile", &text));
+        }
+        if percent > 0.0 {
+            percentiles.push(percent);
+        }
+    }
+    Ok(percentiles)
+}
+
+fn checkpoints(value: &Value) -> Result<Vec<Duration>, OptionError> {
+    let quoted = |text: &str| invalid("report_checkpoints", &format!("'{text}'"));
+    let mut times = Vec::new();
+    for text in value.items() {
+        let number = super::definition::Kind::Decimal.parse(Some(&text)).map_err(|_| quoted(&text))?.number();
+        if !(0.0..=3e9).contains(&number) {
+            return Err(quoted(&text));
+        }
+        times.push(Duration::from_secs_f64(number));
+    }
+    times.sort_unstable();
+    times.dedup();
+    if times.len() > CHECKPOINTS_MAX {
+        let text =
+            format!("Too many checkpoints in --report-checkpoints (up to {CHECKPOINTS_MAX} can be defined)");
+        return Err(OptionError::Fatal(text));
+    }
+    Ok(times)
+}
+
+/// `off`, N seconds or N% of the time, counted from the time limit; without a value 5 %. Nothing is forced without a
+/// time limit. Percentages are whole seconds, rounded down, as in sysbench.
+fn forced_shutdown(
+    values: &Values,
+    given: &BTreeSet<String>,
+    time: Option<Duration>,
+) -> Result<Option<Duration>, OptionError> {
+    let text = values["forced_shutdown"].text();
+    if text.eq_ignore_ascii_case("off") || !given.contains("forced_shutdown") {
+        return Ok(None);
+    }
+    let bad = || invalid("forced_shutdown", &format!("'{text}'"));
+    let number = |text: &str| {
+        let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+        text.parse::<u32>().ok().filter(|_| is_number).ok_or_else(bad)
+    };
+    let seconds = time.unwrap_or_default().as_secs();
+    let after = match text.strip_suffix('%') {
+        _ if text.is_empty() => seconds / 20,
+        Some(percent) => seconds * u64::from(number(percent)?) / 100,
+        None => u64::from(number(&text)?),
+    };
+    Ok(time.map(|time| time + Duration::from_secs(after)))
+}
+
+fn layout(value: &Value) -> Result<Layout, OptionError> {
+    match value.text().as_str() {
+        "1.0" => Ok(Layout::V1_0),
+        "1.1" => Ok(Layout::V1_1),
+        other => Err(invalid("report_format", &format!("'{other}' (it is 1.0 or 1.1)"))),
+    }
+}
+
+fn json(value: &Value) -> Option<JsonPlace> {
+    match value {
+        Value::Boolean(true) => Some(JsonPlace::Standard),
+        Value::Text(file) if !file.is_empty() => Some(JsonPlace::File(PathBuf::from(file))),
+        _ => None,
+    }
+}

@@ -1,0 +1,111 @@
+//! Help texts: all options without a script, and the options of one script.
+
+use super::definition::{Definition, Value};
+use super::registry;
+
+/// `--help`.
+#[must_use]
+pub fn general() -> String {
+    let mut text = String::from(
+        "Usage:\n  sysbench [options]... [testname] [command]\n\n\
+         Commands implemented by most tests: prepare run cleanup help\n\n",
+    );
+    for group in registry::GROUPS {
+        let definitions: Vec<Definition> =
+            group.definitions().filter(|definition| definition.name != "test").collect();
+        text.push_str(&format!("{}:\n{}\n", group.title, table(&definitions)));
+    }
+    text.push_str("Bundled tests:\n");
+    for name in crate::resolve::BUNDLED {
+        text.push_str(&format!("  {name}\n"));
+    }
+    text.push_str("\nSee 'sysbench <testname> help' for a list of options for each test.\n\n");
+    text
+}
+
+/// The options of a script, sorted by name, under the script's name as it was given.
+#[must_use]
+pub fn script(name: &str, definitions: &[Definition]) -> String {
+    let mut sorted: Vec<Definition> = definitions.to_vec();
+    sorted.sort_by(|a, b| a.name.cmp(&b.name));
+    format!("{name} options:\n{}\n", table(&sorted))
+}
+
+/// One line per option: name with its type, help, and the default in brackets. Names are padded to the longest.
+fn table(definitions: &[Definition]) -> String {
+    let left: Vec<String> =
+        definitions.iter().map(|it| format!("--{}{}", shown_name(it), it.kind.hint())).collect();
+    let width = left.iter().map(String::len).max().unwrap_or(0);
+    definitions
+        .iter()
+        .zip(left)
+        .map(|(definition, left)| {
+            let default = match &definition.shown_default {
+                Some(text) => format!(" [{text}]"),
+                None => String::new(),
+            };
+            format!("  {left:width$} {}{default}\n", definition.help)
+        })
+        .collect()
+}
+
+/// Program options are shown with dashes, script options as the script names them.
+fn shown_name(definition: &Definition) -> String {
+    if registry::is_registered(&definition.name) {
+        definition.name.replace('_', "-")
+    } else {
+        definition.name.clone()
+    }
+}
+
+/// The default of a script's option as its help shows it: switches as on and off, nothing for what has none.
+#[must_use]
+pub fn shown_default(default: &Value) -> Option<String> {
+    match default {
+        Value::Nothing => None,
+        Value::Text(text) if text.is_empty() => None,
+        Value::List(items) if items.is_empty() => None,
+        other => Some(other.text()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::definition::Kind;
+    use super::*;
+
+    fn definition(name: &str, kind: Kind, default: Value, help: &str) -> Definition {
+        Definition {
+            name: name.into(),
+            kind,
+            shown_default: shown_default(&default),
+            default,
+            help: help.into(),
+        }
+    }
+
+    #[test]
+    fn a_scripts_options_are_listed_as_sysbench_lists_them() {
+        let definitions = [
+            definition("c", Kind::Text, Value::Text("x".into()), "C"),
+            definition("b", Kind::Boolean, Value::Boolean(true), "B opt"),
+            definition("a", Kind::Double, Value::Number(1.0), "A opt"),
+            definition("d", Kind::List, Value::List(vec!["p".into(), "q".into()]), "D"),
+            definition("e", Kind::Text, Value::Nothing, "E"),
+            definition("f", Kind::Integer, Value::Nothing, "F"),
+        ];
+        assert_eq!(
+            script("opt.lua", &definitions),
+            "opt.lua options:\n  --a=N          A opt [1]\n  --b[=on|off]   B opt [on]\n  --c=STRING     C [x]\n  \
+             --d=[LIST,...] D [p,q]\n  --e=STRING     E\n  --f=N          F\n\n"
+        );
+    }
+
+    #[test]
+    fn help_names_every_option_and_every_bundled_test() {
+        let text = general();
+        for name in ["--threads=N", "--mysql-host=[LIST,...]", "--histogram[=on|off]", "oltp_read_write"] {
+            assert!(text.contains(name), "{name}");
+        }
+    }
+}

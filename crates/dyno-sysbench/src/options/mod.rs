@@ -1,0 +1,327 @@
+//! Options: what can be given ([`registry`]), what was given ([`arguments`], [`config_file`]), and what it means
+//! ([`general`], [`database`]).
+//!
+//! There are two passes, because a script declares options of its own: [`Options::parse`] takes what is known without
+//! a script and keeps the rest; [`Options::declare`] then gives the rest to the script's options, and what nobody knows
+//! is an error. The last occurrence of an option wins.
+
+pub mod arguments;
+pub mod config_file;
+pub mod database;
+pub mod definition;
+pub mod general;
+pub mod help;
+pub mod registry;
+
+use arguments::{Argument, Positionals, Word};
+use database::DatabaseOptions;
+use definition::{BadValue, Definition, Value};
+use general::{General, RandomOptions};
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
+use std::fmt;
+
+pub use definition::underscored;
+
+/// What is wrong with the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OptionError {
+    /// Said on standard error.
+    Argument(String),
+    /// Said as a fatal line of the log.
+    Fatal(String),
+    /// Said as it is on standard output.
+    Plain(String),
+}
+
+/// All options of one program run.
+#[derive(Clone)]
+pub struct Options {
+    /// Script and command.
+    pub positionals: Positionals,
+    /// How long, how many, how often.
+    pub general: General,
+    /// Random numbers.
+    pub random: RandomOptions,
+    /// Databases.
+    pub database: DatabaseOptions,
+    /// What to tell the user before anything begins: old names, a config file that is not there.
+    pub warnings: Vec<OptionWarning>,
+    values: BTreeMap<String, Value>,
+    given: BTreeSet<String>,
+    pending: Vec<Argument>,
+}
+
+/// Something to tell that does not end the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OptionWarning {
+    /// A warning of the log.
+    Log(String),
+    /// A line on standard error.
+    Argument(String),
+}
+
+impl fmt::Debug for Options {
+    /// Values are left out: passwords are among them.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Options")
+            .field("positionals", &self.positionals)
+            .field("given", &self.given)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Old names, in the order in which sysbench complains about them.
+const RENAMED: [(&str, &str); 4] =
+    [("num_threads", "threads"), ("max_requests", "events"), ("max_time", "time"), ("tx_rate", "rate")];
+
+impl Options {
+    /// First pass over the command line, without the program's name.
+    ///
+    /// # Errors
+    /// What is wrong with it, in the words that sysbench uses where it has some.
+    pub fn parse(arguments: &[OsString]) -> Result<Self, OptionError> {
+        Self::parse_with(arguments, |file| std::fs::read_to_string(file))
+    }
+
+    /// The same with another way to read config files.
+    ///
+    /// # Errors
+    /// As [`Options::parse`].
+    pub fn parse_with(
+        arguments: &[OsString],
+        read: impl Fn(&str) -> std::io::Result<String>,
+    ) -> Result<Self, OptionError> {
+        let definitions: BTreeMap<String, Definition> = registry::GROUPS
+            .iter()
+            .flat_map(|group| group.definitions())
+            .map(|definition| (definition.name.clone(), definition))
+            .collect();
+        let mut pass = FirstPass { definitions: &definitions, ..FirstPass::new(&definitions) };
+        for word in arguments::words(arguments) {
+            match word {
+                Word::Positional(word) => pass.positionals.take(word)?,
+                Word::Option(argument) if argument.name == "config_file" => pass.config(&argument, &read)?,
+                Word::Option(argument) => pass.option(argument)?,
+            }
+        }
+        pass.rename();
+        let FirstPass { positionals, values, given, pending, warnings, .. } = pass;
+        let general = General::from_values(&values, &given)?;
+        let random = RandomOptions::from_values(&values)?;
+        let database = DatabaseOptions::from_values(&values, &given)?;
+        Ok(Self { positionals, general, random, database, warnings, values, given, pending })
+    }
+
+    /// Second pass: the script's options. Those that were given get their values, the others their defaults. An option
+    /// that exists already keeps the user's value, if there is one.
+    ///
+    /// # Errors
+    /// When a value is none of the option's type, or an option was given that nobody declared.
+    pub fn declare(&mut self, definitions: &[Definition]) -> Result<(), OptionError> {
+        for definition in definitions {
+            if !self.given.contains(&definition.name) {
+                self.values.insert(definition.name.clone(), definition.default.clone());
+            } else if let Some(text) = self.values.get(&definition.name).map(Value::text)
+                && let Ok(value) = definition.kind.parse(Some(&text))
+            {
+                self.values.insert(definition.name.clone(), value);
+            }
+        }
+        for argument in std::mem::take(&mut self.pending) {
+            let Some(definition) = definitions.iter().find(|definition| definition.name == argument.name)
+            else {
+                match &argument.place {
+                    // A file may serve several scripts.
+                    Some(place) => {
+                        let text = format!("{place}: no such option: {}", argument.typed);
+                        self.warnings.push(OptionWarning::Log(text));
+                        continue;
+                    }
+                    None => return Err(unknown(&argument)),
+                }
+            };
+            let value = parse(definition, &argument)?.ok_or_else(|| unknown(&argument))?;
+            self.given.insert(argument.name.clone());
+            self.values.insert(argument.name, value);
+        }
+        Ok(())
+    }
+
+    /// Instead of [`Options::declare`], for scripts of the 0.5 era that declare nothing: every option that nobody
+    /// knows becomes a text.
+    pub fn accept_all(&mut self) {
+        for argument in std::mem::take(&mut self.pending) {
+            self.given.insert(argument.name.clone());
+            self.values.insert(argument.name, Value::Text(argument.value.unwrap_or_default()));
+        }
+    }
+
+    /// Value of an option by its name with underscores; [`Value::Nothing`] when there is no such option.
+    #[must_use]
+    pub fn value(&self, name: &str) -> &Value {
+        self.values.get(name).unwrap_or(&Value::Nothing)
+    }
+
+    /// Value of an option as a number; 0 when there is none.
+    #[must_use]
+    pub fn number(&self, name: &str) -> f64 {
+        self.value(name).number()
+    }
+
+    /// Value of an option as a count: fractions are cut, negative numbers are 0.
+    #[must_use]
+    pub fn count(&self, name: &str) -> u64 {
+        self.number(name) as u64
+    }
+
+    /// Value of an option as a switch.
+    #[must_use]
+    pub fn is_on(&self, name: &str) -> bool {
+        self.value(name).is_on()
+    }
+
+    /// Value of an option as text.
+    #[must_use]
+    pub fn text(&self, name: &str) -> String {
+        self.value(name).text()
+    }
+
+    /// True when the option was given on the command line or in a config file.
+    #[must_use]
+    pub fn is_given(&self, name: &str) -> bool {
+        self.given.contains(name)
+    }
+
+    /// All options and values, as a script sees them. Passwords are among them: scripts of several connections need
+    /// them; nothing else may.
+    #[must_use]
+    pub fn for_script(&self) -> BTreeMap<String, Value> {
+        let mut values = self.values.clone();
+        // sysbench's own types where ours are wider.
+        if let Some(percentile) = values.get_mut("percentile") {
+            *percentile = Value::Number(self.general.percentiles.first().copied().unwrap_or(0.0));
+        }
+        for name in ["config_file", "test"] {
+            values.remove(name);
+        }
+        values
+    }
+
+    /// All options and values as text, for records of a run: without passwords.
+    #[must_use]
+    pub fn for_record(&self) -> Vec<(String, String)> {
+        self.for_script()
+            .into_iter()
+            .filter(|(name, _)| !name.contains("password"))
+            .map(|(name, value)| (name, value.text()))
+            .collect()
+    }
+}
+
+/// State of the first pass.
+struct FirstPass<'a> {
+    definitions: &'a BTreeMap<String, Definition>,
+    positionals: Positionals,
+    values: BTreeMap<String, Value>,
+    given: BTreeSet<String>,
+    pending: Vec<Argument>,
+    warnings: Vec<OptionWarning>,
+}
+
+impl<'a> FirstPass<'a> {
+    fn new(definitions: &'a BTreeMap<String, Definition>) -> Self {
+        Self {
+            definitions,
+            positionals: Positionals::default(),
+            values: definitions.iter().map(|(name, it)| (name.clone(), it.default.clone())).collect(),
+            given: BTreeSet::new(),
+            pending: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    fn option(&mut self, argument: Argument) -> Result<(), OptionError> {
+        let Some(definition) = self.definitions.get(&argument.name) else {
+            self.pending.push(argument);
+            return Ok(());
+        };
+        let Some(value) = parse(definition, &argument)? else {
+            self.pending.push(argument);
+            return Ok(());
+        };
+        if argument.name == "test" {
+            self.positionals.script = Some(value.text());
+        }
+        self.given.insert(argument.name.clone());
+        self.values.insert(argument.name, value);
+        Ok(())
+    }
+
+    /// A file's options count as if they stood in the file's place on the command line.
+    fn config(
+        &mut self,
+        argument: &Argument,
+        read: impl Fn(&str) -> std::io::Result<String>,
+    ) -> Result<(), OptionError> {
+        let file = argument.value.clone().unwrap_or_default();
+        match read(&file) {
+            Ok(text) => {
+                for argument in config_file::arguments(&text, &file) {
+                    self.option(argument)?;
+                }
+            }
+            Err(error) => {
+                let reason = match error.kind() {
+                    std::io::ErrorKind::NotFound => "No such file or directory".to_owned(),
+                    _ => error.to_string(),
+                };
+                self.warnings.push(OptionWarning::Argument(format!("{file}: {reason}")));
+            }
+        }
+        Ok(())
+    }
+
+    fn rename(&mut self) {
+        if self.given.contains("test") {
+            self.warnings.push(OptionWarning::Argument(
+                "WARNING: the --test option is deprecated: name the script without any option.".to_owned(),
+            ));
+        }
+        for (old, new) in RENAMED {
+            if !self.given.contains(old) {
+                continue;
+            }
+            let dashed = |name: &str| name.replace('_', "-");
+            self.warnings.push(OptionWarning::Log(format!(
+                "--{} is deprecated, use --{} instead",
+                dashed(old),
+                dashed(new)
+            )));
+            let value = self.values[old].clone();
+            self.values.insert(new.to_owned(), value);
+            self.given.insert(new.to_owned());
+        }
+    }
+}
+
+/// The value of an argument; `None` when it is not even of the option's shape (a boolean with a strange word).
+fn parse(definition: &Definition, argument: &Argument) -> Result<Option<Value>, OptionError> {
+    match definition.kind.parse(argument.value.as_deref()) {
+        Ok(value) => Ok(Some(value)),
+        Err(BadValue::NoSuchSwitch) => Ok(None),
+        Err(BadValue::NotOfType) => Err(OptionError::Argument(format!(
+            "{}Invalid value for the '{}' option: '{}'",
+            argument.place.as_ref().map_or(String::new(), |place| format!("{place}: ")),
+            definition.name,
+            argument.value.as_deref().unwrap_or_default()
+        ))),
+    }
+}
+
+fn unknown(argument: &Argument) -> OptionError {
+    OptionError::Argument(format!("invalid option: {}", argument.typed))
+}
+
+#[cfg(test)]
+mod tests;

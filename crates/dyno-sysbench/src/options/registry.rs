@@ -1,0 +1,246 @@
+//! All options that exist without a script: names, types and defaults are sysbench 1.0.20's, with what 1.1 added and
+//! our own extensions.
+
+use super::definition::{Definition, Kind, Value};
+
+/// Options that belong together, with the heading of their part of `--help`.
+#[derive(Debug)]
+pub struct Group {
+    /// Heading.
+    pub title: &'static str,
+    /// Its options, in the order of help.
+    pub rows: &'static [Row],
+}
+
+/// Name with dashes, type, default as text, help.
+pub type Row = (&'static str, Kind, &'static str, &'static str);
+
+impl Group {
+    /// The options as definitions.
+    pub fn definitions(&self) -> impl Iterator<Item = Definition> {
+        self.rows.iter().map(definition)
+    }
+}
+
+/// A row as a definition.
+fn definition(row: &Row) -> Definition {
+    let (name, kind, default, help) = *row;
+    let value = match (kind, default) {
+        (Kind::File, _) => Value::Nothing,
+        _ => kind.parse(Some(default)).expect("defaults in the table are values of their type"),
+    };
+    let shown_default = match (kind, default) {
+        (Kind::File, _) | (Kind::List, "") => None,
+        _ => Some(default.to_owned()),
+    };
+    Definition { name: super::underscored(name), kind, default: value, shown_default, help: help.to_owned() }
+}
+
+/// Every group, in the order of help.
+pub const GROUPS: [&Group; 8] = [&GENERAL, &RANDOM, &LOG, &DATABASE, &MYSQL, &POSTGRES, &SQLITE, &EXTENSIONS];
+
+/// What runs, how long, and how often it is told.
+pub const GENERAL: Group = Group {
+    title: "General options",
+    rows: &[
+        ("threads", Kind::Integer, "1", "worker threads; each has its own connection in the bundled scripts"),
+        ("events", Kind::Integer, "0", "end after this many events of all threads together; 0: no limit"),
+        ("time", Kind::Decimal, "10", "end after this many seconds; 0: no limit"),
+        ("warmup-time", Kind::Decimal, "0", "seconds of load before anything is counted"),
+        (
+            "forced-shutdown",
+            Kind::Text,
+            "off",
+            "cut off what still runs N seconds, or N% of --time, after --time; off: see --hang-timeout",
+        ),
+        ("thread-stack-size", Kind::Size, "64K", "stack of a thread; dyno gives each at least what it needs"),
+        ("thread-init-timeout", Kind::Decimal, "30", "seconds that threads have to connect and initialise"),
+        (
+            "rate",
+            Kind::Decimal,
+            "0",
+            "events per second that arrive, all threads together; 0: each thread goes on at once",
+        ),
+        ("report-interval", Kind::Decimal, "0", "print figures every N seconds; 0: never"),
+        (
+            "report-checkpoints",
+            Kind::List,
+            "",
+            "print the whole report and start counting anew at these seconds",
+        ),
+        ("debug", Kind::Boolean, "off", "verbosity 5 and figures of every thread"),
+        ("validate", Kind::Boolean, "off", "accepted; database scripts have nothing to validate"),
+        ("help", Kind::Boolean, "off", "print this and end"),
+        ("version", Kind::Boolean, "off", "print the version and end"),
+        ("config-file", Kind::File, "", "file of options, one name=value on a line"),
+        ("luajit-cmd", Kind::Text, "", "what luajit -j takes, for example off"),
+        ("tx-rate", Kind::Integer, "0", "old name of --rate"),
+        ("max-requests", Kind::Integer, "0", "old name of --events"),
+        ("max-time", Kind::Integer, "0", "old name of --time"),
+        ("num-threads", Kind::Integer, "1", "old name of --threads"),
+        ("test", Kind::Text, "", "old way to name the script"),
+    ],
+};
+
+/// How scripts draw random numbers.
+pub const RANDOM: Group = Group {
+    title: "Pseudo-Random Numbers Generator options",
+    rows: &[
+        (
+            "rand-type",
+            Kind::Text,
+            "special",
+            "default distribution: uniform, gaussian, special, pareto or zipfian",
+        ),
+        ("rand-spec-iter", Kind::Integer, "12", "uniform draws that make one gaussian or special draw"),
+        ("rand-spec-pct", Kind::Integer, "1", "percentage of values that are special"),
+        ("rand-spec-res", Kind::Integer, "75", "percentage of draws that take a special value"),
+        ("rand-seed", Kind::Integer, "0", "seed of data, keys and every thread; 0: from the clock"),
+        ("rand-pareto-h", Kind::Double, "0.2", "parameter h of the pareto distribution"),
+        ("rand-zipfian-exp", Kind::Double, "0.8", "exponent of the zipfian distribution"),
+    ],
+};
+
+/// What is written.
+pub const LOG: Group = Group {
+    title: "Log options",
+    rows: &[
+        ("verbosity", Kind::Integer, "3", "0 fatal, 1 alert, 2 warning, 3 notice, 4 info, 5 debug"),
+        (
+            "percentile",
+            Kind::List,
+            "95",
+            "percentiles of event latency, the first also in interval lines; 0: none",
+        ),
+        ("histogram", Kind::Boolean, "off", "print the latency histogram"),
+    ],
+};
+
+/// For every database.
+pub const DATABASE: Group = Group {
+    title: "General database options",
+    rows: &[
+        ("db-driver", Kind::Text, "mysql", "mysql, pgsql or sqlite"),
+        ("db-ps-mode", Kind::Text, "auto", "prepared statements: auto (in the server) or disable (as text)"),
+        ("db-debug", Kind::Boolean, "off", "accepted; --debug shows what there is"),
+    ],
+};
+
+/// MySQL, MariaDB and others that speak their protocol.
+pub const MYSQL: Group = Group {
+    title: "mysql options",
+    rows: &[
+        ("mysql-host", Kind::List, "localhost", "hosts; connections are dealt over hosts and ports in turn"),
+        ("mysql-port", Kind::List, "3306", "ports"),
+        ("mysql-socket", Kind::List, "", "unix sockets; they come before hosts"),
+        ("mysql-user", Kind::Text, "sbtest", "user"),
+        ("mysql-password", Kind::Text, "", "password"),
+        ("mysql-db", Kind::Text, "sbtest", "database"),
+        (
+            "mysql-ssl",
+            Kind::Switch,
+            "off",
+            "on, off, or disabled, preferred, required, verify_ca, verify_identity",
+        ),
+        (
+            "mysql-ssl-ca",
+            Kind::Text,
+            "",
+            "PEM file of the authorities that the server's certificate is checked with",
+        ),
+        ("mysql-ssl-cert", Kind::Text, "", "client certificate; dyno has none and says so"),
+        ("mysql-ssl-key", Kind::Text, "", "key of the client certificate; dyno has none and says so"),
+        ("mysql-ssl-cipher", Kind::Text, "", "accepted; ciphers are chosen by dyno's own TLS"),
+        ("mysql-compression", Kind::Boolean, "off", "accepted; dyno does not compress and says so"),
+        ("mysql-compression-algorithms", Kind::Text, "zlib", "accepted, see --mysql-compression"),
+        ("mysql-debug", Kind::Boolean, "off", "verbosity 5"),
+        (
+            "mysql-ignore-errors",
+            Kind::List,
+            "1213,1020,1205",
+            "error numbers after which an event is repeated, or all",
+        ),
+        ("mysql-dry-run", Kind::Boolean, "off", "no server: every statement succeeds at once"),
+    ],
+};
+
+/// PostgreSQL and others that speak its protocol.
+pub const POSTGRES: Group = Group {
+    title: "pgsql options",
+    rows: &[
+        (
+            "pgsql-host",
+            Kind::Text,
+            "localhost",
+            "host, or several with commas; a path is a folder of unix sockets",
+        ),
+        ("pgsql-port", Kind::Integer, "5432", "port"),
+        ("pgsql-user", Kind::Text, "sbtest", "user"),
+        ("pgsql-password", Kind::Text, "", "password; without one PGPASSWORD is used"),
+        ("pgsql-db", Kind::Text, "sbtest", "database"),
+        ("pgsql-sslmode", Kind::Text, "prefer", "disable, allow, prefer, require, verify-ca or verify-full"),
+        (
+            "pgsql-sslrootcert",
+            Kind::Text,
+            "",
+            "PEM file of the authorities that the server's certificate is checked with",
+        ),
+        (
+            "pgsql-ignore-errors",
+            Kind::List,
+            "40001,40P01,23505",
+            "SQLSTATEs after which an event is rolled back and repeated, or all",
+        ),
+    ],
+};
+
+/// SQLite in this process.
+pub const SQLITE: Group =
+    Group { title: "sqlite options (dyno)", rows: &[("sqlite-db", Kind::Text, "", "database file")] };
+
+/// What sysbench has not.
+pub const EXTENSIONS: Group = Group {
+    title: "Further options (dyno)",
+    rows: &[
+        ("report-format", Kind::Text, "1.0", "layout of reports: 1.0 or 1.1"),
+        (
+            "json",
+            Kind::Switch,
+            "off",
+            "all figures as one JSON document: on standard output, or into the named file",
+        ),
+        ("results", Kind::Text, "", "folder in which a dyno results folder is made"),
+        (
+            "hang-timeout",
+            Kind::Decimal,
+            "30",
+            "seconds that an event may go on after --time before it is cut off; 0: no limit",
+        ),
+        (
+            "max-retries",
+            Kind::Integer,
+            "1000",
+            "repetitions of one event after ignored errors before it is given up; 0: no limit",
+        ),
+    ],
+};
+
+/// True for the names (with underscores) of options that exist without a script.
+#[must_use]
+pub fn is_registered(name: &str) -> bool {
+    GROUPS.iter().flat_map(|group| group.rows).any(|row| super::underscored(row.0) == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn every_default_is_a_value_and_every_name_is_there_once() {
+        let names: Vec<String> =
+            GROUPS.iter().flat_map(|group| group.definitions()).map(|it| it.name).collect();
+        let distinct: BTreeSet<&String> = names.iter().collect();
+        assert_eq!(names.len(), distinct.len());
+    }
+}

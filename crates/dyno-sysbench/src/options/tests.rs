@@ -1,0 +1,232 @@
+use super::database::{DriverName, Ignored};
+use super::definition::Kind;
+use super::*;
+use dyno_model::target::{Endpoint, Tls};
+use std::time::Duration;
+
+fn parse(line: &str) -> Result<Options, OptionError> {
+    parse_with_file(line, "")
+}
+
+fn parse_with_file(line: &str, file: &str) -> Result<Options, OptionError> {
+    let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+    Options::parse_with(&arguments, |name| match name {
+        "missing" => Err(std::io::Error::from(std::io::ErrorKind::NotFound)),
+        _ => Ok(file.to_owned()),
+    })
+}
+
+fn script_option(name: &str, kind: Kind, default: Value) -> Definition {
+    Definition { name: name.into(), kind, default, shown_default: None, help: String::new() }
+}
+
+fn table_size() -> Definition {
+    script_option("table_size", Kind::Double, Value::Number(10_000.0))
+}
+
+fn argument_error(line: &str) -> String {
+    match parse(line).and_then(|mut options| options.declare(&[table_size()])) {
+        Err(OptionError::Argument(text) | OptionError::Fatal(text) | OptionError::Plain(text)) => text,
+        Ok(()) => panic!("{line} is accepted"),
+    }
+}
+
+#[test]
+fn options_and_positionals_come_in_any_order_and_the_last_occurrence_wins() {
+    let options = parse("--threads=2 x.lua --time=5 run --threads=8").unwrap();
+    assert_eq!(options.positionals.script.as_deref(), Some("x.lua"));
+    assert_eq!(options.positionals.command.as_deref(), Some("run"));
+    assert_eq!(options.general.threads, 8);
+    assert_eq!(options.general.time, Some(Duration::from_secs(5)));
+}
+
+#[test]
+fn a_value_after_a_blank_is_a_positional() {
+    assert_eq!(argument_error("--threads= 4 cpu run"), "Unrecognized command line argument: run");
+}
+
+#[test]
+fn refusals_have_sysbenchs_words() {
+    for (line, text) in [
+        ("--threads=10K", "Invalid value for the 'threads' option: '10K'"),
+        ("--threads=0", "Invalid value for --threads: 0.\n"),
+        ("--threads", "Invalid value for --threads: 0.\n"),
+        ("--verbosity=6", "Invalid value for verbosity: 6"),
+        ("--percentile=101", "Invalid value for --percentile: 101"),
+        ("--percentile=abc", "Invalid value for the 'percentile' option: 'abc'"),
+        ("--percentile=0 --histogram", "--histogram cannot be used with --percentile=0"),
+        ("--report-checkpoints=abc", "Invalid value for --report-checkpoints: 'abc'"),
+        ("--forced-shutdown=abc", "Invalid value for --forced-shutdown: 'abc'"),
+        ("--rand-type=foo", "Invalid random numbers distribution: foo."),
+        ("--debug=maybe", "invalid option: --debug=maybe"),
+        ("--debug=", "invalid option: --debug="),
+        ("--foo --bar=2", "invalid option: --foo"),
+        ("--", "invalid option: --"),
+        ("--=5", "invalid option: --=5"),
+        ("--table-size=abc", "Invalid value for the 'table_size' option: 'abc'"),
+    ] {
+        assert_eq!(argument_error(line), text, "{line}");
+    }
+}
+
+#[test]
+fn an_empty_value_clears_the_default() {
+    let options = parse("--mysql-ignore-errors= --time= --mysql-user=").unwrap();
+    assert_eq!(options.database.mysql_ignored, Ignored::Codes(Vec::new()));
+    assert_eq!(options.general.time, None);
+    assert_eq!(options.database.mysql[0].user, "");
+}
+
+#[test]
+fn script_options_get_given_values_and_defaults() {
+    let mut options = parse("--table-size=1M --tables=4").unwrap();
+    options
+        .declare(&[
+            table_size(),
+            script_option("tables", Kind::Double, Value::Number(1.0)),
+            script_option("skip_trx", Kind::Boolean, Value::Boolean(false)),
+        ])
+        .unwrap();
+    assert_eq!(options.count("table_size"), 1_048_576);
+    assert_eq!(options.count("tables"), 4);
+    assert!(!options.is_on("skip_trx"));
+    assert_eq!(options.value("no_such_option"), &Value::Nothing);
+}
+
+#[test]
+fn an_option_that_script_and_program_have_keeps_the_users_value() {
+    let threads = || [script_option("threads", Kind::Double, Value::Number(16.0))];
+    let mut given = parse("--threads=3").unwrap();
+    given.declare(&threads()).unwrap();
+    assert_eq!(given.count("threads"), 3);
+    let mut absent = parse("").unwrap();
+    absent.declare(&threads()).unwrap();
+    assert_eq!(absent.count("threads"), 16);
+}
+
+#[test]
+fn a_script_without_options_of_its_own_takes_everything_as_text() {
+    let mut options = parse("--oltp-table-size=5 --flag").unwrap();
+    options.accept_all();
+    assert_eq!(options.value("oltp_table_size"), &Value::Text("5".into()));
+    assert_eq!(options.value("flag"), &Value::Text(String::new()));
+}
+
+#[test]
+fn a_config_file_counts_where_it_stands_and_serves_script_options() {
+    let file = "threads = 3\ntable-size = 77\nother=1\n";
+    let mut options = parse_with_file("--threads=2 --config-file=f --time=9", file).unwrap();
+    options.declare(&[table_size()]).unwrap();
+    assert_eq!(options.general.threads, 3);
+    assert_eq!(options.count("table_size"), 77);
+    assert_eq!(options.warnings, [OptionWarning::Log("f:3: no such option: --other".into())]);
+    let options = parse_with_file("--config-file=f --threads=2", file).unwrap();
+    assert_eq!(options.general.threads, 2);
+}
+
+#[test]
+fn a_config_file_that_is_not_there_is_told_and_the_run_goes_on() {
+    let options = parse("--config-file=missing").unwrap();
+    assert_eq!(options.warnings, [OptionWarning::Argument("missing: No such file or directory".into())]);
+}
+
+#[test]
+fn old_names_are_taken_with_a_warning() {
+    let options =
+        parse("--num-threads=4 --max-requests=5 --max-time=6 --tx-rate=7 --test=x.lua run").unwrap();
+    let general = &options.general;
+    assert_eq!((general.threads, general.events, general.rate), (4, Some(5), Some(7.0)));
+    assert_eq!(general.time, Some(Duration::from_secs(6)));
+    assert_eq!(options.positionals.script.as_deref(), Some("x.lua"));
+    assert_eq!(options.positionals.command.as_deref(), Some("run"));
+    assert_eq!(options.warnings.len(), 5);
+    assert_eq!(
+        options.warnings[1],
+        OptionWarning::Log("--num-threads is deprecated, use --threads instead".into())
+    );
+}
+
+#[test]
+fn connections_go_to_every_host_with_every_port_unless_there_are_sockets() {
+    let options = parse("--mysql-host=a,b --mysql-port=1,2").unwrap();
+    let endpoints: Vec<String> =
+        options.database.mysql.iter().map(|target| target.endpoint.to_string()).collect();
+    assert_eq!(endpoints, ["a:1", "a:2", "b:1", "b:2"]);
+    let options = parse("--mysql-host=a --mysql-socket=/x,/y").unwrap();
+    assert_eq!(options.database.mysql.len(), 2);
+    assert_eq!(options.database.mysql[1].endpoint, Endpoint::Unix("/y".into()));
+}
+
+#[test]
+fn postgres_takes_several_hosts_ports_of_their_own_and_folders_of_sockets() {
+    let options = parse("--pgsql-host=a,b:5433,/run/pg,[::1]:7 --pgsql-port=5").unwrap();
+    let endpoints: Vec<String> =
+        options.database.postgres.iter().map(|target| target.endpoint.to_string()).collect();
+    assert_eq!(endpoints, ["a:5", "b:5433", "/run/pg/.s.PGSQL.5", "[::1]:7"]);
+}
+
+#[test]
+fn encryption_modes_of_both_versions_are_understood() {
+    let tls = |line: &str| parse(line).map(|options| options.database.mysql[0].tls.clone());
+    let tcp = "--mysql-host=h";
+    assert_eq!(tls(tcp), Ok(Tls::Off));
+    assert_eq!(tls(&format!("{tcp} --mysql-ssl")), Ok(Tls::Required));
+    assert_eq!(tls(&format!("{tcp} --mysql-ssl=REQUIRED")), Ok(Tls::Required));
+    assert_eq!(tls(&format!("{tcp} --mysql-ssl=off")), Ok(Tls::Off));
+    let verify = Tls::Verify { ca: "ca.pem".into() };
+    assert_eq!(tls(&format!("{tcp} --mysql-ssl=verify_ca --mysql-ssl-ca=ca.pem")), Ok(verify));
+    for bad in ["--mysql-ssl=verify_ca", "--mysql-ssl=perhaps", "--mysql-ssl-key=k.pem"] {
+        assert!(matches!(tls(bad), Err(OptionError::Fatal(_))), "{bad}");
+    }
+    let tls = |line: &str| parse(line).map(|options| options.database.postgres[0].tls.clone());
+    assert_eq!(tls("--pgsql-sslmode=require"), Ok(Tls::Required));
+    assert!(tls("--pgsql-sslmode=verify-full").is_err());
+}
+
+#[test]
+fn ignored_errors_are_numbers_states_or_all() {
+    let options = parse("--mysql-ignore-errors=all --pgsql-ignore-errors=40p01").unwrap();
+    assert_eq!(options.database.mysql_ignored, Ignored::All);
+    assert_eq!(options.database.postgres_ignored, Ignored::Codes(vec!["40P01".into()]));
+    let options = parse("").unwrap();
+    assert_eq!(options.database.mysql_ignored, Ignored::Codes(vec![1213, 1020, 1205]));
+    assert!(parse("--mysql-ignore-errors=1213,abc").is_err());
+    assert!(parse("--pgsql-ignore-errors=1213").is_err());
+}
+
+#[test]
+fn a_forced_shutdown_is_relative_to_the_time_limit() {
+    let shutdown = |line: &str| parse(line).unwrap().general.forced_shutdown.map(|time| time.as_secs());
+    for (line, seconds) in [
+        ("--time=10", None),
+        ("--time=10 --forced-shutdown", Some(10)),
+        ("--time=100 --forced-shutdown", Some(105)),
+        ("--time=10 --forced-shutdown=20%", Some(12)),
+        ("--time=10 --forced-shutdown=7", Some(17)),
+        ("--time=10 --forced-shutdown=off", None),
+        ("--time=0 --forced-shutdown=7", None),
+    ] {
+        assert_eq!(shutdown(line), seconds, "{line}");
+    }
+}
+
+#[test]
+fn several_percentiles_are_kept_in_order_and_scripts_see_the_first() {
+    let options = parse("--percentile=50,95,99.9").unwrap();
+    assert_eq!(options.general.percentiles, [50.0, 95.0, 99.9]);
+    assert_eq!(options.for_script()["percentile"], Value::Number(50.0));
+    assert_eq!(parse("--percentile=0").unwrap().general.percentiles, [0.0; 0]);
+}
+
+#[test]
+fn passwords_do_not_show_in_debug_output() {
+    let options = parse("--mysql-password=geheim --pgsql-password=geheim").unwrap();
+    assert!(!format!("{options:?} {:?}", options.database).contains("geheim"));
+    assert_eq!(options.database.mysql[0].password.reveal(), "geheim");
+}
+
+#[test]
+fn drivers_are_found_by_name() {
+    assert_eq!(parse("--db-driver=pgsql").unwrap().database.driver(), Some(DriverName::Pgsql));
+    assert_eq!(parse("--db-driver=help").unwrap().database.driver(), None);
+}

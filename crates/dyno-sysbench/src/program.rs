@@ -1,0 +1,182 @@
+//! The program from its command line to its exit code.
+
+use crate::logger::{Logger, Terminal};
+use crate::options::{OptionError, OptionWarning, Options, help};
+use crate::report::header;
+use crate::resolve::{self, Script};
+use crate::run::{LoadedScript, Recipe, commands, environment, measure};
+use crate::session::{FAILED, OK, Session};
+use dyno_lua::{ErrorKind, Role, ScriptError, ScriptSource, State};
+use std::ffi::OsString;
+use std::io::{IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Runs the program. `arguments` is the command line without the program's name, `name` the name that scripts see as
+/// `sysbench.cmdline.argv[0]`. An interrupt by the user ends a run with its report; the count may only grow.
+#[must_use]
+pub fn main(arguments: &[OsString], name: &str, terminal: Terminal, interrupts: &AtomicUsize) -> u8 {
+    let logger = Arc::new(Logger::new(terminal));
+    let options = match Options::parse(arguments) {
+        Ok(options) => options,
+        Err(error) => return refuse(&logger, &error),
+    };
+    logger.set_verbosity(options.general.verbosity);
+    tell(&logger, &options.warnings);
+    if options.general.version {
+        logger.print(&format!("sysbench {}\n", header::version(options.general.layout)));
+        return OK;
+    }
+    if options.general.help {
+        logger.print(&help::general());
+        return OK;
+    }
+    if options.general.json == Some(crate::options::general::JsonPlace::Standard) {
+        logger.divert_log();
+    }
+    let general = &options.general;
+    if general.time.is_none() && general.events.is_none() {
+        logger.warning("Both event and time limits are disabled, running an endless test");
+    }
+    options.database.notes.iter().for_each(|note| logger.warning(note));
+    logger.notice(&header::banner(general.layout));
+    let seed = options.random.seed.unwrap_or_else(seed_from_clock);
+    let script = options.positionals.script.clone();
+    let session = Session { options, logger, interrupts, script: script.clone().unwrap_or_default(), seed };
+    let argv: Vec<String> = std::iter::once(name.to_owned()).chain(arguments.iter().map(shown)).collect();
+    perform(session, resolve::resolve(script.as_deref(), Path::exists), argv)
+}
+
+/// Says what is wrong with the command line.
+fn refuse(logger: &Logger, error: &OptionError) -> u8 {
+    match error {
+        OptionError::Argument(text) => logger.complain(text),
+        OptionError::Fatal(text) => logger.fatal(text),
+        OptionError::Plain(text) => logger.print(&format!("{text}\n")),
+    }
+    FAILED
+}
+
+fn tell(logger: &Logger, warnings: &[OptionWarning]) {
+    for warning in warnings {
+        match warning {
+            OptionWarning::Log(text) => logger.warning(text),
+            OptionWarning::Argument(text) => logger.complain(text),
+        }
+    }
+}
+
+/// An argument as scripts may see it: passwords reach them through their options only.
+fn shown(argument: &OsString) -> String {
+    let text = argument.to_string_lossy();
+    match text.split_once('=') {
+        Some((name, _)) if name.starts_with("--") && name.contains("password") => format!("{name}=***"),
+        _ => text.into_owned(),
+    }
+}
+
+fn seed_from_clock() -> u64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_nanos() as u64)
+}
+
+fn perform(session: Session<'_>, script: Script, argv: Vec<String>) -> u8 {
+    match script {
+        Script::BuiltIn(test) => {
+            session.logger.complain(&format!(
+                "The '{test}' test measures no database. dyno has no such test: run it with sysbench itself."
+            ));
+            FAILED
+        }
+        Script::Input => input(&session, argv),
+        Script::File(path) => lua(session, ScriptSource::File(PathBuf::from(path)), argv),
+        Script::Module(name) => lua(session, ScriptSource::Module(name), argv),
+        Script::Bundled { name, is_substitute } => {
+            if is_substitute {
+                let text = format!("There is no file '{}': using dyno's own {name}.", session.script);
+                session.logger.notice(&text);
+            }
+            lua(session, ScriptSource::Module(name.to_owned()), argv)
+        }
+    }
+}
+
+/// A script on standard input is run once; there are no commands.
+fn input(session: &Session<'_>, argv: Vec<String>) -> u8 {
+    if std::io::stdin().is_terminal() {
+        session
+            .logger
+            .notice("Reading the script from standard input. See 'sysbench --help' for what else there is.");
+    }
+    let mut text = String::new();
+    if let Err(error) = std::io::stdin().read_to_string(&mut text) {
+        session.logger.fatal(&format!("cannot read the script from standard input: {error}"));
+        return FAILED;
+    }
+    let source = ScriptSource::Text { name: "stdin".to_owned(), text };
+    let environment = environment::environment(source, &session.options, argv, session.seed, &session.logger);
+    match State::load(&Arc::new(environment), Role::Main) {
+        Ok(_) => OK,
+        Err(error) => unloadable(session, &error),
+    }
+}
+
+/// Loads a script and carries out the command in Lua.
+fn lua(mut session: Session<'_>, source: ScriptSource, argv: Vec<String>) -> u8 {
+    let environment = environment::environment(source, &session.options, argv, session.seed, &session.logger);
+    let environment = Arc::new(environment);
+    let main = match State::load(&environment, Role::Main) {
+        Ok(state) => state,
+        Err(error) => return unloadable(&session, &error),
+    };
+    let definitions = match main.declared_options() {
+        Ok(declared) => declared.map(|declared| environment::definitions(&declared)),
+        Err(error) => return unloadable(&session, &error),
+    };
+    let known = session.options.warnings.len();
+    match &definitions {
+        None => session.options.accept_all(),
+        Some(definitions) => {
+            if let Err(error) = session.options.declare(definitions) {
+                return refuse(&session.logger, &error);
+            }
+        }
+    }
+    tell(&session.logger, &session.options.warnings[known..]);
+    let values = environment::values(&session.options);
+    if let Err(error) = main.set_options(&values, definitions.is_none()) {
+        return unloadable(&session, &error);
+    }
+    let recipe = Arc::new(Recipe { environment, definitions, values });
+    command(&session, &LoadedScript { main, recipe })
+}
+
+/// Commands in the order in which they are looked for: the script's own, then the usual ones.
+fn command(session: &Session<'_>, script: &LoadedScript) -> u8 {
+    let Some(command) = session.options.positionals.command.as_deref() else { return OK };
+    if let Some(code) = commands::custom(session, script, command) {
+        return code;
+    }
+    match command {
+        "help" => commands::help(session, script),
+        "run" => measure::script(session, script),
+        "prepare" | "cleanup" => commands::function(session, script, command),
+        unknown => {
+            session.logger.complain(&format!("Unknown command: {unknown}"));
+            FAILED
+        }
+    }
+}
+
+/// Says why a script could not be loaded.
+fn unloadable(session: &Session<'_>, error: &ScriptError) -> u8 {
+    match error.kind {
+        ErrorKind::NotFound => session.logger.fatal(&format!(
+            "Cannot find benchmark '{}': no such built-in test, file or module",
+            session.script
+        )),
+        _ => session.logger.fatal(&error.message),
+    }
+    FAILED
+}

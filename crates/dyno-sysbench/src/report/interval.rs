@@ -1,0 +1,47 @@
+//! Interval lines and the line about the queue.
+
+use super::figures::{millis, percent};
+use super::snapshot::Snapshot;
+
+/// Text of an interval line, without the time in front. With several percentiles the first stands where parsers look
+/// for it, and the others follow at the end.
+#[must_use]
+pub fn line(snapshot: &Snapshot, percentiles: &[f64], uses_sql: bool) -> String {
+    let counts = &snapshot.counts;
+    let rate = |count| format!("{:.2}", snapshot.rate(count));
+    let first = percentiles.first().copied();
+    let latency = format!(
+        "lat (ms,{}%): {}",
+        percent(first.unwrap_or(0.0)),
+        millis(first.map_or(0.0, |first| snapshot.latency.percentile(first) as f64))
+    );
+    let mut line = if uses_sql {
+        format!(
+            "thds: {} tps: {} qps: {} (r/w/o: {}/{}/{}) {latency} err/s: {} reconn/s: {}",
+            snapshot.threads,
+            rate(counts.events),
+            rate(counts.queries()),
+            rate(counts.reads),
+            rate(counts.writes),
+            rate(counts.others),
+            rate(counts.errors),
+            rate(counts.reconnects)
+        )
+    } else {
+        format!("thds: {} eps: {} {latency}", snapshot.threads, rate(counts.events))
+    };
+    for further in percentiles.iter().skip(1) {
+        let value = millis(snapshot.latency.percentile(*further) as f64);
+        line.push_str(&format!(" p{}: {value}", percent(*further)));
+    }
+    line
+}
+
+/// Text of the line about the queue, without the time in front; `None` in a closed loop.
+#[must_use]
+pub fn queue(snapshot: &Snapshot, uses_sql: bool) -> Option<String> {
+    let queue = snapshot.queue?;
+    // The comma is missing in sysbench, too, when there is no SQL.
+    let comma = if uses_sql { "," } else { "" };
+    Some(format!("queue length: {}{comma} concurrency: {}", queue.length, queue.concurrency))
+}

@@ -1,0 +1,131 @@
+//! `--json`: one document with every figure of a run. docs/sysbench.md describes the fields.
+
+use super::snapshot::{Counts, Latency, Snapshot};
+use serde_json::{Map, Value, json};
+
+/// Version of the document's fields.
+const FORMAT: u32 = 1;
+
+/// What a run was.
+#[derive(Debug, Clone, Default)]
+pub struct Description {
+    /// Script, as named on the command line.
+    pub script: String,
+    /// `native` or `lua`.
+    pub runner: &'static str,
+    /// Driver, if one was used.
+    pub driver: Option<String>,
+    /// All options that were given or have a default, as text; no passwords.
+    pub options: Vec<(String, String)>,
+    /// Percentiles that were asked for.
+    pub percentiles: Vec<f64>,
+}
+
+/// The whole document, ending with a line end.
+#[must_use]
+pub fn document(
+    description: &Description,
+    intervals: &[Snapshot],
+    checkpoints: &[Snapshot],
+    total: &Snapshot,
+    failure: Option<&str>,
+) -> String {
+    let percentiles = &description.percentiles;
+    let options: Map<String, Value> =
+        description.options.iter().map(|(name, value)| (name.clone(), json!(value))).collect();
+    let periods = |snapshots: &[Snapshot]| -> Vec<Value> {
+        snapshots.iter().map(|snapshot| period(snapshot, percentiles)).collect()
+    };
+    let mut root = json!({
+        "format": FORMAT,
+        "program": format!("dyno {}", env!("CARGO_PKG_VERSION")),
+        "script": description.script,
+        "runner": description.runner,
+        "driver": description.driver,
+        "options": options,
+        "intervals": periods(intervals),
+        "checkpoints": periods(checkpoints),
+        "total": period(total, percentiles),
+        "failure": failure,
+    });
+    root["total"]["threads_fairness"] = total
+        .shares
+        .iter()
+        .map(|share| json!({"events": share.events, "busy_s": seconds(share.busy)}))
+        .collect();
+    let mut text = serde_json::to_string_pretty(&root).expect("maps with text keys are always JSON");
+    text.push('\n');
+    text
+}
+
+fn seconds(nanos: u64) -> f64 {
+    nanos as f64 / 1e9
+}
+
+fn period(snapshot: &Snapshot, percentiles: &[f64]) -> Value {
+    let counts = &snapshot.counts;
+    let mut value = json!({
+        "elapsed_s": snapshot.elapsed.as_secs_f64(),
+        "length_s": snapshot.length.as_secs_f64(),
+        "threads": snapshot.threads,
+        "counts": counts_of(counts),
+        "per_second": {
+            "events": snapshot.rate(counts.events),
+            "queries": snapshot.rate(counts.queries()),
+            "reads": snapshot.rate(counts.reads),
+            "writes": snapshot.rate(counts.writes),
+            "others": snapshot.rate(counts.others),
+            "errors": snapshot.rate(counts.errors),
+            "reconnects": snapshot.rate(counts.reconnects),
+        },
+        "latency_ms": latency(&snapshot.latency, counts.events, percentiles),
+    });
+    if let Some(queue) = snapshot.queue {
+        value["queue"] = json!({"length": queue.length, "concurrency": queue.concurrency});
+        value["never_started"] = json!(snapshot.never_started);
+    }
+    if let Some(unfinished) = snapshot.unfinished {
+        value["unfinished"] = json!(unfinished);
+    }
+    if snapshot.given_up > 0 {
+        value["given_up"] = json!(snapshot.given_up);
+    }
+    if !snapshot.statements.is_empty() {
+        value["statements"] = snapshot
+            .statements
+            .iter()
+            .map(|it| {
+                json!({"name": it.name, "count": it.count, "mean_ms": it.mean / 1e6,
+                       "p95_ms": it.p95 as f64 / 1e6, "max_ms": it.max as f64 / 1e6})
+            })
+            .collect();
+    }
+    value
+}
+
+fn counts_of(counts: &Counts) -> Value {
+    json!({
+        "events": counts.events,
+        "queries": counts.queries(),
+        "reads": counts.reads,
+        "writes": counts.writes,
+        "others": counts.others,
+        "errors": counts.errors,
+        "reconnects": counts.reconnects,
+    })
+}
+
+fn latency(latency: &Latency, events: u64, percentiles: &[f64]) -> Value {
+    let millis = |nanos: f64| nanos / 1e6;
+    let by_percent: Map<String, Value> = percentiles
+        .iter()
+        .map(|percent| (percent.to_string(), json!(millis(latency.percentile(*percent) as f64))))
+        .collect();
+    json!({
+        "min": millis(latency.min as f64),
+        "mean": if events == 0 { 0.0 } else { millis(latency.sum as f64 / events as f64) },
+        "max": millis(latency.max as f64),
+        "sum": millis(latency.sum as f64),
+        "percentiles": by_percent,
+    })
+}

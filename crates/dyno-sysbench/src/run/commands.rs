@@ -1,0 +1,156 @@
+//! Commands other than `run`: the script's own, and `prepare`, `cleanup`, `help`.
+
+use super::LoadedScript;
+use crate::options::help;
+use crate::report::header;
+use crate::session::{FAILED, INTERRUPTED, OK, Session};
+use dyno_lua::{Role, ScriptError, State};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
+
+/// How often an interrupt is looked for.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+
+/// Stack of a thread that runs a command: loading and reporting go deeper than events do.
+const STACK: usize = 1 << 20;
+
+/// Name under which failures of custom commands are told; scripts' users search for it.
+const CALL_COMMAND: &str = "sysbench.cmdline.call_command";
+
+/// Carries out a command of the script's own; `None` when it has no such command.
+pub fn custom(session: &Session<'_>, script: &LoadedScript, name: &str) -> Option<u8> {
+    let command = script.main.command(name)?;
+    if command.is_parallel && session.options.general.threads > 1 {
+        return Some(parallel(session, script, name));
+    }
+    let outcome = watched(session, &script.main, || script.main.call_command(name));
+    Some(session.conclude(CALL_COMMAND, outcome))
+}
+
+/// `prepare` and `cleanup` as functions of the script.
+pub fn function(session: &Session<'_>, script: &LoadedScript, name: &str) -> u8 {
+    if !script.main.has_function(name) {
+        return session.not_implemented(name);
+    }
+    let outcome = watched(session, &script.main, || script.main.call(name, None).map(|()| true));
+    session.conclude(name, outcome)
+}
+
+/// `help`: the script's own function, else the list of its options.
+pub fn help(session: &Session<'_>, script: &LoadedScript) -> u8 {
+    if script.main.has_function("help") {
+        // sysbench succeeds even when the function fails; whoever asked for help has seen the error.
+        session.conclude("help", script.main.call("help", None).map(|()| true));
+        return OK;
+    }
+    match &script.recipe.definitions {
+        Some(definitions) => {
+            session.logger.print(&help::script(&session.script, definitions));
+            OK
+        }
+        None => session.not_implemented("help"),
+    }
+}
+
+impl Session<'_> {
+    fn not_implemented(&self, command: &str) -> u8 {
+        self.logger.complain(&format!("'{}' test does not implement the '{command}' command.", self.script));
+        FAILED
+    }
+
+    /// Tells a failure; the exit code.
+    fn conclude(&self, function: &str, outcome: Result<bool, ScriptError>) -> u8 {
+        let code = match outcome {
+            Ok(true) => OK,
+            Ok(false) => FAILED,
+            Err(error) => {
+                self.logger.fatal(&failed(function, &error.message));
+                FAILED
+            }
+        };
+        if self.is_interrupted() { INTERRUPTED } else { code }
+    }
+}
+
+/// How a failure in a function of the script is told.
+#[must_use]
+pub fn failed(function: &str, message: &str) -> String {
+    format!("`{function}' function failed: {message}")
+}
+
+/// Runs something in a state of this thread; an interrupt meanwhile ends what the state waits for.
+fn watched<T>(session: &Session<'_>, state: &State, work: impl FnOnce() -> T) -> T {
+    let is_over = AtomicBool::new(false);
+    let interrupter = state.interrupter();
+    thread::scope(|scope| {
+        let (over, ended) = channel::<()>();
+        let is_over = &is_over;
+        scope.spawn(move || {
+            while !is_over.load(Ordering::Relaxed) {
+                if session.is_interrupted() {
+                    interrupter.interrupt();
+                    return;
+                }
+                // The other end is dropped when the work is over, which ends the waiting at once.
+                let _ = ended.recv_timeout(LOOK_EVERY);
+            }
+        });
+        let outcome = work();
+        is_over.store(true, Ordering::Relaxed);
+        drop(over);
+        outcome
+    })
+}
+
+/// A custom command in every thread, each with a state of its own. One that fails fails the program: sysbench loses
+/// these failures and ends with success.
+fn parallel(session: &Session<'_>, script: &LoadedScript, name: &str) -> u8 {
+    session.logger.notice(header::INITIALIZING);
+    let threads = session.options.general.threads;
+    let is_failed = AtomicBool::new(false);
+    let recipe = &*script.recipe;
+    thread::scope(|scope| {
+        let (over, ended) = channel::<()>();
+        let (interrupters, states) = channel();
+        for number in 0..threads {
+            let (over, interrupters, is_failed) = (over.clone(), interrupters.clone(), &is_failed);
+            let spawned = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, move || {
+                let outcome = recipe.load(Role::Thread(number)).and_then(|state| {
+                    let _ = interrupters.send(state.interrupter());
+                    state.call_command(name)
+                });
+                if session.conclude(CALL_COMMAND, outcome) != OK {
+                    is_failed.store(true, Ordering::Relaxed);
+                }
+                drop(over);
+            });
+            if let Err(error) = spawned {
+                session.logger.fatal(&format!("cannot create thread {number}: {error}"));
+                is_failed.store(true, Ordering::Relaxed);
+                break;
+            }
+        }
+        drop((over, interrupters));
+        await_all(session, &ended, &states);
+    });
+    if session.is_interrupted() {
+        INTERRUPTED
+    } else if is_failed.load(Ordering::Relaxed) {
+        FAILED
+    } else {
+        OK
+    }
+}
+
+/// Waits until all threads have dropped their end, and interrupts them when the user does.
+fn await_all(session: &Session<'_>, ended: &Receiver<()>, states: &Receiver<dyno_lua::Interrupter>) {
+    let mut interrupters = Vec::new();
+    while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
+        interrupters.extend(states.try_iter());
+        if session.is_interrupted() {
+            interrupters.drain(..).for_each(|interrupter| interrupter.interrupt());
+        }
+    }
+}

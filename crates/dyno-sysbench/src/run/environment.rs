@@ -1,0 +1,144 @@
+//! What script states need to know, from the options.
+
+use crate::logger::{Level, Logger};
+use crate::options::Options;
+use crate::options::database::{Ignored, PreparedMode};
+use crate::options::definition::{Definition, Kind, Value};
+use crate::options::general::RandomType;
+use crate::options::help::shown_default;
+use crate::report::header;
+use dyno_lua::{
+    DeclaredOption, Environment, Log, LogLevel, OptionKind, OptionValue, RandomSettings, ScriptSource,
+};
+use dyno_model::target::Endpoint;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+impl Log for Logger {
+    fn log(&self, level: LogLevel, text: &str) {
+        let level = match level {
+            LogLevel::Fatal => Level::Fatal,
+            LogLevel::Alert => Level::Alert,
+            LogLevel::Warning => Level::Warning,
+            LogLevel::Notice => Level::Notice,
+            LogLevel::Info => Level::Info,
+            LogLevel::Debug => Level::Debug,
+        };
+        Self::log(self, level, text);
+    }
+}
+
+/// The environment of all states of this program run. `argv` is the whole command line with its passwords hidden.
+#[must_use]
+pub fn environment(
+    script: ScriptSource,
+    options: &Options,
+    argv: Vec<String>,
+    seed: u64,
+    logger: &Arc<Logger>,
+) -> Environment {
+    let mut environment = Environment::new(script);
+    environment.command.clone_from(&options.positionals.command);
+    environment.argv = argv;
+    environment.threads = options.general.threads;
+    environment.seed = seed;
+    let random = &options.random;
+    environment.random = RandomSettings {
+        default: match random.kind {
+            RandomType::Uniform => dyno_lua::RandomType::Uniform,
+            RandomType::Gaussian => dyno_lua::RandomType::Gaussian,
+            RandomType::Special => dyno_lua::RandomType::Special,
+            RandomType::Pareto => dyno_lua::RandomType::Pareto,
+            RandomType::Zipfian => dyno_lua::RandomType::Zipfian,
+        },
+        iterations: random.special_iterations,
+        special_percent: random.special_percent,
+        special_share: random.special_result,
+        pareto_h: random.pareto_h,
+        zipfian_exponent: random.zipfian_exponent,
+    };
+    let (from, to) = (&options.database, &mut environment.databases);
+    to.driver.clone_from(&from.driver);
+    if let PreparedMode::Unknown(mode) = &from.prepared {
+        // A driver that nobody has, so that asking for it fails; the complaint names the option.
+        to.driver = format!("db-ps-mode={mode}");
+    }
+    to.mysql.clone_from(&from.mysql);
+    to.postgres.clone_from(&from.postgres);
+    to.mysql_ignored = ignored(&from.mysql_ignored);
+    to.postgres_ignored = ignored(&from.postgres_ignored);
+    to.sqlite = (from.sqlite.endpoint != Endpoint::InProcess).then(|| from.sqlite.clone());
+    to.dry_run = from.mysql_dry_run;
+    let layout = options.general.layout;
+    environment.version = header::version(layout).to_owned();
+    environment.version_string = header::banner(layout).trim_end().to_owned();
+    let retries = options.general.retries_max.unwrap_or(0);
+    environment.restarts_max = u32::try_from(retries).unwrap_or(u32::MAX);
+    environment.log = Arc::clone(logger) as Arc<dyn Log>;
+    environment
+}
+
+fn ignored<T: ToString>(ignored: &Ignored<T>) -> dyno_lua::Ignored {
+    match ignored {
+        Ignored::All => dyno_lua::Ignored::All,
+        Ignored::Codes(codes) => dyno_lua::Ignored::codes(codes.iter().map(ToString::to_string)),
+    }
+}
+
+/// The script's own options as definitions.
+#[must_use]
+pub fn definitions(declared: &[DeclaredOption]) -> Vec<Definition> {
+    declared.iter().map(definition).collect()
+}
+
+fn definition(declared: &DeclaredOption) -> Definition {
+    let kind = match declared.kind {
+        OptionKind::Boolean => Kind::Boolean,
+        OptionKind::Integer => Kind::Integer,
+        OptionKind::Size => Kind::Size,
+        OptionKind::Double => Kind::Double,
+        OptionKind::Text => Kind::Text,
+        OptionKind::List => Kind::List,
+        OptionKind::File => Kind::File,
+    };
+    let given = match &declared.default {
+        OptionValue::Boolean(is_on) => Value::Boolean(*is_on),
+        OptionValue::Number(number) => Value::Number(*number),
+        OptionValue::Text(text) => Value::Text(text.clone()),
+        OptionValue::List(items) => Value::List(items.clone()),
+        OptionValue::Nothing => Value::Nothing,
+    };
+    // An option without a default has its type's empty value: "" or 0.
+    let default = match (&given, kind) {
+        (Value::Nothing, Kind::File) => Value::Nothing,
+        (Value::Nothing, Kind::Boolean) => Value::Boolean(false),
+        (Value::Nothing, kind) => kind.parse(Some("")).unwrap_or(Value::Nothing),
+        _ => given.clone(),
+    };
+    Definition {
+        name: declared.name.clone(),
+        kind,
+        shown_default: shown_default(&given),
+        default,
+        help: declared.description.clone(),
+    }
+}
+
+/// Values of all options as scripts see them in `sysbench.opt`.
+#[must_use]
+pub fn values(options: &Options) -> BTreeMap<String, OptionValue> {
+    options
+        .for_script()
+        .into_iter()
+        .map(|(name, value)| {
+            let value = match value {
+                Value::Boolean(is_on) => OptionValue::Boolean(is_on),
+                Value::Number(number) => OptionValue::Number(number),
+                Value::Text(text) => OptionValue::Text(text),
+                Value::List(items) => OptionValue::List(items),
+                Value::Nothing => OptionValue::Nothing,
+            };
+            (name, value)
+        })
+        .collect()
+}

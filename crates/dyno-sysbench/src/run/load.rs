@@ -1,0 +1,101 @@
+//! The engine's load rules, from the options.
+
+use crate::options::general::General;
+use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::units::Nanos;
+use std::time::Duration;
+
+/// Longer than any run, and far from overflowing sums of times.
+const ENDLESS: Nanos = Nanos(u64::MAX / 8);
+
+/// Shortest interval of the engine; reports at odd times are rounded up to it.
+const BASE_MIN: Duration = Duration::from_millis(10);
+
+/// Length of an interval when nobody asked for any.
+const BASE_DEFAULT: Duration = Duration::from_secs(1);
+
+/// Load rules. Events and time can limit a run together: the first that is reached ends it.
+#[must_use]
+pub fn plan(general: &General) -> LoadPlan {
+    let time = general.time.map_or(ENDLESS, Nanos::from);
+    let stop = match general.events {
+        Some(events) => StopRule::Transactions(events),
+        None => StopRule::Duration(time),
+    };
+    LoadPlan {
+        warmup: Nanos::from(general.warmup),
+        grace: grace(general).map_or(ENDLESS, Nanos::from),
+        time_limit: time,
+        attempts_max: general
+            .retries_max
+            .map_or(u32::MAX, |retries| u32::try_from(retries.saturating_add(1)).unwrap_or(u32::MAX)),
+        ..LoadPlan::new(stop)
+    }
+}
+
+/// How long events may go on after the time limit.
+fn grace(general: &General) -> Option<Duration> {
+    let forced =
+        general.forced_shutdown.map(|shutdown| shutdown.saturating_sub(general.time.unwrap_or_default()));
+    match (forced, general.hang_timeout) {
+        (Some(forced), Some(hang)) => Some(forced.min(hang)),
+        (forced, hang) => forced.or(hang),
+    }
+}
+
+/// Length of the engine's intervals: the largest of which every time that is reported at is a multiple.
+#[must_use]
+pub fn base_interval(general: &General) -> Duration {
+    let times = general.interval.iter().chain(&general.checkpoints);
+    let millis = times.map(|time| time.as_millis() as u64).fold(0, greatest_common_divisor);
+    if millis == 0 { BASE_DEFAULT } else { Duration::from_millis(millis).max(BASE_MIN) }
+}
+
+fn greatest_common_divisor(a: u64, b: u64) -> u64 {
+    if b == 0 { a } else { greatest_common_divisor(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::Options;
+    use std::ffi::OsString;
+
+    fn general(line: &str) -> General {
+        let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+        Options::parse(&arguments).unwrap().general
+    }
+
+    #[test]
+    fn events_and_time_limit_a_run_together() {
+        let plan = plan(&general("--events=100 --time=5"));
+        assert_eq!((plan.stop, plan.time_limit), (StopRule::Transactions(100), Nanos(5_000_000_000)));
+        let plan = super::plan(&general("--time=0"));
+        assert_eq!(plan.stop, StopRule::Duration(ENDLESS));
+        assert_eq!(super::plan(&general("")).stop, StopRule::Duration(Nanos(10_000_000_000)));
+    }
+
+    #[test]
+    fn the_grace_period_is_what_is_forced_or_the_limit_for_hangs() {
+        for (line, seconds) in
+            [("", 30), ("--hang-timeout=3", 3), ("--forced-shutdown=2", 2), ("--forced-shutdown", 0)]
+        {
+            assert_eq!(plan(&general(line)).grace, Nanos(seconds * 1_000_000_000), "{line}");
+        }
+        assert_eq!(plan(&general("--hang-timeout=0")).grace, ENDLESS);
+    }
+
+    #[test]
+    fn the_base_interval_divides_all_times_of_reports() {
+        for (line, millis) in [
+            ("", 1_000),
+            ("--report-interval=10", 10_000),
+            ("--report-interval=0.5", 500),
+            ("--report-interval=3 --report-checkpoints=5", 1_000),
+            ("--report-interval=10 --report-checkpoints=30,60", 10_000),
+            ("--report-checkpoints=0.001", 10),
+        ] {
+            assert_eq!(base_interval(&general(line)), Duration::from_millis(millis), "{line}");
+        }
+    }
+}

@@ -1,0 +1,281 @@
+//! `run`: headings, the engine's clients, reports, exit code. The same for scripts and native workloads.
+
+use super::commands::failed;
+use super::printing::Printing;
+use super::reporter::{Remains, Reporter};
+use super::results::{Results, TRIAL};
+use super::scripts::LuaScript;
+use super::{LoadedScript, load};
+use crate::logger::Level;
+use crate::options::general::JsonPlace;
+use crate::report::{header, json};
+use crate::session::{CUT_OFF, FAILED, INTERRUPTED, OK, Session};
+use dyno_engine::measure::{FatalCause, LoadInput, LoadRecord, ScriptThreads, run_script};
+use dyno_engine::recording::shares::ClientShares;
+use dyno_engine::trial::TrialError;
+use dyno_lua::State;
+use dyno_model::event::{Event, Listener};
+use dyno_model::record::Interval;
+use dyno_model::units::Nanos;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Least stack of a script's thread, bytes.
+const STACK_MIN: u64 = 256 << 10;
+
+/// Longest wait for threads to be ready when there is no limit.
+const ENDLESS: Duration = Duration::from_secs(u32::MAX as u64);
+
+/// What runs, for headings and records.
+pub struct Subject {
+    /// `native` or `lua`.
+    pub runner: &'static str,
+    /// How reports are printed.
+    pub printing: Printing,
+}
+
+/// `run` of a Lua script.
+#[must_use]
+pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
+    if !script.main.has_function("event") {
+        session.logger.fatal(&format!("cannot find the event() function in {}", session.script));
+        return FAILED;
+    }
+    if script.main.has_function("init")
+        && let Err(error) = script.main.call("init", None)
+    {
+        session.logger.fatal(&failed("init", &error.message));
+        return FAILED;
+    }
+    let hooks = script.main.report_hooks();
+    let environment = Arc::clone(&script.recipe.environment);
+    let subject = Subject {
+        runner: "lua",
+        printing: Printing {
+            logger: Arc::clone(&session.logger),
+            general: session.options.general.clone(),
+            uses_sql: Arc::new(move || environment.uses_sql()),
+            hooks: (hooks.intermediate || hooks.cumulative).then(|| (hooks, Arc::clone(&script.recipe))),
+        },
+    };
+    let general = &session.options.general;
+    let threads = ScriptThreads {
+        stack: general.stack_size.max(STACK_MIN) as usize,
+        ready_limit: general.init_timeout.unwrap_or(ENDLESS),
+    };
+    let clients = LuaScript { recipe: Arc::clone(&script.recipe), logger: Arc::clone(&session.logger) };
+    let code = measure(session, &subject, Some(&script.main), |input, listener| {
+        run_script(clients, &threads, input, listener)
+    });
+    if code != CUT_OFF
+        && script.main.has_function("done")
+        && let Err(error) = script.main.call("done", None)
+    {
+        session.logger.fatal(&failed("done", &error.message));
+    }
+    code
+}
+
+/// Measures whatever `clients` runs, with everything that is printed around it; the exit code.
+pub fn measure(
+    session: &Session<'_>,
+    subject: &Subject,
+    main: Option<&State>,
+    clients: impl FnOnce(&LoadInput<'_>, &mut dyn Listener) -> Result<LoadRecord, TrialError>,
+) -> u8 {
+    let general = &session.options.general;
+    let is_validating = session.options.is_on("validate");
+    for line in header::options(general, session.options.random.seed, is_validating) {
+        session.logger.notice(&line);
+    }
+    session.logger.notice(header::INITIALIZING);
+    let plan = load::plan(general);
+    let shares = Arc::new(ClientShares::new(general.threads));
+    let input = LoadInput {
+        interval: Nanos::from(load::base_interval(general)),
+        shares: Arc::clone(&shares),
+        ..LoadInput::new(TRIAL, general.threads, &plan, session.seed, session.interrupts)
+    };
+    let (lines, printer) = match subject.printing.clone().start() {
+        Ok(started) => started,
+        Err(error) => {
+            session.logger.fatal(&format!("cannot create the reporting thread: {error}"));
+            return FAILED;
+        }
+    };
+    let results = match general.results.as_deref().map(|root| Results::create(root, session)).transpose() {
+        Ok(results) => results,
+        Err(error) => {
+            session.logger.fatal(&error.to_string());
+            return FAILED;
+        }
+    };
+    let mut listeners = Listeners { reporter: Reporter::new(general, shares, lines), results };
+    let outcome = clients(&input, &mut listeners);
+    let Listeners { reporter, results } = listeners;
+    let (code, failure) = match &outcome {
+        Err(error) => {
+            drop(reporter);
+            printer.finish();
+            (not_started(session, error), Some(error.to_string()))
+        }
+        Ok(record) => {
+            let remains = reporter.finish(record);
+            printer.finish();
+            conclude(session, subject, main, record, &remains)
+        }
+    };
+    let written = results.map(|results| {
+        let record = outcome.as_ref().map_err(ToString::to_string);
+        let record = record.and_then(|record| failure.map_or(Ok(record), Err));
+        results.finish(record, session.is_interrupted())
+    });
+    match written {
+        Some(Err(error)) => {
+            session.logger.fatal(&error.to_string());
+            code.max(FAILED)
+        }
+        Some(Ok(folder)) => {
+            session.logger.notice(&format!("Results: {}", folder.display()));
+            code
+        }
+        None => code,
+    }
+}
+
+/// Whoever hears of a run.
+struct Listeners {
+    reporter: Reporter,
+    results: Option<Results>,
+}
+
+impl Listener for Listeners {
+    fn event(&mut self, event: &Event) {
+        self.reporter.event(event);
+        if let Some(results) = &mut self.results {
+            results.event(event);
+        }
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        self.reporter.interval(interval);
+        if let Some(results) = &mut self.results {
+            results.interval(interval);
+        }
+    }
+}
+
+/// Nothing was measured.
+fn not_started(session: &Session<'_>, error: &TrialError) -> u8 {
+    let logger = &session.logger;
+    match error {
+        // The script's own thread has told why.
+        TrialError::Script { .. } => {}
+        TrialError::NotReady { .. } => {
+            let limit = session.options.general.init_timeout.unwrap_or_default().as_secs_f64();
+            logger.fatal(&format!("Worker threads failed to initialize within {limit} seconds!"));
+            return CUT_OFF;
+        }
+        TrialError::Interrupted => return INTERRUPTED,
+        other => logger.fatal(&other.to_string()),
+    }
+    logger.fatal(match session.options.general.layout {
+        crate::options::general::Layout::V1_0 => "Thread initialization failed!",
+        crate::options::general::Layout::V1_1 => "Threads initialization failed!",
+    });
+    FAILED
+}
+
+/// Reports after a run; its exit code and what it failed of.
+fn conclude(
+    session: &Session<'_>,
+    subject: &Subject,
+    main: Option<&State>,
+    record: &LoadRecord,
+    remains: &Remains,
+) -> (u8, Option<String>) {
+    let failure = failure(session, record);
+    let code = match &failure {
+        // A run that failed has no report, as in sysbench: its figures are of an arbitrary part.
+        Some(_) => FAILED,
+        None => {
+            let code = ending(session, record);
+            subject.printing.cumulative(&remains.last, main);
+            code
+        }
+    };
+    let document = write_document(session, subject, remains, failure.as_deref());
+    (code.max(document), failure)
+}
+
+/// The failure that ended the run, told unless a script's thread has told it.
+fn failure(session: &Session<'_>, record: &LoadRecord) -> Option<String> {
+    for trouble in &record.troubles {
+        session.logger.fatal(trouble);
+    }
+    if let Some(fatal) = &record.fatal {
+        if let FatalCause::Failure { .. } = &fatal.cause {
+            session.logger.fatal(&fatal.to_string());
+        }
+        return Some(fatal.to_string());
+    }
+    record.troubles.first().cloned()
+}
+
+/// Why the run ended, in the log, and the exit code that this means.
+fn ending(session: &Session<'_>, record: &LoadRecord) -> u8 {
+    let (general, logger) = (&session.options.general, &session.logger);
+    if record.is_cut_off {
+        match general.forced_shutdown {
+            Some(_) => logger.fatal("The --max-time limit has expired, forcing shutdown..."),
+            None => logger.fatal(&format!(
+                "Events were still running {} seconds after the time limit and were cut off (--hang-timeout)",
+                general.hang_timeout.unwrap_or_default().as_secs_f64()
+            )),
+        }
+        if !record.left_behind.is_empty() {
+            let text = format!("{} thread(s) did not even end then", record.left_behind.len());
+            logger.warning(&text);
+        }
+        return CUT_OFF;
+    }
+    if session.is_interrupted() {
+        logger.warning("Interrupted: the report covers the time until then");
+        return INTERRUPTED;
+    }
+    let is_full = general.events.is_some_and(|events| record.ledger.started >= events);
+    let reason = if is_full { Some("Event limit exceeded, exiting...") } else { None };
+    let is_over = general.time.is_some_and(|time| record.elapsed >= Nanos::from(time));
+    if let Some(reason) = reason.or(is_over.then_some("Time limit exceeded, exiting...")) {
+        // Each thread says so.
+        (0..general.threads).for_each(|_| logger.log(Level::Info, reason));
+    }
+    logger.log(Level::Info, "Done.\n");
+    OK
+}
+
+/// `--json`.
+fn write_document(session: &Session<'_>, subject: &Subject, remains: &Remains, failure: Option<&str>) -> u8 {
+    let general = &session.options.general;
+    let Some(place) = &general.json else { return OK };
+    let uses_sql = (subject.printing.uses_sql)();
+    let description = json::Description {
+        script: session.script.clone(),
+        runner: subject.runner,
+        driver: uses_sql.then(|| session.options.database.driver.clone()),
+        options: session.options.for_record(),
+        percentiles: general.percentiles.clone(),
+    };
+    let text =
+        json::document(&description, &remains.intervals, &remains.checkpoints, &remains.total, failure);
+    match place {
+        JsonPlace::Standard => session.logger.print(&text),
+        JsonPlace::File(path) => {
+            if let Err(error) = std::fs::write(path, text) {
+                session.logger.fatal(&format!("cannot write '{}': {error}", path.display()));
+                return FAILED;
+            }
+        }
+    }
+    OK
+}

@@ -1,0 +1,50 @@
+//! Commands carried out: scripts in Lua states, and the run itself.
+//!
+//! * [`environment`]: from options to what states need; [`commands`]: everything but `run`;
+//! * [`measure`]: `run`, with [`load`] (load rules), [`scripts`] (the script on the engine), [`reporter`] (from intervals
+//!   to figures), [`printing`] (the thread that prints them) and [`results`] (the results folder).
+
+pub mod commands;
+pub mod environment;
+pub mod load;
+pub mod measure;
+pub mod printing;
+pub mod reporter;
+pub mod results;
+pub mod scripts;
+
+use crate::options::definition::Definition;
+use dyno_lua::{Environment, OptionValue, Role, ScriptError, State};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// How to make states of one script; every thread has one of its own.
+#[derive(Debug)]
+pub struct Recipe {
+    /// The same for all states.
+    pub environment: Arc<Environment>,
+    /// The script's options; `None` when it declares none.
+    pub definitions: Option<Vec<Definition>>,
+    /// Values of all options.
+    pub values: BTreeMap<String, OptionValue>,
+}
+
+impl Recipe {
+    /// A state of the script, on this thread, with its options. Scripts that declare none see them as globals, too.
+    ///
+    /// # Errors
+    /// What the script's top level raised.
+    pub fn load(&self, role: Role) -> Result<State, ScriptError> {
+        let state = State::load(&self.environment, role)?;
+        state.set_options(&self.values, self.definitions.is_none())?;
+        Ok(state)
+    }
+}
+
+/// A script with its main state: commands, `init`, `done`, the last report.
+pub struct LoadedScript {
+    /// The main state.
+    pub main: State,
+    /// How to make others.
+    pub recipe: Arc<Recipe>,
+}

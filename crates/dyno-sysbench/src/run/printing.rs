@@ -1,0 +1,154 @@
+//! The thread that prints while a run goes on, and the script's own reports.
+
+use super::Recipe;
+use super::commands::failed;
+use super::reporter::Line;
+use crate::logger::{Level, Logger};
+use crate::options::general::General;
+use crate::report::{Snapshot, cumulative, header, interval};
+use dyno_lua::{Report, ReportHooks, ReportStat, Role, State};
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+/// How long the printing thread may still take when the run is over; a hook of a script may be stuck.
+const ENDING: Duration = Duration::from_secs(5);
+
+/// Stack of the printing thread: hooks of scripts run on it.
+const STACK: usize = 1 << 20;
+
+/// What printing needs to know.
+#[derive(Clone)]
+pub struct Printing {
+    /// The way to the terminal.
+    pub logger: Arc<Logger>,
+    /// Options.
+    pub general: General,
+    /// Whether SQL is used, which decides the layout. Asked each time: a script may begin to use it late.
+    pub uses_sql: Arc<dyn Fn() -> bool + Send + Sync>,
+    /// The script, if it prints reports itself.
+    pub hooks: Option<(ReportHooks, Arc<Recipe>)>,
+}
+
+impl std::fmt::Debug for Printing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Printing")
+    }
+}
+
+/// The running thread.
+#[derive(Debug)]
+pub struct Printer {
+    is_over: Receiver<()>,
+}
+
+impl Printing {
+    /// Starts the thread. It ends when the other end of `lines` is dropped.
+    ///
+    /// # Errors
+    /// When the machine has no more threads.
+    pub fn start(self) -> std::io::Result<(Sender<Line>, Printer)> {
+        let (lines, incoming) = channel();
+        let (over, is_over) = channel();
+        thread::Builder::new().name("dyno-reports".to_owned()).stack_size(STACK).spawn(move || {
+            self.print_all(&incoming);
+            drop(over);
+        })?;
+        Ok((lines, Printer { is_over }))
+    }
+
+    fn print_all(self, lines: &Receiver<Line>) {
+        // Hooks run in a state of their own: the script is loaded once more.
+        let state = self.hooks.as_ref().and_then(|(_, recipe)| match recipe.load(Role::Reporter) {
+            Ok(state) => Some(state),
+            Err(error) => {
+                self.logger.fatal(&error.message);
+                None
+            }
+        });
+        for line in lines {
+            match line {
+                Line::Started { is_warmup } => {
+                    self.logger.notice(header::STARTED);
+                    if is_warmup {
+                        self.logger.notice(&header::warming_up(&self.general));
+                    }
+                }
+                Line::Interval(snapshot) => self.interval(&snapshot, state.as_ref()),
+                Line::Checkpoint(snapshot) => {
+                    self.logger.timestamped(Level::Notice, snapshot.elapsed, "Checkpoint report:");
+                    self.cumulative(&snapshot, state.as_ref());
+                }
+            }
+        }
+    }
+
+    fn interval(&self, snapshot: &Snapshot, state: Option<&State>) {
+        if let (Some((ReportHooks { intermediate: true, .. }, _)), Some(state)) = (&self.hooks, state) {
+            return self.hook(state, Report::Intermediate, snapshot);
+        }
+        let uses_sql = (self.uses_sql)();
+        let line = interval::line(snapshot, &self.general.percentiles, uses_sql);
+        self.logger.timestamped(Level::Notice, snapshot.elapsed, &line);
+        if let Some(line) = interval::queue(snapshot, uses_sql) {
+            self.logger.timestamped(Level::Notice, snapshot.elapsed, &line);
+        }
+    }
+
+    /// A whole report: the script's own in this state, or ours.
+    pub fn cumulative(&self, snapshot: &Snapshot, state: Option<&State>) {
+        if let (Some((ReportHooks { cumulative: true, .. }, _)), Some(state)) = (&self.hooks, state) {
+            return self.hook(state, Report::Cumulative, snapshot);
+        }
+        for (level, text) in cumulative::messages(snapshot, &self.general, (self.uses_sql)()) {
+            self.logger.log(level, &text);
+        }
+    }
+
+    /// A hook that fails is told; the run goes on.
+    fn hook(&self, state: &State, report: Report, snapshot: &Snapshot) {
+        let stat = stat(snapshot, self.general.percentile());
+        if let Err(error) = state.report(report, &stat) {
+            let name = match report {
+                Report::Intermediate => "report_intermediate",
+                Report::Cumulative => "report_cumulative",
+            };
+            self.logger.fatal(&failed(name, &error.message));
+        }
+    }
+}
+
+impl Printer {
+    /// Waits until everything is printed. The sender must be dropped before.
+    pub fn finish(self) {
+        // Disconnected is the usual end; after a timeout the thread is left to itself.
+        let _ = self.is_over.recv_timeout(ENDING);
+    }
+}
+
+/// What a hook is given.
+fn stat(snapshot: &Snapshot, percentile: Option<f64>) -> ReportStat {
+    let seconds = |nanos: f64| nanos / 1e9;
+    let (counts, latency) = (&snapshot.counts, &snapshot.latency);
+    let mean = if counts.events == 0 { 0.0 } else { latency.sum as f64 / counts.events as f64 };
+    let queue = snapshot.queue.unwrap_or_default();
+    ReportStat {
+        threads_running: snapshot.threads,
+        time_interval: snapshot.length.as_secs_f64(),
+        time_total: snapshot.elapsed.as_secs_f64(),
+        latency_pct: percentile.map_or(0.0, |percent| seconds(latency.percentile(percent) as f64)),
+        latency_min: seconds(latency.min as f64),
+        latency_max: seconds(latency.max as f64),
+        latency_avg: seconds(mean),
+        latency_sum: seconds(latency.sum as f64),
+        events: counts.events,
+        reads: counts.reads,
+        writes: counts.writes,
+        other: counts.others,
+        errors: counts.errors,
+        reconnects: counts.reconnects,
+        queue_length: queue.length,
+        concurrency: queue.concurrency,
+    }
+}

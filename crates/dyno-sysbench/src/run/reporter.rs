@@ -1,0 +1,274 @@
+//! From the engine's intervals to interval lines and checkpoints.
+
+use crate::options::general::General;
+use crate::report::{Counts, Latency, Queue, Share, Snapshot};
+use dyno_engine::measure::LoadRecord;
+use dyno_engine::recording::shares::ClientShares;
+use dyno_model::event::{Event, Listener, Phase};
+use dyno_model::ledger::{Outcomes, ScriptCounts};
+use dyno_model::record::{Interval, StatementLatency};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Duration;
+
+/// What is to be printed, in its order.
+#[derive(Debug)]
+pub enum Line {
+    /// All threads have started; true: a warm-up begins.
+    Started {
+        /// A warm-up comes first.
+        is_warmup: bool,
+    },
+    /// An interval line.
+    Interval(Box<Snapshot>),
+    /// A whole report, after which counting begins anew.
+    Checkpoint(Box<Snapshot>),
+}
+
+/// Adds up intervals until there is something to print, and hands that to the thread that prints: the coordinator of a
+/// run must not wait for a terminal.
+#[derive(Debug)]
+pub struct Reporter {
+    threads: u32,
+    warmup: Duration,
+    interval: Option<Duration>,
+    /// Checkpoints that are still to come.
+    checkpoints: VecDeque<Duration>,
+    is_open_loop: bool,
+    keeps_intervals: bool,
+    has_started: bool,
+    /// Since the last interval line.
+    current: Snapshot,
+    /// Since the last checkpoint.
+    since_checkpoint: Snapshot,
+    shares: Arc<ClientShares>,
+    shares_before: Vec<Share>,
+    lines: Sender<Line>,
+    /// Everything printed, if it is kept for the JSON document.
+    intervals: Vec<Snapshot>,
+    checkpoint_reports: Vec<Snapshot>,
+}
+
+/// What a reporter leaves for the end of a run.
+#[derive(Debug)]
+pub struct Remains {
+    /// The last report: since the last checkpoint, or the whole run.
+    pub last: Snapshot,
+    /// The whole run.
+    pub total: Snapshot,
+    /// Intervals, if they were kept.
+    pub intervals: Vec<Snapshot>,
+    /// Checkpoints, if there were any.
+    pub checkpoints: Vec<Snapshot>,
+}
+
+impl Reporter {
+    /// A reporter that hands its lines to `lines`.
+    #[must_use]
+    pub fn new(general: &General, shares: Arc<ClientShares>, lines: Sender<Line>) -> Self {
+        Self {
+            threads: general.threads,
+            warmup: general.warmup,
+            interval: general.interval,
+            checkpoints: general.checkpoints.iter().copied().filter(|time| !time.is_zero()).collect(),
+            is_open_loop: general.rate.is_some(),
+            keeps_intervals: general.json.is_some(),
+            has_started: false,
+            current: Snapshot::default(),
+            since_checkpoint: Snapshot::default(),
+            shares,
+            shares_before: vec![Share::default(); general.threads as usize],
+            lines,
+            intervals: Vec::new(),
+            checkpoint_reports: Vec::new(),
+        }
+    }
+
+    /// Ends reporting: what is left to say, with the record's exact figures.
+    #[must_use]
+    pub fn finish(self, record: &LoadRecord) -> Remains {
+        let total = whole(record, self.threads);
+        let last = if self.checkpoint_reports.is_empty() {
+            total.clone()
+        } else {
+            let before = self.checkpoint_reports.last().map(|report| report.elapsed).unwrap_or_default();
+            Snapshot {
+                length: total.elapsed.saturating_sub(before),
+                shares: since(&total.shares, &self.shares_before),
+                counts: self.since_checkpoint.counts,
+                latency: self.since_checkpoint.latency,
+                ..total.clone()
+            }
+        };
+        Remains { last, total, intervals: self.intervals, checkpoints: self.checkpoint_reports }
+    }
+
+    /// Adds an interval to what is being added up, and prints what has become due.
+    fn take(&mut self, interval: &Interval) {
+        let period = period(interval, self.threads, self.warmup, self.is_open_loop);
+        // An interval cut short by the end of the run belongs to no line.
+        let elapsed = period.elapsed;
+        add(&mut self.current, &period);
+        add(&mut self.since_checkpoint, &period);
+        if self.interval.is_some_and(|length| is_multiple(elapsed, length)) {
+            let mut snapshot = std::mem::take(&mut self.current);
+            snapshot.threads = self.threads;
+            if self.keeps_intervals {
+                self.intervals.push(snapshot.clone());
+            }
+            self.send(Line::Interval(Box::new(snapshot)));
+        }
+        while self.checkpoints.front().is_some_and(|time| *time <= elapsed) {
+            self.checkpoints.pop_front();
+            self.checkpoint();
+        }
+    }
+
+    fn checkpoint(&mut self) {
+        let mut snapshot = std::mem::take(&mut self.since_checkpoint);
+        let now: Vec<Share> = shares(&self.shares);
+        snapshot.shares = since(&now, &self.shares_before);
+        snapshot.threads = self.threads;
+        self.shares_before = now;
+        self.checkpoint_reports.push(snapshot.clone());
+        self.send(Line::Checkpoint(Box::new(snapshot)));
+    }
+
+    fn send(&self, line: Line) {
+        // The printing thread outlives the run; if it is gone, there is nobody to print for.
+        let _ = self.lines.send(line);
+    }
+}
+
+impl Listener for Reporter {
+    fn event(&mut self, event: &Event) {
+        if let Event::PhaseStarted { phase, .. } = event
+            && matches!(phase, Phase::WarmUp | Phase::Measure)
+            && !self.has_started
+        {
+            self.has_started = true;
+            self.send(Line::Started { is_warmup: *phase == Phase::WarmUp });
+        }
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        if !interval.is_warmup {
+            self.take(interval);
+        }
+    }
+}
+
+/// Whether a time is a multiple of an interval, to a microsecond.
+fn is_multiple(time: Duration, interval: Duration) -> bool {
+    let rest = time.as_nanos() % interval.as_nanos().max(1);
+    rest < 1_000
+}
+
+fn counts(events: u64, outcomes: &Outcomes, errors: u64, reconnects: u64, own: &ScriptCounts) -> Counts {
+    Counts {
+        events: events + own.events,
+        reads: outcomes.reads + own.outcomes.reads,
+        writes: outcomes.writes + own.outcomes.writes,
+        others: outcomes.others + own.outcomes.others,
+        errors: errors + own.errors,
+        reconnects: reconnects + own.reconnects,
+    }
+}
+
+fn period(interval: &Interval, threads: u32, warmup: Duration, is_open_loop: bool) -> Snapshot {
+    let end = Duration::from_nanos(interval.start.0 + interval.length.0);
+    let exact = &interval.latency;
+    Snapshot {
+        elapsed: end.saturating_sub(warmup),
+        length: Duration::from_nanos(interval.length.0),
+        threads,
+        counts: counts(
+            exact.count,
+            &interval.outcomes,
+            interval.errors,
+            interval.reconnects,
+            &interval.counts,
+        ),
+        latency: Latency {
+            min: exact.min,
+            max: exact.max,
+            sum: exact.sum.into(),
+            histogram: interval.transaction.clone(),
+        },
+        queue: is_open_loop.then_some(Queue { length: 0, concurrency: interval.concurrency }),
+        ..Snapshot::default()
+    }
+}
+
+/// Adds the next period to the ones before it.
+fn add(sum: &mut Snapshot, period: &Snapshot) {
+    sum.elapsed = period.elapsed;
+    sum.length += period.length;
+    sum.counts.add(&period.counts);
+    sum.latency.add(&period.latency);
+    sum.queue = period.queue;
+}
+
+fn shares(shares: &ClientShares) -> Vec<Share> {
+    shares
+        .iter()
+        .map(|share| Share { events: share.events, busy: share.busy.0, ..Share::default() })
+        .collect()
+}
+
+fn since(now: &[Share], before: &[Share]) -> Vec<Share> {
+    now.iter()
+        .zip(before)
+        .map(|(now, before)| Share {
+            events: now.events - before.events,
+            busy: now.busy - before.busy,
+            ..*now
+        })
+        .collect()
+}
+
+/// A whole run.
+fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
+    let ledger = &record.ledger;
+    let exact = &record.latency;
+    let elapsed = Duration::from_nanos(record.elapsed.0);
+    Snapshot {
+        elapsed,
+        length: elapsed,
+        threads,
+        counts: counts(
+            ledger.committed,
+            &ledger.outcomes,
+            ledger.errors(),
+            ledger.reconnects,
+            &record.counts,
+        ),
+        latency: Latency {
+            min: exact.min,
+            max: exact.max,
+            sum: exact.sum.into(),
+            histogram: record.histogram.clone(),
+        },
+        queue: None,
+        shares: record
+            .clients
+            .iter()
+            .map(|share| Share { events: share.events, busy: share.busy.0, ..Share::default() })
+            .collect(),
+        unfinished: record.is_cut_off.then_some(ledger.unfinished),
+        never_started: 0,
+        given_up: ledger.failed,
+        statements: record.statements.iter().filter(|it| it.latency.count > 0).map(statement).collect(),
+    }
+}
+
+fn statement(it: &StatementLatency) -> crate::report::StatementReport {
+    crate::report::StatementReport {
+        name: it.name.clone(),
+        count: it.latency.count,
+        mean: it.latency.mean,
+        p95: it.latency.p95,
+        max: it.latency.max,
+    }
+}

@@ -1,0 +1,154 @@
+//! A Lua script on the engine: one thread and one state per client.
+
+use super::Recipe;
+use super::commands::failed;
+use crate::logger::{Level, Logger};
+use dyno_drivers::Outcome;
+use dyno_engine::measure::meter::{Meter, Script, ScriptTrouble};
+use dyno_engine::workload::ClientId;
+use dyno_lua::{Counter, Role, ScriptError, State, StatementClass, StatementKind};
+use dyno_model::failure::FailureKind;
+use dyno_model::ledger::ScriptCounter;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// The script as the engine's clients run it.
+#[derive(Debug)]
+pub struct LuaScript {
+    /// How to make states.
+    pub recipe: Arc<Recipe>,
+    /// Where failures are told.
+    pub logger: Arc<Logger>,
+}
+
+impl Script for LuaScript {
+    fn kinds(&self) -> Vec<&'static str> {
+        StatementKind::ALL.iter().map(|kind| kind.name()).collect()
+    }
+
+    fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptTrouble> {
+        let number = client.0;
+        self.logger.log(Level::Debug, &format!("Worker thread (#{number}) started"));
+        let state = self.recipe.load(Role::Thread(number)).map_err(|error| self.trouble(error.message))?;
+        let interrupter = state.interrupter();
+        let _guard = meter.interrupters().add(Box::new(move || interrupter.interrupt()));
+        let meter = Rc::new(RefCell::new(meter));
+        state.attach(Box::new(SharedMeter(Rc::clone(&meter))));
+        if state.has_function("thread_init") {
+            state.call("thread_init", Some(number)).map_err(|error| self.failed("thread_init", &error))?;
+        }
+        self.logger.log(Level::Debug, &format!("Worker thread (#{number}) initialized"));
+        if !meter.borrow_mut().ready() {
+            return Ok(());
+        }
+        state.run_thread(number).map_err(|error| self.ended(&meter, &error))?;
+        self.end(&state, number);
+        Ok(())
+    }
+}
+
+impl LuaScript {
+    /// Tells a failure and makes it the end of the run.
+    fn failed(&self, function: &str, error: &ScriptError) -> ScriptTrouble {
+        self.trouble(failed(function, &error.message))
+    }
+
+    fn trouble(&self, message: String) -> ScriptTrouble {
+        self.logger.fatal(&message);
+        ScriptTrouble(message)
+    }
+
+    /// A failure of the loop: that of an event which was cut off is not the script's.
+    fn ended(&self, meter: &RefCell<Meter>, error: &ScriptError) -> ScriptTrouble {
+        if meter.borrow().is_cut() {
+            return ScriptTrouble(error.message.clone());
+        }
+        self.failed("thread_run", error)
+    }
+
+    /// `thread_done`; a failure there is told and nothing more, as in sysbench.
+    fn end(&self, state: &State, number: u32) {
+        if state.has_function("thread_done")
+            && let Err(error) = state.call("thread_done", Some(number))
+        {
+            self.logger.fatal(&failed("thread_done", &error.message));
+        }
+    }
+}
+
+/// The engine's meter, shared by the state and the thread that owns it.
+struct SharedMeter(Rc<RefCell<Meter>>);
+
+impl SharedMeter {
+    fn counter(counter: Counter) -> Option<ScriptCounter> {
+        match counter {
+            Counter::Other => Some(ScriptCounter::Others),
+            Counter::Read => Some(ScriptCounter::Reads),
+            Counter::Write => Some(ScriptCounter::Writes),
+            Counter::Event => Some(ScriptCounter::Events),
+            Counter::Error => Some(ScriptCounter::Errors),
+            Counter::Reconnect => Some(ScriptCounter::Reconnects),
+            // 1.1 counts bytes and shows them nowhere.
+            Counter::BytesRead | Counter::BytesWritten => None,
+        }
+    }
+}
+
+impl dyno_lua::Meter for SharedMeter {
+    fn more_events(&mut self) -> bool {
+        self.0.borrow_mut().more_events()
+    }
+
+    fn event_start(&mut self) {
+        self.0.borrow_mut().start_event();
+    }
+
+    fn event_stop(&mut self) {
+        self.0.borrow_mut().end_event();
+    }
+
+    fn abandon_event(&mut self) {
+        self.0.borrow_mut().abandon_event();
+    }
+
+    fn now(&mut self) -> u64 {
+        self.0.borrow().now()
+    }
+
+    fn statement(&mut self, kind: StatementKind, class: StatementClass, start: u64, end: u64) {
+        let outcome = match class {
+            StatementClass::Read => Outcome { has_rows: true, ..Outcome::default() },
+            StatementClass::Write => Outcome { affected: 1, ..Outcome::default() },
+            StatementClass::Other => Outcome::default(),
+        };
+        self.0.borrow_mut().statement(kind as u16, start, end, &outcome);
+    }
+
+    fn statement_failed(&mut self, kind: StatementKind, _start: u64, _end: u64) {
+        self.0.borrow_mut().statement_failed(kind as u16);
+    }
+
+    fn may_retry(&mut self) -> bool {
+        let meter = self.0.borrow();
+        !meter.is_stopped() && !meter.is_cut()
+    }
+
+    fn restarted(&mut self) {
+        self.0.borrow_mut().restarted(FailureKind::Other);
+    }
+
+    fn reconnected(&mut self) {
+        self.0.borrow_mut().reconnected();
+    }
+
+    fn count(&mut self, counter: Counter, by: u64) {
+        if let Some(counter) = Self::counter(counter) {
+            self.0.borrow_mut().count(counter, by);
+        }
+    }
+
+    fn counter(&mut self, counter: Counter) -> u64 {
+        Self::counter(counter).map_or(0, |counter| self.0.borrow().counter(counter))
+    }
+}

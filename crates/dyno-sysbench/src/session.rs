@@ -1,0 +1,44 @@
+//! What every part of one program run shares.
+
+use crate::logger::Logger;
+use crate::options::Options;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Exit code when all went well.
+pub const OK: u8 = 0;
+/// Exit code of any failure.
+pub const FAILED: u8 = 1;
+/// Exit code when threads were not ready in time, or were cut off in the end.
+pub const CUT_OFF: u8 = 2;
+/// Exit code after an interrupt.
+pub const INTERRUPTED: u8 = 130;
+
+/// One run of the program.
+#[derive(Debug)]
+pub struct Session<'a> {
+    /// All options, those of the script included.
+    pub options: Options,
+    /// The way to the terminal.
+    pub logger: Arc<Logger>,
+    /// Number of interrupts by the user so far.
+    pub interrupts: &'a AtomicUsize,
+    /// The script's name as it was given.
+    pub script: String,
+    /// Seed of everything random: the user's, or from the clock.
+    pub seed: u64,
+}
+
+impl Session<'_> {
+    /// True once the user has asked for an end.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupts.load(Ordering::Relaxed) > 0
+    }
+
+    /// The command; empty when there is none.
+    #[must_use]
+    pub fn command(&self) -> &str {
+        self.options.positionals.command.as_deref().unwrap_or_default()
+    }
+}

@@ -1,0 +1,7 @@
+-- A script that only says what it is.
+-- servers: none
+-- $
+-- $ run
+-- $ prepare
+-- $ cleanup
+-- $ help

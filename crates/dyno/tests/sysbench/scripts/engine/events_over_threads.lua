@@ -1,0 +1,8 @@
+-- The limit of events is one for all threads together.
+-- servers: none
+-- $ --events=1000 --threads=4 run
+-- $ --events=2 --threads=4 run
+-- lines: any order
+
+function event()
+end

@@ -1,0 +1,8 @@
+-- A type that parameters cannot have.
+-- $ --events=1 --threads=1 run
+
+function event()
+   local con = sysbench.sql.driver():connect()
+   local stmt = con:prepare("SELECT ?")
+   stmt:bind_create(sysbench.sql.type.DATE)
+end

@@ -1,0 +1,5 @@
+-- A script that is not there.
+-- servers: none
+-- $ errors/no_such_script.lua < SCRIPT run
+-- $ no_such_test run < SCRIPT
+-- $ errors/no_such_script < SCRIPT run

@@ -1,0 +1,34 @@
+-- Without an option table any option is taken, and is a global text; the program's options are globals too.
+-- servers: none
+-- $ --oltp-table-size=500 --oltp_tables_count=3 --oltp-read-only=on --flag --empty= --event=5 --events=1 run
+-- $ --num-threads=2 --max-requests=4 run
+-- $ --print=no --some-thing=x prepare
+
+local function say(name)
+   io.write(name, " ", type(_G[name]), " ", type(_G[name]) == "function" and "" or tostring(_G[name]), "\n")
+end
+
+print("at the top level", oltp_table_size)
+
+function show()
+   for _, name in ipairs({"oltp_table_size", "oltp_tables_count", "oltp_read_only", "flag", "empty", "num_threads", "max_requests",
+      "threads", "events", "event", "print", "some_thing", "mysql_db", "pgsql_port"}) do
+      say(name)
+   end
+   for _, name in ipairs({"oltp_table_size", "flag", "some_thing"}) do
+      io.write("opt.", name, " ", tostring(sysbench.opt[name]), "\n")
+   end
+end
+
+function prepare()
+   show()
+end
+
+function thread_init(thread_id)
+   if thread_id == 0 then
+      show()
+   end
+end
+
+function event()
+end

@@ -1,0 +1,198 @@
+//! The servers of the suite: one of each kind for the whole test program, an empty database for each run of a script.
+
+use dyno_drivers::{Connection, Driver, Io, Table, block_on};
+use dyno_host::server::RunningServer;
+use dyno_model::plan::ServerKind;
+use dyno_model::target::{Endpoint, Target};
+use dyno_testkit::{running_server, wait_until};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::sync::{Mutex, MutexGuard, OnceLock};
+use std::time::Duration;
+
+/// The database that scripts see. Error messages show it, so it is the same for both programs.
+const DATABASE: &str = "suite";
+
+/// Nothing here needs to survive a crash.
+const QUICK_MYSQL: &[(&str, &str)] = &[("innodb_flush_log_at_trx_commit", "0"), ("innodb_lock_wait_timeout", "1")];
+const QUICK_POSTGRES: &[(&str, &str)] = &[("fsync", "off"), ("deadlock_timeout", "100ms")];
+
+/// A server that no other test uses meanwhile.
+pub(crate) struct Server {
+    kind: ServerKind,
+    server: &'static RunningServer,
+    _turn: MutexGuard<'static, ()>,
+}
+
+struct Place {
+    server: OnceLock<Option<RunningServer>>,
+    turn: Mutex<()>,
+}
+
+static PLACES: [Place; 3] = [const { Place { server: OnceLock::new(), turn: Mutex::new(()) } }; 3];
+
+fn place(kind: ServerKind) -> &'static Place {
+    match kind {
+        ServerKind::Mariadb => &PLACES[0],
+        ServerKind::Mysql => &PLACES[1],
+        _ => &PLACES[2],
+    }
+}
+
+/// The server of a kind, started by the first who asks; it ends with the test program. `None`: it is not installed.
+fn started(kind: ServerKind) -> Option<&'static RunningServer> {
+    let settings = if kind == ServerKind::Postgres { QUICK_POSTGRES } else { QUICK_MYSQL };
+    place(kind).server.get_or_init(|| running_server(kind, settings)).as_ref()
+}
+
+/// Waits for the turn at a server.
+pub(crate) fn take(kind: ServerKind) -> Option<Server> {
+    // A test that failed while it had its turn leaves nothing behind that the next one does not clear.
+    let turn = place(kind).turn.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let server = started(kind)?;
+    Some(Server { kind, server, _turn: turn })
+}
+
+/// Options that lead a program to a server of this kind, without `--db-driver`.
+pub(crate) fn options(kind: ServerKind) -> Option<Vec<String>> {
+    let target = started(kind)?.target();
+    let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("managed servers listen on TCP") };
+    let driver = driver(kind);
+    Some(vec![
+        format!("--{driver}-host={host}"),
+        format!("--{driver}-port={port}"),
+        format!("--{driver}-user={}", target.user),
+        format!("--{driver}-password={}", target.password.reveal()),
+        format!("--{driver}-db={DATABASE}"),
+    ])
+}
+
+/// The name of a kind's driver on the command line.
+pub(crate) fn driver(kind: ServerKind) -> &'static str {
+    if kind == ServerKind::Postgres { "pgsql" } else { "mysql" }
+}
+
+impl Server {
+    pub(crate) fn kind(&self) -> ServerKind {
+        self.kind
+    }
+
+    /// Makes the database anew.
+    pub(crate) fn clear(&self) {
+        let statements: &[String] = &[
+            match self.kind {
+                ServerKind::Postgres => format!("DROP DATABASE IF EXISTS {DATABASE} WITH (FORCE)"),
+                _ => format!("DROP DATABASE IF EXISTS {DATABASE}"),
+            },
+            format!("CREATE DATABASE {DATABASE}"),
+        ];
+        let target = self.server.target();
+        for statement in statements {
+            query(&target, statement);
+        }
+    }
+
+    /// What a statement in the suite's database answers.
+    pub(crate) fn query(&self, sql: &str) -> Table {
+        query(&self.target(), sql)
+    }
+
+    fn target(&self) -> Target {
+        Target { database: DATABASE.to_owned(), ..self.server.target() }
+    }
+
+    /// Waits until no session but ours uses the database: only then has the server counted everything.
+    fn settle(&self) {
+        let sessions = match self.kind {
+            ServerKind::Postgres => format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{DATABASE}'"),
+            _ => format!("SELECT COUNT(*) FROM information_schema.processlist WHERE db = '{DATABASE}'"),
+        };
+        let administration = self.server.target();
+        wait_until("all sessions of a program end", Duration::from_secs(10), || {
+            query(&administration, &sessions).first() == Some("0")
+        });
+    }
+
+    /// What the server has counted so far: statements by kind, or transactions and rows.
+    pub(crate) fn counters(&self) -> BTreeMap<String, i64> {
+        self.settle();
+        let administration = self.server.target();
+        let table = match self.kind {
+            ServerKind::Postgres => {
+                // Counters are handed over when a session ends, which is after it left the list of sessions.
+                query(&administration, "SELECT pg_stat_force_next_flush()");
+                query(
+                    &administration,
+                    &format!(
+                        "SELECT k, v FROM pg_stat_database, LATERAL (VALUES ('commits', xact_commit), ('rollbacks', xact_rollback), \
+                         ('inserted', tup_inserted), ('updated', tup_updated), ('deleted', tup_deleted)) AS c(k, v) \
+                         WHERE datname = '{DATABASE}'"
+                    ),
+                )
+            }
+            _ => query(&administration, "SHOW GLOBAL STATUS LIKE 'Com\\_%'"),
+        };
+        let rows = table.0.into_iter().map(|row| {
+            let mut fields = row.into_iter().map(Option::unwrap_or_default);
+            (fields.next().unwrap_or_default(), fields.next().unwrap_or_default().parse().unwrap_or(0))
+        });
+        rows.collect()
+    }
+
+    /// Every table: its definition and its rows, or only their number.
+    pub(crate) fn tables(&self, has_random_rows: bool) -> String {
+        let names = match self.kind {
+            ServerKind::Postgres => "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1",
+            _ => "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1",
+        };
+        let mut text = String::new();
+        for name in column(self.query(names)) {
+            writeln!(text, "{}", self.definition(&name)).expect("a string takes everything");
+            let mut rows: Vec<String> = match has_random_rows {
+                true => column(self.query(&format!("SELECT COUNT(*) FROM {name}"))),
+                false => self.query(&format!("SELECT * FROM {name}")).0.iter().map(|row| shown(row)).collect(),
+            };
+            rows.sort();
+            for row in rows {
+                writeln!(text, "  {row}").expect("a string takes everything");
+            }
+        }
+        text
+    }
+
+    fn definition(&self, table: &str) -> String {
+        if self.kind != ServerKind::Postgres {
+            let created = self.query(&format!("SHOW CREATE TABLE {table}"));
+            return created.0[0][1].clone().unwrap_or_default();
+        }
+        let columns = self.query(&format!(
+            "SELECT column_name, data_type, character_maximum_length, column_default, is_nullable \
+             FROM information_schema.columns WHERE table_schema = 'public' AND table_name = '{table}' ORDER BY ordinal_position"
+        ));
+        let indexes =
+            self.query(&format!("SELECT indexdef FROM pg_indexes WHERE tablename = '{table}' ORDER BY 1"));
+        let lines = columns.0.iter().chain(&indexes.0).map(|row| shown(row));
+        format!("{table}\n{}", lines.collect::<Vec<_>>().join("\n"))
+    }
+}
+
+/// The first field of each row.
+fn column(table: Table) -> Vec<String> {
+    table.0.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect()
+}
+
+fn shown(row: &[Option<String>]) -> String {
+    row.iter().map(|field| field.as_deref().unwrap_or("NULL")).collect::<Vec<_>>().join(" | ")
+}
+
+fn query(target: &Target, sql: &str) -> Table {
+    let mut table = Table::default();
+    block_on(async {
+        let mut connection = Connection::connect(target, &Io::Blocking).await?;
+        let outcome = connection.query(sql, &mut table).await;
+        connection.close().await;
+        outcome
+    })
+    .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+    table
+}
