@@ -10,7 +10,7 @@ use crate::session::{Session, SessionPlan};
 use crate::window::{Admission, Window};
 use crate::workload::{ClientId, Verdict, Workload};
 use dyno_drivers::Io;
-use dyno_model::failure::{OperationFailure, Remedy};
+use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
 use dyno_model::retry::RetryPolicy;
 use dyno_model::target::Target;
 use std::sync::Arc;
@@ -67,6 +67,7 @@ impl<W: Workload> Client<W> {
     /// Runs transactions until the window admits no more.
     pub(crate) async fn run(self, mut session: Session) {
         let mut state = self.workload.client(self.id);
+        let every = self.workload.reconnect_every();
         let mut counted = 0;
         for sequence in 0.. {
             let Some(due) = self.next_start().await else { break };
@@ -84,16 +85,20 @@ impl<W: Workload> Client<W> {
                 recorder.started(is_counted);
                 recorder.occupied(occupied);
             });
-            let outcome = self.transaction(&mut session, &mut state, sequence, is_counted).await;
-            match outcome {
-                Ok(()) => {
-                    let end = session.last_end();
-                    self.recorder.note(|recorder| recorder.committed(start, end, is_counted));
-                    if is_counted {
-                        self.shares.record(self.id.0, end.saturating_sub(start));
-                    }
+            let mut outcome = self.transaction(&mut session, &mut state, sequence, is_counted).await;
+            if outcome.is_ok() {
+                if every > 0 && (sequence + 1) % every == 0 {
+                    outcome = self.renew(&mut session, is_counted).await;
                 }
-                Err(Loss::Failed | Loss::Ended) => {}
+                // A transaction without statements ends when it is done.
+                let end = if session.last_end() == begun { self.window.now() } else { session.last_end() };
+                self.recorder.note(|recorder| recorder.committed(start, end, is_counted));
+                if is_counted {
+                    self.shares.record(self.id.0, end.saturating_sub(start));
+                }
+            }
+            match outcome {
+                Ok(()) | Err(Loss::Failed | Loss::Ended) => {}
                 Err(Loss::Cut) => return,
                 Err(Loss::GaveUp(failure, statement)) => {
                     self.give_up(failure, statement);
@@ -106,7 +111,19 @@ impl<W: Workload> Client<W> {
                 break;
             }
         }
+        match self.workload.finish(&mut state, &mut session).await {
+            Err(failure) if !self.window.is_cut(self.window.now()) => {
+                self.give_up(failure, session.last_kind());
+            }
+            _ => session.close().await,
+        }
+    }
+
+    /// A new connection in the place of one that is well, because the workload asks for it.
+    async fn renew(&self, session: &mut Session, is_counted: bool) -> Result<(), Loss> {
         session.close().await;
+        let reason = OperationFailure::new(FailureKind::ConnectionLost, "closed to connect anew");
+        self.reconnect(session, is_counted, reason).await
     }
 
     /// When the next transaction's time begins: in a closed loop now, in an open loop when it was due, for which the client waits.
