@@ -90,6 +90,24 @@ pub enum Connection {
     Null(crate::null::Connection),
 }
 
+impl Connection {
+    /// True when a transaction is open on the connection, as the server said last; the null driver has none.
+    #[must_use]
+    pub fn is_in_transaction(&self) -> bool {
+        match self {
+            #[cfg(feature = "mysql")]
+            Self::Mysql(connection) => connection.is_in_transaction(),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(connection) => {
+                connection.transaction_status() != crate::postgres::protocol::backend::TransactionStatus::Idle
+            }
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(connection) => connection.is_in_transaction(),
+            Self::Null(_) => false,
+        }
+    }
+}
+
 /// Calls a method on whichever driver it is.
 macro_rules! each {
     ($self:ident, $connection:ident => $call:expr) => {

@@ -70,6 +70,9 @@ impl<W: Workload> Client<W> {
         let every = self.workload.reconnect_every();
         let mut counted = 0;
         for sequence in 0.. {
+            if self.window.is_spent(counted) {
+                break;
+            }
             let Some(due) = self.next_start().await else { break };
             let is_counted = match self.window.admit(due, counted) {
                 Admission::WarmUp => false,
@@ -80,6 +83,7 @@ impl<W: Workload> Client<W> {
             session.start_transaction(is_counted);
             let begun = session.last_end();
             let start = if self.arrivals.is_some() { due } else { begun };
+            session.set_intended_start(start);
             let occupied = self.window.clip(begun);
             self.recorder.note(|recorder| {
                 recorder.started(is_counted);

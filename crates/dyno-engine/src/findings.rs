@@ -1,5 +1,6 @@
 //! Doubts about a trial, raised right after it.
 
+use crate::measure::LoadRecord;
 use crate::recording::{Collector, Totals};
 use crate::trial::TrialInput;
 use crate::window::Window;
@@ -138,4 +139,24 @@ fn server_counters(
     {
         findings.push(Finding::CountersDiffer { counter: "Com_commit".to_owned(), ours, theirs });
     }
+}
+
+/// Doubts about a run without an audit.
+pub(crate) fn of_load(record: &LoadRecord) -> Vec<Finding> {
+    let ledger = &record.ledger;
+    let cut_short = record.troubles.iter().chain(&record.stopped);
+    let mut findings: Vec<Finding> =
+        cut_short.map(|reason| Finding::CutShort { reason: reason.clone() }).collect();
+    let mut raise = |is_so: bool, finding: Finding| findings.extend(is_so.then_some(finding));
+    raise(cfg!(debug_assertions), Finding::DebugBuild);
+    raise(record.generator.shares_machine, Finding::SharedMachine);
+    let share = ledger.failed as f64 / ledger.started.max(1) as f64;
+    raise(ledger.failed > 0, Finding::Failures { failed: ledger.failed, share });
+    raise(ledger.unfinished > 0, Finding::Unfinished { unfinished: ledger.unfinished });
+    raise(ledger.committed < FEW, Finding::FewTransactions { committed: ledger.committed });
+    let seconds = record.measured.as_secs_f64();
+    raise(seconds < SHORT, Finding::ShortWindow { seconds });
+    let identities = ledger.check();
+    raise(!identities.is_empty(), Finding::BooksUnbalanced { identities });
+    findings
 }

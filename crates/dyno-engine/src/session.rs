@@ -27,6 +27,7 @@ pub struct Session {
     is_in_doubt: bool,
     last_end: u64,
     last_kind: u16,
+    intended_start: u64,
     target: Arc<Target>,
     io: Io,
 }
@@ -111,6 +112,7 @@ impl Session {
             is_in_doubt: false,
             last_end: 0,
             last_kind: 0,
+            intended_start: 0,
             target: Arc::clone(target),
             io: io.clone(),
         })
@@ -196,6 +198,16 @@ impl Session {
     #[must_use]
     pub fn now(&self) -> u64 {
         self.window.now()
+    }
+
+    /// When the transaction in progress was to start, as [`Self::now`] counts: when it did, or in an open loop when it was due.
+    #[must_use]
+    pub fn intended_start(&self) -> u64 {
+        self.intended_start
+    }
+
+    pub(crate) fn set_intended_start(&mut self, start: u64) {
+        self.intended_start = start;
     }
 
     /// True when no client may start anything any more: its time is over, or the run was stopped.

@@ -139,6 +139,12 @@ impl Window {
         if is_left { Admission::Measured } else { Admission::Over }
     }
 
+    /// True when a client has had all transactions that it may have by itself, so that it need not wait for another.
+    #[must_use]
+    pub fn is_spent(&self, counted: u64) -> bool {
+        matches!(self.stop, StopRule::TransactionsPerClient(limit) if counted >= limit)
+    }
+
     /// True when clients must not wait or retry any longer.
     #[must_use]
     pub fn is_cut(&self, now: u64) -> bool {

@@ -24,11 +24,18 @@
 //! * No Lua error, no misuse of the API and nothing a server sends becomes a panic: everything is a [`ScriptError`].
 //! * Only numbers cross between compiled Lua and Rust on the hot path, and nothing is allocated there per statement.
 
+mod context;
 pub mod environment;
 pub mod error;
+mod handles;
 pub mod meter;
+mod modules;
+mod natives;
 pub mod options;
+mod random;
 pub mod report;
+mod scalars;
+mod sql;
 pub mod state;
 
 pub use environment::{
@@ -36,6 +43,7 @@ pub use environment::{
 };
 pub use error::{ErrorKind, ScriptError};
 pub use meter::{Counter, Meter, NoMeter, StatementClass, StatementKind};
+pub use modules::{bundled, bundled_names};
 pub use options::{DeclaredOption, OptionKind, OptionValue};
 pub use report::{Report, ReportHooks, ReportStat};
 pub use state::{Command, Interrupter, Role, State};

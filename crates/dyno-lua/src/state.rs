@@ -1,10 +1,15 @@
 //! One Lua state with sysbench's API, seen from outside.
 
-use crate::environment::Environment;
+use crate::context::{Context, Entered};
+use crate::environment::{Environment, ScriptSource};
 use crate::error::{ErrorKind, ScriptError};
-use crate::meter::Meter;
-use crate::options::{DeclaredOption, OptionValue};
+use crate::meter::{Meter, NoMeter};
+use crate::options::{DeclaredOption, OptionKind, OptionValue};
 use crate::report::{Report, ReportHooks, ReportStat};
+use crate::sql::SharedInterrupts;
+use crate::{modules, natives, scalars};
+use mlua::{Function, IntoLuaMulti, LightUserData, Lua, LuaOptions, MultiValue, StdLib, Table, Value};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -27,20 +32,23 @@ pub struct Command {
 }
 
 /// Ends what a state's connections are waiting for, from another thread.
-#[derive(Clone)]
-pub struct Interrupter(Arc<std::sync::atomic::AtomicBool>);
+#[derive(Debug, Clone)]
+pub struct Interrupter(SharedInterrupts);
 
 impl Interrupter {
-    /// The statement in progress fails, and every later one too: the state's connections are given up.
+    /// The statement in progress fails, and errors are no longer ignored: the state's script comes to its end.
     pub fn interrupt(&self) {
-        self.0.store(true, std::sync::atomic::Ordering::Relaxed);
+        self.0.interrupt();
     }
 }
 
 /// One Lua state. It lives on the thread that loaded it.
 pub struct State {
-    lua: mlua::Lua,
-    environment: Arc<Environment>,
+    // Dropped before the context that its finalisers speak to.
+    lua: Option<Lua>,
+    native: Option<Table>,
+    home: RefCell<Option<Box<Context>>>,
+    interrupts: SharedInterrupts,
 }
 
 type Result<T> = std::result::Result<T, ScriptError>;
@@ -51,8 +59,106 @@ impl State {
     /// # Errors
     /// When the script cannot be found, is no Lua, or raises an error at its top level.
     pub fn load(environment: &Arc<Environment>, role: Role) -> Result<Self> {
-        let _ = role;
-        Ok(Self { lua: mlua::Lua::new(), environment: Arc::clone(environment) })
+        let state = Self::open(environment, role).map_err(|error| broken(&error))?;
+        let entered = Entered::new(&state.home);
+        state.run_script(&environment.script)?;
+        drop(entered);
+        Ok(state)
+    }
+
+    /// A state without its script.
+    fn open(environment: &Arc<Environment>, role: Role) -> mlua::Result<Self> {
+        let lua = new_lua();
+        let context = Box::new(Context::new(environment, role));
+        let interrupts = Arc::clone(&context.interrupts);
+        let native = lua.create_table()?;
+        let mut state = Self { lua: None, native: None, home: RefCell::new(Some(context)), interrupts };
+        let entered = Entered::new(&state.home);
+        natives::fill(&lua, &native)?;
+        let address = lua.create_table()?;
+        for (name, kind, function) in scalars::all() {
+            address.set(name, lua.create_sequence_from([Value::LightUserData(LightUserData(function))])?)?;
+            address.get::<Table>(name)?.set(2, kind)?;
+        }
+        native.set("address", address)?;
+        native.set("about", about(&lua, environment, role)?)?;
+        modules::run_prelude(&lua, &native)?;
+        lua.gc_collect()?;
+        drop(entered);
+        state.lua = Some(lua);
+        state.native = Some(native);
+        Ok(state)
+    }
+
+    fn lua(&self) -> &Lua {
+        self.lua.as_ref().expect("a state has its Lua state until it is dropped")
+    }
+
+    fn native(&self) -> &Table {
+        self.native.as_ref().expect("a state has its prelude until it is dropped")
+    }
+
+    /// A function that the prelude left for us.
+    fn own(&self, name: &str) -> Result<Function> {
+        self.native().get(name).map_err(|error| broken(&error))
+    }
+
+    fn run_script(&self, script: &ScriptSource) -> Result<()> {
+        let (kind, name, text) = match script {
+            ScriptSource::File(path) => ("file", path.to_string_lossy().into_owned(), None),
+            ScriptSource::Module(name) => ("module", name.clone(), None),
+            ScriptSource::Text { name, text } => ("text", name.clone(), Some(text.as_str())),
+        };
+        // First what can be known without running anything, so that the kinds of errors can be told apart.
+        let found: (Value, Option<String>, Option<String>) =
+            self.own("find_script")?.call((kind, name.as_str(), text)).map_err(|error| broken(&error))?;
+        match found {
+            (Value::Function(chunk), ..) => self.protected(&chunk, name.as_str()).map(|_| ()),
+            (_, reason, message) => {
+                let kind = match reason.as_deref() {
+                    Some("syntax") => ErrorKind::Syntax,
+                    _ => ErrorKind::NotFound,
+                };
+                Err(ScriptError::new(kind, message.unwrap_or_default()))
+            }
+        }
+    }
+
+    /// Calls a function of the script; what it raises becomes an error.
+    fn protected(&self, function: &Function, arguments: impl IntoLuaMulti) -> Result<Value> {
+        let mut all = arguments.into_lua_multi(self.lua()).map_err(|error| broken(&error))?;
+        all.push_front(Value::Function(function.clone()));
+        let mut answers: MultiValue = self.own("pcall")?.call(all).map_err(|error| broken(&error))?;
+        let is_done = answers.pop_front().and_then(|value| value.as_boolean()).unwrap_or(false);
+        let value = answers.pop_front().unwrap_or(Value::Nil);
+        if is_done { Ok(value) } else { Err(self.script_error(&value)) }
+    }
+
+    /// What a raised value says.
+    fn script_error(&self, value: &Value) -> ScriptError {
+        let message = match value {
+            Value::String(text) => text.to_string_lossy(),
+            Value::Integer(_) | Value::Number(_) => value.to_string().unwrap_or_default(),
+            Value::Table(table) => {
+                match (table.get("sql_errno"), table.get("sql_state"), table.get("sql_errmsg")) {
+                    // A restart that nobody waited for.
+                    (Ok(Some::<f64>(errno)), Ok(Some::<String>(state)), Ok(Some::<String>(message))) => {
+                        return ScriptError::new(
+                            ErrorKind::FatalSql,
+                            format!("SQL error, errno = {errno}, state = '{state}': {message}"),
+                        );
+                    }
+                    _ => NOT_A_STRING.to_owned(),
+                }
+            }
+            _ => NOT_A_STRING.to_owned(),
+        };
+        let last = crate::context::with_some(|context| context.last_error.take()).flatten();
+        let kind = match last {
+            Some((kind, text)) if message.ends_with(&text) => kind,
+            _ => ErrorKind::Runtime,
+        };
+        ScriptError::new(kind, message)
     }
 
     /// The script's table of options, sorted by name; `None` when it declared none.
@@ -60,7 +166,22 @@ impl State {
     /// # Errors
     /// When the table is malformed.
     pub fn declared_options(&self) -> Result<Option<Vec<DeclaredOption>>> {
-        Ok(None)
+        let _entered = Entered::new(&self.home);
+        let read = || -> mlua::Result<Option<Vec<DeclaredOption>>> {
+            let options: Value = self.cmdline()?.get("options")?;
+            let Value::Table(options) = options else { return Ok(None) };
+            let mut declared = Vec::new();
+            for pair in options.pairs::<Value, Value>() {
+                declared.push(declared_option(pair?)?);
+            }
+            declared.sort_by(|a, b| a.name.cmp(&b.name));
+            Ok(Some(declared))
+        };
+        read().map_err(|error| broken(&error))
+    }
+
+    fn cmdline(&self) -> mlua::Result<Table> {
+        self.native().get("cmdline")
     }
 
     /// Fills `sysbench.opt`. With `as_globals` every option becomes a global variable too, except where there is a function of
@@ -69,22 +190,41 @@ impl State {
     /// # Errors
     /// When Lua is out of memory.
     pub fn set_options(&self, values: &BTreeMap<String, OptionValue>, as_globals: bool) -> Result<()> {
-        let _ = (values, as_globals);
-        Ok(())
+        let _entered = Entered::new(&self.home);
+        let set = || -> mlua::Result<()> {
+            let lua = self.lua();
+            let table = lua.create_table()?;
+            for (name, value) in values {
+                let value = match value {
+                    OptionValue::Boolean(value) => Value::Boolean(*value),
+                    OptionValue::Number(value) => Value::Number(*value),
+                    OptionValue::Text(value) => Value::String(lua.create_string(value)?),
+                    OptionValue::List(values) => {
+                        Value::Table(lua.create_sequence_from(values.iter().map(String::as_str))?)
+                    }
+                    OptionValue::Nothing => Value::Nil,
+                };
+                table.raw_set(name.as_str(), value)?;
+            }
+            self.native().get::<Function>("set_options")?.call((table, as_globals))
+        };
+        set().map_err(|error| broken(&error))
     }
 
     /// The custom command of that name in `sysbench.cmdline.commands`, if it has a function.
     #[must_use]
     pub fn command(&self, name: &str) -> Option<Command> {
-        let _ = name;
-        None
+        let _entered = Entered::new(&self.home);
+        let found: mlua::Result<Option<bool>> =
+            self.native().get::<Function>("find_command").and_then(|find| find.call(name));
+        found.ok().flatten().map(|is_parallel| Command { is_parallel })
     }
 
     /// Whether there is a global function of that name.
     #[must_use]
     pub fn has_function(&self, name: &str) -> bool {
-        let _ = name;
-        false
+        let _entered = Entered::new(&self.home);
+        matches!(self.lua().globals().get(name), Ok(Value::Function(_)))
     }
 
     /// Runs a custom command. False when it returned `false`; nothing and anything else is success.
@@ -92,7 +232,9 @@ impl State {
     /// # Errors
     /// What the script raised.
     pub fn call_command(&self, name: &str) -> Result<bool> {
-        Err(ScriptError::new(ErrorKind::MissingFunction, name))
+        let _entered = Entered::new(&self.home);
+        let answer = self.protected(&self.own("call_command")?, name)?;
+        Ok(!matches!(answer, Value::Boolean(false)))
     }
 
     /// Calls a global function (`init`, `done`, `prepare`, `cleanup`, `help`, `thread_init`, `thread_done`), with the number of
@@ -101,19 +243,28 @@ impl State {
     /// # Errors
     /// [`ErrorKind::MissingFunction`] when there is no such function, else what the script raised.
     pub fn call(&self, name: &str, thread: Option<u32>) -> Result<()> {
-        let _ = thread;
-        Err(ScriptError::new(ErrorKind::MissingFunction, name))
+        let _entered = Entered::new(&self.home);
+        match self.lua().globals().get(name) {
+            Ok(Value::Function(function)) => self.protected(&function, thread).map(|_| ()),
+            _ => Err(ScriptError::new(
+                ErrorKind::MissingFunction,
+                format!("cannot find the {name}() function"),
+            )),
+        }
     }
 
     /// From now on events and statements are told to this meter, those of `thread_init` too.
     pub fn attach(&self, meter: Box<dyn Meter>) {
-        drop(meter);
+        if let Some(context) = self.home.borrow_mut().as_mut() {
+            context.meter = meter;
+        }
     }
 
     /// Takes the meter back.
     #[must_use]
     pub fn detach(&self) -> Option<Box<dyn Meter>> {
-        None
+        let mut home = self.home.borrow_mut();
+        home.as_mut().map(|context| std::mem::replace(&mut context.meter, Box::new(NoMeter)))
     }
 
     /// Runs the Lua global `thread_run`: events until the meter says no, or the script has had enough. Errors that may be
@@ -122,35 +273,180 @@ impl State {
     /// # Errors
     /// What the script raised.
     pub fn run_thread(&self, thread: u32) -> Result<()> {
-        let _ = thread;
-        Ok(())
+        self.call("thread_run", Some(thread))
     }
 
     /// Which reports the script prints itself.
     #[must_use]
     pub fn report_hooks(&self) -> ReportHooks {
-        ReportHooks::default()
+        let has = |report| matches!(self.hook(report), Some(Value::Function(_)));
+        ReportHooks { intermediate: has(Report::Intermediate), cumulative: has(Report::Cumulative) }
+    }
+
+    fn hook(&self, report: Report) -> Option<Value> {
+        let _entered = Entered::new(&self.home);
+        let name = match report {
+            Report::Intermediate => "report_intermediate",
+            Report::Cumulative => "report_cumulative",
+        };
+        let sysbench: Table = self.lua().globals().get("sysbench").ok()?;
+        sysbench.get::<Table>("hooks").ok()?.get(name).ok()
     }
 
     /// Has the script print a report.
     ///
     /// # Errors
-    /// What the script raised.
+    /// What the script raised; [`ErrorKind::MissingFunction`] when it has no such hook.
     pub fn report(&self, report: Report, stat: &ReportStat) -> Result<()> {
-        let _ = (report, stat);
-        Ok(())
+        let Some(Value::Function(hook)) = self.hook(report) else {
+            return Err(ScriptError::new(ErrorKind::MissingFunction, "the script has no such report hook"));
+        };
+        let _entered = Entered::new(&self.home);
+        let table = stat_table(self.lua(), report, stat).map_err(|error| broken(&error))?;
+        self.protected(&hook, table).map(|_| ())
     }
 
     /// A handle that ends what this state's connections wait for.
     #[must_use]
     pub fn interrupter(&self) -> Interrupter {
-        Interrupter(Arc::default())
+        Interrupter(Arc::clone(&self.interrupts))
     }
 
     /// Bytes that the Lua heap holds.
     #[must_use]
     pub fn memory(&self) -> usize {
-        let _ = &self.environment;
-        self.lua.used_memory()
+        self.lua().used_memory()
     }
+}
+
+impl Drop for State {
+    fn drop(&mut self) {
+        let entered = Entered::new(&self.home);
+        // Finalisers run now, those of scripts too.
+        self.native = None;
+        self.lua = None;
+        crate::context::with((), |context| {
+            context.collect();
+            context.sql.close_all();
+        });
+        drop(entered);
+    }
+}
+
+/// What errors without a text are called.
+const NOT_A_STRING: &str = "(not a string)";
+
+#[expect(
+    unsafe_code,
+    reason = "scripts rely on ffi, debug and C modules, whose use mlua cannot check; they run with the user's own rights"
+)]
+fn new_lua() -> Lua {
+    // SAFETY: what a script does with the FFI is the script's affair, as in sysbench. The prelude casts only addresses of our
+    // own functions, to the types that stand beside them.
+    unsafe { Lua::unsafe_new_with(StdLib::ALL, LuaOptions::new().catch_rust_panics(false)) }
+}
+
+/// Trouble inside of the prelude or with memory.
+fn broken(error: &mlua::Error) -> ScriptError {
+    let message = match error {
+        mlua::Error::RuntimeError(message) => message.lines().next().unwrap_or_default().to_owned(),
+        other => other.to_string(),
+    };
+    ScriptError::new(ErrorKind::Runtime, message)
+}
+
+/// What the prelude puts into the table `sysbench`.
+fn about(lua: &Lua, environment: &Environment, role: Role) -> mlua::Result<Table> {
+    let about = lua.create_table()?;
+    about.set(
+        "tid",
+        match role {
+            Role::Main => 0,
+            Role::Thread(thread) => thread,
+            Role::Reporter => environment.threads,
+        },
+    )?;
+    about.set("version", environment.version.as_str())?;
+    about.set("version_string", environment.version_string.as_str())?;
+    about.set("command", environment.command.as_deref())?;
+    let script = match &environment.script {
+        ScriptSource::File(path) => path.to_string_lossy().into_owned(),
+        ScriptSource::Module(name) | ScriptSource::Text { name, .. } => name.clone(),
+    };
+    about.set("script_path", script)?;
+    let argv = lua.create_table()?;
+    for (at, argument) in environment.argv.iter().enumerate() {
+        argv.set(at, argument.as_str())?;
+    }
+    about.set("argv", argv)?;
+    Ok(about)
+}
+
+/// One entry of `sysbench.cmdline.options`.
+fn declared_option((name, entry): (Value, Value)) -> mlua::Result<DeclaredOption> {
+    let name = name.to_string()?;
+    let wrong = |what: &str| mlua::Error::RuntimeError(format!("{what} for option {name}"));
+    let Value::Table(entry) = entry else { return Err(wrong("wrong type")) };
+    let description = match entry.get(1)? {
+        Value::Nil => return Err(wrong("nil description")),
+        value => value.to_string()?,
+    };
+    let default = match entry.get(2)? {
+        Value::Nil => OptionValue::Nothing,
+        Value::Boolean(value) => OptionValue::Boolean(value),
+        Value::Integer(value) => OptionValue::Number(value as f64),
+        Value::Number(value) => OptionValue::Number(value),
+        Value::String(value) => OptionValue::Text(value.to_string_lossy()),
+        Value::Table(values) => OptionValue::List(
+            values.sequence_values::<Value>().map(|value| value?.to_string()).collect::<mlua::Result<_>>()?,
+        ),
+        _ => return Err(wrong("unsupported default")),
+    };
+    let kind = match entry.get(3)? {
+        Value::Nil => match &default {
+            OptionValue::Boolean(_) => OptionKind::Boolean,
+            OptionValue::Number(_) => OptionKind::Double,
+            OptionValue::List(_) => OptionKind::List,
+            OptionValue::Text(_) | OptionValue::Nothing => OptionKind::Text,
+        },
+        value => match value.as_f64().unwrap_or(f64::NAN) as i64 {
+            1 => OptionKind::Boolean,
+            2 => OptionKind::Integer,
+            3 => OptionKind::Size,
+            4 => OptionKind::Double,
+            5 => OptionKind::Text,
+            6 => OptionKind::List,
+            7 => OptionKind::File,
+            _ => return Err(wrong("unknown type")),
+        },
+    };
+    Ok(DeclaredOption { name: name.replace('-', "_"), description, default, kind })
+}
+
+fn stat_table(lua: &Lua, report: Report, stat: &ReportStat) -> mlua::Result<Table> {
+    let mut fields = vec![
+        ("threads_running", f64::from(stat.threads_running)),
+        ("time_interval", stat.time_interval),
+        ("time_total", stat.time_total),
+        ("latency_pct", stat.latency_pct),
+        ("events", stat.events as f64),
+        ("reads", stat.reads as f64),
+        ("writes", stat.writes as f64),
+        ("other", stat.other as f64),
+        ("errors", stat.errors as f64),
+        ("reconnects", stat.reconnects as f64),
+    ];
+    match report {
+        Report::Intermediate => {
+            fields.push(("queue_length", stat.queue_length as f64));
+            fields.push(("concurrency", stat.concurrency as f64));
+        }
+        Report::Cumulative => {
+            fields.push(("latency_min", stat.latency_min));
+            fields.push(("latency_max", stat.latency_max));
+            fields.push(("latency_avg", stat.latency_avg));
+            fields.push(("latency_sum", stat.latency_sum));
+        }
+    }
+    lua.create_table_from(fields)
 }

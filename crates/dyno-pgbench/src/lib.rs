@@ -1,15 +1,92 @@
 //! pgbench's scripts, command line and output on dyno's engine.
 //!
 //! # Layout (read in this order)
+//! * [`options`]: the command line, and where to connect;
 //! * [`script`]: from a file to commands; [`expression`]: what `\set` computes; [`variables`]; [`random`]: pgbench's random
 //!   numbers, bit for bit;
-//! * [`options`]: the command line, and where to connect;
-//! * [`statistics`], [`report`]: what is counted, and the text that is made of it.
+//! * [`run`]: running scripts; [`initialise`]: making the standard tables; [`failure`]: failures in pgbench's words;
+//! * [`statistics`], [`report`]: what is counted, and the text that is made of it;
+//! * [`terminal`], [`exit_code`]: the way out.
+//!
+//! # Invariants
+//! * What parsers of pgbench's output read is laid out as pgbench 15 lays it out.
+//! * With the same seed, one client draws the same numbers and chooses the same scripts as in pgbench 15.
+//! * A password reaches neither terminal nor results.
 
+pub mod exit_code;
 pub mod expression;
+pub mod failure;
+pub mod initialise;
 pub mod options;
 pub mod random;
 pub mod report;
+pub mod run;
 pub mod script;
 pub mod statistics;
+pub mod terminal;
 pub mod variables;
+
+use options::{Environment, Request};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+use terminal::Terminal;
+
+/// Does what the arguments (after the program's name) ask for. `interrupts` counts how often the user has asked for an end.
+/// Returns the exit code.
+pub fn main(arguments: &[String], terminal: &Arc<dyn Terminal>, interrupts: &AtomicUsize) -> u8 {
+    let variable = |name: &str| std::env::var(name).ok();
+    let request = match options::read(arguments, &variable) {
+        Ok(request) => request,
+        Err(error) => {
+            terminal.message(&format!("{error}\n"));
+            return exit_code::FAILED;
+        }
+    };
+    let world = Environment {
+        variable: &variable,
+        file: &private_file,
+        exists: &|path| path.exists(),
+        user: user(&variable),
+    };
+    let resolve = |address: &options::Address, mode| {
+        options::target::resolve(address, mode, &world)
+            .map_err(|error| terminal.message(&format!("{error}\n")))
+    };
+    match request {
+        Request::Print(text) => {
+            terminal.result(&text);
+            exit_code::OK
+        }
+        Request::Initialise(wanted, address) => {
+            match resolve(&address, dyno_model::target::QueryMode::Simple) {
+                Ok(target) => initialise::initialise(&wanted, &target, &**terminal, interrupts),
+                Err(()) => exit_code::FAILED,
+            }
+        }
+        Request::Run(wanted, address) => match resolve(&address, wanted.query_mode) {
+            Ok(target) => run::run(&wanted, &target, terminal, interrupts),
+            Err(()) => exit_code::FAILED,
+        },
+    }
+}
+
+/// A password file, which is only read when nobody else may read it, as libpq does.
+fn private_file(path: &Path) -> Option<String> {
+    use std::os::unix::fs::PermissionsExt;
+    let mode = std::fs::metadata(path).ok()?.permissions().mode();
+    if mode & 0o077 == 0 { std::fs::read_to_string(path).ok() } else { None }
+}
+
+/// The name of the user that runs this process.
+fn user(variable: &dyn Fn(&str) -> Option<String>) -> String {
+    use std::os::unix::fs::MetadataExt;
+    let id = std::fs::metadata("/proc/self").map(|process| process.uid().to_string()).unwrap_or_default();
+    let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
+    let name = passwd.lines().find_map(|line| {
+        let mut fields = line.split(':');
+        let name = fields.next()?;
+        (fields.nth(1) == Some(&id)).then(|| name.to_owned())
+    });
+    name.or_else(|| variable("USER")).unwrap_or_default()
+}

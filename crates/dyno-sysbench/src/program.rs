@@ -4,7 +4,7 @@ use crate::logger::{Logger, Terminal};
 use crate::options::{OptionError, OptionWarning, Options, help};
 use crate::report::header;
 use crate::resolve::{self, Script};
-use crate::run::{LoadedScript, Recipe, commands, environment, measure};
+use crate::run::{LoadedScript, Recipe, bundled, commands, environment, measure};
 use crate::session::{FAILED, OK, Session};
 use dyno_lua::{ErrorKind, Role, ScriptError, ScriptSource, State};
 use std::ffi::OsString;
@@ -90,14 +90,14 @@ fn perform(session: Session<'_>, script: Script, argv: Vec<String>) -> u8 {
             FAILED
         }
         Script::Input => input(&session, argv),
-        Script::File(path) => lua(session, ScriptSource::File(PathBuf::from(path)), argv),
-        Script::Module(name) => lua(session, ScriptSource::Module(name), argv),
+        Script::File(path) => lua(session, ScriptSource::File(PathBuf::from(path)), argv, None),
+        Script::Module(name) => lua(session, ScriptSource::Module(name), argv, None),
         Script::Bundled { name, is_substitute } => {
             if is_substitute {
                 let text = format!("There is no file '{}': using dyno's own {name}.", session.script);
                 session.logger.notice(&text);
             }
-            lua(session, ScriptSource::Module(name.to_owned()), argv)
+            lua(session, ScriptSource::Module(name.to_owned()), argv, Some(name))
         }
     }
 }
@@ -122,8 +122,8 @@ fn input(session: &Session<'_>, argv: Vec<String>) -> u8 {
     }
 }
 
-/// Loads a script and carries out the command in Lua.
-fn lua(mut session: Session<'_>, source: ScriptSource, argv: Vec<String>) -> u8 {
+/// Loads a script, which tells its options, and carries out the command: natively where that can be done, else in Lua.
+fn lua(mut session: Session<'_>, source: ScriptSource, argv: Vec<String>, bundled_name: Option<&str>) -> u8 {
     let environment = environment::environment(source, &session.options, argv, session.seed, &session.logger);
     let environment = Arc::new(environment);
     let main = match State::load(&environment, Role::Main) {
@@ -144,6 +144,12 @@ fn lua(mut session: Session<'_>, source: ScriptSource, argv: Vec<String>) -> u8 
         }
     }
     tell(&session.logger, &session.options.warnings[known..]);
+    if let Some(name) =
+        bundled_name.filter(|_| resolve::is_native(session.options.positionals.command.as_deref()))
+        && let Some(code) = bundled::perform(&session, name)
+    {
+        return code;
+    }
     let values = environment::values(&session.options);
     if let Err(error) = main.set_options(&values, definitions.is_none()) {
         return unloadable(&session, &error);

@@ -56,6 +56,9 @@ pub(crate) enum Command {
     /// Take sysbench's command line, scripts and options, and print what sysbench prints
     #[command(disable_help_flag = true)]
     Sysbench(SysbenchArguments),
+    /// Take pgbench's command line, scripts and options, and print what pgbench prints
+    #[command(disable_help_flag = true)]
+    Pgbench(PgbenchArguments),
     /// Look after the servers that another dyno has started, and remove them when it ends
     #[command(hide = true)]
     Guard,
@@ -100,6 +103,14 @@ listen where others could take it for a database.";
 #[derive(Debug, Args)]
 pub(crate) struct SysbenchArguments {
     /// As for sysbench: options, script and command in any order; --help lists them
+    #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) arguments: Vec<OsString>,
+}
+
+/// pgbench's own command line.
+#[derive(Debug, Args)]
+pub(crate) struct PgbenchArguments {
+    /// As for pgbench: options and database in any order; --help lists them
     #[arg(value_name = "ARGUMENTS", trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) arguments: Vec<OsString>,
 }

@@ -35,9 +35,15 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let printer = Printer::new();
     let mut arguments = std::env::args_os();
-    // Under sysbench's name the whole command line is sysbench's: scripts and habits know no other.
-    if arguments.next().is_some_and(|program| is_named(&program, "sysbench")) {
-        return finish(commands::sysbench::sysbench(&arguments.collect::<Vec<_>>()), printer);
+    // Under another program's name the whole command line is that program's: scripts and habits know no other.
+    match arguments.next() {
+        Some(program) if is_named(&program, "sysbench") => {
+            return finish(commands::sysbench::sysbench(&arguments.collect::<Vec<_>>()), printer);
+        }
+        Some(program) if is_named(&program, "pgbench") => {
+            return finish(commands::pgbench::pgbench(&arguments.collect::<Vec<_>>(), printer), printer);
+        }
+        _ => {}
     }
     let code = match Cli::try_parse() {
         Ok(Cli { command: Some(Command::Guard) }) => return dyno_host::guard::main(),
@@ -76,6 +82,7 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Workloads(arguments) => commands::workloads::workloads(&arguments, &catalog(), printer),
         Command::NullServer(arguments) => commands::null_server::null_server(&arguments, printer),
         Command::Sysbench(arguments) => commands::sysbench::sysbench(&arguments.arguments),
+        Command::Pgbench(arguments) => commands::pgbench::pgbench(&arguments.arguments, printer),
         Command::Guard => Ok(exit_code::OK), // main has gone there
     }
 }

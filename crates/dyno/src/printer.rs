@@ -56,6 +56,17 @@ impl Printer {
         }
     }
 
+    /// Writes a piece of a result as it is. A reader that has gone is nobody's loss.
+    pub(crate) fn raw_result(self, text: &str) {
+        let mut stdout = io::stdout().lock();
+        let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+    }
+
+    /// Writes a piece of anything else as it is.
+    pub(crate) fn raw_message(self, text: &str) {
+        let _ = io::stderr().lock().write_all(text.as_bytes());
+    }
+
     /// Writes a result, and a line end if it has none.
     ///
     /// # Errors

@@ -21,6 +21,7 @@ use crate::workload::{ClientId, Workload};
 use crew::{Crew, Ending};
 use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::failure::OperationFailure;
+use dyno_model::finding::Finding;
 use dyno_model::latency::ExactLatency;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::LoadPlan;
@@ -133,6 +134,12 @@ impl LoadRecord {
     #[must_use]
     pub fn throughput(&self) -> f64 {
         if self.measured.0 == 0 { 0.0 } else { self.ledger.committed as f64 / self.measured.as_secs_f64() }
+    }
+
+    /// Doubts that follow from the record alone; a run on tables that are not dyno's own has no audit to raise others.
+    #[must_use]
+    pub fn findings(&self) -> Vec<Finding> {
+        crate::findings::of_load(self)
     }
 }
 

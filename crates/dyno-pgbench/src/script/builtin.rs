@@ -1,5 +1,7 @@
 //! The scripts that come with the program. Their SQL is what pgbench's manual prints; it runs on every engine.
 
+use dyno_model::target::Engine;
+
 /// A script that comes with the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Builtin {
@@ -9,6 +11,17 @@ pub struct Builtin {
     pub title: &'static str,
     /// Its text.
     pub source: &'static str,
+}
+
+impl Builtin {
+    /// Its text in the dialect of an engine: MySQL ends transactions with COMMIT only.
+    #[must_use]
+    pub fn text(&self, engine: Engine) -> String {
+        match engine {
+            Engine::Mysql => self.source.replace("\nEND;\n", "\nCOMMIT;\n"),
+            _ => self.source.to_owned(),
+        }
+    }
 }
 
 /// Keys of one transaction over all tables.

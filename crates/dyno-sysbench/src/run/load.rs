@@ -29,6 +29,7 @@ pub fn plan(general: &General) -> LoadPlan {
         attempts_max: general
             .retries_max
             .map_or(u32::MAX, |retries| u32::try_from(retries.saturating_add(1)).unwrap_or(u32::MAX)),
+        rate: general.rate,
         ..LoadPlan::new(stop)
     }
 }

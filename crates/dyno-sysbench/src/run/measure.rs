@@ -2,10 +2,10 @@
 
 use super::commands::failed;
 use super::printing::Printing;
-use super::reporter::{Remains, Reporter};
+use super::reporter::{Remains, Reporter, Start};
 use super::results::{Results, TRIAL};
 use super::scripts::LuaScript;
-use super::{LoadedScript, load};
+use super::{LoadedScript, bundled, load};
 use crate::logger::Level;
 use crate::options::general::JsonPlace;
 use crate::report::{header, json};
@@ -16,7 +16,9 @@ use dyno_engine::trial::TrialError;
 use dyno_lua::State;
 use dyno_model::event::{Event, Listener};
 use dyno_model::record::Interval;
+use dyno_model::target::{Endpoint, Target};
 use dyno_model::units::Nanos;
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -32,6 +34,10 @@ pub struct Subject {
     pub runner: &'static str,
     /// How reports are printed.
     pub printing: Printing,
+    /// What is said at the common start.
+    pub start: Arc<Start>,
+    /// Where its clients connect, as far as that is known before.
+    pub targets: Vec<Target>,
 }
 
 /// `run` of a Lua script.
@@ -57,13 +63,23 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
             uses_sql: Arc::new(move || environment.uses_sql()),
             hooks: (hooks.intermediate || hooks.cumulative).then(|| (hooks, Arc::clone(&script.recipe))),
         },
+        start: Arc::new(Start::new(&session.logger, &session.options.general)),
+        targets: session
+            .options
+            .database
+            .driver()
+            .map_or_else(Vec::new, |driver| session.options.database.targets(driver).to_vec()),
     };
     let general = &session.options.general;
     let threads = ScriptThreads {
         stack: general.stack_size.max(STACK_MIN) as usize,
         ready_limit: general.init_timeout.unwrap_or(ENDLESS),
     };
-    let clients = LuaScript { recipe: Arc::clone(&script.recipe), logger: Arc::clone(&session.logger) };
+    let clients = LuaScript {
+        recipe: Arc::clone(&script.recipe),
+        logger: Arc::clone(&session.logger),
+        start: Arc::clone(&subject.start),
+    };
     let code = measure(session, &subject, Some(&script.main), |input, listener| {
         run_script(clients, &threads, input, listener)
     });
@@ -94,6 +110,7 @@ pub fn measure(
     let input = LoadInput {
         interval: Nanos::from(load::base_interval(general)),
         shares: Arc::clone(&shares),
+        shares_machine: subject.targets.iter().any(|target| is_local(&target.endpoint)),
         ..LoadInput::new(TRIAL, general.threads, &plan, session.seed, session.interrupts)
     };
     let (lines, printer) = match subject.printing.clone().start() {
@@ -110,14 +127,15 @@ pub fn measure(
             return FAILED;
         }
     };
-    let mut listeners = Listeners { reporter: Reporter::new(general, shares, lines), results };
+    let mut listeners =
+        Listeners { reporter: Reporter::new(general, shares, Arc::clone(&subject.start), lines), results };
     let outcome = clients(&input, &mut listeners);
     let Listeners { reporter, results } = listeners;
     let (code, failure) = match &outcome {
         Err(error) => {
             drop(reporter);
             printer.finish();
-            (not_started(session, error), Some(error.to_string()))
+            (not_started(session, subject, error), Some(error.to_string()))
         }
         Ok(record) => {
             let remains = reporter.finish(record);
@@ -140,6 +158,16 @@ pub fn measure(
             code
         }
         None => code,
+    }
+}
+
+/// Whether an address is on this machine, so that server and clients share its processors.
+fn is_local(endpoint: &Endpoint) -> bool {
+    match endpoint {
+        Endpoint::Tcp { host, .. } => {
+            host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+        }
+        Endpoint::Unix(_) | Endpoint::File(_) | Endpoint::InProcess => true,
     }
 }
 
@@ -166,7 +194,7 @@ impl Listener for Listeners {
 }
 
 /// Nothing was measured.
-fn not_started(session: &Session<'_>, error: &TrialError) -> u8 {
+fn not_started(session: &Session<'_>, subject: &Subject, error: &TrialError) -> u8 {
     let logger = &session.logger;
     match error {
         // The script's own thread has told why.
@@ -177,6 +205,10 @@ fn not_started(session: &Session<'_>, error: &TrialError) -> u8 {
             return CUT_OFF;
         }
         TrialError::Interrupted => return INTERRUPTED,
+        TrialError::Ramp(failure) => match subject.targets.first() {
+            Some(target) => bundled::tell(session, failure, target, None),
+            None => logger.fatal(&error.to_string()),
+        },
         other => logger.fatal(&other.to_string()),
     }
     logger.fatal(match session.options.general.layout {
@@ -194,7 +226,7 @@ fn conclude(
     record: &LoadRecord,
     remains: &Remains,
 ) -> (u8, Option<String>) {
-    let failure = failure(session, record);
+    let failure = failure(session, subject, record);
     let code = match &failure {
         // A run that failed has no report, as in sysbench: its figures are of an arbitrary part.
         Some(_) => FAILED,
@@ -209,13 +241,16 @@ fn conclude(
 }
 
 /// The failure that ended the run, told unless a script's thread has told it.
-fn failure(session: &Session<'_>, record: &LoadRecord) -> Option<String> {
+fn failure(session: &Session<'_>, subject: &Subject, record: &LoadRecord) -> Option<String> {
     for trouble in &record.troubles {
         session.logger.fatal(trouble);
     }
     if let Some(fatal) = &record.fatal {
-        if let FatalCause::Failure { .. } = &fatal.cause {
-            session.logger.fatal(&fatal.to_string());
+        if let FatalCause::Failure { failure, statement } = &fatal.cause {
+            match subject.targets.first() {
+                Some(target) => bundled::tell(session, failure, target, Some(statement)),
+                None => session.logger.fatal(&fatal.to_string()),
+            }
         }
         return Some(fatal.to_string());
     }
@@ -234,7 +269,7 @@ fn ending(session: &Session<'_>, record: &LoadRecord) -> u8 {
             )),
         }
         if !record.left_behind.is_empty() {
-            let text = format!("{} thread(s) did not even end then", record.left_behind.len());
+            let text = format!("{} thread(s) are still busy and were left behind", record.left_behind.len());
             logger.warning(&text);
         }
         return CUT_OFF;

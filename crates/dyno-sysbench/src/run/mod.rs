@@ -1,9 +1,11 @@
 //! Commands carried out: scripts in Lua states, and the run itself.
 //!
 //! * [`environment`]: from options to what states need; [`commands`]: everything but `run`;
+//! * [`bundled`]: bundled scripts on native workloads;
 //! * [`measure`]: `run`, with [`load`] (load rules), [`scripts`] (the script on the engine), [`reporter`] (from intervals
 //!   to figures), [`printing`] (the thread that prints them) and [`results`] (the results folder).
 
+pub mod bundled;
 pub mod commands;
 pub mod environment;
 pub mod load;

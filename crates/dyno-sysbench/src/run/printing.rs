@@ -5,7 +5,7 @@ use super::commands::failed;
 use super::reporter::Line;
 use crate::logger::{Level, Logger};
 use crate::options::general::General;
-use crate::report::{Snapshot, cumulative, header, interval};
+use crate::report::{Snapshot, cumulative, interval};
 use dyno_lua::{Report, ReportHooks, ReportStat, Role, State};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -69,12 +69,6 @@ impl Printing {
         });
         for line in lines {
             match line {
-                Line::Started { is_warmup } => {
-                    self.logger.notice(header::STARTED);
-                    if is_warmup {
-                        self.logger.notice(&header::warming_up(&self.general));
-                    }
-                }
                 Line::Interval(snapshot) => self.interval(&snapshot, state.as_ref()),
                 Line::Checkpoint(snapshot) => {
                     self.logger.timestamped(Level::Notice, snapshot.elapsed, "Checkpoint report:");

@@ -1,6 +1,8 @@
 //! From the engine's intervals to interval lines and checkpoints.
 
+use crate::logger::Logger;
 use crate::options::general::General;
+use crate::report::header;
 use crate::report::{Counts, Latency, Queue, Share, Snapshot};
 use dyno_engine::measure::LoadRecord;
 use dyno_engine::recording::shares::ClientShares;
@@ -8,22 +10,43 @@ use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::ledger::{Outcomes, ScriptCounts};
 use dyno_model::record::{Interval, StatementLatency};
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::sync::mpsc::Sender;
+use std::sync::{Arc, Once};
 use std::time::Duration;
 
 /// What is to be printed, in its order.
 #[derive(Debug)]
 pub enum Line {
-    /// All threads have started; true: a warm-up begins.
-    Started {
-        /// A warm-up comes first.
-        is_warmup: bool,
-    },
     /// An interval line.
     Interval(Box<Snapshot>),
     /// A whole report, after which counting begins anew.
     Checkpoint(Box<Snapshot>),
+}
+
+/// Says once that all threads have started. Whoever comes first says it, the reporter or a thread that is about to run
+/// its first event, so that nothing of the events stands before it.
+#[derive(Debug)]
+pub struct Start {
+    logger: Arc<Logger>,
+    lines: Vec<String>,
+    once: Once,
+}
+
+impl Start {
+    /// The announcement of a run with these options.
+    #[must_use]
+    pub fn new(logger: &Arc<Logger>, general: &General) -> Self {
+        let mut lines = vec![header::STARTED.to_owned()];
+        if !general.warmup.is_zero() {
+            lines.push(header::warming_up(general));
+        }
+        Self { logger: Arc::clone(logger), lines, once: Once::new() }
+    }
+
+    /// Says it, unless it was said.
+    pub fn announce(&self) {
+        self.once.call_once(|| self.lines.iter().for_each(|line| self.logger.notice(line)));
+    }
 }
 
 /// Adds up intervals until there is something to print, and hands that to the thread that prints: the coordinator of a
@@ -37,7 +60,7 @@ pub struct Reporter {
     checkpoints: VecDeque<Duration>,
     is_open_loop: bool,
     keeps_intervals: bool,
-    has_started: bool,
+    start: Arc<Start>,
     /// Since the last interval line.
     current: Snapshot,
     /// Since the last checkpoint.
@@ -66,7 +89,7 @@ pub struct Remains {
 impl Reporter {
     /// A reporter that hands its lines to `lines`.
     #[must_use]
-    pub fn new(general: &General, shares: Arc<ClientShares>, lines: Sender<Line>) -> Self {
+    pub fn new(general: &General, shares: Arc<ClientShares>, start: Arc<Start>, lines: Sender<Line>) -> Self {
         Self {
             threads: general.threads,
             warmup: general.warmup,
@@ -74,7 +97,7 @@ impl Reporter {
             checkpoints: general.checkpoints.iter().copied().filter(|time| !time.is_zero()).collect(),
             is_open_loop: general.rate.is_some(),
             keeps_intervals: general.json.is_some(),
-            has_started: false,
+            start,
             current: Snapshot::default(),
             since_checkpoint: Snapshot::default(),
             shares,
@@ -143,12 +166,10 @@ impl Reporter {
 
 impl Listener for Reporter {
     fn event(&mut self, event: &Event) {
-        if let Event::PhaseStarted { phase, .. } = event
-            && matches!(phase, Phase::WarmUp | Phase::Measure)
-            && !self.has_started
-        {
-            self.has_started = true;
-            self.send(Line::Started { is_warmup: *phase == Phase::WarmUp });
+        // The first sign of life after the common start: progress in a warm-up, else the window's opening.
+        let (Event::PhaseStarted { phase, .. } | Event::Progress { phase, .. }) = event else { return };
+        if matches!(phase, Phase::WarmUp | Phase::Measure) {
+            self.start.announce();
         }
     }
 
@@ -196,7 +217,7 @@ fn period(interval: &Interval, threads: u32, warmup: Duration, is_open_loop: boo
             sum: exact.sum.into(),
             histogram: interval.transaction.clone(),
         },
-        queue: is_open_loop.then_some(Queue { length: 0, concurrency: interval.concurrency }),
+        queue: is_open_loop.then_some(Queue { length: interval.queue, concurrency: interval.concurrency }),
         ..Snapshot::default()
     }
 }
@@ -250,14 +271,15 @@ fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
             sum: exact.sum.into(),
             histogram: record.histogram.clone(),
         },
-        queue: None,
+        // At the end nothing runs any more, and what waited was never started.
+        queue: record.open_loop.map(|open_loop| Queue { length: open_loop.unstarted, concurrency: 0 }),
         shares: record
             .clients
             .iter()
             .map(|share| Share { events: share.events, busy: share.busy.0, ..Share::default() })
             .collect(),
         unfinished: record.is_cut_off.then_some(ledger.unfinished),
-        never_started: 0,
+        never_started: record.open_loop.map_or(0, |open_loop| open_loop.unstarted),
         given_up: ledger.failed,
         statements: record.statements.iter().filter(|it| it.latency.count > 0).map(statement).collect(),
     }

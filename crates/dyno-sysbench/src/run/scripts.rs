@@ -2,6 +2,7 @@
 
 use super::Recipe;
 use super::commands::failed;
+use super::reporter::Start;
 use crate::logger::{Level, Logger};
 use dyno_drivers::Outcome;
 use dyno_engine::measure::meter::{Meter, Script, ScriptTrouble};
@@ -20,6 +21,8 @@ pub struct LuaScript {
     pub recipe: Arc<Recipe>,
     /// Where failures are told.
     pub logger: Arc<Logger>,
+    /// What is said before the first event.
+    pub start: Arc<Start>,
 }
 
 impl Script for LuaScript {
@@ -42,6 +45,7 @@ impl Script for LuaScript {
         if !meter.borrow_mut().ready() {
             return Ok(());
         }
+        self.start.announce();
         state.run_thread(number).map_err(|error| self.ended(&meter, &error))?;
         self.end(&state, number);
         Ok(())

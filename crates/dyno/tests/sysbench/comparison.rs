@@ -28,7 +28,8 @@ pub(crate) fn compare_topic(topic: &str, kind: Option<ServerKind>) {
     let mut wrong = String::new();
     for script in &scripts {
         if let Err(difference) = compare(script, server.as_ref()) {
-            writeln!(wrong, "==== {} {}\n{difference}", script.name, place(kind)).expect("a string takes everything");
+            writeln!(wrong, "==== {} {}\n{difference}", script.name, place(kind))
+                .expect("a string takes everything");
         }
     }
     assert!(wrong.is_empty(), "{wrong}");
@@ -53,9 +54,11 @@ fn compare(script: &Script, server: Option<&Server>) -> Result<(), String> {
     let allowed: Vec<&Difference> = differences::of(&script.name, kind).collect();
     let mut text = String::new();
     for ((part, expected), (_, found)) in theirs.0.iter().zip(&ours.0) {
-        let expected = allowed.iter().fold(expected.clone(), |expected, difference| difference.apply(part, expected));
+        let expected =
+            allowed.iter().fold(expected.clone(), |expected, difference| difference.apply(part, expected));
         if expected != *found {
-            writeln!(text, "-- {part}\n{}", lines_that_differ(&expected, found)).expect("a string takes everything");
+            writeln!(text, "-- {part}\n{}", lines_that_differ(&expected, found))
+                .expect("a string takes everything");
         }
     }
     if text.is_empty() { Ok(()) } else { Err(text) }
@@ -79,12 +82,14 @@ fn observe(program: Program, script: &Script, server: Option<&Server>) -> Observ
     for run in &script.runs {
         let Ended { status, stdout, stderr } = run_once(program, &folder, &path, run, &options);
         let title = format!("$ {}", run.join(" "));
-        writeln!(output, "{title}\n{}\nexit {status}", masked(script, &stdout)).expect("a string takes everything");
+        writeln!(output, "{title}\n{}\nexit {status}", masked(script, &stdout))
+            .expect("a string takes everything");
         writeln!(messages, "{title}\n{}", masked(script, &stderr)).expect("a string takes everything");
     }
     let mut parts = vec![("output", output), ("messages", messages)];
     if let (Some(server), Some(before)) = (server, before) {
-        let counters = if script.has_random_counters { String::new() } else { counted(&before, &server.counters()) };
+        let counters =
+            if script.has_random_counters { String::new() } else { counted(&before, &server.counters()) };
         parts.push(("counters", counters));
         parts.push(("tables", server.tables(script.has_random_rows)));
     }
@@ -112,7 +117,7 @@ fn run_once(program: Program, folder: &TempDir, path: &str, run: &[String], opti
 }
 
 /// Counters that changed, but for those that our own looking changes.
-fn counted(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>) -> String {
+pub(crate) fn counted(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>) -> String {
     let mut text = String::new();
     for (name, value) in after {
         let change = value - before.get(name).copied().unwrap_or(0);
@@ -134,14 +139,17 @@ impl Observed {
 }
 
 /// The lines of two texts that are in one only, in order.
-fn lines_that_differ(theirs: &str, ours: &str) -> String {
+pub(crate) fn lines_that_differ(theirs: &str, ours: &str) -> String {
     let (theirs, ours): (Vec<&str>, Vec<&str>) = (theirs.lines().collect(), ours.lines().collect());
     // Longest common subsequence; outputs are short.
     let mut longest = vec![vec![0_u32; ours.len() + 1]; theirs.len() + 1];
     for (i, their) in theirs.iter().enumerate().rev() {
         for (j, our) in ours.iter().enumerate().rev() {
-            longest[i][j] =
-                if their == our { longest[i + 1][j + 1] + 1 } else { longest[i + 1][j].max(longest[i][j + 1]) };
+            longest[i][j] = if their == our {
+                longest[i + 1][j + 1] + 1
+            } else {
+                longest[i + 1][j].max(longest[i][j + 1])
+            };
         }
     }
     let (mut text, mut i, mut j) = (String::new(), 0, 0);

@@ -60,10 +60,12 @@ fn every_difference_belongs_to_a_script() {
         for name in difference.scripts {
             let topic = name.split('/').next().expect("a name has a topic");
             let is_there = match name.strip_suffix('*') {
-                Some(start) => std::fs::read_dir(folder.join(topic)).expect("the topic is there").any(|entry| {
-                    let path = entry.expect("an entry").path();
-                    format!("{topic}/{}", stem(&path)).starts_with(start)
-                }),
+                Some(start) => {
+                    std::fs::read_dir(folder.join(topic)).expect("the topic is there").any(|entry| {
+                        let path = entry.expect("an entry").path();
+                        format!("{topic}/{}", stem(&path)).starts_with(start)
+                    })
+                }
                 None => folder.join(format!("{name}.lua")).exists(),
             };
             assert!(is_there, "{name} is gone, and with it its difference");

@@ -7,12 +7,17 @@
 //!
 //! Where the program `sysbench` is missing there is nothing to compare with; the tests say so and then only run ours.
 //! `SUITE_SCRIPT=errors/throw_in_init` runs one script, `SUITE_SHOW=1` prints what was observed.
-#![expect(clippy::print_stderr, reason = "a skipped comparison says so, and observations are shown on request")]
+#![expect(
+    clippy::print_stderr,
+    reason = "a skipped comparison says so, and observations are shown on request"
+)]
 
 mod comparison;
 mod differences;
+mod distributions;
 mod mask;
 mod program;
 mod script;
 mod server;
+mod tables;
 mod topics;

@@ -49,7 +49,8 @@ impl Program {
             Self::Sysbench => *SYSBENCH.get_or_init(|| {
                 let is_there = answers(self.command(&["--version"]));
                 if !is_there {
-                    let is_required = std::env::var_os(dyno_testkit::REQUIRE_SERVERS).is_some_and(|value| value == "1");
+                    let is_required =
+                        std::env::var_os(dyno_testkit::REQUIRE_SERVERS).is_some_and(|value| value == "1");
                     assert!(!is_required, "the program sysbench is missing: scripts/servers installs it");
                     eprintln!("SKIPPED: no comparison, the program sysbench is missing");
                 }
@@ -78,8 +79,10 @@ impl Program {
         command.current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program can be started");
         let mut input = child.stdin.take().expect("its input is a pipe");
-        let (mut stdout, mut stderr) =
-            (child.stdout.take().expect("its output is a pipe"), child.stderr.take().expect("so are its messages"));
+        let (mut stdout, mut stderr) = (
+            child.stdout.take().expect("its output is a pipe"),
+            child.stderr.take().expect("so are its messages"),
+        );
         thread::scope(|scope| {
             // Whoever does not read its input closes it.
             scope.spawn(move || drop(input.write_all(stdin)));
@@ -100,7 +103,8 @@ impl Program {
                 }
                 thread::park_timeout(Duration::from_millis(2));
             };
-            let text = |reader: thread::ScopedJoinHandle<'_, String>| reader.join().expect("reading does not fail");
+            let text =
+                |reader: thread::ScopedJoinHandle<'_, String>| reader.join().expect("reading does not fail");
             Ended { status, stdout: text(stdout), stderr: text(stderr) }
         })
     }

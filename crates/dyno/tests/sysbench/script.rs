@@ -67,7 +67,8 @@ fn parse(name: &str, text: &str) -> Script {
         has_random_rows: false,
         has_random_counters: false,
     };
-    let comment = text.lines().skip_while(|line| line.starts_with("#!")).map_while(|line| line.strip_prefix("--"));
+    let comment =
+        text.lines().skip_while(|line| line.starts_with("#!")).map_while(|line| line.strip_prefix("--"));
     for line in comment.map(str::trim) {
         if let Some(arguments) = line.strip_prefix('$') {
             script.runs.push(words(arguments));

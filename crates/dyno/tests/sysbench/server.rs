@@ -5,6 +5,7 @@ use dyno_host::server::RunningServer;
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Target};
 use dyno_testkit::{running_server, wait_until};
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, OnceLock};
@@ -14,13 +15,27 @@ use std::time::Duration;
 const DATABASE: &str = "suite";
 
 /// Nothing here needs to survive a crash.
-const QUICK_MYSQL: &[(&str, &str)] = &[("innodb_flush_log_at_trx_commit", "0"), ("innodb_lock_wait_timeout", "1")];
+const QUICK_MARIADB: &[(&str, &str)] = &[
+    ("innodb_flush_log_at_trx_commit", "0"),
+    ("innodb_flush_method", "nosync"),
+    ("innodb_doublewrite", "OFF"),
+    ("innodb_lock_wait_timeout", "1"),
+];
+const QUICK_MYSQL: &[(&str, &str)] = &[
+    ("innodb_flush_log_at_trx_commit", "0"),
+    ("innodb_flush_method", "nosync"),
+    ("innodb_doublewrite", "OFF"),
+    ("innodb_lock_wait_timeout", "1"),
+    ("sync_binlog", "0"),
+];
 const QUICK_POSTGRES: &[(&str, &str)] = &[("fsync", "off"), ("deadlock_timeout", "100ms")];
 
 /// A server that no other test uses meanwhile.
 pub(crate) struct Server {
     kind: ServerKind,
     server: &'static RunningServer,
+    /// Logging in costs more than most statements.
+    administration: RefCell<Connection>,
     _turn: MutexGuard<'static, ()>,
 }
 
@@ -41,7 +56,11 @@ fn place(kind: ServerKind) -> &'static Place {
 
 /// The server of a kind, started by the first who asks; it ends with the test program. `None`: it is not installed.
 fn started(kind: ServerKind) -> Option<&'static RunningServer> {
-    let settings = if kind == ServerKind::Postgres { QUICK_POSTGRES } else { QUICK_MYSQL };
+    let settings = match kind {
+        ServerKind::Postgres => QUICK_POSTGRES,
+        ServerKind::Mysql => QUICK_MYSQL,
+        _ => QUICK_MARIADB,
+    };
     place(kind).server.get_or_init(|| running_server(kind, settings)).as_ref()
 }
 
@@ -50,7 +69,8 @@ pub(crate) fn take(kind: ServerKind) -> Option<Server> {
     // A test that failed while it had its turn leaves nothing behind that the next one does not clear.
     let turn = place(kind).turn.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     let server = started(kind)?;
-    Some(Server { kind, server, _turn: turn })
+    let administration = RefCell::new(connect(&server.target()));
+    Some(Server { kind, server, administration, _turn: turn })
 }
 
 /// Options that lead a program to a server of this kind, without `--db-driver`.
@@ -86,41 +106,49 @@ impl Server {
             },
             format!("CREATE DATABASE {DATABASE}"),
         ];
-        let target = self.server.target();
         for statement in statements {
-            query(&target, statement);
+            self.administer(statement);
         }
     }
 
     /// What a statement in the suite's database answers.
     pub(crate) fn query(&self, sql: &str) -> Table {
-        query(&self.target(), sql)
+        let mut connection = self.connect();
+        let table = query(&mut connection, sql);
+        block_on(connection.close());
+        table
     }
 
-    fn target(&self) -> Target {
-        Target { database: DATABASE.to_owned(), ..self.server.target() }
+    /// A connection to the suite's database. It counts as a session of it, and so must not be kept.
+    fn connect(&self) -> Connection {
+        connect(&Target { database: DATABASE.to_owned(), ..self.server.target() })
+    }
+
+    /// What a statement outside of the suite's database answers.
+    fn administer(&self, sql: &str) -> Table {
+        query(&mut self.administration.borrow_mut(), sql)
     }
 
     /// Waits until no session but ours uses the database: only then has the server counted everything.
     fn settle(&self) {
         let sessions = match self.kind {
-            ServerKind::Postgres => format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{DATABASE}'"),
+            ServerKind::Postgres => {
+                format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{DATABASE}'")
+            }
             _ => format!("SELECT COUNT(*) FROM information_schema.processlist WHERE db = '{DATABASE}'"),
         };
-        let administration = self.server.target();
         wait_until("all sessions of a program end", Duration::from_secs(10), || {
-            query(&administration, &sessions).first() == Some("0")
+            self.administer(&sessions).first() == Some("0")
         });
     }
 
     /// What the server has counted so far: statements by kind, or transactions and rows.
     pub(crate) fn counters(&self) -> BTreeMap<String, i64> {
         self.settle();
-        let administration = self.server.target();
         let table = match self.kind {
             ServerKind::Postgres => {
                 // Counters are handed over when a session ends, which is after it left the list of sessions.
-                query(&administration, "SELECT pg_stat_force_next_flush()");
+                self.administer("SELECT pg_stat_force_next_flush()");
                 query(
                     &administration,
                     &format!(
@@ -130,7 +158,7 @@ impl Server {
                     ),
                 )
             }
-            _ => query(&administration, "SHOW GLOBAL STATUS LIKE 'Com\\_%'"),
+            _ => self.administer("SHOW GLOBAL STATUS LIKE 'Com\\_%'"),
         };
         let rows = table.0.into_iter().map(|row| {
             let mut fields = row.into_iter().map(Option::unwrap_or_default);
@@ -143,34 +171,38 @@ impl Server {
     pub(crate) fn tables(&self, has_random_rows: bool) -> String {
         let names = match self.kind {
             ServerKind::Postgres => "SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY 1",
-            _ => "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1",
+            _ => {
+                "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() ORDER BY 1"
+            }
         };
+        let connection = &mut self.connect();
         let mut text = String::new();
-        for name in column(self.query(names)) {
-            writeln!(text, "{}", self.definition(&name)).expect("a string takes everything");
-            let mut rows: Vec<String> = match has_random_rows {
-                true => column(self.query(&format!("SELECT COUNT(*) FROM {name}"))),
-                false => self.query(&format!("SELECT * FROM {name}")).0.iter().map(|row| shown(row)).collect(),
-            };
+        for name in column(query(connection, names)) {
+            writeln!(text, "{}", self.definition(connection, &name)).expect("a string takes everything");
+            let wanted = if has_random_rows { "COUNT(*)" } else { "*" };
+            let rows = query(connection, &format!("SELECT {wanted} FROM {name}"));
+            let mut rows: Vec<String> = rows.0.iter().map(|row| shown(row)).collect();
             rows.sort();
             for row in rows {
                 writeln!(text, "  {row}").expect("a string takes everything");
             }
         }
+        block_on(connection.close());
         text
     }
 
-    fn definition(&self, table: &str) -> String {
+    fn definition(&self, connection: &mut Connection, table: &str) -> String {
         if self.kind != ServerKind::Postgres {
-            let created = self.query(&format!("SHOW CREATE TABLE {table}"));
+            let created = query(connection, &format!("SHOW CREATE TABLE {table}"));
             return created.0[0][1].clone().unwrap_or_default();
         }
-        let columns = self.query(&format!(
+        let columns = format!(
             "SELECT column_name, data_type, character_maximum_length, column_default, is_nullable \
-             FROM information_schema.columns WHERE table_schema = 'public' AND table_name = '{table}' ORDER BY ordinal_position"
-        ));
-        let indexes =
-            self.query(&format!("SELECT indexdef FROM pg_indexes WHERE tablename = '{table}' ORDER BY 1"));
+             FROM information_schema.columns WHERE table_schema = 'public' AND table_name = '{table}' \
+             ORDER BY ordinal_position"
+        );
+        let indexes = format!("SELECT indexdef FROM pg_indexes WHERE tablename = '{table}' ORDER BY 1");
+        let (columns, indexes) = (query(connection, &columns), query(connection, &indexes));
         let lines = columns.0.iter().chain(&indexes.0).map(|row| shown(row));
         format!("{table}\n{}", lines.collect::<Vec<_>>().join("\n"))
     }
@@ -185,14 +217,12 @@ fn shown(row: &[Option<String>]) -> String {
     row.iter().map(|field| field.as_deref().unwrap_or("NULL")).collect::<Vec<_>>().join(" | ")
 }
 
-fn query(target: &Target, sql: &str) -> Table {
+fn connect(target: &Target) -> Connection {
+    block_on(Connection::connect(target, &Io::Blocking)).unwrap_or_else(|failure| panic!("{failure}"))
+}
+
+fn query(connection: &mut Connection, sql: &str) -> Table {
     let mut table = Table::default();
-    block_on(async {
-        let mut connection = Connection::connect(target, &Io::Blocking).await?;
-        let outcome = connection.query(sql, &mut table).await;
-        connection.close().await;
-        outcome
-    })
-    .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+    block_on(connection.query(sql, &mut table)).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
     table
 }

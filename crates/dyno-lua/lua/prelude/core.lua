@@ -1,0 +1,55 @@
+-- The table `sysbench`, the FFI as scripts see it, and what the rest of the prelude is made of. `native` comes from Rust and
+-- takes what Rust wants to have.
+local native = ...
+
+local ffi, bit = require("ffi"), require("bit")
+local cast = ffi.cast
+
+-- Output appears when it is written, in order with that of Rust.
+io.stdout:setvbuf("no")
+
+ffi.cdef [[
+typedef enum {
+  SB_CNT_OTHER, SB_CNT_READ, SB_CNT_WRITE, SB_CNT_EVENT, SB_CNT_ERROR, SB_CNT_RECONNECT,
+  SB_CNT_BYTES_READ, SB_CNT_BYTES_WRITTEN, SB_CNT_MAX
+} sb_counter_type;
+typedef double (*dyno_0)(void);
+typedef double (*dyno_1)(double);
+typedef double (*dyno_2)(double, double);
+typedef double (*dyno_1l)(double, int64_t);
+typedef bool (*dyno_bi)(int);
+typedef void (*dyno_vi)(int);
+typedef void (*dyno_vic)(int, sb_counter_type);
+typedef void (*dyno_vicu)(int, sb_counter_type, uint64_t);
+typedef uint64_t (*dyno_uic)(int, sb_counter_type);
+typedef uint64_t (*dyno_u)(void);
+typedef uint32_t (*dyno_r)(uint32_t, uint32_t);
+]]
+
+-- Functions of Rust that compiled code calls; those with `sb_` are sysbench's own, which scripts find in `ffi.C`.
+local scalar, exported = {}, {}
+for name, entry in pairs(native.address) do
+  local target = name:find("^sb_") and exported or scalar
+  target[name] = cast(entry[2], entry[1])
+end
+native.address = nil
+native.scalar = scalar
+
+local C = ffi.C
+ffi.C = setmetatable(exported, {
+  __index = function(_, name) return C[name] end,
+  __newindex = function(_, name, value) C[name] = value end,
+})
+
+_G.ffi, _G.bit = ffi, bit
+
+local about = native.about
+sysbench = {
+  tid = about.tid,
+  version = about.version,
+  version_string = about.version_string,
+  error = { NONE = 0, RESTART_EVENT = 1 },
+  hooks = {},
+}
+
+native.pcall = pcall

@@ -1,0 +1,48 @@
+-- The loop of events. `thread_run` is an ordinary global: a script may have its own.
+local native = ...
+local scalar = native.scalar
+local more_events, event_start, event_stop = scalar.more_events, scalar.event_start, scalar.event_stop
+local event_abandon, event_restart, roll_back = scalar.event_abandon, scalar.event_restart, scalar.roll_back
+local pcall, error, type, rawget = pcall, error, type, rawget
+local RESTART_EVENT = sysbench.error.RESTART_EVENT
+
+-- Whether a failed event is to be tried again; raises what is no restart.
+local function is_restarted(problem)
+  if type(problem) ~= "table" or problem.errcode ~= RESTART_EVENT then
+    error(problem, 0)
+  end
+  local answer = event_restart()
+  if answer == 0 then
+    return false
+  elseif answer == 2 then
+    error("the event was restarted too often" .. (problem.sql_errmsg and ": " .. problem.sql_errmsg or ""), 0)
+  end
+  local connection = problem.connection
+  if type(connection) == "table" and rawget(connection, "id") then
+    roll_back(connection.id)
+  end
+  local hook = sysbench.hooks.before_restart_event
+  if hook then
+    hook(problem)
+  end
+  return true
+end
+
+function thread_run(thread)
+  while more_events() ~= 0 do
+    event_start()
+    local is_done, answer = pcall(event, thread)
+    while not is_done do
+      if not is_restarted(answer) then
+        event_abandon()
+        return
+      end
+      is_done, answer = pcall(event, thread)
+    end
+    if answer then
+      event_abandon()
+      return
+    end
+    event_stop()
+  end
+end

@@ -1,0 +1,43 @@
+-- `sysbench.rand`: numbers by compiled calls, texts by Rust.
+local native = ...
+local scalar = native.scalar
+local type, tonumber, error, format = type, tonumber, error, string.format
+
+-- Numbers of arguments that are none yet: texts that look like numbers are taken, as sysbench 0.5 took them.
+local function numbers(name, a, b)
+  local low, high = tonumber(a), tonumber(b)
+  if not low or not high then
+    local at = low and 2 or 1
+    error(format("bad argument #%d to '%s' (number expected, got %s)", at, name, type(at == 1 and a or b)), 3)
+  end
+  return low, high
+end
+
+local rand = {}
+sysbench.rand = rand
+
+for _, name in ipairs { "default", "uniform", "gaussian", "special", "pareto", "zipfian" } do
+  local draw = scalar["rand_" .. name]
+  rand[name] = function(a, b)
+    if type(a) ~= "number" or type(b) ~= "number" then
+      a, b = numbers(name, a, b)
+    end
+    return draw(a, b)
+  end
+end
+
+local unique, double, bits = scalar.rand_unique, scalar.rand_double, scalar.rand_bits
+
+function rand.unique() return unique() end
+function rand.uniform_double() return double() end
+function rand.uniform_uint64() return bits() end
+
+local random_text, random_length = native.random_text, native.random_length
+
+function rand.string(pattern)
+  return random_text(pattern) or error("bad argument #1 to 'string' (string expected, got " .. type(pattern) .. ")", 2)
+end
+
+function rand.varstring(low, high)
+  return random_length(numbers("varstring", low, high))
+end

@@ -1,0 +1,89 @@
+//! Lua sources that are part of the program: the prelude, which makes the API, and the bundled scripts and modules.
+
+use mlua::{Lua, Table};
+use std::sync::OnceLock;
+
+/// The parts of the prelude, in the order in which they run.
+const PRELUDE: [(&str, &str); 7] = [
+    ("core", include_str!("../lua/prelude/core.lua")),
+    ("cmdline", include_str!("../lua/prelude/cmdline.lua")),
+    ("rand", include_str!("../lua/prelude/rand.lua")),
+    ("sql", include_str!("../lua/prelude/sql.lua")),
+    ("events", include_str!("../lua/prelude/events.lua")),
+    ("modules", include_str!("../lua/prelude/modules.lua")),
+    ("lazy", include_str!("../lua/prelude/lazy.lua")),
+];
+
+/// Parts that run when a script first asks for something in them.
+const LAZY: [(&str, &str); 4] = [
+    ("legacy", include_str!("../lua/prelude/legacy.lua")),
+    ("reports", include_str!("../lua/prelude/reports.lua")),
+    ("histogram", include_str!("../lua/prelude/histogram.lua")),
+    ("help", include_str!("../lua/prelude/help.lua")),
+];
+
+/// Scripts and modules that `require` finds without a file.
+const BUNDLED: [(&str, &str); 12] = [
+    ("oltp_common", include_str!("../lua/bundled/oltp_common.lua")),
+    ("oltp_read_write", include_str!("../lua/bundled/oltp_read_write.lua")),
+    ("oltp_read_only", include_str!("../lua/bundled/oltp_read_only.lua")),
+    ("oltp_write_only", include_str!("../lua/bundled/oltp_write_only.lua")),
+    ("oltp_point_select", include_str!("../lua/bundled/oltp_point_select.lua")),
+    ("oltp_update_index", include_str!("../lua/bundled/oltp_update_index.lua")),
+    ("oltp_update_non_index", include_str!("../lua/bundled/oltp_update_non_index.lua")),
+    ("oltp_delete", include_str!("../lua/bundled/oltp_delete.lua")),
+    ("oltp_insert", include_str!("../lua/bundled/oltp_insert.lua")),
+    ("select_random_points", include_str!("../lua/bundled/select_random_points.lua")),
+    ("select_random_ranges", include_str!("../lua/bundled/select_random_ranges.lua")),
+    ("bulk_insert", include_str!("../lua/bundled/bulk_insert.lua")),
+];
+
+/// The source of a bundled script or module.
+#[must_use]
+pub fn bundled(name: &str) -> Option<&'static str> {
+    BUNDLED.iter().find(|(known, _)| *known == name).map(|(_, source)| *source)
+}
+
+/// Names of the bundled scripts and modules.
+pub fn bundled_names() -> impl Iterator<Item = &'static str> {
+    BUNDLED.iter().map(|(name, _)| *name)
+}
+
+/// Compiled once for all states; without line numbers, because errors point into the script and not in here.
+type Compiled = Vec<(&'static str, Vec<u8>)>;
+
+fn compiled(
+    lua: &Lua,
+    sources: &[(&'static str, &'static str)],
+    cache: &'static OnceLock<Compiled>,
+) -> mlua::Result<&'static Compiled> {
+    if let Some(compiled) = cache.get() {
+        return Ok(compiled);
+    }
+    let compile = |(name, source): &(&'static str, &'static str)| {
+        let function = lua.load(*source).set_name(format!("=[sysbench.{name}]")).into_function()?;
+        Ok((*name, function.dump(true)))
+    };
+    let compiled: Compiled = sources.iter().map(compile).collect::<mlua::Result<_>>()?;
+    Ok(cache.get_or_init(|| compiled))
+}
+
+/// Runs the prelude. `native` holds the functions and values of Rust, and takes what Rust wants of the prelude.
+pub(crate) fn run_prelude(lua: &Lua, native: &Table) -> mlua::Result<()> {
+    static CACHE: OnceLock<Compiled> = OnceLock::new();
+    for (name, code) in compiled(lua, &PRELUDE, &CACHE)? {
+        lua.load(&code[..]).set_name(format!("=[sysbench.{name}]")).call::<()>(native)?;
+    }
+    Ok(())
+}
+
+/// Runs a part of the prelude that is not needed by every script.
+pub(crate) fn run_lazy(lua: &Lua, native: &Table, part: &str) -> mlua::Result<()> {
+    static CACHE: OnceLock<Compiled> = OnceLock::new();
+    for (name, code) in compiled(lua, &LAZY, &CACHE)? {
+        if *name == part {
+            lua.load(&code[..]).set_name(format!("=[sysbench.{name}]")).call::<()>(native)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,234 @@
+//! Functions of Rust that take or give texts. Lua's own call, not a compiled one: some 200 nanoseconds each.
+//!
+//! None of them raises an error. They answer as those of `scalars` do, and the prelude raises.
+
+use crate::context::{with, with_some};
+use crate::environment::LogLevel;
+use crate::error::ErrorKind;
+use crate::modules;
+use crate::sql::{DriverName, TROUBLE, Trouble, Verdict};
+use mlua::{IntoLuaMulti, Lua, LuaString, MultiValue, Table, Value};
+use std::sync::atomic::Ordering;
+
+/// A number, or what is none of ours.
+fn number(value: &Value) -> f64 {
+    match value {
+        Value::Integer(number) => *number as f64,
+        Value::Number(number) => *number,
+        _ => f64::NAN,
+    }
+}
+
+/// Bytes of a string; a number as Lua writes it.
+fn bytes(lua: &Lua, value: Value) -> Option<LuaString> {
+    match value {
+        Value::String(text) => Some(text),
+        Value::Integer(_) | Value::Number(_) => lua.coerce_string(value).ok().flatten(),
+        _ => None,
+    }
+}
+
+fn driver(number: f64) -> Option<DriverName> {
+    DriverName::ALL.get(number as usize).copied()
+}
+
+/// Calls an operation with a text; trouble when there is none.
+fn with_text(lua: &Lua, text: Value, work: impl FnOnce(&mut crate::context::Context, &[u8]) -> f64) -> f64 {
+    match bytes(lua, text) {
+        Some(text) => with(TROUBLE, |context| work(context, &text.as_bytes())),
+        None => TROUBLE,
+    }
+}
+
+/// Puts all functions into a table.
+pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
+    let set = |name: &str, function: mlua::Result<mlua::Function>| native.set(name, function?);
+
+    set("driver", lua.create_function(|_, name: Value| Ok(find_driver(&name))))?;
+    set(
+        "connect",
+        lua.create_function(|_, kind: f64| {
+            Ok(with(TROUBLE, |context| {
+                context.collect();
+                let (sql, mut around, _) = context.split();
+                driver(kind).map_or(TROUBLE, |driver| sql.connect(&mut around, driver))
+            }))
+        }),
+    )?;
+    set(
+        "query",
+        lua.create_function(|lua, (link, text): (Value, Value)| {
+            let link = number(&link);
+            Ok(with_text(lua, text, |context, text| {
+                let (sql, mut around, _) = context.split();
+                sql.query(&mut around, link, text)
+            }))
+        }),
+    )?;
+    set(
+        "prepare",
+        lua.create_function(|lua, (link, text): (Value, Value)| {
+            let link = number(&link);
+            Ok(with_text(lua, text, |context, text| {
+                context.collect();
+                let (sql, mut around, _) = context.split();
+                sql.prepare(&mut around, link, &String::from_utf8_lossy(text))
+            }))
+        }),
+    )?;
+    set(
+        "parameter",
+        lua.create_function(|_, (statement, kind, length): (f64, Value, Option<f64>)| {
+            Ok(with(TROUBLE, |context| context.sql.parameter(statement, number(&kind), length)))
+        }),
+    )?;
+    set(
+        "bind",
+        lua.create_function(|_, (statement, parameters): (f64, mlua::Variadic<Value>)| {
+            let parameters: Vec<f64> = parameters.iter().map(number).collect();
+            Ok(with(TROUBLE, |context| context.sql.bind(statement, &parameters)))
+        }),
+    )?;
+    set(
+        "set_text",
+        lua.create_function(|lua, (parameter, text): (f64, Value)| {
+            Ok(with_text(lua, text, |context, text| context.sql.set_text(parameter, text)))
+        }),
+    )?;
+    set(
+        "pattern",
+        lua.create_function(|lua, text: Value| {
+            Ok(with_text(lua, text, |context, text| context.sql.pattern(text)))
+        }),
+    )?;
+    set(
+        "bulk_init",
+        lua.create_function(|lua, (link, text): (f64, Value)| {
+            Ok(with_text(lua, text, |context, text| context.sql.bulk_init(link, text)))
+        }),
+    )?;
+    set(
+        "bulk_next",
+        lua.create_function(|lua, (link, text): (f64, Value)| {
+            Ok(with_text(lua, text, |context, text| {
+                let (sql, mut around, _) = context.split();
+                sql.bulk_next(&mut around, link, text)
+            }))
+        }),
+    )?;
+    set("fetch", lua.create_function(|lua, (link, result): (f64, f64)| fetch(lua, link, result)))?;
+    set("trouble", lua.create_function(|lua, ()| trouble(lua)))?;
+    set("last_error", lua.create_function(|lua, link: f64| last_error(lua, link)))?;
+    set(
+        "random_text",
+        lua.create_function(|lua, pattern: Value| {
+            let Some(pattern) = bytes(lua, pattern) else { return Ok(Value::Nil) };
+            let mut text = Vec::new();
+            with((), |context| context.draws.fill(&pattern.as_bytes(), &mut text));
+            lua.create_string(&text).map(Value::String)
+        }),
+    )?;
+    set(
+        "random_length",
+        lua.create_function(|lua, (low, high): (f64, f64)| {
+            let mut text = Vec::new();
+            with((), |context| context.draws.vary(low, high, &mut text));
+            lua.create_string(&text)
+        }),
+    )?;
+    set("bundled", lua.create_function(|_, name: String| Ok(modules::bundled(&name))))?;
+    let own = native.clone();
+    set("lazy", lua.create_function(move |lua, part: String| modules::run_lazy(lua, &own, &part)))
+}
+
+/// The number and name of a driver; nothing, and a log line, when there is no such driver.
+fn find_driver(name: &Value) -> (Option<usize>, Option<&'static str>) {
+    let name = match name {
+        Value::String(name) => Some(name.to_string_lossy()),
+        Value::Nil => None,
+        other => Some(other.to_string().unwrap_or_default()),
+    };
+    let found = with_some(|context| {
+        let environment = &context.environment;
+        let name = name.as_deref().unwrap_or(&environment.databases.driver);
+        let driver = DriverName::by_name(name);
+        match driver {
+            Some(_) => environment.shared.uses_sql.store(true, Ordering::Relaxed),
+            None => environment.log.log(LogLevel::Fatal, &format!("invalid database driver name: '{name}'")),
+        }
+        driver
+    })
+    .flatten();
+    (found.map(|driver| driver as usize), found.map(DriverName::name))
+}
+
+/// The number of fields and the fields of the next row; nothing when there is none left, a number below 0 for trouble.
+fn fetch(lua: &Lua, link: f64, result: f64) -> mlua::Result<MultiValue> {
+    let mut fields: Vec<Option<Vec<u8>>> = Vec::new();
+    let done = with(TROUBLE, |context| {
+        context.sql.fetch(link, result, |field| fields.push(field.map(<[u8]>::to_vec)))
+    });
+    if done <= 0.0 {
+        return if done < 0.0 { done.into_lua_multi(lua) } else { Ok(MultiValue::new()) };
+    }
+    let mut values = Vec::with_capacity(fields.len() + 1);
+    values.push(Value::Number(fields.len() as f64));
+    for field in fields {
+        values.push(match field {
+            Some(text) => Value::String(lua.create_string(&text)?),
+            None => Value::Nil,
+        });
+    }
+    Ok(MultiValue::from_vec(values))
+}
+
+/// What the last operation stumbled over: its message for misuse of the API; otherwise also the verdict (1: the event may be tried
+/// again, 2: fatal), error number, SQLSTATE, the database's message, the statement, and the connection's number.
+fn trouble(lua: &Lua) -> mlua::Result<MultiValue> {
+    let found = with_some(|context| {
+        let trouble = context.sql.take_trouble();
+        match &trouble {
+            Some(Trouble::Refused(_, refusal)) => {
+                context.last_error = Some((ErrorKind::FatalSql, sql_error(refusal)));
+            }
+            Some(Trouble::Misuse(message)) if message.contains("connect") => {
+                context.last_error = Some((ErrorKind::Database, message.clone()));
+            }
+            _ => {}
+        }
+        trouble
+    });
+    match found.flatten() {
+        None => "the arguments are not what the function takes".into_lua_multi(lua),
+        Some(Trouble::Misuse(message)) => message.into_lua_multi(lua),
+        Some(Trouble::Refused(link, refusal)) => {
+            let verdict = match refusal.verdict {
+                Verdict::Ignorable => 1,
+                Verdict::Fatal => 2,
+            };
+            let message = sql_error(&refusal);
+            (message, verdict, refusal.errno, refusal.state, refusal.message, refusal.query, link)
+                .into_lua_multi(lua)
+        }
+    }
+}
+
+/// As sysbench words a fatal error.
+fn sql_error(refusal: &crate::sql::Refusal) -> String {
+    format!("SQL error, errno = {}, state = '{}': {}", refusal.errno, refusal.state, refusal.message)
+}
+
+/// Verdict, error number, SQLSTATE and message of a connection's last error; nothing when there was none.
+fn last_error(lua: &Lua, link: f64) -> mlua::Result<MultiValue> {
+    let last = with_some(|context| context.sql.last_error(link).cloned()).flatten();
+    match last {
+        None => Ok(MultiValue::new()),
+        Some(refusal) => {
+            let verdict = match refusal.verdict {
+                Verdict::Ignorable => 1,
+                Verdict::Fatal => 2,
+            };
+            (verdict, refusal.errno, refusal.state, refusal.message).into_lua_multi(lua)
+        }
+    }
+}

@@ -1,0 +1,225 @@
+//! Random numbers as `sysbench.rand` gives them.
+
+use crate::environment::{RandomSettings, RandomType, Shared};
+use dyno_engine::distribution::Distribution;
+use dyno_engine::random::{Random, Stream};
+use std::sync::atomic::Ordering;
+
+/// The distributions of a run, and the generator of one state.
+pub(crate) struct Draws {
+    random: Random,
+    default: RandomType,
+    gaussian: Distribution,
+    special: Distribution,
+    pareto: Distribution,
+    zipfian: Distribution,
+    unique: Unique,
+}
+
+impl Draws {
+    pub(crate) fn new(settings: &RandomSettings, seed: u64, stream: Stream, state: u64) -> Self {
+        let iterations = settings.iterations;
+        Self {
+            random: Random::new(seed, stream, state, 0),
+            default: settings.default,
+            gaussian: Distribution::Gaussian { iterations },
+            special: Distribution::Special {
+                iterations,
+                width: f64::from(settings.special_percent) / 100.0,
+                share: f64::from(settings.special_share) / 100.0,
+            },
+            pareto: Distribution::pareto(settings.pareto_h),
+            zipfian: Distribution::zipfian(settings.zipfian_exponent),
+            unique: Unique::new(seed),
+        }
+    }
+
+    /// A number from low..=high of sysbench's 32-bit numbers: fractions are cut, negative numbers and reversed bounds wrap around.
+    #[inline]
+    pub(crate) fn draw(&mut self, which: RandomType, low: f64, high: f64) -> f64 {
+        let (low, high) = (wrap(low), wrap(high));
+        let last = i64::from(high.wrapping_sub(low));
+        let distribution = match which {
+            RandomType::Uniform => &Distribution::Uniform,
+            RandomType::Gaussian => &self.gaussian,
+            RandomType::Special => &self.special,
+            RandomType::Pareto => &self.pareto,
+            RandomType::Zipfian => &self.zipfian,
+        };
+        let offset = distribution.draw(&mut self.random, 0, last);
+        f64::from(low.wrapping_add(offset as u32))
+    }
+
+    /// A number by `--rand-type`.
+    #[inline]
+    pub(crate) fn draw_default(&mut self, low: f64, high: f64) -> f64 {
+        self.draw(self.default, low, high)
+    }
+
+    /// 64 random bits.
+    pub(crate) fn bits(&mut self) -> u64 {
+        self.random.next_u64()
+    }
+
+    /// Uniform in [0, 1).
+    pub(crate) fn unit(&mut self) -> f64 {
+        self.random.unit()
+    }
+
+    /// The next number of the sequence that all states share and in which none occurs twice.
+    pub(crate) fn unique(&self, shared: &Shared) -> u32 {
+        self.unique.at(shared.unique.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Appends a text by its pattern: `#` is a digit, `@` a lower-case letter, all else stands for itself.
+    pub(crate) fn fill(&mut self, pattern: &[u8], out: &mut Vec<u8>) {
+        out.reserve(pattern.len());
+        // One draw gives 13 digits or letters: 64 bits are used up by multiplying.
+        let mut bits = 0;
+        let mut left = 0;
+        for &byte in pattern {
+            let (first, count) = match byte {
+                b'#' => (b'0', 10),
+                b'@' => (b'a', 26),
+                other => {
+                    out.push(other);
+                    continue;
+                }
+            };
+            if left == 0 {
+                (bits, left) = (self.random.next_u64(), CHARACTERS_PER_DRAW);
+            }
+            let wide = u128::from(bits) * count;
+            out.push(first + (wide >> 64) as u8);
+            bits = wide as u64;
+            left -= 1;
+        }
+    }
+
+    /// Appends low..=high characters from `0` to `z`.
+    pub(crate) fn vary(&mut self, low: f64, high: f64, out: &mut Vec<u8>) {
+        let length = self.draw(RandomType::Uniform, low, high.max(low)) as usize;
+        out.extend((0..length).map(|_| b'0' + self.random.below(u64::from(b'z' - b'0') + 1) as u8));
+    }
+}
+
+/// Characters drawn from one 64-bit number. Ten letters use 47 bits of it, so that the last is still uniform to within 1 in 10^4.
+const CHARACTERS_PER_DRAW: u32 = 10;
+
+/// To an unsigned 32-bit number as C does it.
+#[inline]
+fn wrap(value: f64) -> u32 {
+    value as i64 as u32
+}
+
+/// A sequence of all 32-bit numbers in an order that looks random, each once. The squares of 0..p/2 modulo a prime p with
+/// p mod 4 = 3 are all different, and taking p minus the square for the other half makes a permutation of 0..p; the few
+/// numbers between p and 2^32 stand for themselves (quadratic residues; see Hardy and Wright, "An Introduction to the
+/// Theory of Numbers", chapter 6). Two rounds with a seeded offset and mask between them hide the structure.
+#[derive(Debug, Clone, Copy)]
+struct Unique {
+    offset: u32,
+    mask: u32,
+}
+
+/// The largest prime below 2^32 that leaves 3 when divided by 4.
+const PRIME: u64 = 4_294_967_291;
+
+impl Unique {
+    fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed, Stream::Data, u64::MAX, 0);
+        Self { offset: random.next_u64() as u32, mask: random.next_u64() as u32 }
+    }
+
+    fn at(self, position: u32) -> u32 {
+        permute(permute(position).wrapping_add(self.offset) ^ self.mask)
+    }
+}
+
+fn permute(x: u32) -> u32 {
+    let x = u64::from(x);
+    let residue = x * x % PRIME;
+    (if x >= PRIME {
+        x
+    } else if x <= PRIME / 2 {
+        residue
+    } else {
+        PRIME - residue
+    }) as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    fn draws(seed: u64, state: u64) -> Draws {
+        Draws::new(&RandomSettings::default(), seed, Stream::Transaction, state)
+    }
+
+    #[test]
+    fn unique_numbers_do_not_repeat_over_states() {
+        let shared = Shared::default();
+        let (a, b) = (draws(1, 0), draws(1, 1));
+        let mut seen = HashSet::new();
+        for _ in 0..200_000 {
+            assert!(seen.insert(a.unique(&shared)));
+            assert!(seen.insert(b.unique(&shared)));
+        }
+        assert_ne!(Unique::new(1).at(0), Unique::new(2).at(0));
+        // The ends of the range of 32 bits and of the prime.
+        let edges: HashSet<u32> =
+            [0, 1, 2_147_483_645, 2_147_483_646, 4_294_967_290, 4_294_967_291, u32::MAX].map(permute).into();
+        assert_eq!(edges.len(), 7);
+    }
+
+    #[test]
+    fn bounds_are_taken_as_32_bit_numbers() {
+        let mut draws = draws(7, 0);
+        for which in [
+            RandomType::Uniform,
+            RandomType::Gaussian,
+            RandomType::Special,
+            RandomType::Pareto,
+            RandomType::Zipfian,
+        ] {
+            for _ in 0..1000 {
+                assert!((5.0..=6.0).contains(&draws.draw(which, 5.9, 6.9)));
+                assert_eq!(draws.draw(which, 3.0, 3.0), 3.0);
+                let wrapped = draws.draw(which, 5.0, 1.0);
+                assert!((0.0..=f64::from(u32::MAX)).contains(&wrapped));
+            }
+        }
+        assert_eq!(draws.draw(RandomType::Uniform, -1.0, -1.0), f64::from(u32::MAX));
+        draws.draw(RandomType::Uniform, f64::NAN, f64::INFINITY);
+    }
+
+    #[test]
+    fn patterns_become_digits_and_letters() {
+        let mut draws = draws(7, 0);
+        let mut out = Vec::new();
+        draws.fill(b"##-@@ x%", &mut out);
+        assert!(out[..2].iter().all(u8::is_ascii_digit) && out[3..5].iter().all(u8::is_ascii_lowercase));
+        assert_eq!((out[2], &out[5..]), (b'-', &b" x%"[..]));
+        let mut counts = [0_u32; 26];
+        for _ in 0..2000 {
+            out.clear();
+            draws.fill(&[b'@'; 130], &mut out);
+            out.iter().for_each(|byte| counts[usize::from(byte - b'a')] += 1);
+        }
+        let chi: f64 = counts.iter().map(|&n| (f64::from(n) - 10_000.0).powi(2) / 10_000.0).sum();
+        // 99.9 % quantile of chi-square with 25 degrees of freedom.
+        assert!(chi < 52.62, "chi-square {chi}");
+        out.clear();
+        draws.vary(3.0, 9.0, &mut out);
+        assert!((3..=9).contains(&out.len()) && out.iter().all(|byte| (b'0'..=b'z').contains(byte)));
+    }
+
+    #[test]
+    fn the_same_seed_and_state_draw_the_same() {
+        let draw = |seed, state| draws(seed, state).draw_default(1.0, 1e9);
+        assert_eq!(draw(1, 2), draw(1, 2));
+        assert_ne!(draw(1, 2), draw(1, 3));
+        assert_ne!(draw(1, 2), draw(2, 2));
+    }
+}

@@ -1,0 +1,355 @@
+//! One connection of a script: opening, losing and having it again, and the result it holds.
+
+use super::bulk::Bulk;
+use super::refusal::{DriverName, Refusal};
+use super::rows::Rows;
+use crate::environment::{Databases, Ignored, Shared};
+use crate::meter::Meter;
+use dyno_drivers::postgres::protocol::backend::TransactionStatus;
+use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, Statement, Value, block_on};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::Target;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+pub(crate) type Result<T> = std::result::Result<T, OperationFailure>;
+
+/// A connection as a script holds it.
+pub(crate) struct Link {
+    pub(crate) driver: DriverName,
+    /// Where to connect again; `None` in a dry run.
+    pub(crate) target: Option<Target>,
+    wire: Wire,
+    /// Counts connections: a statement prepared on an earlier one must be prepared again.
+    pub(crate) epoch: u32,
+    /// The one result set that is kept.
+    pub(crate) rows: Rows,
+    /// Number of that result; results of other numbers are no longer valid.
+    serial: u64,
+    has_result: bool,
+    /// The last error, for the connection's fields.
+    pub(crate) last: Option<Refusal>,
+    pub(crate) bulk: Option<Bulk>,
+}
+
+/// What is at the other end.
+enum Wire {
+    /// Nothing: every statement succeeds.
+    Dry,
+    Open(Box<Connection>),
+    /// The connection broke and could not be had again.
+    Broken,
+    /// The script has disconnected.
+    Closed,
+}
+
+/// What to execute.
+pub(crate) enum Request<'a> {
+    Text(&'a [u8]),
+    Statement(Statement, &'a [Value<'a>]),
+    /// The next result of the last text or procedure.
+    Next,
+}
+
+impl Link {
+    /// A connection of a dry run.
+    pub(crate) fn dry(driver: DriverName) -> Self {
+        Self::new(driver, None, Wire::Dry)
+    }
+
+    /// Connects.
+    pub(crate) fn open(driver: DriverName, target: &Target) -> Result<Self> {
+        let connection = block_on(Connection::connect(target, &Io::Blocking))?;
+        Ok(Self::new(driver, Some(target.clone()), Wire::Open(Box::new(connection))))
+    }
+
+    fn new(driver: DriverName, target: Option<Target>, wire: Wire) -> Self {
+        Self {
+            driver,
+            target,
+            wire,
+            epoch: 0,
+            rows: Rows::default(),
+            serial: 0,
+            has_result: false,
+            last: None,
+            bulk: None,
+        }
+    }
+
+    pub(crate) fn is_dry(&self) -> bool {
+        matches!(self.wire, Wire::Dry)
+    }
+
+    /// Disconnected by the script.
+    pub(crate) fn is_closed(&self) -> bool {
+        matches!(self.wire, Wire::Closed)
+    }
+
+    /// Nobody is at the other end, though the script has not disconnected.
+    pub(crate) fn is_broken(&self) -> bool {
+        matches!(self.wire, Wire::Broken)
+    }
+
+    pub(crate) fn connection(&mut self) -> Option<&mut Connection> {
+        match &mut self.wire {
+            Wire::Open(connection) => Some(connection),
+            _ => None,
+        }
+    }
+
+    fn open_connection(&mut self) -> Result<(&mut Connection, &mut Rows)> {
+        match &mut self.wire {
+            Wire::Open(connection) => Ok((connection, &mut self.rows)),
+            _ => Err(OperationFailure::new(FailureKind::ConnectionLost, "there is no connection")),
+        }
+    }
+
+    /// Makes a statement ready.
+    pub(crate) fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        let (connection, _) = self.open_connection()?;
+        block_on(connection.prepare(sql))
+    }
+
+    /// Has the server forget a statement; that it cannot be told is no trouble.
+    pub(crate) fn forget(&mut self, statement: Statement) {
+        if let Wire::Open(connection) = &mut self.wire {
+            let _ = match &mut **connection {
+                Connection::Mysql(mysql) => block_on(mysql.forget(statement)),
+                Connection::Postgres(postgres) => block_on(postgres.forget(statement)),
+                Connection::Sqlite(_) | Connection::Null(_) => Ok(()),
+            };
+        }
+    }
+
+    /// One round trip. The former result is gone; what comes is kept.
+    pub(crate) fn run(&mut self, request: &Request<'_>) -> Result<Outcome> {
+        self.has_result = false;
+        self.rows.clear();
+        let (connection, rows) = self.open_connection()?;
+        let outcome = match connection {
+            Connection::Mysql(mysql) => {
+                let outcome = match request {
+                    Request::Text(sql) => block_on(mysql.query_first(sql, rows)),
+                    Request::Statement(statement, values) => {
+                        block_on(mysql.execute_first(*statement, values, rows))
+                    }
+                    Request::Next => block_on(mysql.next_result(rows)).map(Option::unwrap_or_default),
+                }?;
+                if outcome.has_rows {
+                    rows.describe_mysql(mysql.columns(), mysql.encoding());
+                }
+                outcome
+            }
+            other => {
+                let (outcome, statement) = match request {
+                    Request::Text(sql) => (block_on(other.query(utf8(sql)?, rows))?, None),
+                    Request::Statement(statement, values) => {
+                        (block_on(other.execute(*statement, values, rows))?, Some(*statement))
+                    }
+                    Request::Next => return Ok(Outcome::default()),
+                };
+                if let Connection::Postgres(postgres) = other
+                    && outcome.has_rows
+                {
+                    rows.describe_postgres(postgres.columns(statement));
+                }
+                outcome
+            }
+        };
+        if outcome.has_rows {
+            self.serial += 1;
+            self.has_result = true;
+        }
+        Ok(outcome)
+    }
+
+    /// Number of the present result; 0 when there is none.
+    pub(crate) fn result(&self) -> f64 {
+        if self.has_result { self.serial as f64 } else { 0.0 }
+    }
+
+    /// The rows of a result, if it is still the present one.
+    pub(crate) fn rows_of(&mut self, result: f64) -> Option<&mut Rows> {
+        (self.has_result && result == self.serial as f64).then_some(&mut self.rows)
+    }
+
+    /// Frees a result; one that is gone already is no trouble.
+    pub(crate) fn free(&mut self, result: f64) {
+        if self.rows_of(result).is_some() {
+            self.has_result = false;
+            self.rows.clear();
+        }
+    }
+
+    /// Whether another result of the last text or procedure waits.
+    pub(crate) fn has_more_results(&self) -> bool {
+        matches!(&self.wire, Wire::Open(connection)
+            if matches!(&**connection, Connection::Mysql(mysql) if mysql.has_more_results()))
+    }
+
+    /// Ends a transaction that is open, so that the next attempt does not begin inside of it.
+    pub(crate) fn roll_back(&mut self) {
+        if let Wire::Open(connection) = &mut self.wire {
+            let is_needed = match &**connection {
+                Connection::Mysql(mysql) => mysql.is_in_transaction(),
+                Connection::Postgres(postgres) => postgres.transaction_status() != TransactionStatus::Idle,
+                // It says that there is no transaction when there is none.
+                Connection::Sqlite(_) | Connection::Null(_) => true,
+            };
+            if is_needed {
+                let _ = block_on(connection.query("ROLLBACK", &mut Discard));
+            }
+        }
+    }
+
+    /// Gives the connection up without a word.
+    pub(crate) fn lose(&mut self) {
+        self.has_result = false;
+        self.rows.clear();
+        self.wire = Wire::Broken;
+    }
+
+    /// Says good-bye.
+    pub(crate) fn close(&mut self) {
+        if let Wire::Open(connection) = &mut self.wire {
+            block_on(connection.close());
+        }
+        self.has_result = false;
+        self.rows.clear();
+        self.bulk = None;
+        self.wire = Wire::Closed;
+    }
+
+    /// Connects once more to the same address.
+    pub(crate) fn open_again(&mut self) -> Result<()> {
+        let Some(target) = &self.target else { return Ok(()) };
+        let connection = block_on(Connection::connect(target, &Io::Blocking))?;
+        self.wire = Wire::Open(Box::new(connection));
+        self.epoch += 1;
+        Ok(())
+    }
+
+    /// Connects anew with growing pauses, until it works, the run is over, or the attempts are used up. The error is the last.
+    pub(crate) fn insist(
+        &mut self,
+        databases: &Databases,
+        meter: &mut dyn Meter,
+        interrupts: &Interrupts,
+    ) -> Result<()> {
+        let mut pause = databases.backoff_min;
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let failure = match self.open_again() {
+                Ok(()) => return Ok(()),
+                Err(failure) => failure,
+            };
+            let is_used_up = databases.reconnects_max != 0 && attempts >= databases.reconnects_max;
+            if is_used_up || !wait(pause, meter, interrupts) {
+                return Err(failure);
+            }
+            pause = (pause * 2).min(databases.backoff_max);
+        }
+    }
+
+    /// The handle that ends a blocking call of this connection from another thread.
+    pub(crate) fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
+        match &self.wire {
+            Wire::Open(connection) => connection.interrupter(),
+            _ => None,
+        }
+    }
+}
+
+/// Longest wait without a look at whether the run goes on.
+const PATIENCE: Duration = Duration::from_millis(50);
+
+/// Pauses; false as soon as the run is over.
+fn wait(mut pause: Duration, meter: &mut dyn Meter, interrupts: &Interrupts) -> bool {
+    loop {
+        if interrupts.is_interrupted() || !meter.may_retry() {
+            return false;
+        }
+        if pause.is_zero() {
+            return true;
+        }
+        let step = pause.min(PATIENCE);
+        std::thread::sleep(step);
+        pause -= step;
+    }
+}
+
+fn utf8(sql: &[u8]) -> Result<&str> {
+    std::str::from_utf8(sql).map_err(|error| {
+        OperationFailure::new(
+            FailureKind::BadStatement,
+            format!("the statement is not valid UTF-8 at byte {}", error.valid_up_to()),
+        )
+    })
+}
+
+/// Addresses taken in turn by all connections of the program.
+pub(crate) fn next_target<'a>(
+    databases: &'a Databases,
+    shared: &Shared,
+    driver: DriverName,
+) -> Option<&'a Target> {
+    let (targets, count) = match driver {
+        DriverName::Mysql => (&databases.mysql, &shared.mysql),
+        DriverName::Postgres => (&databases.postgres, &shared.postgres),
+        DriverName::Sqlite => return databases.sqlite.as_ref(),
+    };
+    let turn = count.fetch_add(1, Ordering::Relaxed);
+    targets.get(turn % targets.len().max(1))
+}
+
+/// Which errors of a driver restart an event.
+pub(crate) fn ignored(databases: &Databases, driver: DriverName) -> &Ignored {
+    match driver {
+        DriverName::Mysql => &databases.mysql_ignored,
+        DriverName::Postgres => &databases.postgres_ignored,
+        DriverName::Sqlite => &databases.sqlite_ignored,
+    }
+}
+
+/// Handles of a state's open connections, for giving them up from another thread.
+#[derive(Default)]
+pub(crate) struct Interrupts {
+    is_interrupted: AtomicBool,
+    handles: Mutex<Vec<(f64, Box<dyn Fn() + Send>)>>,
+}
+
+impl Interrupts {
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.is_interrupted.load(Ordering::Relaxed)
+    }
+
+    /// The connection of a number has this handle from now on.
+    pub(crate) fn register(&self, number: f64, handle: Option<Box<dyn Fn() + Send>>) {
+        let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        handles.retain(|(known, _)| *known != number);
+        handles.extend(handle.map(|handle| (number, handle)));
+        // Whoever interrupted meanwhile did not see it.
+        if self.is_interrupted() {
+            handles.iter().for_each(|(_, handle)| handle());
+        }
+    }
+
+    pub(crate) fn interrupt(&self) {
+        self.is_interrupted.store(true, Ordering::SeqCst);
+        let handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
+        handles.iter().for_each(|(_, handle)| handle());
+    }
+}
+
+impl fmt::Debug for Interrupts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Interrupts").field("is_interrupted", &self.is_interrupted).finish_non_exhaustive()
+    }
+}
+
+/// The interrupts of a state, shared with whoever may interrupt it.
+pub(crate) type SharedInterrupts = Arc<Interrupts>;

@@ -1,0 +1,661 @@
+//! `sysbench.sql`: connections, prepared statements and results, by the numbers that Lua holds of them.
+//!
+//! Every operation returns a number, because only numbers cross between compiled Lua and Rust: above 0 a new thing or a result, 0
+//! for nothing, below 0 for trouble, which [`Sql::take_trouble`] explains.
+
+mod bulk;
+mod link;
+mod parameter;
+mod refusal;
+mod rows;
+mod text;
+
+use crate::environment::{Environment, LogLevel};
+use crate::handles::Handles;
+use crate::meter::{Meter, StatementClass, StatementKind};
+use crate::random::Draws;
+use bulk::{Added, Bulk};
+use dyno_drivers::{Outcome, Statement, Value};
+use dyno_model::failure::OperationFailure;
+pub(crate) use link::{Interrupts, SharedInterrupts};
+use link::{Link, Request, ignored, next_target};
+use parameter::{Parameter, ParameterType};
+use refusal::{Action, CONNECTION_ERRORS, codes, connect_lines, is_connection_lost, log_lines};
+pub(crate) use refusal::{DriverName, Refusal, Verdict};
+
+/// Trouble: see [`Sql::take_trouble`].
+pub(crate) const TROUBLE: f64 = -1.0;
+
+/// All of a state's SQL.
+#[derive(Default)]
+pub(crate) struct Sql {
+    links: Handles<Link>,
+    statements: Handles<Prepared>,
+    parameters: Handles<Parameter>,
+    /// Patterns of random strings, by the numbers that Lua knows them by.
+    patterns: Vec<Box<[u8]>>,
+    trouble: Option<Trouble>,
+    text: Vec<u8>,
+    fields: Vec<Option<usize>>,
+}
+
+/// What an operation needs besides.
+pub(crate) struct Around<'a> {
+    pub(crate) environment: &'a Environment,
+    pub(crate) meter: &'a mut dyn Meter,
+    pub(crate) interrupts: &'a Interrupts,
+}
+
+/// Why an operation did not work.
+#[derive(Debug)]
+pub(crate) enum Trouble {
+    /// The API was used wrongly, or something is not there (any more): a plain Lua error.
+    Misuse(String),
+    /// The database said no. The number is the connection's.
+    Refused(f64, Refusal),
+}
+
+/// A prepared statement.
+struct Prepared {
+    link: f64,
+    sql: Box<str>,
+    kind: StatementKind,
+    /// The driver's number, and of which of the link's connections; `None` in a dry run.
+    ready: Option<(u32, Statement)>,
+    /// Its parameters, which go when it goes.
+    own: Vec<f64>,
+    bound: Vec<f64>,
+    is_closed: bool,
+}
+
+/// Parameters beyond these take an allocation per execution.
+const PARAMETERS_IN_PLACE: usize = 16;
+
+impl Sql {
+    /// What the last operation stumbled over.
+    pub(crate) fn take_trouble(&mut self) -> Option<Trouble> {
+        self.trouble.take()
+    }
+
+    fn misuse(&mut self, message: impl Into<String>) -> f64 {
+        self.trouble = Some(Trouble::Misuse(message.into()));
+        TROUBLE
+    }
+
+    /// The last error of a connection.
+    pub(crate) fn last_error(&self, link: f64) -> Option<&Refusal> {
+        self.links.get(link)?.last.as_ref()
+    }
+
+    /// Opens a connection; its number.
+    pub(crate) fn connect(&mut self, around: &mut Around<'_>, driver: DriverName) -> f64 {
+        const FAILED: &str = "connection creation failed";
+        let databases = &around.environment.databases;
+        if databases.dry_run {
+            return self.links.insert(Link::dry(driver));
+        }
+        let log = |text: &str| around.environment.log.log(LogLevel::Fatal, text);
+        let Some(target) = next_target(databases, &around.environment.shared, driver) else {
+            log(&format!("there is no address for the {} driver", driver.name()));
+            return self.misuse(FAILED);
+        };
+        match Link::open(driver, target) {
+            Ok(link) => {
+                let handle = link.interrupter();
+                let number = self.links.insert(link);
+                around.interrupts.register(number, handle);
+                number
+            }
+            Err(failure) => {
+                connect_lines(driver, &target.endpoint, &failure).iter().for_each(|line| log(line));
+                self.misuse(FAILED)
+            }
+        }
+    }
+
+    /// Sends a text.
+    pub(crate) fn query(&mut self, around: &mut Around<'_>, number: f64, sql: &[u8]) -> f64 {
+        if let Err(message) = usable(self.links.get_mut(number), "connection") {
+            return self.misuse(message);
+        }
+        let kind = StatementKind::of(sql);
+        self.round_trip(around, number, &Request::Text(sql), Action::Query, kind, &|| lossy(sql))
+    }
+
+    /// One measured round trip: a result's number, or 0, or trouble.
+    fn round_trip(
+        &mut self,
+        around: &mut Around<'_>,
+        number: f64,
+        request: &Request<'_>,
+        action: Action,
+        kind: StatementKind,
+        sql: &dyn Fn() -> String,
+    ) -> f64 {
+        let Some(link) = self.links.get_mut(number) else { return self.misuse(GONE) };
+        match trip(link, around, request, kind) {
+            Ok(result) => result,
+            Err(trip) => self.refuse(around, number, action, &trip, sql()),
+        }
+    }
+
+    /// Makes a statement ready; its number.
+    pub(crate) fn prepare(&mut self, around: &mut Around<'_>, number: f64, sql: &str) -> f64 {
+        let link = match usable(self.links.get_mut(number), "connection") {
+            Ok(link) => link,
+            Err(message) => return self.misuse(message),
+        };
+        let kind = StatementKind::of(sql.as_bytes());
+        let mut statement = Prepared {
+            link: number,
+            sql: sql.into(),
+            kind,
+            ready: None,
+            own: Vec::new(),
+            bound: Vec::new(),
+            is_closed: false,
+        };
+        if !link.is_dry() {
+            let was_broken = link.is_broken();
+            match link.prepare(sql) {
+                Ok(ready) => statement.ready = Some((link.epoch, ready)),
+                Err(failure) => {
+                    let failed = Failed { failure, was_broken };
+                    return self.refuse(around, number, Action::Prepare, &failed, sql.to_owned());
+                }
+            }
+        }
+        self.statements.insert(statement)
+    }
+
+    /// Makes a parameter of a statement; its number.
+    pub(crate) fn parameter(&mut self, statement: f64, kind: f64, length_max: Option<f64>) -> f64 {
+        let Some(kind) = ParameterType::of(kind) else {
+            return self.misuse(format!("Unsupported argument type: {kind}"));
+        };
+        match self.statements.get_mut(statement) {
+            Some(prepared) if !prepared.is_closed => {
+                let length_max = length_max.map(|length| length.max(0.0) as usize);
+                let number = self.parameters.insert(Parameter::new(kind, length_max));
+                prepared.own.push(number);
+                number
+            }
+            _ => self.misuse(CLOSED),
+        }
+    }
+
+    /// Says which parameters a statement's places take, in order.
+    pub(crate) fn bind(&mut self, statement: f64, parameters: &[f64]) -> f64 {
+        if let Some(at) = parameters.iter().position(|number| self.parameters.get(*number).is_none()) {
+            return self.misuse(format!("bind_param: argument {} is no parameter", at + 1));
+        }
+        match self.statements.get_mut(statement) {
+            Some(prepared) if !prepared.is_closed => {
+                prepared.bound.clear();
+                prepared.bound.extend_from_slice(parameters);
+                0.0
+            }
+            _ => self.misuse(CLOSED),
+        }
+    }
+
+    /// Executes a prepared statement with its parameters' present values.
+    #[inline]
+    pub(crate) fn execute(&mut self, around: &mut Around<'_>, number: f64) -> f64 {
+        let Self { statements, links, parameters, .. } = self;
+        let statement = match statements.get_mut(number) {
+            Some(statement) if !statement.is_closed => statement,
+            _ => return self.misuse(CLOSED),
+        };
+        let link = match usable(links.get_mut(statement.link), "connection of this statement") {
+            Ok(link) => link,
+            Err(message) => return self.misuse(message),
+        };
+        let ready = match statement.ready {
+            // After a reconnect the statement is unknown to the server.
+            Some((epoch, _)) if epoch != link.epoch && !link.is_broken() => {
+                match link.prepare(&statement.sql) {
+                    Ok(ready) => {
+                        statement.ready = Some((link.epoch, ready));
+                        ready
+                    }
+                    Err(failure) => {
+                        let (link, sql) = (statement.link, statement.sql.to_string());
+                        let failed = Failed { failure, was_broken: false };
+                        return self.refuse(around, link, Action::Prepare, &failed, sql);
+                    }
+                }
+            }
+            Some((_, ready)) => ready,
+            // Of a dry run, which looks at no number.
+            None => Statement(0),
+        };
+        let value = |number: &f64| parameters.get(*number).map_or(Value::Null, Parameter::value);
+        let count = statement.bound.len();
+        let kind = statement.kind;
+        let outcome = if count <= PARAMETERS_IN_PLACE {
+            let mut values = [Value::Null; PARAMETERS_IN_PLACE];
+            for (place, bound) in values.iter_mut().zip(&statement.bound) {
+                *place = value(bound);
+            }
+            trip(link, around, &Request::Statement(ready, &values[..count]), kind)
+        } else {
+            let values: Vec<Value<'_>> = statement.bound.iter().map(value).collect();
+            trip(link, around, &Request::Statement(ready, &values), kind)
+        };
+        match outcome {
+            Ok(result) => result,
+            Err(failed) => {
+                let (link, sql) = (statement.link, statement.sql.to_string());
+                self.refuse(around, link, Action::Execute, &failed, sql)
+            }
+        }
+    }
+
+    /// The next result of the last text or procedure on a connection.
+    pub(crate) fn next_result(&mut self, around: &mut Around<'_>, number: f64) -> f64 {
+        match usable(self.links.get_mut(number), "connection") {
+            Err(message) => return self.misuse(message),
+            Ok(link) if !link.has_more_results() => {
+                link.free(link.result());
+                return 0.0;
+            }
+            Ok(_) => {}
+        }
+        let kind = StatementKind::Other;
+        self.round_trip(around, number, &Request::Next, Action::Query, kind, &|| "<next result>".to_owned())
+    }
+
+    /// 1 when another result waits, else 0.
+    pub(crate) fn more_results(&mut self, number: f64) -> f64 {
+        match usable(self.links.get_mut(number), "connection") {
+            Ok(link) => f64::from(u8::from(link.has_more_results())),
+            Err(message) => self.misuse(message),
+        }
+    }
+
+    /// Turns a failure into what the script sees, with all that follows from it: log lines, the end of the transaction, a new connection.
+    #[cold]
+    fn refuse(
+        &mut self,
+        around: &mut Around<'_>,
+        number: f64,
+        action: Action,
+        failed: &Failed,
+        query: String,
+    ) -> f64 {
+        let Failed { failure, was_broken } = failed;
+        let Some(link) = self.links.get_mut(number) else { return self.misuse(GONE) };
+        if failure.kind == dyno_model::failure::FailureKind::BadStatement
+            && failure.code == 0
+            && failure.sqlstate.is_empty()
+        {
+            // Our own driver refused before anything was sent: a wrong number of parameters, a text that is none.
+            return self.misuse(failure.message.clone());
+        }
+        let driver = link.driver;
+        let (errno, state) = codes(driver, failure, *was_broken);
+        let databases = &around.environment.databases;
+        let code = if driver == DriverName::Postgres { state.clone() } else { errno.to_string() };
+        let is_ignored = ignored(databases, driver).contains(&code) && !around.interrupts.is_interrupted();
+        let mut refusal =
+            Refusal { verdict: Verdict::Fatal, errno, state, message: failure.message.clone(), query };
+        let is_lost = is_connection_lost(failure.kind)
+            || driver == DriverName::Mysql && CONNECTION_ERRORS.contains(&errno)
+            || link.connection().is_none();
+        if is_lost {
+            link.lose();
+            around.interrupts.register(number, None);
+        }
+        if is_ignored {
+            refusal.verdict = Verdict::Ignorable;
+            if is_lost {
+                match link.insist(databases, around.meter, around.interrupts) {
+                    Ok(()) => {
+                        around.interrupts.register(number, link.interrupter());
+                        around.meter.reconnected();
+                    }
+                    Err(failure) => {
+                        refusal.verdict = Verdict::Fatal;
+                        refusal.message =
+                            format!("{}; reconnecting failed: {}", refusal.message, failure.message);
+                    }
+                }
+            } else if driver == DriverName::Postgres {
+                link.roll_back();
+            }
+        }
+        if refusal.verdict == Verdict::Fatal {
+            for line in log_lines(driver, action, &refusal) {
+                around.environment.log.log(LogLevel::Fatal, &line);
+            }
+        }
+        if action == Action::Execute {
+            refusal.query = "<prepared statement>".to_owned();
+        }
+        link.last = Some(refusal.clone());
+        self.trouble = Some(Trouble::Refused(number, refusal));
+        TROUBLE
+    }
+
+    /// Ends a transaction before its event is tried again.
+    pub(crate) fn roll_back(&mut self, number: f64) {
+        if let Some(link) = self.links.get_mut(number) {
+            link.roll_back();
+        }
+    }
+
+    /// Number of rows of a result; trouble when it is gone.
+    pub(crate) fn row_count(&mut self, link: f64, result: f64) -> f64 {
+        match self.rows_of(link, result) {
+            Some(rows) => rows.len() as f64,
+            None => self.misuse(STALE),
+        }
+    }
+
+    /// Number of columns of a result; trouble when it is gone.
+    pub(crate) fn column_count(&mut self, link: f64, result: f64) -> f64 {
+        match self.rows_of(link, result) {
+            Some(rows) => rows.width() as f64,
+            None => self.misuse(STALE),
+        }
+    }
+
+    fn rows_of(&mut self, link: f64, result: f64) -> Option<&mut rows::Rows> {
+        self.links.get_mut(link)?.rows_of(result)
+    }
+
+    /// Decodes the next row of a result and gives its fields to `take`. 1, or 0 when there is none left, or trouble when the result is gone.
+    pub(crate) fn fetch(&mut self, link: f64, result: f64, mut take: impl FnMut(Option<&[u8]>)) -> f64 {
+        let Self { links, text, fields, .. } = self;
+        let Some(rows) = links.get_mut(link).and_then(|link| link.rows_of(result)) else {
+            return self.misuse(STALE);
+        };
+        if !rows.fetch(text, fields) {
+            return 0.0;
+        }
+        let mut start = 0;
+        for end in fields.iter() {
+            take(end.map(|end| &text[start..end]));
+            start = end.unwrap_or(start);
+        }
+        1.0
+    }
+
+    /// Frees a result.
+    pub(crate) fn free(&mut self, link: f64, result: f64) -> f64 {
+        if let Some(link) = self.links.get_mut(link) {
+            link.free(result);
+        }
+        0.0
+    }
+
+    /// Forgets a statement. A second time is no trouble.
+    pub(crate) fn close_statement(&mut self, number: f64) -> f64 {
+        let Some(statement) = self.statements.get_mut(number) else { return 0.0 };
+        statement.is_closed = true;
+        let (link, ready) = (statement.link, statement.ready.take());
+        if let Some((epoch, ready)) = ready
+            && let Some(link) = self.links.get_mut(link)
+            && link.epoch == epoch
+        {
+            link.forget(ready);
+        }
+        0.0
+    }
+
+    /// A statement that Lua holds no longer.
+    pub(crate) fn drop_statement(&mut self, number: f64) {
+        self.close_statement(number);
+        if let Some(statement) = self.statements.remove(number) {
+            for parameter in statement.own {
+                self.parameters.remove(parameter);
+            }
+        }
+    }
+
+    /// A connection that Lua holds no longer.
+    pub(crate) fn drop_link(&mut self, interrupts: &Interrupts, number: f64) {
+        self.disconnect(interrupts, number);
+        self.links.remove(number);
+    }
+
+    /// Says good-bye. A second time is no trouble.
+    pub(crate) fn disconnect(&mut self, interrupts: &Interrupts, number: f64) -> f64 {
+        if let Some(link) = self.links.get_mut(number) {
+            interrupts.register(number, None);
+            link.close();
+        }
+        0.0
+    }
+
+    /// Disconnects and connects again to the same address.
+    pub(crate) fn reconnect(&mut self, around: &mut Around<'_>, number: f64) -> f64 {
+        let Some(link) = self.links.get_mut(number) else { return self.misuse(GONE) };
+        if !link.is_dry() && link.target.is_some() {
+            let driver = link.driver;
+            link.close();
+            if let Err(failure) = link.insist(&around.environment.databases, around.meter, around.interrupts)
+            {
+                if let Some(target) = &link.target {
+                    for line in connect_lines(driver, &target.endpoint, &failure) {
+                        around.environment.log.log(LogLevel::Fatal, &line);
+                    }
+                }
+                link.lose();
+                return self.misuse(format!("reconnecting failed: {}", failure.message));
+            }
+            around.interrupts.register(number, link.interrupter());
+        }
+        around.meter.reconnected();
+        0.0
+    }
+
+    /// Begins a bulk insert; one in progress is forgotten.
+    pub(crate) fn bulk_init(&mut self, number: f64, prefix: &[u8]) -> f64 {
+        match usable(self.links.get_mut(number), "connection") {
+            Ok(link) => {
+                link.bulk = Some(Bulk::new(prefix));
+                0.0
+            }
+            Err(message) => self.misuse(message),
+        }
+    }
+
+    /// Adds a row to a bulk insert.
+    pub(crate) fn bulk_next(&mut self, around: &mut Around<'_>, number: f64, row: &[u8]) -> f64 {
+        const FAILED: &str = "db_bulk_insert_next() failed";
+        for _ in 0..2 {
+            let link = match usable(self.links.get_mut(number), "connection") {
+                Ok(link) => link,
+                Err(message) => return self.misuse(message),
+            };
+            let log = &around.environment.log;
+            let Some(bulk) = &mut link.bulk else {
+                log.log(LogLevel::Alert, "attempt to call bulk_insert_next() before bulk_insert_init()");
+                return self.misuse(FAILED);
+            };
+            match bulk.add(row) {
+                Added::Kept => return 0.0,
+                Added::TooLong => {
+                    log.log(
+                        LogLevel::Fatal,
+                        &format!(
+                            "a row of {} bytes does not fit the bulk insert buffer of {} bytes",
+                            row.len(),
+                            bulk::STATEMENT_MAX
+                        ),
+                    );
+                    return self.misuse(FAILED);
+                }
+                Added::Full => {
+                    if self.bulk_send(around, number) < 0.0 {
+                        return self.misuse(FAILED);
+                    }
+                }
+            }
+        }
+        // An empty statement takes every row that is not too long.
+        self.misuse(FAILED)
+    }
+
+    /// Sends what is left of a bulk insert; without one it does nothing.
+    pub(crate) fn bulk_done(&mut self, around: &mut Around<'_>, number: f64) -> f64 {
+        if let Err(message) = usable(self.links.get_mut(number), "connection") {
+            return self.misuse(message);
+        }
+        let sent = self.bulk_send(around, number);
+        if let Some(link) = self.links.get_mut(number) {
+            link.bulk = None;
+        }
+        if sent < 0.0 { self.misuse("db_bulk_insert_done() failed") } else { 0.0 }
+    }
+
+    fn bulk_send(&mut self, around: &mut Around<'_>, number: f64) -> f64 {
+        let Some(bulk) = self.links.get_mut(number).and_then(|link| link.bulk.as_mut()) else { return 0.0 };
+        let sql = bulk.take();
+        if sql.is_empty() {
+            return 0.0;
+        }
+        let sent = self.query(around, number, &sql);
+        if let Some(bulk) = self.links.get_mut(number).and_then(|link| link.bulk.as_mut()) {
+            bulk.reuse(sql);
+        }
+        sent
+    }
+
+    /// Sets a parameter to a number: 0, or 1 when it is a text and Lua must say how the number looks, or trouble.
+    #[inline]
+    pub(crate) fn set_number(&mut self, number: f64, value: f64) -> f64 {
+        match self.parameters.get_mut(number) {
+            Some(parameter) => f64::from(u8::from(!parameter.set_number(value))),
+            None => self.misuse(NO_PARAMETER),
+        }
+    }
+
+    /// Sets a parameter to a 64-bit number; see [`Self::set_number`].
+    pub(crate) fn set_integer(&mut self, number: f64, value: i64) -> f64 {
+        match self.parameters.get_mut(number) {
+            Some(parameter) => f64::from(u8::from(!parameter.set_integer(value))),
+            None => self.misuse(NO_PARAMETER),
+        }
+    }
+
+    /// Sets a parameter to NULL.
+    pub(crate) fn set_null(&mut self, number: f64) -> f64 {
+        match self.parameters.get_mut(number) {
+            Some(parameter) => {
+                parameter.set_null();
+                0.0
+            }
+            None => self.misuse(NO_PARAMETER),
+        }
+    }
+
+    /// Sets a parameter to a text.
+    pub(crate) fn set_text(&mut self, number: f64, value: &[u8]) -> f64 {
+        match self.parameters.get_mut(number) {
+            Some(parameter) if parameter.kind() == ParameterType::Text => {
+                parameter.set_text(value);
+                0.0
+            }
+            Some(parameter) => {
+                // Kinder than sysbench, which refuses all texts here.
+                let text = String::from_utf8_lossy(value);
+                match text.trim().parse::<f64>() {
+                    Ok(value) => f64::from(u8::from(!parameter.set_number(value))),
+                    Err(_) => self.misuse(format!("a number is wanted, got the text '{text}'")),
+                }
+            }
+            None => self.misuse(NO_PARAMETER),
+        }
+    }
+
+    /// Gives a pattern of random strings a number.
+    pub(crate) fn pattern(&mut self, pattern: &[u8]) -> f64 {
+        self.patterns.push(pattern.into());
+        (self.patterns.len() - 1) as f64
+    }
+
+    /// Sets a parameter to a random string.
+    #[inline]
+    pub(crate) fn set_random(&mut self, number: f64, pattern: f64, draws: &mut Draws) -> f64 {
+        let Self { parameters, patterns, .. } = self;
+        match (parameters.get_mut(number), patterns.get(pattern as usize)) {
+            (Some(parameter), Some(pattern)) if parameter.kind() == ParameterType::Text => {
+                parameter.fill(|text| draws.fill(pattern, text));
+                0.0
+            }
+            (Some(_), Some(_)) => self.misuse("set_rand_str needs a parameter of type CHAR or VARCHAR"),
+            _ => self.misuse(NO_PARAMETER),
+        }
+    }
+
+    /// Says good-bye on all connections.
+    pub(crate) fn close_all(&mut self) {
+        self.links.values_mut().for_each(Link::close);
+    }
+}
+
+const GONE: &str = "no such connection";
+const CLOSED: &str = "the statement is closed";
+const STALE: &str = "the result is no longer valid: it was freed, or another statement ran on its connection";
+const NO_PARAMETER: &str = "no such parameter";
+
+/// A failed round trip.
+struct Failed {
+    failure: OperationFailure,
+    /// The connection was broken before.
+    was_broken: bool,
+}
+
+/// A connection that the script has not disconnected.
+#[inline]
+fn usable<'a>(link: Option<&'a mut Link>, what: &str) -> Result<&'a mut Link, String> {
+    match link {
+        Some(link) if !link.is_closed() => Ok(link),
+        Some(_) => Err(format!("the {what} is closed")),
+        None => Err(GONE.to_owned()),
+    }
+}
+
+/// Sends, waits, measures.
+#[inline]
+fn trip(
+    link: &mut Link,
+    around: &mut Around<'_>,
+    request: &Request<'_>,
+    kind: StatementKind,
+) -> Result<f64, Failed> {
+    let start = around.meter.now();
+    if link.is_dry() {
+        let end = around.meter.now();
+        around.meter.statement(kind, StatementClass::Other, start, end);
+        return Ok(0.0);
+    }
+    let was_broken = link.is_broken();
+    match link.run(request) {
+        Ok(outcome) => {
+            let end = around.meter.now();
+            around.meter.statement(kind, class(outcome), start, end);
+            Ok(link.result())
+        }
+        Err(failure) => {
+            let end = around.meter.now();
+            around.meter.statement_failed(kind, start, end);
+            Err(Failed { failure, was_broken })
+        }
+    }
+}
+
+fn class(outcome: Outcome) -> StatementClass {
+    match outcome {
+        Outcome { has_rows: true, .. } => StatementClass::Read,
+        Outcome { affected: 1.., .. } => StatementClass::Write,
+        _ => StatementClass::Other,
+    }
+}
+
+fn lossy(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}

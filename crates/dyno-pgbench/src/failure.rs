@@ -1,0 +1,63 @@
+//! Failures of databases in the words of pgbench, as far as it has words for them.
+
+use crate::statistics::Ending;
+use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
+use dyno_model::target::{Endpoint, Engine, Target};
+
+/// How a transaction ends that met this failure and is not tried again; `None` when the client cannot go on at all.
+///
+/// PostgreSQL: serialization failures and deadlocks, as in pgbench. Other engines have more words for the same: MySQL a lock wait
+/// that took too long, SQLite a database that another connection writes to.
+#[must_use]
+pub fn ending(failure: &OperationFailure, engine: Engine) -> Option<Ending> {
+    match (failure.kind, engine) {
+        (FailureKind::Deadlock, _) | (FailureKind::LockWait, Engine::Mysql) => Some(Ending::Deadlock),
+        (FailureKind::Serialization, _) | (FailureKind::Busy, _) => Some(Ending::Serialization),
+        _ => None,
+    }
+}
+
+/// What the server said, as PostgreSQL's clients show it.
+#[must_use]
+pub fn words(failure: &OperationFailure) -> String {
+    if failure.sqlstate.is_empty() && failure.code == 0 {
+        failure.message.clone()
+    } else {
+        format!("ERROR:  {}", failure.message)
+    }
+}
+
+/// True when the connection is gone.
+#[must_use]
+pub fn is_lost(failure: &OperationFailure) -> bool {
+    failure.kind.remedy() == Remedy::Reconnect && failure.kind != FailureKind::Cancelled
+        || failure.kind == FailureKind::Protocol
+}
+
+/// A connection that could not be made.
+#[must_use]
+pub fn connecting(failure: &OperationFailure, target: &Target) -> String {
+    let said = if failure.sqlstate.is_empty() && failure.code == 0 { "" } else { "FATAL:  " };
+    let place = match &target.endpoint {
+        Endpoint::Tcp { host, port } => format!("connection to server at \"{host}\", port {port}"),
+        Endpoint::Unix(path) => format!("connection to server on socket \"{}\"", path.display()),
+        other => format!("connection to {other}"),
+    };
+    format!("{place} failed: {said}{}", failure.message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_conflicts_let_a_client_go_on() {
+        let failure = |kind| OperationFailure::new(kind, "x");
+        assert_eq!(ending(&failure(FailureKind::Deadlock), Engine::Postgres), Some(Ending::Deadlock));
+        assert_eq!(ending(&failure(FailureKind::Serialization), Engine::Mysql), Some(Ending::Serialization));
+        assert_eq!(ending(&failure(FailureKind::LockWait), Engine::Mysql), Some(Ending::Deadlock));
+        assert_eq!(ending(&failure(FailureKind::LockWait), Engine::Postgres), None);
+        assert_eq!(ending(&failure(FailureKind::Busy), Engine::Sqlite), Some(Ending::Serialization));
+        assert_eq!(ending(&failure(FailureKind::DuplicateKey), Engine::Postgres), None);
+    }
+}

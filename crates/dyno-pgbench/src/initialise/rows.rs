@@ -1,0 +1,64 @@
+//! Rows of `pgbench_accounts`, made as they are loaded.
+
+use dyno_drivers::RowWriter;
+use dyno_engine::workload::{DataSet, TableDefinition};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Accounts of one branch.
+pub(super) const ACCOUNTS_PER_BRANCH: u64 = 100_000;
+/// Tellers of one branch.
+pub(super) const TELLERS_PER_BRANCH: u64 = 10;
+/// Rows after which a loader adds to the common count.
+const ROWS_PER_COUNT: u64 = 1_000;
+
+/// The rows, counted as they are made.
+pub(super) struct Accounts {
+    rows: u64,
+    made: AtomicU64,
+}
+
+impl Accounts {
+    pub(super) fn new(scale: u32) -> Self {
+        Self { rows: super::accounts(scale), made: AtomicU64::new(0) }
+    }
+
+    /// Rows made so far, a little behind.
+    pub(super) fn made(&self) -> u64 {
+        self.made.load(Ordering::Relaxed)
+    }
+
+    /// The table as the loader wants it; it exists already.
+    pub(super) fn table(&self) -> TableDefinition {
+        TableDefinition {
+            name: "pgbench_accounts".to_owned(),
+            create: String::new(),
+            columns: vec!["aid", "bid", "abalance", "filler"],
+            rows: self.rows,
+            indexes: Vec::new(),
+        }
+    }
+}
+
+impl DataSet for Accounts {
+    fn fingerprint(&self) -> String {
+        format!("pgbench_accounts {}", self.rows)
+    }
+
+    fn is_reusable(&self) -> bool {
+        false
+    }
+
+    fn tables(&self) -> Vec<TableDefinition> {
+        vec![self.table()]
+    }
+
+    fn row(&self, _table: usize, row: u64, out: &mut dyn RowWriter) {
+        out.integer(row as i64 + 1);
+        out.integer((row / ACCOUNTS_PER_BRANCH) as i64 + 1);
+        out.integer(0);
+        out.text("");
+        if (row + 1).is_multiple_of(ROWS_PER_COUNT) {
+            self.made.fetch_add(ROWS_PER_COUNT, Ordering::Relaxed);
+        }
+    }
+}

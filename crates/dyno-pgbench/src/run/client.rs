@@ -1,0 +1,352 @@
+//! One client: transaction after transaction, each with its tries.
+
+use super::command::{Stop, attempt};
+use super::log_files::unix_time;
+use super::shared::{Beginning, Books, Shared, lock};
+use crate::random::{Generator, distribution};
+use crate::report::log::Entry;
+use crate::statistics::{Ending, Finished};
+use crate::terminal::Messages;
+use crate::variables::Variables;
+use crate::{failure, statistics::Tally};
+use dyno_drivers::{Discard, Driver, RowWriter, Statement};
+use dyno_engine::Session;
+use dyno_engine::random::Random;
+use dyno_engine::workload::{
+    AuditFacts, ClientId, DataSet, StatementText, TableDefinition, Verdict, Workload,
+};
+use dyno_model::audit::AuditCheck;
+use dyno_model::failure::{FailureKind, OperationFailure};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// A client that waits for nothing lets the others of its thread have a turn after so many transactions.
+const TURN: u32 = 64;
+
+/// pgbench's scripts as a workload of the engine. It repeats transactions by itself, and its statements are not known beforehand.
+pub(super) struct Scripts(pub(super) Arc<Shared>);
+
+/// State of a client.
+pub(super) struct Client {
+    pub(super) shared: Arc<Shared>,
+    pub(super) id: u32,
+    pub(super) variables: Variables,
+    pub(super) random: Generator,
+    choice: Generator,
+    sample: Generator,
+    /// Statements prepared on the present connection, by script and command.
+    pub(super) statements: Vec<Vec<Option<Statement>>>,
+    /// Scratch space for a statement's text.
+    pub(super) text: String,
+    /// True when the present transaction has waited for something.
+    pub(super) has_waited: bool,
+    pub(super) books: Books,
+    /// Transactions ended.
+    number: u64,
+    /// Transactions since the client last waited.
+    turn: u32,
+    /// What becomes of the client after the transaction that just failed.
+    verdict: Verdict,
+}
+
+/// Microseconds of nanoseconds.
+pub(super) fn micros(nanos: u64) -> f64 {
+    nanos as f64 / 1_000.0
+}
+
+impl Client {
+    fn new(shared: &Arc<Shared>, id: u32) -> Self {
+        let beginning = lock(&shared.beginnings[id as usize]).take();
+        let Beginning { variables, random, choice, sample } = beginning.expect("each client begins once");
+        let mut client = Self {
+            shared: Arc::clone(shared),
+            id,
+            variables,
+            random,
+            choice,
+            sample,
+            statements: Vec::new(),
+            text: String::new(),
+            has_waited: false,
+            books: Books::new(&shared.scripts),
+            number: 0,
+            turn: 0,
+            verdict: Verdict::Policy,
+        };
+        client.forget_statements();
+        client
+    }
+
+    /// A new connection knows no prepared statements.
+    fn forget_statements(&mut self) {
+        self.statements =
+            self.shared.scripts.iter().map(|script| vec![None; script.commands.len()]).collect();
+    }
+
+    fn choose(&mut self) -> usize {
+        let scripts = &self.shared.scripts;
+        if scripts.len() == 1 {
+            return 0;
+        }
+        let mut drawn = distribution::uniform(&mut self.choice, 0, self.shared.weights as i64 - 1);
+        for (index, script) in scripts.iter().enumerate() {
+            drawn -= i64::from(script.weight);
+            if drawn < 0 {
+                return index;
+            }
+        }
+        unreachable!("a number below the sum of the weights falls into one of them")
+    }
+
+    /// Runs a script to its end, as often as it takes and is allowed.
+    async fn transaction(&mut self, session: &mut Session) -> Result<(), OperationFailure> {
+        let scheduled = session.intended_start();
+        let script = self.choose();
+        let limit = self.shared.style.latency_limit;
+        if self.shared.style.has_rate
+            && limit.is_some_and(|limit| micros(session.now() - scheduled) > limit as f64)
+        {
+            self.count(script, Finished { ending: Ending::Skipped, latency: 0.0, lag: 0.0, tries: 0 });
+            return self
+                .fail(Verdict::GoesOn, OperationFailure::new(FailureKind::Timeout, "skipped: too late"));
+        }
+        if self.shared.style.connects_each_time {
+            self.connect(session).await?;
+        }
+        let begun = session.now();
+        let mut tries = 1;
+        let remembered =
+            (self.shared.style.tries_max != 1).then(|| (self.variables.clone(), self.random.clone()));
+        let outcome = loop {
+            match attempt(self, session, script).await {
+                Ok(()) => break Ok(()),
+                Err(Stop::Abort(failure)) => return self.abort(session, failure).await,
+                Err(Stop::Conflict { ending, failure, command }) => {
+                    self.verbose(&failure, command, script);
+                    if let Err(lost) = roll_back(session).await {
+                        let words = failure::words(&lost);
+                        self.shared.terminal.error(&format!("client {} aborted: {words}", self.id));
+                        return self.abort(session, lost).await;
+                    }
+                    if let Some((variables, random)) = &remembered {
+                        self.variables = variables.clone();
+                        self.random = random.clone();
+                    }
+                    let may_retry = self.may_retry(session, tries, scheduled);
+                    self.tell_retry(may_retry, tries, session.now() - scheduled);
+                    let tally = &mut self.books.commands[script][command];
+                    if !may_retry {
+                        tally.failures += 1;
+                        break Err((ending, failure));
+                    }
+                    tally.retries += 1;
+                    tries += 1;
+                    session.retried(failure.kind);
+                }
+            }
+        };
+        session.touch();
+        let ended = session.now();
+        let finished = match &outcome {
+            Ok(()) => {
+                let (latency, lag) = (micros(ended - scheduled), micros(begun.saturating_sub(scheduled)));
+                Finished { ending: Ending::Done, latency, lag, tries }
+            }
+            Err((ending, _)) => Finished { ending: *ending, latency: 0.0, lag: 0.0, tries },
+        };
+        self.count(script, finished);
+        if outcome.is_ok() && session.connection().is_in_transaction() {
+            let message = "end of script reached without completing the last transaction";
+            self.shared.terminal.error(&format!("client {} aborted: {message}", self.id));
+            return self.abort(session, OperationFailure::new(FailureKind::Other, message)).await;
+        }
+        if self.shared.style.connects_each_time {
+            session.disconnect().await;
+        }
+        match outcome {
+            Ok(()) => {
+                self.take_turns(session).await;
+                Ok(())
+            }
+            Err((_, failure)) => self.fail(Verdict::GoesOn, failure),
+        }
+    }
+
+    async fn connect(&mut self, session: &mut Session) -> Result<(), OperationFailure> {
+        self.forget_statements();
+        let began = Instant::now();
+        session.disconnect().await;
+        let connected = session.reconnect().await;
+        self.books.connecting += began.elapsed().as_secs_f64() * 1_000_000.0;
+        if let Err(failure) = connected {
+            let words = failure::words(&failure);
+            self.shared.terminal.error(&words);
+            self.shared.terminal.error(&format!("client {} aborted while establishing connection", self.id));
+            return self.abort(session, failure).await;
+        }
+        Ok(())
+    }
+
+    /// The client ends, and with `--exit-on-abort` everybody.
+    async fn abort(
+        &mut self,
+        session: &mut Session,
+        failure: OperationFailure,
+    ) -> Result<(), OperationFailure> {
+        self.books.aborted += 1;
+        session.disconnect().await;
+        self.fail(if self.shared.exits_on_abort { Verdict::EndsRun } else { Verdict::EndsClient }, failure)
+    }
+
+    fn fail(&mut self, verdict: Verdict, failure: OperationFailure) -> Result<(), OperationFailure> {
+        self.verdict = verdict;
+        Err(failure)
+    }
+
+    fn may_retry(&self, session: &Session, tries: u32, scheduled: u64) -> bool {
+        let style = &self.shared.style;
+        let is_within =
+            style.latency_limit.is_none_or(|limit| micros(session.now() - scheduled) <= limit as f64);
+        let is_open = style.tries_max == 0 || tries < style.tries_max;
+        is_open && is_within && !(self.shared.has_duration() && session.is_over())
+    }
+
+    fn verbose(&self, failure: &OperationFailure, command: usize, script: usize) {
+        if self.shared.tells_errors {
+            let words = failure::words(failure);
+            let id = self.id;
+            let text =
+                format!("client {id} got an error in command {command} (SQL) of script {script}; {words}");
+            self.shared.terminal.note(&text);
+        }
+    }
+
+    fn tell_retry(&self, is_retry: bool, tries: u32, since: u64) {
+        if !self.shared.tells_errors {
+            return;
+        }
+        let what =
+            if is_retry { "repeats the transaction after the error" } else { "ends the failed transaction" };
+        let style = &self.shared.style;
+        let most = if style.tries_max > 0 { format!("/{}", style.tries_max) } else { String::new() };
+        let used = style.latency_limit.map_or(String::new(), |limit| {
+            format!(", {:.3}% of the maximum time of tries was used", 100.0 * micros(since) / limit as f64)
+        });
+        self.shared.terminal.note(&format!("client {} {what} (try {tries}{most}{used})", self.id));
+    }
+
+    /// Counts a transaction and logs it.
+    fn count(&mut self, script: usize, finished: Finished) {
+        let shared = &self.shared;
+        let style = &shared.style;
+        let add = |tally: &mut Tally| tally.count(&finished, style.has_rate, style.latency_limit);
+        add(&mut lock(&shared.tallies[self.id as usize]));
+        if shared.scripts.len() > 1 {
+            add(&mut self.books.tallies[script]);
+        }
+        self.number += 1;
+        let Some(log) = &shared.log else { return };
+        if shared.sampling.is_some_and(|share| self.sample.unit() > share) {
+            return;
+        }
+        log.write(&Entry { client: self.id, number: self.number, script, at: unix_time(), finished });
+    }
+
+    /// A client that never waits would keep the others of its thread from ever having a turn.
+    async fn take_turns(&mut self, session: &Session) {
+        self.turn = if std::mem::take(&mut self.has_waited) { 0 } else { self.turn + 1 };
+        if self.turn == TURN {
+            self.turn = 0;
+            session.sleep(Duration::from_nanos(1)).await;
+        }
+    }
+}
+
+impl Drop for Client {
+    /// A client that was cut off leaves its books too.
+    fn drop(&mut self) {
+        lock(&self.shared.books).merge(&self.books);
+    }
+}
+
+/// Ends the transaction that met a conflict. Servers that have ended it already are fine with that.
+async fn roll_back(session: &mut Session) -> Result<(), OperationFailure> {
+    let connection = session.connection();
+    if !connection.is_in_transaction() {
+        return Ok(());
+    }
+    match connection.query("ROLLBACK", &mut Discard).await {
+        Err(failure) if failure::is_lost(&failure) => Err(failure),
+        _ => Ok(()),
+    }
+}
+
+impl Workload for Scripts {
+    type Client = Client;
+    type Baseline = ();
+
+    fn kinds(&self) -> Vec<&'static str> {
+        self.0.kinds.clone()
+    }
+
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn statements(&self) -> Vec<StatementText> {
+        Vec::new()
+    }
+
+    fn data(&self) -> &dyn DataSet {
+        &NoData
+    }
+
+    fn client(&self, id: ClientId) -> Client {
+        Client::new(&self.0, id.0)
+    }
+
+    async fn transaction(
+        &self,
+        client: &mut Client,
+        _sequence: u64,
+        session: &mut Session,
+        _random: &mut Random,
+    ) -> Result<(), OperationFailure> {
+        client.transaction(session).await
+    }
+
+    fn verdict(&self, client: &Client, _failure: &OperationFailure) -> Verdict {
+        client.verdict
+    }
+
+    async fn baseline(&self, _connection: &mut dyno_drivers::Connection) -> Result<(), OperationFailure> {
+        Ok(())
+    }
+
+    async fn audit(
+        &self,
+        _connection: &mut dyno_drivers::Connection,
+        _facts: &AuditFacts<'_, ()>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        Ok(Vec::new())
+    }
+}
+
+/// Scripts find their tables there.
+struct NoData;
+
+impl DataSet for NoData {
+    fn fingerprint(&self) -> String {
+        String::new()
+    }
+
+    fn is_reusable(&self) -> bool {
+        false
+    }
+
+    fn tables(&self) -> Vec<TableDefinition> {
+        Vec::new()
+    }
+
+    fn row(&self, _table: usize, _row: u64, _out: &mut dyn RowWriter) {}
+}

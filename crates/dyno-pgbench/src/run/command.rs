@@ -1,0 +1,403 @@
+//! Carrying out the commands of a script.
+
+use super::client::{Client, micros};
+use super::rows::LastRows;
+use super::shared::Shared;
+use crate::expression::{Environment, Expression, Value};
+use crate::failure;
+use crate::script::{Action, Amount, Command, Script, Sql, Store};
+use crate::statistics::Ending;
+use crate::terminal::Messages;
+use crate::variables::{Parameter, Slot, Variables, is_name};
+use dyno_drivers::{Connection, Discard, Driver, Outcome, RowSink, Value as Field};
+use dyno_engine::Session;
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::{Engine, QueryMode};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Why a script ended before its end.
+pub(super) enum Stop {
+    /// A serialization failure or a deadlock: the transaction may be tried again.
+    Conflict {
+        /// What it is counted as when it is not.
+        ending: Ending,
+        /// What the server said.
+        failure: OperationFailure,
+        /// Index of the command.
+        command: usize,
+    },
+    /// The client cannot go on. It has been told why on the terminal.
+    Abort(OperationFailure),
+}
+
+type Done = Result<(), Stop>;
+
+/// Runs a script once.
+pub(super) async fn attempt(client: &mut Client, session: &mut Session, script: usize) -> Done {
+    let shared = Arc::clone(&client.shared);
+    let mut step = Step {
+        shared: &shared,
+        client,
+        session,
+        number: script,
+        script: &shared.scripts[script],
+        at: 0,
+        is_in_pipeline: false,
+    };
+    let is_timed = shared.style.reports_commands;
+    while let Some(command) = step.script.commands.get(step.at) {
+        let began = if is_timed { step.session.now() } else { 0 };
+        let index = step.at;
+        let next = step.command(command).await?;
+        if is_timed {
+            let took = micros(step.session.now() - began);
+            step.client.books.commands[script][index].times.add(took);
+        }
+        step.at = next;
+    }
+    if step.is_in_pipeline {
+        return Err(step.abort_at_end("end of script reached with pipeline open"));
+    }
+    Ok(())
+}
+
+/// The script that a client is in the midst of.
+struct Step<'a> {
+    shared: &'a Shared,
+    client: &'a mut Client,
+    session: &'a mut Session,
+    /// Number of the script.
+    number: usize,
+    script: &'a Script,
+    /// Index of the command.
+    at: usize,
+    is_in_pipeline: bool,
+}
+
+impl Step<'_> {
+    /// Carries out a command; returns the index of the next one.
+    async fn command(&mut self, command: &Command) -> Result<usize, Stop> {
+        let next = self.at + 1;
+        match &command.action {
+            Action::Sql(sql) => self.sql(sql).await?,
+            Action::Set { name, slot, value } => {
+                let value = self.evaluate(value, "set")?;
+                let Some(slot) = slot else {
+                    self.shared.terminal.error(&format!("set: invalid variable name: \"{name}\""));
+                    return Err(self.abort("set", "assignment of meta-command failed"));
+                };
+                self.client.variables.set(*slot, value);
+            }
+            Action::Sleep { amount, unit } => self.sleep(amount, *unit).await?,
+            Action::If(condition, branches) => {
+                if !self.evaluate(condition, "if")?.is_true() {
+                    return self.branch(branches.next);
+                }
+            }
+            // Whoever comes here from above has been in the branch that was taken.
+            Action::Elif(_, branches) | Action::Else(branches) => return Ok(branches.end),
+            Action::EndIf => {}
+            Action::StartPipeline => self.start_pipeline().await?,
+            Action::SyncPipeline | Action::EndPipeline if !self.is_in_pipeline => {
+                return Err(self.abort(command.action.name(), "not in pipeline mode"));
+            }
+            Action::SyncPipeline => {
+                if let Connection::Postgres(connection) = self.session.connection() {
+                    connection.queue_sync().map_err(Stop::Abort)?;
+                }
+            }
+            Action::EndPipeline => {
+                self.is_in_pipeline = false;
+                let kind = self.kind();
+                let answered = self.session.measure(kind, async |connection| match connection {
+                    Connection::Postgres(connection) => connection.end_pipeline().await,
+                    _ => Ok(Outcome::default()),
+                });
+                let answered = answered.await;
+                self.answered(answered)?;
+            }
+        }
+        Ok(next)
+    }
+
+    /// Looks for the branch to take from an `\elif`, `\else` or `\endif` on.
+    fn branch(&mut self, mut at: usize) -> Result<usize, Stop> {
+        loop {
+            match &self.script.commands[at].action {
+                Action::Elif(condition, branches) => {
+                    let from = std::mem::replace(&mut self.at, at);
+                    let is_true = self.evaluate(condition, "elif")?.is_true();
+                    self.at = from;
+                    if is_true {
+                        return Ok(at + 1);
+                    }
+                    at = branches.next;
+                }
+                _ => return Ok(at + 1),
+            }
+        }
+    }
+
+    fn evaluate(&mut self, expression: &Expression, command: &str) -> Result<Value, Stop> {
+        let (shared, script, number) = (self.shared, self.number, self.at + 1);
+        let mut debug = |value: Value| {
+            shared
+                .terminal
+                .message(&format!("debug(script={script},command={number}): {}\n", value.described()));
+        };
+        let mut environment = Environment {
+            variables: &self.client.variables,
+            names: &self.shared.names,
+            random: &mut self.client.random,
+            debug: &mut debug,
+        };
+        expression.evaluate(&mut environment).map_err(|message| {
+            if !message.is_empty() {
+                self.shared.terminal.error(&message);
+            }
+            self.abort(command, "evaluation of meta-command failed")
+        })
+    }
+
+    /// Tells why the client cannot go on after a command.
+    fn abort(&self, command: &str, message: &str) -> Stop {
+        let (client, at, script) = (self.client.id, self.at, self.number);
+        let text =
+            format!("client {client} aborted in command {at} ({command}) of script {script}; {message}");
+        self.shared.terminal.error(&text);
+        Stop::Abort(OperationFailure::new(FailureKind::Other, message))
+    }
+
+    fn abort_at_end(&self, message: &str) -> Stop {
+        self.shared.terminal.error(&format!("client {} aborted: {message}", self.client.id));
+        Stop::Abort(OperationFailure::new(FailureKind::Other, message))
+    }
+
+    async fn sleep(&mut self, amount: &Amount, unit: i64) -> Done {
+        let amount = match amount {
+            Amount::Constant(amount) => *amount,
+            Amount::Variable(slot) => match self.client.variables.content(*slot) {
+                Parameter::Unset => {
+                    let name = self.shared.names.name(*slot);
+                    self.shared.terminal.error(&format!("sleep: undefined variable \"{name}\""));
+                    return Err(self.abort("sleep", "execution of meta-command failed"));
+                }
+                Parameter::Value(Value::Integer(amount)) => amount,
+                Parameter::Value(value) => leading_integer(&value.to_string()),
+                Parameter::Text(text) => leading_integer(text),
+            },
+        };
+        if let Ok(micros @ 1..) = u64::try_from(amount.saturating_mul(unit)) {
+            self.client.has_waited = true;
+            self.session.sleep(Duration::from_micros(micros)).await;
+        }
+        Ok(())
+    }
+
+    fn kind(&self) -> u16 {
+        self.shared.kind_of[self.number][self.at]
+    }
+
+    async fn sql(&mut self, sql: &Sql) -> Done {
+        if self.is_in_pipeline {
+            return self.queue(sql).await;
+        }
+        self.client.has_waited = true;
+        match &sql.store {
+            Store::Nothing => {
+                let answered = self.send(sql, &mut Discard).await;
+                self.answered(answered)
+            }
+            Store::LastRow(prefix) => {
+                let mut rows = LastRows::default();
+                let answered = self.send(sql, &mut rows).await;
+                self.answered(answered)?;
+                let last = rows.results.last();
+                let count = last.map_or(0, |result| result.count);
+                match last {
+                    Some(result) if count == 1 => self.store(result.fields(), prefix, "gset"),
+                    _ => Err(self.abort_query(&format!("expected one row, got {count}"))),
+                }
+            }
+            Store::AnyRow(prefix) => {
+                let mut rows = LastRows::default();
+                let answered = self.send(sql, &mut rows).await;
+                self.answered(answered)?;
+                for result in rows.results.iter().filter(|result| result.count > 0) {
+                    self.store(result.fields(), prefix, "aset")?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn store<'f>(
+        &mut self,
+        fields: impl Iterator<Item = (&'f str, &'f str)>,
+        prefix: &str,
+        command: &str,
+    ) -> Done {
+        for (column, value) in fields {
+            let name = format!("{prefix}{column}");
+            if !is_name(&name) {
+                self.shared.terminal.error(&format!("{command}: invalid variable name: \"{name}\""));
+                return Err(self.abort_query(&format!("error storing into variable {name}")));
+            }
+            // A name that no script mentions is of no use to anybody.
+            if let Some(slot) = self.shared.names.find(&name) {
+                self.client.variables.set_text(slot, value);
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells why the client cannot go on after the answer to a query.
+    fn abort_query(&self, message: &str) -> Stop {
+        let (client, script, at) = (self.client.id, self.number, self.at);
+        let text = format!("client {client} script {script} command {at} query 0: {message}");
+        self.shared.terminal.error(&text);
+        Stop::Abort(OperationFailure::new(FailureKind::Other, message))
+    }
+
+    /// Sends a statement by the query mode and waits for its answer.
+    async fn send<S: RowSink>(&mut self, sql: &Sql, sink: &mut S) -> Result<Outcome, OperationFailure> {
+        let kind = self.kind();
+        let (number, at, shared) = (self.number, self.at, self.shared);
+        let client = &mut *self.client;
+        // MySQL tells the names of columns for texts only, and texts may hold several statements.
+        let is_text =
+            shared.query_mode == QueryMode::Simple || S::WANTS_NAMES && shared.engine == Engine::Mysql;
+        if is_text {
+            client.text.clear();
+            sql.write(&client.variables, &shared.names, &mut client.text);
+            let text = client.text.as_str();
+            return self.session.measure(kind, async |connection| connection.query(text, sink).await).await;
+        }
+        let texts = texts(&client.variables, sql.parameters());
+        let fields = fields(&client.variables, shared.engine, sql.parameters(), &texts);
+        let known = &mut client.statements[number][at];
+        let operation = async |connection: &mut Connection| {
+            let statement = match *known {
+                Some(statement) => statement,
+                None => *known.insert(connection.prepare(sql.template()).await?),
+            };
+            connection.execute(statement, &fields, sink).await
+        };
+        self.session.measure(kind, operation).await
+    }
+
+    /// Judges the answer to what was sent.
+    fn answered(&mut self, answered: Result<Outcome, OperationFailure>) -> Done {
+        self.client.has_waited = true;
+        let Err(failure) = answered else { return Ok(()) };
+        if let Some(ending) = failure::ending(&failure, self.shared.engine) {
+            return Err(Stop::Conflict { ending, failure, command: self.at });
+        }
+        let (client, script, at) = (self.client.id, self.number, self.at);
+        let text = if failure::is_lost(&failure) {
+            let what = "perhaps the backend died while processing";
+            format!("client {client} aborted in command {at} (SQL) of script {script}; {what}")
+        } else {
+            let words = failure::words(&failure);
+            format!("client {client} script {script} aborted in command {at} query 0: {words}")
+        };
+        self.shared.terminal.error(&text);
+        Err(Stop::Abort(failure))
+    }
+
+    /// Opens a pipeline. Its statements are prepared first, because preparing waits for an answer.
+    async fn start_pipeline(&mut self) -> Done {
+        if self.is_in_pipeline {
+            return Err(self.abort("startpipeline", "already in pipeline mode"));
+        }
+        if self.shared.query_mode == QueryMode::Simple {
+            return Err(
+                self.abort("startpipeline", "cannot use pipeline mode with the simple query protocol")
+            );
+        }
+        if self.shared.engine != Engine::Postgres {
+            return Err(self.abort("startpipeline", "only PostgreSQL has pipelines"));
+        }
+        let pipelined = self.script.commands[self.at..].iter().enumerate();
+        let pipelined = pipelined.take_while(|(_, command)| command.action != Action::EndPipeline);
+        for (offset, command) in pipelined {
+            let Action::Sql(sql) = &command.action else { continue };
+            let known = &mut self.client.statements[self.number][self.at + offset];
+            if known.is_none() {
+                match self.session.connection().prepare(sql.template()).await {
+                    Ok(statement) => *known = Some(statement),
+                    Err(failure) => {
+                        self.at += offset;
+                        return self.answered(Err(failure));
+                    }
+                }
+            }
+        }
+        if let Connection::Postgres(connection) = self.session.connection() {
+            connection.begin_pipeline().map_err(Stop::Abort)?;
+        }
+        self.is_in_pipeline = true;
+        Ok(())
+    }
+
+    async fn queue(&mut self, sql: &Sql) -> Done {
+        if sql.store != Store::Nothing {
+            let name = if matches!(sql.store, Store::LastRow(_)) { "gset" } else { "aset" };
+            return Err(self.abort(name, &format!("\\{name} is not allowed in pipeline mode")));
+        }
+        let texts = texts(&self.client.variables, sql.parameters());
+        let fields = fields(&self.client.variables, self.shared.engine, sql.parameters(), &texts);
+        let statement = self.client.statements[self.number][self.at];
+        let statement = statement.expect("statements of a pipeline are prepared when it begins");
+        let queued = match self.session.connection() {
+            Connection::Postgres(connection) => connection.queue(statement, &fields).await,
+            _ => Ok(()),
+        };
+        self.answered(queued.map(|()| Outcome::default()))
+    }
+}
+
+/// Doubles as text with the digits that pgbench gives them, one for each parameter that is one.
+fn texts(variables: &Variables, parameters: &[Slot]) -> Vec<Option<String>> {
+    let text = |slot: &Slot| match variables.content(*slot) {
+        Parameter::Value(value @ Value::Double(_)) => Some(value.to_string()),
+        _ => None,
+    };
+    if parameters.iter().any(|slot| text(slot).is_some()) {
+        parameters.iter().map(text).collect()
+    } else {
+        Vec::new()
+    }
+}
+
+/// The values of a statement's parameters.
+fn fields<'a>(
+    variables: &'a Variables,
+    engine: Engine,
+    parameters: &[Slot],
+    texts: &'a [Option<String>],
+) -> Vec<Field<'a>> {
+    let is_postgres = engine == Engine::Postgres;
+    let field = |(index, slot): (usize, &Slot)| match variables.content(*slot) {
+        Parameter::Unset | Parameter::Value(Value::Null) => Field::Null,
+        Parameter::Value(Value::Integer(value)) => Field::Integer(value),
+        Parameter::Value(Value::Boolean(value)) if is_postgres => {
+            Field::Text(if value { "true" } else { "false" })
+        }
+        Parameter::Value(Value::Boolean(value)) => Field::Integer(value.into()),
+        Parameter::Value(Value::Double(value)) => {
+            texts.get(index).and_then(Option::as_deref).map_or(Field::Float(value), Field::Text)
+        }
+        Parameter::Text(text) => Field::Text(text),
+    };
+    parameters.iter().enumerate().map(field).collect()
+}
+
+/// The integer that a text begins with, as C's `atoi` reads it; 0 when there is none.
+fn leading_integer(text: &str) -> i64 {
+    let text = text.trim_start();
+    let sign = usize::from(text.starts_with(['-', '+']));
+    let digits = text[sign..].bytes().take_while(u8::is_ascii_digit).count();
+    text[..sign + digits].parse().unwrap_or(0)
+}

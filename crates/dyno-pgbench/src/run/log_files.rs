@@ -1,0 +1,99 @@
+//! The files of `-l`: one for each worker thread, as pgbench has it.
+
+use crate::options::Log;
+use crate::report::Style;
+use crate::report::log::{Aggregate, Entry, append};
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Log files of a run.
+pub(super) struct LogFiles {
+    style: Style,
+    files: Vec<Mutex<LogFile>>,
+}
+
+struct LogFile {
+    name: String,
+    file: BufWriter<File>,
+    aggregate: Option<Aggregate>,
+    /// Scratch space.
+    text: String,
+    failure: Option<io::Error>,
+}
+
+/// Microseconds since 1970.
+pub(super) fn unix_time() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}
+
+fn lock(file: &Mutex<LogFile>) -> MutexGuard<'_, LogFile> {
+    file.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl LogFiles {
+    /// Makes the files `prefix.pid`, `prefix.pid.1`, ...
+    ///
+    /// # Errors
+    /// When one cannot be made, with its name.
+    pub(super) fn create(log: &Log, style: Style, threads: u32) -> Result<Self, (String, io::Error)> {
+        let process = std::process::id();
+        let file = |thread: u32| {
+            let suffix = if thread == 0 { String::new() } else { format!(".{thread}") };
+            let name = format!("{}.{process}{suffix}", log.prefix);
+            match File::create(&name) {
+                Ok(file) => Ok(Mutex::new(LogFile {
+                    name,
+                    file: BufWriter::new(file),
+                    aggregate: log.aggregate.map(|seconds| Aggregate::new(unix_time(), seconds)),
+                    text: String::new(),
+                    failure: None,
+                })),
+                Err(error) => Err((name, error)),
+            }
+        };
+        Ok(Self { style, files: (0..threads).map(file).collect::<Result<_, _>>()? })
+    }
+
+    /// Writes a transaction down.
+    pub(super) fn write(&self, entry: &Entry) {
+        let file = &self.files[entry.client as usize % self.files.len()];
+        let file = &mut *lock(file);
+        file.text.clear();
+        match &mut file.aggregate {
+            Some(aggregate) => aggregate.add(&self.style, entry, &mut file.text),
+            None => append(&self.style, entry, &mut file.text),
+        }
+        file.write();
+    }
+
+    /// Writes what is left.
+    ///
+    /// # Errors
+    /// The first that happened at any time, with the file's name.
+    pub(super) fn finish(&self) -> Result<(), (String, io::Error)> {
+        for file in &self.files {
+            let file = &mut *lock(file);
+            file.text.clear();
+            if let Some(aggregate) = &mut file.aggregate {
+                aggregate.advance(&self.style, unix_time(), &mut file.text);
+            }
+            file.write();
+            let flushed = file.file.flush();
+            if let Some(error) = file.failure.take().or(flushed.err()) {
+                return Err((file.name.clone(), error));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl LogFile {
+    fn write(&mut self) {
+        if let Err(error) = self.file.write_all(self.text.as_bytes()) {
+            self.failure.get_or_insert(error);
+        }
+    }
+}

@@ -1,0 +1,328 @@
+//! Running scripts, from reading them to the report.
+//!
+//! * this file: the order of things; [`setup`]: what is asked of the tables before; [`shared`]: what clients have in common;
+//! * [`client`]: transactions and their tries; [`command`]: what a script's commands do; [`rows`]: results that scripts keep;
+//! * [`progress`], [`log_files`], [`results`]: what is written meanwhile.
+
+mod client;
+mod command;
+mod log_files;
+mod progress;
+mod results;
+mod rows;
+mod setup;
+mod shared;
+
+use crate::exit_code;
+use crate::failure;
+use crate::options::{Length, PartitionMethod, Run, Seed, Source, help};
+use crate::report::Style;
+use crate::report::summary::{ScriptBooks, Summary, render};
+use crate::script::{self, Quoting, Script, builtin};
+use crate::terminal::{Messages, Terminal};
+use crate::variables::Names;
+use client::Scripts;
+use dyno_drivers::{Connection, Driver, Io, block_on};
+use dyno_engine::{LoadInput, LoadRecord, TrialError, run_load};
+use dyno_model::event::{Event, Listener, Phase};
+use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::record::Interval;
+use dyno_model::target::{Engine, Target};
+use dyno_model::units::Nanos;
+use log_files::LogFiles;
+use progress::ProgressThread;
+use results::{Results, Subject, TRIAL};
+use setup::Impossible;
+use shared::{Books, Shared};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+
+/// Longer than any run: pgbench waits for what is under way, however long it takes.
+const FOREVER: Nanos = Nanos(u64::MAX / 4);
+
+type Result<T> = std::result::Result<T, Impossible>;
+
+/// Runs scripts and prints the report. Returns the exit code.
+pub fn run(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>, interrupts: &AtomicUsize) -> u8 {
+    prepare(options, target, terminal)
+        .and_then(|prepared| measure(&prepared, options, target, interrupts))
+        .unwrap_or(exit_code::FAILED)
+}
+
+/// Everything that is known before the clients start.
+struct Prepared {
+    shared: Arc<Shared>,
+    seed: u64,
+    scale: u64,
+    partitions: Option<(PartitionMethod, u32)>,
+    server_version: String,
+    /// Names, weights and texts of the scripts.
+    sources: Vec<(String, u32, String)>,
+}
+
+fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Result<Prepared> {
+    let mut names = Names::default();
+    let sources = read_scripts(options, target.engine, &**terminal)?;
+    let scripts = parse_scripts(&sources, target.engine, &mut names, &**terminal)?;
+    let has_builtin = options.scripts.iter().any(|(source, _)| matches!(source, Source::Builtin(_)));
+    let seed = match options.seed {
+        Seed::Any => RandomState::new().build_hasher().finish(),
+        Seed::Given(seed) => {
+            terminal.note(&format!("setting random seed to {seed}"));
+            seed
+        }
+    };
+    let mut connection = block_on(Connection::connect(target, &Io::Blocking)).map_err(|failure| {
+        terminal.error(&failure::connecting(&failure, target));
+        terminal.error("could not create connection for setup");
+        Impossible
+    })?;
+    terminal.result(&format!("{}\n", help::banner()));
+    let (scale, partitions) = if has_builtin {
+        let scale = setup::scale(&mut connection, &target.database, &**terminal)?;
+        if options.scale.is_some_and(|given| u64::from(given) != scale) {
+            let message = format!("scale option ignored, using count from pgbench_branches table ({scale})");
+            terminal.warning(&message);
+        }
+        (scale, setup::partitions(&mut connection, target.engine))
+    } else {
+        (options.scale.map_or(1, u64::from), None)
+    };
+    if !options.skips_vacuum && (has_builtin || target.engine == Engine::Postgres) {
+        setup::vacuum(&mut connection, target.engine, options.vacuums_all, &**terminal);
+    }
+    let server_version = connection.server_version().to_owned();
+    block_on(connection.close());
+
+    let style = Style::from(options);
+    let log = options.log.as_ref().map(|log| LogFiles::create(log, style, options.jobs)).transpose();
+    let log = log.map_err(|(name, error)| {
+        terminal.error(&format!("could not open logfile \"{name}\": {error}"));
+        Impossible
+    })?;
+    let beginnings = shared::beginnings(options, seed, scale, &mut names);
+    let (kinds, kind_of) = shared::kinds(&scripts);
+    let shared = Arc::new(Shared {
+        weights: scripts.iter().map(|script| u64::from(script.weight)).sum(),
+        names,
+        engine: target.engine,
+        query_mode: target.query_mode,
+        style,
+        sampling: options.log.as_ref().and_then(|log| log.sampling),
+        tells_errors: options.tells_errors,
+        exits_on_abort: options.exits_on_abort,
+        log,
+        terminal: Arc::clone(terminal),
+        tallies: beginnings.iter().map(|_| Mutex::default()).collect(),
+        beginnings,
+        books: Mutex::new(Books::new(&scripts)),
+        kinds,
+        kind_of,
+        scripts,
+    });
+    Ok(Prepared { shared, seed, scale, partitions, server_version, sources })
+}
+
+/// Name, weight and text of each script.
+fn read_scripts(
+    options: &Run,
+    engine: Engine,
+    terminal: &dyn Terminal,
+) -> Result<Vec<(String, u32, String)>> {
+    let read = |(source, weight): &(Source, u32)| match source {
+        Source::Builtin(name) => {
+            let found = builtin::find(name).expect("options name scripts that are there");
+            Ok((found.title.to_owned(), *weight, found.text(engine)))
+        }
+        Source::File(path) => {
+            let read = if path == Path::new("-") {
+                std::io::read_to_string(std::io::stdin())
+            } else {
+                std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+            };
+            match read {
+                Ok(text) => Ok((path.display().to_string(), *weight, text)),
+                Err(error) => {
+                    let reason = reason(&error);
+                    terminal.error(&format!("could not open file \"{}\": {reason}", path.display()));
+                    Err(Impossible)
+                }
+            }
+        }
+    };
+    options.scripts.iter().map(read).collect()
+}
+
+/// A system error without Rust's number behind it.
+fn reason(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+fn parse_scripts(
+    sources: &[(String, u32, String)],
+    engine: Engine,
+    names: &mut Names,
+    terminal: &dyn Terminal,
+) -> Result<Vec<Script>> {
+    let quoting = match engine {
+        Engine::Mysql => Quoting::Mysql,
+        Engine::Sqlite => Quoting::Sqlite,
+        Engine::Postgres | Engine::Null => Quoting::Postgres,
+    };
+    let parse = |(name, weight, text): &(String, u32, String)| {
+        script::parse(name, text, *weight, quoting, names).map_err(|error| {
+            terminal.error(&error.to_string());
+            Impossible
+        })
+    };
+    sources.iter().map(parse).collect()
+}
+
+/// Hands the start on to the progress thread, and everything to the results folder.
+struct Listeners {
+    progress: Option<ProgressThread>,
+    results: Option<Results>,
+}
+
+impl Listener for Listeners {
+    fn event(&mut self, event: &Event) {
+        if let (Event::PhaseStarted { phase: Phase::Measure, .. }, Some(progress)) = (event, &self.progress) {
+            progress.begin();
+        }
+        if let Some(results) = &mut self.results {
+            results.event(event);
+        }
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        if let Some(results) = &mut self.results {
+            results.interval(interval);
+        }
+    }
+}
+
+fn load_plan(options: &Run) -> LoadPlan {
+    let stop = match options.length {
+        Length::Transactions(each) => StopRule::TransactionsPerClient(each),
+        Length::Seconds(seconds) => StopRule::Duration(Nanos(seconds.saturating_mul(1_000_000_000))),
+    };
+    LoadPlan {
+        grace: FOREVER,
+        time_limit: FOREVER,
+        workers: Some(options.jobs),
+        attempts_max: 1,
+        rate: options.rate,
+        ..LoadPlan::new(stop)
+    }
+}
+
+fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &AtomicUsize) -> Result<u8> {
+    let shared = &prepared.shared;
+    let terminal = &*shared.terminal;
+    let load = load_plan(options);
+    let subject = Subject {
+        run: options,
+        load: &load,
+        seed: prepared.seed,
+        target,
+        version: &prepared.server_version,
+        scripts: &prepared.sources,
+    };
+    let results = options.results.as_deref().map(|root| Results::create(root, &subject)).transpose();
+    let results = results.map_err(|error| {
+        terminal.error(&error.to_string());
+        Impossible
+    })?;
+    let progress = options.progress.map(|seconds| {
+        ProgressThread::start(shared, seconds, options.has_progress_timestamp).map_err(|error| {
+            terminal.error(&format!("could not start the thread that reports progress: {error}"));
+            Impossible
+        })
+    });
+    let mut listeners = Listeners { progress: progress.transpose()?, results };
+    let input = LoadInput {
+        shares_machine: is_local(target),
+        ..LoadInput::new(TRIAL, options.clients, &load, prepared.seed, interrupts)
+    };
+    let measured =
+        run_load(Scripts(Arc::clone(shared)), std::slice::from_ref(target), &input, &mut listeners);
+    // The last line of progress comes before the report.
+    drop(listeners.progress.take());
+    let aborted = shared::lock(&shared.books).aborted;
+    let is_interrupted = interrupts.load(Ordering::Relaxed) > 0;
+    if let Some(results) = listeners.results.take() {
+        let outcome = measured.as_ref().map_err(ToString::to_string);
+        if let Err(error) = results.finish(outcome, aborted, is_interrupted) {
+            terminal.error(&error.to_string());
+            return Err(Impossible);
+        }
+    }
+    let record = measured.map_err(|error| {
+        match &error {
+            TrialError::Ramp(failure) => {
+                terminal.error(&failure::connecting(failure, target));
+                terminal.error("could not create connection for client");
+            }
+            other => terminal.error(&other.to_string()),
+        }
+        Impossible
+    })?;
+    let written = shared.log.as_ref().map_or(Ok(()), LogFiles::finish);
+    if let Err((name, error)) = written {
+        terminal.error(&format!("could not write to logfile \"{name}\": {error}"));
+    }
+    terminal.result(&render(&summary(prepared, options, &record)));
+    if let Some(reason) = &record.stopped {
+        terminal.note(&format!("the run ended early: {reason}"));
+    }
+    if aborted > 0 || is_interrupted {
+        terminal.error("Run was aborted; the above results are incomplete.");
+        return Ok(exit_code::INCOMPLETE);
+    }
+    Ok(exit_code::OK)
+}
+
+/// True when the server runs on this machine, as far as the address tells.
+fn is_local(target: &Target) -> bool {
+    use dyno_model::target::Endpoint;
+    match &target.endpoint {
+        Endpoint::Tcp { host, .. } => matches!(host.as_str(), "localhost" | "127.0.0.1" | "::1"),
+        Endpoint::Unix(_) | Endpoint::File(_) | Endpoint::InProcess => true,
+    }
+}
+
+fn summary(prepared: &Prepared, options: &Run, record: &LoadRecord) -> Summary {
+    let shared = &prepared.shared;
+    let books = shared::lock(&shared.books);
+    let total = shared.tally();
+    let books_of = |(index, script): (usize, &Script)| ScriptBooks {
+        name: script.name.clone(),
+        weight: script.weight,
+        tally: if shared.scripts.len() > 1 { books.tallies[index] } else { total },
+        commands: script
+            .commands
+            .iter()
+            .zip(&books.commands[index])
+            .map(|(command, tally)| (command.line.clone(), *tally))
+            .collect(),
+    };
+    Summary {
+        style: shared.style,
+        query_mode: options.query_mode,
+        scale: prepared.scale,
+        partitions: prepared.partitions,
+        clients: options.clients,
+        threads: options.jobs,
+        scripts: shared.scripts.iter().enumerate().map(books_of).collect(),
+        total,
+        duration: client::micros(record.elapsed.0),
+        connecting: if options.connects_each_time {
+            books.connecting
+        } else {
+            client::micros(record.connecting.0)
+        },
+    }
+}

@@ -1,0 +1,86 @@
+//! Lines of progress while a run goes on, by a thread that only looks.
+
+use super::log_files::unix_time;
+use super::shared::Shared;
+use crate::report::progress::{Stamp, line};
+use crate::statistics::Tally;
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The thread that writes lines of progress; dropping it ends it.
+pub(super) struct ProgressThread {
+    state: Arc<(Mutex<State>, Condvar)>,
+    thread: Option<JoinHandle<()>>,
+}
+
+#[derive(Default)]
+struct State {
+    /// When the clients started.
+    began: Option<Instant>,
+    is_over: bool,
+}
+
+impl ProgressThread {
+    /// Writes a line every so many seconds from [`Self::begin`] on.
+    pub(super) fn start(shared: &Arc<Shared>, seconds: u64, is_unix_time: bool) -> std::io::Result<Self> {
+        let state = Arc::new((Mutex::new(State::default()), Condvar::new()));
+        let (shared, told) = (Arc::clone(shared), Arc::clone(&state));
+        let thread = std::thread::Builder::new()
+            .name("dyno-progress".to_owned())
+            .spawn(move || write_lines(&shared, &told, Duration::from_secs(seconds), is_unix_time))?;
+        Ok(Self { state, thread: Some(thread) })
+    }
+
+    /// The clients have started.
+    pub(super) fn begin(&self) {
+        self.change(|state| state.began = Some(Instant::now()));
+    }
+
+    fn change(&self, change: impl FnOnce(&mut State)) {
+        change(&mut self.state.0.lock().unwrap_or_else(PoisonError::into_inner));
+        self.state.1.notify_all();
+    }
+}
+
+impl Drop for ProgressThread {
+    fn drop(&mut self) {
+        self.change(|state| state.is_over = true);
+        // It writes one line at most before it ends.
+        let _ = self.thread.take().map(JoinHandle::join);
+    }
+}
+
+fn write_lines(shared: &Shared, state: &(Mutex<State>, Condvar), every: Duration, is_unix_time: bool) {
+    let lock = || state.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let waiting = state.1.wait_while(lock(), |state| state.began.is_none() && !state.is_over);
+    let Some(began) = waiting.unwrap_or_else(PoisonError::into_inner).began else { return };
+    let (mut last, mut before) = (began, Tally::default());
+    let mut due = began + every;
+    loop {
+        let left = due.saturating_duration_since(Instant::now());
+        let waited = state.1.wait_timeout_while(lock(), left, |state| !state.is_over);
+        let is_over = waited.unwrap_or_else(PoisonError::into_inner).0.is_over;
+        let now = Instant::now();
+        // A run that lasts as long as its last line is due has that line too.
+        if now < due && is_over {
+            return;
+        }
+        let tally = shared.tally();
+        let stamp = if is_unix_time {
+            Stamp::Unix(unix_time() as f64 / 1_000_000.0)
+        } else {
+            Stamp::Elapsed(now.duration_since(began).as_secs_f64())
+        };
+        let seconds = now.duration_since(last).as_secs_f64();
+        shared.terminal.message(&line(&shared.style, stamp, seconds, &before, &tally));
+        if is_over {
+            return;
+        }
+        (last, before) = (now, tally);
+        // Lines that were missed are not made up for.
+        while due <= now {
+            due += every;
+        }
+    }
+}

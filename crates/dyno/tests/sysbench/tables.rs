@@ -1,0 +1,246 @@
+//! The bundled scripts: tables of one program are the other's too, and every script does the same to the server, whether it
+//! is sysbench's own, ours in sysbench, ours run by dyno's native workloads or ours run by dyno as Lua.
+
+use crate::comparison::{counted, lines_that_differ};
+use crate::mask;
+use crate::program::{Ended, Program};
+use crate::server::{self, Server};
+use dyno_model::plan::ServerKind;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Ways to run a bundled script.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Way {
+    /// sysbench with its own scripts: what the others must equal.
+    Sysbench,
+    /// sysbench with our scripts.
+    OursInSysbench,
+    /// dyno by the script's name: the native workload.
+    Native,
+    /// dyno with our script as a file: Lua.
+    Lua,
+}
+
+const OTHERS: [Way; 3] = [Way::OursInSysbench, Way::Native, Way::Lua];
+
+/// Every bundled script with options under which each thread does the same in any order.
+const SCRIPTS: [(&str, &[&str]); 13] = [
+    ("oltp_read_write", &["--tables=2"]),
+    (
+        "oltp_read_write",
+        &["--tables=2", "--skip-trx=on", "--range-selects=off", "--index-updates=3", "--delete-inserts=2"],
+    ),
+    ("oltp_read_write", &["--tables=2", "--db-ps-mode=disable"]),
+    ("oltp_read_only", &["--tables=2", "--point-selects=3", "--simple-ranges=2", "--range-size=7"]),
+    ("oltp_write_only", &["--tables=2", "--non-index-updates=2"]),
+    ("oltp_point_select", &["--tables=2", "--point-selects=5"]),
+    ("oltp_update_index", &["--tables=2"]),
+    ("oltp_update_non_index", &["--tables=2", "--non-index-updates=2"]),
+    ("oltp_delete", &["--tables=2", "--table-size=1"]),
+    ("oltp_insert", &["--tables=2"]),
+    ("select_random_points", &["--tables=1", "--random-points=4"]),
+    ("select_random_ranges", &["--tables=1", "--number-of-ranges=3", "--delta=2"]),
+    ("bulk_insert", &[]),
+];
+
+impl Way {
+    fn program(self) -> Program {
+        match self {
+            Self::Sysbench | Self::OursInSysbench => Program::Sysbench,
+            Self::Native | Self::Lua => Program::Dyno,
+        }
+    }
+
+    /// Runs a bundled script on a server.
+    fn run(self, server: &Server, script: &str, arguments: &[&str]) -> Ended {
+        let folder = TempDir::new().expect("a temporary folder can be made");
+        let path = match self {
+            Self::Sysbench | Self::Native => script.to_owned(),
+            Self::OursInSysbench | Self::Lua => {
+                copy_scripts(folder.path());
+                format!("./{script}.lua")
+            }
+        };
+        let driver = format!("--db-driver={}", server::driver(server.kind()));
+        let connection = server::options(server.kind()).expect("the server runs");
+        let mut all: Vec<&str> = connection.iter().map(String::as_str).collect();
+        all.extend([driver.as_str(), path.as_str()]);
+        all.extend(arguments);
+        self.program().run(folder.path(), &all, b"")
+    }
+
+    fn succeed(self, server: &Server, script: &str, arguments: &[&str]) -> Ended {
+        let ended = self.run(server, script, arguments);
+        assert_eq!(ended.status, "0", "{self:?} {script} {arguments:?} on {}\n{ended}", server.kind().name());
+        ended
+    }
+}
+
+fn copy_scripts(folder: &Path) {
+    let scripts = Path::new(env!("CARGO_MANIFEST_DIR")).join("../dyno-lua/lua/bundled");
+    for entry in std::fs::read_dir(scripts).expect("the bundled scripts are there") {
+        let path = entry.expect("an entry").path();
+        std::fs::copy(&path, folder.join(path.file_name().expect("a file has a name")))
+            .expect("files can be copied");
+    }
+}
+
+/// Runs a check on each server in turn.
+fn on_each_server(check: impl Fn(&Server)) {
+    for kind in crate::script::SERVERS {
+        let Some(server) = server::take(kind) else { return };
+        check(&server);
+    }
+}
+
+const SIZE: [&str; 2] = ["--tables=2", "--table-size=300"];
+
+#[test]
+fn prepared_tables_have_the_same_definition_and_data_of_the_same_shape() {
+    on_each_server(|server| {
+        for options in [&[][..], &["--auto-inc=off"], &["--create-secondary=off"], &["--threads=3"]] {
+            let prepare = [&SIZE[..], options, &["prepare"]].concat();
+            let mut expected = None;
+            for way in [&[Way::Sysbench], &OTHERS[..]].concat() {
+                if !way.program().is_available() {
+                    continue;
+                }
+                server.clear();
+                let output = way.succeed(server, "oltp_read_write", &prepare).stdout;
+                let mut lines: Vec<&str> = output.lines().skip_while(|line| !line.contains('\'')).collect();
+                lines.sort_unstable();
+                let observed = format!("{}\n{}", lines.join("\n"), server.tables(true));
+                assert_shape(server, way);
+                let expected = expected.get_or_insert_with(|| observed.clone());
+                assert_eq!(
+                    *expected,
+                    observed,
+                    "{way:?} {options:?}\n{}",
+                    lines_that_differ(expected, &observed)
+                );
+            }
+        }
+    });
+}
+
+/// Ids without gaps, `k` within the table, and the documented pattern of `c` and `pad`.
+fn assert_shape(server: &Server, way: Way) {
+    let matches = if server.kind() == ServerKind::Postgres { "~" } else { "REGEXP" };
+    let group = "[0-9]{11}";
+    let (c, pad) = (vec![group; 10].join("-"), vec![group; 5].join("-"));
+    for table in ["sbtest1", "sbtest2"] {
+        let odd = server.query(&format!(
+            "SELECT COUNT(*) FROM {table} WHERE NOT (k BETWEEN 1 AND 300 AND id BETWEEN 1 AND 300 \
+             AND RTRIM(c) {matches} '^{c}$' AND RTRIM(pad) {matches} '^{pad}$')"
+        ));
+        assert_eq!(odd.first(), Some("0"), "{way:?} on {}", server.kind().name());
+        let different = server.query(&format!("SELECT COUNT(DISTINCT c), COUNT(DISTINCT id) FROM {table}"));
+        assert_eq!(different.0[0], [Some("300".to_owned()), Some("300".to_owned())], "{way:?}");
+    }
+}
+
+#[test]
+fn every_bundled_script_does_the_same_to_the_server_however_it_is_run() {
+    on_each_server(|server| {
+        for (script, options) in SCRIPTS {
+            let mut expected: Option<String> = None;
+            for way in [&[Way::Sysbench], &OTHERS[..]].concat() {
+                if !way.program().is_available() {
+                    continue;
+                }
+                let observed = observe(server, way, script, options);
+                let expected = expected.get_or_insert_with(|| observed.clone());
+                assert_eq!(
+                    *expected,
+                    observed,
+                    "{way:?} {script} {options:?} on {}\n{}",
+                    server.kind().name(),
+                    lines_that_differ(expected, &observed)
+                );
+            }
+        }
+    });
+}
+
+/// The report of a run and what the server counted meanwhile.
+fn observe(server: &Server, way: Way, script: &str, options: &[&str]) -> String {
+    server.clear();
+    way.succeed(server, script, &[&SIZE[..], options, &["--table-size=300", "prepare"]].concat());
+    let before = server.counters();
+    let run = ["--events=12", "--threads=1", "--rand-seed=4", "run"];
+    let ended = way.succeed(server, script, &[&SIZE[..], options, &run].concat());
+    let counters = counted(&before, &server.counters());
+    let cleaned = way.succeed(server, script, &[options, &["cleanup"]].concat());
+    assert_eq!(server.tables(true), "", "{way:?} {script}: cleanup drops all tables");
+    format!("{}\n{counters}{}", mask::lines(&ended.stdout), mask::lines(&cleaned.stdout))
+}
+
+#[test]
+fn tables_of_one_program_are_run_and_dropped_by_the_other() {
+    if !Program::Sysbench.is_available() || !Program::Dyno.is_available() {
+        return;
+    }
+    let workloads = ["oltp_read_write", "oltp_delete", "oltp_insert", "select_random_points"];
+    on_each_server(|server| {
+        for (makes, runs) in [
+            (Way::Sysbench, Way::Native),
+            (Way::Sysbench, Way::Lua),
+            (Way::Native, Way::Sysbench),
+            (Way::Lua, Way::Sysbench),
+            (Way::Native, Way::Lua),
+            (Way::Lua, Way::Native),
+        ] {
+            server.clear();
+            makes.succeed(server, "oltp_read_write", &[&SIZE[..], &["prepare"]].concat());
+            for script in workloads {
+                let run = ["--tables=2", "--table-size=300", "--events=20", "--threads=2", "run"];
+                let ended = runs.succeed(server, script, &run);
+                assert!(
+                    ended.stdout.contains("transactions:                        20 "),
+                    "{runs:?} {script}\n{ended}"
+                );
+            }
+            runs.succeed(server, "oltp_read_write", &["--tables=2", "cleanup"]);
+            assert_eq!(server.tables(true), "", "{makes:?} made them, {runs:?} dropped them");
+        }
+    });
+}
+
+#[test]
+fn prewarming_is_for_mysql() {
+    on_each_server(|server| {
+        for way in [&[Way::Sysbench], &OTHERS[..]].concat() {
+            if !way.program().is_available() {
+                continue;
+            }
+            server.clear();
+            way.succeed(server, "oltp_read_only", &[&SIZE[..], &["prepare"]].concat());
+            let ended = way.run(server, "oltp_read_only", &[&SIZE[..], &["prewarm"]].concat());
+            if server.kind() == ServerKind::Postgres {
+                assert_eq!(ended.status, "1", "{way:?}\n{ended}");
+                assert!(ended.stdout.contains("prewarm is currently MySQL only"), "{way:?}\n{ended}");
+            } else {
+                assert_eq!(ended.status, "0", "{way:?}\n{ended}");
+                let expected = "Prewarming table sbtest1\nPrewarming table sbtest2\n";
+                assert!(ended.stdout.ends_with(expected), "{way:?}\n{ended}");
+            }
+        }
+    });
+}
+
+#[test]
+fn a_file_in_the_current_folder_wins_over_the_bundled_module() {
+    let script = "require('oltp_common')\nprint(from_here)\nfunction event() end\n";
+    for program in [Program::Sysbench, Program::Dyno] {
+        if !program.is_available() {
+            continue;
+        }
+        let folder = TempDir::new().expect("a temporary folder can be made");
+        std::fs::write(folder.path().join("mine.lua"), script).expect("a file can be written");
+        std::fs::write(folder.path().join("oltp_common.lua"), "from_here = 'my own module'\n")
+            .expect("a file can be written");
+        let ended = program.run(folder.path(), &["mine.lua"], b"");
+        assert!(ended.stdout.contains("my own module"), "{program:?}\n{ended}");
+    }
+}
