@@ -68,7 +68,8 @@ pub trait Driver: Sized {
     /// Says good-bye where the protocol has a word for it. Dropping a connection without it is a broken connection to the server.
     async fn close(&mut self);
 
-    /// For drivers whose calls block inside this process: something another thread can call to end the statement in progress.
+    /// For connections that block: something another thread can call to end the statement in progress. SQLite's connections survive it,
+    /// those to servers are broken by it.
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
         None
     }

@@ -10,7 +10,8 @@ use crate::session::{Session, SessionPlan};
 use crate::window::{Admission, Window};
 use crate::workload::{ClientId, Verdict, Workload};
 use dyno_drivers::Io;
-use dyno_model::failure::{OperationFailure, Remedy};
+use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
+use dyno_model::retry::RetryPolicy;
 use dyno_model::target::Target;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -31,6 +32,7 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) id: ClientId,
     pub(crate) seed: u64,
     pub(crate) attempts_max: u32,
+    pub(crate) retry: Arc<RetryPolicy>,
     pub(crate) workload: Arc<W>,
     pub(crate) target: Arc<Target>,
     pub(crate) session_plan: Arc<SessionPlan>,
@@ -51,8 +53,8 @@ enum Loss {
     Cut,
     /// Counted as failed; the client ends, the others go on.
     Ended,
-    /// The client cannot go on.
-    GaveUp(OperationFailure),
+    /// The client cannot go on after this failure of a statement of this kind.
+    GaveUp(OperationFailure, &'static str),
 }
 
 impl<W: Workload> Client<W> {
@@ -65,6 +67,7 @@ impl<W: Workload> Client<W> {
     /// Runs transactions until the window admits no more.
     pub(crate) async fn run(self, mut session: Session) {
         let mut state = self.workload.client(self.id);
+        let every = self.workload.reconnect_every();
         let mut counted = 0;
         for sequence in 0.. {
             if self.window.is_spent(counted) {
@@ -86,19 +89,23 @@ impl<W: Workload> Client<W> {
                 recorder.started(is_counted);
                 recorder.occupied(occupied);
             });
-            let outcome = self.transaction(&mut session, &mut state, sequence, is_counted).await;
-            match outcome {
-                Ok(()) => {
-                    let end = session.last_end();
-                    self.recorder.note(|recorder| recorder.committed(start, end, is_counted));
-                    if is_counted {
-                        self.shares.record(self.id.0, end.saturating_sub(start));
-                    }
+            let mut outcome = self.transaction(&mut session, &mut state, sequence, is_counted).await;
+            if outcome.is_ok() {
+                if every > 0 && (sequence + 1) % every == 0 {
+                    outcome = self.renew(&mut session, is_counted).await;
                 }
-                Err(Loss::Failed | Loss::Ended) => {}
+                // A transaction without statements ends when it is done.
+                let end = if session.last_end() == begun { self.window.now() } else { session.last_end() };
+                self.recorder.note(|recorder| recorder.committed(start, end, is_counted));
+                if is_counted {
+                    self.shares.record(self.id.0, end.saturating_sub(start));
+                }
+            }
+            match outcome {
+                Ok(()) | Err(Loss::Failed | Loss::Ended) => {}
                 Err(Loss::Cut) => return,
-                Err(Loss::GaveUp(failure)) => {
-                    self.give_up(failure, session.last_kind());
+                Err(Loss::GaveUp(failure, statement)) => {
+                    self.give_up(failure, statement);
                     return;
                 }
             }
@@ -108,7 +115,19 @@ impl<W: Workload> Client<W> {
                 break;
             }
         }
+        match self.workload.finish(&mut state, &mut session).await {
+            Err(failure) if !self.window.is_cut(self.window.now()) => {
+                self.give_up(failure, session.last_kind());
+            }
+            _ => session.close().await,
+        }
+    }
+
+    /// A new connection in the place of one that is well, because the workload asks for it.
+    async fn renew(&self, session: &mut Session, is_counted: bool) -> Result<(), Loss> {
         session.close().await;
+        let reason = OperationFailure::new(FailureKind::ConnectionLost, "closed to connect anew");
+        self.reconnect(session, is_counted, reason).await
     }
 
     /// When the next transaction's time begins: in a closed loop now, in an open loop when it was due, for which the client waits.
@@ -147,6 +166,10 @@ impl<W: Workload> Client<W> {
             let Err(failure) = self.workload.transaction(state, sequence, session, &mut random).await else {
                 return Ok(());
             };
+            if self.window.is_cut(self.window.now()) {
+                return Err(Loss::Cut);
+            }
+            let statement = session.last_kind();
             match self.workload.verdict(state, &failure) {
                 Verdict::Policy => {}
                 Verdict::GoesOn => return self.fail(&failure, false, is_counted),
@@ -156,12 +179,14 @@ impl<W: Workload> Client<W> {
                 }
                 Verdict::EndsRun => {
                     let _ = self.fail(&failure, false, is_counted);
-                    return Err(Loss::GaveUp(failure));
+                    return Err(Loss::GaveUp(failure, statement));
                 }
             }
-            let is_in_doubt = failure.kind.remedy() == Remedy::Reconnect && session.is_in_doubt();
+            let remedy = self.retry.remedy(&failure);
+            // A list of errors to retry asks for no exceptions.
+            let is_in_doubt = remedy == Remedy::Reconnect && session.is_in_doubt() && self.retry.is_default();
             let is_last = attempt >= self.attempts_max;
-            match failure.kind.remedy() {
+            match remedy {
                 Remedy::RetryTransaction => {
                     if let Err(broken) = session.roll_back().await {
                         self.reconnect(session, is_counted, broken).await?;
@@ -189,7 +214,7 @@ impl<W: Workload> Client<W> {
                 Remedy::Abort => {
                     let _ = session.roll_back().await;
                     let _ = self.fail(&failure, false, is_counted);
-                    return Err(Loss::GaveUp(failure));
+                    return Err(Loss::GaveUp(failure, statement));
                 }
             }
             if self.window.is_cut(self.window.now()) {
@@ -225,6 +250,8 @@ impl<W: Workload> Client<W> {
         cause: OperationFailure,
     ) -> Result<(), Loss> {
         let since = self.window.now();
+        // Whoever lists a broken connection among the errors to retry wants it back, however long that takes.
+        let limit = if self.retry.is_default() { RECONNECT_LIMIT } else { u64::MAX };
         let mut pause = RECONNECT_PAUSE_FIRST;
         let mut failure = cause;
         loop {
@@ -232,8 +259,8 @@ impl<W: Workload> Client<W> {
             if self.window.is_cut(now) {
                 return Err(Loss::Cut);
             }
-            if now - since > RECONNECT_LIMIT || failure.kind.remedy() == Remedy::Abort {
-                return Err(Loss::GaveUp(failure));
+            if now - since > limit || failure.kind.remedy() == Remedy::Abort {
+                return Err(Loss::GaveUp(failure, session.last_kind()));
             }
             match self.connect().await {
                 Ok(mut fresh) => {

@@ -136,7 +136,8 @@ pub fn run_trial<W: Workload>(
         is_dead: input.is_dead,
         ..LoadInput::new(id, input.clients, input.load, input.seed, input.interrupts)
     };
-    let native = Arc::new(NativeClients::new(Arc::clone(&workload), std::slice::from_ref(&input.target)));
+    let native =
+        Arc::new(NativeClients::new(Arc::clone(&workload), std::slice::from_ref(&input.target), input.load));
     let mut crew = Crew::new(native.kinds(), Ending::Await, &load);
     hire_native(&mut crew, &native, &load)?;
     crew.await_ready(None, &load, listener)?;

@@ -13,6 +13,8 @@ use crate::window::Window;
 use crate::workload::{ClientId, Workload};
 use dyno_drivers::transport::Reactor;
 use dyno_drivers::{Executor, Io, block_on};
+use dyno_model::plan::LoadPlan;
+use dyno_model::retry::RetryPolicy;
 use dyno_model::target::{Engine, Target};
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
@@ -37,16 +39,18 @@ const PULSE: Duration = Duration::from_millis(100);
 /// What all clients of a native workload have in common.
 pub(crate) struct NativeClients<W: Workload> {
     workload: Arc<W>,
+    retry: Arc<RetryPolicy>,
     /// Clients are dealt out to them in turn.
     targets: Vec<Arc<Target>>,
     session_plan: Arc<SessionPlan>,
 }
 
 impl<W: Workload> NativeClients<W> {
-    pub(crate) fn new(workload: Arc<W>, targets: &[Target]) -> Self {
+    pub(crate) fn new(workload: Arc<W>, targets: &[Target], load: &LoadPlan) -> Self {
         assert!(!targets.is_empty(), "clients need somewhere to connect");
         let session_plan = Arc::new(session_plan(&*workload));
-        Self { workload, targets: targets.iter().cloned().map(Arc::new).collect(), session_plan }
+        let retry = Arc::new(load.retry.clone());
+        Self { workload, retry, targets: targets.iter().cloned().map(Arc::new).collect(), session_plan }
     }
 
     /// Names of the kinds of statements, control statements included.
@@ -138,6 +142,7 @@ impl<W: Workload> Assignment<W> {
             id,
             seed: self.seed,
             attempts_max: self.attempts_max,
+            retry: Arc::clone(&self.native.retry),
             workload: Arc::clone(&self.native.workload),
             target: Arc::clone(self.native.target(id)),
             session_plan: Arc::clone(&self.native.session_plan),

@@ -25,6 +25,7 @@ pub mod latency;
 pub mod ledger;
 pub mod plan;
 pub mod record;
+pub mod retry;
 pub mod secret;
 pub mod spec;
 pub mod target;

@@ -1,6 +1,7 @@
 //! The plan: an experiment with every default explicit and its trials in run order. Stored as `plan.json`.
 
 use crate::catalog::WorkloadOptions;
+use crate::retry::RetryPolicy;
 use crate::target::{Endpoint, Engine, QueryMode, Tls};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
@@ -226,6 +227,9 @@ pub struct LoadPlan {
     /// closed loop, in which every client begins its next transaction when the last is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
+    /// Which failures are retried.
+    #[serde(default, skip_serializing_if = "RetryPolicy::is_default")]
+    pub retry: RetryPolicy,
 }
 
 impl LoadPlan {
@@ -241,6 +245,7 @@ impl LoadPlan {
             workers: None,
             attempts_max: 10,
             rate: None,
+            retry: RetryPolicy::Kind,
         }
     }
 }

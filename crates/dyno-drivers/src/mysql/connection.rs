@@ -134,6 +134,10 @@ impl Driver for Connection {
             self.state = State::InFlight;
         }
     }
+
+    fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
+        self.stream.interrupter()
+    }
 }
 
 impl Connection {

@@ -492,4 +492,8 @@ impl Driver for Connection {
         }
         self.state = State::Lost;
     }
+
+    fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
+        self.stream.interrupter()
+    }
 }

@@ -9,7 +9,7 @@ use rustls_pki_types::ServerName;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::future::poll_fn;
 use std::io::{self, Read, Write};
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{Shutdown, SocketAddr, ToSocketAddrs};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +20,8 @@ use std::time::{Duration, Instant};
 pub struct Stream {
     // Dropped before the socket, so that the reactor is told while the descriptor is still ours.
     waiting: Waiting,
-    socket: Socket,
+    /// Shared with interrupters only.
+    socket: Arc<Socket>,
     tls: Option<Box<Encryption>>,
     deadline: Option<Instant>,
 }
@@ -132,7 +133,7 @@ impl Stream {
                 Waiting::Reactor(registration)
             }
         };
-        Ok(Self { waiting, socket, tls: None, deadline: None })
+        Ok(Self { waiting, socket: Arc::new(socket), tls: None, deadline: None })
     }
 
     /// From now on the connection is encrypted: performs the handshake.
@@ -172,6 +173,20 @@ impl Stream {
     #[must_use]
     pub fn is_encrypted(&self) -> bool {
         self.tls.is_some()
+    }
+
+    /// For a socket that blocks: something another thread can call to break the connection, so that a read or write in progress
+    /// ends. It does not keep the connection open.
+    #[must_use]
+    pub fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
+        let Waiting::Blocking = self.waiting else { return None };
+        let socket = Arc::downgrade(&self.socket);
+        Some(Box::new(move || {
+            if let Some(socket) = socket.upgrade() {
+                // A connection that is broken already needs no more.
+                let _ = socket.shutdown(Shutdown::Both);
+            }
+        }))
     }
 
     /// The socket is used by another task from now on.
@@ -265,7 +280,7 @@ impl Stream {
                 return self.pend(registration, &mut is_armed);
             }
             loop {
-                match (&self.socket).read(buffer) {
+                match (&*self.socket).read(buffer) {
                     Ok(count) => {
                         // A short read has emptied the socket: the next one would find nothing and is not tried.
                         if let Waiting::Reactor(registration) = &self.waiting
@@ -296,7 +311,7 @@ impl Stream {
         poll_fn(|_| {
             self.before_blocking()?;
             while sent < bytes.len() {
-                match (&self.socket).write(&bytes[sent..]) {
+                match (&*self.socket).write(&bytes[sent..]) {
                     Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                     Ok(count) => sent += count,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}

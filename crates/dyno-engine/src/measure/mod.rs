@@ -206,7 +206,7 @@ pub fn run_load<W: Workload>(
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
-    let native = Arc::new(NativeClients::new(Arc::new(workload), targets));
+    let native = Arc::new(NativeClients::new(Arc::new(workload), targets, input.load));
     let kinds = native.kinds().to_vec();
     measure_alone(&kinds, Ending::LeaveBehind, None, input, listener, |crew| {
         hire_native(crew, &native, input)

@@ -65,6 +65,11 @@ pub trait Workload: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// After so many of its transactions a client connects and prepares anew; 0: never. The time it takes belongs to the transaction.
+    fn reconnect_every(&self) -> u64 {
+        0
+    }
+
     /// How a transaction begins; `None` when every statement commits by itself, so that nothing needs to be prepared for it.
     fn begin(&self) -> Option<&'static str> {
         Some("BEGIN")
@@ -91,6 +96,11 @@ pub trait Workload: Send + Sync + 'static {
     /// What becomes of the client after a transaction that failed. `client` is its state after the failure.
     fn verdict(&self, _client: &Self::Client, _failure: &OperationFailure) -> Verdict {
         Verdict::Policy
+    }
+
+    /// Sends what a client has kept back, after its last transaction. Not called for a client that was cut off or gave up.
+    async fn finish(&self, _client: &mut Self::Client, _session: &mut Session) -> Result<()> {
+        Ok(())
     }
 
     /// Reads what the audit will need.

@@ -6,7 +6,7 @@ use super::sbtest::{
     C_LENGTH, PAD_LENGTH, Sbtest, ascii, distribution_options, flag, grouped_digits, integer, table_options,
 };
 use super::{AuditFacts, ClientId, DataSet, Setting, StatementText, Workload, scalar};
-use crate::random::Random;
+use crate::random::{Random, Stream};
 use crate::session::Session;
 use dyno_drivers::{Connection, Value};
 use dyno_model::audit::AuditCheck;
@@ -183,6 +183,23 @@ pub(super) fn descriptions() -> Vec<WorkloadDescription> {
                     integer("delete_inserts", 0, 1_000_000, 1, "pairs of delete and insert per transaction"),
                 ]);
             }
+            match preset {
+                Preset::UpdateIndex => options.push(integer(
+                    "index_updates",
+                    1,
+                    1_000_000,
+                    1,
+                    "updates of the indexed column per transaction",
+                )),
+                Preset::UpdateNonIndex => options.push(integer(
+                    "non_index_updates",
+                    1,
+                    1_000_000,
+                    1,
+                    "updates of a column without index per transaction",
+                )),
+                _ => {}
+            }
             if preset.is_transactional() {
                 options.push(flag(
                     "skip_trx",
@@ -218,8 +235,8 @@ fn mix(preset: Preset, options: &WorkloadOptions) -> Mix {
     }
     match preset {
         Preset::PointSelect => mix[Kind::PointSelect as usize] = 1,
-        Preset::UpdateIndex => mix[Kind::IndexUpdate as usize] = 1,
-        Preset::UpdateNonIndex => mix[Kind::NonIndexUpdate as usize] = 1,
+        Preset::UpdateIndex => mix[Kind::IndexUpdate as usize] = options.count("index_updates"),
+        Preset::UpdateNonIndex => mix[Kind::NonIndexUpdate as usize] = options.count("non_index_updates"),
         Preset::Insert => mix[Kind::Insert as usize] = 1,
         Preset::Delete => mix[Kind::Delete as usize] = 1,
         Preset::ReadWrite | Preset::ReadOnly | Preset::WriteOnly => {}
@@ -235,6 +252,7 @@ pub struct Oltp {
     first: [usize; KINDS.len()],
     range_size: i64,
     has_transaction: bool,
+    clients: u64,
     data: Sbtest,
     /// Rows the server said it deleted; `oltp_delete` only.
     deleted: AtomicU64,
@@ -246,7 +264,11 @@ impl Oltp {
         let has_transaction = preset.is_transactional() && !options.boolean("skip_trx");
         // Reads and updates leave every row in place; deletes and inserts do only inside a transaction.
         let keeps_rows = mix[Kind::Delete as usize] + mix[Kind::Insert as usize] == 0 || has_transaction;
-        let data = Sbtest::build(options, setting.engine, setting.seed, keeps_rows);
+        let mut data = Sbtest::build(options, setting.engine, setting.seed, keeps_rows);
+        if preset == Preset::Insert && !data.numbers_itself() {
+            // The workload draws its numbers from all there are.
+            data.leave_empty();
+        }
         let mut first = [0; KINDS.len()];
         let mut next = 0;
         for (kind, first) in first.iter_mut().enumerate() {
@@ -256,7 +278,8 @@ impl Oltp {
             }
         }
         let range_size = if preset.reads() { options.integer("range_size") } else { 1 };
-        Self { preset, mix, first, range_size, has_transaction, data, deleted: AtomicU64::new(0) }
+        let clients = u64::from(setting.clients.max(1));
+        Self { preset, mix, first, range_size, has_transaction, clients, data, deleted: AtomicU64::new(0) }
     }
 
     /// Index of the prepared statement of a kind on a table that is drawn now.
@@ -326,6 +349,18 @@ impl Oltp {
         Ok(())
     }
 
+    /// A number that no other transaction of the trial has, from all that fit the column. The next run with another seed draws others,
+    /// so that it may work on the same tables.
+    fn unique_id(&self, client: ClientId, sequence: u64) -> i32 {
+        let index = sequence.wrapping_mul(self.clients).wrapping_add(client.0.into()) as u32;
+        let start = Random::new(self.data.seed, Stream::Data, u64::MAX, 0).next_u64() as u32;
+        // Murmur3's last step (Appleby, public domain) maps 32 bits onto themselves one to one.
+        let mut id = index.wrapping_add(start);
+        id = (id ^ (id >> 16)).wrapping_mul(0x85eb_ca6b);
+        id = (id ^ (id >> 13)).wrapping_mul(0xc2b2_ae35);
+        (id ^ (id >> 16)).cast_signed()
+    }
+
     /// One new row as text, as sysbench sends it.
     async fn insert(
         &self,
@@ -346,8 +381,7 @@ impl Oltp {
             }
             (_, true) => format!("INSERT INTO sbtest{table} (k, c, pad) VALUES ({k}, '{c}', '{pad}')"),
             (_, false) => {
-                // Numbers below 1 are free: client and sequence make each of them once.
-                let id = -(i64::from(client.id.0) + sequence as i64 * i64::from(client.clients));
+                let id = self.unique_id(client.id, sequence);
                 format!("INSERT INTO sbtest{table} (id, k, c, pad) VALUES ({id}, {k}, '{c}', '{pad}')")
             }
         };
@@ -359,7 +393,6 @@ impl Oltp {
 /// State of one client.
 pub struct OltpClient {
     id: ClientId,
-    clients: u32,
 }
 
 impl Workload for Oltp {
@@ -381,6 +414,10 @@ impl Workload for Oltp {
             .collect()
     }
 
+    fn reconnect_every(&self) -> u64 {
+        self.data.reconnect
+    }
+
     fn begin(&self) -> Option<&'static str> {
         self.has_transaction.then_some("BEGIN")
     }
@@ -390,8 +427,7 @@ impl Workload for Oltp {
     }
 
     fn client(&self, id: ClientId) -> OltpClient {
-        // A stride that no number of clients of one machine reaches keeps ids of inserted rows apart.
-        OltpClient { id, clients: 100_000 }
+        OltpClient { id }
     }
 
     async fn transaction(
@@ -475,4 +511,70 @@ async fn row_counts(connection: &mut Connection, tables: u64) -> Result<Vec<u64>
         counts.push(count.unsigned_abs());
     }
     Ok(counts)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_model::catalog::OptionValue;
+    use std::collections::BTreeSet;
+
+    fn oltp(name: &str, engine: Engine, seed: u64, changes: &[(&str, OptionValue)]) -> Oltp {
+        let description =
+            descriptions().into_iter().find(|known| known.name == name).expect("a known preset");
+        let mut options = description.defaults();
+        for (option, value) in changes {
+            options.0.insert((*option).to_owned(), value.clone());
+        }
+        let preset = Preset::from_name(name).expect("a known preset");
+        Oltp::build(preset, &options, Setting { engine, clients: 4, seed })
+    }
+
+    #[test]
+    fn numbers_of_inserted_rows_are_unique_over_clients_and_differ_between_seeds() {
+        let off = [("auto_inc", OptionValue::Boolean(false))];
+        let ids = |seed| -> BTreeSet<i32> {
+            let oltp = oltp("oltp_insert", Engine::Mysql, seed, &off);
+            (0..4)
+                .flat_map(|client| (0..2_000).map(move |sequence| (ClientId(client), sequence)))
+                .map(|(client, sequence)| oltp.unique_id(client, sequence))
+                .collect()
+        };
+        let (first, second) = (ids(1), ids(2));
+        assert_eq!((first.len(), second.len()), (8_000, 8_000));
+        assert!(first.intersection(&second).count() < 100, "runs one after another hardly meet");
+        assert_eq!(oltp("oltp_insert", Engine::Mysql, 1, &off).data.tables()[0].rows, 0);
+    }
+
+    #[test]
+    fn updates_without_transaction_may_be_several() {
+        let oltp = oltp("oltp_update_index", Engine::Mysql, 1, &[("index_updates", OptionValue::Integer(3))]);
+        assert_eq!(oltp.mix[Kind::IndexUpdate as usize], 3);
+        assert_eq!(oltp.mix.iter().sum::<u64>(), 3);
+    }
+
+    #[test]
+    fn an_index_that_is_not_unique_takes_the_place_of_the_primary_key() {
+        let on = [("secondary", OptionValue::Boolean(true))];
+        let table = |engine| oltp("oltp_read_only", engine, 1, &on).data.tables().remove(0);
+        let mysql = table(Engine::Mysql);
+        assert!(
+            mysql.create.contains("KEY xid (id)") && !mysql.create.contains("PRIMARY"),
+            "{}",
+            mysql.create
+        );
+        let postgres = table(Engine::Postgres);
+        assert!(!postgres.create.contains("KEY"), "{}", postgres.create);
+        assert_eq!(postgres.indexes[0], "CREATE INDEX xid_1 ON sbtest1(id)");
+    }
+
+    #[test]
+    fn postgresql_numbers_new_rows_after_those_that_were_loaded() {
+        let table = oltp("oltp_insert", Engine::Postgres, 1, &[]).data.tables().remove(0);
+        assert!(
+            table.create.ends_with("; ALTER SEQUENCE sbtest1_id_seq RESTART WITH 10001"),
+            "{}",
+            table.create
+        );
+    }
 }

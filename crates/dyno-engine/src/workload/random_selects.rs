@@ -93,6 +93,10 @@ impl Workload for RandomSelects {
         vec![StatementText { sql, kind: 0 }]
     }
 
+    fn reconnect_every(&self) -> u64 {
+        self.data.reconnect
+    }
+
     fn begin(&self) -> Option<&'static str> {
         None
     }

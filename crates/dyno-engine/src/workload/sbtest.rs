@@ -22,9 +22,15 @@ pub(super) struct Sbtest {
     pub(super) table_size: u64,
     pub(super) distribution: Distribution,
     pub(super) is_reusable: bool,
-    seed: u64,
+    pub(super) seed: u64,
     auto_inc: bool,
     create_secondary: bool,
+    /// The column `id` has an index that is not unique, and there is no primary key.
+    secondary: bool,
+    /// Rows that are loaded; fewer than `table_size` only where the workload fills the tables itself.
+    rows: u64,
+    /// After so many of its transactions a client connects anew; 0: never.
+    pub(super) reconnect: u64,
     storage_engine: String,
     create_table_options: String,
 }
@@ -36,6 +42,14 @@ pub(super) fn table_options() -> Vec<OptionDescription> {
         integer("table_size", 1, 2_000_000_000, 10_000, "rows per table"),
         flag("auto_inc", true, "id is AUTO_INCREMENT (SERIAL on PostgreSQL)"),
         flag("create_secondary", true, "an index on column k"),
+        flag("secondary", false, "an index that is not unique on column id, instead of the primary key"),
+        integer(
+            "reconnect",
+            0,
+            1_000_000_000,
+            0,
+            "a client connects anew after so many transactions; 0: never",
+        ),
         OptionDescription {
             name: "mysql_storage_engine",
             kind: OptionKind::Text,
@@ -135,16 +149,25 @@ impl Sbtest {
             seed,
             auto_inc: options.boolean("auto_inc"),
             create_secondary: options.boolean("create_secondary"),
+            secondary: options.boolean("secondary"),
+            rows: options.count("table_size"),
+            reconnect: options.count("reconnect"),
             storage_engine: options.text("mysql_storage_engine").to_owned(),
             create_table_options: options.text("create_table_options").to_owned(),
         }
     }
 
-    /// True when the server numbers new rows by itself.
+    /// True when the server numbers new rows by itself. SQLite numbers its primary key only.
     pub(super) fn numbers_itself(&self) -> bool {
-        self.auto_inc
+        self.auto_inc && !(self.secondary && self.engine == Engine::Sqlite)
     }
 
+    /// The tables are made empty.
+    pub(super) fn leave_empty(&mut self) {
+        self.rows = 0;
+    }
+
+    /// Makes the empty table. PostgreSQL's next number comes after the rows that are loaded with theirs.
     fn create(&self, name: &str) -> String {
         let (id, engine) = match (self.engine, self.auto_inc) {
             (Engine::Mysql | Engine::Null, true) => {
@@ -156,13 +179,35 @@ impl Sbtest {
             // INTEGER PRIMARY KEY is the rowid, which numbers itself.
             (Engine::Sqlite, _) => ("INTEGER NOT NULL", String::new()),
         };
+        let key = match (self.secondary, self.engine) {
+            (false, _) => ", PRIMARY KEY (id)",
+            (true, Engine::Mysql | Engine::Null) => ", KEY xid (id)",
+            // These have no word for it; the index is made behind.
+            (true, Engine::Postgres | Engine::Sqlite) => "",
+        };
         let options = &self.create_table_options;
-        format!(
+        let table = format!(
             "CREATE TABLE {name} (id {id}, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
-             pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)){engine} {options}"
-        )
-        .trim_end()
-        .to_owned()
+             pad CHAR(60) DEFAULT '' NOT NULL{key}){engine} {options}"
+        );
+        let table = table.trim_end();
+        match self.engine {
+            Engine::Postgres if self.auto_inc && self.rows > 0 => {
+                format!("{table}; ALTER SEQUENCE {name}_id_seq RESTART WITH {}", self.rows + 1)
+            }
+            _ => table.to_owned(),
+        }
+    }
+
+    fn indexes(&self, number: u64) -> Vec<String> {
+        let mut indexes = Vec::new();
+        if self.secondary && matches!(self.engine, Engine::Postgres | Engine::Sqlite) {
+            indexes.push(format!("CREATE INDEX xid_{number} ON sbtest{number}(id)"));
+        }
+        if self.create_secondary {
+            indexes.push(format!("CREATE INDEX k_{number} ON sbtest{number}(k)"));
+        }
+        indexes
     }
 
     fn storage_clause(&self) -> String {
@@ -177,12 +222,15 @@ impl Sbtest {
 impl DataSet for Sbtest {
     fn fingerprint(&self) -> String {
         format!(
-            "sbtest tables={} table_size={} seed={} auto_inc={} create_secondary={} engine={} options={} {:?}",
+            "sbtest tables={} table_size={} rows={} seed={} auto_inc={} create_secondary={} secondary={} engine={} \
+             options={} {:?}",
             self.tables,
             self.table_size,
+            self.rows,
             self.seed,
             self.auto_inc,
             self.create_secondary,
+            self.secondary,
             self.storage_engine,
             self.create_table_options,
             self.distribution,
@@ -197,13 +245,12 @@ impl DataSet for Sbtest {
         (1..=self.tables)
             .map(|number| {
                 let name = format!("sbtest{number}");
-                let index = format!("CREATE INDEX k_{number} ON {name}(k)");
                 TableDefinition {
                     create: self.create(&name),
                     name,
                     columns: vec!["id", "k", "c", "pad"],
-                    rows: self.table_size,
-                    indexes: if self.create_secondary { vec![index] } else { Vec::new() },
+                    rows: self.rows,
+                    indexes: self.indexes(number),
                 }
             })
             .collect()

@@ -30,7 +30,12 @@ impl NativeScript {
             // `rush` is a workload of dyno's own; no script of sysbench has its name.
             description.name == script && IN_SYSBENCH.contains(&description.name)
         })?;
-        let plan = WorkloadPlan { kind: script.to_owned(), options: resolve(&description, options)? };
+        let mut resolved = resolve(&description, options)?;
+        if script == "bulk_insert" {
+            // No option of the script: an event is a row, and an INSERT is sent when 512 KiB are full.
+            resolved.0.insert("rows_per_insert".to_owned(), OptionValue::Integer(0));
+        }
+        let plan = WorkloadPlan { kind: script.to_owned(), options: resolved };
         let setting = Setting { engine, clients: options.general.threads, seed };
         let native = Self { plan, setting };
         Native::build(&native.plan, setting).is_ok().then_some(native)
@@ -129,6 +134,13 @@ mod tests {
         let script = NativeScript::new("oltp_read_only", &declared(&["oltp_read_only"]), Engine::Mysql, 1)
             .expect("it is native");
         assert_eq!(script.plan.options.text("rand_type"), "special");
+    }
+
+    #[test]
+    fn an_event_of_bulk_insert_is_a_row() {
+        let script = NativeScript::new("bulk_insert", &declared(&["bulk_insert"]), Engine::Mysql, 1)
+            .expect("it is native");
+        assert_eq!(script.plan.options.count("rows_per_insert"), 0);
     }
 
     #[test]

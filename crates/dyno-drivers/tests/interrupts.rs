@@ -1,0 +1,44 @@
+//! A connection that blocks can be got out of a statement by another thread.
+#![cfg(all(feature = "mysql", feature = "postgres"))]
+
+use dyno_drivers::null::server::{Options, Protocol, serve};
+use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
+use dyno_model::failure::FailureKind;
+use dyno_model::target::{Endpoint, Engine, Target};
+use std::sync::mpsc::channel;
+
+#[test]
+fn a_statement_that_hangs_is_ended_by_breaking_its_connection() {
+    let rows = [(Protocol::Mysql, Engine::Mysql), (Protocol::Postgres, Engine::Postgres)];
+    for (protocol, engine) in rows {
+        let options = Options { hang_after: Some(20), ..Options::default() };
+        let server = serve(protocol, ([127, 0, 0, 1], 0).into(), options).expect("a free port");
+        let address = server.local_addr;
+        let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
+        let mut target = Target::new(engine, endpoint);
+        "bench".clone_into(&mut target.user);
+        let (give, take) = channel();
+        let client = std::thread::spawn(move || {
+            let mut connection = block_on(Connection::connect(&target, &Io::Blocking)).expect("it answers");
+            give.send(connection.interrupter().expect("a blocking connection has one")).expect("heard");
+            let mut query = || block_on(connection.query("SELECT 1", &mut Discard));
+            let failure = (0..=20).find_map(|_| query().err());
+            (failure, connection.interrupter())
+        });
+        let interrupt = take.recv().expect("the client connects");
+        // All that are answered are: the next hangs.
+        while server.counts().statements_total() < 20 && !client.is_finished() {
+            std::thread::yield_now();
+        }
+        while !client.is_finished() {
+            interrupt();
+            std::thread::yield_now();
+        }
+        let (failure, later) = client.join().expect("no panic");
+        assert_eq!(failure.expect("nobody answers the last").kind, FailureKind::ConnectionLost, "{engine}");
+        // An interrupter outlives its connection harmlessly.
+        later.expect("the connection knows no better")();
+        interrupt();
+        server.stop().expect("it ends");
+    }
+}

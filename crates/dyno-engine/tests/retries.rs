@@ -1,0 +1,95 @@
+//! What happens to a transaction that failed, when errors to retry are listed as sysbench's users list them.
+
+use dyno_engine::measure::FatalCause;
+use dyno_engine::workload::{Native, Setting, catalog};
+use dyno_engine::{LoadInput, LoadRecord, run_load, with_native};
+use dyno_model::event::Listener;
+use dyno_model::failure::FailureKind;
+use dyno_model::plan::{LoadPlan, StopRule, WorkloadPlan};
+use dyno_model::retry::{RetriedErrors, RetryPolicy};
+use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::units::Nanos;
+use std::collections::BTreeSet;
+use std::sync::atomic::AtomicUsize;
+
+struct Silent;
+impl Listener for Silent {}
+
+fn run(script: &str, kind: &str, errors: RetriedErrors, attempts_max: u32) -> LoadRecord {
+    let description = catalog().into_iter().find(|known| known.name == kind).expect("a known workload");
+    let workload = WorkloadPlan { kind: kind.to_owned(), options: description.defaults() };
+    let setting = Setting { engine: Engine::Null, clients: 4, seed: 7 };
+    let native = Native::build(&workload, setting).expect("the options fit");
+    let mut target = Target::new(Engine::Null, Endpoint::InProcess);
+    target.database = script.to_owned();
+    let load = LoadPlan {
+        retry: RetryPolicy::Listed(errors),
+        grace: Nanos(200_000_000),
+        attempts_max,
+        ..LoadPlan::new(StopRule::Transactions(60))
+    };
+    let interrupts = AtomicUsize::new(0);
+    let input = LoadInput::new("retries", 4, &load, 7, &interrupts);
+    let record = with_native!(native, workload => run_load(workload, &[target], &input, &mut Silent))
+        .expect("it can be measured");
+    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    record
+}
+
+fn sent(record: &LoadRecord, kind: &str) -> u64 {
+    let statements = &record.ledger.statements;
+    statements.iter().find(|statement| statement.name == kind).map_or(0, |statement| statement.sent)
+}
+
+fn all() -> RetriedErrors {
+    RetriedErrors { all: true, ..RetriedErrors::default() }
+}
+
+#[test]
+fn a_listed_failure_is_rolled_back_and_retried_whatever_its_kind() {
+    let record = run("insert.fail=duplicate-key:0.5", "oltp_write_only", all(), 100);
+    assert_eq!((record.ledger.committed, record.ledger.failed), (60, 0));
+    assert_eq!(record.ledger.retries_by_kind[&FailureKind::DuplicateKey], record.ledger.retries);
+    assert_eq!(sent(&record, "rollback"), record.ledger.retries);
+    assert_eq!(record.ledger.errors(), record.ledger.retries);
+}
+
+#[test]
+fn retries_have_a_limit_and_then_the_client_goes_on() {
+    let record = run("insert.fail=duplicate-key:1", "oltp_write_only", all(), 3);
+    assert_eq!((record.ledger.committed, record.ledger.failed), (0, 60));
+    assert_eq!(record.ledger.attempts, 180);
+    assert_eq!(record.fatal, None);
+}
+
+#[test]
+fn a_failure_that_is_not_listed_ends_the_run_and_is_kept_with_its_statement() {
+    let record = run("update.fail=deadlock:0.2", "oltp_write_only", RetriedErrors::default(), 10);
+    assert!(record.ledger.committed < 60);
+    assert!(record.stopped.is_some());
+    match record.fatal.clone().expect("it is kept").cause {
+        FatalCause::Failure { failure, statement } => {
+            assert_eq!(failure.kind, FailureKind::Deadlock);
+            assert!(statement.contains("update"), "{statement}");
+        }
+        other @ FatalCause::Script(_) => panic!("unexpected {other:?}"),
+    }
+    assert!(sent(&record, "rollback") >= 1, "the transaction is not left open");
+}
+
+#[test]
+fn a_listed_break_of_the_connection_is_mended_and_the_transaction_done_again() {
+    let errors = RetriedErrors { codes: BTreeSet::from([2013]), ..RetriedErrors::default() };
+    let record = run("disconnect_after=40", "oltp_read_only", errors, 10);
+    assert_eq!((record.ledger.committed, record.ledger.failed), (60, 0));
+    assert!(record.ledger.reconnects > 10, "{}", record.ledger.reconnects);
+}
+
+#[test]
+fn a_break_of_the_connection_that_is_not_listed_is_fatal() {
+    let record = run("disconnect_after=40", "oltp_read_only", RetriedErrors::default(), 10);
+    let FatalCause::Failure { failure, .. } = record.fatal.expect("it is kept").cause else {
+        panic!("a failure of the database");
+    };
+    assert_eq!(failure.kind, FailureKind::ConnectionLost);
+}

@@ -1,0 +1,72 @@
+//! Native workloads do and count what sysbench's scripts of the same name do and count.
+
+use dyno_engine::workload::{Native, Setting, catalog};
+use dyno_engine::{LoadInput, LoadRecord, run_load, with_native};
+use dyno_model::catalog::OptionValue;
+use dyno_model::event::Listener;
+use dyno_model::ledger::Outcomes;
+use dyno_model::plan::{LoadPlan, StopRule, WorkloadPlan};
+use dyno_model::target::{Endpoint, Engine, Target};
+use std::sync::atomic::AtomicUsize;
+
+struct Silent;
+impl Listener for Silent {}
+
+fn run(kind: &str, changes: &[(&str, i64)], clients: u32, transactions: u64) -> LoadRecord {
+    let description = catalog().into_iter().find(|known| known.name == kind).expect("a known workload");
+    let mut options = description.defaults();
+    for (name, value) in changes {
+        options.0.insert((*name).to_owned(), OptionValue::Integer(*value));
+    }
+    let workload = WorkloadPlan { kind: kind.to_owned(), options };
+    let setting = Setting { engine: Engine::Null, clients, seed: 7 };
+    let native = Native::build(&workload, setting).expect("the options fit");
+    let target = Target::new(Engine::Null, Endpoint::InProcess);
+    let load = LoadPlan::new(StopRule::Transactions(transactions));
+    let interrupts = AtomicUsize::new(0);
+    let input = LoadInput::new("accounting", clients, &load, 7, &interrupts);
+    let record = with_native!(native, workload => run_load(workload, &[target], &input, &mut Silent))
+        .expect("it can be measured");
+    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    assert_eq!(record.ledger.committed, transactions);
+    record
+}
+
+#[test]
+fn every_preset_has_sysbenchs_reads_writes_and_others() {
+    let rows = [
+        ("oltp_read_write", 14, 4, 2),
+        ("oltp_read_only", 14, 0, 2),
+        ("oltp_write_only", 0, 4, 2),
+        ("oltp_point_select", 1, 0, 0),
+        ("oltp_update_index", 0, 1, 0),
+        ("oltp_update_non_index", 0, 1, 0),
+        ("oltp_delete", 0, 1, 0),
+        ("oltp_insert", 0, 1, 0),
+        ("select_random_points", 1, 0, 0),
+        ("select_random_ranges", 1, 0, 0),
+    ];
+    for (kind, reads, writes, others) in rows {
+        let outcomes = run(kind, &[], 3, 20).ledger.outcomes;
+        let expected = Outcomes { reads: 20 * reads, writes: 20 * writes, others: 20 * others };
+        assert_eq!(outcomes, expected, "{kind}");
+    }
+}
+
+#[test]
+fn a_client_connects_anew_after_every_so_many_transactions() {
+    for kind in ["oltp_point_select", "oltp_read_write", "select_random_ranges"] {
+        let record = run(kind, &[("reconnect", 10)], 1, 100);
+        assert_eq!((record.ledger.reconnects, record.ledger.failed), (10, 0), "{kind}");
+    }
+}
+
+#[test]
+fn bulk_insert_counts_a_row_as_an_event_and_sends_when_512_kib_are_full() {
+    let record = run("bulk_insert", &[("rows_per_insert", 0)], 1, 100_000);
+    // (1,1) to (99999,99999) with commas are 1,177,774 characters: three packets.
+    assert_eq!(record.ledger.outcomes, Outcomes { reads: 0, writes: 3, others: 0 });
+    assert_eq!(record.latency.count, 100_000);
+    let few = run("bulk_insert", &[("rows_per_insert", 0)], 4, 100);
+    assert!((1..=4).contains(&few.ledger.outcomes.writes), "what is left is sent at the end");
+}

@@ -1,0 +1,130 @@
+//! Which failures are retried.
+
+use crate::failure::{FailureKind, OperationFailure, Remedy};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// What decides on a retry.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RetryPolicy {
+    /// The failure's kind, as docs/methodology.md says.
+    #[default]
+    Kind,
+    /// A list, as sysbench's `--mysql-ignore-errors`: what is in it is retried, anything else ends the run.
+    Listed(RetriedErrors),
+}
+
+/// Errors that are retried under [`RetryPolicy::Listed`].
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RetriedErrors {
+    /// Every error is retried.
+    pub all: bool,
+    /// MySQL error numbers and SQLite's extended codes.
+    pub codes: BTreeSet<u32>,
+    /// SQLSTATEs.
+    pub sqlstates: BTreeSet<String>,
+}
+
+/// MySQL's numbers for a connection that is gone: what a client library says, and so what users list. They come from no server.
+const GONE: [u32; 4] = [2006, 2011, 2013, 2055];
+/// SQLSTATEs of a connection that is gone, for the same purpose: PostgreSQL's class 08, and a server that shuts down.
+const GONE_STATES: [&str; 5] = ["08000", "08003", "08006", "57P01", "57P02"];
+
+impl RetriedErrors {
+    /// True when the failure is in the list. A connection that broke without a word from the server is there when any code or state for
+    /// such a break is.
+    #[must_use]
+    pub fn contains(&self, failure: &OperationFailure) -> bool {
+        self.all
+            || failure.code != 0 && self.codes.contains(&failure.code)
+            || self.sqlstates.contains(&failure.sqlstate)
+            || is_gone(failure)
+                && (GONE.iter().any(|code| self.codes.contains(code))
+                    || GONE_STATES.iter().any(|state| self.sqlstates.contains(*state)))
+    }
+}
+
+/// True when there is no connection any more.
+fn is_gone(failure: &OperationFailure) -> bool {
+    failure.kind == FailureKind::ConnectionLost || GONE.contains(&failure.code)
+}
+
+/// False for failures after which there is no session to send a ROLLBACK to.
+fn has_session(kind: FailureKind) -> bool {
+    !matches!(
+        kind,
+        FailureKind::ConnectRefused
+            | FailureKind::Timeout
+            | FailureKind::NotReady
+            | FailureKind::OutOfConnections
+    )
+}
+
+impl RetryPolicy {
+    /// What is done after a failure inside a transaction.
+    #[must_use]
+    pub fn remedy(&self, failure: &OperationFailure) -> Remedy {
+        match self {
+            Self::Kind => failure.kind.remedy(),
+            Self::Listed(errors) if !errors.contains(failure) => Remedy::Abort,
+            Self::Listed(_) if is_gone(failure) || !has_session(failure.kind) => Remedy::Reconnect,
+            Self::Listed(_) => Remedy::RetryTransaction,
+        }
+    }
+
+    /// True for the policy that plans have unless they say otherwise.
+    #[must_use]
+    pub fn is_default(&self) -> bool {
+        *self == Self::Kind
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn failure(kind: FailureKind, code: u32, sqlstate: &str) -> OperationFailure {
+        OperationFailure { code, sqlstate: sqlstate.to_owned(), ..OperationFailure::new(kind, "") }
+    }
+
+    #[test]
+    fn what_is_listed_is_retried_and_anything_else_ends_the_run() {
+        let errors = RetriedErrors {
+            codes: BTreeSet::from([1213, 1062]),
+            sqlstates: BTreeSet::from(["40001".to_owned()]),
+            ..RetriedErrors::default()
+        };
+        let policy = RetryPolicy::Listed(errors);
+        let rows = [
+            (failure(FailureKind::Deadlock, 1213, "40001"), Remedy::RetryTransaction),
+            (failure(FailureKind::DuplicateKey, 1062, "23000"), Remedy::RetryTransaction),
+            (failure(FailureKind::Serialization, 0, "40001"), Remedy::RetryTransaction),
+            (failure(FailureKind::LockWait, 1205, "HY000"), Remedy::Abort),
+            (failure(FailureKind::ConnectionLost, 0, ""), Remedy::Abort),
+        ];
+        for (failure, expected) in rows {
+            assert_eq!(policy.remedy(&failure), expected, "{failure}");
+        }
+    }
+
+    #[test]
+    fn a_connection_that_broke_is_opened_again_when_any_code_for_it_is_listed() {
+        let lost = failure(FailureKind::ConnectionLost, 0, "");
+        for code in GONE {
+            let errors = RetriedErrors { codes: BTreeSet::from([code]), ..RetriedErrors::default() };
+            assert_eq!(RetryPolicy::Listed(errors).remedy(&lost), Remedy::Reconnect, "{code}");
+        }
+        let states = BTreeSet::from(["08006".to_owned()]);
+        let errors = RetriedErrors { sqlstates: states, ..RetriedErrors::default() };
+        assert_eq!(RetryPolicy::Listed(errors).remedy(&lost), Remedy::Reconnect);
+    }
+
+    #[test]
+    fn all_means_all() {
+        let policy = RetryPolicy::Listed(RetriedErrors { all: true, ..RetriedErrors::default() });
+        let broken_sql = failure(FailureKind::BadStatement, 1064, "42000");
+        assert_eq!(policy.remedy(&broken_sql), Remedy::RetryTransaction);
+        assert_eq!(policy.remedy(&failure(FailureKind::ConnectionLost, 0, "")), Remedy::Reconnect);
+    }
+}
