@@ -190,9 +190,15 @@ fn sized(text: &str) -> Option<f64> {
         b'M' => 2,
         b'G' => 3,
         b'T' => 4,
-        _ => return plain(text),
+        _ => return hexadecimal(text).or_else(|| plain(text)),
     };
     plain(&text[..text.len() - 1]).map(|number| number * 1024_f64.powi(power))
+}
+
+/// C's `strtod`, by which sysbench reads numbers, takes these as well.
+fn hexadecimal(text: &str) -> Option<f64> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
+    u64::from_str_radix(digits, 16).ok().map(|number| number as f64)
 }
 
 fn list(text: &str) -> Vec<String> {
