@@ -1,5 +1,6 @@
 //! Bundled scripts on dyno's own workloads, where those do what the options ask.
 
+use super::failures::{self, Action};
 use super::load;
 use super::measure::{Subject, measure};
 use super::printing::Printing;
@@ -11,8 +12,7 @@ use crate::report::header;
 use crate::session::{FAILED, INTERRUPTED, OK, Session};
 use dyno_engine::workload::{DataSet, Workload};
 use dyno_engine::{run_load, with_native};
-use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::target::Endpoint;
 use std::sync::Arc;
 
 /// Carries out a command natively; `None` when that is left to the script in Lua.
@@ -56,7 +56,8 @@ fn prepare_tables(session: &Session<'_>, native: &NativeScript, driver: DriverNa
         Ok(()) => OK,
         Err(_) if session.is_interrupted() => INTERRUPTED,
         Err(PrepareError { failure, statement }) => {
-            tell(session, &failure, &targets[0], statement.as_deref());
+            let action = statement.as_deref().map_or(Action::Starting, Action::Query);
+            failures::tell(&session.logger, action, &failure, &targets[0]);
             FAILED
         }
     }
@@ -82,96 +83,4 @@ fn run(session: &Session<'_>, native: &NativeScript, driver: DriverName) -> u8 {
         None,
         |input, listener| with_native!(native.build(), workload => run_load(workload, targets, input, listener)),
     )
-}
-
-/// Number that MySQL's client library has for a server that cannot be reached.
-const UNREACHABLE: u32 = 2002;
-
-/// Tells a database's failure in the words that parsers look for.
-pub fn tell(session: &Session<'_>, failure: &OperationFailure, target: &Target, statement: Option<&str>) {
-    for line in lines(failure, target, statement) {
-        session.logger.fatal(&line);
-    }
-}
-
-fn lines(failure: &OperationFailure, target: &Target, statement: Option<&str>) -> Vec<String> {
-    let message = &failure.message;
-    let is_postgres = target.engine == Engine::Postgres;
-    if is_connecting(failure.kind) && is_postgres {
-        return vec![format!("Connection to database failed: {message}")];
-    }
-    if is_connecting(failure.kind) {
-        let place = match &target.endpoint {
-            Endpoint::Tcp { host, port } => format!("host '{host}', port {port}"),
-            Endpoint::Unix(path) => format!("socket '{}'", path.display()),
-            other => other.to_string(),
-        };
-        let code = if failure.code == 0 { UNREACHABLE } else { failure.code };
-        return vec![
-            format!("unable to connect to MySQL server on {place}, aborting..."),
-            format!("error {code}: {message}"),
-        ];
-    }
-    let (server, call) = match target.engine {
-        Engine::Postgres => ("PostgreSQL", "PQexec()"),
-        Engine::Sqlite => ("SQLite", "sqlite3_step()"),
-        Engine::Mysql | Engine::Null => ("MySQL", "mysql_drv_query()"),
-    };
-    let code = if failure.code == 0 { failure.sqlstate.clone() } else { failure.code.to_string() };
-    vec![match statement {
-        Some(statement) => format!("{call} returned error {code} ({message}) for query '{statement}'"),
-        None => format!("{server} error: {code} \"{message}\""),
-    }]
-}
-
-fn is_connecting(kind: FailureKind) -> bool {
-    matches!(
-        kind,
-        FailureKind::ConnectRefused
-            | FailureKind::Authentication
-            | FailureKind::OutOfConnections
-            | FailureKind::NotReady
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn target(engine: Engine) -> Target {
-        Target::new(engine, Endpoint::Tcp { host: "db".into(), port: 1 })
-    }
-
-    #[test]
-    fn failures_are_told_in_the_words_that_parsers_look_for() {
-        let refused = OperationFailure::new(FailureKind::ConnectRefused, "refused");
-        let exists = OperationFailure {
-            kind: FailureKind::BadStatement,
-            code: 1050,
-            sqlstate: "42S01".into(),
-            message: "exists".into(),
-        };
-        let state = OperationFailure { code: 0, ..exists.clone() };
-        let rows = [
-            (
-                lines(&refused, &target(Engine::Mysql), None),
-                vec![
-                    "unable to connect to MySQL server on host 'db', port 1, aborting...",
-                    "error 2002: refused",
-                ],
-            ),
-            (
-                lines(&refused, &target(Engine::Postgres), None),
-                vec!["Connection to database failed: refused"],
-            ),
-            (
-                lines(&exists, &target(Engine::Mysql), Some("CREATE")),
-                vec!["mysql_drv_query() returned error 1050 (exists) for query 'CREATE'"],
-            ),
-            (lines(&state, &target(Engine::Postgres), None), vec!["PostgreSQL error: 42S01 \"exists\""]),
-        ];
-        for (told, expected) in rows {
-            assert_eq!(told, expected);
-        }
-    }
 }

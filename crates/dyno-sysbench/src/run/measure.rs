@@ -1,11 +1,12 @@
 //! `run`: headings, the engine's clients, reports, exit code. The same for scripts and native workloads.
 
 use super::commands::failed;
+use super::failures::{self, Action};
 use super::printing::Printing;
 use super::reporter::{Remains, Reporter, Start};
 use super::results::{Results, TRIAL};
 use super::scripts::LuaScript;
-use super::{LoadedScript, bundled, load};
+use super::{LoadedScript, load};
 use crate::logger::Level;
 use crate::options::general::JsonPlace;
 use crate::report::{header, json};
@@ -217,7 +218,7 @@ fn not_started(session: &Session<'_>, subject: &Subject, error: &TrialError) -> 
         }
         TrialError::Interrupted => return INTERRUPTED,
         TrialError::Ramp(failure) => match subject.targets.first() {
-            Some(target) => bundled::tell(session, failure, target, None),
+            Some(target) => failures::tell(logger, Action::Starting, failure, target),
             None => logger.fatal(&error.to_string()),
         },
         other => logger.fatal(&other.to_string()),
@@ -259,7 +260,7 @@ fn failure(session: &Session<'_>, subject: &Subject, record: &LoadRecord) -> Opt
     if let Some(fatal) = &record.fatal {
         if let FatalCause::Failure { failure, statement } = &fatal.cause {
             match subject.targets.first() {
-                Some(target) => bundled::tell(session, failure, target, Some(statement)),
+                Some(target) => failures::tell(&session.logger, Action::Event(statement), failure, target),
                 None => session.logger.fatal(&fatal.to_string()),
             }
         }

@@ -1,13 +1,14 @@
 //! Commands carried out: scripts in Lua states, and the run itself.
 //!
 //! * [`environment`]: from options to what states need; [`commands`]: everything but `run`;
-//! * [`bundled`]: bundled scripts on native workloads;
+//! * [`bundled`]: bundled scripts on native workloads, with [`failures`] in sysbench's words;
 //! * [`measure`]: `run`, with [`load`] (load rules), [`scripts`] (the script on the engine), [`reporter`] (from intervals
 //!   to figures), [`printing`] (the thread that prints them) and [`results`] (the results folder).
 
 pub mod bundled;
 pub mod commands;
 pub mod environment;
+pub mod failures;
 pub mod load;
 pub mod measure;
 pub mod printing;
