@@ -2,7 +2,7 @@
 
 use super::command::{Stop, attempt};
 use super::log_files::unix_time;
-use super::shared::{Beginning, Books, Shared, lock};
+use super::scene::{Beginning, Books, Scene, lock};
 use crate::random::{Generator, distribution};
 use crate::report::log::Entry;
 use crate::statistics::{Ending, Finished};
@@ -24,11 +24,11 @@ use std::time::Instant;
 const TURN: u32 = 64;
 
 /// pgbench's scripts as a workload of the engine. It repeats transactions by itself, and its statements are not known beforehand.
-pub(super) struct Scripts(pub(super) Arc<Shared>);
+pub(super) struct Scripts(pub(super) Arc<Scene>);
 
 /// State of a client.
 pub(super) struct Client {
-    pub(super) shared: Arc<Shared>,
+    pub(super) scene: Arc<Scene>,
     pub(super) id: u32,
     pub(super) variables: Variables,
     pub(super) random: Generator,
@@ -55,11 +55,11 @@ pub(super) fn micros(nanos: u64) -> f64 {
 }
 
 impl Client {
-    fn new(shared: &Arc<Shared>, id: u32) -> Self {
-        let beginning = lock(&shared.beginnings[id as usize]).take();
+    fn new(scene: &Arc<Scene>, id: u32) -> Self {
+        let beginning = lock(&scene.beginnings[id as usize]).take();
         let Beginning { variables, random, choice, sample } = beginning.expect("each client begins once");
         let mut client = Self {
-            shared: Arc::clone(shared),
+            scene: Arc::clone(scene),
             id,
             variables,
             random,
@@ -68,7 +68,7 @@ impl Client {
             statements: Vec::new(),
             text: String::new(),
             has_waited: false,
-            books: Books::new(&shared.scripts),
+            books: Books::new(&scene.scripts),
             number: 0,
             turn: 0,
             verdict: Verdict::Policy,
@@ -79,16 +79,15 @@ impl Client {
 
     /// A new connection knows no prepared statements.
     fn forget_statements(&mut self) {
-        self.statements =
-            self.shared.scripts.iter().map(|script| vec![None; script.commands.len()]).collect();
+        self.statements = self.scene.scripts.iter().map(|script| vec![None; script.commands.len()]).collect();
     }
 
     fn choose(&mut self) -> usize {
-        let scripts = &self.shared.scripts;
+        let scripts = &self.scene.scripts;
         if scripts.len() == 1 {
             return 0;
         }
-        let mut drawn = distribution::uniform(&mut self.choice, 0, self.shared.weights as i64 - 1);
+        let mut drawn = distribution::uniform(&mut self.choice, 0, self.scene.weights as i64 - 1);
         for (index, script) in scripts.iter().enumerate() {
             drawn -= i64::from(script.weight);
             if drawn < 0 {
@@ -102,21 +101,21 @@ impl Client {
     async fn transaction(&mut self, session: &mut Session) -> Result<(), OperationFailure> {
         let scheduled = session.intended_start();
         let script = self.choose();
-        let limit = self.shared.style.latency_limit;
-        if self.shared.style.has_rate
+        let limit = self.scene.style.latency_limit;
+        if self.scene.style.has_rate
             && limit.is_some_and(|limit| micros(session.now() - scheduled) > limit as f64)
         {
             self.count(script, Finished { ending: Ending::Skipped, latency: 0.0, lag: 0.0, tries: 0 });
             return self
                 .fail(Verdict::GoesOn, OperationFailure::new(FailureKind::Timeout, "skipped: too late"));
         }
-        if self.shared.style.connects_each_time {
+        if self.scene.style.connects_each_time {
             self.connect(session).await?;
         }
         let begun = session.now();
         let mut tries = 1;
         let remembered =
-            (self.shared.style.tries_max != 1).then(|| (self.variables.clone(), self.random.clone()));
+            (self.scene.style.tries_max != 1).then(|| (self.variables.clone(), self.random.clone()));
         let outcome = loop {
             match attempt(self, session, script).await {
                 Ok(()) => break Ok(()),
@@ -125,7 +124,7 @@ impl Client {
                     self.verbose(&failure, command, script);
                     if let Err(lost) = roll_back(session).await {
                         let words = failure::words(&lost);
-                        self.shared.terminal.error(&format!("client {} aborted: {words}", self.id));
+                        self.scene.terminal.error(&format!("client {} aborted: {words}", self.id));
                         return self.abort(session, lost).await;
                     }
                     let may_retry = self.may_retry(session, tries, scheduled);
@@ -157,10 +156,10 @@ impl Client {
         self.count(script, finished);
         if outcome.is_ok() && session.connection().is_in_transaction() {
             let message = "end of script reached without completing the last transaction";
-            self.shared.terminal.error(&format!("client {} aborted: {message}", self.id));
+            self.scene.terminal.error(&format!("client {} aborted: {message}", self.id));
             return self.abort(session, OperationFailure::new(FailureKind::Other, message)).await;
         }
-        if self.shared.style.connects_each_time {
+        if self.scene.style.connects_each_time {
             session.disconnect().await;
         }
         match outcome {
@@ -180,8 +179,8 @@ impl Client {
         self.books.connecting += began.elapsed().as_secs_f64() * 1_000_000.0;
         if let Err(failure) = connected {
             let words = failure::words(&failure);
-            self.shared.terminal.error(&words);
-            self.shared.terminal.error(&format!("client {} aborted while establishing connection", self.id));
+            self.scene.terminal.error(&words);
+            self.scene.terminal.error(&format!("client {} aborted while establishing connection", self.id));
             return self.abort(session, failure).await;
         }
         Ok(())
@@ -195,7 +194,7 @@ impl Client {
     ) -> Result<(), OperationFailure> {
         self.books.aborted += 1;
         session.disconnect().await;
-        self.fail(if self.shared.exits_on_abort { Verdict::EndsRun } else { Verdict::EndsClient }, failure)
+        self.fail(if self.scene.exits_on_abort { Verdict::EndsRun } else { Verdict::EndsClient }, failure)
     }
 
     fn fail(&mut self, verdict: Verdict, failure: OperationFailure) -> Result<(), OperationFailure> {
@@ -204,49 +203,49 @@ impl Client {
     }
 
     fn may_retry(&self, session: &Session, tries: u32, scheduled: u64) -> bool {
-        let style = &self.shared.style;
+        let style = &self.scene.style;
         let is_within =
             style.latency_limit.is_none_or(|limit| micros(session.now() - scheduled) <= limit as f64);
         let is_open = style.tries_max == 0 || tries < style.tries_max;
-        is_open && is_within && !(self.shared.has_duration() && session.is_over())
+        is_open && is_within && !(self.scene.has_duration() && session.is_over())
     }
 
     fn verbose(&self, failure: &OperationFailure, command: usize, script: usize) {
-        if self.shared.tells_errors {
+        if self.scene.tells_errors {
             let words = failure::words(failure);
             let id = self.id;
             let text =
                 format!("client {id} got an error in command {command} (SQL) of script {script}; {words}");
-            self.shared.terminal.note(&text);
+            self.scene.terminal.note(&text);
         }
     }
 
     fn tell_retry(&self, is_retry: bool, tries: u32, since: u64) {
-        if !self.shared.tells_errors {
+        if !self.scene.tells_errors {
             return;
         }
         let what =
             if is_retry { "repeats the transaction after the error" } else { "ends the failed transaction" };
-        let style = &self.shared.style;
+        let style = &self.scene.style;
         let most = if style.tries_max > 0 { format!("/{}", style.tries_max) } else { String::new() };
         let used = style.latency_limit.map_or(String::new(), |limit| {
             format!(", {:.3}% of the maximum time of tries was used", 100.0 * micros(since) / limit as f64)
         });
-        self.shared.terminal.note(&format!("client {} {what} (try {tries}{most}{used})", self.id));
+        self.scene.terminal.note(&format!("client {} {what} (try {tries}{most}{used})", self.id));
     }
 
     /// Counts a transaction and logs it.
     fn count(&mut self, script: usize, finished: Finished) {
-        let shared = &self.shared;
-        let style = &shared.style;
+        let scene = &self.scene;
+        let style = &scene.style;
         let add = |tally: &mut Tally| tally.count(&finished, style.has_rate, style.latency_limit);
-        add(&mut lock(&shared.tallies[self.id as usize]));
-        if shared.scripts.len() > 1 {
+        add(&mut lock(&scene.tallies[self.id as usize]));
+        if scene.scripts.len() > 1 {
             add(&mut self.books.tallies[script]);
         }
         self.number += 1;
-        let Some(log) = &shared.log else { return };
-        if shared.sampling.is_some_and(|share| self.sample.unit() > share) {
+        let Some(log) = &scene.log else { return };
+        if scene.sampling.is_some_and(|share| self.sample.unit() > share) {
             return;
         }
         log.write(&Entry { client: self.id, number: self.number, script, at: unix_time(), finished });
@@ -265,7 +264,7 @@ impl Client {
 impl Drop for Client {
     /// A client that was cut off leaves its books too.
     fn drop(&mut self) {
-        lock(&self.shared.books).merge(&self.books);
+        lock(&self.scene.books).merge(&self.books);
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::client::{Client, micros};
 use super::rows::LastRows;
-use super::shared::Shared;
+use super::scene::Scene;
 use crate::expression::{Environment, Expression, Value};
 use crate::failure;
 use crate::script::{Action, Amount, Command, Script, Sql, Store};
@@ -35,17 +35,17 @@ type Done = Result<(), Stop>;
 
 /// Runs a script once.
 pub(super) async fn attempt(client: &mut Client, session: &mut Session, script: usize) -> Done {
-    let shared = Arc::clone(&client.shared);
+    let scene = Arc::clone(&client.scene);
     let mut step = Step {
-        shared: &shared,
+        scene: &scene,
         client,
         session,
         number: script,
-        script: &shared.scripts[script],
+        script: &scene.scripts[script],
         at: 0,
         is_in_pipeline: false,
     };
-    let is_timed = shared.style.reports_commands;
+    let is_timed = scene.style.reports_commands;
     while let Some(command) = step.script.commands.get(step.at) {
         let began = if is_timed { step.session.now() } else { 0 };
         let index = step.at;
@@ -64,7 +64,7 @@ pub(super) async fn attempt(client: &mut Client, session: &mut Session, script: 
 
 /// The script that a client is in the midst of.
 struct Step<'a> {
-    shared: &'a Shared,
+    scene: &'a Scene,
     client: &'a mut Client,
     session: &'a mut Session,
     /// Number of the script.
@@ -84,7 +84,7 @@ impl Step<'_> {
             Action::Set { name, slot, value } => {
                 let value = self.evaluate(value, "set")?;
                 let Some(slot) = slot else {
-                    self.shared.terminal.error(&format!("set: invalid variable name: \"{name}\""));
+                    self.scene.terminal.error(&format!("set: invalid variable name: \"{name}\""));
                     return Err(self.abort("set", "assignment of meta-command failed"));
                 };
                 self.client.variables.set(*slot, value);
@@ -140,21 +140,21 @@ impl Step<'_> {
     }
 
     fn evaluate(&mut self, expression: &Expression, command: &str) -> Result<Value, Stop> {
-        let (shared, script, number) = (self.shared, self.number, self.at + 1);
+        let (scene, script, number) = (self.scene, self.number, self.at + 1);
         let mut debug = |value: Value| {
-            shared
+            scene
                 .terminal
                 .message(&format!("debug(script={script},command={number}): {}\n", value.described()));
         };
         let mut environment = Environment {
             variables: &self.client.variables,
-            names: &self.shared.names,
+            names: &self.scene.names,
             random: &mut self.client.random,
             debug: &mut debug,
         };
         expression.evaluate(&mut environment).map_err(|message| {
             if !message.is_empty() {
-                self.shared.terminal.error(&message);
+                self.scene.terminal.error(&message);
             }
             self.abort(command, "evaluation of meta-command failed")
         })
@@ -165,12 +165,12 @@ impl Step<'_> {
         let (client, at, script) = (self.client.id, self.at, self.number);
         let text =
             format!("client {client} aborted in command {at} ({command}) of script {script}; {message}");
-        self.shared.terminal.error(&text);
+        self.scene.terminal.error(&text);
         Stop::Abort(OperationFailure::new(FailureKind::Other, message))
     }
 
     fn abort_at_end(&self, message: &str) -> Stop {
-        self.shared.terminal.error(&format!("client {} aborted: {message}", self.client.id));
+        self.scene.terminal.error(&format!("client {} aborted: {message}", self.client.id));
         Stop::Abort(OperationFailure::new(FailureKind::Other, message))
     }
 
@@ -179,8 +179,8 @@ impl Step<'_> {
             Amount::Constant(amount) => *amount,
             Amount::Variable(slot) => match self.client.variables.content(*slot) {
                 Parameter::Unset => {
-                    let name = self.shared.names.name(*slot);
-                    self.shared.terminal.error(&format!("sleep: undefined variable \"{name}\""));
+                    let name = self.scene.names.name(*slot);
+                    self.scene.terminal.error(&format!("sleep: undefined variable \"{name}\""));
                     return Err(self.abort("sleep", "execution of meta-command failed"));
                 }
                 Parameter::Value(Value::Integer(amount)) => amount,
@@ -196,7 +196,7 @@ impl Step<'_> {
     }
 
     fn kind(&self) -> u16 {
-        self.shared.kind_of[self.number][self.at]
+        self.scene.kind_of[self.number][self.at]
     }
 
     async fn sql(&mut self, sql: &Sql) -> Done {
@@ -241,11 +241,11 @@ impl Step<'_> {
         for (column, value) in fields {
             let name = format!("{prefix}{column}");
             if !is_name(&name) {
-                self.shared.terminal.error(&format!("{command}: invalid variable name: \"{name}\""));
+                self.scene.terminal.error(&format!("{command}: invalid variable name: \"{name}\""));
                 return Err(self.abort_query(&format!("error storing into variable {name}")));
             }
             // A name that no script mentions is of no use to anybody.
-            if let Some(slot) = self.shared.names.find(&name) {
+            if let Some(slot) = self.scene.names.find(&name) {
                 self.client.variables.set_text(slot, value);
             }
         }
@@ -256,26 +256,26 @@ impl Step<'_> {
     fn abort_query(&self, message: &str) -> Stop {
         let (client, script, at) = (self.client.id, self.number, self.at);
         let text = format!("client {client} script {script} command {at} query 0: {message}");
-        self.shared.terminal.error(&text);
+        self.scene.terminal.error(&text);
         Stop::Abort(OperationFailure::new(FailureKind::Other, message))
     }
 
     /// Sends a statement by the query mode and waits for its answer.
     async fn send<S: RowSink>(&mut self, sql: &Sql, sink: &mut S) -> Result<Outcome, OperationFailure> {
         let kind = self.kind();
-        let (number, at, shared) = (self.number, self.at, self.shared);
+        let (number, at, scene) = (self.number, self.at, self.scene);
         let client = &mut *self.client;
         // MySQL tells the names of columns for texts only, and texts may hold several statements.
         let is_text =
-            shared.query_mode == QueryMode::Simple || S::WANTS_NAMES && shared.engine == Engine::Mysql;
+            scene.query_mode == QueryMode::Simple || S::WANTS_NAMES && scene.engine == Engine::Mysql;
         if is_text {
             client.text.clear();
-            sql.write(&client.variables, &shared.names, &mut client.text);
+            sql.write(&client.variables, &scene.names, &mut client.text);
             let text = client.text.as_str();
             return self.session.measure(kind, async |connection| connection.query(text, sink).await).await;
         }
         let texts = texts(&client.variables, sql.parameters());
-        let fields = fields(&client.variables, shared.engine, sql.parameters(), &texts);
+        let fields = fields(&client.variables, scene.engine, sql.parameters(), &texts);
         let known = &mut client.statements[number][at];
         let operation = async |connection: &mut Connection| {
             let statement = match *known {
@@ -291,7 +291,7 @@ impl Step<'_> {
     fn answered(&mut self, answered: Result<Outcome, OperationFailure>) -> Done {
         self.client.has_waited = true;
         let Err(failure) = answered else { return Ok(()) };
-        if let Some(ending) = failure::ending(&failure, self.shared.engine) {
+        if let Some(ending) = failure::ending(&failure, self.scene.engine) {
             return Err(Stop::Conflict { ending, failure, command: self.at });
         }
         let (client, script, at) = (self.client.id, self.number, self.at);
@@ -305,7 +305,7 @@ impl Step<'_> {
             let words = failure::words(&failure);
             format!("client {client} script {script} aborted in command {at} query 0: {words}")
         };
-        self.shared.terminal.error(&text);
+        self.scene.terminal.error(&text);
         Err(Stop::Abort(failure))
     }
 
@@ -314,12 +314,12 @@ impl Step<'_> {
         if self.is_in_pipeline {
             return Err(self.abort("startpipeline", "already in pipeline mode"));
         }
-        if self.shared.query_mode == QueryMode::Simple {
+        if self.scene.query_mode == QueryMode::Simple {
             return Err(
                 self.abort("startpipeline", "cannot use pipeline mode with the simple query protocol")
             );
         }
-        if self.shared.engine != Engine::Postgres {
+        if self.scene.engine != Engine::Postgres {
             return Err(self.abort("startpipeline", "only PostgreSQL has pipelines"));
         }
         let pipelined = self.script.commands[self.at..].iter().enumerate();
@@ -350,7 +350,7 @@ impl Step<'_> {
             return Err(self.abort(name, &format!("\\{name} is not allowed in pipeline mode")));
         }
         let texts = texts(&self.client.variables, sql.parameters());
-        let fields = fields(&self.client.variables, self.shared.engine, sql.parameters(), &texts);
+        let fields = fields(&self.client.variables, self.scene.engine, sql.parameters(), &texts);
         let statement = self.client.statements[self.number][self.at];
         let statement = statement.expect("statements of a pipeline are prepared when it begins");
         let queued = match self.session.connection() {

@@ -1,6 +1,6 @@
 //! Running scripts, from reading them to the report.
 //!
-//! * this file: the order of things; [`setup`]: what is asked of the tables before; [`shared`]: what clients have in common;
+//! * this file: the order of things; [`setup`]: what is asked of the tables before; [`scene`]: what clients have in common;
 //! * [`client`]: transactions and their tries; [`command`]: what a script's commands do; [`rows`]: results that scripts keep;
 //! * [`progress`], [`log_files`], [`results`]: what is written meanwhile.
 
@@ -10,8 +10,8 @@ mod log_files;
 mod progress;
 mod results;
 mod rows;
+mod scene;
 mod setup;
-mod shared;
 
 use crate::exit_code;
 use crate::failure;
@@ -32,8 +32,8 @@ use dyno_model::units::Nanos;
 use log_files::LogFiles;
 use progress::ProgressThread;
 use results::{Results, Subject, TRIAL};
+use scene::{Books, Scene};
 use setup::Impossible;
-use shared::{Books, Shared};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -53,7 +53,7 @@ pub fn run(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>, interru
 
 /// Everything that is known before the clients start.
 struct Prepared {
-    shared: Arc<Shared>,
+    scene: Arc<Scene>,
     seed: u64,
     scale: u64,
     partitions: Option<(PartitionMethod, u32)>,
@@ -102,9 +102,9 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
         terminal.error(&format!("could not open logfile \"{name}\": {error}"));
         Impossible
     })?;
-    let beginnings = shared::beginnings(options, seed, scale, &mut names);
-    let (kinds, kind_of) = shared::kinds(&scripts);
-    let shared = Arc::new(Shared {
+    let beginnings = scene::beginnings(options, seed, scale, &mut names);
+    let (kinds, kind_of) = scene::kinds(&scripts);
+    let scene = Arc::new(Scene {
         weights: scripts.iter().map(|script| u64::from(script.weight)).sum(),
         names,
         engine: target.engine,
@@ -122,7 +122,7 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
         kind_of,
         scripts,
     });
-    Ok(Prepared { shared, seed, scale, partitions, server_version, sources })
+    Ok(Prepared { scene, seed, scale, partitions, server_version, sources })
 }
 
 /// Name, weight and text of each script.
@@ -220,8 +220,8 @@ fn load_plan(options: &Run) -> LoadPlan {
 }
 
 fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &AtomicUsize) -> Result<u8> {
-    let shared = &prepared.shared;
-    let terminal = &*shared.terminal;
+    let scene = &prepared.scene;
+    let terminal = &*scene.terminal;
     let load = load_plan(options);
     let subject = Subject {
         run: options,
@@ -237,7 +237,7 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
         Impossible
     })?;
     let progress = options.progress.map(|seconds| {
-        ProgressThread::start(shared, seconds, options.has_progress_timestamp).map_err(|error| {
+        ProgressThread::start(scene, seconds, options.has_progress_timestamp).map_err(|error| {
             terminal.error(&format!("could not start the thread that reports progress: {error}"));
             Impossible
         })
@@ -247,11 +247,10 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
         shares_machine: is_local(target),
         ..LoadInput::new(TRIAL, options.clients, &load, prepared.seed, interrupts)
     };
-    let measured =
-        run_load(Scripts(Arc::clone(shared)), std::slice::from_ref(target), &input, &mut listeners);
+    let measured = run_load(Scripts(Arc::clone(scene)), std::slice::from_ref(target), &input, &mut listeners);
     // The last line of progress comes before the report.
     drop(listeners.progress.take());
-    let aborted = shared::lock(&shared.books).aborted;
+    let aborted = scene::lock(&scene.books).aborted;
     let is_interrupted = interrupts.load(Ordering::Relaxed) > 0;
     if let Some(results) = listeners.results.take() {
         let outcome = measured.as_ref().map_err(ToString::to_string);
@@ -270,7 +269,7 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
         }
         Impossible
     })?;
-    let written = shared.log.as_ref().map_or(Ok(()), LogFiles::finish);
+    let written = scene.log.as_ref().map_or(Ok(()), LogFiles::finish);
     if let Err((name, error)) = written {
         terminal.error(&format!("could not write to logfile \"{name}\": {error}"));
     }
@@ -295,13 +294,13 @@ fn is_local(target: &Target) -> bool {
 }
 
 fn summary(prepared: &Prepared, options: &Run, record: &LoadRecord) -> Summary {
-    let shared = &prepared.shared;
-    let books = shared::lock(&shared.books);
-    let total = shared.tally();
+    let scene = &prepared.scene;
+    let books = scene::lock(&scene.books);
+    let total = scene.tally();
     let books_of = |(index, script): (usize, &Script)| ScriptBooks {
         name: script.name.clone(),
         weight: script.weight,
-        tally: if shared.scripts.len() > 1 { books.tallies[index] } else { total },
+        tally: if scene.scripts.len() > 1 { books.tallies[index] } else { total },
         commands: script
             .commands
             .iter()
@@ -310,13 +309,13 @@ fn summary(prepared: &Prepared, options: &Run, record: &LoadRecord) -> Summary {
             .collect(),
     };
     Summary {
-        style: shared.style,
+        style: scene.style,
         query_mode: options.query_mode,
         scale: prepared.scale,
         partitions: prepared.partitions,
         clients: options.clients,
         threads: options.jobs,
-        scripts: shared.scripts.iter().enumerate().map(books_of).collect(),
+        scripts: scene.scripts.iter().enumerate().map(books_of).collect(),
         total,
         duration: client::micros(record.elapsed.0),
         connecting: if options.connects_each_time {

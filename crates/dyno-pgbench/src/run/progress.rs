@@ -1,7 +1,7 @@
 //! Lines of progress while a run goes on, by a thread that only looks.
 
 use super::log_files::unix_time;
-use super::shared::Shared;
+use super::scene::Scene;
 use crate::report::progress::{Stamp, line};
 use crate::statistics::Tally;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -23,12 +23,12 @@ struct State {
 
 impl ProgressThread {
     /// Writes a line every so many seconds from [`Self::begin`] on.
-    pub(super) fn start(shared: &Arc<Shared>, seconds: u64, is_unix_time: bool) -> std::io::Result<Self> {
+    pub(super) fn start(scene: &Arc<Scene>, seconds: u64, is_unix_time: bool) -> std::io::Result<Self> {
         let state = Arc::new((Mutex::new(State::default()), Condvar::new()));
-        let (shared, told) = (Arc::clone(shared), Arc::clone(&state));
+        let (scene, told) = (Arc::clone(scene), Arc::clone(&state));
         let thread = std::thread::Builder::new()
             .name("dyno-progress".to_owned())
-            .spawn(move || write_lines(&shared, &told, Duration::from_secs(seconds), is_unix_time))?;
+            .spawn(move || write_lines(&scene, &told, Duration::from_secs(seconds), is_unix_time))?;
         Ok(Self { state, thread: Some(thread) })
     }
 
@@ -51,7 +51,7 @@ impl Drop for ProgressThread {
     }
 }
 
-fn write_lines(shared: &Shared, state: &(Mutex<State>, Condvar), every: Duration, is_unix_time: bool) {
+fn write_lines(scene: &Scene, state: &(Mutex<State>, Condvar), every: Duration, is_unix_time: bool) {
     let lock = || state.0.lock().unwrap_or_else(PoisonError::into_inner);
     let waiting = state.1.wait_while(lock(), |state| state.began.is_none() && !state.is_over);
     let Some(began) = waiting.unwrap_or_else(PoisonError::into_inner).began else { return };
@@ -66,14 +66,14 @@ fn write_lines(shared: &Shared, state: &(Mutex<State>, Condvar), every: Duration
         if now < due && is_over {
             return;
         }
-        let tally = shared.tally();
+        let tally = scene.tally();
         let stamp = if is_unix_time {
             Stamp::Unix(unix_time() as f64 / 1_000_000.0)
         } else {
             Stamp::Elapsed(now.duration_since(began).as_secs_f64())
         };
         let seconds = now.duration_since(last).as_secs_f64();
-        shared.terminal.message(&line(&shared.style, stamp, seconds, &before, &tally));
+        scene.terminal.message(&line(&scene.style, stamp, seconds, &before, &tally));
         if is_over {
             return;
         }

@@ -12,7 +12,7 @@ use dyno_model::target::{Engine, QueryMode};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Everything about a run that does not change while it goes on, and the places where clients leave what they counted.
-pub(super) struct Shared {
+pub(super) struct Scene {
     pub(super) scripts: Vec<Script>,
     /// Sum of the weights.
     pub(super) weights: u64,
@@ -92,7 +92,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl Shared {
+impl Scene {
     /// All transactions so far.
     pub(super) fn tally(&self) -> Tally {
         let mut sum = Tally::default();
