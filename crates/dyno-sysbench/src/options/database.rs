@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 pub struct DatabaseOptions {
     /// `--db-driver`: mysql, pgsql, sqlite, or whatever was typed; checked when a driver is wanted.
     pub driver: String,
-    /// `--db-ps-mode`, as typed; checked when a driver is wanted.
+    /// `--db-ps-mode`.
     pub prepared: PreparedMode,
     /// Where MySQL connections go, each to the next in turn; never empty.
     pub mysql: Vec<Target>,
@@ -40,14 +40,12 @@ pub enum Ignored<T> {
 }
 
 /// How statements travel.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PreparedMode {
     /// Prepared in the server where it can.
     Auto,
     /// As text with the values written in.
     Disable,
-    /// Something else was typed; an error once a driver is wanted.
-    Unknown(String),
 }
 
 /// The driver that the options name.
@@ -134,7 +132,7 @@ impl DatabaseOptions {
         let prepared = match values["db_ps_mode"].text().as_str() {
             "auto" => PreparedMode::Auto,
             "disable" => PreparedMode::Disable,
-            other => PreparedMode::Unknown(other.to_owned()),
+            other => return Err(OptionError::Fatal(format!("Invalid value for db-ps-mode: {other}"))),
         };
         let query_mode =
             if prepared == PreparedMode::Disable { QueryMode::Simple } else { QueryMode::Prepared };

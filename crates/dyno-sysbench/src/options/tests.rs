@@ -58,6 +58,7 @@ fn refusals_have_sysbenchs_words() {
         ("--report-checkpoints=abc", "Invalid value for --report-checkpoints: 'abc'"),
         ("--forced-shutdown=abc", "Invalid value for --forced-shutdown: 'abc'"),
         ("--rand-type=foo", "Invalid random numbers distribution: foo."),
+        ("--db-ps-mode=foo", "Invalid value for db-ps-mode: foo"),
         ("--debug=maybe", "invalid option: --debug=maybe"),
         ("--debug=", "invalid option: --debug="),
         ("--foo --bar=2", "invalid option: --foo"),

@@ -7,7 +7,7 @@ use super::printing::Printing;
 use super::reporter::Start;
 use crate::native::NativeScript;
 use crate::native::prepare::{Preparation, PrepareError, prepare};
-use crate::options::database::{DriverName, PreparedMode};
+use crate::options::database::DriverName;
 use crate::report::header;
 use crate::session::{FAILED, INTERRUPTED, OK, Session};
 use dyno_engine::workload::{DataSet, Workload};
@@ -20,7 +20,7 @@ pub fn perform(session: &Session<'_>, name: &str) -> Option<u8> {
     let database = &session.options.database;
     let driver = database.driver()?;
     let is_dry = driver == DriverName::Mysql && database.mysql_dry_run;
-    if is_dry || matches!(database.prepared, PreparedMode::Unknown(_)) {
+    if is_dry {
         return None;
     }
     let targets = database.targets(driver);

@@ -2,7 +2,7 @@
 
 use crate::logger::{Level, Logger};
 use crate::options::Options;
-use crate::options::database::{Ignored, PreparedMode};
+use crate::options::database::Ignored;
 use crate::options::definition::{Definition, Kind, Value};
 use crate::options::general::RandomType;
 use crate::options::help::shown_default;
@@ -59,10 +59,6 @@ pub fn environment(
     };
     let (from, to) = (&options.database, &mut environment.databases);
     to.driver.clone_from(&from.driver);
-    if let PreparedMode::Unknown(mode) = &from.prepared {
-        // A driver that nobody has, so that asking for it fails; the complaint names the option.
-        to.driver = format!("db-ps-mode={mode}");
-    }
     to.mysql.clone_from(&from.mysql);
     to.postgres.clone_from(&from.postgres);
     to.mysql_ignored = ignored(&from.mysql_ignored);
