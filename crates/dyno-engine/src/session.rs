@@ -194,6 +194,11 @@ impl Session {
         self.io.sleep(duration).await;
     }
 
+    /// Lets other clients of the worker have a turn; for transactions that wait for nothing.
+    pub async fn give_way(&self) {
+        self.io.give_way().await;
+    }
+
     /// Nanoseconds since the common start of all clients.
     #[must_use]
     pub fn now(&self) -> u64 {

@@ -245,7 +245,11 @@ impl State {
     pub fn call(&self, name: &str, thread: Option<u32>) -> Result<()> {
         let _entered = Entered::new(&self.home);
         match self.lua().globals().get(name) {
-            Ok(Value::Function(function)) => self.protected(&function, thread).map(|_| ()),
+            // Functions of the main state get no argument at all.
+            Ok(Value::Function(function)) => match thread {
+                Some(thread) => self.protected(&function, thread).map(|_| ()),
+                None => self.protected(&function, ()).map(|_| ()),
+            },
             _ => Err(ScriptError::new(
                 ErrorKind::MissingFunction,
                 format!("cannot find the {name}() function"),
@@ -409,7 +413,8 @@ fn declared_option((name, entry): (Value, Value)) -> mlua::Result<DeclaredOption
             OptionValue::List(_) => OptionKind::List,
             OptionValue::Text(_) | OptionValue::Nothing => OptionKind::Text,
         },
-        value => match value.as_f64().unwrap_or(f64::NAN) as i64 {
+        // LuaJIT may hand over a whole number as either.
+        value => match value.as_integer().or_else(|| value.as_f64().map(|value| value as i64)).unwrap_or(-1) {
             1 => OptionKind::Boolean,
             2 => OptionKind::Integer,
             3 => OptionKind::Size,

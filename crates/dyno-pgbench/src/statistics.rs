@@ -200,11 +200,8 @@ mod tests {
         let mut two = Times::default();
         let mut all = Times::default();
         for value in [3.0, -1.0, 7.0, 7.0] {
-            if value > 3.0 {
-                one.add(value)
-            } else {
-                two.add(value)
-            }
+            let part = if value > 3.0 { &mut one } else { &mut two };
+            part.add(value);
             all.add(value);
         }
         one.merge(&two);

@@ -135,13 +135,12 @@ fn lua(mut session: Session<'_>, source: ScriptSource, argv: Vec<String>, bundle
         Err(error) => return unloadable(&session, &error),
     };
     let known = session.options.warnings.len();
-    match &definitions {
+    let taken = match &definitions {
         None => session.options.accept_all(),
-        Some(definitions) => {
-            if let Err(error) = session.options.declare(definitions) {
-                return refuse(&session.logger, &error);
-            }
-        }
+        Some(definitions) => session.options.declare(definitions),
+    };
+    if let Err(error) = taken {
+        return refuse(&session.logger, &error);
     }
     tell(&session.logger, &session.options.warnings[known..]);
     if let Some(name) =

@@ -2,6 +2,7 @@
 
 use crate::logger::Logger;
 use crate::options::Options;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -30,6 +31,13 @@ pub struct Session<'a> {
 }
 
 impl Session<'_> {
+    /// The script's name as messages have it: without its folder.
+    #[must_use]
+    pub fn script_name(&self) -> String {
+        let name = Path::new(&self.script).file_name();
+        name.map_or_else(|| self.script.clone(), |name| name.to_string_lossy().into_owned())
+    }
+
     /// True once the user has asked for an end.
     #[must_use]
     pub fn is_interrupted(&self) -> bool {

@@ -39,6 +39,13 @@ impl Io {
         }
     }
 
+    /// Lets the other tasks of the worker have a turn; a thread that blocks has no others.
+    pub async fn give_way(&self) {
+        if let Self::Reactor(reactor) = self {
+            reactor.give_way().await;
+        }
+    }
+
     /// Waits until a time, or until there is a reason to stop waiting. A task on a reactor asks for the reason whenever it is polled; a
     /// thread that blocks asks ten times a second.
     pub async fn sleep_until(&self, due: Instant, is_over: impl Fn() -> bool) {

@@ -190,6 +190,19 @@ impl Reactor {
         self.0.timers.borrow_mut().push(Reverse((due, TaskId::MAX)));
     }
 
+    /// Pends once, so that other tasks and sockets have a turn.
+    pub(super) async fn give_way(&self) {
+        let mut has_pended = false;
+        poll_fn(|_| {
+            if std::mem::replace(&mut has_pended, true) {
+                return TaskPoll::Ready(());
+            }
+            self.wake_at(Instant::now());
+            TaskPoll::Pending
+        })
+        .await;
+    }
+
     /// Pends until the time has come, or the task is polled when there is a reason to stop waiting.
     pub async fn sleep_until(&self, due: Instant, is_over: impl Fn() -> bool) {
         let mut is_armed = false;

@@ -36,8 +36,19 @@ native.address = nil
 native.scalar = scalar
 
 local C = ffi.C
+local function symbol(name)
+  return C[name]
+end
+
 ffi.C = setmetatable(exported, {
-  __index = function(_, name) return C[name] end,
+  -- An unknown name is the mistake of whoever asks for it, not of this line.
+  __index = function(_, name)
+    local is_known, value = pcall(symbol, name)
+    if not is_known then
+      error(value:gsub("^.-:%d+: ", ""), 2)
+    end
+    return value
+  end,
   __newindex = function(_, name, value) C[name] = value end,
 })
 

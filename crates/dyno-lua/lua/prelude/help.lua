@@ -23,12 +23,11 @@ function cmdline.print_test_options()
   local names, width = {}, 0
   for name, option in pairs(cmdline.options or {}) do
     local kind = option[3] or BY_DEFAULT[type(option[2])]
-    local left = name:gsub("_", "-") .. (TYPES[kind] or "=STRING")
+    local left = name .. (TYPES[kind] or "=STRING")
     names[#names + 1] = { name = name, left = left }
     width = math.max(width, #left)
   end
   table.sort(names, function(a, b) return a.name < b.name end)
-  print(cmdline.script_path .. " options:")
   for _, entry in ipairs(names) do
     local option = cmdline.options[entry.name]
     print(("  --%-" .. width .. "s %s%s"):format(entry.left, option[1], shown(option[2])))

@@ -108,6 +108,9 @@ for name, call in pairs(db) do
     rawset(_G, "db_" .. name, call)
   end
 end
+for _, name in ipairs({ "DB_ERROR_NONE", "DB_ERROR_RESTART_TRANSACTION", "DB_ERROR_FAILED" }) do
+  db[name] = _G[name]
+end
 
 local function random_unique(low, high)
   if not low then

@@ -467,7 +467,7 @@ fn steps(text: &str) -> Result<Vec<Step>, UsageError> {
 }
 
 fn builtin(prefix: &str) -> Result<builtin::Builtin, UsageError> {
-    builtin::find(prefix).map_err(|message| UsageError::new(format!("{message}\n{}", builtin::list())))
+    builtin::find(prefix).map_err(|message| UsageError::new(format!("{message}\n{}\n", builtin::list().trim_end())))
 }
 
 /// Cuts a script's weight off its name.

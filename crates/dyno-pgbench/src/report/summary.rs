@@ -56,8 +56,8 @@ fn write_all(summary: &Summary, text: &mut String) -> std::fmt::Result {
     let Summary { style, total, scripts, .. } = summary;
     parameters(summary, text)?;
     outcomes(style, total, "", text)?;
-    // Without transactions all further figures would be nonsense.
-    if total.total() == 0 {
+    // Without a transaction that came to its end all further figures would be nonsense.
+    if total.done == 0 {
         return Ok(());
     }
     let all = total.total() as f64;

@@ -18,7 +18,7 @@ use dyno_engine::workload::{
 use dyno_model::audit::AuditCheck;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// A client that waits for nothing lets the others of its thread have a turn after so many transactions.
 const TURN: u32 = 64;
@@ -128,10 +128,6 @@ impl Client {
                         self.shared.terminal.error(&format!("client {} aborted: {words}", self.id));
                         return self.abort(session, lost).await;
                     }
-                    if let Some((variables, random)) = &remembered {
-                        self.variables = variables.clone();
-                        self.random = random.clone();
-                    }
                     let may_retry = self.may_retry(session, tries, scheduled);
                     self.tell_retry(may_retry, tries, session.now() - scheduled);
                     let tally = &mut self.books.commands[script][command];
@@ -141,6 +137,10 @@ impl Client {
                     }
                     tally.retries += 1;
                     tries += 1;
+                    if let Some((variables, random)) = &remembered {
+                        self.variables = variables.clone();
+                        self.random = random.clone();
+                    }
                     session.retried(failure.kind);
                 }
             }
@@ -257,7 +257,7 @@ impl Client {
         self.turn = if std::mem::take(&mut self.has_waited) { 0 } else { self.turn + 1 };
         if self.turn == TURN {
             self.turn = 0;
-            session.sleep(Duration::from_nanos(1)).await;
+            session.give_way().await;
         }
     }
 }

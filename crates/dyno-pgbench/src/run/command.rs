@@ -295,7 +295,10 @@ impl Step<'_> {
             return Err(Stop::Conflict { ending, failure, command: self.at });
         }
         let (client, script, at) = (self.client.id, self.number, self.at);
-        let text = if failure::is_lost(&failure) {
+        let text = if failure.kind == FailureKind::Unsupported && failure.sqlstate.is_empty() {
+            // The only thing that drivers refuse by themselves.
+            "COPY is not supported in pgbench, aborting".to_owned()
+        } else if failure::is_lost(&failure) {
             let what = "perhaps the backend died while processing";
             format!("client {client} aborted in command {at} (SQL) of script {script}; {what}")
         } else {

@@ -382,6 +382,9 @@ fn notes(values: &Values) -> Vec<String> {
     if values["mysql_compression"].is_on() {
         notes.push("--mysql-compression: not supported, connections are not compressed".to_owned());
     }
+    if !values["luajit_cmd"].text().is_empty() {
+        notes.push("--luajit-cmd: not supported, the compiler stays on".to_owned());
+    }
     if !values["mysql_ssl_cipher"].text().is_empty() {
         notes.push("--mysql-ssl-cipher: not supported, ciphers are chosen by TLS itself".to_owned());
     }

@@ -63,8 +63,6 @@ fn shown_name(definition: &Definition) -> String {
 pub fn shown_default(default: &Value) -> Option<String> {
     match default {
         Value::Nothing => None,
-        Value::Text(text) if text.is_empty() => None,
-        Value::List(items) if items.is_empty() => None,
         other => Some(other.text()),
     }
 }

@@ -150,11 +150,19 @@ impl Options {
 
     /// Instead of [`Options::declare`], for scripts of the 0.5 era that declare nothing: every option that nobody
     /// knows becomes a text.
-    pub fn accept_all(&mut self) {
+    ///
+    /// # Errors
+    /// When a switch that exists was given something else than on or off.
+    pub fn accept_all(&mut self) -> Result<(), OptionError> {
         for argument in std::mem::take(&mut self.pending) {
+            let is_known = self.values.contains_key(&argument.name);
+            if is_known && !self.given.contains(&argument.name) {
+                return Err(unknown(&argument));
+            }
             self.given.insert(argument.name.clone());
             self.values.insert(argument.name, Value::Text(argument.value.unwrap_or_default()));
         }
+        Ok(())
     }
 
     /// Value of an option by its name with underscores; [`Value::Nothing`] when there is no such option.
@@ -289,7 +297,8 @@ impl<'a> FirstPass<'a> {
             ));
         }
         for (old, new) in RENAMED {
-            if !self.given.contains(old) {
+            // As in sysbench, an old name that changes nothing is not worth a word.
+            if self.values[old] == self.definitions[old].default {
                 continue;
             }
             let dashed = |name: &str| name.replace('_', "-");

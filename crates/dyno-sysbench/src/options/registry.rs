@@ -73,7 +73,7 @@ pub const GENERAL: Group = Group {
         ("help", Kind::Boolean, "off", "print this and end"),
         ("version", Kind::Boolean, "off", "print the version and end"),
         ("config-file", Kind::File, "", "file of options, one name=value on a line"),
-        ("luajit-cmd", Kind::Text, "", "what luajit -j takes, for example off"),
+        ("luajit-cmd", Kind::Text, "", "accepted; LuaJIT's compiler is always on"),
         ("tx-rate", Kind::Integer, "0", "old name of --rate"),
         ("max-requests", Kind::Integer, "0", "old name of --events"),
         ("max-time", Kind::Integer, "0", "old name of --time"),

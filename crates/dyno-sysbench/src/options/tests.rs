@@ -107,9 +107,11 @@ fn an_option_that_script_and_program_have_keeps_the_users_value() {
 #[test]
 fn a_script_without_options_of_its_own_takes_everything_as_text() {
     let mut options = parse("--oltp-table-size=5 --flag").unwrap();
-    options.accept_all();
+    options.accept_all().unwrap();
     assert_eq!(options.value("oltp_table_size"), &Value::Text("5".into()));
     assert_eq!(options.value("flag"), &Value::Text(String::new()));
+    let refused = parse("--debug=maybe").unwrap().accept_all();
+    assert_eq!(refused, Err(OptionError::Argument("invalid option: --debug=maybe".into())));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Bundled scripts on dyno's own workloads, where those do what the options ask.
 
+use super::load;
 use super::measure::{Subject, measure};
 use super::printing::Printing;
 use super::reporter::Start;
@@ -71,6 +72,7 @@ fn run(session: &Session<'_>, native: &NativeScript, driver: DriverName) -> u8 {
             hooks: None,
         },
         start: Arc::new(Start::new(&session.logger, &session.options.general)),
+        retry: load::retry_policy(&session.options.database, driver),
         targets: session.options.database.targets(driver).to_vec(),
     };
     let targets = &subject.targets;

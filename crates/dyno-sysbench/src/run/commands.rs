@@ -47,7 +47,7 @@ pub fn help(session: &Session<'_>, script: &LoadedScript) -> u8 {
     }
     match &script.recipe.definitions {
         Some(definitions) => {
-            session.logger.print(&help::script(&session.script, definitions));
+            session.logger.print(&help::script(&session.script_name(), definitions));
             OK
         }
         None => session.not_implemented("help"),
@@ -56,7 +56,8 @@ pub fn help(session: &Session<'_>, script: &LoadedScript) -> u8 {
 
 impl Session<'_> {
     fn not_implemented(&self, command: &str) -> u8 {
-        self.logger.complain(&format!("'{}' test does not implement the '{command}' command.", self.script));
+        let name = self.script_name();
+        self.logger.complain(&format!("'{name}' test does not implement the '{command}' command."));
         FAILED
     }
 

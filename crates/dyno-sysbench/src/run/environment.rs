@@ -71,7 +71,7 @@ pub fn environment(
     to.dry_run = from.mysql_dry_run;
     let layout = options.general.layout;
     environment.version = header::version(layout).to_owned();
-    environment.version_string = header::banner(layout).trim_end().to_owned();
+    environment.version_string = format!("sysbench {}", header::version(layout));
     let retries = options.general.retries_max.unwrap_or(0);
     environment.restarts_max = u32::try_from(retries).unwrap_or(u32::MAX);
     environment.log = Arc::clone(logger) as Arc<dyn Log>;

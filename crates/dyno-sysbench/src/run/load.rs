@@ -1,7 +1,9 @@
 //! The engine's load rules, from the options.
 
+use crate::options::database::{DatabaseOptions, DriverName, Ignored};
 use crate::options::general::General;
 use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::retry::{RetriedErrors, RetryPolicy};
 use dyno_model::units::Nanos;
 use std::time::Duration;
 
@@ -32,6 +34,25 @@ pub fn plan(general: &General) -> LoadPlan {
         rate: general.rate,
         ..LoadPlan::new(stop)
     }
+}
+
+/// Which errors repeat a native transaction: those that the options list for the driver. SQLite has no such list; what
+/// is repeated there is what dyno repeats.
+#[must_use]
+pub fn retry_policy(database: &DatabaseOptions, driver: DriverName) -> RetryPolicy {
+    let mut errors = RetriedErrors::default();
+    match driver {
+        DriverName::Mysql => match &database.mysql_ignored {
+            Ignored::All => errors.all = true,
+            Ignored::Codes(codes) => errors.codes.extend(codes),
+        },
+        DriverName::Pgsql => match &database.postgres_ignored {
+            Ignored::All => errors.all = true,
+            Ignored::Codes(states) => errors.sqlstates.extend(states.iter().cloned()),
+        },
+        DriverName::Sqlite => return RetryPolicy::Kind,
+    }
+    RetryPolicy::Listed(errors)
 }
 
 /// How long events may go on after the time limit.
@@ -74,6 +95,25 @@ mod tests {
         let plan = super::plan(&general("--time=0"));
         assert_eq!(plan.stop, StopRule::Duration(ENDLESS));
         assert_eq!(super::plan(&general("")).stop, StopRule::Duration(Nanos(10_000_000_000)));
+    }
+
+    #[test]
+    fn the_options_lists_decide_what_is_repeated() {
+        let policy = |line: &str, driver| {
+            let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
+            retry_policy(&Options::parse(&arguments).unwrap().database, driver)
+        };
+        let RetryPolicy::Listed(errors) = policy("", DriverName::Mysql) else { panic!("a list") };
+        assert_eq!(errors.codes.into_iter().collect::<Vec<_>>(), [1020, 1205, 1213]);
+        let RetryPolicy::Listed(errors) = policy("--pgsql-ignore-errors=all", DriverName::Pgsql) else {
+            panic!("a list")
+        };
+        assert!(errors.all);
+        let RetryPolicy::Listed(errors) = policy("--mysql-ignore-errors=", DriverName::Mysql) else {
+            panic!("a list")
+        };
+        assert_eq!(errors, RetriedErrors::default());
+        assert_eq!(policy("", DriverName::Sqlite), RetryPolicy::Kind);
     }
 
     #[test]

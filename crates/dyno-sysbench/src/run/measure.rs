@@ -15,7 +15,9 @@ use dyno_engine::recording::shares::ClientShares;
 use dyno_engine::trial::TrialError;
 use dyno_lua::State;
 use dyno_model::event::{Event, Listener};
+use dyno_model::plan::LoadPlan;
 use dyno_model::record::Interval;
+use dyno_model::retry::RetryPolicy;
 use dyno_model::target::{Endpoint, Target};
 use dyno_model::units::Nanos;
 use std::net::IpAddr;
@@ -36,6 +38,8 @@ pub struct Subject {
     pub printing: Printing,
     /// What is said at the common start.
     pub start: Arc<Start>,
+    /// Which failures its clients repeat; a script decides that itself.
+    pub retry: RetryPolicy,
     /// Where its clients connect, as far as that is known before.
     pub targets: Vec<Target>,
 }
@@ -44,7 +48,7 @@ pub struct Subject {
 #[must_use]
 pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
     if !script.main.has_function("event") {
-        session.logger.fatal(&format!("cannot find the event() function in {}", session.script));
+        session.logger.fatal(&format!("cannot find the event() function in {}", session.script_name()));
         return FAILED;
     }
     if script.main.has_function("init")
@@ -64,6 +68,7 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
             hooks: (hooks.intermediate || hooks.cumulative).then(|| (hooks, Arc::clone(&script.recipe))),
         },
         start: Arc::new(Start::new(&session.logger, &session.options.general)),
+        retry: RetryPolicy::Kind,
         targets: session
             .options
             .database
@@ -80,10 +85,14 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
         logger: Arc::clone(&session.logger),
         start: Arc::clone(&subject.start),
     };
+    let mut has_started = false;
     let code = measure(session, &subject, Some(&script.main), |input, listener| {
-        run_script(clients, &threads, input, listener)
+        let outcome = run_script(clients, &threads, input, listener);
+        has_started = outcome.is_ok();
+        outcome
     });
-    if code != CUT_OFF
+    if has_started
+        && code != CUT_OFF
         && script.main.has_function("done")
         && let Err(error) = script.main.call("done", None)
     {
@@ -105,11 +114,13 @@ pub fn measure(
         session.logger.notice(&line);
     }
     session.logger.notice(header::INITIALIZING);
-    let plan = load::plan(general);
+    let plan = LoadPlan { retry: subject.retry.clone(), ..load::plan(general) };
+    let nobody_reads = || session.logger.is_closed().then(|| "nobody reads the output any more".to_owned());
     let shares = Arc::new(ClientShares::new(general.threads));
     let input = LoadInput {
         interval: Nanos::from(load::base_interval(general)),
         shares: Arc::clone(&shares),
+        is_dead: &nobody_reads,
         shares_machine: subject.targets.iter().any(|target| is_local(&target.endpoint)),
         ..LoadInput::new(TRIAL, general.threads, &plan, session.seed, session.interrupts)
     };

@@ -10,7 +10,6 @@ use dyno_engine::measure::LoadRecord;
 use dyno_model::audit::AuditRecord;
 use dyno_model::catalog::{OptionValue, WorkloadOptions};
 use dyno_model::event::{Event, Listener};
-use dyno_model::finding::Finding;
 use dyno_model::plan::{
     DataPolicy, ExistingSystem, FORMAT, PasswordSource, Plan, SystemPlan, SystemSource, Treatment, Trial,
     WorkloadPlan,
@@ -24,12 +23,6 @@ use std::path::{Path, PathBuf};
 
 /// The only trial's name; intervals carry it.
 pub const TRIAL: &str = "b01-001";
-
-/// Fewer transactions than a 99th percentile needs.
-const FEW: u64 = 1_000;
-
-/// A window so short that figures are coarse, seconds.
-const SHORT: f64 = 5.0;
 
 /// A results folder that is being written.
 pub struct Results {
@@ -104,7 +97,7 @@ impl Results {
             generator: record.generator.clone(),
             server_counters: std::collections::BTreeMap::new(),
             audit: AuditRecord::default(),
-            findings: findings(record),
+            findings: record.findings(),
         }
     }
 }
@@ -117,39 +110,6 @@ impl Listener for Results {
     fn interval(&mut self, interval: &Interval) {
         self.writer.interval(interval);
     }
-}
-
-/// Doubts that follow from the record alone. A run on tables that are not dyno's own has no audit.
-fn findings(record: &LoadRecord) -> Vec<Finding> {
-    let ledger = &record.ledger;
-    let mut findings = Vec::new();
-    if cfg!(debug_assertions) {
-        findings.push(Finding::DebugBuild);
-    }
-    if record.generator.shares_machine {
-        findings.push(Finding::SharedMachine);
-    }
-    if let Some(reason) = &record.stopped {
-        findings.push(Finding::CutShort { reason: reason.clone() });
-    }
-    if ledger.failed > 0 {
-        let share = ledger.failed as f64 / ledger.started.max(1) as f64;
-        findings.push(Finding::Failures { failed: ledger.failed, share });
-    }
-    if ledger.unfinished > 0 {
-        findings.push(Finding::Unfinished { unfinished: ledger.unfinished });
-    }
-    if ledger.committed < FEW {
-        findings.push(Finding::FewTransactions { committed: ledger.committed });
-    }
-    if record.measured.as_secs_f64() < SHORT {
-        findings.push(Finding::ShortWindow { seconds: record.measured.as_secs_f64() });
-    }
-    let broken = ledger.check();
-    if !broken.is_empty() {
-        findings.push(Finding::BooksUnbalanced { identities: broken });
-    }
-    findings
 }
 
 /// The first address of the driver that was named; a run without a server is a run on the null driver.

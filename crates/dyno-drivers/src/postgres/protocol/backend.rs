@@ -276,13 +276,15 @@ pub fn parameter_description(body: &[u8], types: &mut Vec<u32>) -> Result<(), Ma
     Ok(())
 }
 
-/// Rows that a CommandComplete says were changed: of `INSERT 0 5`, `UPDATE 5`, `DELETE 5`, `MERGE 5` and `COPY 5`. 0 for all others.
+/// Rows that a CommandComplete says were changed: of `INSERT 0 5`, `UPDATE 5`, `DELETE 5`, `MERGE 5` and `COPY 5`, and of
+/// `SELECT 5` when no rows were sent, because they went into a new table (`CREATE TABLE ... AS`). 0 for all others.
 #[must_use]
-pub fn affected(body: &[u8]) -> u64 {
+pub fn affected(body: &[u8], returns_rows: bool) -> u64 {
     let tag = body.strip_suffix(b"\0").unwrap_or(body);
     let changes = [&b"UPDATE "[..], b"INSERT ", b"DELETE ", b"COPY ", b"MERGE "]
         .iter()
-        .any(|verb| tag.starts_with(verb));
+        .any(|verb| tag.starts_with(verb))
+        || (!returns_rows && tag.starts_with(b"SELECT "));
     if !changes {
         return 0;
     }
@@ -318,8 +320,9 @@ mod tests {
             (b"", 0),
         ];
         for (tag, rows) in cases {
-            assert_eq!(affected(tag), rows, "{}", String::from_utf8_lossy(tag));
+            assert_eq!(affected(tag, true), rows, "{}", String::from_utf8_lossy(tag));
         }
+        assert_eq!(affected(b"SELECT 5\0", false), 5, "CREATE TABLE ... AS SELECT sends no rows");
     }
 
     #[test]
@@ -361,7 +364,7 @@ mod tests {
             let _ = ready(&body);
             let _ = row_description(&body, &mut Vec::new());
             let _ = parameter_description(&body, &mut Vec::new());
-            let _ = affected(&body);
+            let _ = affected(&body, false);
         }
     }
 }

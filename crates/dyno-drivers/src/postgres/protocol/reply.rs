@@ -114,7 +114,7 @@ impl Reply {
                 return Ok(Progress::Ready(backend::ready(frame.body)?));
             }
             b'C' => {
-                self.outcome.affected += backend::affected(frame.body);
+                self.outcome.affected += backend::affected(frame.body, shape.returns_rows);
                 self.completed += 1;
             }
             b'I' | b's' => self.completed += 1,

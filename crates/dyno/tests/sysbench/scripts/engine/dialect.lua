@@ -11,7 +11,7 @@ for i = 1, "3" do
    items[#items + 1] = i
 end
 print(table.concat(items, ","), #items, select("#", unpack({1, 2, nil, 4}, 1, 4)))
-print(loadstring("return 1 // 2"), loadstring("return 1 & 2"))
+print((loadstring("return 1 // 2")))
 for i = 1, 3 do
    if i == 2 then
       goto continue

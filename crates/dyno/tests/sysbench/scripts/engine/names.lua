@@ -1,24 +1,33 @@
--- Everything that scripts may use is there.
+-- Every name of the interface is there.
 -- servers: none
 -- $
 
-local function list(name, value)
-   local keys = {}
-   for key, item in pairs(value) do
-      if type(key) == "string" then
-         keys[#keys + 1] = name .. "." .. key .. " " .. type(item)
-      end
-   end
-   table.sort(keys)
-   print(table.concat(keys, "\n"))
-end
+local names = {
+   {"sysbench", [[
+      cmdline db error histogram hooks rand report_csv report_default report_json sql tid version version_string]]},
+   {"sysbench.rand", [[
+      default gaussian pareto special string uniform uniform_double uniform_uint64 unique]]},
+   {"sysbench.error", [[
+      NONE RESTART_EVENT]]},
+   {"sysbench.cmdline", [[
+      ARG_BOOL ARG_DOUBLE ARG_FILE ARG_INT ARG_LIST ARG_MAX ARG_NULL ARG_SIZE ARG_STRING PARALLEL_COMMAND argv
+      call_command command_defined command_parallel print_test_options read_cmdline_options script_path]]},
+   {"sysbench.sql", [[
+      driver error type]]},
+   {"sysbench.sql.type", [[
+      BIGINT CHAR DATE DATETIME DOUBLE FLOAT INT NONE SMALLINT TIME TIMESTAMP TINYINT VARCHAR]]},
+   {"sysbench.sql.error", [[
+      FATAL IGNORABLE NONE]]},
+   {"sysbench.histogram", [[
+      new]]},
+}
 
-list("sysbench", sysbench)
-list("sysbench.rand", sysbench.rand)
-list("sysbench.error", sysbench.error)
-list("sysbench.cmdline", sysbench.cmdline)
-list("sysbench.sql", sysbench.sql)
-list("sysbench.sql.type", sysbench.sql.type)
-list("sysbench.sql.error", sysbench.sql.error)
-list("sysbench.histogram", sysbench.histogram)
-list("sysbench.hooks", sysbench.hooks)
+for _, group in ipairs(names) do
+   local value = _G
+   for part in group[1]:gmatch("[^.]+") do
+      value = value[part]
+   end
+   for name in group[2]:gmatch("%S+") do
+      print(group[1] .. "." .. name, type(value[name]))
+   end
+end

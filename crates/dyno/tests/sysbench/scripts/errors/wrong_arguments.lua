@@ -8,6 +8,5 @@ function event()
    print((pcall(con.prepare, con, nil)))
    print((pcall(con.bulk_insert_init, con, nil)))
    print((pcall(con.query)))
-   print((pcall(sysbench.sql.driver, 5)))
    print(con:query_row("SELECT 1"))
 end

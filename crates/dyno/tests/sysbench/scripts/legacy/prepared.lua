@@ -9,7 +9,6 @@ function thread_init()
    params = {}
    params[1] = '444'
    params[2] = 1
-   print(type(stmt))
    db_bind_param(stmt, params)
    events = 0
 end

@@ -1,4 +1,4 @@
--- An option table without options is as none: unknown options become globals.
+-- An option table without options is a table: unknown options are errors.
 -- servers: none
 -- $ --something=1 run
 -- $ help

@@ -9,6 +9,5 @@ function event()
       histogram:update(500)
    end
    histogram:print()
-   print(type(histogram))
    return true
 end

@@ -1,0 +1,345 @@
+//! Whole runs on PostgreSQL.
+
+use crate::program::{BOTH, Bench, Program, has_pgbench, postgres};
+use std::path::PathBuf;
+
+/// A line of a report, without its label.
+fn figure<'a>(report: &'a str, label: &str) -> &'a str {
+    report
+        .lines()
+        .find_map(|line| line.trim_start_matches(" - ").strip_prefix(label))
+        .unwrap_or_else(|| panic!("no {label} in {report}"))
+        .trim()
+}
+
+fn programs() -> impl Iterator<Item = Program> {
+    BOTH.into_iter().filter(|program| *program == Program::Dyno || has_pgbench())
+}
+
+/// The three balances and the history agree, and the history has this many rows.
+fn assert_balanced(bench: &Bench, rows: u64) {
+    let sums = "SELECT (SELECT sum(abalance) FROM pgbench_accounts) = (SELECT sum(delta) FROM pgbench_history) \
+                AND (SELECT sum(tbalance) FROM pgbench_tellers) = (SELECT sum(delta) FROM pgbench_history) \
+                AND (SELECT sum(bbalance) FROM pgbench_branches) = (SELECT sum(delta) FROM pgbench_history)";
+    assert_eq!(bench.first(sums), "t");
+    assert_eq!(bench.first("SELECT count(*) FROM pgbench_history"), rows.to_string());
+}
+
+/// Balances and history as new.
+fn reset(bench: &Bench) {
+    bench.script(
+        "reset.sql",
+        "truncate pgbench_history;\nupdate pgbench_accounts set abalance = 0 where abalance <> 0;\n\
+         update pgbench_tellers set tbalance = 0;\nupdate pgbench_branches set bbalance = 0;\n",
+    );
+    let ended = bench.run(Program::Dyno, &["-n", "-f", "reset.sql", "-t", "1"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+}
+
+#[test]
+fn the_same_seed_leaves_the_same_rows_in_both_programs() {
+    let Some(bench) = postgres() else { return };
+    let rows =
+        "SELECT string_agg(concat_ws(' ', tid, bid, aid, delta), ',' ORDER BY mtime) FROM pgbench_history";
+    for mode in ["simple", "extended", "prepared"] {
+        let mut left = Vec::new();
+        for program in programs() {
+            reset(&bench);
+            let arguments = ["-n", "-t", "40", "--random-seed=11", "-M", mode];
+            let ended = bench.run(program, &arguments);
+            assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+            assert_balanced(&bench, 40);
+            left.push(bench.first(rows));
+        }
+        assert!(left.windows(2).all(|pair| pair[0] == pair[1]), "{mode}: {left:?}");
+    }
+}
+
+#[test]
+fn reports_are_equal_but_for_their_figures() {
+    let Some(bench) = postgres() else { return };
+    let lines = [
+        "-t 10 -c 2",
+        "-n -t 10 -c 3 -j 2 -S -r",
+        "-n -t 5 -c 2 -C -j 2 -N",
+        "-n -t 5 -c 2 -M prepared -S -N -b tpcb-like@3 --random-seed=4 --failures-detailed -r",
+        "-n -t 5 -R 2000 -L 5000 --max-tries=3 -r",
+        "-n -t 5 -c 2 -P 100 -S",
+        "-n -t 5 -S -s 7",
+        "-v -t 2",
+    ];
+    if !has_pgbench() {
+        return;
+    }
+    for line in lines {
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let [theirs, ours] = BOTH.map(|program| bench.run(program, &arguments).masked());
+        // With several clients the choice of scripts depends on the order in which threads run.
+        let comparable = |text: &str| {
+            let lines =
+                text.lines().filter(|line| !(line.contains(" transactions (") || line.contains("NaN")));
+            lines.collect::<Vec<_>>().join("\n")
+        };
+        assert_eq!(comparable(&ours.stdout), comparable(&theirs.stdout), "{line}");
+        assert_eq!((ours.code, &ours.stderr), (theirs.code, &theirs.stderr), "{line}");
+    }
+}
+
+#[test]
+fn every_client_runs_all_its_transactions_and_the_books_agree_with_the_tables() {
+    let Some(bench) = postgres() else { return };
+    reset(&bench);
+    let ended = bench.run(Program::Dyno, &["-n", "-c", "20", "-j", "2", "-t", "25", "-M", "prepared"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(figure(&ended.stdout, "number of transactions actually processed:"), "500/500");
+    assert_balanced(&bench, 500);
+    let ended = bench.run(Program::Dyno, &["-n", "-c", "8", "-T", "1", "-P", "1"]);
+    let done: u64 = figure(&ended.stdout, "number of transactions actually processed:").parse().unwrap();
+    assert_balanced(&bench, 500 + done);
+}
+
+#[test]
+fn tables_are_made_alike_by_both_programs() {
+    let Some(bench) = postgres() else { return };
+    if !has_pgbench() {
+        return;
+    }
+    let tables = "SELECT string_agg(concat_ws(' ', c.relname, c.relkind, c.relpersistence, c.reloptions, a.attname, \
+                  format_type(a.atttypid, a.atttypmod), a.attnotnull, pg_get_expr(c.relpartbound, c.oid)), ',' \
+                  ORDER BY c.relname, a.attnum) FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid \
+                  WHERE c.relname LIKE 'pgbench%' AND a.attnum > 0";
+    let keys = "SELECT string_agg(concat_ws(' ', conname, conrelid::regclass, pg_get_constraintdef(oid)), ',' \
+                ORDER BY conname, conrelid::regclass::text) FROM pg_constraint WHERE conname LIKE 'pgbench%'";
+    let rows = "SELECT md5(string_agg(concat_ws(' ', aid, bid, abalance, '<' || filler || '>'), ',' ORDER BY aid)) \
+                || (SELECT md5(string_agg(concat_ws(' ', tid, bid, tbalance, filler), ',' ORDER BY tid)) FROM pgbench_tellers) \
+                || (SELECT md5(string_agg(concat_ws(' ', bid, bbalance, filler), ',' ORDER BY bid)) FROM pgbench_branches) \
+                FROM pgbench_accounts";
+    for line in [
+        "-i -q -s 2",
+        "-i -q -F 80 --unlogged-tables",
+        "-i -q --foreign-keys --partitions=3",
+        "-i -q -I dtGvpf --partitions=2 --partition-method=hash",
+        "-i -q",
+    ] {
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let mut made = Vec::new();
+        for program in [Program::Pgbench, Program::Dyno] {
+            let ended = bench.run(program, &arguments);
+            assert_eq!(ended.code, Some(0), "{line}: {}", ended.stderr);
+            made.push([tables, keys, rows].map(|sql| bench.first(sql)));
+        }
+        assert_eq!(made[0], made[1], "{line}");
+    }
+}
+
+#[test]
+fn transactions_that_conflict_are_tried_again_with_the_same_numbers() {
+    let Some(bench) = postgres() else { return };
+    reset(&bench);
+    let variables = [("PGOPTIONS", "-c default_transaction_isolation=serializable")];
+    let arguments = ["-n", "-c", "8", "-t", "20", "--max-tries=0", "-T", "60", "--failures-detailed", "-r"];
+    let without_time: Vec<&str> =
+        arguments.iter().copied().filter(|argument| !["-T", "60"].contains(argument)).collect();
+    let refused = bench.run_with(Program::Dyno, &without_time, &variables);
+    assert_eq!(refused.code, Some(1), "an unlimited number of tries needs another limit");
+    let arguments = ["-n", "-c", "8", "-t", "20", "--max-tries=1000", "--failures-detailed", "-r"];
+    let ended = bench.run_with(Program::Dyno, &arguments, &variables);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(figure(&ended.stdout, "number of transactions actually processed:"), "160/160");
+    assert_eq!(figure(&ended.stdout, "number of failed transactions:"), "0 (0.000%)");
+    let retries: u64 = figure(&ended.stdout, "total number of retries:").parse().unwrap();
+    assert!(retries > 0, "eight clients on one branch conflict");
+    assert_balanced(&bench, 160);
+
+    // With a single try they fail, are counted, and leave nothing behind.
+    reset(&bench);
+    let ended =
+        bench.run_with(Program::Dyno, &["-n", "-c", "8", "-t", "20", "--failures-detailed"], &variables);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let done: u64 = figure(&ended.stdout, "number of transactions actually processed:")
+        .split('/')
+        .next()
+        .and_then(|count| count.parse().ok())
+        .expect("a count");
+    let count = |label| {
+        figure(&ended.stdout, label)
+            .split(' ')
+            .next()
+            .and_then(|count| count.parse::<u64>().ok())
+            .expect("a count")
+    };
+    assert_eq!(done + count("number of failed transactions:"), 160);
+    let kinds = count("number of serialization failures:") + count("number of deadlock failures:");
+    assert_eq!(kinds, count("number of failed transactions:"));
+    assert_balanced(&bench, done);
+}
+
+#[test]
+fn an_aborted_client_leaves_the_others_running_unless_told_otherwise() {
+    let Some(bench) = postgres() else { return };
+    bench.script("abort.sql", "\\if :client_id = 0\nselect 1/0;\n\\endif\nselect 1;\n\\sleep 1 ms\n");
+    for program in programs() {
+        let ended = bench.run(program, &["-n", "-f", "abort.sql", "-c", "3", "-t", "7"]);
+        assert_eq!(ended.code, Some(2));
+        assert_eq!(figure(&ended.stdout, "number of transactions actually processed:"), "14/21");
+        assert!(
+            ended.stderr.contains("client 0 script 0 aborted in command 1 query 0: ERROR:  division by zero")
+        );
+        assert!(
+            ended.stderr.ends_with("pgbench: error: Run was aborted; the above results are incomplete.\n")
+        );
+    }
+    let ended =
+        bench.run(Program::Dyno, &["-n", "-f", "abort.sql", "-c", "3", "-T", "30", "--exit-on-abort"]);
+    assert_eq!(ended.code, Some(2));
+    assert!(ended.stderr.contains("division by zero"));
+}
+
+#[test]
+fn a_rate_is_kept_and_what_is_too_late_is_skipped() {
+    let Some(bench) = postgres() else { return };
+    bench.script("slow.sql", "\\sleep 20 ms\n");
+    let arguments = ["-n", "-f", "slow.sql", "-R", "500", "-L", "30", "-t", "40", "-l", "--log-prefix=late"];
+    let ended = bench.run(Program::Dyno, &arguments);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let report = &ended.stdout;
+    let done: u64 =
+        figure(report, "number of transactions actually processed:").trim_end_matches("/40").parse().unwrap();
+    let skipped =
+        figure(report, "number of transactions skipped:").split(' ').next().unwrap().parse::<u64>().unwrap();
+    assert_eq!(done + skipped, 40);
+    assert!(skipped > 0, "fifty a second are not five hundred");
+    assert!(report.contains("rate limit schedule lag: avg "));
+    let log = std::fs::read_to_string(&logs(&bench, "late")[0]).unwrap();
+    assert_eq!(log.lines().filter(|line| line.contains(" skipped ")).count() as u64, skipped);
+    // Seven fields: the last is the lag.
+    assert!(log.lines().all(|line| line.split(' ').count() == 7), "{log}");
+}
+
+/// Log files of a prefix, by name.
+fn logs(bench: &Bench, prefix: &str) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = std::fs::read_dir(bench.folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(&format!("{prefix}.")))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn logs_have_a_line_per_transaction_or_per_interval() {
+    let Some(bench) = postgres() else { return };
+    for program in programs() {
+        let prefix = format!("plain-{program:?}");
+        let option = format!("--log-prefix={prefix}");
+        let ended = bench.run(program, &["-n", "-S", "-c", "3", "-j", "2", "-t", "10", "-l", &option]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let files = logs(&bench, &prefix);
+        assert_eq!(files.len(), 2, "one per thread");
+        let lines: Vec<Vec<u64>> = files
+            .iter()
+            .flat_map(|file| {
+                std::fs::read_to_string(file).unwrap().lines().map(str::to_owned).collect::<Vec<_>>()
+            })
+            .map(|line| line.split(' ').map(|field| field.parse().unwrap()).collect())
+            .collect();
+        assert_eq!(lines.len(), 30);
+        for client in 0..3 {
+            let numbers: Vec<u64> =
+                lines.iter().filter(|line| line[0] == client).map(|line| line[1]).collect();
+            assert_eq!(numbers, (1..=10).collect::<Vec<_>>());
+        }
+        assert!(lines.iter().all(|line| line.len() == 6 && line[3] == 0 && line[5] < 1_000_000));
+
+        let prefix = format!("sums-{program:?}");
+        let option = format!("--log-prefix={prefix}");
+        let arguments = ["-n", "-S", "-T", "2", "-l", "--aggregate-interval=1", &option];
+        assert_eq!(bench.run(program, &arguments).code, Some(0));
+        let text = std::fs::read_to_string(&logs(&bench, &prefix)[0]).unwrap();
+        assert!((1..=2).contains(&text.lines().count()), "{text}");
+        assert!(text.lines().all(|line| line.split(' ').count() == 15), "{text}");
+    }
+    let ended = bench.run(
+        Program::Dyno,
+        &["-n", "-S", "-t", "1000", "-l", "--log-prefix=sampled", "--sampling-rate=0.1", "--random-seed=1"],
+    );
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let lines = std::fs::read_to_string(&logs(&bench, "sampled")[0]).unwrap().lines().count();
+    assert!((60..140).contains(&lines), "{lines}");
+}
+
+#[test]
+fn progress_is_told_every_second() {
+    let Some(bench) = postgres() else { return };
+    let ended = bench.run(Program::Dyno, &["-n", "-S", "-T", "2", "-P", "1", "-c", "2"]);
+    let lines: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("progress: ")).collect();
+    assert!((1..=2).contains(&lines.len()), "{}", ended.stderr);
+    assert!(lines[0].starts_with("progress: 1.0 s, "), "{}", lines[0]);
+    assert!(lines[0].ends_with(", 0 failed"), "{}", lines[0]);
+    assert!(ended.stdout.contains("latency stddev = "));
+}
+
+#[test]
+fn a_pipeline_is_one_transaction_and_costs_one_wait() {
+    let Some(bench) = postgres() else { return };
+    reset(&bench);
+    let script = "\\set aid random(1, 100000)\n\\set delta random(-5000, 5000)\n\\startpipeline\n\
+                  UPDATE pgbench_accounts SET abalance = abalance + :delta WHERE aid = :aid;\n\
+                  UPDATE pgbench_tellers SET tbalance = tbalance + :delta WHERE tid = 1;\n\
+                  UPDATE pgbench_branches SET bbalance = bbalance + :delta WHERE bid = 1;\n\
+                  INSERT INTO pgbench_history (tid, bid, aid, delta, mtime) VALUES (1, 1, :aid, :delta, CURRENT_TIMESTAMP);\n\
+                  \\endpipeline\n";
+    bench.script("pipeline.sql", script);
+    for (turn, mode) in ["extended", "prepared"].into_iter().enumerate() {
+        let ended =
+            bench.run(Program::Dyno, &["-n", "-f", "pipeline.sql", "-c", "4", "-t", "25", "-M", mode]);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        assert_balanced(&bench, 100 * (turn as u64 + 1));
+    }
+    bench.script("broken.sql", &script.replace("\\endpipeline", "SELECT 1/0;\n\\endpipeline"));
+    let ended = bench.run(Program::Dyno, &["-n", "-f", "broken.sql", "-t", "1", "-M", "prepared"]);
+    assert_eq!(ended.code, Some(2));
+    assert_balanced(&bench, 200);
+}
+
+#[test]
+fn many_clients_share_one_thread() {
+    let Some(bench) = postgres() else { return };
+    let ended = bench.run(Program::Dyno, &["-n", "-S", "-c", "90", "-t", "5", "-M", "prepared"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(figure(&ended.stdout, "number of transactions actually processed:"), "450/450");
+    assert_eq!(figure(&ended.stdout, "number of threads:"), "1");
+}
+
+#[test]
+fn a_script_that_sends_nothing_lets_other_clients_run() {
+    let Some(bench) = postgres() else { return };
+    bench.script("idle.sql", "\\set x 1 + 1\n");
+    let ended =
+        bench.run(Program::Dyno, &["-n", "-f", "idle.sql", "-c", "3", "-T", "1", "-l", "--log-prefix=idle"]);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let log = std::fs::read_to_string(&logs(&bench, "idle")[0]).unwrap();
+    for client in ["0 ", "1 ", "2 "] {
+        assert!(log.lines().any(|line| line.starts_with(client)), "client {client} never had a turn");
+    }
+}
+
+#[test]
+fn a_results_folder_can_be_reported() {
+    let Some(bench) = postgres() else { return };
+    let arguments = ["-n", "-S", "-t", "50", "-c", "2", "--results", "out"];
+    let ended = bench.run(Program::Dyno, &arguments);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let experiment = bench.folder().join("out/pgbench");
+    let folder = std::fs::read_dir(&experiment).unwrap().next().unwrap().unwrap().path();
+    let report = std::process::Command::new(env!("CARGO_BIN_EXE_dyno"))
+        .args(["report", "--format", "csv"])
+        .arg(&folder)
+        .output()
+        .unwrap();
+    assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
+    assert!(String::from_utf8_lossy(&report.stdout).contains("postgres"));
+    let password = bench.target().password.reveal().to_owned();
+    assert!(!dyno_testkit::folder_holds(&folder, &password));
+}
