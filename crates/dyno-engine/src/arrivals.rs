@@ -5,6 +5,7 @@
 //! transactions are due follows from the same sequence, which the coordinator runs through a second time.
 
 use crate::random::{Random, Stream};
+use crate::window::{Admission, Window};
 use std::sync::{Mutex, PoisonError};
 
 /// The sequence of arrivals. Gaps are exponential with mean 1 / rate, so that arrivals do not know of each other.
@@ -31,6 +32,22 @@ impl Sequence {
     }
 }
 
+/// What a free client of an open loop does next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Turn {
+    /// It waits until then and starts its transaction, unless everything has ended by then.
+    Due {
+        /// Nanoseconds since the epoch.
+        at: u64,
+        /// Whether the transaction belongs to the measured window.
+        is_counted: bool,
+    },
+    /// Nothing arrives any more; it waits for the end of the window.
+    Rest,
+    /// Its work is done.
+    Over,
+}
+
 /// The schedule that all clients of an open loop take their transactions from.
 #[derive(Debug)]
 pub(crate) struct Arrivals {
@@ -51,8 +68,25 @@ impl Arrivals {
         Self { state: Mutex::new(State { sequence: origin.clone(), taken: 0 }), origin }
     }
 
+    /// What a free client does next; `counted` is how many of its transactions counted so far. The budget of a stop rule by count is taken
+    /// with the arrival, so that nobody waits for a transaction that must not start.
+    pub(crate) fn turn(&self, window: &Window, counted: u64) -> Turn {
+        if window.is_spent(counted) || window.now() >= window.ends() {
+            return Turn::Over;
+        }
+        let Some(at) = self.take(window.closes()) else { return Turn::Rest };
+        match window.admit(at, counted) {
+            Admission::WarmUp => Turn::Due { at, is_counted: false },
+            Admission::Measured => Turn::Due { at, is_counted: true },
+            Admission::Over => {
+                self.give_back();
+                Turn::Over
+            }
+        }
+    }
+
     /// The time of the next arrival before `closes`, which from now on is the caller's; `None` when there is none.
-    pub(crate) fn take(&self, closes: u64) -> Option<u64> {
+    fn take(&self, closes: u64) -> Option<u64> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let at = state.sequence.next as u64;
         if at >= closes {

@@ -1,6 +1,6 @@
 //! The loop of one client: transaction after transaction, each with its retries.
 
-use crate::arrivals::Arrivals;
+use crate::arrivals::{Arrivals, Turn};
 use crate::measure::crew::Report;
 use crate::measure::{Fatal, FatalCause};
 use crate::random::{Random, Stream};
@@ -70,15 +70,7 @@ impl<W: Workload> Client<W> {
         let every = self.workload.reconnect_every();
         let mut counted = 0;
         for sequence in 0.. {
-            if self.window.is_spent(counted) {
-                break;
-            }
-            let Some(due) = self.next_start().await else { break };
-            let is_counted = match self.window.admit(due, counted) {
-                Admission::WarmUp => false,
-                Admission::Measured => true,
-                Admission::Over => break,
-            };
+            let Some((due, is_counted)) = self.next_start(counted).await else { break };
             counted += u64::from(is_counted);
             session.start_transaction(is_counted);
             let begun = session.last_end();
@@ -130,20 +122,34 @@ impl<W: Workload> Client<W> {
         self.reconnect(session, is_counted, reason).await
     }
 
-    /// When the next transaction's time begins: in a closed loop now, in an open loop when it was due, for which the client waits.
-    async fn next_start(&self) -> Option<u64> {
-        let Some(arrivals) = &self.arrivals else { return Some(self.window.now()) };
+    /// When the next transaction's time begins and whether it counts: in a closed loop now, in an open loop when it was due, for
+    /// which the client waits. `None` when there is none.
+    async fn next_start(&self, counted: u64) -> Option<(u64, bool)> {
         let window = &self.window;
-        let arrival = if window.now() < window.ends() { arrivals.take(window.closes()) } else { None };
-        let until = window.epoch() + Duration::from_nanos(arrival.unwrap_or(window.closes()));
+        let Some(arrivals) = &self.arrivals else {
+            let now = window.now();
+            return match window.admit(now, counted) {
+                Admission::WarmUp => Some((now, false)),
+                Admission::Measured => Some((now, true)),
+                Admission::Over => None,
+            };
+        };
+        let turn = arrivals.turn(window, counted);
+        let until = match turn {
+            Turn::Due { at, .. } => at,
+            Turn::Rest => window.closes(),
+            Turn::Over => return None,
+        };
+        let until = window.epoch() + Duration::from_nanos(until);
         self.io.sleep_until(until, || window.is_stopped()).await;
-        if window.now() < window.ends() {
-            return arrival;
+        match turn {
+            Turn::Due { at, is_counted } if window.now() < window.ends() => Some((at, is_counted)),
+            Turn::Due { .. } => {
+                arrivals.give_back();
+                None
+            }
+            Turn::Rest | Turn::Over => None,
         }
-        if arrival.is_some() {
-            arrivals.give_back();
-        }
-        None
     }
 
     /// Ends the run for everybody.

@@ -7,7 +7,7 @@ use crate::window::Window;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::StopRule;
-use dyno_model::record::TrialRecord;
+use dyno_model::record::{OpenLoop, TrialRecord};
 use dyno_model::target::Engine;
 
 /// Gaps between commits from this length on are stalls, nanoseconds.
@@ -16,6 +16,8 @@ const STALL: u64 = 1_000_000_000;
 const STALL_TIMES_MEAN: f64 = 20.0;
 /// Windows shorter than this give coarse figures, seconds.
 const SHORT: f64 = 1.0;
+/// A system that does less than this share of what arrives does not keep up.
+const KEPT_UP: f64 = 0.95;
 /// Fewer committed transactions than this cannot carry a 99th percentile.
 const FEW: u64 = 1_000;
 
@@ -42,6 +44,7 @@ pub(crate) fn raise(
         let reason = format!("the time limit came after {} of {wanted} transactions", record.ledger.started);
         findings.push(Finding::CutShort { reason });
     }
+    findings.extend(kept_behind(record.open_loop, record.ledger.committed));
     let ledger = &record.ledger;
     if ledger.failed > 0 {
         let share = ledger.failed as f64 / ledger.started.max(1) as f64;
@@ -78,6 +81,13 @@ pub(crate) fn raise(
     }
     server_counters(record, input, totals, &mut findings);
     record.findings = findings;
+}
+
+/// An open loop in which the backlog grew.
+fn kept_behind(open_loop: Option<OpenLoop>, committed: u64) -> Option<Finding> {
+    let OpenLoop { arrived, unstarted } = open_loop?;
+    let share = committed as f64 / arrived.max(1) as f64;
+    (arrived > 0 && share < KEPT_UP).then_some(Finding::KeptBehind { share, unstarted })
 }
 
 /// Transactions of all clients that the stop rule asks for; `None` when it asks for a time.
@@ -152,6 +162,9 @@ pub(crate) fn of_load(record: &LoadRecord) -> Vec<Finding> {
     raise(record.generator.shares_machine, Finding::SharedMachine);
     let share = ledger.failed as f64 / ledger.started.max(1) as f64;
     raise(ledger.failed > 0, Finding::Failures { failed: ledger.failed, share });
+    if let Some(finding) = kept_behind(record.open_loop, ledger.committed) {
+        raise(true, finding);
+    }
     raise(ledger.unfinished > 0, Finding::Unfinished { unfinished: ledger.unfinished });
     raise(ledger.committed < FEW, Finding::FewTransactions { committed: ledger.committed });
     let seconds = record.measured.as_secs_f64();

@@ -145,6 +145,22 @@ fn a_stop_is_noticed_by_clients_that_wait_for_an_arrival() {
 }
 
 #[test]
+fn a_budget_ends_the_run_with_its_last_transaction() {
+    // A client that took an arrival behind the budget would wait for it, each for another 20 ms.
+    let load = LoadPlan { rate: Some(50.0), ..LoadPlan::new(StopRule::Transactions(5)) };
+    for (record, _) in [script(100, &load, Duration::ZERO, 0), native("", 100, &load, 0)] {
+        assert_eq!(record.ledger.committed, 5);
+        assert_arrivals_add_up(&record);
+        assert!(record.elapsed.0 < 1_000 * MILLISECOND, "{}", record.elapsed);
+    }
+    let each = LoadPlan { rate: Some(500.0), ..LoadPlan::new(StopRule::TransactionsPerClient(3)) };
+    for (record, _) in [script(10, &each, Duration::ZERO, 0), native("", 10, &each, 0)] {
+        assert_eq!(record.ledger.committed, 30);
+        assert_arrivals_add_up(&record);
+    }
+}
+
+#[test]
 fn a_window_in_which_nothing_arrives_any_more_lasts_to_its_end() {
     let (record, intervals) = script(2, &plan(0.001, 400), Duration::ZERO, 0);
     assert!(record.elapsed.0 >= 400 * MILLISECOND, "{}", record.elapsed);

@@ -283,6 +283,23 @@ fn a_silent_second_is_found_as_a_stall() {
 }
 
 #[test]
+fn a_system_that_does_not_keep_up_with_what_arrives_is_a_finding() {
+    let mut bench =
+        Bench::new("latency_us=10000", "oltp_point_select", 2, StopRule::Duration(Nanos(SECOND / 2)));
+    bench.load.rate = Some(1_000.0);
+    let record = bench.record();
+    let open_loop = record.open_loop.expect("an open loop");
+    assert_eq!(open_loop.arrived, record.ledger.started + open_loop.unstarted);
+    let behind = record.findings.iter().find_map(|finding| match finding {
+        Finding::KeptBehind { share, unstarted } => Some((*share, *unstarted)),
+        _ => None,
+    });
+    let (share, unstarted) = behind.expect("200 a second are done, 1,000 arrive");
+    assert!(share < 0.5 && unstarted == open_loop.unstarted, "{share} {unstarted}");
+    assert!(!record.findings.iter().any(|finding| matches!(finding, Finding::LittleGap { .. })));
+}
+
+#[test]
 fn the_rush_audit_compares_commits_with_the_counters() {
     // The null server answers every sum with 1, before and after: everything committed is lost.
     let record = Bench::new("", "rush", 3, StopRule::Transactions(60)).record();

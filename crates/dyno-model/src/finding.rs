@@ -32,6 +32,13 @@ pub enum Finding {
     SharedMachine,
     /// The generator is a debug build.
     DebugBuild,
+    /// Open loop: the system did not do what arrived. Raised below 0.95.
+    KeptBehind {
+        /// Committed transactions over those that arrived.
+        share: f64,
+        /// Arrivals that were never started.
+        unstarted: u64,
+    },
     /// Some transactions failed for good. Invalid from 0.001 on.
     Failures {
         /// Failed transactions.
@@ -125,6 +132,7 @@ impl Finding {
             Self::Failures { share, .. } => graded(*share, 0.0, 0.001),
             Self::SharedMachine | Self::ShortWindow { .. } | Self::FewTransactions { .. } => Severity::Note,
             Self::DebugBuild
+            | Self::KeptBehind { .. }
             | Self::Unfinished { .. }
             | Self::Stall { .. }
             | Self::AuditViolated

@@ -27,10 +27,14 @@ pub struct TrialRecord {
     pub connecting: Nanos,
     /// Books of the measured window.
     pub ledger: Ledger,
-    /// Response times of committed transactions, from first attempt to acknowledged commit (closed loop: service time with N clients).
+    /// Response times of committed transactions, from first attempt to acknowledged commit (closed loop: service time with N clients; open loop: from when it
+    /// was due).
     pub transaction: LatencySummary,
     /// Response times of successful statements, per kind, in the workload's order.
     pub statements: Vec<StatementLatency>,
+    /// Open loop: what became of the arrivals.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open_loop: Option<OpenLoop>,
     /// The generator's view of itself.
     pub generator: GeneratorRecord,
     /// Growth of the server's own counters over the window (e.g. `Com_select`, `xact_commit`).

@@ -403,6 +403,7 @@ fn record(plan: &Plan, trial: &Trial, played: &Played) -> TrialRecord {
             .iter()
             .map(|(name, histogram)| StatementLatency { name: name.clone(), latency: histogram.into() })
             .collect(),
+        open_loop: None,
         generator: GeneratorRecord {
             workers: vec![WorkerRecord {
                 clients: treatment.clients,

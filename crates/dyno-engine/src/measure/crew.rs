@@ -392,9 +392,13 @@ impl Crew {
         self.finish(input, listener, Finish { window, watch, spare, is_cut_off })
     }
 
-    /// What became of the arrivals of an open loop.
-    fn open_loop(&self, window: &Window, ended: u64) -> Option<OpenLoop> {
+    /// What became of the arrivals of an open loop, of which so many were started.
+    fn open_loop(&self, window: &Window, ended: u64, started: u64) -> Option<OpenLoop> {
         let (arrivals, _) = self.arrivals.as_ref()?;
+        if !window.is_stopped() && ended < window.closes() {
+            // A stop rule by count was met: what came later was nobody's.
+            return Some(OpenLoop { arrived: started, unstarted: 0 });
+        }
         let mut due = arrivals.due();
         let before = due.by(window.opens().saturating_sub(1));
         let all = due.by(window.ends().min(ended).saturating_sub(1));
@@ -413,7 +417,6 @@ impl Crew {
         let ended = window.now();
         self.gather(&mut finish.spare);
         self.receive();
-        let open_loop = self.open_loop(&window, ended);
         let length = measured_length(&window, &self.collector, input.load, ended);
         while let Some(interval) = self.collector.complete(ended) {
             listener.interval(&interval);
@@ -432,6 +435,7 @@ impl Crew {
             totals.add(&sums);
             counts.add(recorder.counts());
         }
+        let open_loop = self.open_loop(&window, ended, ledger.started);
         let (cpu_user, cpu_system) = finish.watch.cpu();
         let (mut workers, mut lags, mut troubles) = (Vec::new(), Vec::new(), Vec::new());
         for report in self.reports {

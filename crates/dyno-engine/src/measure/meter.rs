@@ -13,7 +13,7 @@
 use super::crew::{Crew, Post, Report, WorkerReport};
 use super::interrupt::Interrupters;
 use super::{Fatal, FatalCause, LoadInput, ScriptThreads};
-use crate::arrivals::Arrivals;
+use crate::arrivals::{Arrivals, Turn};
 use crate::generator::WorkerMeter;
 use crate::recording::recorder::{Answered, SMALL_BATCH};
 use crate::recording::shares::ClientShares;
@@ -131,35 +131,23 @@ impl Meter {
     #[inline]
     pub fn more_events(&mut self) -> bool {
         self.withdraw();
-        let Some(now) = self.next_start() else {
+        let next = match &self.arrivals {
+            Some(arrivals) => await_arrival(arrivals, &self.window, self.admitted),
+            None => match self.window.admit(self.last_end, self.admitted) {
+                Admission::WarmUp => Some((self.last_end, false)),
+                Admission::Measured => Some((self.last_end, true)),
+                Admission::Over => None,
+            },
+        };
+        let Some((start, is_counted)) = next else {
             self.is_counted = self.is_ready && self.last_end >= self.window.opens();
             self.place = Place::Between;
             return false;
         };
-        match self.window.admit(now, self.admitted) {
-            Admission::WarmUp => self.is_counted = false,
-            Admission::Measured => {
-                self.is_counted = true;
-                self.admitted += 1;
-            }
-            Admission::Over => {
-                self.is_counted = self.is_ready && now >= self.window.opens();
-                self.place = Place::Between;
-                return false;
-            }
-        }
-        self.place = Place::Admitted(now);
+        self.is_counted = is_counted;
+        self.admitted += u64::from(is_counted);
+        self.place = Place::Admitted(start);
         true
-    }
-
-    /// When the next event's time begins: in a closed loop where the last ended, in an open loop when it was due, for which the
-    /// client waits.
-    #[inline]
-    fn next_start(&mut self) -> Option<u64> {
-        match &self.arrivals {
-            None => Some(self.last_end),
-            Some(arrivals) => await_arrival(arrivals, &self.window),
-        }
     }
 
     /// Begins an event now, admitted or not: a loop of the script's own is the script's own. In an open loop an admitted event's time
@@ -330,22 +318,27 @@ impl Drop for Meter {
     }
 }
 
-/// Takes the next arrival and blocks until it is due; `None`, at the end of the window, when nothing starts any more.
-fn await_arrival(arrivals: &Arrivals, window: &Window) -> Option<u64> {
+/// Takes the next arrival and blocks until it is due: its time, and whether it counts. `None` when nothing starts any more.
+fn await_arrival(arrivals: &Arrivals, window: &Window, admitted: u64) -> Option<(u64, bool)> {
+    let turn = arrivals.turn(window, admitted);
+    let until = match turn {
+        Turn::Due { at, .. } => at,
+        Turn::Rest => window.closes(),
+        Turn::Over => return None,
+    };
     let mut now = window.now();
-    let arrival = if now < window.ends() { arrivals.take(window.closes()) } else { None };
-    let until = arrival.unwrap_or(window.closes());
     while now < until.min(window.ends()) {
         std::thread::sleep(Duration::from_nanos(until - now).min(STOP_NOTICED));
         now = window.now();
     }
-    if now < window.ends() {
-        return arrival;
+    match turn {
+        Turn::Due { at, is_counted } if now < window.ends() => Some((at, is_counted)),
+        Turn::Due { .. } => {
+            arrivals.give_back();
+            None
+        }
+        Turn::Rest | Turn::Over => None,
     }
-    if arrival.is_some() {
-        arrivals.give_back();
-    }
-    None
 }
 
 /// Has this thread's sleeps end close to their time. A kernel that refuses leaves them 50 µs late.

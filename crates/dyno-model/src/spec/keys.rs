@@ -179,6 +179,12 @@ pub static LOAD: Section = Section {
             "end of measuring whatever else holds, against servers that hang",
         ),
         key("workers", "1 to 1024", "chosen by clients and machine", "threads of the generator"),
+        key(
+            "rate",
+            "number per `s`, `min` or `h`, as `\"500/s\"`",
+            "none: a closed loop",
+            "open loop: so many transactions of all clients together arrive, whether or not the system keeps up",
+        ),
         key("attempts_max", "1 to 1000", "10", "most attempts per transaction; 1 means no retry"),
     ],
 };

@@ -2,6 +2,7 @@
 
 use super::diagnostic::{Diagnostic, Problems};
 use super::keys::LOAD;
+use super::quantity;
 use super::reader::{Fields, integer};
 use super::tree::{Node, Value};
 use crate::plan::{LoadPlan, StopRule};
@@ -16,6 +17,10 @@ const LIST_MAX: usize = 1000;
 const GRACE_DEFAULT: Nanos = Nanos(5_000_000_000);
 const TIME_LIMIT_DEFAULT: Nanos = Nanos(600_000_000_000);
 const WARMUP_DEFAULT_MAX: Nanos = Nanos(5_000_000_000);
+
+/// Slowest and fastest arrivals, per second. A generator cannot do ten million; a slip of the finger is caught.
+const RATE_MIN: f64 = 1.0 / 3600.0;
+const RATE_MAX: f64 = 1e7;
 
 /// Numbers of clients, in the order they are written.
 pub(super) fn clients(fields: &Fields<'_>) -> Vec<u32> {
@@ -83,6 +88,7 @@ pub(super) fn rules(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Loa
     let workers = fields.integer("workers", 1..=1024).and_then(|workers| u32::try_from(workers).ok());
     let attempts_max =
         fields.integer("attempts_max", 1..=1000).and_then(|count| u32::try_from(count).ok()).unwrap_or(10);
+    let rate = rate(fields);
     let stop = stop?;
     if let (StopRule::Duration(duration), Some(limit), Some(node)) =
         (stop, time_limit, fields.node("time_limit"))
@@ -102,8 +108,26 @@ pub(super) fn rules(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Loa
         time_limit: time_limit.unwrap_or(limit_default),
         workers,
         attempts_max,
+        rate,
         ..LoadPlan::new(stop)
     })
+}
+
+/// Arrivals per second of an open loop.
+fn rate(fields: &Fields<'_>) -> Option<f64> {
+    let node = fields.node("rate")?;
+    let path = fields.path("rate");
+    let example = "write a number and a time: `\"500/s\"`, `\"2.5/s\"`, `\"30/min\"`";
+    let message = match &node.value {
+        Value::Text(text) => match quantity::rate(text) {
+            Ok(rate) if (RATE_MIN..=RATE_MAX).contains(&rate) => return Some(rate),
+            Ok(_) => format!("`{path}` must be between one an hour and ten million a second, got `{text}`"),
+            Err(reason) => format!("`{path}` is not a rate: {reason}"),
+        },
+        other => format!("`{path}` must be a text, not {}", other.type_name()),
+    };
+    fields.problems.report(Diagnostic::new(node.span, message).help(example));
+    None
 }
 
 fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<StopRule> {

@@ -45,6 +45,25 @@ pub(super) fn duration(text: &str) -> Result<Nanos, String> {
     Ok(Nanos((seconds * 1e9).round() as u64))
 }
 
+/// Reads a rate, `500/s` or `30/min`, as a number per second; the error says what is wrong with the text.
+pub(super) fn rate(text: &str) -> Result<f64, String> {
+    let Some((number, unit)) = text.trim().split_once('/') else {
+        return Err(format!("`{text}` does not say per what time"));
+    };
+    let number = number.trim();
+    let value: f64 = match number.replace('_', "").parse() {
+        Ok(value) if number.starts_with(|c: char| c.is_ascii_digit() || c == '.') => value,
+        _ => return Err(format!("`{number}` is not a number")),
+    };
+    let seconds = match unit.trim() {
+        "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        other => return Err(format!("`{other}` is not one of `s`, `min` and `h`")),
+    };
+    Ok(value / seconds)
+}
+
 /// Reads a size in bytes with a binary unit: `K`, `M`, `G`, `T`, also as `KiB`, `KB` and so on, all powers of 1024 as
 /// database settings have them.
 pub(super) fn size(text: &str) -> Option<i64> {
@@ -82,6 +101,17 @@ mod tests {
         ];
         for (text, nanos) in rows {
             assert_eq!(duration(text), Ok(Nanos(nanos)), "{text}");
+        }
+    }
+
+    #[test]
+    fn rates_are_per_second_minute_or_hour() {
+        let rows = [("500/s", 500.0), ("2.5/s", 2.5), ("30/min", 0.5), ("1_800 / h", 0.5), (".5/s", 0.5)];
+        for (text, expected) in rows {
+            assert_eq!(rate(text), Ok(expected), "{text}");
+        }
+        for text in ["", "500", "/s", "inf/s", "-1/s", "1e3e/s", "5/day"] {
+            assert!(rate(text).is_err(), "{text}");
         }
     }
 

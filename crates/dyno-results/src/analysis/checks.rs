@@ -200,6 +200,7 @@ fn weight(finding: &Finding) -> f64 {
         | Finding::Steal { share }
         | Finding::Failures { share, .. } => *share,
         Finding::Unfinished { unfinished } => *unfinished as f64,
+        Finding::KeptBehind { share, .. } => -share,
         Finding::ShortWindow { seconds } => -seconds,
         Finding::FewTransactions { committed } => -(*committed as f64),
         Finding::Stall { longest_gap, .. } => *longest_gap,

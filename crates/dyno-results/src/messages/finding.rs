@@ -9,6 +9,8 @@ messages! {
     GENERATOR_BUSY [percent] "The busiest worker of the generator used {percent} of one processor, so the generator may have limited the load.";
     /// Little's law.
     LITTLE_GAP [percent] "Clients spent {percent} of the window inside the generator, between transactions; the system was loaded less than the number of clients says.";
+    /// Open loop that fell behind.
+    KEPT_BEHIND [percent, unstarted] "The system did only {percent} of what arrived, and up to {unstarted} transactions were never started: the backlog grew, and response times tell how long the window was.";
     /// Same machine.
     SHARED_MACHINE [] "The generator shares its processors with the server, so each slows the other; compare only figures measured this way.";
     /// Debug build.
@@ -51,6 +53,9 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
     match finding {
         Finding::GeneratorBusy { share } => say(&GENERATOR_BUSY, &[("percent", &percent(*share))]),
         Finding::LittleGap { share } => say(&LITTLE_GAP, &[("percent", &percent(*share))]),
+        Finding::KeptBehind { share, unstarted } => {
+            say(&KEPT_BEHIND, &[("percent", &percent(*share)), ("unstarted", &figures::count(*unstarted))])
+        }
         Finding::SharedMachine => say(&SHARED_MACHINE, &[]),
         Finding::DebugBuild => say(&DEBUG_BUILD, &[]),
         Finding::Failures { failed, share } => {
@@ -113,6 +118,7 @@ mod tests {
             Finding::Steal { share: 0.02 },
             Finding::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },
             Finding::RecordingIncomplete { what: text() },
+            Finding::KeptBehind { share: 0.61, unstarted: 1234 },
         ];
         for finding in &findings {
             let sentence = sentence(finding, Lang::En);

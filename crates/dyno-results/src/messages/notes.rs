@@ -7,6 +7,12 @@ messages! {
     NOTE_ESTIMATES [] "Throughput and response times are means over n valid trials; ± is half the width of the 95 % confidence interval of that mean (Student's t over blocks).";
     /// Under the result table.
     NOTE_CLOSED_LOOP [] "Closed loop: each client starts its next transaction when the last one is answered, so response times are service times with that many clients, retries included.";
+    /// Under the result table.
+    NOTE_OPEN_LOOP [] "Open loop: transactions arrive at the given rate whether or not the system keeps up, and response times run from the moment a transaction was due, waiting for a free client included.";
+    /// Under the result table.
+    NOTE_BOTH_LOOPS [] "Where a rate is given, the loop is open: transactions arrive whether or not the system keeps up, and response times run from the moment a transaction was due. Elsewhere it is closed: each client starts its next transaction when the last one is answered.";
+    /// Part of the description of the load.
+    NOTE_RATE [rate] "Transactions arrived at {rate} (Poisson), all clients together.";
     /// Under the distribution and the statement table.
     NOTE_MERGED [] "Percentiles are taken from the merged histograms of all valid trials, never averaged; one that fewer than ten values lie beyond is not shown.";
     /// Under the comparison table.

@@ -21,6 +21,12 @@ pub fn digits(value: f64) -> String {
     if value < 0.0 { format!("-{text}") } else { text }
 }
 
+/// A rate of arrivals as specs have it, per second: `500/s`, `0.5/s`.
+#[must_use]
+pub fn rate(per_second: f64) -> String {
+    format!("{}/s", digits(per_second))
+}
+
 /// A share given in hundredths, with its sign: `11.8 %`, `0.12 %`, `100 %`. Values below 0.01 are shown as `< 0.01 %`,
 /// because `0 %` would say that there was nothing.
 #[must_use]

@@ -17,7 +17,7 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
     page.section(
         headings::RESULTS,
         &tables::results(model, lang),
-        &[texts::NOTE_ESTIMATES, texts::NOTE_CLOSED_LOOP],
+        &[texts::NOTE_ESTIMATES, *notes::Loops::of(model).note()],
     );
     page.section(headings::COMPARISONS, &tables::comparisons(model, lang), &[]);
     if !model.comparisons.is_empty() {

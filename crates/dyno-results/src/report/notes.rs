@@ -2,7 +2,7 @@
 
 use super::figures;
 use super::model::{FindingRow, ReportModel};
-use crate::messages::{Lang, conclusion, finding, list, notes};
+use crate::messages::{Lang, Message, conclusion, finding, list, notes};
 use dyno_model::plan::{LoadPlan, StopRule};
 
 /// When and with what it was measured, and the machine.
@@ -62,6 +62,30 @@ pub(super) fn workloads(model: &ReportModel, lang: Lang) -> Vec<String> {
     workloads.chain(model.provenance.loads.iter().map(|load| load_sentence(load, lang))).collect()
 }
 
+/// Which kinds of load a run has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Loops {
+    pub(super) any_closed: bool,
+    pub(super) any_open: bool,
+}
+
+impl Loops {
+    pub(super) fn of(model: &ReportModel) -> Self {
+        let loads = &model.provenance.loads;
+        let any_open = loads.iter().any(|load| load.rate.is_some());
+        Self { any_closed: !any_open || loads.iter().any(|load| load.rate.is_none()), any_open }
+    }
+
+    /// What response times mean.
+    pub(super) fn note(self) -> &'static Message {
+        match (self.any_closed, self.any_open) {
+            (_, false) => &notes::NOTE_CLOSED_LOOP,
+            (false, true) => &notes::NOTE_OPEN_LOOP,
+            (true, true) => &notes::NOTE_BOTH_LOOPS,
+        }
+    }
+}
+
 fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
     let (message, limit) = match load.stop {
         StopRule::Transactions(number) => {
@@ -72,14 +96,21 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
         }
         StopRule::Duration(time) => (notes::NOTE_LOAD_DURATION, ("duration", time.to_string())),
     };
-    message.fill(
+    let sentence = message.fill(
         lang,
         &[
             (limit.0, &limit.1),
             ("warmup", &load.warmup.to_string()),
             ("attempts", &load.attempts_max.to_string()),
         ],
-    )
+    );
+    match load.rate {
+        None => sentence,
+        Some(rate) => {
+            let rate = notes::NOTE_RATE.fill(lang, &[("rate", &figures::rate(rate))]);
+            format!("{sentence} {rate}")
+        }
+    }
 }
 
 /// What is missing or could not be read; at most `unreadable_max` sentences about the latter.

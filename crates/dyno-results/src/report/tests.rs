@@ -307,6 +307,21 @@ fn reports_are_written_beside_the_run_and_replaced() {
 }
 
 #[test]
+fn reports_say_what_response_times_mean_in_an_open_loop() {
+    let mut model = tiny_model().clone();
+    assert!(!render(&model, Format::Html, Lang::En).contains("open loop"));
+    for load in &mut model.provenance.loads {
+        load.rate = Some(500.0);
+    }
+    for format in [Format::Markdown, Format::Html] {
+        let report = render(&model, format, Lang::En);
+        assert!(report.contains("Open loop: transactions arrive at the given rate"), "{format:?}");
+        assert!(report.contains("500/s"), "{format:?}");
+        assert!(!report.contains("losed loop"), "{format:?}");
+    }
+}
+
+#[test]
 fn an_unknown_format_names_the_known_ones() {
     let error = "pdf".parse::<Format>().expect_err("unknown");
     assert_eq!(error.to_string(), "there is no report format `pdf`; there is: html, md, csv, json, text");

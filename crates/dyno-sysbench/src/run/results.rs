@@ -93,6 +93,7 @@ impl Results {
             ledger: record.ledger.clone(),
             transaction: record.transaction,
             statements: record.statements.clone(),
+            open_loop: record.open_loop,
             generator: record.generator.clone(),
             server_counters: std::collections::BTreeMap::new(),
             audit: AuditRecord::default(),

@@ -166,6 +166,7 @@ mod tests {
             ledger: dyno_model::ledger::Ledger { committed, failed: lost, ..Default::default() },
             transaction: (&times).into(),
             statements: Vec::new(),
+            open_loop: None,
             generator: Default::default(),
             server_counters: Default::default(),
             audit: dyno_model::audit::AuditRecord { checks: vec![check] },

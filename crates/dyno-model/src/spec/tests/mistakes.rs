@@ -200,6 +200,26 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "transactions = 10_000",
+        "transactions = 10_000\nrate = 500",
+        "19:8: `load.rate` must be a text, not an integer [write a number and a time: `\"500/s\"`, `\"2.5/s\"`, `\"30/min\"`]",
+    ),
+    (
+        "transactions = 10_000",
+        "transactions = 10_000\nrate = \"500/day\"",
+        "19:8: `load.rate` is not a rate: `day` is not one of `s`, `min` and `h` [write a number and a time: `\"500/s\"`, `\"2.5/s\"`, `\"30/min\"`]",
+    ),
+    (
+        "transactions = 10_000",
+        "transactions = 10_000\nrate = \"-1/s\"",
+        "19:8: `load.rate` is not a rate: `-1` is not a number [write a number and a time: `\"500/s\"`, `\"2.5/s\"`, `\"30/min\"`]",
+    ),
+    (
+        "transactions = 10_000",
+        "transactions = 10_000\nrate = \"0/s\"",
+        "19:8: `load.rate` must be between one an hour and ten million a second, got `0/s` [write a number and a time: `\"500/s\"`, `\"2.5/s\"`, `\"30/min\"`]",
+    ),
+    (
+        "transactions = 10_000",
         "duration = \"9s\"\ntime_limit = \"1s\"",
         "19:14: `load.time_limit` is shorter than `load.duration` [leave it out: measuring by time ends by itself]",
     ),

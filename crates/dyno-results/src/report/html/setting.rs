@@ -4,6 +4,7 @@ use super::Page;
 use crate::messages::{Message, conclusion, headings, notes, page};
 use crate::report::figures;
 use crate::report::model::{SystemRow, WorkloadRow};
+use crate::report::notes::Loops;
 use dyno_model::plan::{LoadPlan, StopRule};
 use maud::{Markup, html};
 
@@ -171,11 +172,13 @@ fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
         }
         StopRule::Duration(time) => page.fill(&page::PAGE_STOP_DURATION, &[("duration", &time.to_string())]),
     };
+    let rate = load.rate.map_or_else(|| page.text(&page::PAGE_CLOSED_LOOP).to_owned(), figures::rate);
     let automatic = || page.text(&page::PAGE_WORKERS_AUTOMATIC).to_owned();
     pairs(
         page,
         &[
             (&page::PAGE_STOP, stop),
+            (&page::PAGE_RATE, rate),
             (&page::PAGE_WARMUP, load.warmup.to_string()),
             (&page::PAGE_GRACE, load.grace.to_string()),
             (&page::PAGE_TIME_LIMIT, load.time_limit.to_string()),
@@ -220,13 +223,15 @@ pub(super) fn method(page: &Page<'_>) -> Markup {
     let rules = &page.model.comparison_rules;
     let (margin, alpha) = (figures::percent(rules.margin * 100.0), figures::percent(rules.alpha * 100.0));
     let blocks = page.model.provenance.blocks.to_string();
+    let loops = Loops::of(page.model);
     let is_shared = page.model.generator.iter().any(|row| row.shares_machine);
     html! {
         section #method {
             h2 { (page.text(&headings::METHOD)) }
             h3 { (page.text(&page::PAGE_METHOD_SHOWN)) }
             p { (page.text(&page::PAGE_METHOD_BLOCKS)) }
-            p { (page.text(&page::PAGE_METHOD_LOAD)) }
+            @if loops.any_closed { p { (page.text(&page::PAGE_METHOD_LOAD)) } }
+            @if loops.any_open { p { (page.text(&page::PAGE_METHOD_LOAD_OPEN)) } }
             p { (page.text(&page::PAGE_METHOD_HISTOGRAMS)) }
             @if rules.verdicts_enabled {
                 p { (page.fill(&page::PAGE_METHOD_VERDICTS, &[("margin", &margin), ("alpha", &alpha)])) }
@@ -236,7 +241,7 @@ pub(super) fn method(page: &Page<'_>) -> Markup {
             h3 { (page.text(&page::PAGE_METHOD_NOT_SHOWN)) }
             ul {
                 li { (page.text(&page::PAGE_LIMIT_MACHINE)) }
-                li { (page.text(&page::PAGE_LIMIT_CLOSED)) }
+                @if loops.any_closed { li { (page.text(&page::PAGE_LIMIT_CLOSED)) } }
                 @if is_shared { li { (page.text(&page::PAGE_LIMIT_SHARED)) } }
                 li { (page.text(&page::PAGE_LIMIT_SHORT)) }
                 li { (page.fill(&page::PAGE_LIMIT_BLOCKS, &[("blocks", &blocks)])) }

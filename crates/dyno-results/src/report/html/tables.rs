@@ -6,6 +6,7 @@ use super::{Page, cells};
 use crate::messages::{conclusion, finding, headings, list, notes, page};
 use crate::report::figures;
 use crate::report::model::{AuditRow, Comparison, ComparisonOf, TreatmentRow, UpdateAudit};
+use crate::report::notes::Loops;
 use dyno_model::audit::AuditVerdict;
 use maud::{Markup, html};
 
@@ -45,7 +46,7 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
             h2 { (page.text(&headings::RESULTS)) }
             (kept(page))
             (folded(page, rows.len(), &grouped::table(page, &columns, &rows)))
-            p.note { (page.text(&notes::NOTE_ESTIMATES)) " " (page.text(&notes::NOTE_CLOSED_LOOP)) }
+            p.note { (page.text(&notes::NOTE_ESTIMATES)) " " (page.text(Loops::of(page.model).note())) }
         }
     }
 }
