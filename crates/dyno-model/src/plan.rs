@@ -52,6 +52,58 @@ impl Plan {
     pub fn system(&self, trial: &Trial) -> &SystemPlan {
         &self.systems[self.treatment(trial).system]
     }
+
+    /// The server that a treatment runs on, with the settings of its levels; `None` for systems that run already.
+    #[must_use]
+    pub fn server(&self, treatment: &Treatment) -> Option<ManagedServer> {
+        let SystemSource::Managed(server) = &self.systems[treatment.system].source else { return None };
+        let mut server = server.clone();
+        let levels = treatment.variation.settings.iter();
+        server.settings.extend(levels.map(|(name, value)| (name.clone(), value.clone())));
+        Some(server)
+    }
+
+    /// What has to be the same for two treatments to be measured on one start of a server.
+    #[must_use]
+    pub fn whole_plot<'p>(&'p self, treatment: &'p Treatment) -> WholePlot<'p> {
+        WholePlot { system: treatment.system, settings: &treatment.variation.settings }
+    }
+
+    /// The whole plots in the order in which treatments first need them, each with its treatments.
+    #[must_use]
+    pub fn whole_plots(&self) -> Vec<(WholePlot<'_>, Vec<usize>)> {
+        let mut plots: Vec<(WholePlot<'_>, Vec<usize>)> = Vec::new();
+        for (index, treatment) in self.treatments.iter().enumerate() {
+            let plot = self.whole_plot(treatment);
+            match plots.iter_mut().find(|(other, _)| *other == plot) {
+                Some((_, treatments)) => treatments.push(index),
+                None => plots.push((plot, vec![index])),
+            }
+        }
+        plots
+    }
+
+    /// True when a level needs another start of a server. Blocks are then split into whole plots (docs/decisions/010).
+    #[must_use]
+    pub fn is_split(&self) -> bool {
+        let mut first: BTreeMap<usize, WholePlot<'_>> = BTreeMap::new();
+        self.treatments.iter().any(|treatment| {
+            let plot = self.whole_plot(treatment);
+            *first.entry(treatment.system).or_insert(plot) != plot
+        })
+    }
+
+    /// How often servers are started when every trial goes well.
+    #[must_use]
+    pub fn starts(&self) -> usize {
+        let is_server = |system: usize| {
+            matches!(&self.systems[system].source, SystemSource::Managed(server)
+                if !matches!(server.kind, ServerKind::Sqlite | ServerKind::Null))
+        };
+        let plots = self.whole_plots();
+        let per_block = plots.iter().filter(|(plot, _)| is_server(plot.system)).count();
+        per_block * self.blocks as usize
+    }
 }
 
 /// One system under test.
@@ -196,6 +248,39 @@ pub struct Treatment {
     pub load: LoadPlan,
     /// Level of each factor of [`Plan::factors`], in that order, as text.
     pub levels: Vec<String>,
+    /// What these levels change of the system.
+    #[serde(default, skip_serializing_if = "Variation::is_empty")]
+    pub variation: Variation,
+}
+
+/// The unit that gets its own start of a server within a block: a system with the levels that need a start. (The word is
+/// of split-plot designs, which come from fields: hard-to-change factors go to whole plots, the others inside them.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WholePlot<'p> {
+    /// Index into [`Plan::systems`].
+    pub system: usize,
+    /// Settings besides the system's own.
+    pub settings: &'p BTreeMap<String, String>,
+}
+
+/// What the levels of a treatment change of its system.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Variation {
+    /// Settings of the server besides the system's own.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+    /// How statements travel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query_mode: Option<QueryMode>,
+}
+
+impl Variation {
+    /// True when the system is used as it is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Workload with every option resolved.

@@ -168,6 +168,7 @@ impl Shape {
                 attempts_max: 10,
             },
             levels: if self.variants.len() > 1 { vec![variant.to_owned()] } else { Vec::new() },
+            variation: dyno_model::plan::Variation::default(),
         }
     }
 

@@ -141,14 +141,26 @@ fn managed_server(
     managed: &ManagedServer,
     found: &mut impl FnMut(PreflightFinding),
 ) {
-    let mut fatal = |error: &server::ServerError| found(finding_of(&system.name, &error.to_string()));
-    if let Err(error) = server::check_settings(managed) {
-        fatal(&error);
+    let mut refusals: Vec<String> = Vec::new();
+    let mut refuse = |error: &server::ServerError| refusals.push(error.to_string());
+    let is_process = !matches!(managed.kind, ServerKind::Sqlite | ServerKind::Null);
+    let binary = is_process.then(|| server::locate(managed.kind, managed.bin_dir.as_deref()));
+    if let Some(Err(error)) = &binary {
+        refuse(error);
     }
-    if !matches!(managed.kind, ServerKind::Sqlite | ServerKind::Null)
-        && let Err(error) = server::locate(managed.kind, managed.bin_dir.as_deref())
-    {
-        fatal(&error);
+    for server in servers(plan, index) {
+        if let Err(error) = server::check_settings(&server) {
+            refuse(&error);
+        } else if let Some(Ok(binary)) = &binary
+            && let Err(error) = server::check_values(&server, binary)
+        {
+            refuse(&error);
+        }
+        connections_allowed(plan, index, &server, found);
+    }
+    refusals.dedup();
+    for refusal in refusals {
+        found(finding_of(&system.name, &refusal));
     }
     if managed.kind == ServerKind::Null {
         return;
@@ -163,12 +175,26 @@ fn managed_server(
         return;
     }
     space(&scratch, SERVER_BYTES + most_rows(plan, index) * ROW_BYTES, &system.name, found);
-    for (name, value) in &managed.settings {
+}
+
+/// The servers that a system is started as, one per whole plot.
+fn servers(plan: &Plan, system: usize) -> Vec<ManagedServer> {
+    let plots = plan.whole_plots().into_iter().filter(|(plot, _)| plot.system == system);
+    plots.filter_map(|(_, treatments)| plan.server(&plan.treatments[*treatments.first()?])).collect()
+}
+
+fn connections_allowed(
+    plan: &Plan,
+    index: usize,
+    server: &ManagedServer,
+    found: &mut impl FnMut(PreflightFinding),
+) {
+    for (name, value) in &server.settings {
         let needed = u64::from(most_clients(plan, index) + CONNECTIONS_BESIDE);
         if name.replace('-', "_") == "max_connections" && value.parse().is_ok_and(|max: u64| max < needed) {
             let message = format!("max_connections is set to {value} and the plan needs {needed}");
             found(
-                PreflightFinding::new(Weight::Fatal, &system.name, message)
+                PreflightFinding::new(Weight::Fatal, &plan.systems[index].name, message)
                     .remedy(format!("max_connections = {needed}, or fewer clients")),
             );
         }

@@ -1,4 +1,5 @@
-//! The systems under test while a run goes on: started when a trial needs them, fresh in every block, stopped at the end.
+//! The systems under test while a run goes on: started when a trial needs them, fresh in every block and for every whole
+//! plot, stopped at the end.
 
 use dyno_host::counters;
 use dyno_host::existing::{self, ConnectedSystem};
@@ -8,7 +9,7 @@ use dyno_host::probe;
 use dyno_host::server::{self, RunningServer, StartOptions};
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
-use dyno_model::plan::{DataPolicy, Plan, SystemSource};
+use dyno_model::plan::{DataPolicy, Plan, SystemSource, Treatment, WholePlot};
 use dyno_model::target::Target;
 use dyno_results::store::utc_now;
 use std::collections::BTreeMap;
@@ -18,11 +19,13 @@ use std::path::PathBuf;
 pub(crate) const CONNECTIONS_BESIDE: u32 = 10;
 /// A system that could not be brought up so many times in a row is not tried again.
 const FAILURES_MAX: u32 = 2;
+/// Longest name of a server's log, without number and ending.
+const LOG_NAME_MAX: usize = 120;
 
 /// All systems of a plan.
 pub(crate) struct Systems<'p> {
     plan: &'p Plan,
-    slots: Vec<Slot>,
+    slots: Vec<Slot<'p>>,
     yes_write_to: Option<String>,
     log_dir: Option<PathBuf>,
     /// Block that is being measured, from 1; names the servers' logs.
@@ -30,12 +33,38 @@ pub(crate) struct Systems<'p> {
 }
 
 #[derive(Default)]
-struct Slot {
+struct Slot<'p> {
     ready: Option<Ready>,
-    /// Times in a row that it could not be brought up.
+    /// The whole plot that it was brought up for.
+    plot: Option<WholePlot<'p>>,
+    troubles: Vec<Trouble<'p>>,
+}
+
+/// A whole plot whose server could not be brought up.
+struct Trouble<'p> {
+    plot: WholePlot<'p>,
+    /// Times in a row.
     failures: u32,
-    /// Why it was last not brought up.
+    /// Why, the last time.
     reason: String,
+}
+
+impl<'p> Slot<'p> {
+    /// The reason why a whole plot is not tried again.
+    fn given_up(&self, plot: WholePlot<'p>) -> Option<&str> {
+        let trouble = self.troubles.iter().find(|trouble| trouble.plot == plot)?;
+        (trouble.failures >= FAILURES_MAX).then_some(trouble.reason.as_str())
+    }
+
+    fn note_failure(&mut self, plot: WholePlot<'p>, reason: &str) {
+        match self.troubles.iter_mut().find(|trouble| trouble.plot == plot) {
+            Some(trouble) => {
+                trouble.failures += 1;
+                reason.clone_into(&mut trouble.reason);
+            }
+            None => self.troubles.push(Trouble { plot, failures: 1, reason: reason.to_owned() }),
+        }
+    }
 }
 
 /// A system that answers.
@@ -61,64 +90,76 @@ impl<'p> Systems<'p> {
     /// Servers that dyno started are stopped, so that the block gets fresh ones; data on existing systems is forgotten.
     pub(crate) fn begin_block(&mut self, block: u32, listener: &mut dyn Listener) {
         self.block = block;
-        for system in 0..self.slots.len() {
-            match self.slots[system].ready.take() {
-                Some(Ready { source: Source::Managed(server), .. }) => self.stop(system, *server, listener),
-                Some(mut ready) => {
-                    ready.loaded = None;
-                    self.slots[system].ready = Some(ready);
-                }
-                None => {}
+        self.stop_managed(listener);
+        for slot in &mut self.slots {
+            if let Some(ready) = &mut slot.ready {
+                ready.loaded = None;
             }
         }
     }
 
-    /// Starts or connects the system, unless it answers already.
+    /// Stops all servers that dyno started.
+    fn stop_managed(&mut self, listener: &mut dyn Listener) {
+        for system in 0..self.slots.len() {
+            match self.slots[system].ready.take() {
+                Some(Ready { source: Source::Managed(server), .. }) => self.stop(system, *server, listener),
+                ready => self.slots[system].ready = ready,
+            }
+        }
+    }
+
+    /// Starts or connects the system of a treatment, unless it answers already with the treatment's settings.
     ///
     /// # Errors
     /// Why it is not there, for the record of the trial.
-    pub(crate) fn bring_up(&mut self, system: usize, listener: &mut dyn Listener) -> Result<(), String> {
-        if self.slots[system].ready.is_some() {
+    pub(crate) fn bring_up(&mut self, treatment: usize, listener: &mut dyn Listener) -> Result<(), String> {
+        let plan = self.plan;
+        let plot = plan.whole_plot(&plan.treatments[treatment]);
+        let system = plot.system;
+        if self.slots[system].ready.is_some() && self.slots[system].plot == Some(plot) {
             return Ok(());
         }
-        if self.slots[system].failures >= FAILURES_MAX {
-            return Err(format!(
-                "not tried again after {FAILURES_MAX} failures: {}",
-                self.slots[system].reason
-            ));
+        if plan.is_split() {
+            // Each whole plot is there once per block: the server before is done, and its memory is needed.
+            self.stop_managed(listener);
         }
-        let name = self.plan.systems[system].name.clone();
+        if let Some(reason) = self.slots[system].given_up(plot) {
+            return Err(format!("not tried again after {FAILURES_MAX} failures: {reason}"));
+        }
+        let name = plan.systems[system].name.clone();
         listener.event(&Event::SystemStarting { system: name.clone() });
-        match self.open(system) {
+        match self.open(treatment) {
             Ok((ready, version, settings)) => {
                 listener.event(&Event::SystemReady { system: name, version, settings });
                 let sessions = ready.foreign_sessions();
                 if sessions > 0 {
                     listener.event(&Event::RunFinding(Finding::ForeignSessions { sessions }));
                 }
-                self.slots[system] = Slot { ready: Some(ready), ..Slot::default() };
+                let slot = &mut self.slots[system];
+                slot.troubles.retain(|trouble| trouble.plot != plot);
+                slot.plot = Some(plot);
+                slot.ready = Some(ready);
                 Ok(())
             }
             Err(reason) => {
-                self.slots[system].failures += 1;
-                self.slots[system].reason.clone_from(&reason);
+                self.slots[system].note_failure(plot, &reason);
                 listener.event(&Event::SystemFailed { system: name, reason: reason.clone() });
                 Err(reason)
             }
         }
     }
 
-    fn open(&self, system: usize) -> Result<(Ready, String, BTreeMap<String, String>), String> {
+    fn open(&self, treatment: usize) -> Result<(Ready, String, BTreeMap<String, String>), String> {
+        let treatment = &self.plan.treatments[treatment];
+        let system = treatment.system;
         let plan = &self.plan.systems[system];
         let (source, version, settings) = match &plan.source {
             SystemSource::Managed(managed) => {
-                let mut options = StartOptions::new(
-                    format!("{}-block{}", plan.name, self.block),
-                    GuardCommand::this_program(),
-                );
+                let managed = self.plan.server(treatment).unwrap_or_else(|| managed.clone());
+                let mut options = StartOptions::new(self.log_name(treatment), GuardCommand::this_program());
                 options.log_dir.clone_from(&self.log_dir);
                 options.connections = self.connections(system);
-                let server = server::start(managed, &options).map_err(|error| error.to_string())?;
+                let server = server::start(&managed, &options).map_err(|error| error.to_string())?;
                 let (version, settings) = (server.version().to_owned(), server.settings_read_back().clone());
                 (Source::Managed(Box::new(server)), version, settings)
             }
@@ -139,6 +180,16 @@ impl<'p> Systems<'p> {
         };
         ready.claim = Some(claim.map_err(|error| error.to_string())?);
         Ok((ready, version, settings))
+    }
+
+    /// Name of a server's log: its system, the block, and what sets its whole plot apart.
+    fn log_name(&self, treatment: &Treatment) -> String {
+        let mut name = format!("{}-block{}", self.plan.systems[treatment.system].name, self.block);
+        for (setting, value) in &treatment.variation.settings {
+            name.push_str(&format!("-{setting}-{value}"));
+        }
+        // The file's name gets a number and an ending besides.
+        name.chars().take(LOG_NAME_MAX).collect()
     }
 
     fn claim_options<'a>(&'a self, created_at: &'a str) -> ClaimOptions<'a> {

@@ -42,7 +42,8 @@ enum Missing {
     Trial(String),
 }
 
-/// Runs all trials. Every block begins with fresh servers and fresh data, because these are what a repeat must repeat.
+/// Runs all trials. Every block, and every whole plot in it, begins with fresh servers and fresh data, because these are
+/// what a repeat must repeat.
 pub(crate) fn run(
     plan: &Plan,
     systems: &mut Systems<'_>,
@@ -96,7 +97,7 @@ fn measure(
 ) -> Result<TrialRecord, Missing> {
     let treatment = plan.treatment(trial);
     let system = treatment.system;
-    systems.bring_up(system, listener).map_err(Missing::System)?;
+    systems.bring_up(trial.treatment, listener).map_err(Missing::System)?;
     let mut target = systems.ready(system).expect("it was just brought up").target();
     target.query_mode = plan.query_mode(treatment);
     let setting = Setting { engine: target.engine, clients: treatment.clients, seed: plan.seed };

@@ -4,6 +4,7 @@
 //! * [`start`] and [`RunningServer`]: what the rest of dyno uses;
 //! * `process`: the way of a server process from the scratch folder to the first answer; `mariadb`, `mysql` and `postgres` say what
 //!   differs between kinds, `sqlite` is no process at all;
+//! * [`check_values`]: settings that the program refuses, without starting it;
 //! * [`locate`]: where programs are; `account`: as whom they run; `log`: what they said.
 //!
 //! # What dyno adds to a server's own defaults
@@ -22,9 +23,11 @@ mod mysql_family;
 mod postgres;
 mod process;
 mod sqlite;
+mod validate;
 
 pub use binary::{Binary, locate};
 pub use error::ServerError;
+pub use validate::check_values;
 
 use crate::guard::{Exit, Guard, GuardCommand, StopStep};
 use crate::settings;
@@ -89,7 +92,8 @@ pub fn check_settings(server: &ManagedServer) -> Result<(), ServerError> {
         let is_name =
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
         let is_value = !value.contains(['\0', '\n', '\r']);
-        let is_pragma_value = server.kind != ServerKind::Sqlite || sqlite::is_pragma_value(value);
+        let read = settings::as_server_reads(server.kind, name, value);
+        let is_pragma_value = server.kind != ServerKind::Sqlite || sqlite::is_pragma_value(&read);
         if !is_name || !is_value || !is_pragma_value {
             return Err(ServerError::MalformedSetting { name: name.clone(), value: value.clone() });
         }
@@ -103,13 +107,23 @@ pub fn check_settings(server: &ManagedServer) -> Result<(), ServerError> {
 /// See [`ServerError`]. Nothing is left behind then.
 pub fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, ServerError> {
     check_settings(server)?;
+    let server = spelled(server);
     match server.kind {
         ServerKind::Null => Ok(RunningServer::null()),
-        ServerKind::Sqlite => sqlite::start(server, options),
+        ServerKind::Sqlite => sqlite::start(&server, options),
         ServerKind::Mariadb | ServerKind::Mysql | ServerKind::Postgres => {
-            process::start(server, options, &mut process::free_port)
+            process::start(&server, options, &mut process::free_port)
         }
     }
+}
+
+/// The server with sizes written as it reads them.
+fn spelled(server: &ManagedServer) -> ManagedServer {
+    let mut server = server.clone();
+    for (name, value) in &mut server.settings {
+        *value = settings::as_server_reads(server.kind, name, value).into_owned();
+    }
+    server
 }
 
 /// A server that runs. Dropping it stops it.

@@ -191,6 +191,13 @@ pub static DESIGN: Section = Section {
     keys: &[
         key("blocks", "1 to 1000", "5", "number of blocks, which is the number of repeats"),
         key("seed", "0 and up", "1", "seed of run order, keys and data; the same seed gives the same run"),
+        key(
+            "exclude",
+            "list of tables",
+            "none",
+            "treatments to leave out: those that have all levels of a table, such as `{ system = \"MySQL\", \
+             clients = 1000, \"workload.rows\" = [100, 1000] }`",
+        ),
     ],
 };
 
@@ -199,7 +206,10 @@ pub static FACTORS: Section = Section {
     heading: "[factors]",
     prefix: "factors.",
     about: "What is varied besides systems and clients: quoted paths with lists of levels. Every combination is a \
-            treatment. Paths: `\"workload.OPTION\"`, `\"load.KEY\"` (except clients) and `\"system.query_mode\"`.",
+            treatment, unless `design.exclude` names it. Paths: `\"workload.OPTION\"`, `\"load.KEY\"` (except clients), \
+            `\"server.settings.NAME\"`, `\"system.SYSTEM.server.settings.NAME\"` (of one system only) and \
+            `\"system.query_mode\"`. A factor of any other name takes levels with names, each of which may set several \
+            paths: `\"threads\" = [{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }, ...]`.",
     keys: &[],
 };
 

@@ -30,6 +30,7 @@ mod writer;
 mod tests;
 
 pub use clock::utc_now;
+pub(crate) use reader::add_value;
 pub use reader::{RunData, RunReader, SystemReport, TrialData, TrialOutcome};
 pub use timeline::TimelineLine;
 pub use writer::RunWriter;

@@ -67,7 +67,7 @@ pub struct RunData {
 pub struct SystemReport {
     /// Version.
     pub version: String,
-    /// Settings read back.
+    /// Settings read back; ` | ` stands between the values of one that differs between starts.
     pub settings: BTreeMap<String, String>,
     /// Why it failed, if it did.
     pub failure: Option<String>,
@@ -266,7 +266,15 @@ impl EventLog {
             Event::SystemReady { system, version, settings } => {
                 let report = self.systems.entry(system).or_default();
                 report.version = version;
-                report.settings.extend(settings);
+                for (name, value) in settings {
+                    match report.settings.get_mut(&name) {
+                        // Levels of factors are values of the same setting in different starts.
+                        Some(values) => add_value(values, &value),
+                        None => {
+                            report.settings.insert(name, value);
+                        }
+                    }
+                }
             }
             Event::SystemFailed { system, reason } => {
                 self.systems.entry(system).or_default().failure = Some(reason);
@@ -296,6 +304,17 @@ impl EventLog {
             | Event::Progress { .. } => {}
         }
         Ok(())
+    }
+}
+
+/// Between the values that a setting had in different starts.
+pub(crate) const OR: &str = " | ";
+
+/// Adds a value to those that a setting had.
+pub(crate) fn add_value(values: &mut String, value: &str) {
+    if !values.split(OR).any(|known| known == value) {
+        values.push_str(OR);
+        values.push_str(value);
     }
 }
 

@@ -66,21 +66,38 @@ fn text(plan: &Plan, catalog: &[WorkloadDescription], findings: &[PreflightFindi
     for (i, factor) in plan.factors.iter().enumerate() {
         let _ = writeln!(text, "  factor    {factor}: {}", levels(plan, i).join(", "));
     }
-    let _ = writeln!(
-        text,
-        "  design    {} in {} random order (seed {}): {}\n",
-        counted(plan.treatments.len(), "treatment"),
-        if plan.blocks == 1 { "1 block, in".to_owned() } else { format!("{} blocks, each in", plan.blocks) },
-        plan.seed,
-        counted(plan.trials.len(), "trial"),
-    );
+    let _ = writeln!(text, "  design    {}\n", design(plan));
     let width = plan.trials.first().map_or(0, |trial| trial.id.len());
     let _ = writeln!(text, "  {:width$}  treatment", "trial");
+    let mut started = None;
     for trial in &plan.trials {
-        let _ = writeln!(text, "  {:width$}  {}", trial.id, ui::treatment(plan, plan.treatment(trial)));
+        let treatment = plan.treatment(trial);
+        let start = (trial.block, plan.whole_plot(treatment));
+        if plan.is_split() && started.replace(start) != Some(start) {
+            let _ = writeln!(text, "  {:width$}  ({})", "", ui::start(plan, treatment));
+        }
+        let _ = writeln!(text, "  {:width$}  {}", trial.id, ui::treatment(plan, treatment));
     }
     let _ = writeln!(text, "\n{}\n\n{}", time(plan), preflight_text(findings));
     text
+}
+
+/// Treatments, blocks, order and starts in a sentence.
+fn design(plan: &Plan) -> String {
+    let treatments = counted(plan.treatments.len(), "treatment");
+    let trials = counted(plan.trials.len(), "trial");
+    let blocks = if plan.blocks == 1 { "1 block".to_owned() } else { format!("{} blocks", plan.blocks) };
+    let seed = plan.seed;
+    if plan.is_split() {
+        let plots = plan.whole_plots().len();
+        let starts = counted(plan.starts(), "start");
+        return format!(
+            "{treatments} in {blocks}; in each, {plots} whole plots in random order, one start each, and random order inside \
+             (seed {seed}): {trials}, {starts} of servers"
+        );
+    }
+    let each = if plan.blocks == 1 { ", in" } else { ", each in" };
+    format!("{treatments} in {blocks}{each} random order (seed {seed}): {trials}")
 }
 
 /// The workload with those options that are not as they come; factors have lines of their own.

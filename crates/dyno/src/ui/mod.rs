@@ -12,7 +12,7 @@ use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use dyno_model::event::Listener;
 use dyno_model::plan::Plan;
-pub(crate) use words::{duration, exact, treatment};
+pub(crate) use words::{duration, exact, start, treatment};
 
 /// The listener that suits the terminal.
 pub(crate) fn listener(plan: &Plan, interrupts: &Interrupts, printer: Printer) -> Box<dyn Listener> {

@@ -6,5 +6,6 @@ mod preflight;
 mod program;
 mod runs;
 mod servers;
+mod settings;
 mod spec_errors;
 mod tidy;
