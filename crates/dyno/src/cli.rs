@@ -71,7 +71,8 @@ stopped and removed in either case.";
 
 const PLAN_EXAMPLES: &str = "Examples:
   dyno plan rush.toml
-  dyno plan rush.toml --profile smoke --json";
+  dyno plan rush.toml --profile smoke --json
+  dyno plan rush.toml --pilot results/rush/20260301T101500Z-k3f9";
 
 const REPORT_EXAMPLES: &str = "Examples:
   dyno report results/rush/20260301T101500Z-k3f9     report.html into the folder
@@ -168,6 +169,12 @@ impl RunArguments {
 pub(crate) struct PlanArguments {
     #[command(flatten)]
     pub(crate) spec: SpecArguments,
+
+    /// Propose the number of blocks, from the scatter that an earlier run shows
+    ///
+    /// RESULTS is the folder of a run on the same machine, a pilot: few treatments in three or more blocks will do.
+    #[arg(long, value_name = "RESULTS")]
+    pub(crate) pilot: Option<PathBuf>,
 
     /// Write plan, time and what preflight found as JSON
     #[arg(long)]

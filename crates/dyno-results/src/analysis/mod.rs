@@ -6,12 +6,14 @@
 //! * `checks`: audits, generator, findings;
 //! * `comparisons`: ratios and verdicts;
 //! * `conclusions`: what follows, as typed statements;
-//! * `provenance`: where, when and with what.
+//! * `provenance`: where, when and with what;
+//! * [`pilot`]: how many blocks the next run needs.
 
 mod checks;
 mod comparisons;
 mod conclusions;
 mod latency;
+pub mod pilot;
 mod provenance;
 
 use crate::report::model::{
