@@ -4,6 +4,7 @@
 //! # Layout (read in this order)
 //! * [`server`]: starts and stops servers, each in a scratch folder; [`guard`] is the process that undoes this whatever
 //!   happens to dyno;
+//! * [`data_set`]: data folders that are loaded once and restored by copy;
 //! * [`existing`]: systems that run already;
 //! * [`settings`]: reading settings back and comparing them with what was asked for;
 //! * [`marker`]: the production guard: dyno writes only to what is empty or its own;
@@ -16,6 +17,7 @@
 //! * Drivers are used for questions only, blocking, one connection at a time; load is the engine's business.
 
 pub mod counters;
+pub mod data_set;
 pub mod existing;
 pub mod guard;
 pub mod marker;

@@ -38,7 +38,26 @@ pub struct Plan {
     pub trials: Vec<Trial>,
     /// Figures published elsewhere, drawn beside ours.
     pub published: Vec<Published>,
+    /// How fresh data is made for each start of a server.
+    #[serde(default)]
+    pub data: FreshData,
 }
+
+/// How fresh data is made for each start of a server that dyno starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FreshData {
+    /// Loaded each time.
+    #[default]
+    Load,
+    /// Loaded once, then the server's data folder is copied for each start.
+    Restore,
+    /// Restored from [`RESTORE_ROWS`] rows on, loaded below.
+    Auto,
+}
+
+/// From this number of rows on, copying a data folder is faster than loading.
+pub const RESTORE_ROWS: u64 = 100_000;
 
 impl Plan {
     /// The treatment of a trial.
@@ -93,6 +112,20 @@ impl Plan {
         })
     }
 
+    /// True when a data set of so many rows is loaded once for a system and then restored by copy. Embedded databases and
+    /// systems that run already have no data folder of dyno's.
+    #[must_use]
+    pub fn restores(&self, system: usize, rows: u64) -> bool {
+        let is_server = matches!(&self.systems[system].source, SystemSource::Managed(server)
+            if !matches!(server.kind, ServerKind::Sqlite | ServerKind::Null));
+        is_server
+            && match self.data {
+                FreshData::Load => false,
+                FreshData::Restore => true,
+                FreshData::Auto => rows >= RESTORE_ROWS,
+            }
+    }
+
     /// How often servers are started when every trial goes well.
     #[must_use]
     pub fn starts(&self) -> usize {
@@ -117,6 +150,17 @@ pub struct SystemPlan {
     pub query_mode: QueryMode,
     /// Limit for connecting.
     pub connect_timeout: Nanos,
+}
+
+impl SystemPlan {
+    /// The protocol and dialect it speaks.
+    #[must_use]
+    pub fn engine(&self) -> Engine {
+        match &self.source {
+            SystemSource::Managed(server) => server.kind.engine(),
+            SystemSource::Existing(existing) => existing.engine,
+        }
+    }
 }
 
 /// Where a system comes from.

@@ -8,6 +8,8 @@
 
 mod cli;
 mod commands;
+mod data;
+mod disk;
 mod failure;
 mod interrupt;
 mod listeners;

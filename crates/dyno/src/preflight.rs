@@ -8,7 +8,7 @@ use dyno_host::marker::{self, ClaimOptions};
 use dyno_host::{existing, probe, server};
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{ExistingSystem, ManagedServer, Plan, ServerKind, SystemPlan, SystemSource};
-use dyno_model::target::{Engine, Target};
+use dyno_model::target::Target;
 use std::path::Path;
 
 /// Bytes that a row of the sbtest tables takes on disk with its indexes, roughly and for every engine.
@@ -114,7 +114,7 @@ fn space(path: &Path, needed: u64, place: &str, found: &mut impl FnMut(Preflight
 
 /// Options that a workload's catalogue allows and this system's dialect does not.
 fn options(plan: &Plan, system: usize, found: &mut impl FnMut(PreflightFinding)) {
-    let engine = engine(&plan.systems[system]);
+    let engine = plan.systems[system].engine();
     let mut seen = Vec::new();
     for treatment in plan.treatments.iter().filter(|treatment| treatment.system == system) {
         let setting = Setting { engine, clients: treatment.clients, seed: plan.seed };
@@ -124,13 +124,6 @@ fn options(plan: &Plan, system: usize, found: &mut impl FnMut(PreflightFinding))
             found(PreflightFinding::new(Weight::Fatal, &plan.systems[system].name, &message));
             seen.push(message);
         }
-    }
-}
-
-fn engine(system: &SystemPlan) -> Engine {
-    match &system.source {
-        SystemSource::Managed(managed) => managed.kind.engine(),
-        SystemSource::Existing(existing) => existing.engine,
     }
 }
 
@@ -174,7 +167,10 @@ fn managed_server(
         );
         return;
     }
-    space(&scratch, SERVER_BYTES + most_rows(plan, index) * ROW_BYTES, &system.name, found);
+    let rows = most_rows(plan, index);
+    // A saved data set, and a copy of it.
+    let copies = if plan.restores(index, rows) { 2 } else { 1 };
+    space(&scratch, copies * (SERVER_BYTES + rows * ROW_BYTES), &system.name, found);
 }
 
 /// The servers that a system is started as, one per whole plot.
@@ -204,7 +200,7 @@ fn connections_allowed(
 fn most_rows(plan: &Plan, system: usize) -> u64 {
     let of_system = plan.treatments.iter().filter(|treatment| treatment.system == system);
     let rows = of_system.filter_map(|treatment| {
-        let setting = Setting { engine: engine(&plan.systems[system]), clients: treatment.clients, seed: plan.seed };
+        let setting = Setting { engine: plan.systems[system].engine(), clients: treatment.clients, seed: plan.seed };
         let native = Native::build(&treatment.workload, setting).ok()?;
         Some(with_native!(&native, workload => workload.data().tables().iter().map(|table| table.rows).sum::<u64>()))
     });

@@ -131,6 +131,13 @@ pub enum ServerError {
         /// What it said.
         failure: OperationFailure,
     },
+    /// A data set could not be saved, or restored by copy.
+    DataSet {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
     /// The guard process failed.
     Guard(GuardError),
 }
@@ -212,11 +219,8 @@ impl fmt::Display for ServerError {
                 write!(f, "\n{READ_THE_MANUAL}; some servers round a value, then give the rounded one")
             }
             Self::Initialise { kind, program, exit, log } => {
-                write!(f, "cannot make {kind}'s data folder: {} ", program.display())?;
-                match exit {
-                    Some(exit) => write!(f, "{exit}")?,
-                    None => f.write_str("did not end in time")?,
-                }
+                let ending = exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());
+                write!(f, "cannot make {kind}'s data folder: {} {ending}", program.display())?;
                 write_log(f, log)
             }
             Self::Ended { kind, exit, log } => {
@@ -225,14 +229,18 @@ impl fmt::Display for ServerError {
             }
             Self::NotReady { kind, seconds, last, log } => {
                 write!(f, "the {kind} server did not answer within {seconds} s")?;
-                if let Some(last) = last {
-                    write!(f, " (the last attempt: {last})")?;
-                }
+                last.iter().try_for_each(|last| write!(f, " (the last attempt: {last})"))?;
                 write_log(f, log)
             }
             Self::Query { kind, doing, failure } => {
                 write!(f, "the {kind} server answers, but {doing} failed: {failure}")
             }
+            Self::DataSet { path, reason } => write!(
+                f,
+                "cannot copy the loaded data set {}: {reason}\n\
+                 hint: make room, or name a larger disk as server.scratch, or load it each time with design.data_set = \"load\"",
+                path.display()
+            ),
             Self::Guard(error) => write!(f, "{error}"),
         }
     }

@@ -84,7 +84,7 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, ServerError> {
 
 fn launch(site: &Site<'_>) -> Result<Launch, ServerError> {
     let accounts = site.folder.join("accounts.sql");
-    if !accounts.exists() {
+    if !site.is_restored && !accounts.exists() {
         site.write_private("accounts.sql", &account_statements(site))?;
     }
     let mut arguments = vec![
@@ -95,8 +95,10 @@ fn launch(site: &Site<'_>) -> Result<Launch, ServerError> {
         format!("--pid-file={}", path_text(&site.folder.join("pid"))),
         format!("--port={}", site.port),
         "--bind-address=127.0.0.1".to_owned(),
-        format!("--init-file={}", path_text(&accounts)),
     ];
+    if !site.is_restored {
+        arguments.push(format!("--init-file={}", path_text(&accounts)));
+    }
     if site.binary.kind == ServerKind::Mysql {
         arguments.push("--loose-mysqlx=OFF".to_owned());
     }

@@ -1,5 +1,6 @@
 //! The way of a server process: scratch folder, data folder, port, start, first answer, settings.
 
+use super::save::restore;
 use super::{
     Binary, RunningServer, ServerError, ServerProcess, StartOptions, account, kept_log, locate, log,
     mysql_family, postgres, random_password,
@@ -46,6 +47,8 @@ pub(super) struct Site<'a> {
     pub(super) password: Secret,
     /// Connections that it must allow.
     pub(super) connections: u32,
+    /// True when the data folder is a copy of a loaded one: accounts and databases are in it.
+    pub(super) is_restored: bool,
 }
 
 impl Site<'_> {
@@ -152,8 +155,13 @@ pub(super) fn start(
     let prefix = format!("dyno-{}", server.kind);
     let folder = make_folder(&mut guard, &parent, &prefix, owner)?;
     let socket_folder = socket_folder(&mut guard, &folder, server.kind, owner)?;
-    let password =
-        random_password().map_err(|error| ServerError::System { doing: "reading /dev/urandom", error })?;
+    let password = match &options.data {
+        Some(saved) => saved.password().clone(),
+        None => Secret::new(
+            random_password()
+                .map_err(|error| ServerError::System { doing: "reading /dev/urandom", error })?,
+        ),
+    };
     let mut site = Site {
         server,
         binary,
@@ -161,8 +169,9 @@ pub(super) fn start(
         folder,
         socket_folder,
         port: 0,
-        password: Secret::new(password),
+        password,
         connections: options.connections.saturating_add(CONNECTIONS_SPARE),
+        is_restored: options.data.is_some(),
     };
     let kept_log = match &options.log_dir {
         None => None,
@@ -177,7 +186,13 @@ pub(super) fn start(
     };
 
     let recipe = if server.kind == ServerKind::Postgres { postgres::RECIPE } else { mysql_family::RECIPE };
-    initialise(&mut guard, &site, &recipe)?;
+    make_temporary(&site)?;
+    let restoring = Instant::now();
+    match &options.data {
+        None => initialise(&mut guard, &site, &recipe)?,
+        Some(saved) => restore(&site, saved)?,
+    }
+    let restoring = restoring.elapsed();
     let (pid, mut session) = launch(&mut guard, &mut site, &recipe, options.ready_timeout, next_port)?;
     let _ = guard.remove_at_end(SharedMemory::of_process(pid));
 
@@ -205,7 +220,12 @@ pub(super) fn start(
             log: site.log(),
             kept_log,
             stop: (recipe.stop)(Duration::from_secs(30)),
+            data: site.data(),
+            beside: parent,
+            owner: site.owner,
+            guard: options.guard.clone(),
         }),
+        restoring: if site.is_restored { restoring } else { Duration::ZERO },
     })
 }
 
@@ -266,13 +286,16 @@ fn socket_folder(
     Err(ServerError::Scratch { path: folder.to_owned(), reason })
 }
 
-fn initialise(guard: &mut Guard, site: &Site<'_>, recipe: &Recipe) -> Result<(), ServerError> {
+fn make_temporary(site: &Site<'_>) -> Result<(), ServerError> {
     let temporary = site.temporary();
     fs::DirBuilder::new()
         .mode(0o700)
         .create(&temporary)
         .and_then(|()| site.give_away(&temporary))
-        .map_err(|error| scratch_error(&temporary, &error))?;
+        .map_err(|error| scratch_error(&temporary, &error))
+}
+
+fn initialise(guard: &mut Guard, site: &Site<'_>, recipe: &Recipe) -> Result<(), ServerError> {
     for launch in (recipe.initialise)(site)? {
         let program = launch.program.clone();
         guard.launch(launch)?;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod counters;
+mod data_set;
 mod lifecycle;
 mod marker;
 mod no_trace;

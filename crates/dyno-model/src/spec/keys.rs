@@ -192,6 +192,13 @@ pub static DESIGN: Section = Section {
         key("blocks", "1 to 1000", "5", "number of blocks, which is the number of repeats"),
         key("seed", "0 and up", "1", "seed of run order, keys and data; the same seed gives the same run"),
         key(
+            "data",
+            "`auto`, `load` or `restore`",
+            "`auto`",
+            "how servers that dyno starts get fresh data: loaded for each start, or loaded once and restored by copying \
+             the data folder; `auto` restores from 100,000 rows on",
+        ),
+        key(
             "exclude",
             "list of tables",
             "none",

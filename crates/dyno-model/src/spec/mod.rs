@@ -33,7 +33,8 @@ pub use exclude::Exclusion;
 
 use crate::catalog::WorkloadDescription;
 use crate::plan::{
-    FORMAT, LoadPlan, Plan, Published, SystemPlan, SystemSource, Treatment, Variation, WorkloadPlan,
+    FORMAT, FreshData, LoadPlan, Plan, Published, SystemPlan, SystemSource, Treatment, Variation,
+    WorkloadPlan,
 };
 use crate::target::QueryMode;
 use diagnostic::{Problems, Source};
@@ -77,6 +78,8 @@ pub struct Spec {
     pub seed: u64,
     /// Figures published elsewhere.
     pub published: Vec<Published>,
+    /// How fresh data is made.
+    pub data: FreshData,
     /// Names of the profiles in the file.
     pub profiles: Vec<String>,
 }
@@ -202,6 +205,7 @@ fn resolve(spec: &Spec, input: Input<'_>) -> Plan {
         trials: Vec::new(),
         treatments,
         published: spec.published.clone(),
+        data: spec.data,
     };
     let plots = if plan.is_split() {
         plan.whole_plots().into_iter().map(|(_, treatments)| treatments).collect()
@@ -259,7 +263,7 @@ fn read(
     };
     check_query_modes(&factors, &systems, problems);
     check_settings(&factors, &systems, problems);
-    let Design { blocks, seed, exclusions } =
+    let Design { blocks, seed, data, exclusions } =
         design(&top, &exclude::Known { systems: &systems, factors: &factors });
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
     let published = published::read(&top, &names);
@@ -283,6 +287,7 @@ fn read(
         blocks,
         seed,
         published,
+        data,
         profiles: Vec::new(),
     };
     if problems.is_empty() && self::treatments(&spec).is_empty() {
@@ -304,18 +309,24 @@ fn section<'a>(top: &Fields<'a>, key: &str, help: &str) -> Option<(&'a Table, Sp
 struct Design {
     blocks: u32,
     seed: u64,
+    data: FreshData,
     exclusions: Vec<Exclusion>,
 }
 
+/// Words of `design.data`.
+const FRESH_DATA: [(&str, FreshData); 3] =
+    [("auto", FreshData::Auto), ("load", FreshData::Load), ("restore", FreshData::Restore)];
+
 fn design(top: &Fields<'_>, known: &exclude::Known<'_>) -> Design {
     let Some((table, span)) = top.table("design") else {
-        return Design { blocks: 5, seed: 1, exclusions: Vec::new() };
+        return Design { blocks: 5, seed: 1, data: FreshData::Auto, exclusions: Vec::new() };
     };
     let fields = Fields::new(&keys::DESIGN, table, span, top.problems);
     let blocks =
         fields.integer("blocks", 1..=1000).and_then(|blocks| u32::try_from(blocks).ok()).unwrap_or(5);
     let seed = fields.integer("seed", 0..=i64::MAX).and_then(|seed| u64::try_from(seed).ok()).unwrap_or(1);
-    Design { blocks, seed, exclusions: exclude::read(&fields, known) }
+    let data = fields.choice("data", &FRESH_DATA).unwrap_or(FreshData::Auto);
+    Design { blocks, seed, data, exclusions: exclude::read(&fields, known) }
 }
 
 /// What a combination of levels is written into.

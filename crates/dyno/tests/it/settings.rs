@@ -131,3 +131,54 @@ fn a_level_that_does_not_take_names_what_was_asked_and_what_is_there_and_the_oth
     );
     assert_eq!(bench.names(), ["r", "threads.toml"], "no scratch folder is left");
 }
+
+#[test]
+fn a_data_set_is_loaded_once_and_restored_for_every_other_start() {
+    for (kind, setting, levels) in [
+        ("mariadb", "innodb_buffer_pool_size", "\"32M\", \"64M\""),
+        ("postgres", "shared_buffers", "\"32M\", \"64M\""),
+    ] {
+        let known = ServerKind::ALL.into_iter().find(|known| known.name() == kind).expect("a kind");
+        if require_server(known).is_none() {
+            continue;
+        }
+        let bench = Bench::new();
+        let spec = format!(
+            "title = \"Restored\"\nsystem = [{{ name = \"S\", server = {{ kind = \"{kind}\" }} }}]\n\
+             [workload]\nkind = \"oltp_insert\"\ntables = 1\ntable_size = 2000\nauto_inc = false\n\
+             [load]\nclients = 2\ntransactions = 20\n\
+             [factors]\nserver.settings.{setting} = [{levels}]\n[design]\nblocks = 2\ndata = \"restore\"\n"
+        );
+        bench.file("restored.toml", spec);
+        let ended = bench.dyno(&["run", "restored.toml", "--out", "r"]);
+        assert_eq!(ended.code, 0, "{kind}: {ended}");
+        let (mut loads, mut starts, mut trials) = (0, 0, 0);
+        for event in events(&bench.path().join("r")) {
+            match event {
+                Event::PhaseStarted { phase: dyno_model::event::Phase::Load, .. } => loads += 1,
+                Event::SystemReady { .. } => starts += 1,
+                Event::TrialFinished(record) => {
+                    trials += 1;
+                    // The audit counts rows: those of an earlier trial would be too many.
+                    assert!(record.is_valid() || record.ledger.committed == 20, "{kind}: {record:?}");
+                    assert_eq!(
+                        record.audit.verdict(),
+                        dyno_model::audit::AuditVerdict::Intact,
+                        "{kind}: {record:?}"
+                    );
+                    assert!(
+                        record.loading.0 > 0,
+                        "inserts change the data, so every trial gets a copy of its own"
+                    );
+                }
+                _ => {}
+            }
+        }
+        assert_eq!((loads, starts, trials), (1, 4, 4), "{kind}: {ended}");
+        assert_eq!(
+            bench.names(),
+            ["r", "restored.toml"],
+            "{kind}: no scratch folder and no saved data is left"
+        );
+    }
+}
