@@ -8,7 +8,8 @@
 //! * [`existing`]: systems that run already;
 //! * [`settings`]: reading settings back and comparing them with what was asked for;
 //! * [`marker`]: the production guard: dyno writes only to what is empty or its own;
-//! * [`probe`]: what preflight asks; [`counters`]: what servers count themselves.
+//! * [`probe`]: what preflight asks; [`counters`]: what servers count themselves;
+//! * [`monitor`]: machine, server and sessions, each second of a trial.
 //!
 //! # Invariants
 //! * No process and no folder outlives dyno, even when dyno is killed.
@@ -21,6 +22,7 @@ pub mod data_set;
 pub mod existing;
 pub mod guard;
 pub mod marker;
+pub mod monitor;
 pub mod probe;
 pub mod server;
 mod session;

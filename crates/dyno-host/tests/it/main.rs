@@ -5,6 +5,7 @@ mod counters;
 mod data_set;
 mod lifecycle;
 mod marker;
+mod monitor;
 mod no_trace;
 mod probe;
 mod settings;
