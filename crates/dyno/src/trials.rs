@@ -10,11 +10,12 @@ use dyno_model::event::{Event, Listener};
 use dyno_model::plan::{Plan, Trial};
 use dyno_model::record::TrialRecord;
 use dyno_results::store::utc_now;
+use std::collections::BTreeSet;
 
 /// How the trials of a run went.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    /// Trials with figures.
+    /// Trials with figures, those of an earlier part of the run included.
     pub(crate) measured: usize,
     /// Trials without.
     pub(crate) failed: usize,
@@ -48,19 +49,22 @@ impl From<String> for Missing {
 
 /// Runs all trials. Every block, and every whole plot in it, begins with fresh servers and fresh data, because these are
 /// what a repeat must repeat.
+///
+/// `done` are trials of an interrupted run that are measured already.
 pub(crate) fn run(
     plan: &Plan,
+    done: &BTreeSet<String>,
     systems: &mut Systems<'_>,
     listener: &mut Listeners,
     interrupts: &Interrupts,
 ) -> Outcome {
-    let mut outcome = Outcome::default();
+    let mut outcome = Outcome { measured: done.len(), ..Outcome::default() };
     listener.event(&Event::RunStarted {
         trials: plan.trials.len(),
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
     });
     let mut block = 0;
-    for trial in &plan.trials {
+    for trial in plan.trials.iter().filter(|trial| !done.contains(&trial.id)) {
         if interrupts.is_requested() || listener.cannot_write() {
             break;
         }

@@ -12,6 +12,7 @@
 //!                       `Tag=<statement>`: statements; `Tag=warm-up`: transactions of the warm-up
 //!     timeline.csv      one line per interval
 //!   server-logs/<system>.log
+//!   set-aside/<trial>-<n>/  what a trial left that was not measured to its end, when the run was resumed
 //!   summary.json        derived: the figures of each finished trial, renewed after every trial
 //! ```
 //!
@@ -22,6 +23,7 @@ mod clock;
 pub mod environment;
 mod hlog;
 mod reader;
+mod resume;
 mod summary;
 mod timeline;
 mod writer;
@@ -32,6 +34,7 @@ mod tests;
 pub use clock::utc_now;
 pub(crate) use reader::add_value;
 pub use reader::{RunData, RunReader, SystemReport, TrialData, TrialOutcome};
+pub use resume::SET_ASIDE_FOLDER;
 pub use timeline::TimelineLine;
 pub use writer::RunWriter;
 
@@ -73,6 +76,11 @@ pub enum StoreError {
     },
     /// The folder asked for holds something already.
     NotEmpty {
+        /// Which folder.
+        path: PathBuf,
+    },
+    /// Another dyno writes into the folder.
+    InUse {
         /// Which folder.
         path: PathBuf,
     },
@@ -119,6 +127,9 @@ impl fmt::Display for StoreError {
                 "results folder {} exists and is not empty; results are never overwritten: name another folder with --out, or remove this one",
                 path.display()
             ),
+            Self::InUse { path } => {
+                write!(f, "{} is being written by another dyno; end that one first", path.display())
+            }
             Self::NoResults { path, missing } => write!(
                 f,
                 "{} is no results folder: it has no {missing}; name the folder of one run, e.g. results/<experiment>/<time>-<id>",

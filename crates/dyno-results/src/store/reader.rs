@@ -154,6 +154,18 @@ impl RunReader {
         &self.log.outcomes
     }
 
+    /// True when the user ended the run before its time.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.log.is_interrupted
+    }
+
+    /// The spec as written.
+    #[must_use]
+    pub fn spec(&self) -> &str {
+        &self.spec
+    }
+
     /// Reads the files of all trials too.
     #[must_use]
     pub fn into_data(mut self) -> RunData {

@@ -72,7 +72,7 @@ impl RunWriter {
             let id = RandomState::new().build_hasher().finish() & 0xffff;
             let folder = experiment.join(format!("{time}-{id:04x}"));
             match fs::create_dir(&folder) {
-                Ok(()) => return Self::begin(folder, plan, spec, environment, clock),
+                Ok(()) => return Self::begin(&folder, plan, spec, environment, clock),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(StoreError::io("make folder", &folder)(error)),
             }
@@ -104,11 +104,11 @@ impl RunWriter {
         if entries.next().is_some() {
             return Err(StoreError::NotEmpty { path: folder.to_owned() });
         }
-        Self::begin(folder.to_owned(), plan, spec, environment, clock)
+        Self::begin(folder, plan, spec, environment, clock)
     }
 
     fn begin(
-        folder: PathBuf,
+        folder: &Path,
         plan: &Plan,
         spec: &str,
         environment: &Environment,
@@ -123,16 +123,20 @@ impl RunWriter {
             fs::create_dir(&path).map_err(StoreError::io("make folder", &path))?;
         }
         let events = create_new(&folder.join(EVENTS_FILE))?;
-        Ok(Self {
-            folder,
-            plan: plan.clone(),
-            events,
-            trial: None,
-            records: Vec::new(),
-            failed: 0,
-            failure: None,
-            clock,
-        })
+        lock(&events, folder)?;
+        Ok(Self::going_on(folder, plan.clone(), events, Vec::new(), clock))
+    }
+
+    /// A writer with trials that were measured before.
+    pub(super) fn going_on(
+        folder: &Path,
+        plan: Plan,
+        events: File,
+        records: Vec<TrialRecord>,
+        clock: Clock,
+    ) -> Self {
+        let folder = folder.to_owned();
+        Self { folder, plan, events, trial: None, records, failed: 0, failure: None, clock }
     }
 
     /// The results folder.
@@ -294,6 +298,14 @@ fn json<T: Serialize>(value: &T) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(value).unwrap_or_default();
     bytes.push(b'\n');
     bytes
+}
+
+/// Takes the event log for this process, until it ends in whatever way. File systems without locks are trusted.
+pub(super) fn lock(events: &File, folder: &Path) -> Result<(), StoreError> {
+    match events.try_lock() {
+        Err(fs::TryLockError::WouldBlock) => Err(StoreError::InUse { path: folder.to_owned() }),
+        _ => Ok(()),
+    }
 }
 
 fn create_new(path: &Path) -> Result<File, StoreError> {

@@ -4,6 +4,7 @@ mod command_line;
 mod plan;
 mod preflight;
 mod program;
+mod resume;
 mod runs;
 mod servers;
 mod settings;
