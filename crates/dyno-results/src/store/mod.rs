@@ -11,6 +11,8 @@
 //!     latency.hlog      HdrHistogram V2 interval log, values in ns: no tag: transactions of the measured window;
 //!                       `Tag=<statement>`: statements; `Tag=warm-up`: transactions of the warm-up
 //!     timeline.csv      one line per interval
+//!     monitor.csv       one line per look of the monitor at machine, server process and server counters
+//!     sessions.csv      what the server's sessions were doing, grouped
 //!   server-logs/<system>.log
 //!   set-aside/<trial>-<n>/  what a trial left that was not measured to its end, when the run was resumed
 //!   summary.json        derived: the figures of each finished trial, renewed after every trial
@@ -22,6 +24,7 @@
 mod clock;
 pub mod environment;
 mod hlog;
+mod monitor;
 mod reader;
 mod resume;
 mod summary;
@@ -59,6 +62,10 @@ pub const TRIALS_FOLDER: &str = "trials";
 pub const LATENCY_FILE: &str = "latency.hlog";
 /// Course of a trial.
 pub const TIMELINE_FILE: &str = "timeline.csv";
+/// What the monitor saw of machine, server process and server counters.
+pub const MONITOR_FILE: &str = "monitor.csv";
+/// What the monitor saw of the server's sessions.
+pub const SESSIONS_FILE: &str = "sessions.csv";
 /// Folder with the logs of servers that dyno started.
 pub const SERVER_LOGS_FOLDER: &str = "server-logs";
 
