@@ -5,6 +5,7 @@
 //! * [`server`]: starts and stops servers, each in a scratch folder; [`guard`] is the process that undoes this whatever
 //!   happens to dyno;
 //! * [`data_set`]: data folders that are loaded once and restored by copy;
+//! * [`storage`]: places for servers' data, with the commands that prepare and clear them;
 //! * [`existing`]: systems that run already;
 //! * [`settings`]: reading settings back and comparing them with what was asked for;
 //! * [`marker`]: the production guard: dyno writes only to what is empty or its own;
@@ -27,3 +28,4 @@ pub mod probe;
 pub mod server;
 mod session;
 pub mod settings;
+pub mod storage;

@@ -41,6 +41,26 @@ pub struct Plan {
     /// How fresh data is made for each start of a server.
     #[serde(default)]
     pub data: FreshData,
+    /// Places for the data of servers that dyno starts, which levels name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub storages: Vec<Storage>,
+}
+
+/// A place for a server's data: folders that the user gives, and what makes and clears them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Storage {
+    /// Name in levels; unique.
+    pub name: String,
+    /// Folder in which the server's scratch folder is made.
+    pub data: PathBuf,
+    /// Folder for the server's transaction log; else it is with the data.
+    pub log: Option<PathBuf>,
+    /// Shell command that is run before each start of a server there.
+    pub before: Option<String>,
+    /// Shell command that is run after the server has stopped and its folder is gone; also when dyno was killed.
+    pub after: Option<String>,
+    /// How long each command may take.
+    pub time_limit: Nanos,
 }
 
 /// How fresh data is made for each start of a server that dyno starts.
@@ -79,13 +99,24 @@ impl Plan {
         let mut server = server.clone();
         let levels = treatment.variation.settings.iter();
         server.settings.extend(levels.map(|(name, value)| (name.clone(), value.clone())));
+        if let Some(storage) = self.storage(treatment) {
+            server.scratch = Some(storage.data.clone());
+        }
         Some(server)
+    }
+
+    /// The storage that a treatment's levels name.
+    #[must_use]
+    pub fn storage(&self, treatment: &Treatment) -> Option<&Storage> {
+        let name = treatment.variation.storage.as_deref()?;
+        self.storages.iter().find(|storage| storage.name == name)
     }
 
     /// What has to be the same for two treatments to be measured on one start of a server.
     #[must_use]
     pub fn whole_plot<'p>(&'p self, treatment: &'p Treatment) -> WholePlot<'p> {
-        WholePlot { system: treatment.system, settings: &treatment.variation.settings }
+        let Variation { settings, storage, .. } = &treatment.variation;
+        WholePlot { system: treatment.system, settings, storage: storage.as_deref() }
     }
 
     /// The whole plots in the order in which treatments first need them, each with its treatments.
@@ -305,6 +336,8 @@ pub struct WholePlot<'p> {
     pub system: usize,
     /// Settings besides the system's own.
     pub settings: &'p BTreeMap<String, String>,
+    /// Name of the storage.
+    pub storage: Option<&'p str>,
 }
 
 /// What the levels of a treatment change of its system.
@@ -317,6 +350,9 @@ pub struct Variation {
     /// How statements travel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query_mode: Option<QueryMode>,
+    /// Where the server's data is: the name of a storage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub storage: Option<String>,
 }
 
 impl Variation {

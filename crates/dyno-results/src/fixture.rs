@@ -142,6 +142,7 @@ impl Shape {
                 system: (self.systems > 1).then(|| "MySQL".to_owned()),
             }],
             data: dyno_model::plan::FreshData::Load,
+            storages: Vec::new(),
         }
     }
 

@@ -21,7 +21,7 @@ pub(crate) struct DiskWatch {
 }
 
 impl DiskWatch {
-    /// Watches the scratch folders of all servers that the plan starts.
+    /// Watches the scratch folders of all servers that the plan starts, and all storages.
     pub(crate) fn of_plan(plan: &Plan) -> Self {
         let mut folders: Vec<PathBuf> = Vec::new();
         for system in &plan.systems {
@@ -30,6 +30,10 @@ impl DiskWatch {
             {
                 folders.push(server.scratch.clone().unwrap_or_else(std::env::temp_dir));
             }
+        }
+        for storage in &plan.storages {
+            folders.push(storage.data.clone());
+            folders.extend(storage.log.clone());
         }
         folders.sort();
         folders.dedup();

@@ -7,7 +7,7 @@ use dyno_engine::workload::{Native, Setting, Workload};
 use dyno_host::marker::{self, ClaimOptions};
 use dyno_host::{existing, probe, server};
 use dyno_model::failure::OperationFailure;
-use dyno_model::plan::{ExistingSystem, ManagedServer, Plan, ServerKind, SystemPlan, SystemSource};
+use dyno_model::plan::{ExistingSystem, ManagedServer, Plan, ServerKind, Storage, SystemPlan, SystemSource};
 use dyno_model::target::Target;
 use std::path::Path;
 
@@ -32,6 +32,7 @@ pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>)
     length_of_trials(plan, &mut found);
     open_files(plan, &mut found);
     results_space(plan, out, &mut found);
+    storages(plan, &mut found);
     for (index, system) in plan.systems.iter().enumerate() {
         let clients = most_clients(plan, index);
         options(plan, index, &mut found);
@@ -88,6 +89,29 @@ fn results_space(plan: &Plan, out: Option<&Path>, found: &mut impl FnMut(Preflig
     });
     let place = if place.as_os_str().is_empty() { Path::new(".") } else { place };
     space(place, needed, "results", found);
+}
+
+/// Folders of storages must be there, unless a command makes them.
+fn storages(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
+    let is_used = |storage: &&Storage| {
+        plan.treatments.iter().any(|treatment| treatment.variation.storage.as_ref() == Some(&storage.name))
+    };
+    for storage in plan.storages.iter().filter(is_used).filter(|storage| storage.before.is_none()) {
+        let place = format!("storage {}", storage.name);
+        for folder in [Some(&storage.data), storage.log.as_ref()].into_iter().flatten() {
+            if !folder.is_dir() {
+                let message = format!("the folder {} does not exist", folder.display());
+                found(
+                    PreflightFinding::new(Weight::Fatal, &place, message)
+                        .remedy("make or mount it, or give a command that does as `before`"),
+                );
+            }
+        }
+        let rows = (0..plan.systems.len()).map(|system| most_rows(plan, system)).max().unwrap_or(0);
+        if storage.data.is_dir() {
+            space(&storage.data, SERVER_BYTES + rows * ROW_BYTES, &place, found);
+        }
+    }
 }
 
 fn space(path: &Path, needed: u64, place: &str, found: &mut impl FnMut(PreflightFinding)) {

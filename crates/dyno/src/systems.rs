@@ -203,6 +203,7 @@ impl<'p> Systems<'p> {
                 options.log_dir.clone_from(&self.log_dir);
                 options.connections = self.connections(system);
                 options.data = data.map(|data| Arc::clone(&data.saved));
+                options.storage = self.plan.storage(treatment).cloned();
                 let server = server::start(&managed, &options).map_err(|error| error.to_string())?;
                 let (version, settings) = (server.version().to_owned(), server.settings_read_back().clone());
                 (Source::Managed(Box::new(server)), version, settings)
@@ -331,6 +332,9 @@ impl<'p> Systems<'p> {
     /// Name of a server's log: its system, the block, and what sets its whole plot apart.
     fn log_name(&self, treatment: &Treatment) -> String {
         let mut name = format!("{}-block{}", self.plan.systems[treatment.system].name, self.block);
+        if let Some(storage) = &treatment.variation.storage {
+            name.push_str(&format!("-{storage}"));
+        }
         for (setting, value) in &treatment.variation.settings {
             name.push_str(&format!("-{setting}-{value}"));
         }

@@ -2,6 +2,7 @@
 
 use crate::guard::{Exit, GuardError};
 use crate::settings::SettingProblem;
+use crate::storage::StorageError;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::ServerKind;
 use std::fmt;
@@ -138,8 +139,16 @@ pub enum ServerError {
         /// Why.
         reason: String,
     },
+    /// The place for its data could not be prepared.
+    Storage(StorageError),
     /// The guard process failed.
     Guard(GuardError),
+}
+
+impl From<StorageError> for ServerError {
+    fn from(error: StorageError) -> Self {
+        Self::Storage(error)
+    }
 }
 
 impl From<GuardError> for ServerError {
@@ -224,8 +233,7 @@ impl fmt::Display for ServerError {
                 write_log(f, log)
             }
             Self::Ended { kind, exit, log } => {
-                write!(f, "the {kind} server {exit} before it was ready")?;
-                write_log(f, log)
+                write!(f, "the {kind} server {exit} before it was ready").and_then(|()| write_log(f, log))
             }
             Self::NotReady { kind, seconds, last, log } => {
                 write!(f, "the {kind} server did not answer within {seconds} s")?;
@@ -241,6 +249,7 @@ impl fmt::Display for ServerError {
                  hint: make room, or name a larger disk as server.scratch, or load it each time with design.data_set = \"load\"",
                 path.display()
             ),
+            Self::Storage(error) => write!(f, "{error}"),
             Self::Guard(error) => write!(f, "{error}"),
         }
     }

@@ -33,7 +33,7 @@ pub use validate::check_values;
 use crate::data_set::SavedDataSet;
 use crate::guard::{Exit, Guard, GuardCommand, Owner, StopStep};
 use crate::settings;
-use dyno_model::plan::{ManagedServer, ServerKind};
+use dyno_model::plan::{ManagedServer, ServerKind, Storage};
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -56,6 +56,8 @@ pub struct StartOptions {
     pub ready_timeout: Duration,
     /// A loaded data folder, of which the server gets a copy instead of an empty one.
     pub data: Option<Arc<SavedDataSet>>,
+    /// Where its folders are, with what prepares the place; else [`ManagedServer::scratch`] is that place.
+    pub storage: Option<Storage>,
 }
 
 impl StartOptions {
@@ -69,6 +71,7 @@ impl StartOptions {
             connections: 0,
             ready_timeout: Duration::from_secs(120),
             data: None,
+            storage: None,
         }
     }
 }

@@ -78,6 +78,7 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, ServerError> {
         }
         helper(&site.binary, &["mariadb-install-db", "mysql_install_db"])?
     };
+    arguments.extend(redo_log(site));
     arguments.extend(lasting.map(|(name, value)| format!("--{}={value}", name.trim_start_matches('-'))));
     Ok(vec![site.launch(program, arguments, site.folder.join("initialise.log"))])
 }
@@ -102,6 +103,7 @@ fn launch(site: &Site<'_>) -> Result<Launch, ServerError> {
     if site.binary.kind == ServerKind::Mysql {
         arguments.push("--loose-mysqlx=OFF".to_owned());
     }
+    arguments.extend(redo_log(site));
     if site.asked("local_infile").is_none() {
         arguments.push("--local-infile=ON".to_owned());
     }
@@ -115,6 +117,12 @@ fn launch(site: &Site<'_>) -> Result<Launch, ServerError> {
             .map(|(name, value)| format!("--{}={value}", name.trim_start_matches('-'))),
     );
     Ok(site.launch(site.binary.program.clone(), arguments, site.log()))
+}
+
+/// Where the redo log is, when it is not with the data.
+fn redo_log(site: &Site<'_>) -> Option<String> {
+    let folder = site.log_folder.as_ref()?;
+    Some(format!("--innodb-log-group-home-dir={}", path_text(folder)))
 }
 
 /// Run by the server before it takes connections. It reads one statement per line.

@@ -4,6 +4,7 @@ use super::process::Site;
 use super::{RunningServer, ServerError};
 use crate::data_set::{SavedDataSet, TakeError, copy_folder};
 use crate::probe::free_disk_space;
+use crate::storage::move_log;
 use std::path::Path;
 
 /// Room that must be left beside a copy, for logs, temporary tables and what the server writes: 256 MiB.
@@ -52,7 +53,12 @@ pub(super) fn restore(site: &Site<'_>, saved: &SavedDataSet) -> Result<(), Serve
         return Err(fail(&data, reason));
     }
     copy_folder(saved.folder(), &data, site.owner).map_err(|error| fail(&data, error.to_string()))?;
-    Ok(())
+    match &site.log_folder {
+        None => Ok(()),
+        Some(log) => {
+            move_log(site.binary.kind, &data, log, site.owner).map_err(|error| fail(log, error.to_string()))
+        }
+    }
 }
 
 /// True for file systems that can clone files: copies take no room there until something changes.

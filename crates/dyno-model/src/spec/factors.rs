@@ -25,6 +25,8 @@ pub(super) enum Place {
     QueryMode,
     /// A setting of the servers that dyno starts: of the named system, or of all.
     Setting { system: Option<String>, name: String },
+    /// Where the data of servers is.
+    Storage,
 }
 
 impl Place {
@@ -162,8 +164,10 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
                 "`\"server.settings.NAME\"` varies a setting of the server; for anything else, {per_system}"
             ),
         ),
+        None if name == "storage" => Some(Place::Storage),
         _ => {
-            let places = ["workload.OPTION", "load.KEY", "server.settings.NAME", "system.query_mode"];
+            let places =
+                ["workload.OPTION", "load.KEY", "server.settings.NAME", "system.query_mode", "storage"];
             refuse(
                 format!("unknown factor `{name}` in {}", FACTORS.heading),
                 format!(
@@ -180,7 +184,7 @@ fn check_not_fixed(name: &str, place: &Place, span: Span, document: &Table, prob
     let fixed = match place {
         Place::Workload(option) => document.table("workload").and_then(|table| table.entry(option)),
         Place::Load(key) => document.table("load").and_then(|table| table.entry(key)),
-        Place::QueryMode => None,
+        Place::QueryMode | Place::Storage => None,
         Place::Setting { system, name } => fixed_setting(document, system.as_deref(), name),
     };
     if let Some(fixed) = fixed {

@@ -4,8 +4,8 @@
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
 //! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `load`, `factors`, `exclude`, `published`, `url`, `quantity`, `argument`: one file per part of a
-//!   spec;
+//! * `system`, `workload`, `load`, `factors`, `exclude`, `storage`, `published`, `url`, `quantity`, `argument`: one file per part
+//!   of a spec;
 //! * `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
 //! # Invariants
@@ -23,6 +23,7 @@ mod order;
 mod published;
 mod quantity;
 mod reader;
+mod storage;
 mod system;
 mod tree;
 mod url;
@@ -33,7 +34,7 @@ pub use exclude::Exclusion;
 
 use crate::catalog::WorkloadDescription;
 use crate::plan::{
-    FORMAT, FreshData, LoadPlan, Plan, Published, SystemPlan, SystemSource, Treatment, Variation,
+    FORMAT, FreshData, LoadPlan, Plan, Published, Storage, SystemPlan, SystemSource, Treatment, Variation,
     WorkloadPlan,
 };
 use crate::target::QueryMode;
@@ -80,6 +81,8 @@ pub struct Spec {
     pub published: Vec<Published>,
     /// How fresh data is made.
     pub data: FreshData,
+    /// Places for servers' data.
+    pub storages: Vec<Storage>,
     /// Names of the profiles in the file.
     pub profiles: Vec<String>,
 }
@@ -97,6 +100,8 @@ pub struct Combination {
     pub query_mode: Option<QueryMode>,
     /// Settings of servers that dyno starts.
     pub settings: Vec<SettingLevel>,
+    /// Where the data of servers is: the name of a storage.
+    pub storage: Option<String>,
 }
 
 /// A server's setting as a level gives it.
@@ -118,6 +123,7 @@ impl Combination {
         Variation {
             settings: settings.map(|level| (level.name.clone(), level.value.clone())).collect(),
             query_mode: self.query_mode,
+            storage: self.storage.clone(),
         }
     }
 }
@@ -206,6 +212,7 @@ fn resolve(spec: &Spec, input: Input<'_>) -> Plan {
         treatments,
         published: spec.published.clone(),
         data: spec.data,
+        storages: spec.storages.clone(),
     };
     let plots = if plan.is_split() {
         plan.whole_plots().into_iter().map(|(_, treatments)| treatments).collect()
@@ -263,6 +270,8 @@ fn read(
     };
     check_query_modes(&factors, &systems, problems);
     check_settings(&factors, &systems, problems);
+    let storages = storage::read(&top);
+    storage::check(&factors, &storages, &systems, problems);
     let Design { blocks, seed, data, exclusions } =
         design(&top, &exclude::Known { systems: &systems, factors: &factors });
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
@@ -288,6 +297,7 @@ fn read(
         seed,
         published,
         data,
+        storages,
         profiles: Vec::new(),
     };
     if problems.is_empty() && self::treatments(&spec).is_empty() {
@@ -354,7 +364,7 @@ impl Parts<'_> {
             let load = load::rules(&Fields::new(&keys::LOAD, &load, self.load.1, problems), self.clients_max);
             let levels = self.factors.iter().zip(&combination);
             let levels = levels.map(|(factor, &level)| factor.levels[level].name.clone()).collect();
-            let (mut query_mode, mut settings) = (None, Vec::new());
+            let (mut query_mode, mut settings, mut storage) = (None, Vec::new(), None);
             for change in factors::changes(self.factors, &combination) {
                 let value = change.node.value.scalar_text().unwrap_or_default();
                 match &change.place {
@@ -362,11 +372,12 @@ impl Parts<'_> {
                     Place::Setting { system, name } => {
                         settings.push(SettingLevel { system: system.clone(), name: name.clone(), value });
                     }
+                    Place::Storage => storage = Some(value),
                     Place::Workload(_) | Place::Load(_) => {}
                 }
             }
             if let (Some(workload), Some(load)) = (workload, load) {
-                found.push(Combination { levels, workload, load, query_mode, settings });
+                found.push(Combination { levels, workload, load, query_mode, settings, storage });
             }
         }
         found

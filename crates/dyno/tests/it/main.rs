@@ -9,4 +9,5 @@ mod runs;
 mod servers;
 mod settings;
 mod spec_errors;
+mod storage;
 mod tidy;

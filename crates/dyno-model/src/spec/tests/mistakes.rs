@@ -242,6 +242,16 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     // Factors, laid over the smallest of the tables so that only they are in question.
     (
         "[profile.smoke]",
+        "[[storage]]\nname = \"a\"\n[profile.smoke]",
+        "20:1: missing key `data` in [[storage]] [name a folder, for example `data = \"/mnt/raid1\"`]",
+    ),
+    (
+        "system]]\nname = \"far\"\nurl = \"mysql://bench@db/bench\"\npassword_env = \"BENCH_PASSWORD\"\n\n[workload]",
+        "storage]]\nname = \"raid\"\ndata = \"/x\"\n[factors]\nstorage = [\"raid\"]\n[workload]",
+        "12:1: storage cannot be varied of `WAL`: dyno starts no server for it [measure it in an experiment of its own]",
+    ),
+    (
+        "[profile.smoke]",
         "[factors]\n\"server.kind\" = [\"a\"]\n[profile.smoke]",
         "21:1: `server.kind` cannot be varied [`\"server.settings.NAME\"` varies a setting of the server; for anything else, write one [[system]] for each of its levels]",
     ),
@@ -348,7 +358,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[factors]\n\"color\" = [1]\n[profile.smoke]",
-        "21:1: unknown factor `color` in [factors] [factors: `workload.OPTION`, `load.KEY`, `server.settings.NAME`, `system.query_mode`; a factor of any name takes levels with names: `[{ name = \"...\", ... }]`]",
+        "21:1: unknown factor `color` in [factors] [factors: `workload.OPTION`, `load.KEY`, `server.settings.NAME`, `system.query_mode`, `storage`; a factor of any name takes levels with names: `[{ name = \"...\", ... }]`]",
     ),
     // Published figures.
     (
