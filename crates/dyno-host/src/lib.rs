@@ -4,10 +4,13 @@
 //! # Layout (read in this order)
 //! * [`server`]: starts and stops servers, each in a scratch folder; [`guard`] is the process that undoes this whatever
 //!   happens to dyno;
+//! * [`data_set`]: data folders that are loaded once and restored by copy;
+//! * [`storage`]: places for servers' data, with the commands that prepare and clear them;
 //! * [`existing`]: systems that run already;
 //! * [`settings`]: reading settings back and comparing them with what was asked for;
 //! * [`marker`]: the production guard: dyno writes only to what is empty or its own;
-//! * [`probe`]: what preflight asks; [`counters`]: what servers count themselves.
+//! * [`probe`]: what preflight asks; [`counters`]: what servers count themselves;
+//! * [`monitor`]: machine, server and sessions, each second of a trial.
 //!
 //! # Invariants
 //! * No process and no folder outlives dyno, even when dyno is killed.
@@ -16,10 +19,13 @@
 //! * Drivers are used for questions only, blocking, one connection at a time; load is the engine's business.
 
 pub mod counters;
+pub mod data_set;
 pub mod existing;
 pub mod guard;
 pub mod marker;
+pub mod monitor;
 pub mod probe;
 pub mod server;
 mod session;
 pub mod settings;
+pub mod storage;

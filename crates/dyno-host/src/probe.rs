@@ -189,6 +189,27 @@ pub fn free_disk_space(path: &Path) -> io::Result<u64> {
     Ok(statistics.f_bavail.saturating_mul(statistics.f_frsize))
 }
 
+/// Room on a disk, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DiskSpace {
+    /// What this process may still write.
+    pub free: u64,
+    /// What there is in all.
+    pub total: u64,
+}
+
+/// Room on the file system of a path.
+///
+/// # Errors
+/// When the path is not there.
+pub fn disk_space(path: &Path) -> io::Result<DiskSpace> {
+    let statistics = rustix::fs::statvfs(path)?;
+    Ok(DiskSpace {
+        free: statistics.f_bavail.saturating_mul(statistics.f_frsize),
+        total: statistics.f_blocks.saturating_mul(statistics.f_frsize),
+    })
+}
+
 /// How many files (and so connections) this process may have open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OpenFilesLimit {

@@ -143,4 +143,7 @@ pub trait Listener {
 
     /// An interval of a trial is complete.
     fn interval(&mut self, _interval: &crate::record::Interval) {}
+
+    /// The monitor looked at machine and server.
+    fn sample(&mut self, _sample: &crate::monitor::Sample) {}
 }

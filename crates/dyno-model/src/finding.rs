@@ -1,5 +1,6 @@
 //! Typed doubts about a number. Texts are made by the report's message table.
 
+use crate::monitor::SessionGroup;
 use serde::{Deserialize, Serialize};
 
 /// How much a finding weighs; ordered.
@@ -68,6 +69,35 @@ pub enum Finding {
         /// When it began, seconds since the window opened.
         at: f64,
     },
+    /// Throughput fell below a tenth of the median second before it, for a while.
+    Collapse {
+        /// When it began, seconds since the window opened.
+        at: f64,
+        /// How long it lasted, in seconds.
+        seconds: f64,
+        /// Transactions committed meanwhile.
+        committed: u64,
+        /// The median second before it, transactions per second.
+        usual: f64,
+        /// What the server said its sessions were doing then, the look with most waiting sessions, most frequent first.
+        sessions: Vec<SessionGroup>,
+    },
+    /// Nearly all clients' sessions waited for the same, in at least half of all looks.
+    SameWait {
+        /// What for, in the server's words.
+        wait: String,
+        /// The statement that most of them were in, without its literals; perhaps empty.
+        statement: String,
+        /// Share of the looks, 0 to 1.
+        share: f64,
+        /// Sessions waiting in the look that had most.
+        sessions: u32,
+    },
+    /// The monitor took this share of one processor (0 to 1), its questions to the server included. Warned at 0.01.
+    MonitorCost {
+        /// Processor time over the time of the window.
+        share: f64,
+    },
     /// The trial stopped before its stop rule was met.
     CutShort {
         /// Why.
@@ -130,11 +160,16 @@ impl Finding {
             Self::LittleGap { share } => graded(*share, 0.03, 0.10),
             Self::Steal { share } => graded(*share, 0.01, 0.05),
             Self::Failures { share, .. } => graded(*share, 0.0, 0.001),
-            Self::SharedMachine | Self::ShortWindow { .. } | Self::FewTransactions { .. } => Severity::Note,
+            Self::MonitorCost { share } => graded(*share, 0.01, f64::INFINITY),
+            Self::SharedMachine
+            | Self::ShortWindow { .. }
+            | Self::FewTransactions { .. }
+            | Self::SameWait { .. } => Severity::Note,
             Self::DebugBuild
             | Self::KeptBehind { .. }
             | Self::Unfinished { .. }
             | Self::Stall { .. }
+            | Self::Collapse { .. }
             | Self::AuditViolated
             | Self::AuditNotRun { .. }
             | Self::ForeignSessions { .. }

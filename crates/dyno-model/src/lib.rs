@@ -9,6 +9,7 @@
 //! * [`latency`]: the histogram every response time goes into;
 //! * [`audit`], [`finding`]: what the data said afterwards, and doubts about a number;
 //! * [`record`], [`event`]: what is written down about a trial while it runs;
+//! * [`monitor`]: what is seen beside the load each second, of machine and server;
 //! * [`units`], [`exit_code`].
 //!
 //! # Invariants
@@ -23,6 +24,7 @@ pub mod failure;
 pub mod finding;
 pub mod latency;
 pub mod ledger;
+pub mod monitor;
 pub mod plan;
 pub mod record;
 pub mod retry;

@@ -39,7 +39,46 @@ pub struct Plan {
     pub trials: Vec<Trial>,
     /// Figures published elsewhere, drawn beside ours.
     pub published: Vec<Published>,
+    /// How fresh data is made for each start of a server.
+    #[serde(default)]
+    pub data: FreshData,
+    /// Places for the data of servers that dyno starts, which levels name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub storages: Vec<Storage>,
 }
+
+/// A place for a server's data: folders that the user gives, and what makes and clears them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Storage {
+    /// Name in levels; unique.
+    pub name: String,
+    /// Folder in which the server's scratch folder is made.
+    pub data: PathBuf,
+    /// Folder for the server's transaction log; else it is with the data.
+    pub log: Option<PathBuf>,
+    /// Shell command that is run before each start of a server there.
+    pub before: Option<String>,
+    /// Shell command that is run after the server has stopped and its folder is gone; also when dyno was killed.
+    pub after: Option<String>,
+    /// How long each command may take.
+    pub time_limit: Nanos,
+}
+
+/// How fresh data is made for each start of a server that dyno starts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FreshData {
+    /// Loaded each time.
+    #[default]
+    Load,
+    /// Loaded once, then the server's data folder is copied for each start.
+    Restore,
+    /// Restored from [`RESTORE_ROWS`] rows on, loaded below.
+    Auto,
+}
+
+/// From this number of rows on, copying a data folder is faster than loading.
+pub const RESTORE_ROWS: u64 = 100_000;
 
 impl Plan {
     /// The treatment of a trial.
@@ -52,6 +91,83 @@ impl Plan {
     #[must_use]
     pub fn system(&self, trial: &Trial) -> &SystemPlan {
         &self.systems[self.treatment(trial).system]
+    }
+
+    /// The server that a treatment runs on, with the settings of its levels; `None` for systems that run already.
+    #[must_use]
+    pub fn server(&self, treatment: &Treatment) -> Option<ManagedServer> {
+        let SystemSource::Managed(server) = &self.systems[treatment.system].source else { return None };
+        let mut server = server.clone();
+        let levels = treatment.variation.settings.iter();
+        server.settings.extend(levels.map(|(name, value)| (name.clone(), value.clone())));
+        if let Some(storage) = self.storage(treatment) {
+            server.scratch = Some(storage.data.clone());
+        }
+        Some(server)
+    }
+
+    /// The storage that a treatment's levels name.
+    #[must_use]
+    pub fn storage(&self, treatment: &Treatment) -> Option<&Storage> {
+        let name = treatment.variation.storage.as_deref()?;
+        self.storages.iter().find(|storage| storage.name == name)
+    }
+
+    /// What has to be the same for two treatments to be measured on one start of a server.
+    #[must_use]
+    pub fn whole_plot<'p>(&'p self, treatment: &'p Treatment) -> WholePlot<'p> {
+        let Variation { settings, storage, .. } = &treatment.variation;
+        WholePlot { system: treatment.system, settings, storage: storage.as_deref() }
+    }
+
+    /// The whole plots in the order in which treatments first need them, each with its treatments.
+    #[must_use]
+    pub fn whole_plots(&self) -> Vec<(WholePlot<'_>, Vec<usize>)> {
+        let mut plots: Vec<(WholePlot<'_>, Vec<usize>)> = Vec::new();
+        for (index, treatment) in self.treatments.iter().enumerate() {
+            let plot = self.whole_plot(treatment);
+            match plots.iter_mut().find(|(other, _)| *other == plot) {
+                Some((_, treatments)) => treatments.push(index),
+                None => plots.push((plot, vec![index])),
+            }
+        }
+        plots
+    }
+
+    /// True when a level needs another start of a server. Blocks are then split into whole plots (docs/decisions/010).
+    #[must_use]
+    pub fn is_split(&self) -> bool {
+        let mut first: BTreeMap<usize, WholePlot<'_>> = BTreeMap::new();
+        self.treatments.iter().any(|treatment| {
+            let plot = self.whole_plot(treatment);
+            *first.entry(treatment.system).or_insert(plot) != plot
+        })
+    }
+
+    /// True when a data set of so many rows is loaded once for a system and then restored by copy. Embedded databases and
+    /// systems that run already have no data folder of dyno's.
+    #[must_use]
+    pub fn restores(&self, system: usize, rows: u64) -> bool {
+        let is_server = matches!(&self.systems[system].source, SystemSource::Managed(server)
+            if !matches!(server.kind, ServerKind::Sqlite | ServerKind::Null));
+        is_server
+            && match self.data {
+                FreshData::Load => false,
+                FreshData::Restore => true,
+                FreshData::Auto => rows >= RESTORE_ROWS,
+            }
+    }
+
+    /// How often servers are started when every trial goes well.
+    #[must_use]
+    pub fn starts(&self) -> usize {
+        let is_server = |system: usize| {
+            matches!(&self.systems[system].source, SystemSource::Managed(server)
+                if !matches!(server.kind, ServerKind::Sqlite | ServerKind::Null))
+        };
+        let plots = self.whole_plots();
+        let per_block = plots.iter().filter(|(plot, _)| is_server(plot.system)).count();
+        per_block * self.blocks as usize
     }
 }
 
@@ -66,6 +182,17 @@ pub struct SystemPlan {
     pub query_mode: QueryMode,
     /// Limit for connecting.
     pub connect_timeout: Nanos,
+}
+
+impl SystemPlan {
+    /// The protocol and dialect it speaks.
+    #[must_use]
+    pub fn engine(&self) -> Engine {
+        match &self.source {
+            SystemSource::Managed(server) => server.kind.engine(),
+            SystemSource::Existing(existing) => existing.engine,
+        }
+    }
 }
 
 /// Where a system comes from.
@@ -197,6 +324,44 @@ pub struct Treatment {
     pub load: LoadPlan,
     /// Level of each factor of [`Plan::factors`], in that order, as text.
     pub levels: Vec<String>,
+    /// What these levels change of the system.
+    #[serde(default, skip_serializing_if = "Variation::is_empty")]
+    pub variation: Variation,
+}
+
+/// The unit that gets its own start of a server within a block: a system with the levels that need a start. (The word is
+/// of split-plot designs, which come from fields: hard-to-change factors go to whole plots, the others inside them.)
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WholePlot<'p> {
+    /// Index into [`Plan::systems`].
+    pub system: usize,
+    /// Settings besides the system's own.
+    pub settings: &'p BTreeMap<String, String>,
+    /// Name of the storage.
+    pub storage: Option<&'p str>,
+}
+
+/// What the levels of a treatment change of its system.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Variation {
+    /// Settings of the server besides the system's own.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub settings: BTreeMap<String, String>,
+    /// How statements travel.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub query_mode: Option<QueryMode>,
+    /// Where the server's data is: the name of a storage.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub storage: Option<String>,
+}
+
+impl Variation {
+    /// True when the system is used as it is.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
 }
 
 /// Workload with every option resolved.

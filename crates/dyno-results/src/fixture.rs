@@ -141,6 +141,8 @@ impl Shape {
                 approximate: true,
                 system: (self.systems > 1).then(|| "MySQL".to_owned()),
             }],
+            data: dyno_model::plan::FreshData::Load,
+            storages: Vec::new(),
         }
     }
 
@@ -166,6 +168,7 @@ impl Shape {
                 ..LoadPlan::new(StopRule::Duration(Nanos(INTERVALS * SECOND)))
             },
             levels: if self.variants.len() > 1 { vec![variant.to_owned()] } else { Vec::new() },
+            variation: dyno_model::plan::Variation::default(),
         }
     }
 

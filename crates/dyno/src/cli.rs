@@ -71,6 +71,9 @@ const RUN_EXAMPLES: &str = "Examples:
   dyno run rush.toml --set load.clients=[1,64] --set workload.rows=1000
   dyno run rush.toml --set 'system.MySQL 9.server.settings.max_connections=2000'
   dyno run rush.toml --quiet --json     for a program: one JSON value on stdout
+  dyno run --resume results/rush/20260301T101500Z-k3f9
+                                        the rest of a run that was killed
+  dyno run rush.toml --trial b02-003    one trial once more
 
 The first Ctrl-C ends the current trial and writes results and report of what
 was measured; the second ends dyno at once. Servers that dyno has started are
@@ -78,7 +81,8 @@ stopped and removed in either case.";
 
 const PLAN_EXAMPLES: &str = "Examples:
   dyno plan rush.toml
-  dyno plan rush.toml --profile smoke --json";
+  dyno plan rush.toml --profile smoke --json
+  dyno plan rush.toml --pilot results/rush/20260301T101500Z-k3f9";
 
 const REPORT_EXAMPLES: &str = "Examples:
   dyno report results/rush/20260301T101500Z-k3f9     report.html into the folder
@@ -143,6 +147,11 @@ pub(crate) struct SpecArguments {
 }
 
 impl SpecArguments {
+    /// True when anything says which experiment is meant.
+    pub(crate) fn is_given(&self) -> bool {
+        self.spec.is_some() || self.profile.is_some() || !self.overrides().is_empty()
+    }
+
     /// Everything that is laid over the file, as `key=value`.
     pub(crate) fn overrides(&self) -> Vec<String> {
         let mut overrides = self.set.clone();
@@ -161,6 +170,17 @@ pub(crate) struct RunArguments {
     /// Folder for the results; must not exist or be empty [default: results/<experiment>/<utc time>-<id>]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+
+    /// Go on with a run that was killed or interrupted, in its folder, at the first trial without figures
+    ///
+    /// Without SPEC the plan in the folder is taken. With SPEC (and the same --profile and --set) it must be the same plan.
+    /// What a half-measured trial left is set aside; trials that failed are measured again.
+    #[arg(long, value_name = "RESULTS", conflicts_with_all = ["out", "trial"])]
+    pub(crate) resume: Option<PathBuf>,
+
+    /// Measure only this trial of the plan, for example b02-003, into a new folder; may be given again
+    #[arg(long, value_name = "TRIAL")]
+    pub(crate) trial: Vec<String>,
 
     /// Write the summary as JSON to stdout instead of tables
     #[arg(long)]
@@ -182,7 +202,15 @@ impl RunArguments {
     /// `dyno` without a command.
     pub(crate) fn quickstart() -> Self {
         let spec = SpecArguments { spec: None, profile: None, set: Vec::new(), blocks: None, seed: None };
-        Self { spec, out: None, json: false, quiet: false, yes_write_to: None }
+        Self {
+            spec,
+            out: None,
+            resume: None,
+            trial: Vec::new(),
+            json: false,
+            quiet: false,
+            yes_write_to: None,
+        }
     }
 }
 
@@ -191,6 +219,12 @@ impl RunArguments {
 pub(crate) struct PlanArguments {
     #[command(flatten)]
     pub(crate) spec: SpecArguments,
+
+    /// Propose the number of blocks, from the scatter that an earlier run shows
+    ///
+    /// RESULTS is the folder of a run on the same machine, a pilot: few treatments in three or more blocks will do.
+    #[arg(long, value_name = "RESULTS")]
+    pub(crate) pilot: Option<PathBuf>,
 
     /// Write plan, time and what preflight found as JSON
     #[arg(long)]

@@ -2,12 +2,16 @@
 //!
 //! # Layout (read in this order)
 //! * `cli`: options and their help; `spec_file`: from the command line to a plan;
+//! * `campaign`: the whole plan, the rest of an interrupted run, or single trials;
 //! * `run`: one experiment from plan to report; `trials`, `systems`: its parts; `preflight`: whether it can be run here;
 //! * `commands`: one file per command besides `run`;
 //! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: what ends the program; `printer`: the only way to the terminal.
 
+mod campaign;
 mod cli;
 mod commands;
+mod data;
+mod disk;
 mod failure;
 mod interrupt;
 mod listeners;
@@ -74,7 +78,7 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
     match command {
         Command::Run(arguments) => {
             let printer = if arguments.quiet { printer.quiet() } else { printer };
-            let experiment = spec_file::load(&arguments.spec, &catalog())?;
+            let experiment = campaign::experiment(&arguments, &catalog())?;
             run::run(&arguments, &experiment, printer)
         }
         Command::Plan(arguments) => commands::plan::plan(&arguments, &catalog(), printer),

@@ -7,8 +7,8 @@ use dyno_engine::workload::{Native, Setting, Workload};
 use dyno_host::marker::{self, ClaimOptions};
 use dyno_host::{existing, probe, server};
 use dyno_model::failure::OperationFailure;
-use dyno_model::plan::{ExistingSystem, ManagedServer, Plan, ServerKind, SystemPlan, SystemSource};
-use dyno_model::target::{Engine, Target};
+use dyno_model::plan::{ExistingSystem, ManagedServer, Plan, ServerKind, Storage, SystemPlan, SystemSource};
+use dyno_model::target::Target;
 use std::path::Path;
 
 /// Bytes that a row of the sbtest tables takes on disk with its indexes, roughly and for every engine.
@@ -32,6 +32,7 @@ pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>)
     length_of_trials(plan, &mut found);
     open_files(plan, &mut found);
     results_space(plan, out, &mut found);
+    storages(plan, &mut found);
     for (index, system) in plan.systems.iter().enumerate() {
         let clients = most_clients(plan, index);
         options(plan, index, &mut found);
@@ -90,6 +91,29 @@ fn results_space(plan: &Plan, out: Option<&Path>, found: &mut impl FnMut(Preflig
     space(place, needed, "results", found);
 }
 
+/// Folders of storages must be there, unless a command makes them.
+fn storages(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
+    let is_used = |storage: &&Storage| {
+        plan.treatments.iter().any(|treatment| treatment.variation.storage.as_ref() == Some(&storage.name))
+    };
+    for storage in plan.storages.iter().filter(is_used).filter(|storage| storage.before.is_none()) {
+        let place = format!("storage {}", storage.name);
+        for folder in [Some(&storage.data), storage.log.as_ref()].into_iter().flatten() {
+            if !folder.is_dir() {
+                let message = format!("the folder {} does not exist", folder.display());
+                found(
+                    PreflightFinding::new(Weight::Fatal, &place, message)
+                        .remedy("make or mount it, or give a command that does as `before`"),
+                );
+            }
+        }
+        let rows = (0..plan.systems.len()).map(|system| most_rows(plan, system)).max().unwrap_or(0);
+        if storage.data.is_dir() {
+            space(&storage.data, SERVER_BYTES + rows * ROW_BYTES, &place, found);
+        }
+    }
+}
+
 fn space(path: &Path, needed: u64, place: &str, found: &mut impl FnMut(PreflightFinding)) {
     match probe::free_disk_space(path) {
         Ok(free) if free < needed => {
@@ -114,7 +138,7 @@ fn space(path: &Path, needed: u64, place: &str, found: &mut impl FnMut(Preflight
 
 /// Options that a workload's catalogue allows and this system's dialect does not.
 fn options(plan: &Plan, system: usize, found: &mut impl FnMut(PreflightFinding)) {
-    let engine = engine(&plan.systems[system]);
+    let engine = plan.systems[system].engine();
     let mut seen = Vec::new();
     for treatment in plan.treatments.iter().filter(|treatment| treatment.system == system) {
         let setting = Setting { engine, clients: treatment.clients, seed: plan.seed };
@@ -127,13 +151,6 @@ fn options(plan: &Plan, system: usize, found: &mut impl FnMut(PreflightFinding))
     }
 }
 
-fn engine(system: &SystemPlan) -> Engine {
-    match &system.source {
-        SystemSource::Managed(managed) => managed.kind.engine(),
-        SystemSource::Existing(existing) => existing.engine,
-    }
-}
-
 fn managed_server(
     plan: &Plan,
     index: usize,
@@ -141,14 +158,26 @@ fn managed_server(
     managed: &ManagedServer,
     found: &mut impl FnMut(PreflightFinding),
 ) {
-    let mut fatal = |error: &server::ServerError| found(finding_of(&system.name, &error.to_string()));
-    if let Err(error) = server::check_settings(managed) {
-        fatal(&error);
+    let mut refusals: Vec<String> = Vec::new();
+    let mut refuse = |error: &server::ServerError| refusals.push(error.to_string());
+    let is_process = !matches!(managed.kind, ServerKind::Sqlite | ServerKind::Null);
+    let binary = is_process.then(|| server::locate(managed.kind, managed.bin_dir.as_deref()));
+    if let Some(Err(error)) = &binary {
+        refuse(error);
     }
-    if !matches!(managed.kind, ServerKind::Sqlite | ServerKind::Null)
-        && let Err(error) = server::locate(managed.kind, managed.bin_dir.as_deref())
-    {
-        fatal(&error);
+    for server in servers(plan, index) {
+        if let Err(error) = server::check_settings(&server) {
+            refuse(&error);
+        } else if let Some(Ok(binary)) = &binary
+            && let Err(error) = server::check_values(&server, binary)
+        {
+            refuse(&error);
+        }
+        connections_allowed(plan, index, &server, found);
+    }
+    refusals.dedup();
+    for refusal in refusals {
+        found(finding_of(&system.name, &refusal));
     }
     if managed.kind == ServerKind::Null {
         return;
@@ -162,13 +191,30 @@ fn managed_server(
         );
         return;
     }
-    space(&scratch, SERVER_BYTES + most_rows(plan, index) * ROW_BYTES, &system.name, found);
-    for (name, value) in &managed.settings {
+    let rows = most_rows(plan, index);
+    // A saved data set, and a copy of it.
+    let copies = if plan.restores(index, rows) { 2 } else { 1 };
+    space(&scratch, copies * (SERVER_BYTES + rows * ROW_BYTES), &system.name, found);
+}
+
+/// The servers that a system is started as, one per whole plot.
+fn servers(plan: &Plan, system: usize) -> Vec<ManagedServer> {
+    let plots = plan.whole_plots().into_iter().filter(|(plot, _)| plot.system == system);
+    plots.filter_map(|(_, treatments)| plan.server(&plan.treatments[*treatments.first()?])).collect()
+}
+
+fn connections_allowed(
+    plan: &Plan,
+    index: usize,
+    server: &ManagedServer,
+    found: &mut impl FnMut(PreflightFinding),
+) {
+    for (name, value) in &server.settings {
         let needed = u64::from(most_clients(plan, index) + CONNECTIONS_BESIDE);
         if name.replace('-', "_") == "max_connections" && value.parse().is_ok_and(|max: u64| max < needed) {
             let message = format!("max_connections is set to {value} and the plan needs {needed}");
             found(
-                PreflightFinding::new(Weight::Fatal, &system.name, message)
+                PreflightFinding::new(Weight::Fatal, &plan.systems[index].name, message)
                     .remedy(format!("max_connections = {needed}, or fewer clients")),
             );
         }
@@ -178,7 +224,7 @@ fn managed_server(
 fn most_rows(plan: &Plan, system: usize) -> u64 {
     let of_system = plan.treatments.iter().filter(|treatment| treatment.system == system);
     let rows = of_system.filter_map(|treatment| {
-        let setting = Setting { engine: engine(&plan.systems[system]), clients: treatment.clients, seed: plan.seed };
+        let setting = Setting { engine: plan.systems[system].engine(), clients: treatment.clients, seed: plan.seed };
         let native = Native::build(&treatment.workload, setting).ok()?;
         Some(with_native!(&native, workload => workload.data().tables().iter().map(|table| table.rows).sum::<u64>()))
     });

@@ -17,7 +17,8 @@ use dyno_model::plan::Plan;
 use dyno_results::messages::Lang;
 use dyno_results::report::{self, Format};
 use dyno_results::store::environment::Environment;
-use dyno_results::store::{RunWriter, StoreError};
+use dyno_results::store::{RunReader, RunWriter, StoreError};
+use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Folder under which results are put when the user names none.
@@ -34,12 +35,20 @@ pub(crate) fn run(
 ) -> Result<u8, Failure> {
     let plan = &experiment.plan;
     let interrupts = Interrupts::listen()?;
+    let done = done(arguments)?;
     check(plan, arguments, printer)?;
-    let writer = create_results(arguments, experiment)?;
+    let writer = match &arguments.resume {
+        Some(folder) => RunWriter::resume(folder).map_err(|error| store_failure(&error))?,
+        None => create_results(arguments, experiment)?,
+    };
     let folder = writer.folder().to_owned();
+    if arguments.resume.is_some() {
+        let (done, all) = (done.len(), plan.trials.len());
+        printer.note(&format!("going on in {}: {done} of {all} trials are measured", folder.display()));
+    }
     let mut systems = Systems::new(plan, arguments.yes_write_to.as_deref(), Some(folder.join("server-logs")));
-    let mut listeners = Listeners { writer, screen: ui::listener(plan, &interrupts, printer) };
-    let outcome = trials::run(plan, &mut systems, &mut listeners, &interrupts);
+    let mut listeners = Listeners { writer, screen: ui::listener(plan, &done, &interrupts, printer) };
+    let outcome = trials::run(plan, &done, &mut systems, &mut listeners, &interrupts);
     systems.tear_down(&mut listeners);
     listeners.event(&Event::RunFinished {
         is_complete: outcome.is_complete(plan),
@@ -55,9 +64,19 @@ pub(crate) fn run(
     Ok(exit_code(&outcome, plan, &interrupts))
 }
 
+/// Trials that the run to go on with has measured.
+fn done(arguments: &RunArguments) -> Result<BTreeSet<String>, Failure> {
+    let Some(folder) = &arguments.resume else { return Ok(BTreeSet::new()) };
+    RunReader::open(folder).map(|reader| reader.done()).map_err(|error| store_failure(&error))
+}
+
 /// Preflight: notes and warnings are shown, an impossible experiment is not begun.
 fn check(plan: &Plan, arguments: &RunArguments, printer: Printer) -> Result<(), Failure> {
-    let findings = preflight::check(plan, arguments.yes_write_to.as_deref(), arguments.out.as_deref());
+    let findings = preflight::check(
+        plan,
+        arguments.yes_write_to.as_deref(),
+        arguments.out.as_deref().or(arguments.resume.as_deref()),
+    );
     let (fatal, others): (Vec<_>, Vec<_>) =
         findings.into_iter().partition(|finding| finding.weight == Weight::Fatal);
     for finding in others {

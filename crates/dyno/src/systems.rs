@@ -1,6 +1,9 @@
-//! The systems under test while a run goes on: started when a trial needs them, fresh in every block, stopped at the end.
+//! The systems under test while a run goes on: started when a trial needs them, fresh in every block and for every whole
+//! plot, stopped at the end.
 
+use crate::disk::DiskWatch;
 use dyno_host::counters;
+use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
 use dyno_host::existing::{self, ConnectedSystem};
 use dyno_host::guard::GuardCommand;
 use dyno_host::marker::{self, Claim, ClaimOptions};
@@ -8,34 +11,67 @@ use dyno_host::probe;
 use dyno_host::server::{self, RunningServer, StartOptions};
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
-use dyno_model::plan::{DataPolicy, Plan, SystemSource};
+use dyno_model::plan::{DataPolicy, Plan, SystemSource, Treatment, WholePlot};
 use dyno_model::target::Target;
 use dyno_results::store::utc_now;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
 
 /// Connections beside the clients': loaders, observer, counters.
 pub(crate) const CONNECTIONS_BESIDE: u32 = 10;
 /// A system that could not be brought up so many times in a row is not tried again.
 const FAILURES_MAX: u32 = 2;
+/// Longest name of a server's log, without number and ending.
+const LOG_NAME_MAX: usize = 120;
 
 /// All systems of a plan.
 pub(crate) struct Systems<'p> {
     plan: &'p Plan,
-    slots: Vec<Slot>,
+    slots: Vec<Slot<'p>>,
     yes_write_to: Option<String>,
     log_dir: Option<PathBuf>,
     /// Block that is being measured, from 1; names the servers' logs.
     block: u32,
+    /// Data sets that were loaded and can be restored by copy.
+    saved: Vec<(DataSetKey, Arc<SavedDataSet>)>,
+    disks: DiskWatch,
 }
 
 #[derive(Default)]
-struct Slot {
+struct Slot<'p> {
     ready: Option<Ready>,
-    /// Times in a row that it could not be brought up.
+    /// The whole plot that it was brought up for.
+    plot: Option<WholePlot<'p>>,
+    troubles: Vec<Trouble<'p>>,
+}
+
+/// A whole plot whose server could not be brought up.
+struct Trouble<'p> {
+    plot: WholePlot<'p>,
+    /// Times in a row.
     failures: u32,
-    /// Why it was last not brought up.
+    /// Why, the last time.
     reason: String,
+}
+
+impl<'p> Slot<'p> {
+    /// The reason why a whole plot is not tried again.
+    fn given_up(&self, plot: WholePlot<'p>) -> Option<&str> {
+        let trouble = self.troubles.iter().find(|trouble| trouble.plot == plot)?;
+        (trouble.failures >= FAILURES_MAX).then_some(trouble.reason.as_str())
+    }
+
+    fn note_failure(&mut self, plot: WholePlot<'p>, reason: &str) {
+        match self.troubles.iter_mut().find(|trouble| trouble.plot == plot) {
+            Some(trouble) => {
+                trouble.failures += 1;
+                reason.clone_into(&mut trouble.reason);
+            }
+            None => self.troubles.push(Trouble { plot, failures: 1, reason: reason.to_owned() }),
+        }
+    }
 }
 
 /// A system that answers.
@@ -44,6 +80,14 @@ pub(crate) struct Ready {
     claim: Option<Claim>,
     /// Fingerprint of the data set that is loaded.
     loaded: Option<String>,
+    /// True until a trial has used the data.
+    is_untouched: bool,
+}
+
+/// A saved data set and what it holds.
+struct Restored {
+    saved: Arc<SavedDataSet>,
+    fingerprint: String,
 }
 
 enum Source {
@@ -55,70 +99,112 @@ impl<'p> Systems<'p> {
     /// Nothing is started yet. `yes_write_to` names a database that may be written to although it is not dyno's.
     pub(crate) fn new(plan: &'p Plan, yes_write_to: Option<&str>, log_dir: Option<PathBuf>) -> Self {
         let slots = plan.systems.iter().map(|_| Slot::default()).collect();
-        Self { plan, slots, yes_write_to: yes_write_to.map(str::to_owned), log_dir, block: 0 }
+        let disks = DiskWatch::of_plan(plan);
+        Self {
+            plan,
+            slots,
+            yes_write_to: yes_write_to.map(str::to_owned),
+            log_dir,
+            block: 0,
+            saved: Vec::new(),
+            disks,
+        }
     }
 
     /// Servers that dyno started are stopped, so that the block gets fresh ones; data on existing systems is forgotten.
     pub(crate) fn begin_block(&mut self, block: u32, listener: &mut dyn Listener) {
         self.block = block;
-        for system in 0..self.slots.len() {
-            match self.slots[system].ready.take() {
-                Some(Ready { source: Source::Managed(server), .. }) => self.stop(system, *server, listener),
-                Some(mut ready) => {
-                    ready.loaded = None;
-                    self.slots[system].ready = Some(ready);
-                }
-                None => {}
+        self.stop_managed(listener);
+        for slot in &mut self.slots {
+            if let Some(ready) = &mut slot.ready {
+                ready.loaded = None;
             }
         }
     }
 
-    /// Starts or connects the system, unless it answers already.
+    /// Stops the server of a system, if dyno started it.
+    fn stop_system(&mut self, system: usize, listener: &mut dyn Listener) {
+        match self.slots[system].ready.take() {
+            Some(Ready { source: Source::Managed(server), .. }) => self.stop(system, *server, listener),
+            ready => self.slots[system].ready = ready,
+        }
+    }
+
+    /// Stops all servers that dyno started.
+    fn stop_managed(&mut self, listener: &mut dyn Listener) {
+        for system in 0..self.slots.len() {
+            self.stop_system(system, listener);
+        }
+    }
+
+    /// Starts or connects the system of a treatment, unless it answers already with the treatment's settings.
     ///
     /// # Errors
     /// Why it is not there, for the record of the trial.
-    pub(crate) fn bring_up(&mut self, system: usize, listener: &mut dyn Listener) -> Result<(), String> {
-        if self.slots[system].ready.is_some() {
+    pub(crate) fn bring_up(&mut self, treatment: usize, listener: &mut dyn Listener) -> Result<(), String> {
+        self.bring_up_with(treatment, None, listener)
+    }
+
+    /// The same, and a server that has to be started begins with a saved data set.
+    fn bring_up_with(
+        &mut self,
+        treatment: usize,
+        data: Option<&Restored>,
+        listener: &mut dyn Listener,
+    ) -> Result<(), String> {
+        let plan = self.plan;
+        let plot = plan.whole_plot(&plan.treatments[treatment]);
+        let system = plot.system;
+        if self.slots[system].ready.is_some() && self.slots[system].plot == Some(plot) {
             return Ok(());
         }
-        if self.slots[system].failures >= FAILURES_MAX {
-            return Err(format!(
-                "not tried again after {FAILURES_MAX} failures: {}",
-                self.slots[system].reason
-            ));
+        if plan.is_split() {
+            // Each whole plot is there once per block: the server before is done, and its memory is needed.
+            self.stop_managed(listener);
         }
-        let name = self.plan.systems[system].name.clone();
+        if let Some(reason) = self.slots[system].given_up(plot) {
+            return Err(format!("not tried again after {FAILURES_MAX} failures: {reason}"));
+        }
+        let name = plan.systems[system].name.clone();
         listener.event(&Event::SystemStarting { system: name.clone() });
-        match self.open(system) {
+        match self.open(treatment, data) {
             Ok((ready, version, settings)) => {
                 listener.event(&Event::SystemReady { system: name, version, settings });
                 let sessions = ready.foreign_sessions();
                 if sessions > 0 {
                     listener.event(&Event::RunFinding(Finding::ForeignSessions { sessions }));
                 }
-                self.slots[system] = Slot { ready: Some(ready), ..Slot::default() };
+                let slot = &mut self.slots[system];
+                slot.troubles.retain(|trouble| trouble.plot != plot);
+                slot.plot = Some(plot);
+                slot.ready = Some(ready);
                 Ok(())
             }
             Err(reason) => {
-                self.slots[system].failures += 1;
-                self.slots[system].reason.clone_from(&reason);
+                self.slots[system].note_failure(plot, &reason);
                 listener.event(&Event::SystemFailed { system: name, reason: reason.clone() });
                 Err(reason)
             }
         }
     }
 
-    fn open(&self, system: usize) -> Result<(Ready, String, BTreeMap<String, String>), String> {
+    fn open(
+        &self,
+        treatment: usize,
+        data: Option<&Restored>,
+    ) -> Result<(Ready, String, BTreeMap<String, String>), String> {
+        let treatment = &self.plan.treatments[treatment];
+        let system = treatment.system;
         let plan = &self.plan.systems[system];
         let (source, version, settings) = match &plan.source {
             SystemSource::Managed(managed) => {
-                let mut options = StartOptions::new(
-                    format!("{}-block{}", plan.name, self.block),
-                    GuardCommand::this_program(),
-                );
+                let managed = self.plan.server(treatment).unwrap_or_else(|| managed.clone());
+                let mut options = StartOptions::new(self.log_name(treatment), GuardCommand::this_program());
                 options.log_dir.clone_from(&self.log_dir);
                 options.connections = self.connections(system);
-                let server = server::start(managed, &options).map_err(|error| error.to_string())?;
+                options.data = data.map(|data| Arc::clone(&data.saved));
+                options.storage = self.plan.storage(treatment).cloned();
+                let server = server::start(&managed, &options).map_err(|error| error.to_string())?;
                 let (version, settings) = (server.version().to_owned(), server.settings_read_back().clone());
                 (Source::Managed(Box::new(server)), version, settings)
             }
@@ -129,7 +215,8 @@ impl<'p> Systems<'p> {
                 (Source::Existing(Box::new(existing)), version, settings)
             }
         };
-        let mut ready = Ready { source, claim: None, loaded: None };
+        let loaded = data.map(|data| data.fingerprint.clone());
+        let mut ready = Ready { source, claim: None, loaded, is_untouched: true };
         let created_at = utc_now();
         let options = self.claim_options(&created_at);
         // A database whose tables are used as they are is not marked; it must be dyno's or named all the same.
@@ -139,6 +226,120 @@ impl<'p> Systems<'p> {
         };
         ready.claim = Some(claim.map_err(|error| error.to_string())?);
         Ok((ready, version, settings))
+    }
+
+    /// True when the system of a treatment is up with this data set, fresh or as good as new.
+    pub(crate) fn is_up_with(&self, treatment: usize, fingerprint: &str, is_reusable: bool) -> bool {
+        let plot = self.plan.whole_plot(&self.plan.treatments[treatment]);
+        let slot = &self.slots[plot.system];
+        slot.plot == Some(plot)
+            && slot.ready.as_ref().is_some_and(|ready| {
+                ready.has_loaded(fingerprint)
+                    && ready.ending().is_none()
+                    && (is_reusable || ready.is_untouched)
+            })
+    }
+
+    /// Starts the server of a treatment with a copy of a data set, which `load` puts into a server of its own when it is needed
+    /// for the first time. Returns the time that loading and copying took.
+    ///
+    /// # Errors
+    /// Those of `load`, and why a server could not be started or its data not be copied.
+    pub(crate) fn restore<E: From<String>>(
+        &mut self,
+        treatment: usize,
+        fingerprint: &str,
+        tables: &[&str],
+        listener: &mut dyn Listener,
+        load: &mut dyn FnMut(&Ready, &mut dyn Listener) -> Result<Duration, E>,
+    ) -> Result<Duration, E> {
+        let plot = self.plan.whole_plot(&self.plan.treatments[treatment]);
+        let system = plot.system;
+        if let Some(reason) = self.slots[system].given_up(plot) {
+            return Err(format!("not tried again after {FAILURES_MAX} failures: {reason}").into());
+        }
+        self.stop_system(system, listener);
+        if self.plan.is_split() {
+            self.stop_managed(listener);
+        }
+        let key = self.key(treatment, fingerprint)?;
+        let known = self.saved.iter().find(|(other, _)| *other == key).map(|(_, saved)| Arc::clone(saved));
+        let (saved, loading) = match known {
+            Some(saved) => (saved, Duration::ZERO),
+            None => {
+                let (saved, loading) = self.load_and_save(treatment, tables, listener, load)?;
+                self.saved.push((key, Arc::clone(&saved)));
+                (saved, loading)
+            }
+        };
+        let restored = Restored { saved, fingerprint: fingerprint.to_owned() };
+        self.bring_up_with(treatment, Some(&restored), listener)?;
+        let ready = self.slots[system].ready.as_ref();
+        Ok(loading + ready.map_or(Duration::ZERO, Ready::restored_in))
+    }
+
+    fn key(&self, treatment: usize, fingerprint: &str) -> Result<DataSetKey, String> {
+        let treatment = &self.plan.treatments[treatment];
+        let server =
+            self.plan.server(treatment).ok_or("only servers that dyno starts are restored by copy")?;
+        let binary =
+            server::locate(server.kind, server.bin_dir.as_deref()).map_err(|error| error.to_string())?;
+        Ok(DataSetKey::new(&server, &binary.version, fingerprint))
+    }
+
+    fn load_and_save<E: From<String>>(
+        &mut self,
+        treatment: usize,
+        tables: &[&str],
+        listener: &mut dyn Listener,
+        load: &mut dyn FnMut(&Ready, &mut dyn Listener) -> Result<Duration, E>,
+    ) -> Result<(Arc<SavedDataSet>, Duration), E> {
+        let plan = self.plan;
+        let treatment = &plan.treatments[treatment];
+        let system = treatment.system;
+        let (SystemSource::Managed(base), Some(server)) =
+            (&plan.systems[system].source, plan.server(treatment))
+        else {
+            return Err("only servers that dyno starts are restored by copy".to_owned().into());
+        };
+        let plot = plan.whole_plot(treatment);
+        let mut options =
+            StartOptions::new(format!("{}-loading", plan.systems[system].name), GuardCommand::this_program());
+        options.log_dir.clone_from(&self.log_dir);
+        options.connections = CONNECTIONS_BESIDE;
+        let mut note = |reason: String| -> String {
+            self.slots[system].note_failure(plot, &reason);
+            reason
+        };
+        let loading =
+            server::start(&loader(&server, base), &options).map_err(|error| note(error.to_string()))?;
+        let source = Source::Managed(Box::new(loading));
+        let mut ready = Ready { source, claim: None, loaded: None, is_untouched: true };
+        let created_at = utc_now();
+        let options = ClaimOptions { experiment: &plan.name, created_at: &created_at, yes_write_to: None };
+        let target = ready.target();
+        let claimed = marker::claim(&target, &options)
+            .and_then(|mut claim| claim.record_tables(&target, tables, &options).map(|()| claim));
+        ready.claim = Some(claimed.map_err(|error| note(error.to_string()))?);
+        let time = load(&ready, listener)?;
+        let Source::Managed(loading) = ready.source else {
+            return Err("only servers that dyno starts are restored by copy".to_owned().into());
+        };
+        let saved = loading.stop_and_save().map_err(|error| note(error.to_string()))?;
+        Ok((Arc::new(saved), time))
+    }
+
+    /// Name of a server's log: its system, the block, and what sets its whole plot apart.
+    fn log_name(&self, treatment: &Treatment) -> String {
+        let mut name = format!("{}-block{}", self.plan.systems[treatment.system].name, self.block);
+        if let Some(storage) = &treatment.variation.storage {
+            name.push_str(&format!("-{storage}"));
+        }
+        for (setting, value) in &treatment.variation.settings {
+            name.push_str(&format!("-{setting}-{value}"));
+        }
+        // The file's name gets a number and an ending besides.
+        name.chars().take(LOG_NAME_MAX).collect()
     }
 
     fn claim_options<'a>(&'a self, created_at: &'a str) -> ClaimOptions<'a> {
@@ -164,6 +365,16 @@ impl<'p> Systems<'p> {
         claim.record_tables(&target, tables, &options).map_err(|error| error.to_string())
     }
 
+    /// The system of a treatment.
+    pub(crate) fn system_of(&self, treatment: usize) -> usize {
+        self.plan.treatments[treatment].system
+    }
+
+    /// True when a data set of so many rows is loaded once and then restored by copy.
+    pub(crate) fn restores(&self, treatment: usize, rows: u64) -> bool {
+        self.plan.restores(self.system_of(treatment), rows)
+    }
+
     /// Whose tables the workload runs on.
     pub(crate) fn data_policy(&self, system: usize) -> DataPolicy {
         match &self.plan.systems[system].source {
@@ -183,9 +394,19 @@ impl<'p> Systems<'p> {
         self.slots[system].ready.as_mut()
     }
 
-    /// Clears a server away that died; says how it ended, when it did.
+    /// The disks that the servers write to.
+    pub(crate) fn disks(&self) -> &DiskWatch {
+        &self.disks
+    }
+
+    /// Clears a server away that died or fills its disk; says why, when it does.
     pub(crate) fn bury_if_dead(&mut self, system: usize, listener: &mut dyn Listener) -> Option<String> {
-        let reason = self.slots[system].ready.as_ref()?.ending()?;
+        let ending = self.slots[system].ready.as_ref()?.ending();
+        let is_alive = ending.is_none();
+        let reason = ending.or_else(|| self.disks.full_now())?;
+        if is_alive {
+            self.stop_system(system, listener);
+        }
         self.slots[system].ready = None;
         let name = self.plan.systems[system].name.clone();
         listener.event(&Event::SystemFailed { system: name, reason: reason.clone() });
@@ -210,6 +431,16 @@ impl<'p> Systems<'p> {
                 }
             }
         }
+        self.remove_saved(listener);
+    }
+
+    /// Removes what was saved; servers are stopped before.
+    fn remove_saved(&mut self, listener: &mut dyn Listener) {
+        for (_, saved) in self.saved.drain(..) {
+            for what in Arc::into_inner(saved).map(SavedDataSet::remove).unwrap_or_default() {
+                listener.event(&Event::RunFinding(Finding::RecordingIncomplete { what }));
+            }
+        }
     }
 
     fn stop(&self, system: usize, server: RunningServer, listener: &mut dyn Listener) {
@@ -228,6 +459,19 @@ impl Ready {
             Source::Managed(server) => server.target(),
             Source::Existing(existing) => existing.target.clone(),
         }
+    }
+
+    /// Time that copying its data set took.
+    fn restored_in(&self) -> Duration {
+        match &self.source {
+            Source::Managed(server) => server.restored_in(),
+            Source::Existing(_) => Duration::ZERO,
+        }
+    }
+
+    /// A trial is about to change the data, perhaps.
+    pub(crate) fn touch(&mut self) {
+        self.is_untouched = false;
     }
 
     /// True when the server's processors are the generator's.

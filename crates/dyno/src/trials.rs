@@ -1,23 +1,21 @@
 //! All trials of a plan in run order. A trial that fails is marked and the next one goes on.
 
+use crate::data::Provider;
 use crate::interrupt::Interrupts;
 use crate::listeners::Listeners;
 use crate::systems::Systems;
-use dyno_engine::loading::{self, Loading};
 use dyno_engine::workload::{Native, Setting, Workload};
 use dyno_engine::{TrialError, TrialInput, run_trial, with_native};
 use dyno_model::event::{Event, Listener};
-use dyno_model::failure::FailureKind;
-use dyno_model::plan::{DataPolicy, Plan, Trial};
+use dyno_model::plan::{Plan, Trial};
 use dyno_model::record::TrialRecord;
-use dyno_model::units::Nanos;
 use dyno_results::store::utc_now;
-use std::time::Instant;
+use std::collections::BTreeSet;
 
 /// How the trials of a run went.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    /// Trials with figures.
+    /// Trials with figures, those of an earlier part of the run included.
     pub(crate) measured: usize,
     /// Trials without.
     pub(crate) failed: usize,
@@ -33,7 +31,7 @@ impl Outcome {
 }
 
 /// Why a trial has no figures.
-enum Missing {
+pub(crate) enum Missing {
     /// The user asked for the end.
     Interrupted,
     /// Its system is not there.
@@ -42,20 +40,31 @@ enum Missing {
     Trial(String),
 }
 
-/// Runs all trials. Every block begins with fresh servers and fresh data, because these are what a repeat must repeat.
+/// Whatever keeps a server from being there concerns its system.
+impl From<String> for Missing {
+    fn from(reason: String) -> Self {
+        Self::System(reason)
+    }
+}
+
+/// Runs all trials. Every block, and every whole plot in it, begins with fresh servers and fresh data, because these are
+/// what a repeat must repeat.
+///
+/// `done` are trials of an interrupted run that are measured already.
 pub(crate) fn run(
     plan: &Plan,
+    done: &BTreeSet<String>,
     systems: &mut Systems<'_>,
     listener: &mut Listeners,
     interrupts: &Interrupts,
 ) -> Outcome {
-    let mut outcome = Outcome::default();
+    let mut outcome = Outcome { measured: done.len(), ..Outcome::default() };
     listener.event(&Event::RunStarted {
         trials: plan.trials.len(),
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
     });
     let mut block = 0;
-    for trial in &plan.trials {
+    for trial in plan.trials.iter().filter(|trial| !done.contains(&trial.id)) {
         if interrupts.is_requested() || listener.cannot_write() {
             break;
         }
@@ -96,15 +105,18 @@ fn measure(
 ) -> Result<TrialRecord, Missing> {
     let treatment = plan.treatment(trial);
     let system = treatment.system;
-    systems.bring_up(system, listener).map_err(Missing::System)?;
-    let mut target = systems.ready(system).expect("it was just brought up").target();
-    target.query_mode = plan.query_mode(treatment);
-    let setting = Setting { engine: target.engine, clients: treatment.clients, seed: plan.seed };
+    let setting =
+        Setting { engine: plan.systems[system].engine(), clients: treatment.clients, seed: plan.seed };
     let native = Native::build(&treatment.workload, setting).map_err(Missing::Trial)?;
     let loading = with_native!(&native, workload => {
-        prepare(trial, systems, system, workload.data(), listener, interrupts)
+        Provider { trial, systems, interrupts }.provide(workload.data(), listener)
     })?;
-    let ready = systems.ready(system).expect("it is still up");
+    let disks = systems.disks().clone();
+    let ready = systems.ready(system).expect("it was just brought up");
+    ready.touch();
+    let mut target = ready.target();
+    target.query_mode = plan.query_mode(treatment);
+    let ending = || ready.ending().or_else(|| disks.full());
     let input = TrialInput {
         trial: trial.clone(),
         clients: treatment.clients,
@@ -115,51 +127,15 @@ fn measure(
         started_at: utc_now(),
         loading,
         interrupts: interrupts.count(),
-        is_dead: &|| ready.ending(),
+        is_dead: &ending,
         counters: &|| ready.counters(),
     };
     with_native!(native, workload => run_trial(workload, &input, listener)).map_err(|error| match error {
         TrialError::Interrupted => Missing::Interrupted,
         TrialError::SystemDied(reason) => Missing::System(reason),
-        other => match ready.ending() {
+        other => match ending() {
             Some(reason) => Missing::System(reason),
             None => Missing::Trial(other.to_string()),
         },
     })
-}
-
-/// Makes the data set, unless the one that is there will do. Returns the time it took.
-fn prepare(
-    trial: &Trial,
-    systems: &mut Systems<'_>,
-    system: usize,
-    data: &dyn dyno_engine::workload::DataSet,
-    listener: &mut dyn Listener,
-    interrupts: &Interrupts,
-) -> Result<Nanos, Missing> {
-    if systems.data_policy(system) == DataPolicy::Existing {
-        return Ok(Nanos(0));
-    }
-    let ready = systems.ready(system).expect("it was just brought up");
-    if data.is_reusable() && ready.has_loaded(&data.fingerprint()) {
-        return Ok(Nanos(0));
-    }
-    let began = Instant::now();
-    let target = ready.target();
-    let tables = data.tables();
-    let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
-    systems.begin_loading(system, &names).map_err(Missing::Trial)?;
-    let ready = systems.ready(system).expect("it is still up");
-    let loading = Loading { trial: &trial.id, target: &target, data, interrupts: interrupts.count() };
-    match loading::load(&loading, listener) {
-        Ok(_) => {
-            ready.note_loaded(data.fingerprint());
-            Ok(began.elapsed().into())
-        }
-        Err(failure) if failure.kind == FailureKind::Cancelled => Err(Missing::Interrupted),
-        Err(failure) => match ready.ending() {
-            Some(reason) => Err(Missing::System(reason)),
-            None => Err(Missing::Trial(format!("the data could not be loaded: {failure}"))),
-        },
-    }
 }

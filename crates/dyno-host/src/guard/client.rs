@@ -1,6 +1,8 @@
 //! dyno's end of the guard.
 
-use super::{Exit, FolderOrder, GuardCommand, Launch, Order, Owner, Reply, SharedMemory, StopStep};
+use super::{
+    Exit, FolderOrder, GuardCommand, Last, Launch, Order, Owner, Reply, SharedMemory, StopStep, last,
+};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::VecDeque;
 use std::fmt;
@@ -97,6 +99,7 @@ pub struct Guard {
     /// What the guard does at the end, in case it does not live to do so.
     stop: Vec<StopStep>,
     memory: SharedMemory,
+    last: Vec<Last>,
 }
 
 impl Guard {
@@ -133,6 +136,7 @@ impl Guard {
             folders: Vec::new(),
             stop: Vec::new(),
             memory: SharedMemory::default(),
+            last: Vec::new(),
         })
     }
 
@@ -256,13 +260,25 @@ impl Guard {
         self.order(&Order::Remove(memory))
     }
 
+    /// Has a command run at the very end, after the server has stopped and its folders are gone.
+    ///
+    /// # Errors
+    /// When the guard is gone.
+    pub fn run_at_end(&mut self, last: Last) -> Result<(), GuardError> {
+        self.order(&Order::Last(last.clone()))?;
+        self.last.push(last);
+        Ok(())
+    }
+
     /// Stops and removes everything and ends the guard; returns what did not work. Later calls do nothing.
     pub fn finish(&mut self) -> Vec<String> {
         if self.orders.take().is_none() {
             return Vec::new();
         }
         // The guard sees the end of its input now.
-        let finished = self.shared.wait_for(ANSWER_LIMIT * 3, |state| {
+        let commands: u64 = self.last.iter().map(|last| last.limit_ms).sum();
+        let limit = ANSWER_LIMIT * 3 + Duration::from_millis(commands);
+        let finished = self.shared.wait_for(limit, |state| {
             let last = state.replies.iter().position(|reply| matches!(reply, Reply::Finished(_)));
             match last.and_then(|index| state.replies.remove(index)) {
                 Some(Reply::Finished(problems)) => Some(Some(problems)),
@@ -300,6 +316,7 @@ impl Guard {
                 _ => {}
             }
         }
+        problems.extend(self.last.iter().rev().filter_map(last::run));
         problems
     }
 

@@ -11,6 +11,7 @@
 //!   or its terminal, and is the "child subreaper" of what it starts, so helpers of a dead server end too.
 
 mod client;
+mod last;
 mod process;
 mod shared_memory;
 
@@ -66,6 +67,8 @@ enum Order {
     Stop(Vec<StopStep>),
     /// Also remove these at the end: shared memory that a killed server leaves behind.
     Remove(SharedMemory),
+    /// Run this at the very end, after the server has stopped and the folders are gone.
+    Last(Last),
     /// Copy a file of the scratch folder to a lasting place before the folder goes.
     Keep {
         /// The file.
@@ -103,6 +106,17 @@ pub struct Launch {
     pub input: Option<PathBuf>,
     /// How it is stopped when dyno is gone.
     pub stop: Vec<StopStep>,
+}
+
+/// A command that is run at the very end.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Last {
+    /// What is run.
+    pub launch: Launch,
+    /// How long it may take, milliseconds; then it is killed.
+    pub limit_ms: u64,
+    /// What it is, for messages.
+    pub what: String,
 }
 
 /// One step of stopping a process.

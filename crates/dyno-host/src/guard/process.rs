@@ -1,6 +1,6 @@
 //! The guard process itself.
 
-use super::{Exit, FolderOrder, Launch, Order, Owner, Reply, SharedMemory, StopStep};
+use super::{Exit, FolderOrder, Last, Launch, Order, Owner, Reply, SharedMemory, StopStep, last};
 use rustix::fs::Mode;
 use rustix::process::{
     Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, getrlimit, kill_process,
@@ -45,6 +45,7 @@ pub fn main() -> ExitCode {
         folders: Vec::new(),
         keep: Vec::new(),
         shared: SharedMemory::default(),
+        last: Vec::new(),
     };
     keeper.serve();
     let problems = keeper.clean();
@@ -121,6 +122,7 @@ struct Keeper {
     folders: Vec<PathBuf>,
     keep: Vec<(PathBuf, PathBuf)>,
     shared: SharedMemory,
+    last: Vec<Last>,
 }
 
 impl Keeper {
@@ -144,6 +146,7 @@ impl Keeper {
                     }
                 }
                 Input::Order(Order::Remove(shared)) => self.shared = shared,
+                Input::Order(Order::Last(last)) => self.last.push(last),
                 Input::Order(Order::Keep { from, to }) => self.keep.push((from, to)),
             }
         }
@@ -243,6 +246,7 @@ impl Keeper {
                 problems.push(format!("cannot remove {}: {error}", folder.display()));
             }
         }
+        problems.extend(self.last.iter().rev().filter_map(last::run));
         problems
     }
 }
@@ -269,7 +273,7 @@ fn make_folder(order: &FolderOrder) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-fn spawn(launch: &Launch) -> io::Result<Child> {
+pub(super) fn spawn(launch: &Launch) -> io::Result<Child> {
     let log = File::options().create(true).append(true).open(&launch.log)?;
     let input =
         launch.input.as_ref().map_or_else(|| Ok(Stdio::null()), |path| File::open(path).map(Stdio::from))?;

@@ -2,6 +2,7 @@
 
 use crate::guard::{Exit, GuardError};
 use crate::settings::SettingProblem;
+use crate::storage::StorageError;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::ServerKind;
 use std::fmt;
@@ -131,8 +132,23 @@ pub enum ServerError {
         /// What it said.
         failure: OperationFailure,
     },
+    /// A data set could not be saved, or restored by copy.
+    DataSet {
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The place for its data could not be prepared.
+    Storage(StorageError),
     /// The guard process failed.
     Guard(GuardError),
+}
+
+impl From<StorageError> for ServerError {
+    fn from(error: StorageError) -> Self {
+        Self::Storage(error)
+    }
 }
 
 impl From<GuardError> for ServerError {
@@ -212,27 +228,28 @@ impl fmt::Display for ServerError {
                 write!(f, "\n{READ_THE_MANUAL}; some servers round a value, then give the rounded one")
             }
             Self::Initialise { kind, program, exit, log } => {
-                write!(f, "cannot make {kind}'s data folder: {} ", program.display())?;
-                match exit {
-                    Some(exit) => write!(f, "{exit}")?,
-                    None => f.write_str("did not end in time")?,
-                }
+                let ending = exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());
+                write!(f, "cannot make {kind}'s data folder: {} {ending}", program.display())?;
                 write_log(f, log)
             }
             Self::Ended { kind, exit, log } => {
-                write!(f, "the {kind} server {exit} before it was ready")?;
-                write_log(f, log)
+                write!(f, "the {kind} server {exit} before it was ready").and_then(|()| write_log(f, log))
             }
             Self::NotReady { kind, seconds, last, log } => {
                 write!(f, "the {kind} server did not answer within {seconds} s")?;
-                if let Some(last) = last {
-                    write!(f, " (the last attempt: {last})")?;
-                }
+                last.iter().try_for_each(|last| write!(f, " (the last attempt: {last})"))?;
                 write_log(f, log)
             }
             Self::Query { kind, doing, failure } => {
                 write!(f, "the {kind} server answers, but {doing} failed: {failure}")
             }
+            Self::DataSet { path, reason } => write!(
+                f,
+                "cannot copy the loaded data set {}: {reason}\n\
+                 hint: make room, or name a larger disk as server.scratch, or load it each time with design.data_set = \"load\"",
+                path.display()
+            ),
+            Self::Storage(error) => write!(f, "{error}"),
             Self::Guard(error) => write!(f, "{error}"),
         }
     }

@@ -4,6 +4,7 @@
 //! * [`start`] and [`RunningServer`]: what the rest of dyno uses;
 //! * `process`: the way of a server process from the scratch folder to the first answer; `mariadb`, `mysql` and `postgres` say what
 //!   differs between kinds, `sqlite` is no process at all;
+//! * [`check_values`]: settings that the program refuses, without starting it;
 //! * [`locate`]: where programs are; `account`: as whom they run; `log`: what they said.
 //!
 //! # What dyno adds to a server's own defaults
@@ -11,8 +12,8 @@
 //! files are, room for the plan's connections where the default is too small, `local_infile=ON` (the bulk path of the
 //! MySQL family), the X protocol off (MySQL; it would open another port), the C locale with UTF-8 (PostgreSQL; the same on
 //! every machine), and as many open files as the system grants. The data folder is made anew for every
-//! start: copying one that was made before was measured to be no faster for MariaDB (0.5 s both), and to save 0.5 s for
-//! PostgreSQL and 1.3 s for MySQL, which is little beside a trial, and every server so has its own identity and keys.
+//! start (0.5 s for MariaDB, 1 s for PostgreSQL, 2 s for MySQL), so every server has its own identity and keys; or it is a copy
+//! of one into which a data set was loaded ([`StartOptions::data`]).
 
 mod account;
 mod binary;
@@ -21,21 +22,26 @@ mod log;
 mod mysql_family;
 mod postgres;
 mod process;
+mod save;
 mod sqlite;
+mod validate;
 
 pub use binary::{Binary, locate};
 pub use error::ServerError;
+pub use validate::check_values;
 
-use crate::guard::{Exit, Guard, GuardCommand, StopStep};
+use crate::data_set::SavedDataSet;
+use crate::guard::{Exit, Guard, GuardCommand, Owner, StopStep};
 use crate::settings;
-use dyno_model::plan::{ManagedServer, ServerKind};
+use dyno_model::plan::{ManagedServer, ServerKind, Storage};
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// What a start needs besides the server's description.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct StartOptions {
     /// Name of the system; names its log file.
     pub name: String,
@@ -48,6 +54,10 @@ pub struct StartOptions {
     pub connections: u32,
     /// How long the server may take until it answers.
     pub ready_timeout: Duration,
+    /// A loaded data folder, of which the server gets a copy instead of an empty one.
+    pub data: Option<Arc<SavedDataSet>>,
+    /// Where its folders are, with what prepares the place; else [`ManagedServer::scratch`] is that place.
+    pub storage: Option<Storage>,
 }
 
 impl StartOptions {
@@ -60,6 +70,8 @@ impl StartOptions {
             log_dir: None,
             connections: 0,
             ready_timeout: Duration::from_secs(120),
+            data: None,
+            storage: None,
         }
     }
 }
@@ -89,7 +101,8 @@ pub fn check_settings(server: &ManagedServer) -> Result<(), ServerError> {
         let is_name =
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
         let is_value = !value.contains(['\0', '\n', '\r']);
-        let is_pragma_value = server.kind != ServerKind::Sqlite || sqlite::is_pragma_value(value);
+        let read = settings::as_server_reads(server.kind, name, value);
+        let is_pragma_value = server.kind != ServerKind::Sqlite || sqlite::is_pragma_value(&read);
         if !is_name || !is_value || !is_pragma_value {
             return Err(ServerError::MalformedSetting { name: name.clone(), value: value.clone() });
         }
@@ -103,13 +116,23 @@ pub fn check_settings(server: &ManagedServer) -> Result<(), ServerError> {
 /// See [`ServerError`]. Nothing is left behind then.
 pub fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, ServerError> {
     check_settings(server)?;
+    let server = spelled(server);
     match server.kind {
         ServerKind::Null => Ok(RunningServer::null()),
-        ServerKind::Sqlite => sqlite::start(server, options),
+        ServerKind::Sqlite => sqlite::start(&server, options),
         ServerKind::Mariadb | ServerKind::Mysql | ServerKind::Postgres => {
-            process::start(server, options, &mut process::free_port)
+            process::start(&server, options, &mut process::free_port)
         }
     }
+}
+
+/// The server with sizes written as it reads them.
+fn spelled(server: &ManagedServer) -> ManagedServer {
+    let mut server = server.clone();
+    for (name, value) in &mut server.settings {
+        *value = settings::as_server_reads(server.kind, name, value).into_owned();
+    }
+    server
 }
 
 /// A server that runs. Dropping it stops it.
@@ -121,6 +144,7 @@ pub struct RunningServer {
     socket: Option<PathBuf>,
     guard: Option<Guard>,
     process: Option<ServerProcess>,
+    restoring: Duration,
 }
 
 /// What there is besides, when the server is a process.
@@ -129,6 +153,11 @@ struct ServerProcess {
     log: PathBuf,
     kept_log: Option<PathBuf>,
     stop: Vec<StopStep>,
+    data: PathBuf,
+    /// The folder in which scratch folders are made.
+    beside: PathBuf,
+    owner: Option<Owner>,
+    guard: GuardCommand,
 }
 
 /// How a server was stopped.
@@ -154,6 +183,7 @@ impl RunningServer {
             socket: None,
             guard: None,
             process: None,
+            restoring: Duration::ZERO,
         }
     }
 
@@ -187,6 +217,12 @@ impl RunningServer {
     #[must_use]
     pub fn settings_read_back(&self) -> &BTreeMap<String, String> {
         &self.settings
+    }
+
+    /// Time that copying the data set took; 0 when it began empty.
+    #[must_use]
+    pub fn restored_in(&self) -> Duration {
+        self.restoring
     }
 
     /// Number of its process; `None` for embedded databases.

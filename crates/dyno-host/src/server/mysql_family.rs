@@ -78,13 +78,14 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, ServerError> {
         }
         helper(&site.binary, &["mariadb-install-db", "mysql_install_db"])?
     };
+    arguments.extend(redo_log(site));
     arguments.extend(lasting.map(|(name, value)| format!("--{}={value}", name.trim_start_matches('-'))));
     Ok(vec![site.launch(program, arguments, site.folder.join("initialise.log"))])
 }
 
 fn launch(site: &Site<'_>) -> Result<Launch, ServerError> {
     let accounts = site.folder.join("accounts.sql");
-    if !accounts.exists() {
+    if !site.is_restored && !accounts.exists() {
         site.write_private("accounts.sql", &account_statements(site))?;
     }
     let mut arguments = vec![
@@ -95,11 +96,14 @@ fn launch(site: &Site<'_>) -> Result<Launch, ServerError> {
         format!("--pid-file={}", path_text(&site.folder.join("pid"))),
         format!("--port={}", site.port),
         "--bind-address=127.0.0.1".to_owned(),
-        format!("--init-file={}", path_text(&accounts)),
     ];
+    if !site.is_restored {
+        arguments.push(format!("--init-file={}", path_text(&accounts)));
+    }
     if site.binary.kind == ServerKind::Mysql {
         arguments.push("--loose-mysqlx=OFF".to_owned());
     }
+    arguments.extend(redo_log(site));
     if site.asked("local_infile").is_none() {
         arguments.push("--local-infile=ON".to_owned());
     }
@@ -113,6 +117,12 @@ fn launch(site: &Site<'_>) -> Result<Launch, ServerError> {
             .map(|(name, value)| format!("--{}={value}", name.trim_start_matches('-'))),
     );
     Ok(site.launch(site.binary.program.clone(), arguments, site.log()))
+}
+
+/// Where the redo log is, when it is not with the data.
+fn redo_log(site: &Site<'_>) -> Option<String> {
+    let folder = site.log_folder.as_ref()?;
+    Some(format!("--innodb-log-group-home-dir={}", path_text(folder)))
 }
 
 /// Run by the server before it takes connections. It reads one statement per line.

@@ -46,7 +46,10 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, ServerError> {
         "--encoding=UTF8",
         "--no-locale",
     ];
-    let arguments = arguments.map(str::to_owned).to_vec();
+    let mut arguments = arguments.map(str::to_owned).to_vec();
+    if let Some(folder) = &site.log_folder {
+        arguments.push(format!("--waldir={}", path_text(&folder.join("wal"))));
+    }
     let initdb = site.launch(helper(&site.binary, &["initdb"])?, arguments, log.clone());
 
     let statements = site.write_private("database.sql", &format!("CREATE DATABASE {ACCOUNT};\n"))?;

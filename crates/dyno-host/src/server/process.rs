@@ -1,5 +1,6 @@
 //! The way of a server process: scratch folder, data folder, port, start, first answer, settings.
 
+use super::save::restore;
 use super::{
     Binary, RunningServer, ServerError, ServerProcess, StartOptions, account, kept_log, locate, log,
     mysql_family, postgres, random_password,
@@ -7,10 +8,12 @@ use super::{
 use crate::guard::{Exit, Guard, GuardError, Launch, Owner, SharedMemory, StopStep};
 use crate::session::Session;
 use crate::settings;
+use crate::storage;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, Target};
+use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener};
@@ -42,10 +45,14 @@ pub(super) struct Site<'a> {
     pub(super) folder: PathBuf,
     /// Folder of the socket, usually the same.
     pub(super) socket_folder: PathBuf,
+    /// Folder for the transaction log, when it is not with the data.
+    pub(super) log_folder: Option<PathBuf>,
     pub(super) port: u16,
     pub(super) password: Secret,
     /// Connections that it must allow.
     pub(super) connections: u32,
+    /// True when the data folder is a copy of a loaded one: accounts and databases are in it.
+    pub(super) is_restored: bool,
 }
 
 impl Site<'_> {
@@ -144,53 +151,66 @@ pub(super) fn start(
 ) -> Result<RunningServer, ServerError> {
     let binary = locate(server.kind, server.bin_dir.as_deref())?;
     let owner = account::for_server(server.kind)?;
-    let parent = server.scratch.clone().unwrap_or_else(std::env::temp_dir);
-    check_parent(&parent, owner)?;
-    let parent = fs::canonicalize(&parent).map_err(|error| scratch_error(&parent, &error))?;
-
-    let mut guard = Guard::start(&options.guard)?;
+    let log_dir = log_dir(options)?;
+    let mut guard;
+    let parent = match &options.storage {
+        None => {
+            let parent = usable(&server.scratch.clone().unwrap_or_else(std::env::temp_dir), owner)?;
+            guard = Guard::start(&options.guard)?;
+            parent
+        }
+        // A place that a command makes can be looked at only when that has run.
+        Some(storage) => {
+            guard = Guard::start(&options.guard)?;
+            storage::prepare(&mut guard, storage, log_dir.as_deref())?;
+            usable(&storage.data, owner)?
+        }
+    };
     let prefix = format!("dyno-{}", server.kind);
     let folder = make_folder(&mut guard, &parent, &prefix, owner)?;
     let socket_folder = socket_folder(&mut guard, &folder, server.kind, owner)?;
-    let password =
-        random_password().map_err(|error| ServerError::System { doing: "reading /dev/urandom", error })?;
+    let log_folder = match options.storage.as_ref().and_then(|storage| storage.log.clone()) {
+        None => None,
+        Some(place) => Some(make_folder(&mut guard, &usable(&place, owner)?, "dyno-log", owner)?),
+    };
+    let password = match &options.data {
+        Some(saved) => saved.password().clone(),
+        None => Secret::new(
+            random_password()
+                .map_err(|error| ServerError::System { doing: "reading /dev/urandom", error })?,
+        ),
+    };
     let mut site = Site {
         server,
         binary,
         owner,
         folder,
         socket_folder,
+        log_folder,
         port: 0,
-        password: Secret::new(password),
+        password,
         connections: options.connections.saturating_add(CONNECTIONS_SPARE),
+        is_restored: options.data.is_some(),
     };
-    let kept_log = match &options.log_dir {
-        None => None,
-        Some(folder) => {
-            let kept = fs::create_dir_all(folder)
-                .and_then(|()| fs::canonicalize(folder))
-                .map_err(|error| ServerError::LogFolder { path: folder.clone(), error })?;
-            let kept = kept_log(&kept, &options.name);
-            guard.keep(site.log(), kept.clone())?;
-            Some(kept)
-        }
-    };
+    let kept_log = log_dir.map(|folder| kept_log(&folder, &options.name));
+    if let Some(kept) = &kept_log {
+        guard.keep(site.log(), kept.clone())?;
+    }
 
     let recipe = if server.kind == ServerKind::Postgres { postgres::RECIPE } else { mysql_family::RECIPE };
-    initialise(&mut guard, &site, &recipe)?;
+    make_temporary(&site)?;
+    let restoring = Instant::now();
+    match &options.data {
+        None => initialise(&mut guard, &site, &recipe)?,
+        Some(saved) => restore(&site, saved)?,
+    }
+    let restoring = restoring.elapsed();
     let (pid, mut session) = launch(&mut guard, &mut site, &recipe, options.ready_timeout, next_port)?;
     let _ = guard.remove_at_end(SharedMemory::of_process(pid));
 
     let query = |doing| move |failure| ServerError::Query { kind: server.kind, doing, failure };
     (recipe.furnish)(&site, &mut session).map_err(query("making dyno's database"))?;
-    let found =
-        settings::read_with(&mut session, server.kind.engine()).map_err(query("reading its settings"))?;
-    let problems = settings::problems(server.kind.engine(), &server.settings, &found);
-    if !problems.is_empty() {
-        let log = log::tail(&site.log(), LOG_LINES * 4);
-        let words = problems.iter().flat_map(|problem| log::complaints(&log, problem.name())).collect();
-        return Err(ServerError::SettingsDiffer { kind: server.kind, problems, words });
-    }
+    let found = settings_in_force(&site, &mut session)?;
     let version = session.server_version();
     drop(session);
     Ok(RunningServer {
@@ -205,8 +225,29 @@ pub(super) fn start(
             log: site.log(),
             kept_log,
             stop: (recipe.stop)(Duration::from_secs(30)),
+            data: site.data(),
+            beside: parent,
+            owner: site.owner,
+            guard: options.guard.clone(),
         }),
+        restoring: if site.is_restored { restoring } else { Duration::ZERO },
     })
+}
+
+/// A folder that scratch folders can be made in, as the system names it.
+fn usable(place: &Path, owner: Option<Owner>) -> Result<PathBuf, ServerError> {
+    check_parent(place, owner)?;
+    fs::canonicalize(place).map_err(|error| scratch_error(place, &error))
+}
+
+/// The folder for logs that are kept.
+fn log_dir(options: &StartOptions) -> Result<Option<PathBuf>, ServerError> {
+    let make = |folder: &PathBuf| {
+        fs::create_dir_all(folder)
+            .and_then(|()| fs::canonicalize(folder))
+            .map_err(|error| ServerError::LogFolder { path: folder.clone(), error })
+    };
+    options.log_dir.as_ref().map(make).transpose()
 }
 
 fn scratch_error(path: &Path, error: &std::io::Error) -> ServerError {
@@ -266,13 +307,36 @@ fn socket_folder(
     Err(ServerError::Scratch { path: folder.to_owned(), reason })
 }
 
-fn initialise(guard: &mut Guard, site: &Site<'_>, recipe: &Recipe) -> Result<(), ServerError> {
+/// The server's settings; an error when one that was asked for is not in force.
+fn settings_in_force(
+    site: &Site<'_>,
+    session: &mut Session,
+) -> Result<BTreeMap<String, settings::Setting>, ServerError> {
+    let kind = site.binary.kind;
+    let found = settings::read_with(session, kind.engine()).map_err(|failure| ServerError::Query {
+        kind,
+        doing: "reading its settings",
+        failure,
+    })?;
+    let problems = settings::problems(kind.engine(), &site.server.settings, &found);
+    if problems.is_empty() {
+        return Ok(found);
+    }
+    let log = log::tail(&site.log(), LOG_LINES * 4);
+    let words = problems.iter().flat_map(|problem| log::complaints(&log, problem.name())).collect();
+    Err(ServerError::SettingsDiffer { kind, problems, words })
+}
+
+fn make_temporary(site: &Site<'_>) -> Result<(), ServerError> {
     let temporary = site.temporary();
     fs::DirBuilder::new()
         .mode(0o700)
         .create(&temporary)
         .and_then(|()| site.give_away(&temporary))
-        .map_err(|error| scratch_error(&temporary, &error))?;
+        .map_err(|error| scratch_error(&temporary, &error))
+}
+
+fn initialise(guard: &mut Guard, site: &Site<'_>, recipe: &Recipe) -> Result<(), ServerError> {
     for launch in (recipe.initialise)(site)? {
         let program = launch.program.clone();
         guard.launch(launch)?;
@@ -456,7 +520,7 @@ mod tests {
         script("initdb", "exit 0");
         let server = ManagedServer {
             kind: ServerKind::Postgres,
-            settings: std::collections::BTreeMap::new(),
+            settings: BTreeMap::new(),
             bin_dir: Some(folder.path().to_owned()),
             scratch: Some(folder.path().to_owned()),
         };

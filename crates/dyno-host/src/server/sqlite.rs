@@ -92,6 +92,7 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
         socket: None,
         guard: Some(guard),
         process: None,
+        restoring: std::time::Duration::ZERO,
     })
 }
 

@@ -5,8 +5,10 @@
 
 mod agreement;
 mod catalogue;
+mod spelling;
 
 pub use catalogue::that_matter;
+pub use spelling::as_server_reads;
 
 use crate::session::Session;
 use dyno_model::failure::OperationFailure;

@@ -2,8 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod counters;
+mod data_set;
 mod lifecycle;
 mod marker;
+mod monitor;
 mod no_trace;
 mod probe;
 mod settings;

@@ -1,7 +1,7 @@
 //! Settings are applied, read back, and refused in the server's own words.
 
 use crate::{described, is_empty, open_folder, options, running, shared};
-use dyno_host::server::{ServerError, start};
+use dyno_host::server::{ServerError, check_values, locate, start};
 use dyno_model::plan::ServerKind;
 
 /// Names and values.
@@ -199,4 +199,33 @@ fn wal_and_other_pragmas_hold_on_every_connection() {
         "the journal mode is a property of the file: {:?}",
         target.session_setup
     );
+}
+
+#[test]
+fn the_programs_tell_a_wrong_name_and_a_wrong_value_without_a_start() {
+    let rows = [
+        (ServerKind::Mariadb, "thread_handling", "pool-of-thredas", "pool-of-threads"),
+        (ServerKind::Mariadb, "innodb_buffer_pool_size", "4X", "4G"),
+        (ServerKind::Mysql, "innodb_flush_method", "bla", "fsync"),
+        (ServerKind::Mysql, "innodb_buffer_pool_size", "4X", "4 GiB"),
+        (ServerKind::Postgres, "wal_level", "rplica", "replica"),
+        (ServerKind::Postgres, "shared_buffers", "4 cats", "4G"),
+    ];
+    for (kind, name, wrong, right) in rows {
+        let Some(binary) = dyno_testkit::require_server(kind).and_then(|_| locate(kind, None).ok()) else {
+            continue;
+        };
+        let scratch = open_folder();
+        let check = |name: &str, value: &str| {
+            let server = described(kind, scratch.path(), &[(name, value)]).expect("it is installed");
+            check_values(&server, &binary).map_err(|error| error.to_string())
+        };
+        check(name, right).unwrap_or_else(|error| panic!("{kind}: {error}"));
+        let error = check(name, wrong).expect_err(wrong);
+        assert!(error.contains(name) && error.contains(wrong), "{kind}: {error}");
+        let misspelt = name.replacen('e', "a", 1);
+        let error = check(&misspelt, right).expect_err(&misspelt);
+        assert!(error.contains(&misspelt), "{kind}: {error}");
+        assert!(is_empty(scratch.path()), "nothing was started");
+    }
 }

@@ -1,4 +1,7 @@
 //! `[factors]`: what is varied besides systems and clients, and every combination of its levels.
+//!
+//! A factor is a path with values (`"workload.rows" = [100, 1000]`), or a name with named levels, each of which may change
+//! several things at once (`"thread handling" = [{ name = "pool", "server.settings.thread_handling" = "pool-of-threads" }]`).
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::{FACTORS, LOAD};
@@ -8,7 +11,10 @@ use super::tree::{Entry, Node, Table, Value};
 /// Most combinations of levels. Ten thousand treatments are a slip of the finger, not an experiment.
 const COMBINATIONS_MAX: usize = 10_000;
 
-/// What a factor changes.
+/// What is before the name of a setting.
+const SETTINGS: &str = "server.settings.";
+
+/// What a level changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
     /// An option of the workload.
@@ -17,15 +23,59 @@ pub(super) enum Place {
     Load(String),
     /// How statements travel, for all systems.
     QueryMode,
+    /// A setting of the servers that dyno starts: of the named system, or of all.
+    Setting { system: Option<String>, name: String },
+    /// Where the data of servers is.
+    Storage,
 }
 
-/// One factor with its levels as they stand in the file.
+impl Place {
+    /// True when setting both would leave open which one holds.
+    fn collides(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Setting { system: a, name: one }, Self::Setting { system: b, name: two }) => {
+                is_same_setting(one, two) && (a.is_none() || b.is_none() || a == b)
+            }
+            _ => self == other,
+        }
+    }
+}
+
+/// Servers of the MySQL family read `-` and `_` alike.
+pub(super) fn is_same_setting(one: &str, two: &str) -> bool {
+    let plain = |name: &str| name.trim_start_matches('-').replace('-', "_").to_ascii_lowercase();
+    plain(one) == plain(two)
+}
+
+/// One factor with its levels.
 #[derive(Debug)]
 pub(super) struct Factor {
     pub name: String,
+    pub key_span: Span,
+    pub levels: Vec<Level>,
+}
+
+impl Factor {
+    /// Everything that its levels change.
+    pub(super) fn changes(&self) -> impl Iterator<Item = &Change> {
+        self.levels.iter().flat_map(|level| &level.changes)
+    }
+}
+
+/// One level: its name in reports, and what it sets.
+#[derive(Debug)]
+pub(super) struct Level {
+    pub name: String,
+    pub span: Span,
+    pub changes: Vec<Change>,
+}
+
+/// One value that a level sets.
+#[derive(Debug)]
+pub(super) struct Change {
     pub place: Place,
     pub key_span: Span,
-    pub levels: Vec<Node>,
+    pub node: Node,
 }
 
 /// Reads the table. Factors with errors are left out.
@@ -36,13 +86,14 @@ pub(super) fn read(document: &Table, problems: &Problems) -> Vec<Factor> {
         Some(Node { value: Value::Table(table), .. }) => collect(table, "", document, &mut factors, problems),
         Some(node) => wrong_type(node.span, "factors", "a table", &node.value, problems),
     }
+    check_collisions(&factors, problems);
     factors
 }
 
 /// Paths may be quoted (`"workload.rows" = [...]`) or not (`workload.rows = [...]`), which nests tables.
 fn collect(table: &Table, prefix: &str, document: &Table, factors: &mut Vec<Factor>, problems: &Problems) {
     for entry in &table.entries {
-        let name = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
+        let name = joined(prefix, &entry.key);
         if let Value::Table(inner) = &entry.node.value {
             collect(inner, &name, document, factors, problems);
             continue;
@@ -52,12 +103,26 @@ fn collect(table: &Table, prefix: &str, document: &Table, factors: &mut Vec<Fact
             problems.report(Diagnostic::new(entry.key_span, message).related(first.key_span, "first here"));
             continue;
         }
-        let Some(place) = place(&name, entry.key_span, problems) else { continue };
-        check_not_fixed(&name, &place, entry, document, problems);
-        if let Some(levels) = levels(&name, &entry.node, problems) {
-            factors.push(Factor { name, place, key_span: entry.key_span, levels });
+        let levels = if is_named(&entry.node) {
+            named_levels(&name, &entry.node, document, problems)
+        } else {
+            let Some(place) = place(&name, entry.key_span, problems) else { continue };
+            check_not_fixed(&name, &place, entry.key_span, document, problems);
+            plain_levels(&name, &place, entry, problems)
+        };
+        if let Some(levels) = levels {
+            factors.push(Factor { name, key_span: entry.key_span, levels });
         }
     }
+}
+
+fn joined(prefix: &str, key: &str) -> String {
+    if prefix.is_empty() { key.to_owned() } else { format!("{prefix}.{key}") }
+}
+
+/// True for a list whose first item is a table: a factor whose levels have names of their own.
+fn is_named(node: &Node) -> bool {
+    matches!(&node.value, Value::List(items) if matches!(items.first(), Some(Node { value: Value::Table(_), .. })))
 }
 
 fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
@@ -66,6 +131,14 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
         None
     };
     let per_system = "write one [[system]] for each of its levels";
+    if let Some(setting) = name.strip_prefix(SETTINGS) {
+        return Some(Place::Setting { system: None, name: setting.to_owned() });
+    }
+    if let Some((system, setting)) =
+        name.strip_prefix("system.").and_then(|rest| rest.split_once(&format!(".{SETTINGS}")))
+    {
+        return Some(Place::Setting { system: Some(system.to_owned()), name: setting.to_owned() });
+    }
     match name.split_once('.') {
         Some(("workload", "kind")) => refuse(
             "the kind of workload cannot be varied within an experiment".to_owned(),
@@ -85,33 +158,39 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
             refuse(format!("unknown key `{key}` in {}", LOAD.heading), suggestion(key, &known, "its keys"))
         }
         Some(("system", "query_mode")) => Some(Place::QueryMode),
-        Some(("server" | "system", _)) => {
-            refuse(format!("varying `{name}` is not supported yet"), per_system.to_owned())
-        }
-        None if name == "storage" => {
-            refuse("varying `storage` is not supported yet".to_owned(), per_system.to_owned())
-        }
+        Some(("server" | "system", _)) => refuse(
+            format!("`{name}` cannot be varied"),
+            format!(
+                "`\"server.settings.NAME\"` varies a setting of the server; for anything else, {per_system}"
+            ),
+        ),
+        None if name == "storage" => Some(Place::Storage),
         _ => {
-            let places = ["workload.OPTION", "load.KEY", "system.query_mode"];
+            let places =
+                ["workload.OPTION", "load.KEY", "server.settings.NAME", "system.query_mode", "storage"];
             refuse(
                 format!("unknown factor `{name}` in {}", FACTORS.heading),
-                format!("factors: {}", list(&places)),
+                format!(
+                    "factors: {}; a factor of any name takes levels with names: `[{{ name = \"...\", ... }}]`",
+                    list(&places)
+                ),
             )
         }
     }
 }
 
 /// A value that is both fixed and varied is a contradiction that nobody should have to guess about.
-fn check_not_fixed(name: &str, place: &Place, entry: &Entry, document: &Table, problems: &Problems) {
-    let (section, key) = match place {
-        Place::Workload(option) => ("workload", option.as_str()),
-        Place::Load(key) => ("load", key.as_str()),
-        Place::QueryMode => return,
+fn check_not_fixed(name: &str, place: &Place, span: Span, document: &Table, problems: &Problems) {
+    let fixed = match place {
+        Place::Workload(option) => document.table("workload").and_then(|table| table.entry(option)),
+        Place::Load(key) => document.table("load").and_then(|table| table.entry(key)),
+        Place::QueryMode | Place::Storage => None,
+        Place::Setting { system, name } => fixed_setting(document, system.as_deref(), name),
     };
-    if let Some(fixed) = document.table(section).and_then(|table| table.entry(key)) {
+    if let Some(fixed) = fixed {
         let message = format!("`{name}` is a factor and also has a fixed value");
         problems.report(
-            Diagnostic::new(entry.key_span, message)
+            Diagnostic::new(span, message)
                 .label("varied here")
                 .related(fixed.key_span, "fixed here")
                 .help("remove one of them"),
@@ -119,7 +198,23 @@ fn check_not_fixed(name: &str, place: &Place, entry: &Entry, document: &Table, p
     }
 }
 
-fn levels(name: &str, node: &Node, problems: &Problems) -> Option<Vec<Node>> {
+/// The place where a system of the file fixes a setting.
+fn fixed_setting<'d>(document: &'d Table, system: Option<&str>, name: &str) -> Option<&'d Entry> {
+    let Some(Node { value: Value::List(systems), .. }) = document.get("system") else { return None };
+    systems.iter().find_map(|node| {
+        let Value::Table(table) = &node.value else { return None };
+        let is_meant = match (system, table.get("name")) {
+            (None, _) => true,
+            (Some(system), Some(Node { value: Value::Text(name), .. })) => name == system,
+            _ => false,
+        };
+        let settings = table.table("server")?.table("settings").filter(|_| is_meant)?;
+        settings.entries.iter().find(|entry| is_same_setting(&entry.key, name))
+    })
+}
+
+/// The items of a list of levels.
+fn items<'n>(name: &str, node: &'n Node, problems: &Problems) -> Option<&'n [Node]> {
     let help = format!("write for example `\"{name}\" = [LEVEL, LEVEL]`");
     let Value::List(items) = &node.value else {
         let message = format!("factor `{name}` must be a list of levels, not {}", node.value.type_name());
@@ -136,7 +231,13 @@ fn levels(name: &str, node: &Node, problems: &Problems) -> Option<Vec<Node>> {
         problems.report(Diagnostic::new(node.span, message));
         return None;
     }
-    for (i, item) in items.iter().enumerate() {
+    Some(items)
+}
+
+/// Levels of a factor that is a path: its values.
+fn plain_levels(name: &str, place: &Place, entry: &Entry, problems: &Problems) -> Option<Vec<Level>> {
+    let mut levels: Vec<Level> = Vec::new();
+    for item in items(name, &entry.node, problems)? {
         let Some(text) = item.value.scalar_text() else {
             wrong_type(
                 item.span,
@@ -147,13 +248,102 @@ fn levels(name: &str, node: &Node, problems: &Problems) -> Option<Vec<Node>> {
             );
             return None;
         };
-        if let Some(first) = items.iter().take(i).find(|other| other.value == item.value) {
-            let message = format!("factor `{name}` has level `{text}` twice");
-            problems
-                .report(Diagnostic::new(item.span, message).label("again").related(first.span, "first here"));
+        check_new(name, &text, item.span, &levels, problems);
+        let change = Change { place: place.clone(), key_span: entry.key_span, node: item.clone() };
+        levels.push(Level { name: text, span: item.span, changes: vec![change] });
+    }
+    Some(levels)
+}
+
+/// Levels with names of their own.
+fn named_levels(name: &str, node: &Node, document: &Table, problems: &Problems) -> Option<Vec<Level>> {
+    let example =
+        "write for example `{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }`";
+    let mut levels: Vec<Level> = Vec::new();
+    for item in items(name, node, problems)? {
+        let Value::Table(table) = &item.value else {
+            let path = format!("each level of {name}");
+            wrong_type(item.span, &path, "a table like the first one", &item.value, problems);
+            return None;
+        };
+        let Some(text) = table.get("name").and_then(|node| node.value.scalar_text()) else {
+            let message = format!("a level of factor `{name}` has no name");
+            problems.report(Diagnostic::new(item.span, message).help(example));
+            return None;
+        };
+        check_new(name, &text, item.span, &levels, problems);
+        let mut changes = Vec::new();
+        collect_changes(table, "", document, &mut changes, problems);
+        levels.push(Level { name: text, span: item.span, changes });
+    }
+    if levels.iter().all(|level| level.changes.is_empty()) {
+        let message = format!("no level of factor `{name}` changes anything");
+        problems.report(Diagnostic::new(node.span, message).help(example));
+    }
+    Some(levels)
+}
+
+fn collect_changes(
+    table: &Table,
+    prefix: &str,
+    document: &Table,
+    changes: &mut Vec<Change>,
+    problems: &Problems,
+) {
+    for entry in &table.entries {
+        if prefix.is_empty() && entry.key == "name" {
+            continue;
+        }
+        let path = joined(prefix, &entry.key);
+        if let Value::Table(inner) = &entry.node.value {
+            collect_changes(inner, &path, document, changes, problems);
+            continue;
+        }
+        let Some(place) = place(&path, entry.key_span, problems) else { continue };
+        check_not_fixed(&path, &place, entry.key_span, document, problems);
+        if entry.node.value.scalar_text().is_none() {
+            let expected = "a text, a number, true or false";
+            wrong_type(entry.node.span, &path, expected, &entry.node.value, problems);
+            continue;
+        }
+        changes.push(Change { place, key_span: entry.key_span, node: entry.node.clone() });
+    }
+}
+
+fn check_new(factor: &str, level: &str, span: Span, levels: &[Level], problems: &Problems) {
+    if let Some(first) = levels.iter().find(|other| other.name == level) {
+        let message = format!("factor `{factor}` has level `{level}` twice");
+        problems.report(Diagnostic::new(span, message).label("again").related(first.span, "first here"));
+    }
+}
+
+/// Two factors, or one level, must not set the same thing.
+fn check_collisions(factors: &[Factor], problems: &Problems) {
+    let report = |later: &Change, earlier: &Change| {
+        let message = "this is set by two levels at once";
+        let help = "let one factor change it";
+        problems.report(
+            Diagnostic::new(later.key_span, message).related(earlier.key_span, "also here").help(help),
+        );
+    };
+    for (i, factor) in factors.iter().enumerate() {
+        for level in &factor.levels {
+            for (j, change) in level.changes.iter().enumerate() {
+                if let Some(other) =
+                    level.changes[..j].iter().find(|other| other.place.collides(&change.place))
+                {
+                    report(change, other);
+                }
+            }
+        }
+        let others = || factors[..i].iter().flat_map(Factor::changes);
+        let collision = factor.changes().find_map(|change| {
+            others().find(|other| other.place.collides(&change.place)).map(|other| (change, other))
+        });
+        if let Some((change, other)) = collision {
+            report(change, other);
         }
     }
-    Some(items.clone())
 }
 
 /// Every combination of levels as indexes, the last factor varying fastest; one empty combination without factors.
@@ -181,7 +371,15 @@ pub(super) fn combinations(factors: &[Factor], problems: &Problems) -> Vec<Vec<u
     combinations
 }
 
-/// A table with the levels of a combination written into it. `key_of` says which factors belong to the table.
+/// What the levels of a combination set.
+pub(super) fn changes<'f>(
+    factors: &'f [Factor],
+    combination: &'f [usize],
+) -> impl Iterator<Item = &'f Change> {
+    factors.iter().zip(combination).flat_map(|(factor, level)| &factor.levels[*level].changes)
+}
+
+/// A table with the levels of a combination written into it. `key_of` says which changes belong to the table.
 pub(super) fn with_levels(
     table: &Table,
     factors: &[Factor],
@@ -189,11 +387,14 @@ pub(super) fn with_levels(
     key_of: impl Fn(&Place) -> Option<&str>,
 ) -> Table {
     let mut table = table.clone();
-    for (factor, level) in factors.iter().zip(combination) {
-        let Some(key) = key_of(&factor.place) else { continue };
+    for change in changes(factors, combination) {
+        let Some(key) = key_of(&change.place) else { continue };
         table.entries.retain(|entry| entry.key != key);
-        let node = factor.levels[*level].clone();
-        table.entries.push(Entry { key: key.to_owned(), key_span: factor.key_span, node });
+        table.entries.push(Entry {
+            key: key.to_owned(),
+            key_span: change.key_span,
+            node: change.node.clone(),
+        });
     }
     table
 }

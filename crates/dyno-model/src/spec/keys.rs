@@ -43,8 +43,8 @@ const fn key(name: &'static str, takes: &'static str, default: &'static str, hel
 }
 
 /// All sections, in the order a spec has them.
-pub const SECTIONS: [&Section; 9] =
-    [&TOP, &SYSTEM, &SERVER, &WORKLOAD, &LOAD, &DESIGN, &FACTORS, &PROFILE, &PUBLISHED];
+pub const SECTIONS: [&Section; 10] =
+    [&TOP, &SYSTEM, &SERVER, &WORKLOAD, &LOAD, &DESIGN, &FACTORS, &STORAGE, &PROFILE, &PUBLISHED];
 
 /// The top of the file.
 pub static TOP: Section = Section {
@@ -59,6 +59,12 @@ pub static TOP: Section = Section {
         key("load", "table", "required", "how many clients, and for how long"),
         key("design", "table", "`blocks = 5`, `seed = 1`", "repeats and random order"),
         key("factors", "table", "none", "what is varied besides system and clients"),
+        key(
+            "storage",
+            "tables, `[[storage]]`",
+            "none",
+            "places for servers' data, which the factor `storage` names",
+        ),
         key(
             "profile",
             "tables, `[profile.NAME]`",
@@ -197,6 +203,20 @@ pub static DESIGN: Section = Section {
     keys: &[
         key("blocks", "1 to 1000", "5", "number of blocks, which is the number of repeats"),
         key("seed", "0 and up", "1", "seed of run order, keys and data; the same seed gives the same run"),
+        key(
+            "data",
+            "`auto`, `load` or `restore`",
+            "`auto`",
+            "how servers that dyno starts get fresh data: loaded for each start, or loaded once and restored by copying \
+             the data folder; `auto` restores from 100,000 rows on",
+        ),
+        key(
+            "exclude",
+            "list of tables",
+            "none",
+            "treatments to leave out: those that have all levels of a table, such as `{ system = \"MySQL\", \
+             clients = 1000, \"workload.rows\" = [100, 1000] }`",
+        ),
     ],
 };
 
@@ -205,8 +225,43 @@ pub static FACTORS: Section = Section {
     heading: "[factors]",
     prefix: "factors.",
     about: "What is varied besides systems and clients: quoted paths with lists of levels. Every combination is a \
-            treatment. Paths: `\"workload.OPTION\"`, `\"load.KEY\"` (except clients) and `\"system.query_mode\"`.",
+            treatment, unless `design.exclude` names it. Paths: `\"workload.OPTION\"`, `\"load.KEY\"` (except clients), \
+            `\"server.settings.NAME\"`, `\"system.SYSTEM.server.settings.NAME\"` (of one system only), \
+            `\"system.query_mode\"` and `storage` (names of `[[storage]]`). A factor of any other name takes levels with names, each of which may set several \
+            paths: `\"threads\" = [{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }, ...]`.",
     keys: &[],
+};
+
+/// A place for a server's data.
+pub static STORAGE: Section = Section {
+    heading: "[[storage]]",
+    prefix: "storage.",
+    about: "A place for the data of servers that dyno starts, named by the factor `storage`. Commands run in a shell in dyno's \
+            working folder, with `DYNO_STORAGE` (the name), `DYNO_DATA` and `DYNO_LOG` (the folders) in their environment; \
+            their output is kept in the results folder.",
+    keys: &[
+        key("name", "text, unique", "required", "name in levels and in the report"),
+        key("data", "path", "required", "folder in which the server's scratch folder is made"),
+        key(
+            "log",
+            "path",
+            "with the data",
+            "folder for the transaction log: InnoDB's redo log, PostgreSQL's WAL",
+        ),
+        key(
+            "before",
+            "shell command",
+            "none",
+            "run before each start of a server there; may make and mount the folders",
+        ),
+        key(
+            "after",
+            "shell command",
+            "none",
+            "run after the server has stopped and its folder is gone, also when `before` failed or dyno was killed",
+        ),
+        key("time_limit", "duration above 0", "`10m`", "how long each command may take"),
+    ],
 };
 
 /// Variations of the file.

@@ -4,7 +4,8 @@
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
 //! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `load`, `factors`, `published`, `url`, `quantity`, `argument`: one file per part of a spec;
+//! * `system`, `workload`, `load`, `factors`, `exclude`, `storage`, `published`, `url`, `quantity`, `argument`: one file per part
+//!   of a spec;
 //! * `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
 //! # Invariants
@@ -14,6 +15,7 @@
 mod argument;
 mod diagnostic;
 pub mod estimate;
+mod exclude;
 mod factors;
 pub mod keys;
 mod load;
@@ -21,15 +23,20 @@ mod order;
 mod published;
 mod quantity;
 mod reader;
+mod storage;
 mod system;
 mod tree;
 mod url;
 mod workload;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
+pub use exclude::Exclusion;
 
 use crate::catalog::WorkloadDescription;
-use crate::plan::{FORMAT, LoadPlan, Plan, Published, SystemPlan, Treatment, WorkloadPlan};
+use crate::plan::{
+    FORMAT, FreshData, LoadPlan, Plan, Published, Storage, SystemPlan, SystemSource, Treatment, Variation,
+    WorkloadPlan,
+};
 use crate::target::QueryMode;
 use diagnostic::{Problems, Source};
 use factors::Place;
@@ -64,12 +71,18 @@ pub struct Spec {
     pub factors: Vec<String>,
     /// Every combination of the factors' levels; one without levels when there are no factors.
     pub combinations: Vec<Combination>,
+    /// Treatments that are left out.
+    pub exclusions: Vec<Exclusion>,
     /// Number of blocks.
     pub blocks: u32,
     /// Seed.
     pub seed: u64,
     /// Figures published elsewhere.
     pub published: Vec<Published>,
+    /// How fresh data is made.
+    pub data: FreshData,
+    /// Places for servers' data.
+    pub storages: Vec<Storage>,
     /// Names of the profiles in the file.
     pub profiles: Vec<String>,
 }
@@ -83,6 +96,36 @@ pub struct Combination {
     pub workload: WorkloadPlan,
     /// The load rules.
     pub load: LoadPlan,
+    /// How statements travel, where a level says so.
+    pub query_mode: Option<QueryMode>,
+    /// Settings of servers that dyno starts.
+    pub settings: Vec<SettingLevel>,
+    /// Where the data of servers is: the name of a storage.
+    pub storage: Option<String>,
+}
+
+/// A server's setting as a level gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SettingLevel {
+    /// The system whose server gets it; `None`: all systems.
+    pub system: Option<String>,
+    /// Its name, as the server's documentation has it.
+    pub name: String,
+    /// Its value as written.
+    pub value: String,
+}
+
+impl Combination {
+    /// What the combination changes of a system.
+    fn variation(&self, system: &SystemPlan) -> Variation {
+        let is_meant = |level: &&SettingLevel| level.system.as_ref().is_none_or(|name| *name == system.name);
+        let settings = self.settings.iter().filter(is_meant);
+        Variation {
+            settings: settings.map(|level| (level.name.clone(), level.value.clone())).collect(),
+            query_mode: self.query_mode,
+            storage: self.storage.clone(),
+        }
+    }
 }
 
 /// Most trials of an experiment; at a second each they take over a day.
@@ -129,23 +172,33 @@ pub fn is_near(word: &str, candidate: &str) -> bool {
     reader::nearest(word, [candidate]).is_some()
 }
 
-/// The plan of a spec: treatments in the order system, combination, clients; trials in blocks.
-fn resolve(spec: &Spec, input: Input<'_>) -> Plan {
+/// All treatments in the order system, combination, clients, without those that are excluded.
+fn treatments(spec: &Spec) -> Vec<Treatment> {
     let mut treatments = Vec::new();
-    for system in 0..spec.systems.len() {
+    for (system, plan) in spec.systems.iter().enumerate() {
         for combination in &spec.combinations {
             for clients in &spec.clients {
-                treatments.push(Treatment {
+                let treatment = Treatment {
                     system,
                     clients: *clients,
                     workload: combination.workload.clone(),
                     load: combination.load.clone(),
                     levels: combination.levels.clone(),
-                });
+                    variation: combination.variation(plan),
+                };
+                if !spec.exclusions.iter().any(|exclusion| exclusion.excludes(&treatment)) {
+                    treatments.push(treatment);
+                }
             }
         }
     }
-    Plan {
+    treatments
+}
+
+/// The plan of a spec.
+fn resolve(spec: &Spec, input: Input<'_>) -> Plan {
+    let treatments = treatments(spec);
+    let mut plan = Plan {
         format: FORMAT,
         name: plan_name(input.file_name),
         title: spec.title.clone(),
@@ -155,10 +208,19 @@ fn resolve(spec: &Spec, input: Input<'_>) -> Plan {
         blocks: spec.blocks,
         systems: spec.systems.clone(),
         factors: spec.factors.clone(),
-        trials: order::trials(treatments.len(), spec.blocks, spec.seed),
+        trials: Vec::new(),
         treatments,
         published: spec.published.clone(),
-    }
+        data: spec.data,
+        storages: spec.storages.clone(),
+    };
+    let plots = if plan.is_split() {
+        plan.whole_plots().into_iter().map(|(_, treatments)| treatments).collect()
+    } else {
+        vec![(0..plan.treatments.len()).collect()]
+    };
+    plan.trials = order::trials(&plots, plan.blocks, plan.seed);
+    plan
 }
 
 /// The file's stem as a folder's name: letters, digits, dots, underscores and hyphens.
@@ -207,7 +269,11 @@ fn read(
         _ => Vec::new(),
     };
     check_query_modes(&factors, &systems, problems);
-    let (blocks, seed) = design(&top);
+    check_settings(&factors, &systems, problems);
+    let storages = storage::read(&top);
+    storage::check(&factors, &storages, &systems, problems);
+    let Design { blocks, seed, data, exclusions } =
+        design(&top, &exclude::Known { systems: &systems, factors: &factors });
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
     let published = published::read(&top, &names);
     let treatments = systems.len() * combinations.len() * clients.len();
@@ -219,18 +285,27 @@ fn read(
     }
     let factors = factors.into_iter().map(|factor| factor.name).collect();
     let title = title?.trim().to_owned();
-    Some(Spec {
+    let spec = Spec {
         title,
         description,
         systems,
         clients,
         factors,
         combinations,
+        exclusions,
         blocks,
         seed,
         published,
+        data,
+        storages,
         profiles: Vec::new(),
-    })
+    };
+    if problems.is_empty() && self::treatments(&spec).is_empty() {
+        let span = top.table("design").map(|(_, span)| span).unwrap_or_default();
+        let message = "`design.exclude` leaves nothing to measure";
+        problems.report(Diagnostic::new(span, message).help("exclude less"));
+    }
+    Some(spec)
 }
 
 fn section<'a>(top: &Fields<'a>, key: &str, help: &str) -> Option<(&'a Table, Span)> {
@@ -241,13 +316,27 @@ fn section<'a>(top: &Fields<'a>, key: &str, help: &str) -> Option<(&'a Table, Sp
     top.table(key)
 }
 
-fn design(top: &Fields<'_>) -> (u32, u64) {
-    let Some((table, span)) = top.table("design") else { return (5, 1) };
+struct Design {
+    blocks: u32,
+    seed: u64,
+    data: FreshData,
+    exclusions: Vec<Exclusion>,
+}
+
+/// Words of `design.data`.
+const FRESH_DATA: [(&str, FreshData); 3] =
+    [("auto", FreshData::Auto), ("load", FreshData::Load), ("restore", FreshData::Restore)];
+
+fn design(top: &Fields<'_>, known: &exclude::Known<'_>) -> Design {
+    let Some((table, span)) = top.table("design") else {
+        return Design { blocks: 5, seed: 1, data: FreshData::Auto, exclusions: Vec::new() };
+    };
     let fields = Fields::new(&keys::DESIGN, table, span, top.problems);
     let blocks =
         fields.integer("blocks", 1..=1000).and_then(|blocks| u32::try_from(blocks).ok()).unwrap_or(5);
     let seed = fields.integer("seed", 0..=i64::MAX).and_then(|seed| u64::try_from(seed).ok()).unwrap_or(1);
-    (blocks, seed)
+    let data = fields.choice("data", &FRESH_DATA).unwrap_or(FreshData::Auto);
+    Design { blocks, seed, data, exclusions: exclude::read(&fields, known) }
 }
 
 /// What a combination of levels is written into.
@@ -265,19 +354,30 @@ impl Parts<'_> {
             let workload =
                 factors::with_levels(self.workload.0, self.factors, &combination, |place| match place {
                     Place::Workload(option) => Some(option),
-                    Place::Load(_) | Place::QueryMode => None,
+                    _ => None,
                 });
             let load = factors::with_levels(self.load.0, self.factors, &combination, |place| match place {
                 Place::Load(key) => Some(key),
-                Place::Workload(_) | Place::QueryMode => None,
+                _ => None,
             });
             let workload = workload::read(&workload, self.workload.1, catalog, problems);
             let load = load::rules(&Fields::new(&keys::LOAD, &load, self.load.1, problems), self.clients_max);
             let levels = self.factors.iter().zip(&combination);
-            let levels =
-                levels.map(|(factor, &level)| factor.levels[level].value.scalar_text().unwrap_or_default());
+            let levels = levels.map(|(factor, &level)| factor.levels[level].name.clone()).collect();
+            let (mut query_mode, mut settings, mut storage) = (None, Vec::new(), None);
+            for change in factors::changes(self.factors, &combination) {
+                let value = change.node.value.scalar_text().unwrap_or_default();
+                match &change.place {
+                    Place::QueryMode => query_mode = self::query_mode(&value),
+                    Place::Setting { system, name } => {
+                        settings.push(SettingLevel { system: system.clone(), name: name.clone(), value });
+                    }
+                    Place::Storage => storage = Some(value),
+                    Place::Workload(_) | Place::Load(_) => {}
+                }
+            }
             if let (Some(workload), Some(load)) = (workload, load) {
-                found.push(Combination { levels: levels.collect(), workload, load });
+                found.push(Combination { levels, workload, load, query_mode, settings, storage });
             }
         }
         found
@@ -286,9 +386,8 @@ impl Parts<'_> {
 
 /// Levels of `system.query_mode` must be modes, and suit all systems.
 fn check_query_modes(factors: &[factors::Factor], systems: &[SystemPlan], problems: &Problems) {
-    for level in
-        factors.iter().filter(|factor| factor.place == Place::QueryMode).flat_map(|factor| &factor.levels)
-    {
+    let changes = factors.iter().flat_map(factors::Factor::changes);
+    for level in changes.filter(|change| change.place == Place::QueryMode).map(|change| &change.node) {
         match query_mode(level.value.scalar_text().unwrap_or_default().as_str()) {
             None => {
                 let words = system::QUERY_MODES.map(|(word, _)| word);
@@ -304,16 +403,48 @@ fn check_query_modes(factors: &[factors::Factor], systems: &[SystemPlan], proble
     }
 }
 
+/// Settings can be varied of servers that dyno starts, and only of systems that the file has. Each path is checked once.
+fn check_settings(factors: &[factors::Factor], systems: &[SystemPlan], problems: &Problems) {
+    let mut seen = Vec::new();
+    for change in factors.iter().flat_map(factors::Factor::changes) {
+        let Place::Setting { system, .. } = &change.place else { continue };
+        if seen.contains(&change.key_span) {
+            continue;
+        }
+        seen.push(change.key_span);
+        let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
+        if let Some(name) = system.as_deref().filter(|name| !names.contains(name)) {
+            let message = format!("no system is called `{name}`");
+            let help = reader::suggestion(name, &names, "systems");
+            problems.report(Diagnostic::new(change.key_span, message).label("not a system").help(help));
+        }
+        let is_meant = |plan: &&SystemPlan| system.as_ref().is_none_or(|name| *name == plan.name);
+        let existing = |plan: &&SystemPlan| matches!(plan.source, SystemSource::Existing(_));
+        if let Some(plan) = systems.iter().filter(is_meant).find(existing) {
+            let message = format!("settings of `{}` cannot be varied: it runs already", plan.name);
+            let help = "dyno varies settings of servers that it starts (`server = { kind = ... }`); name the system \
+                        whose settings are meant: `\"system.NAME.server.settings.SETTING\"`";
+            problems.report(Diagnostic::new(change.key_span, message).help(help));
+        }
+    }
+}
+
 fn query_mode(word: &str) -> Option<QueryMode> {
     system::QUERY_MODES.iter().find(|(name, _)| *name == word).map(|(_, mode)| *mode)
 }
 
 impl Plan {
-    /// How statements of a treatment travel: the level of the factor `system.query_mode`, else what its system says.
+    /// How statements of a treatment travel: as its levels say, else as its system says.
     #[must_use]
     pub fn query_mode(&self, treatment: &Treatment) -> QueryMode {
-        let level = self.factors.iter().zip(&treatment.levels).find(|(name, _)| *name == "system.query_mode");
-        level.and_then(|(_, word)| query_mode(word)).unwrap_or(self.systems[treatment.system].query_mode)
+        // Plans of format 1 before 2026-11 have the level only.
+        let level = || {
+            let levels = self.factors.iter().zip(&treatment.levels);
+            levels.into_iter().find(|(name, _)| *name == "system.query_mode")
+        };
+        let chosen =
+            treatment.variation.query_mode.or_else(|| level().and_then(|(_, word)| query_mode(word)));
+        chosen.unwrap_or(self.systems[treatment.system].query_mode)
     }
 }
 

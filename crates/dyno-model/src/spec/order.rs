@@ -1,5 +1,8 @@
 //! The run order: randomised complete blocks. Each block holds every treatment once, in a random order of its own, so
 //! that whatever drifts over the hours (heat, neighbours, fragmentation) meets all treatments alike.
+//!
+//! Where levels need another start of a server, a block is split (split-plot design): its whole plots come in a random
+//! order, one start each, and the treatments of each whole plot follow one another in a random order.
 
 use crate::plan::Trial;
 
@@ -30,19 +33,33 @@ impl SplitMix64 {
     }
 }
 
-/// All trials in run order. Block `b` depends on `seed`, `b` and the number of treatments only, so more blocks leave
-/// the earlier ones as they were.
-pub(super) fn trials(treatments: usize, blocks: u32, seed: u64) -> Vec<Trial> {
+/// All trials in run order. `plots` holds the treatments of each whole plot; a plan that is not split has one. Block `b`
+/// depends on `seed`, `b` and the plots only, so more blocks leave the earlier ones as they were.
+pub(super) fn trials(plots: &[Vec<usize>], blocks: u32, seed: u64) -> Vec<Trial> {
+    let treatments = plots.iter().map(Vec::len).sum::<usize>();
     let block_width = digits(u64::from(blocks)).max(2);
     let trial_width = digits(treatments as u64).max(3);
     let mut trials = Vec::with_capacity(treatments * blocks as usize);
     for block in 1..=blocks {
-        for (i, treatment) in permutation(treatments, seed, block).into_iter().enumerate() {
+        let order =
+            permutation(plots.len(), stream(seed, ORDER_OF_PLOTS), block).into_iter().flat_map(|plot| {
+                let inside = permutation(plots[plot].len(), stream(seed, plot as u64), block);
+                inside.into_iter().map(move |position| plots[plot][position])
+            });
+        for (i, treatment) in order.enumerate() {
             let id = format!("b{block:0block_width$}-{:0trial_width$}", i + 1);
             trials.push(Trial { id, block, treatment });
         }
     }
     trials
+}
+
+/// Number of the stream that orders whole plots; the others are those of the plots.
+const ORDER_OF_PLOTS: u64 = u64::MAX;
+
+/// A seed for each of several independent orders. The first is the seed itself: the order of a plan that is not split.
+fn stream(seed: u64, number: u64) -> u64 {
+    if number == 0 { seed } else { SplitMix64(seed.wrapping_add(number)).next() }
 }
 
 /// Fisher and Yates: every order is equally likely.
@@ -75,24 +92,29 @@ mod tests {
         assert_eq!(drawn, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
     }
 
+    /// The trials of a plan that is not split.
+    fn whole(treatments: usize, blocks: u32, seed: u64) -> Vec<Trial> {
+        trials(&[(0..treatments).collect()], blocks, seed)
+    }
+
     #[test]
     fn the_order_of_a_seed_never_changes() {
-        let order: Vec<usize> = trials(6, 2, 1).into_iter().map(|trial| trial.treatment).collect();
+        let order: Vec<usize> = whole(6, 2, 1).into_iter().map(|trial| trial.treatment).collect();
         assert_eq!(order, [1, 3, 0, 5, 2, 4, 1, 5, 0, 4, 2, 3]);
     }
 
     #[test]
     fn ids_sort_in_run_order() {
-        let ids: Vec<String> = trials(3, 120, 7).into_iter().map(|trial| trial.id).collect();
+        let ids: Vec<String> = whole(3, 120, 7).into_iter().map(|trial| trial.id).collect();
         assert_eq!(ids[..4], ["b001-001", "b001-002", "b001-003", "b002-001"]);
         assert!(ids.is_sorted());
-        assert_eq!(trials(3, 5, 7)[0].id, "b01-001");
+        assert_eq!(whole(3, 5, 7)[0].id, "b01-001");
     }
 
     #[test]
     fn every_order_of_three_comes_up_about_equally_often() {
         let mut counts = std::collections::BTreeMap::new();
-        for trial in trials(3, 6000, 42).chunks(3) {
+        for trial in whole(3, 6000, 42).chunks(3) {
             let order: Vec<usize> = trial.iter().map(|trial| trial.treatment).collect();
             *counts.entry(order).or_insert(0_u32) += 1;
         }
@@ -101,10 +123,44 @@ mod tests {
         assert!(counts.values().all(|count| (850..1150).contains(count)), "{counts:?}");
     }
 
+    #[test]
+    fn the_order_of_a_split_plan_never_changes() {
+        let order: Vec<usize> =
+            trials(&[vec![0, 1, 2], vec![3, 4, 5]], 2, 1).iter().map(|of| of.treatment).collect();
+        assert_eq!(order, [5, 4, 3, 0, 2, 1, 5, 3, 4, 1, 2, 0]);
+    }
+
+    #[test]
+    fn every_order_of_plots_and_every_order_inside_comes_up_about_equally_often() {
+        let mut counts = std::collections::BTreeMap::new();
+        for block in trials(&[vec![0, 1], vec![2, 3], vec![4]], 4800, 42).chunks(5) {
+            let order: Vec<usize> = block.iter().map(|trial| trial.treatment).collect();
+            *counts.entry(order).or_insert(0_u32) += 1;
+        }
+        assert_eq!(counts.len(), 6 * 2 * 2);
+        // 200 are expected of each, with a standard deviation of 14.
+        assert!(counts.values().all(|count| (140..260).contains(count)), "{counts:?}");
+    }
+
     proptest! {
         #[test]
+        fn a_whole_plot_is_never_interrupted(lengths in proptest::collection::vec(1_usize..6, 1..8), blocks in 1_u32..5, seed: u64) {
+            let mut next = 0;
+            let plots: Vec<Vec<usize>> = lengths.iter().map(|length| {
+                next += length;
+                (next - length..next).collect()
+            }).collect();
+            let plot_of = |treatment: usize| plots.iter().position(|plot| plot.contains(&treatment)).unwrap();
+            for block in trials(&plots, blocks, seed).chunks(next) {
+                let mut order: Vec<usize> = block.iter().map(|trial| plot_of(trial.treatment)).collect();
+                order.dedup();
+                prop_assert_eq!(order.len(), plots.len());
+            }
+        }
+
+        #[test]
         fn each_block_is_a_permutation_of_all_treatments(length in 1_usize..60, blocks in 1_u32..8, seed: u64) {
-            let trials = trials(length, blocks, seed);
+            let trials = whole(length, blocks, seed);
             prop_assert_eq!(trials.len(), length * blocks as usize);
             for (block, chunk) in (1..).zip(trials.chunks(length)) {
                 let mut treatments: Vec<usize> = chunk.iter().map(|trial| trial.treatment).collect();
@@ -116,8 +172,8 @@ mod tests {
 
         #[test]
         fn more_blocks_leave_the_earlier_ones_alone(length in 1_usize..30, blocks in 1_u32..5, seed: u64) {
-            let few: Vec<usize> = trials(length, blocks, seed).iter().map(|trial| trial.treatment).collect();
-            let more: Vec<usize> = trials(length, blocks + 1, seed).iter().map(|trial| trial.treatment).collect();
+            let few: Vec<usize> = whole(length, blocks, seed).iter().map(|trial| trial.treatment).collect();
+            let more: Vec<usize> = whole(length, blocks + 1, seed).iter().map(|trial| trial.treatment).collect();
             prop_assert_eq!(&few[..], &more[..few.len()]);
         }
     }

@@ -53,17 +53,9 @@ pub(super) fn read(top: &Fields<'_>, sources: &[Source]) -> Vec<SystemPlan> {
     systems
 }
 
-/// The protocol of a system.
-pub(super) fn engine(system: &SystemPlan) -> Engine {
-    match &system.source {
-        SystemSource::Managed(server) => server.kind.engine(),
-        SystemSource::Existing(existing) => existing.engine,
-    }
-}
-
 /// `extended` exists in PostgreSQL's protocol only.
 pub(super) fn check_query_mode(mode: QueryMode, system: &SystemPlan, span: Span, problems: &Problems) {
-    if mode == QueryMode::Extended && engine(system) != Engine::Postgres {
+    if mode == QueryMode::Extended && system.engine() != Engine::Postgres {
         let message =
             format!("query mode `extended` exists for PostgreSQL only, and `{}` is not", system.name);
         problems.report(Diagnostic::new(span, message).help("use `prepared` or `simple`"));

@@ -198,6 +198,55 @@ load.transactions = [10, 20]
     assert_eq!(plan.query_mode(last), QueryMode::Extended);
 }
 
+const SETTINGS: &str = r#"
+title = "settings"
+system = [{ name = "M 1.5", server = { kind = "mariadb", settings = { sync_binlog = 1 } } }, { name = "P", server = { kind = "mysql" } }]
+workload = { kind = "rush" }
+[load]
+clients = [1, 2]
+transactions = 10
+[factors]
+"server.settings.innodb_buffer_pool_size" = ["4G", "8G"]
+threads = [
+  { name = "as they come" },
+  { name = "pool", "system.M 1.5.server.settings.thread_handling" = "pool-of-threads", system.P.server.settings.plugin_load_add = "thread_pool.so", load.attempts_max = 1 },
+]
+[design]
+blocks = 1
+"#;
+
+#[test]
+fn settings_are_varied_for_all_servers_or_for_one_and_levels_may_have_names() {
+    let (_, plan) = parse(input(SETTINGS), &catalog()).unwrap();
+    assert_eq!(plan.factors, ["server.settings.innodb_buffer_pool_size", "threads"]);
+    assert_eq!(plan.treatments.len(), 2 * 2 * 2 * 2);
+    let find = |system: usize, levels: [&str; 2]| {
+        let is_it = |of: &&Treatment| of.system == system && of.levels == levels;
+        plan.treatments.iter().find(is_it).expect("full factorial")
+    };
+    let pool = find(0, ["8G", "pool"]);
+    let server = plan.server(pool).unwrap();
+    let settings: Vec<String> =
+        server.settings.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    assert_eq!(settings, ["innodb_buffer_pool_size=8G", "sync_binlog=1", "thread_handling=pool-of-threads"]);
+    assert_eq!(pool.load.attempts_max, 1);
+    let other = plan.server(find(1, ["4G", "pool"])).unwrap();
+    assert_eq!(other.settings["plugin_load_add"], "thread_pool.so");
+    assert!(!other.settings.contains_key("thread_handling"), "that is of the other system");
+    assert_eq!(find(0, ["4G", "as they come"]).load.attempts_max, 10);
+}
+
+#[test]
+fn excluded_treatments_are_in_no_block() {
+    let exclude = "exclude = [{ system = \"P\", threads = \"pool\" }, { clients = [2, 64], \
+                   server.settings.innodb_buffer_pool_size = [\"4G\", \"8G\"], threads = \"as they come\" }]";
+    let text = SETTINGS.replace("blocks = 1", &format!("blocks = 2\n{exclude}"));
+    let (_, plan) = parse(input(&text), &catalog()).unwrap();
+    assert_eq!((plan.treatments.len(), plan.trials.len()), (16 - 4 - 4, 2 * 8));
+    assert!(plan.treatments.iter().all(|of| of.system == 0 || of.levels[1] != "pool"));
+    assert!(plan.treatments.iter().all(|of| of.clients == 1 || of.levels[1] == "pool"));
+}
+
 #[test]
 fn published_figures_are_kept() {
     let text = format!(

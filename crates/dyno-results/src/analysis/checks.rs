@@ -196,6 +196,8 @@ fn add_finding(rows: &mut Vec<FindingRow>, finding: &Finding, of: Option<(&str, 
 fn weight(finding: &Finding) -> f64 {
     match finding {
         Finding::GeneratorBusy { share }
+        | Finding::SameWait { share, .. }
+        | Finding::MonitorCost { share }
         | Finding::LittleGap { share }
         | Finding::Steal { share }
         | Finding::Failures { share, .. } => *share,
@@ -204,6 +206,7 @@ fn weight(finding: &Finding) -> f64 {
         Finding::ShortWindow { seconds } => -seconds,
         Finding::FewTransactions { committed } => -(*committed as f64),
         Finding::Stall { longest_gap, .. } => *longest_gap,
+        Finding::Collapse { seconds, .. } => *seconds,
         Finding::ForeignSessions { sessions } => *sessions as f64,
         Finding::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
         Finding::SharedMachine

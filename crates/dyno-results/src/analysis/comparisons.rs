@@ -77,16 +77,29 @@ fn pairs(view: &View<'_>) -> Vec<Pair> {
     pairs
 }
 
+/// Values of a treatment's valid trials by block.
+fn by_block(view: &View<'_>, treatment: usize, metric: Metric) -> BTreeMap<u32, f64> {
+    view.valid(treatment)
+        .filter(|record| has_figure(record, metric))
+        .map(|record| (record.trial.block, figure(record, metric)))
+        .filter(|(_, value)| *value > 0.0)
+        .collect()
+}
+
+/// For each comparison, the logarithms of its ratios, one per block that has both sides.
+pub(super) fn differences(view: &View<'_>, metric: Metric) -> Vec<Vec<f64>> {
+    let difference = |pair: &Pair| {
+        let (subject, baseline) =
+            (by_block(view, pair.subject, metric), by_block(view, pair.baseline, metric));
+        let ratios = subject.iter().filter_map(|(block, value)| Some(value / baseline.get(block)?));
+        ratios.map(f64::ln).collect()
+    };
+    pairs(view).iter().map(difference).collect()
+}
+
 /// The ratio with its interval, still without verdict.
 fn measure(view: &View<'_>, pair: &Pair, metric: Metric) -> (Comparison, Option<RatioTest>) {
-    let values = |treatment: usize| -> BTreeMap<u32, f64> {
-        view.valid(treatment)
-            .filter(|record| has_figure(record, metric))
-            .map(|record| (record.trial.block, figure(record, metric)))
-            .filter(|(_, value)| *value > 0.0)
-            .collect()
-    };
-    let (subject, baseline) = (values(pair.subject), values(pair.baseline));
+    let (subject, baseline) = (by_block(view, pair.subject, metric), by_block(view, pair.baseline, metric));
     let paired: Vec<(f64, f64)> = subject
         .iter()
         .filter_map(|(block, value)| baseline.get(block).map(|other| (*value, *other)))

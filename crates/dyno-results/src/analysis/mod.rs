@@ -4,15 +4,19 @@
 //! * [`mod@self`]: lines, treatments, trials, panels, and the order in which the parts are made;
 //! * `latency`: summaries and percentile curves of merged histograms, tables of statements;
 //! * `checks`: audits, generator, findings;
+//! * `resources`: what trials took of machine and server;
 //! * `comparisons`: ratios and verdicts;
 //! * `conclusions`: what follows, as typed statements;
-//! * `provenance`: where, when and with what.
+//! * `provenance`: where, when and with what;
+//! * [`pilot`]: how many blocks the next run needs.
 
 mod checks;
 mod comparisons;
 mod conclusions;
 mod latency;
+pub mod pilot;
 mod provenance;
+mod resources;
 
 use crate::report::model::{
     Completeness, Estimate, FailedTrial, KindCount, LineName, Panel, PanelLine, PanelPoint, PublishedPoint,
@@ -56,6 +60,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         statements: latency::statements(&view),
         audits: checks::audits(&view),
         generator: checks::generator(&view),
+        resources: resources::rows(&view),
         findings: checks::findings(&view),
         comparisons,
         comparison_rules,
@@ -405,6 +410,7 @@ fn timelines(view: &View<'_>) -> Vec<Timeline> {
             treatment: trial.treatment,
             block: trial.block,
             points: lines.iter().map(timeline_point).collect(),
+            resources: resources::course(view, trial),
         })
         .collect()
 }

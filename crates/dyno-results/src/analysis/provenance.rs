@@ -1,9 +1,10 @@
 //! Where, when and with what a run was made.
 
 use crate::report::model::{Provenance, SystemRow, WorkloadRow};
-use crate::store::RunData;
-use dyno_model::plan::{SystemPlan, SystemSource};
+use crate::store::{RunData, add_value};
+use dyno_model::plan::{Plan, SystemPlan, SystemSource};
 use dyno_model::target::QueryMode;
+use std::collections::BTreeMap;
 
 pub(super) fn provenance(data: &RunData) -> Provenance {
     let plan = &data.plan;
@@ -41,10 +42,30 @@ pub(super) fn provenance(data: &RunData) -> Provenance {
     }
 }
 
+/// Every value that a system's settings are asked to have: its own, and those of levels.
+fn settings_asked(plan: &Plan, system: &SystemPlan) -> BTreeMap<String, String> {
+    let mut asked: BTreeMap<String, String> = BTreeMap::new();
+    let of_system =
+        plan.treatments.iter().filter(|treatment| plan.systems[treatment.system].name == system.name);
+    for (name, value) in
+        of_system.filter_map(|treatment| plan.server(treatment)).flat_map(|server| server.settings)
+    {
+        match asked.get_mut(&name) {
+            Some(values) => add_value(values, &value),
+            None => {
+                asked.insert(name, value);
+            }
+        }
+    }
+    asked
+}
+
 fn system_row(data: &RunData, system: &SystemPlan) -> SystemRow {
     let report = data.systems.get(&system.name).cloned().unwrap_or_default();
     let (kind, address, settings_asked) = match &system.source {
-        SystemSource::Managed(server) => (server.kind.name(), String::new(), server.settings.clone()),
+        SystemSource::Managed(server) => {
+            (server.kind.name(), String::new(), settings_asked(&data.plan, system))
+        }
         SystemSource::Existing(existing) => {
             (existing.engine.name(), existing.endpoint.to_string(), Default::default())
         }

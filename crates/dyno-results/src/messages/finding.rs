@@ -3,6 +3,7 @@
 use super::{Lang, Message, list, messages};
 use crate::report::figures;
 use dyno_model::finding::Finding;
+use dyno_model::monitor::SessionGroup;
 
 messages! {
     /// Generator worker busy.
@@ -25,6 +26,16 @@ messages! {
     FEW_TRANSACTIONS [committed] "The smallest trial has only {committed} transactions; its high percentiles rest on few of them.";
     /// Stall.
     STALL [seconds, at] "Nothing was committed for up to {seconds} s in a row (from {at} s into the window on).";
+    /// Throughput collapsed, and the server said what its sessions were doing.
+    COLLAPSE [at, usual, seconds, committed, sessions] "From {at} s into the window on, throughput stayed below a tenth of the usual {usual} transactions per second for {seconds} s ({committed} committed). The server's sessions then: {sessions}.";
+    /// Throughput collapsed, and nobody could be asked.
+    COLLAPSE_UNEXPLAINED [at, usual, seconds, committed] "From {at} s into the window on, throughput stayed below a tenth of the usual {usual} transactions per second for {seconds} s ({committed} committed). What the server was doing then is not known.";
+    /// All wait for one thing.
+    SAME_WAIT [percent, wait, sessions] "In {percent} of all looks nearly all clients waited for the same: {wait} (up to {sessions} sessions).";
+    /// All wait for one thing, in one statement.
+    SAME_WAIT_IN [percent, wait, statement, sessions] "In {percent} of all looks nearly all clients waited for the same: {wait}, mostly in {statement} (up to {sessions} sessions).";
+    /// The monitor's own cost.
+    MONITOR_COST [percent] "The monitor took {percent} of one processor, its questions to the server included.";
     /// Cut short.
     CUT_SHORT [reason] "The trial stopped before its stop rule was met: {reason}";
     /// System failed.
@@ -71,6 +82,33 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
         Finding::Stall { longest_gap, at } => {
             say(&STALL, &[("seconds", &figures::digits(*longest_gap)), ("at", &figures::digits(*at))])
         }
+        Finding::Collapse { at, seconds, committed, usual, sessions } => {
+            let sessions: Vec<String> = sessions.iter().take(GROUPS_MAX).map(group).collect();
+            let values = [
+                ("at", figures::digits(*at)),
+                ("usual", figures::digits(*usual)),
+                ("seconds", figures::digits(*seconds)),
+                ("committed", figures::count(*committed)),
+                ("sessions", list(lang, &sessions)),
+            ];
+            let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+            match sessions.is_empty() {
+                true => say(&COLLAPSE_UNEXPLAINED, &values[..4]),
+                false => say(&COLLAPSE, &values),
+            }
+        }
+        Finding::SameWait { wait, statement, share, sessions } => {
+            let (percent, sessions) = (percent(*share), figures::count(u64::from(*sessions)));
+            let known = [("percent", percent.as_str()), ("wait", wait), ("sessions", &sessions)];
+            match statement.as_str() {
+                "" => say(&SAME_WAIT, &known),
+                statement => {
+                    let statement = [("statement", statement)];
+                    say(&SAME_WAIT_IN, &known.into_iter().chain(statement).collect::<Vec<_>>())
+                }
+            }
+        }
+        Finding::MonitorCost { share } => say(&MONITOR_COST, &[("percent", &percent(*share))]),
         Finding::CutShort { reason } => say(&CUT_SHORT, &[("reason", reason)]),
         Finding::SystemFailed { reason } => say(&SYSTEM_FAILED, &[("reason", reason)]),
         Finding::BooksUnbalanced { identities } => {
@@ -88,6 +126,16 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
         ),
         Finding::RecordingIncomplete { what } => say(&RECORDING_INCOMPLETE, &[("what", what)]),
     }
+}
+
+/// Groups of sessions that a sentence names at most.
+const GROUPS_MAX: usize = 4;
+
+/// A group of sessions in the server's own words: how many, state, wait, statement.
+fn group(group: &SessionGroup) -> String {
+    let words = [&group.state, &group.wait, &group.statement];
+    let words: Vec<&str> = words.into_iter().filter(|word| !word.is_empty()).map(String::as_str).collect();
+    format!("{} × {}", group.sessions, words.join(" · "))
 }
 
 #[cfg(test)]
@@ -119,6 +167,14 @@ mod tests {
             Finding::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },
             Finding::RecordingIncomplete { what: text() },
             Finding::KeptBehind { share: 0.61, unstarted: 1234 },
+            Finding::Collapse { at: 4.0, seconds: 2.5, committed: 0, usual: 812.0, sessions: Vec::new() },
+            Finding::SameWait {
+                wait: "Lock:tuple".into(),
+                statement: String::new(),
+                share: 0.6,
+                sessions: 40,
+            },
+            Finding::MonitorCost { share: 0.02 },
         ];
         for finding in &findings {
             let sentence = sentence(finding, Lang::En);
@@ -127,6 +183,25 @@ mod tests {
         assert_eq!(
             sentence(&findings[16], Lang::En),
             "The server counted 10,012 for Com_select where the generator counted 10,000."
+        );
+    }
+
+    #[test]
+    fn a_collapse_is_told_in_the_servers_words() {
+        let sessions = vec![
+            SessionGroup {
+                sessions: 31,
+                state: "active".into(),
+                wait: "LWLock:WALWrite".into(),
+                statement: "COMMIT".into(),
+            },
+            SessionGroup { sessions: 1, state: "idle".into(), ..SessionGroup::default() },
+        ];
+        let collapse = Finding::Collapse { at: 4.0, seconds: 2.5, committed: 3, usual: 812.0, sessions };
+        assert_eq!(
+            sentence(&collapse, Lang::En),
+            "From 4.00 s into the window on, throughput stayed below a tenth of the usual 812 transactions per second for \
+             2.50 s (3 committed). The server's sessions then: 31 × active · LWLock:WALWrite · COMMIT and 1 × idle."
         );
     }
 }

@@ -19,6 +19,8 @@ messages! {
     VALIDITY [] "Doubts about the figures";
     /// Section.
     STATEMENTS [] "Response times by statement";
+    /// Section: what the monitor saw.
+    RESOURCES [] "Machine and server";
     /// Section.
     GENERATOR [] "What the generator measured of itself";
     /// Section.
@@ -151,6 +153,30 @@ messages! {
     WAKEUP_LAG [] "wake-up lag p99 ms";
     /// Column.
     MEMORY [] "memory MB";
+    /// Column: processor time of the machine.
+    HOST_CPU [] "CPU of the machine";
+    /// Column.
+    STEAL [] "steal";
+    /// Column: processors kept busy.
+    SERVER_CPU [] "server CPUs";
+    /// Column: processors kept busy.
+    GENERATOR_CPU [] "generator CPUs";
+    /// Column.
+    SERVER_CPU_PER_TRANSACTION [] "server CPU µs/tx";
+    /// Column.
+    GENERATOR_CPU_PER_TRANSACTION [] "generator CPU µs/tx";
+    /// Column.
+    SWITCHES_PER_TRANSACTION [] "switches/tx";
+    /// Column.
+    READ_PER_TRANSACTION [] "read kB/tx";
+    /// Column.
+    WRITTEN_PER_TRANSACTION [] "written kB/tx";
+    /// Column.
+    DISK_BUSY [] "disk busy";
+    /// Column.
+    SERVER_MEMORY [] "server MB";
+    /// Column.
+    MONITOR_COST [] "monitor";
     /// Column: kind of a failure.
     KIND [] "kind";
     /// Column.

@@ -25,6 +25,8 @@ messages! {
     NOTE_FAILURES [] "Failed: transactions given up, with the kind of the last error. Retries: attempts after the first, with the kind of the error that caused them; a retried transaction counts once.";
     /// Example of a witnessed lost update.
     NOTE_WITNESS [trial, row, value, client_a, sequence_a, client_b, sequence_b] "Trial {trial}: client {client_a} (transaction {sequence_a}) and client {client_b} (transaction {sequence_b}) both read {value} from row {row}, and both were told that they had committed.";
+    /// Under the table of machine and server.
+    NOTE_RESOURCES [] "Means over the measured windows, from a look each second (monitor.csv). CPU of the machine is the share of all its processors' time in which something ran; server and generator CPUs are processors kept busy, and with embedded SQLite the database's work is the generator's. Read and written are what the server's processes moved from and to devices. The monitor's cost is in percent of one processor, the server's work for its questions included.";
     /// Under the generator table.
     NOTE_GENERATOR [] "CPU time per statement is the generator process's own; with embedded SQLite it contains the database. Little gap: share of the clients' time spent inside the generator.";
     /// Under the table of doubts.

@@ -62,6 +62,48 @@ messages! {
     CHART_SECONDS [] "seconds since the first client began";
     /// Axis of a small panel.
     CHART_PER_SECOND [] "tx/s";
+    /// Axis of a small panel.
+    CHART_CPU [] "CPU";
+    /// Axis of a small panel.
+    CHART_DISK [] "disk MB/s";
+    /// Axis of a small panel.
+    CHART_SESSIONS [] "sessions";
+    /// Axis of a small panel.
+    CHART_WAITING [] "waiting";
+    /// Key: processor time in user mode.
+    CHART_KEY_USER [] "user";
+    /// Key: processor time in the kernel.
+    CHART_KEY_SYSTEM [] "system";
+    /// Key: idle while waiting for a device.
+    CHART_KEY_IOWAIT [] "I/O wait";
+    /// Key: taken by other guests.
+    CHART_KEY_STEAL [] "steal";
+    /// Key: of the processor time, the server's.
+    CHART_KEY_SERVER [] "of it the server";
+    /// Key: of the processor time, the generator's.
+    CHART_KEY_GENERATOR [] "of it the generator";
+    /// Key: bytes read.
+    CHART_KEY_READ [] "read";
+    /// Key: bytes written.
+    CHART_KEY_WRITTEN [] "written";
+    /// Key: sessions that wait.
+    CHART_KEY_WAITING [] "waiting";
+    /// Key: sessions that do not wait.
+    CHART_KEY_WORKING [] "working";
+    /// Key: share of time in which the disk had a request.
+    CHART_KEY_BUSY [] "disk busy";
+    /// Key: pressure stall information of processors.
+    CHART_KEY_CPU_PRESSURE [] "some task waits for a processor";
+    /// Key: pressure stall information of devices.
+    CHART_KEY_IO_PRESSURE [] "some task waits for a device";
+    /// Caption of a small panel.
+    CHART_CAPTION_CPU [] "CPU: time of all processors of the generator's machine by mode, stacked; lines: the server's processes and the generator.";
+    /// Caption of a small panel.
+    CHART_CAPTION_DISK [] "Disk: the block device that was busy for the longest time.";
+    /// Caption of a small panel.
+    CHART_CAPTION_SESSIONS [] "Sessions: what the server said of its sessions, once a second; those that wait for their client are left out.";
+    /// Caption of a small panel.
+    CHART_CAPTION_WAITING [] "Waiting: share of the time in which the disk had a request, and in which some task waited (Linux pressure stall information).";
     /// Axis.
     CHART_RATIO [] "subject over baseline (logarithmic)";
     /// Below the left end of the axis of ratios of throughput.

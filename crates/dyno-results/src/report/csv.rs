@@ -4,7 +4,7 @@
 //! `treatment`), `system`, one column per factor, `clients`, `block` and `trial` (empty for treatments), `state`,
 //! `metric`, `unit`, `value`, `low` and `high` (95 % interval, empty for trials), `n` (valid trials, empty for trials).
 
-use super::model::{Estimate, KindCount, ReportModel, TreatmentRow, TrialRow, Unit};
+use super::model::{Estimate, KindCount, ReportModel, ResourceRow, TreatmentRow, TrialRow, Unit};
 use crate::messages::Lang;
 use serde::Serialize;
 
@@ -18,8 +18,8 @@ pub fn render(model: &ReportModel, _lang: Lang) -> String {
     for trial in &model.trials {
         trial_lines(&mut sheet, model, trial);
     }
-    for row in &model.treatments {
-        treatment_lines(&mut sheet, model, row);
+    for treatment in 0..model.treatments.len() {
+        treatment_lines(&mut sheet, model, treatment);
     }
     sheet.text
 }
@@ -120,7 +120,8 @@ fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
     }
 }
 
-fn treatment_lines(sheet: &mut Sheet, model: &ReportModel, row: &TreatmentRow) {
+fn treatment_lines(sheet: &mut Sheet, model: &ReportModel, treatment: usize) {
+    let row = &model.treatments[treatment];
     let owner = Owner {
         scope: "treatment",
         treatment: row,
@@ -160,9 +161,45 @@ fn treatment_lines(sheet: &mut Sheet, model: &ReportModel, row: &TreatmentRow) {
     list.extend(by_kind("failed", &row.failed_by_kind));
     list.extend(by_kind("retries", &row.retries_by_kind));
     list.extend(row.lost_percent.map(|lost| Figure::new("lost", Unit::Percent, lost)));
+    let monitored = model.resources.iter().find(|row| row.treatment == treatment);
+    list.extend(monitored.map(resources).unwrap_or_default());
     for figure in &list {
         sheet.figure(model, &owner, figure);
     }
+}
+
+/// What trials took of machine and server.
+fn resources(row: &ResourceRow) -> Vec<Figure> {
+    let figures = [
+        ("cpu-user", Unit::Percent, row.user_percent),
+        ("cpu-system", Unit::Percent, row.system_percent),
+        ("cpu-iowait", Unit::Percent, row.iowait_percent),
+        ("cpu-steal", Unit::Percent, row.steal_percent),
+        ("server-processors", Unit::Count, row.server_processors),
+        ("generator-processors", Unit::Count, row.generator_processors),
+        ("server-cpu-per-transaction", Unit::Microseconds, row.server_cpu_per_transaction_us),
+        ("generator-cpu-per-transaction", Unit::Microseconds, row.generator_cpu_per_transaction_us),
+        ("server-switches-per-transaction", Unit::Count, row.server_switches_per_transaction),
+        ("server-read-per-transaction", Unit::Bytes, row.server_read_bytes_per_transaction),
+        ("server-written-per-transaction", Unit::Bytes, row.server_written_bytes_per_transaction),
+        ("server-memory", Unit::Bytes, row.server_resident_bytes),
+        ("server-threads", Unit::Count, row.server_threads),
+        ("disk-busy", Unit::Percent, row.disk_busy_percent),
+        ("disk-queue", Unit::Count, row.disk_queue),
+        ("disk-read-per-second", Unit::Bytes, row.disk_read_bytes_per_second),
+        ("disk-written-per-second", Unit::Bytes, row.disk_written_bytes_per_second),
+        ("cpu-pressure", Unit::Percent, row.cpu_pressure_percent),
+        ("io-pressure", Unit::Percent, row.io_pressure_percent),
+        ("memory-pressure", Unit::Percent, row.memory_pressure_percent),
+        ("monitor", Unit::Percent, row.monitor_percent),
+    ];
+    let known =
+        figures.into_iter().filter_map(|(metric, unit, value)| Some(Figure::new(metric, unit, value?)));
+    let counters = &row.server_counters_per_transaction;
+    let counters = counters
+        .iter()
+        .map(|(name, value)| Figure::new(&format!("per-transaction:{name}"), Unit::Count, *value));
+    known.chain(counters).collect()
 }
 
 fn estimated(metric: &str, estimate: &Estimate) -> Figure {

@@ -36,6 +36,7 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
     page.section(headings::FAILURES, &tables::failures(model, lang), &[texts::NOTE_FAILURES]);
     page.section(headings::STATEMENTS, &tables::statements(model, lang), &[texts::NOTE_MERGED]);
     page.section(headings::GENERATOR, &tables::generator(model, lang), &[texts::NOTE_GENERATOR]);
+    page.section(headings::RESOURCES, &tables::resources(model, lang), &[texts::NOTE_RESOURCES]);
     page.section(headings::TRIALS, &tables::trials(model, lang), &[texts::NOTE_INVALID]);
     page.section(headings::PUBLISHED, &tables::published(model, lang), &[]);
     let mut sources: Vec<&str> = model.published.iter().map(|series| series.source.as_str()).collect();

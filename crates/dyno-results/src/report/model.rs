@@ -16,6 +16,7 @@
 mod charts;
 mod checks;
 mod comparisons;
+mod resources;
 
 pub use charts::{
     Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint, PublishedPoint, PublishedSeries,
@@ -26,6 +27,7 @@ pub use checks::{
     WitnessExample,
 };
 pub use comparisons::{Comparison, ComparisonOf, ComparisonRules, Conclusion, Verdict};
+pub use resources::{ResourcePoint, ResourceRow};
 
 use crate::store::environment::Environment;
 use dyno_model::audit::AuditVerdict;
@@ -73,6 +75,9 @@ pub struct ReportModel {
     pub audits: Vec<AuditRow>,
     /// What the generator measured of itself, one row per treatment that was measured.
     pub generator: Vec<GeneratorRow>,
+    /// What trials took of machine and server, one row per treatment that was monitored.
+    #[serde(default)]
+    pub resources: Vec<ResourceRow>,
     /// Doubts, worst first, one row per kind of doubt.
     pub findings: Vec<FindingRow>,
     /// Comparisons of systems and of levels at equal clients.

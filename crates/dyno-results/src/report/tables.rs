@@ -353,6 +353,49 @@ pub(super) fn generator(model: &ReportModel, lang: Lang) -> Table {
     table
 }
 
+/// What trials took of machine and server.
+pub(super) fn resources(model: &ReportModel, lang: Lang) -> Table {
+    let mut table = Columns(lang).table(&[
+        (headings::CLIENTS, Right),
+        (headings::HOST_CPU, Right),
+        (headings::STEAL, Right),
+        (headings::SERVER_CPU, Right),
+        (headings::GENERATOR_CPU, Right),
+        (headings::SERVER_CPU_PER_TRANSACTION, Right),
+        (headings::GENERATOR_CPU_PER_TRANSACTION, Right),
+        (headings::SWITCHES_PER_TRANSACTION, Right),
+        (headings::READ_PER_TRANSACTION, Right),
+        (headings::WRITTEN_PER_TRANSACTION, Right),
+        (headings::DISK_BUSY, Right),
+        (headings::MONITOR_COST, Right),
+    ]);
+    let mut line = usize::MAX;
+    for row in &model.resources {
+        let treatment = &model.treatments[row.treatment];
+        if treatment.line != line {
+            line = treatment.line;
+            table.group(&model.lines[line].label);
+        }
+        let figure = |value: Option<f64>| or_absent(value.map(digits), lang);
+        let percent = |value: Option<f64>| or_absent(value.map(figures::percent), lang);
+        table.row(vec![
+            treatment.clients.to_string(),
+            percent(row.busy_percent()),
+            percent(row.steal_percent),
+            figure(row.server_processors),
+            figure(row.generator_processors),
+            figure(row.server_cpu_per_transaction_us),
+            figure(row.generator_cpu_per_transaction_us),
+            figure(row.server_switches_per_transaction),
+            figure(row.server_read_bytes_per_transaction.map(|bytes| bytes / 1e3)),
+            figure(row.server_written_bytes_per_transaction.map(|bytes| bytes / 1e3)),
+            percent(row.disk_busy_percent),
+            percent(row.monitor_percent),
+        ]);
+    }
+    table
+}
+
 /// Every planned trial in run order.
 pub(super) fn trials(model: &ReportModel, lang: Lang) -> Table {
     let mut table = Columns(lang).table(&[

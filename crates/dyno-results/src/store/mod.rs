@@ -11,7 +11,10 @@
 //!     latency.hlog      HdrHistogram V2 interval log, values in ns: no tag: transactions of the measured window;
 //!                       `Tag=<statement>`: statements; `Tag=warm-up`: transactions of the warm-up
 //!     timeline.csv      one line per interval
+//!     monitor.csv       one line per look of the monitor at machine, server process and server counters
+//!     sessions.csv      what the server's sessions were doing, grouped
 //!   server-logs/<system>.log
+//!   set-aside/<trial>-<n>/  what a trial left that was not measured to its end, when the run was resumed
 //!   summary.json        derived: the figures of each finished trial, renewed after every trial
 //! ```
 //!
@@ -21,7 +24,9 @@
 mod clock;
 pub mod environment;
 mod hlog;
+mod monitor;
 mod reader;
+mod resume;
 mod summary;
 mod timeline;
 mod writer;
@@ -30,7 +35,9 @@ mod writer;
 mod tests;
 
 pub use clock::utc_now;
+pub(crate) use reader::add_value;
 pub use reader::{RunData, RunReader, SystemReport, TrialData, TrialOutcome};
+pub use resume::SET_ASIDE_FOLDER;
 pub use timeline::TimelineLine;
 pub use writer::RunWriter;
 
@@ -55,6 +62,10 @@ pub const TRIALS_FOLDER: &str = "trials";
 pub const LATENCY_FILE: &str = "latency.hlog";
 /// Course of a trial.
 pub const TIMELINE_FILE: &str = "timeline.csv";
+/// What the monitor saw of machine, server process and server counters.
+pub const MONITOR_FILE: &str = "monitor.csv";
+/// What the monitor saw of the server's sessions.
+pub const SESSIONS_FILE: &str = "sessions.csv";
 /// Folder with the logs of servers that dyno started.
 pub const SERVER_LOGS_FOLDER: &str = "server-logs";
 
@@ -72,6 +83,11 @@ pub enum StoreError {
     },
     /// The folder asked for holds something already.
     NotEmpty {
+        /// Which folder.
+        path: PathBuf,
+    },
+    /// Another dyno writes into the folder.
+    InUse {
         /// Which folder.
         path: PathBuf,
     },
@@ -118,6 +134,9 @@ impl fmt::Display for StoreError {
                 "results folder {} exists and is not empty; results are never overwritten: name another folder with --out, or remove this one",
                 path.display()
             ),
+            Self::InUse { path } => {
+                write!(f, "{} is being written by another dyno; end that one first", path.display())
+            }
             Self::NoResults { path, missing } => write!(
                 f,
                 "{} is no results folder: it has no {missing}; name the folder of one run, e.g. results/<experiment>/<time>-<id>",

@@ -2,14 +2,16 @@
 
 use super::environment::Environment;
 use super::hlog::{self, TrialHistograms};
+use super::monitor;
 use super::timeline::{self, TimelineLine, shortened};
 use super::{
-    ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, PLAN_FILE, SPEC_FILE, StoreError,
-    TIMELINE_FILE, TRIALS_FOLDER, path_name,
+    ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE, SESSIONS_FILE,
+    SPEC_FILE, StoreError, TIMELINE_FILE, TRIALS_FOLDER, path_name,
 };
 use dyno_model::event::Event;
 use dyno_model::finding::Finding;
 use dyno_model::latency;
+use dyno_model::monitor::Sample;
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::record::TrialRecord;
 use hdrhistogram::Histogram;
@@ -67,7 +69,7 @@ pub struct RunData {
 pub struct SystemReport {
     /// Version.
     pub version: String,
-    /// Settings read back.
+    /// Settings read back; ` | ` stands between the values of one that differs between starts.
     pub settings: BTreeMap<String, String>,
     /// Why it failed, if it did.
     pub failure: Option<String>,
@@ -82,6 +84,10 @@ pub struct TrialData {
     pub transaction: Histogram<u64>,
     /// Its course.
     pub timeline: Vec<TimelineLine>,
+    /// What the monitor saw, in order of time; totals as their growth since the first look. Empty without a monitor.
+    pub samples: Vec<Sample>,
+    /// What the monitor saw of sessions, in order of time.
+    pub sessions: Vec<Sample>,
 }
 
 /// How a trial ended.
@@ -154,6 +160,18 @@ impl RunReader {
         &self.log.outcomes
     }
 
+    /// True when the user ended the run before its time.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.log.is_interrupted
+    }
+
+    /// The spec as written.
+    #[must_use]
+    pub fn spec(&self) -> &str {
+        &self.spec
+    }
+
     /// Reads the files of all trials too.
     #[must_use]
     pub fn into_data(mut self) -> RunData {
@@ -166,7 +184,10 @@ impl RunReader {
             {
                 add_statements(statements.entry(record.trial.treatment).or_default(), record, &histograms);
             }
-            trials.insert(id, TrialData { outcome, transaction: histograms.transaction, timeline });
+            let samples = self.read_optional(&id, MONITOR_FILE, monitor::parse);
+            let sessions = self.read_optional(&id, SESSIONS_FILE, monitor::parse_sessions);
+            let transaction = histograms.transaction;
+            trials.insert(id, TrialData { outcome, transaction, timeline, samples, sessions });
         }
         RunData {
             run: run_name(&self.folder),
@@ -184,6 +205,28 @@ impl RunReader {
             statements,
             problems: self.problems,
         }
+    }
+
+    /// Reads a file that a trial may lack.
+    fn read_optional<T>(
+        &mut self,
+        id: &str,
+        file: &str,
+        parse: fn(&str) -> (Vec<T>, monitor::Problems),
+    ) -> Vec<T> {
+        let name = format!("{TRIALS_FOLDER}/{id}/{file}");
+        let text = match fs::read(self.folder.join(TRIALS_FOLDER).join(path_name(id)).join(file)) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) => {
+                if error.kind() != std::io::ErrorKind::NotFound {
+                    self.problems.push(format!("{name}: {error}"));
+                }
+                return Vec::new();
+            }
+        };
+        let (lines, problems) = parse(&text);
+        self.problems.extend(problems.into_iter().map(|(line, what)| format!("{name}, line {line}: {what}")));
+        lines
     }
 
     fn read_trial(&mut self, id: &str, outcome: &TrialOutcome) -> (TrialHistograms, Vec<TimelineLine>) {
@@ -266,7 +309,15 @@ impl EventLog {
             Event::SystemReady { system, version, settings } => {
                 let report = self.systems.entry(system).or_default();
                 report.version = version;
-                report.settings.extend(settings);
+                for (name, value) in settings {
+                    match report.settings.get_mut(&name) {
+                        // Levels of factors are values of the same setting in different starts.
+                        Some(values) => add_value(values, &value),
+                        None => {
+                            report.settings.insert(name, value);
+                        }
+                    }
+                }
             }
             Event::SystemFailed { system, reason } => {
                 self.systems.entry(system).or_default().failure = Some(reason);
@@ -296,6 +347,17 @@ impl EventLog {
             | Event::Progress { .. } => {}
         }
         Ok(())
+    }
+}
+
+/// Between the values that a setting had in different starts.
+pub(crate) const OR: &str = " | ";
+
+/// Adds a value to those that a setting had.
+pub(crate) fn add_value(values: &mut String, value: &str) {
+    if !values.split(OR).any(|known| known == value) {
+        values.push_str(OR);
+        values.push_str(value);
     }
 }
 

@@ -6,7 +6,9 @@ use crate::fixture::Shape;
 use crate::messages::Lang;
 use crate::report::{self, Format};
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
+use dyno_model::monitor::{Sample, SessionGroup};
 use proptest::prelude::*;
+use std::collections::BTreeMap;
 use std::fs;
 use std::sync::OnceLock;
 
@@ -44,6 +46,45 @@ fn the_folder_holds_what_it_promises() {
     let summary: serde_json::Value =
         serde_json::from_slice(&fs::read(folder.join(SUMMARY_FILE)).expect("there")).expect("JSON");
     assert_eq!((&summary["planned"], &summary["measured"]), (&4.into(), &4.into()));
+}
+
+/// A writer that is told of a look after each interval.
+struct Monitored(RunWriter);
+
+impl Listener for Monitored {
+    fn event(&mut self, event: &Event) {
+        self.0.event(event);
+    }
+
+    fn interval(&mut self, interval: &dyno_model::record::Interval) {
+        self.0.interval(interval);
+        let at_s = (interval.start.0 + interval.length.0) as f64 / 1e9;
+        let group = SessionGroup { sessions: 7, state: "active".into(), ..SessionGroup::default() };
+        let values = BTreeMap::from([("host.cpu.user_seconds_total".to_owned(), 1000.0 + at_s)]);
+        self.0.sample(&Sample { trial: interval.trial.clone(), at_s, values, sessions: vec![group] });
+    }
+}
+
+#[test]
+fn what_the_monitor_saw_is_read_again_and_totals_begin_at_nothing() {
+    let (scratch, shape) = (tempfile::tempdir().expect("scratch"), tiny());
+    let (plan, folder) = (shape.plan(), scratch.path().join("run"));
+    let writer = RunWriter::create_at(&folder, &plan, "", &Environment::default()).expect("a folder");
+    let mut monitored = Monitored(writer);
+    shape.play(&plan, &mut monitored);
+    monitored.0.finish().expect("written");
+    let data = RunReader::open(&folder).expect("readable").into_data();
+    assert_eq!(data.problems, Vec::<String>::new());
+    for trial in data.trials.values() {
+        assert_eq!(trial.samples.len(), trial.timeline.len());
+        assert_eq!(trial.samples[0].values["host.cpu.user_seconds_total"], 0.0);
+        assert!(trial.sessions.iter().all(|look| look.sessions[0].sessions == 7));
+    }
+    fs::write(folder.join(TRIALS_FOLDER).join("b01-001").join(MONITOR_FILE), "at_s,x\n1,2,3\n")
+        .expect("written");
+    let data = RunReader::open(&folder).expect("readable").into_data();
+    assert_eq!(data.problems, ["trials/b01-001/monitor.csv, line 2: not a look: `1,2,3`"]);
+    assert!(text_of(&folder).contains("monitor.csv, line 2"));
 }
 
 #[test]

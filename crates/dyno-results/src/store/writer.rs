@@ -3,13 +3,15 @@
 use super::clock::{Clock, folder_time, machine_clock, rfc3339};
 use super::environment::Environment;
 use super::hlog::LogEncoder;
+use super::monitor::{self, MonitorEncoder};
 use super::summary::Summary;
 use super::{
-    ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, PLAN_FILE, SERVER_LOGS_FOLDER, SPEC_FILE,
-    SUMMARY_FILE, StoreError, TIMELINE_FILE, TRIALS_FOLDER, path_name, timeline,
+    ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE, SERVER_LOGS_FOLDER,
+    SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, StoreError, TIMELINE_FILE, TRIALS_FOLDER, path_name, timeline,
 };
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
+use dyno_model::monitor::Sample;
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::record::{Interval, TrialRecord};
 use serde::Serialize;
@@ -28,6 +30,7 @@ pub struct RunWriter {
     plan: Plan,
     events: File,
     trial: Option<TrialFiles>,
+    monitor: Option<MonitorFiles>,
     records: Vec<TrialRecord>,
     failed: usize,
     failure: Option<StoreError>,
@@ -42,6 +45,16 @@ struct TrialFiles {
     latency_path: PathBuf,
     timeline: File,
     timeline_path: PathBuf,
+}
+
+/// Files of the trial that is being monitored. Looks come a little after the intervals they belong to.
+struct MonitorFiles {
+    trial: String,
+    encoder: MonitorEncoder,
+    values: File,
+    values_path: PathBuf,
+    sessions: File,
+    sessions_path: PathBuf,
 }
 
 /// A line of the event log.
@@ -72,7 +85,7 @@ impl RunWriter {
             let id = RandomState::new().build_hasher().finish() & 0xffff;
             let folder = experiment.join(format!("{time}-{id:04x}"));
             match fs::create_dir(&folder) {
-                Ok(()) => return Self::begin(folder, plan, spec, environment, clock),
+                Ok(()) => return Self::begin(&folder, plan, spec, environment, clock),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(StoreError::io("make folder", &folder)(error)),
             }
@@ -104,11 +117,11 @@ impl RunWriter {
         if entries.next().is_some() {
             return Err(StoreError::NotEmpty { path: folder.to_owned() });
         }
-        Self::begin(folder.to_owned(), plan, spec, environment, clock)
+        Self::begin(folder, plan, spec, environment, clock)
     }
 
     fn begin(
-        folder: PathBuf,
+        folder: &Path,
         plan: &Plan,
         spec: &str,
         environment: &Environment,
@@ -123,16 +136,20 @@ impl RunWriter {
             fs::create_dir(&path).map_err(StoreError::io("make folder", &path))?;
         }
         let events = create_new(&folder.join(EVENTS_FILE))?;
-        Ok(Self {
-            folder,
-            plan: plan.clone(),
-            events,
-            trial: None,
-            records: Vec::new(),
-            failed: 0,
-            failure: None,
-            clock,
-        })
+        lock(&events, folder)?;
+        Ok(Self::going_on(folder, plan.clone(), events, Vec::new(), clock))
+    }
+
+    /// A writer with trials that were measured before.
+    pub(super) fn going_on(
+        folder: &Path,
+        plan: Plan,
+        events: File,
+        records: Vec<TrialRecord>,
+        clock: Clock,
+    ) -> Self {
+        let folder = folder.to_owned();
+        Self { folder, plan, events, trial: None, monitor: None, records, failed: 0, failure: None, clock }
     }
 
     /// The results folder.
@@ -184,12 +201,12 @@ impl RunWriter {
         self.events.write_all(&line).map_err(StoreError::io("write", &self.folder.join(EVENTS_FILE)))?;
         match event {
             Event::TrialFinished(record) => {
-                self.trial = None;
+                (self.trial, self.monitor) = (None, None);
                 self.records.push((**record).clone());
                 self.write_summary()
             }
             Event::TrialFailed { .. } => {
-                self.trial = None;
+                (self.trial, self.monitor) = (None, None);
                 self.failed += 1;
                 self.write_summary()
             }
@@ -236,6 +253,43 @@ impl RunWriter {
         })
     }
 
+    fn try_sample(&mut self, sample: &Sample) -> Result<(), StoreError> {
+        if self.monitor.as_ref().is_none_or(|files| files.trial != sample.trial) {
+            self.monitor = Some(self.open_monitor(sample)?);
+        }
+        let Some(files) = &mut self.monitor else { return Ok(()) };
+        files
+            .values
+            .write_all(files.encoder.line(sample).as_bytes())
+            .map_err(StoreError::io("write", &files.values_path))?;
+        files
+            .sessions
+            .write_all(monitor::session_lines(sample).as_bytes())
+            .map_err(StoreError::io("write", &files.sessions_path))
+    }
+
+    /// Opens the monitor's files of a trial with its first sample, which decides the columns.
+    fn open_monitor(&mut self, sample: &Sample) -> Result<MonitorFiles, StoreError> {
+        let folder = self.folder.join(TRIALS_FOLDER).join(path_name(&sample.trial));
+        fs::create_dir_all(&folder).map_err(StoreError::io("make folder", &folder))?;
+        let (values_path, sessions_path) = (folder.join(MONITOR_FILE), folder.join(SESSIONS_FILE));
+        let encoder = MonitorEncoder::new(sample);
+        let mut values = create_new(&values_path)?;
+        values.write_all(encoder.header().as_bytes()).map_err(StoreError::io("write", &values_path))?;
+        let mut sessions = create_new(&sessions_path)?;
+        sessions
+            .write_all(monitor::SESSIONS_HEADER.as_bytes())
+            .map_err(StoreError::io("write", &sessions_path))?;
+        Ok(MonitorFiles {
+            trial: sample.trial.clone(),
+            encoder,
+            values,
+            values_path,
+            sessions,
+            sessions_path,
+        })
+    }
+
     /// Renews the summary as a whole, so a reader never sees half of it.
     fn write_summary(&self) -> Result<(), StoreError> {
         let path = self.folder.join(SUMMARY_FILE);
@@ -261,6 +315,12 @@ impl Listener for RunWriter {
     fn interval(&mut self, interval: &Interval) {
         if self.failure.is_none() {
             self.failure = self.try_interval(interval).err();
+        }
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        if self.failure.is_none() {
+            self.failure = self.try_sample(sample).err();
         }
     }
 }
@@ -294,6 +354,14 @@ fn json<T: Serialize>(value: &T) -> Vec<u8> {
     let mut bytes = serde_json::to_vec_pretty(value).unwrap_or_default();
     bytes.push(b'\n');
     bytes
+}
+
+/// Takes the event log for this process, until it ends in whatever way. File systems without locks are trusted.
+pub(super) fn lock(events: &File, folder: &Path) -> Result<(), StoreError> {
+    match events.try_lock() {
+        Err(fs::TryLockError::WouldBlock) => Err(StoreError::InUse { path: folder.to_owned() }),
+        _ => Ok(()),
+    }
 }
 
 fn create_new(path: &Path) -> Result<File, StoreError> {

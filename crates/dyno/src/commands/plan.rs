@@ -9,11 +9,14 @@ use crate::spec_file;
 use crate::ui;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
-use dyno_model::plan::{Plan, StopRule, SystemSource, Treatment};
+use dyno_model::plan::{Plan, StopRule, SystemSource, Treatment, Trial};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
 use dyno_model::units::Nanos;
+use dyno_results::analysis::{self, pilot::Pilot};
+use dyno_results::store::RunReader;
 use serde_json::json;
 use std::fmt::Write;
+use std::path::Path;
 
 /// Shows the plan of a spec.
 ///
@@ -26,14 +29,75 @@ pub(crate) fn plan(
 ) -> Result<u8, Failure> {
     let plan = spec_file::load(&arguments.spec, catalog)?.plan;
     let findings = preflight::check(&plan, arguments.yes_write_to.as_deref(), None);
-    let text = if arguments.json { json(&plan, &findings) } else { text(&plan, catalog, &findings) };
+    let pilot = arguments.pilot.as_deref().map(pilot).transpose()?;
+    let text = if arguments.json {
+        json(&plan, &findings, pilot)
+    } else {
+        let pilot = pilot.map_or(String::new(), |pilot| format!("{}\n\n", pilot_text(&plan, pilot)));
+        text(&plan, catalog, &format!("{pilot}{}", preflight_text(&findings)))
+    };
     printer.result(&text)?;
     let is_possible = findings.iter().all(|finding| finding.weight < Weight::Fatal);
     Ok(if is_possible { exit_code::OK } else { exit_code::PREFLIGHT_FAILED })
 }
 
-/// Plan, time and findings for programs. Times are nanoseconds.
-fn json(plan: &Plan, findings: &[PreflightFinding]) -> String {
+/// Differences for which a number of blocks is proposed.
+const DIFFERENCES: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.5];
+
+/// The scatter of an earlier run.
+fn pilot(folder: &Path) -> Result<Pilot, Failure> {
+    let data = RunReader::open(folder)
+        .map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?
+        .into_data();
+    analysis::pilot::pilot(&data).ok_or_else(|| {
+        let text = format!("{} has no treatment that was measured twice", folder.display());
+        Failure::new(exit_code::RESULTS_FAILED, text)
+            .help("a pilot needs at least two blocks, better three or more")
+    })
+}
+
+/// What the pilot says about the plan's blocks.
+fn pilot_text(plan: &Plan, pilot: Pilot) -> String {
+    let percent = |share: f64| format!("{:.*} %", usize::from(share < 0.1), share * 100.0);
+    let one = estimate::plan(&Plan { blocks: 1, trials: block(plan), ..plan.clone() });
+    let mut text = format!(
+        "Pilot: within a block, the throughput of two treatments differs by chance by {} (standard deviation, {} degrees of \
+         freedom).\n",
+        percent(pilot.scatter()),
+        pilot.degrees
+    );
+    let _ = writeln!(text, "  to see a difference of  blocks  time, about");
+    for difference in DIFFERENCES {
+        let (blocks, time) = match pilot.blocks_for(difference) {
+            Some(blocks) => {
+                let nanos = one.likely.0.saturating_mul(u64::from(blocks));
+                (blocks.to_string(), ui::duration(Nanos(nanos).into()))
+            }
+            None => ("over 1000".to_owned(), String::new()),
+        };
+        let _ = writeln!(text, "  {:>22}  {blocks:>6}  {time}", percent(difference));
+    }
+    match pilot.visible_from(plan.blocks) {
+        Some(from) => {
+            let blocks = counted(plan.blocks as usize, "block");
+            let _ = write!(
+                text,
+                "With {blocks} this plan sees differences from {} on, four times in five.",
+                percent(from)
+            );
+        }
+        None => text.push_str("With 1 block this plan cannot tell any difference from chance."),
+    }
+    text
+}
+
+/// The trials of the first block.
+fn block(plan: &Plan) -> Vec<Trial> {
+    plan.trials.iter().filter(|trial| trial.block == 1).cloned().collect()
+}
+
+/// Plan, time and findings for programs. Times are nanoseconds, differences shares.
+fn json(plan: &Plan, findings: &[PreflightFinding], pilot: Option<Pilot>) -> String {
     let estimate = estimate::plan(plan);
     let value = json!({
         "plan": plan,
@@ -43,12 +107,21 @@ fn json(plan: &Plan, findings: &[PreflightFinding]) -> String {
             "is_rate_assumed": estimate.is_rate_assumed,
         },
         "preflight": findings,
+        "pilot": pilot.map(|pilot| json!({
+            "standard_deviation": pilot.deviation,
+            "degrees_of_freedom": pilot.degrees,
+            "visible_from": pilot.visible_from(plan.blocks),
+            "blocks_for": DIFFERENCES.map(|difference| json!({
+                "difference": difference,
+                "blocks": pilot.blocks_for(difference),
+            })),
+        })),
     });
     format!("{value:#}")
 }
 
-/// The plan for people.
-fn text(plan: &Plan, catalog: &[WorkloadDescription], findings: &[PreflightFinding]) -> String {
+/// The plan for people, with what is to be said at its end.
+fn text(plan: &Plan, catalog: &[WorkloadDescription], end: &str) -> String {
     let mut text = format!("{}\n\n", plan.title);
     for system in &plan.systems {
         let _ = writeln!(text, "  system    {}: {}", system.name, source(&system.source));
@@ -66,21 +139,38 @@ fn text(plan: &Plan, catalog: &[WorkloadDescription], findings: &[PreflightFindi
     for (i, factor) in plan.factors.iter().enumerate() {
         let _ = writeln!(text, "  factor    {factor}: {}", levels(plan, i).join(", "));
     }
-    let _ = writeln!(
-        text,
-        "  design    {} in {} random order (seed {}): {}\n",
-        counted(plan.treatments.len(), "treatment"),
-        if plan.blocks == 1 { "1 block, in".to_owned() } else { format!("{} blocks, each in", plan.blocks) },
-        plan.seed,
-        counted(plan.trials.len(), "trial"),
-    );
+    let _ = writeln!(text, "  design    {}\n", design(plan));
     let width = plan.trials.first().map_or(0, |trial| trial.id.len());
     let _ = writeln!(text, "  {:width$}  treatment", "trial");
+    let mut started = None;
     for trial in &plan.trials {
-        let _ = writeln!(text, "  {:width$}  {}", trial.id, ui::treatment(plan, plan.treatment(trial)));
+        let treatment = plan.treatment(trial);
+        let start = (trial.block, plan.whole_plot(treatment));
+        if plan.is_split() && started.replace(start) != Some(start) {
+            let _ = writeln!(text, "  {:width$}  ({})", "", ui::start(plan, treatment));
+        }
+        let _ = writeln!(text, "  {:width$}  {}", trial.id, ui::treatment(plan, treatment));
     }
-    let _ = writeln!(text, "\n{}\n\n{}", time(plan), preflight_text(findings));
+    let _ = writeln!(text, "\n{}\n\n{}", time(plan), end);
     text
+}
+
+/// Treatments, blocks, order and starts in a sentence.
+fn design(plan: &Plan) -> String {
+    let treatments = counted(plan.treatments.len(), "treatment");
+    let trials = counted(plan.trials.len(), "trial");
+    let blocks = if plan.blocks == 1 { "1 block".to_owned() } else { format!("{} blocks", plan.blocks) };
+    let seed = plan.seed;
+    if plan.is_split() {
+        let plots = plan.whole_plots().len();
+        let starts = counted(plan.starts(), "start");
+        return format!(
+            "{treatments} in {blocks}; in each, {plots} whole plots in random order, one start each, and random order inside \
+             (seed {seed}): {trials}, {starts} of servers"
+        );
+    }
+    let each = if plan.blocks == 1 { ", in" } else { ", each in" };
+    format!("{treatments} in {blocks}{each} random order (seed {seed}): {trials}")
 }
 
 /// The workload with those options that are not as they come; factors have lines of their own.

@@ -4,6 +4,7 @@ use dyno_model::event::{Event, Phase};
 use dyno_model::plan::Plan;
 use dyno_model::record::Interval;
 use dyno_model::spec::estimate;
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The state of a run as its events tell it.
@@ -48,11 +49,12 @@ impl Current {
 }
 
 impl Campaign {
-    pub(super) fn new(plan: Plan) -> Self {
+    /// `done` are trials that were measured before, which takes no time any more.
+    pub(super) fn new(plan: Plan, done: &BTreeSet<String>) -> Self {
         let estimates =
             plan.treatments.iter().map(|treatment| estimate::trial(&plan, treatment).likely.into()).collect();
         let spent = vec![(Duration::ZERO, 0); plan.treatments.len()];
-        let is_over = vec![false; plan.trials.len()];
+        let is_over = plan.trials.iter().map(|trial| done.contains(&trial.id)).collect();
         Self { plan, estimates, spent, is_over, current: None }
     }
 

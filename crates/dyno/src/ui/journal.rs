@@ -5,7 +5,6 @@ use super::words::{duration, line};
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use dyno_model::event::{Event, Listener};
-use dyno_model::plan::Plan;
 use dyno_model::record::Interval;
 use std::time::Instant;
 
@@ -19,8 +18,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    pub(super) fn new(plan: Plan, interrupts: Interrupts, printer: Printer) -> Self {
-        let campaign = Campaign::new(plan);
+    pub(super) fn new(campaign: Campaign, interrupts: Interrupts, printer: Printer) -> Self {
         Self { campaign, interrupts, is_interrupt_shown: false, printer, started: Instant::now() }
     }
 

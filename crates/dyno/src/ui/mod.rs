@@ -12,16 +12,23 @@ use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use dyno_model::event::Listener;
 use dyno_model::plan::Plan;
-pub(crate) use words::{duration, exact, treatment};
+use std::collections::BTreeSet;
+pub(crate) use words::{duration, exact, start, treatment};
 
-/// The listener that suits the terminal.
-pub(crate) fn listener(plan: &Plan, interrupts: &Interrupts, printer: Printer) -> Box<dyn Listener> {
+/// The listener that suits the terminal. `done` are trials that were measured before.
+pub(crate) fn listener(
+    plan: &Plan,
+    done: &BTreeSet<String>,
+    interrupts: &Interrupts,
+    printer: Printer,
+) -> Box<dyn Listener> {
+    let campaign = campaign::Campaign::new(plan.clone(), done);
     if printer.is_interactive() {
-        Box::new(screen::Screen::new(plan.clone(), interrupts.clone(), printer))
+        Box::new(screen::Screen::new(campaign, interrupts.clone(), printer))
     } else if printer.is_quiet() {
         Box::new(Silence)
     } else {
-        Box::new(journal::Journal::new(plan.clone(), interrupts.clone(), printer))
+        Box::new(journal::Journal::new(campaign, interrupts.clone(), printer))
     }
 }
 

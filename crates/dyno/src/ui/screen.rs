@@ -6,7 +6,6 @@ use super::words::{duration, line, rate, treatment};
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use dyno_model::event::{Event, Listener};
-use dyno_model::plan::Plan;
 use dyno_model::record::Interval;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Instant;
@@ -24,18 +23,12 @@ pub(super) struct Screen {
 }
 
 impl Screen {
-    pub(super) fn new(plan: Plan, interrupts: Interrupts, printer: Printer) -> Self {
+    pub(super) fn new(campaign: Campaign, interrupts: Interrupts, printer: Printer) -> Self {
         let bar = ProgressBar::with_draw_target(Some(SCALE), printer.progress_target());
         let style = ProgressStyle::with_template("{prefix}\n[{bar:30}] {percent:>3} %  {msg}")
             .expect("the template is a constant that parses");
         bar.set_style(style.progress_chars("=> "));
-        Self {
-            campaign: Campaign::new(plan),
-            interrupts,
-            is_interrupt_shown: false,
-            bar,
-            started: Instant::now(),
-        }
+        Self { campaign, interrupts, is_interrupt_shown: false, bar, started: Instant::now() }
     }
 
     fn draw(&mut self) {

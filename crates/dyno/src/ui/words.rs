@@ -60,6 +60,20 @@ pub(crate) fn treatment(plan: &Plan, treatment: &Treatment) -> String {
     line
 }
 
+/// The start of a whole plot in a line: `MariaDB on raid1: starts with thread_handling = pool-of-threads`.
+pub(crate) fn start(plan: &Plan, treatment: &Treatment) -> String {
+    let storage =
+        treatment.variation.storage.iter().map(|storage| format!(" on {storage}")).collect::<String>();
+    let name = format!("{}{storage}", plan.systems[treatment.system].name);
+    let settings: Vec<String> =
+        treatment.variation.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    if settings.is_empty() {
+        format!("{name}: starts")
+    } else {
+        format!("{name}: starts with {}", settings.join(", "))
+    }
+}
+
 /// The figures of a finished trial in a line.
 pub(super) fn figures(record: &TrialRecord) -> String {
     let mut line = format!("{} transactions/s", rate(record.throughput()));

@@ -124,6 +124,28 @@ fn the_same_seed_gives_the_same_order_and_another_seed_another() {
 }
 
 #[test]
+fn a_pilot_proposes_the_number_of_blocks() {
+    let bench = Bench::new();
+    bench.file("count.toml", SPEC);
+    let ended =
+        bench.dyno(&["run", "count.toml", "--profile", "short", "--blocks", "3", "--out", "pilot", "-q"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    let ended = bench.dyno(&["plan", "count.toml", "--pilot", "pilot"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    for words in
+        ["Pilot: within a block", "to see a difference of", "With 2 blocks this plan sees differences from"]
+    {
+        assert!(ended.stdout.contains(words), "{ended}");
+    }
+    let ended = bench.dyno(&["plan", "count.toml", "--pilot", "pilot", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let blocks = json["pilot"]["blocks_for"].as_array().unwrap();
+    assert!(blocks.iter().all(|row| row["blocks"].as_u64().is_none_or(|blocks| blocks >= 3)), "{blocks:?}");
+    let ended = bench.dyno(&["plan", "count.toml", "--pilot", "nowhere"]);
+    assert_eq!(ended.code, 7, "{ended}");
+}
+
+#[test]
 fn a_plan_as_json_holds_every_default() {
     let bench = Bench::new();
     bench.file("count.toml", SPEC);

@@ -262,13 +262,68 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     // Factors, laid over the smallest of the tables so that only they are in question.
     (
         "[profile.smoke]",
-        "[factors]\nstorage = [\"a\"]\n[profile.smoke]",
-        "21:1: varying `storage` is not supported yet [write one [[system]] for each of its levels]",
+        "[[storage]]\nname = \"a\"\n[profile.smoke]",
+        "20:1: missing key `data` in [[storage]] [name a folder, for example `data = \"/mnt/raid1\"`]",
+    ),
+    (
+        "system]]\nname = \"far\"\nurl = \"mysql://bench@db/bench\"\npassword_env = \"BENCH_PASSWORD\"\n\n[workload]",
+        "storage]]\nname = \"raid\"\ndata = \"/x\"\n[factors]\nstorage = [\"raid\"]\n[workload]",
+        "12:1: storage cannot be varied of `WAL`: dyno starts no server for it [measure it in an experiment of its own]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"server.kind\" = [\"a\"]\n[profile.smoke]",
+        "21:1: `server.kind` cannot be varied [`\"server.settings.NAME\"` varies a setting of the server; for anything else, write one [[system]] for each of its levels]",
     ),
     (
         "[profile.smoke]",
         "[factors]\n\"server.settings.x\" = [1]\n[profile.smoke]",
-        "21:1: varying `server.settings.x` is not supported yet [write one [[system]] for each of its levels]",
+        "21:1: settings of `far` cannot be varied: it runs already [dyno varies settings of servers that it starts (`server = { kind = ... }`); name the system whose settings are meant: `\"system.NAME.server.settings.SETTING\"`]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"system.WAL.server.settings.journal-mode\" = [\"wal\"]\n[profile.smoke]",
+        "21:1: `system.WAL.server.settings.journal-mode` is a factor and also has a fixed value [remove one of them]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"system.WALL.server.settings.x\" = [1]\n[profile.smoke]",
+        "21:1: no system is called `WALL` [did you mean `WAL`?]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\nsync = [{ name = \"a\", workload.rows = 5 }, { \"workload.rows\" = 6 }]\n[profile.smoke]",
+        "21:44: a level of factor `sync` has no name [write for example `{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }`]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\nsync = [{ name = \"a\" }, { name = \"b\" }]\n[profile.smoke]",
+        "21:8: no level of factor `sync` changes anything [write for example `{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }`]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\n\"workload.rows\" = [5]\nsize = [{ name = \"small\", workload.rows = 1 }, { name = \"as it is\" }]\n[profile.smoke]",
+        "22:36: this is set by two levels at once [let one factor change it]",
+    ),
+    (
+        "design = { blocks = 2 }",
+        "design = { exclude = [{ system = \"fax\" }] }",
+        "22:34: `system` has no system `fax` [did you mean `far`?]",
+    ),
+    (
+        "design = { blocks = 2 }",
+        "design = { exclude = [{ \"workload.rows\" = 5 }] }",
+        "22:25: `workload.rows` is not varied, so nothing can be excluded by it [what is varied: `system`, `clients`]",
+    ),
+    (
+        "design = { blocks = 2 }",
+        "design = { exclude = [{ clients = 2 }] }",
+        "22:10: `design.exclude` leaves nothing to measure [exclude less]",
+    ),
+    (
+        "design = { blocks = 2 }",
+        "design = { exclude = [{}] }",
+        "22:23: an empty table would exclude everything [name the levels to leave out: `{ \"workload.rows\" = 100, clients = 1000 }`]",
     ),
     (
         "[profile.smoke]",
@@ -323,7 +378,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[factors]\n\"color\" = [1]\n[profile.smoke]",
-        "21:1: unknown factor `color` in [factors] [factors: `workload.OPTION`, `load.KEY`, `system.query_mode`]",
+        "21:1: unknown factor `color` in [factors] [factors: `workload.OPTION`, `load.KEY`, `server.settings.NAME`, `system.query_mode`, `storage`; a factor of any name takes levels with names: `[{ name = \"...\", ... }]`]",
     ),
     // Published figures.
     (

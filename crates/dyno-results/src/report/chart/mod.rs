@@ -4,7 +4,7 @@
 //! * [`scale`]: axes and round numbers on them; [`text`]: widths of text and labels of axes;
 //! * [`svg`]: the picture being written; [`palette`]: what series look like; [`labels`]: labels kept apart;
 //! * [`frame`]: the plot area with its axes, and legends;
-//! * [`curves`], [`percentiles`], [`timeline`], [`forest`]: the charts.
+//! * [`curves`], [`percentiles`], [`timeline`] with [`tracks`] below it, [`forest`]: the charts.
 //!
 //! # Invariants
 //! Charts hold no prose of their own: every word comes in with the data. They draw any data: none, one value, zeros, not
@@ -23,3 +23,4 @@ pub mod svg;
 mod tests;
 pub mod text;
 pub mod timeline;
+pub mod tracks;

@@ -177,6 +177,14 @@ impl Drawing {
         self.path(class, &format!("{}Z", path_data(&outline)));
     }
 
+    /// The area between two lines with the same places from left to right.
+    pub fn band(&mut self, class: &str, upper: &[(f64, f64)], lower: &[(f64, f64)]) {
+        let outline: Vec<_> = upper.iter().chain(lower.iter().rev()).copied().map(Some).collect();
+        if !outline.is_empty() {
+            self.path(class, &format!("{}Z", path_data(&outline)));
+        }
+    }
+
     /// A rectangle given by two corners.
     pub fn rectangle(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let (x, y) = (from.0.min(to.0), from.1.min(to.1));

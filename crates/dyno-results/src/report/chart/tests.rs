@@ -7,6 +7,7 @@ use super::percentiles::{Distribution, PercentileChart};
 use super::svg::Chart;
 use super::text::Quantity;
 use super::timeline::{Course, Moment, TimelineChart};
+use super::tracks::{Stretch, Track, TrackCourse};
 use proptest::prelude::*;
 
 /// Marks reach this far beyond the place they stand at.
@@ -156,8 +157,16 @@ proptest! {
             proptest::collection::vec((value(), value(), proptest::option::of((value(), value()))), 0..20), 0..12,
         ),
         stall in (value(), value()),
+        looks in proptest::collection::vec((value(), value(), proptest::option::of(value())), 0..9),
+        max in proptest::option::of(1.0..1e6f64),
     ) {
+        let stretches = looks.iter().map(|(start, length, value)| Stretch {
+            start: *start, length: *length, areas: vec![*value, Some(*start), *value], lines: vec![*value],
+        });
+        let below = TrackCourse { stretches: stretches.collect() };
         let course = |seconds: Vec<Second>| Course {
+            // Repeats may lack a panel.
+            tracks: if seconds.is_empty() { Vec::new() } else { vec![below.clone(), TrackCourse::default()] },
             title: "block 1".to_owned(),
             points: seconds.into_iter().enumerate().map(|(i, (length, throughput, times))| Moment {
                 start: i as f64, length, is_warmup: i < 2, throughput,
@@ -169,6 +178,10 @@ proptest! {
         assert_inside(&TimelineChart {
             id: "t".to_owned(), title: text(), description: text(), x_title: text(), throughput_title: text(),
             latency_title: text(), median_label: text(), p99_label: text(),
+            tracks: ["one", "other"].map(|name| Track {
+                title: name.to_owned(), quantity: Quantity::Percent, max,
+                areas: vec![name.to_owned(); 3], lines: vec![name.to_owned()],
+            }).to_vec(),
             repeats: trials.into_iter().map(course).collect(),
         }.draw());
     }

@@ -1,11 +1,12 @@
-//! What happened second by second: throughput above, response time below, one column per repeat on equal axes, with the
-//! warm-up shaded and seconds without any commit marked.
+//! What happened second by second: throughput above, response time below it, then what machine and server did, one column
+//! per repeat on equal axes, with the warm-up shaded and seconds without any commit marked.
 
-use super::frame::{Frame, Tick, WIDTH, label_room, panel_title, ticks, x_axis};
+use super::frame::{Frame, Tick, WIDTH, label_room, panel_title, ticks, x_axis, y_axis};
 use super::palette::Slot;
 use super::scale::{Scale, Spread, rounded_out};
 use super::svg::{Anchor, Chart, Drawing};
 use super::text::{Quantity, axis_label};
+use super::tracks::{self, Track, TrackCourse};
 
 /// The timelines of a treatment's repeats.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +27,8 @@ pub struct TimelineChart {
     pub median_label: String,
     /// Name of the 99th percentile's line.
     pub p99_label: String,
+    /// Panels below, perhaps none.
+    pub tracks: Vec<Track>,
     /// Repeats in order.
     pub repeats: Vec<Course>,
 }
@@ -39,6 +42,8 @@ pub struct Course {
     pub points: Vec<Moment>,
     /// Stretches without a commit, seconds from and to.
     pub stalls: Vec<(f64, f64)>,
+    /// One per panel below.
+    pub tracks: Vec<TrackCourse>,
 }
 
 /// One interval.
@@ -72,8 +77,9 @@ impl TimelineChart {
         let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
         let axes = Axes::of(&self.repeats);
         let columns = self.repeats.len().clamp(1, COLUMNS);
-        let left = axes.room() + 20.0;
-        let row_height = 26.0 + UPPER + BETWEEN + LOWER + 26.0;
+        let left = axes.room().max(self.track_room()) + 20.0;
+        let below = self.tracks.len() as f64 * (tracks::KEY + tracks::HEIGHT);
+        let row_height = 26.0 + UPPER + BETWEEN + LOWER + below + 26.0;
         let cell = (WIDTH - left - 8.0 + GAP) / columns as f64;
         draw_key(&mut drawing, self, left);
         let top = 22.0;
@@ -90,8 +96,16 @@ impl TimelineChart {
             .collect();
         draw_grids(&mut drawing, &axes, &places, columns);
         for (course, (upper, lower)) in self.repeats.iter().zip(&places) {
-            draw_course(&mut drawing, course, &axes, *upper, *lower);
+            draw_course(
+                &mut drawing,
+                course,
+                &axes,
+                *upper,
+                Frame { bottom: lower.bottom + below, ..*lower },
+                *lower,
+            );
         }
+        self.draw_tracks(&mut drawing, &axes, &places, columns);
         let rows = self.repeats.len().div_ceil(columns).max(1);
         let first = top + 22.0;
         drawing.upright_text("axis-title", (12.0, first + UPPER / 2.0), &self.throughput_title);
@@ -101,6 +115,46 @@ impl TimelineChart {
         let middle = f64::midpoint(left, WIDTH);
         drawing.text("axis-title", (middle, bottom + 10.0), Anchor::Middle, &self.x_title);
         drawing.finish(bottom + 18.0)
+    }
+}
+
+impl TimelineChart {
+    /// Room that the labels of the panels below need.
+    fn track_room(&self) -> f64 {
+        let probe = Frame { left: 0.0, right: 1.0, top: 0.0, bottom: tracks::HEIGHT };
+        let room = |(i, track): (usize, &Track)| {
+            label_room(&track.ticks(&track.scale(&self.track_courses(i), probe)))
+        };
+        self.tracks.iter().enumerate().map(room).fold(0.0, f64::max)
+    }
+
+    fn track_courses(&self, track: usize) -> Vec<&TrackCourse> {
+        self.repeats.iter().filter_map(|course| course.tracks.get(track)).collect()
+    }
+
+    fn draw_tracks(&self, drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], columns: usize) {
+        for (i, track) in self.tracks.iter().enumerate() {
+            let courses = self.track_courses(i);
+            for (repeat, (course, (_, lower))) in self.repeats.iter().zip(places).enumerate() {
+                let top = lower.bottom + i as f64 * (tracks::KEY + tracks::HEIGHT) + tracks::KEY;
+                let frame = Frame { top, bottom: top + tracks::HEIGHT, ..*lower };
+                let y = track.scale(&courses, frame);
+                let x = Scale::linear(0.0, axes.seconds, frame.left, frame.right);
+                let is_first = repeat % columns == 0;
+                y_axis(drawing, frame, &track.ticks(&y), is_first);
+                drawing.line("axis", (frame.left, frame.bottom), (frame.right, frame.bottom));
+                if let Some(course) = course.tracks.get(i) {
+                    track.draw(drawing, course, &x, &y);
+                }
+                if is_first {
+                    track.draw_key(drawing, frame.left, frame.top);
+                    if repeat == 0 {
+                        let middle = f64::midpoint(frame.top, frame.bottom);
+                        drawing.upright_text("axis-title", (12.0, middle), &track.title);
+                    }
+                }
+            }
+        }
     }
 }
 
@@ -181,20 +235,22 @@ fn draw_grids(drawing: &mut Drawing, axes: &Axes, places: &[(Frame, Frame)], col
     drawing.close();
 }
 
-fn draw_course(drawing: &mut Drawing, course: &Course, axes: &Axes, upper: Frame, lower: Frame) {
+/// `all` reaches from the response times down to the last panel, below which the axis of time stands.
+fn draw_course(drawing: &mut Drawing, course: &Course, axes: &Axes, upper: Frame, all: Frame, lower: Frame) {
     let x = Scale::linear(0.0, axes.seconds, upper.left, upper.right);
     panel_title(drawing, upper, &course.title);
     let warmup = course.points.iter().filter(|p| p.is_warmup).map(|p| p.start + p.length).fold(0.0, f64::max);
     if warmup > 0.0 {
-        drawing.rectangle("warmup", (upper.left, upper.top), (x.at(warmup), lower.bottom));
+        drawing.rectangle("warmup", (upper.left, upper.top), (x.at(warmup), all.bottom));
     }
     for (from, to) in &course.stalls {
         let (from, to) = (x.at(*from), x.at(*to));
         let to = to.max(from + 1.5).min(upper.right);
-        drawing.rectangle("stall", (from.min(to), upper.top), (to, lower.bottom));
+        drawing.rectangle("stall", (from.min(to), upper.top), (to, all.bottom));
     }
     draw_throughput(drawing, course, &x, &axes.throughput_scale(upper), upper.bottom);
-    x_axis(drawing, lower, &second_ticks(&x));
+    x_axis(drawing, all, &second_ticks(&x));
+    drawing.line("axis", (lower.left, lower.bottom), (lower.right, lower.bottom));
     let y = axes.latency_scale(lower);
     let line = |time: fn(&Moment) -> Option<f64>| -> Vec<Option<(f64, f64)>> {
         let place = |p: &Moment| time(p).map(|time| (x.at(p.start + p.length / 2.0), y.at(time)));

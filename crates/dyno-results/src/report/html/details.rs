@@ -1,6 +1,7 @@
 //! Treatment by treatment, folded: statements, distribution, course, trials.
 
 use super::charts::thinned;
+use super::resources::panels;
 use super::{Figure, Page, cells};
 use crate::messages::{finding, headings, notes, page};
 use crate::report::chart::palette::Slot;
@@ -158,6 +159,7 @@ fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
     let name = cells::treatment_name(page, treatment);
     let title = page.fill(&page::CHART_TITLE_TIMELINE, &[("treatment", &name)]);
     let id = format!("t{treatment}s");
+    let panels = panels(&timelines);
     let chart = TimelineChart {
         id: format!("{id}-"),
         title,
@@ -168,10 +170,18 @@ fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
         latency_title: page.text(&page::CHART_TIME).to_owned(),
         median_label: page.text(&page::CHART_MEDIAN).to_owned(),
         p99_label: page.text(&page::CHART_P99).to_owned(),
-        repeats: timelines.iter().map(|timeline| course(page, timeline, step)).collect(),
+        tracks: panels.iter().map(|panel| panel.track(page)).collect(),
+        repeats: timelines
+            .iter()
+            .map(|timeline| Course {
+                tracks: panels.iter().map(|panel| panel.course(timeline, step)).collect(),
+                ..course(page, timeline, step)
+            })
+            .collect(),
     };
     let heading = page.text(&headings::TIMELINE).to_owned();
-    Some(Figure { id, title: heading, captions: Vec::new(), chart: chart.draw(), data: None })
+    let captions = panels.iter().map(|panel| page.text(panel.caption()).to_owned()).collect();
+    Some(Figure { id, title: heading, captions, chart: chart.draw(), data: None })
 }
 
 /// How many seconds of a timeline become one step of its line.
@@ -198,6 +208,7 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
         title: page.fill(message, &[("block", &timeline.block.to_string())]),
         points: binned(&timeline.points, step),
         stalls,
+        tracks: Vec::new(),
     }
 }
 

@@ -259,7 +259,13 @@ impl Maker<'_> {
                 max_ms: time(14.0),
             }
         });
-        Timeline { trial: trial.to_owned(), treatment, block, points: points.collect() }
+        Timeline {
+            trial: trial.to_owned(),
+            treatment,
+            block,
+            points: points.collect(),
+            resources: Vec::new(),
+        }
     }
 
     fn percentiles(&mut self, mean_ms: f64, rarest: f64) -> Vec<PercentilePoint> {
@@ -500,6 +506,7 @@ fn empty(shape: &Shape, factors: Vec<String>, lines: Vec<LineName>) -> ReportMod
         panels: Vec::new(),
         percentile_curves: Vec::new(),
         timelines: Vec::new(),
+        resources: Vec::new(),
         statements: Vec::new(),
         audits: Vec::new(),
         generator: Vec::new(),

@@ -338,6 +338,7 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
                 }
             }
             (generator(page))
+            (super::resources::table(page))
         }
     }
 }

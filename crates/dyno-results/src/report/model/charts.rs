@@ -1,6 +1,6 @@
 //! What charts draw: points over clients, percentile curves, courses of trials, figures published elsewhere.
 
-use super::{Estimate, Unit};
+use super::{Estimate, ResourcePoint, Unit};
 use dyno_model::plan::Metric;
 use serde::{Deserialize, Serialize};
 
@@ -85,6 +85,9 @@ pub struct Timeline {
     pub block: u32,
     /// Intervals in order of time.
     pub points: Vec<TimelinePoint>,
+    /// What the monitor saw meanwhile, in order of time; empty without a monitor.
+    #[serde(default)]
+    pub resources: Vec<ResourcePoint>,
 }
 
 /// One interval of a trial.

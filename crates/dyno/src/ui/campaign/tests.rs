@@ -18,7 +18,7 @@ design = { blocks = 2 }
         options: Vec::new(),
     }];
     let (_, plan) = spec::parse(Input { file_name: "t.toml", text, ..Input::default() }, &catalog).unwrap();
-    Campaign::new(plan)
+    Campaign::new(plan, &BTreeSet::new())
 }
 
 fn seconds(seconds: f64) -> Duration {
@@ -77,4 +77,13 @@ fn the_current_trial_is_projected_from_how_far_it_is() {
     // Half of measuring took 20 s, so 20 s are left, and three trials by the plan.
     let left = campaign.left(seconds(21.0)).as_secs_f64();
     assert!((left - (20.0 + 3.0 * 10.3)).abs() < 0.001, "{left}");
+}
+
+#[test]
+fn trials_measured_before_an_interruption_take_no_time_any_more() {
+    let plan = campaign().plan().clone();
+    let done = plan.trials[..3].iter().map(|trial| trial.id.clone()).collect();
+    let resumed = Campaign::new(plan, &done);
+    assert_eq!(resumed.done(), 3);
+    assert_eq!(resumed.left(Duration::ZERO), seconds(10.3));
 }

@@ -1,0 +1,236 @@
+//! Data sets that are loaded once and restored by copy for every further start of a server.
+//!
+//! * [`SavedDataSet`]: the data folder of a server that was stopped in order, kept until the end of the run;
+//!   [`crate::server::RunningServer::stop_and_save`] makes one, [`crate::server::StartOptions::data`] starts from one;
+//! * [`DataSetKey`]: which starts may use it; [`loader`]: the server that it is loaded with;
+//! * [`copy_folder`]: the copying.
+//!
+//! Every start from a saved data set is alike: files of their own, on disk and not in the page cache, an empty buffer pool
+//! (lists of pages to be read ahead at start are left out), no binary log from the loading.
+
+mod copy;
+
+pub use copy::{Copied, copy_folder};
+
+use crate::guard::{Guard, GuardCommand, GuardError, Owner};
+use crate::settings::listed_name;
+use dyno_model::plan::{ManagedServer, ServerKind};
+use dyno_model::secret::Secret;
+use dyno_model::target::Engine;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// Settings of the MySQL family that shape files or tables when they are made: a data set that was loaded with one value is
+/// another one with another.
+const SHAPING_MYSQL: [&str; 22] = [
+    "character_set_server",
+    "collation_server",
+    "default_storage_engine",
+    "innodb_checksum_algorithm",
+    "innodb_compression_algorithm",
+    "innodb_compression_default",
+    "innodb_compression_level",
+    "innodb_data_file_path",
+    "innodb_default_row_format",
+    "innodb_encrypt_tables",
+    "innodb_file_format",
+    "innodb_file_per_table",
+    "innodb_fill_factor",
+    "innodb_log_file_size",
+    "innodb_log_files_in_group",
+    "innodb_page_size",
+    "innodb_stats_persistent_sample_pages",
+    "innodb_undo_tablespaces",
+    "large_prefix",
+    "lower_case_table_names",
+    "plugin_load_add",
+    "sql_mode",
+];
+
+/// The same of PostgreSQL.
+const SHAPING_POSTGRES: [&str; 5] = [
+    "default_statistics_target",
+    "default_table_access_method",
+    "default_tablespace",
+    "default_toast_compression",
+    "shared_preload_libraries",
+];
+
+/// Files of a data folder that say what was in memory, or that identify a server.
+const LEFT_OUT: [&str; 4] = ["ib_buffer_pool", "auto.cnf", "autoprewarm.blocks", "postmaster.opts"];
+
+/// What two starts must have in common to use the same saved data set.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DataSetKey {
+    kind: ServerKind,
+    version: String,
+    fingerprint: String,
+    shaping: BTreeMap<String, String>,
+}
+
+impl DataSetKey {
+    /// The key of a data set (by its fingerprint) on a server of this version with these settings.
+    #[must_use]
+    pub fn new(server: &ManagedServer, version: &str, fingerprint: &str) -> Self {
+        let engine = server.kind.engine();
+        let settings = server.settings.iter().map(|(name, value)| (listed_name(engine, name), value.clone()));
+        Self {
+            kind: server.kind,
+            version: version.to_owned(),
+            fingerprint: fingerprint.to_owned(),
+            shaping: settings.filter(|(name, _)| is_shaping(server.kind, name)).collect(),
+        }
+    }
+}
+
+fn is_shaping(kind: ServerKind, listed: &str) -> bool {
+    match kind {
+        ServerKind::Mariadb | ServerKind::Mysql => SHAPING_MYSQL.contains(&listed),
+        ServerKind::Postgres => SHAPING_POSTGRES.contains(&listed),
+        ServerKind::Sqlite | ServerKind::Null => true,
+    }
+}
+
+/// The server that loads a data set: with the settings that all treatments share (`base`) and those that shape data, but
+/// without a binary log, which would hold all rows once more.
+#[must_use]
+pub fn loader(server: &ManagedServer, base: &ManagedServer) -> ManagedServer {
+    let engine = server.kind.engine();
+    let mut loader = base.clone();
+    for (name, value) in &server.settings {
+        if is_shaping(server.kind, &listed_name(engine, name)) {
+            loader.settings.insert(name.clone(), value.clone());
+        }
+    }
+    if engine == Engine::Mysql {
+        let is_log = |name: &str| {
+            let listed = listed_name(engine, name);
+            listed.starts_with("log_bin") || listed == "skip_log_bin" || listed == "disable_log_bin"
+        };
+        loader.settings.retain(|name, _| !is_log(name));
+        loader.settings.insert("skip_log_bin".to_owned(), "1".to_owned());
+    }
+    loader
+}
+
+/// A loaded data folder. It is removed when this is dropped, and when dyno ends in whatever way.
+pub struct SavedDataSet {
+    guard: Guard,
+    folder: PathBuf,
+    password: Secret,
+    bytes: u64,
+}
+
+impl SavedDataSet {
+    /// Takes the data folder of a stopped server over: it is moved into a folder of its own beside the scratch folder.
+    pub(crate) fn take(
+        data: &Path,
+        beside: &Path,
+        owner: Option<Owner>,
+        password: Secret,
+        command: &GuardCommand,
+    ) -> Result<Self, TakeError> {
+        let mut guard = Guard::start(command)?;
+        let folder = guard.make_folder(beside, "dyno-data", owner)?;
+        let saved = folder.join("data");
+        fs::rename(data, &saved)?;
+        for name in LEFT_OUT {
+            match fs::remove_file(saved.join(name)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
+                _ => {}
+            }
+        }
+        let bytes = allocated(&saved)?;
+        Ok(Self { guard, folder: saved, password, bytes })
+    }
+
+    /// Where it is.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Bytes that its files take on disk.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    /// Password of dyno's account in it.
+    pub(crate) fn password(&self) -> &Secret {
+        &self.password
+    }
+
+    /// Removes it; returns what did not work.
+    #[must_use]
+    pub fn remove(mut self) -> Vec<String> {
+        self.guard.finish()
+    }
+}
+
+/// Why a data folder could not be saved.
+#[derive(Debug)]
+pub(crate) enum TakeError {
+    Guard(GuardError),
+    Io(io::Error),
+}
+
+impl From<GuardError> for TakeError {
+    fn from(error: GuardError) -> Self {
+        Self::Guard(error)
+    }
+}
+
+impl From<io::Error> for TakeError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Bytes that a folder's files take on disk; holes take none.
+fn allocated(folder: &Path) -> io::Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        let metadata = entry.metadata()?;
+        bytes += if metadata.is_dir() { allocated(&entry.path())? } else { metadata.blocks() * 512 };
+    }
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn server(settings: &[(&str, &str)]) -> ManagedServer {
+        let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        ManagedServer { kind: ServerKind::Mysql, settings: settings.collect(), bin_dir: None, scratch: None }
+    }
+
+    #[test]
+    fn starts_share_a_data_set_unless_a_setting_shapes_its_files() {
+        let key = |settings: &[(&str, &str)]| DataSetKey::new(&server(settings), "9.7", "sbtest");
+        assert_eq!(key(&[("innodb_buffer_pool_size", "4G")]), key(&[("innodb_buffer_pool_size", "8G")]));
+        assert_eq!(key(&[("innodb-page-size", "8k")]), key(&[("innodb_page_size", "8k")]));
+        assert_ne!(key(&[("innodb_page_size", "8k")]), key(&[]));
+        assert_ne!(key(&[]), DataSetKey::new(&server(&[]), "9.8", "sbtest"));
+        assert_ne!(key(&[]), DataSetKey::new(&server(&[]), "9.7", "rush"));
+    }
+
+    #[test]
+    fn a_loader_has_what_all_share_and_what_shapes_data_and_writes_no_binary_log() {
+        let base = server(&[("max_connections", "99"), ("log-bin", "on")]);
+        let server = server(&[
+            ("max_connections", "99"),
+            ("log-bin", "on"),
+            ("innodb_page_size", "8k"),
+            ("sync_binlog", "1"),
+        ]);
+        let loader = loader(&server, &base);
+        let names: Vec<&str> = loader.settings.keys().map(String::as_str).collect();
+        assert_eq!(names, ["innodb_page_size", "max_connections", "skip_log_bin"]);
+    }
+}

@@ -1,0 +1,219 @@
+//! When throughput collapses, and what the server's sessions were doing then. Pure: intervals and looks in, findings out.
+
+use dyno_model::finding::Finding;
+use dyno_model::monitor::SessionGroup;
+
+/// A second below this share of the usual is a collapse.
+const COLLAPSED_SHARE: f64 = 0.1;
+/// What is usual is known after so many seconds.
+const SECONDS_MIN: usize = 3;
+/// Below so many transactions per second an empty second is chance: with 20 on average, fewer than 2 come in one of
+/// ten million seconds.
+const USUAL_MIN: f64 = 20.0;
+/// Intervals shorter than this, at the ends of warm-up and window, are not judged; seconds.
+const LENGTH_MIN: f64 = 0.5;
+/// Findings about one trial at most; the longest collapses.
+const FINDINGS_MAX: usize = 3;
+/// A look so long before or after a collapse still shows it, seconds.
+const BESIDE: f64 = 0.3;
+/// Sessions that must wait for the same, as a share of all, and how many there must be.
+const SAME_SHARE: f64 = 0.9;
+const SAME_SESSIONS_MIN: u32 = 4;
+/// In so many looks, as a share of all.
+const SAME_LOOKS: f64 = 0.5;
+
+/// Throughput of one interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Beat {
+    /// Seconds since the first client began.
+    pub(super) start: f64,
+    /// Seconds.
+    pub(super) length: f64,
+    pub(super) committed: u64,
+}
+
+/// What sessions were doing at a moment.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Look {
+    /// Seconds since the first client began.
+    pub(super) at: f64,
+    pub(super) sessions: Vec<SessionGroup>,
+}
+
+/// Knows what throughput is usual.
+#[derive(Debug, Default)]
+pub(super) struct Pulse {
+    /// Rates of the seconds that were no collapse, rising.
+    rates: Vec<f64>,
+}
+
+impl Pulse {
+    /// Takes the next interval. `Some` when it is a collapse: the median rate of the seconds before.
+    pub(super) fn beat(&mut self, beat: Beat) -> Option<f64> {
+        if beat.length < LENGTH_MIN {
+            return None;
+        }
+        let rate = beat.committed as f64 / beat.length;
+        let usual = self.rates.get(self.rates.len() / 2).copied().unwrap_or(0.0);
+        if self.rates.len() >= SECONDS_MIN && usual >= USUAL_MIN && rate < COLLAPSED_SHARE * usual {
+            return Some(usual);
+        }
+        self.rates.insert(self.rates.partition_point(|known| *known < rate), rate);
+        None
+    }
+}
+
+/// Findings about the window from `opens` to `closes`, seconds since the first client began.
+pub(super) fn findings(beats: &[Beat], looks: &[Look], opens: f64, closes: f64) -> Vec<Finding> {
+    let mut pulse = Pulse::default();
+    let mut collapses: Vec<(Beat, f64)> = Vec::new();
+    for beat in beats.iter().filter(|beat| beat.start + beat.length <= closes + BESIDE) {
+        let Some(usual) = pulse.beat(*beat).filter(|_| beat.start >= opens) else { continue };
+        match collapses.last_mut() {
+            Some((last, _)) if beat.start - (last.start + last.length) < 0.01 => {
+                last.length += beat.length;
+                last.committed += beat.committed;
+            }
+            _ => collapses.push((*beat, usual)),
+        }
+    }
+    collapses.sort_by(|(a, _), (b, _)| b.length.total_cmp(&a.length));
+    collapses.truncate(FINDINGS_MAX);
+    let mut findings: Vec<Finding> = collapses
+        .into_iter()
+        .map(|(beat, usual)| Finding::Collapse {
+            at: beat.start - opens,
+            seconds: beat.length,
+            committed: beat.committed,
+            usual,
+            sessions: worst_look(looks, beat.start - BESIDE, beat.start + beat.length + BESIDE),
+        })
+        .collect();
+    findings.extend(same_wait(looks, opens, closes));
+    findings
+}
+
+/// The look with most waiting sessions; among equal ones the one with most at work.
+fn worst_look(looks: &[Look], from: f64, to: f64) -> Vec<SessionGroup> {
+    let sum = |look: &Look, is_wanted: fn(&SessionGroup) -> bool| {
+        look.sessions.iter().filter(|group| is_wanted(group)).map(|group| group.sessions).sum::<u32>()
+    };
+    let weight = |look: &&Look| {
+        (sum(look, |group| !group.is_idle() && !group.wait.is_empty()), sum(look, |group| !group.is_idle()))
+    };
+    let during = looks.iter().filter(|look| look.at >= from && look.at <= to);
+    during.max_by_key(weight).map(|look| look.sessions.clone()).unwrap_or_default()
+}
+
+/// Nearly all sessions waiting for the same, in half of the looks: the wait that most of them share.
+fn same_wait(looks: &[Look], opens: f64, closes: f64) -> Option<Finding> {
+    let inside: Vec<&Look> = looks.iter().filter(|look| look.at >= opens && look.at <= closes).collect();
+    let shared: Vec<Shared<'_>> = inside.iter().filter_map(|look| shared_wait(&look.sessions)).collect();
+    let times = |wait: &str| shared.iter().filter(|shared| shared.wait == wait).count();
+    let most = shared.iter().max_by_key(|shared| (times(shared.wait), shared.sessions))?;
+    let share = times(most.wait) as f64 / inside.len() as f64;
+    (inside.len() >= SECONDS_MIN && share >= SAME_LOOKS).then(|| Finding::SameWait {
+        wait: most.wait.to_owned(),
+        statement: most.statement.to_owned(),
+        share,
+        sessions: most.sessions,
+    })
+}
+
+struct Shared<'a> {
+    wait: &'a str,
+    /// The statement of the largest group.
+    statement: &'a str,
+    sessions: u32,
+}
+
+fn shared_wait(groups: &[SessionGroup]) -> Option<Shared<'_>> {
+    let all: u32 = groups.iter().map(|group| group.sessions).sum();
+    // Groups come with the most frequent first.
+    let first = groups.iter().find(|group| !group.is_idle() && !group.wait.is_empty())?;
+    let same = groups.iter().filter(|group| !group.is_idle() && group.wait == first.wait);
+    let sessions: u32 = same.map(|group| group.sessions).sum();
+    let is_shared = all >= SAME_SESSIONS_MIN && f64::from(sessions) >= SAME_SHARE * f64::from(all);
+    is_shared.then_some(Shared { wait: &first.wait, statement: &first.statement, sessions })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn beats(committed: &[u64]) -> Vec<Beat> {
+        let beat =
+            |(i, committed): (usize, &u64)| Beat { start: i as f64, length: 1.0, committed: *committed };
+        committed.iter().enumerate().map(beat).collect()
+    }
+
+    fn group(sessions: u32, wait: &str) -> SessionGroup {
+        SessionGroup {
+            sessions,
+            state: "active".into(),
+            wait: wait.into(),
+            statement: "UPDATE t SET c = ?".into(),
+        }
+    }
+
+    #[test]
+    fn seconds_without_commits_are_one_collapse_with_what_the_sessions_did() {
+        let looks = [
+            Look { at: 4.0, sessions: vec![group(8, "")] },
+            Look { at: 5.5, sessions: vec![group(7, "IO:WALSync"), group(1, "")] },
+            Look { at: 9.0, sessions: vec![group(8, "Lock:tuple")] },
+        ];
+        let found = findings(&beats(&[500, 510, 490, 500, 505, 0, 2, 480, 500]), &looks, 2.0, 9.0);
+        let [Finding::Collapse { at, seconds, committed, usual, sessions }] = found.as_slice() else {
+            panic!("{found:?}")
+        };
+        assert_eq!((*at, *seconds, *committed, *usual), (3.0, 2.0, 2, 500.0));
+        assert_eq!(sessions[0], group(7, "IO:WALSync"));
+    }
+
+    #[test]
+    fn warm_up_slow_starts_and_rare_transactions_are_no_collapse() {
+        assert_eq!(findings(&beats(&[500, 500, 500, 0, 500]), &[], 4.0, 5.0), [], "in warm-up");
+        assert_eq!(findings(&beats(&[0, 0, 500, 500]), &[], 0.0, 4.0), [], "nothing is usual yet");
+        assert_eq!(findings(&beats(&[3, 2, 4, 0, 3]), &[], 0.0, 5.0), [], "chance");
+        assert_eq!(findings(&beats(&[500, 500, 500, 51, 500]), &[], 0.0, 5.0), [], "above a tenth");
+        assert_eq!(findings(&beats(&[500, 500, 500, 0]), &[], 0.0, 3.0), [], "after the window");
+    }
+
+    #[test]
+    fn the_longest_collapses_are_told() {
+        let course = [500, 500, 500, 0, 500, 0, 0, 500, 0, 500, 0, 0, 0, 500];
+        let found = findings(&beats(&course), &[], 0.0, 14.0);
+        let seconds: Vec<f64> = found
+            .iter()
+            .filter_map(|finding| match finding {
+                Finding::Collapse { seconds, .. } => Some(*seconds),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(seconds, [3.0, 2.0, 1.0]);
+    }
+
+    #[test]
+    fn all_sessions_in_one_wait_are_found_and_idle_ones_are_not_meant() {
+        let look = |at: f64, groups: &[SessionGroup]| Look { at, sessions: groups.to_vec() };
+        let locked = [group(19, "Lock:tuple"), group(1, "")];
+        let looks: Vec<Look> = (0..4).map(|i| look(f64::from(i), &locked)).collect();
+        let found = findings(&[], &looks, 0.0, 4.0);
+        assert!(
+            matches!(&found[..], [Finding::SameWait { wait, sessions: 19, share, .. }] if wait == "Lock:tuple" && *share == 1.0),
+            "{found:?}"
+        );
+        let idle = SessionGroup {
+            sessions: 20,
+            state: "idle".into(),
+            wait: "Client:ClientRead".into(),
+            ..SessionGroup::default()
+        };
+        let looks: Vec<Look> = (0..4).map(|i| look(f64::from(i), std::slice::from_ref(&idle))).collect();
+        assert_eq!(findings(&[], &looks, 0.0, 4.0), []);
+        let mixed = [group(10, "Lock:tuple"), group(10, "IO:WALSync")];
+        let looks: Vec<Look> = (0..4).map(|i| look(f64::from(i), &mixed)).collect();
+        assert_eq!(findings(&[], &looks, 0.0, 4.0), []);
+    }
+}

@@ -1,0 +1,220 @@
+//! The thread that looks: once a second, at the bounds of the window, and at sessions four times a second while throughput
+//! is collapsed.
+
+use super::host::Machine;
+use super::observer::{Observer, Question};
+use super::processes::Processes;
+use super::{Subject, Values, thread_cpu};
+use dyno_model::monitor::{SessionGroup, names};
+use dyno_model::target::Engine;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+/// Time between two looks.
+const SECOND: Duration = Duration::from_secs(1);
+/// Time between two looks at sessions while throughput is collapsed.
+const COLLAPSED: Duration = Duration::from_millis(250);
+/// How long the server may take for an answer before the sample goes out without it.
+const PATIENCE: Duration = Duration::from_millis(200);
+/// How long it may take for the first, before which a connection is made. What is not in the first look has no column.
+const FIRST_PATIENCE: Duration = Duration::from_secs(2);
+/// From this share of the active sessions on, row locks are worth the question who waits for them.
+const LOCKED_SHARE: f64 = 0.5;
+
+/// What the thread is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Order {
+    /// From now on look at whole seconds from this moment on: seconds of the window are then seconds of the timeline.
+    Align(Instant),
+    /// Look now: the window begins or ends.
+    Look,
+    /// Throughput has collapsed, or is back.
+    Collapsed(bool),
+    /// End.
+    Stop,
+}
+
+/// One look.
+#[derive(Debug)]
+pub(super) struct Reading {
+    pub(super) at: Instant,
+    pub(super) values: Values,
+    pub(super) sessions: Vec<SessionGroup>,
+}
+
+/// The running thread, from outside.
+#[derive(Debug)]
+pub(super) struct Looker {
+    pub(super) orders: Sender<Order>,
+    pub(super) readings: Receiver<Reading>,
+}
+
+impl Looker {
+    /// `None` when the machine has no thread left; a trial goes on without a monitor then.
+    pub(super) fn start(subject: Subject) -> Option<Self> {
+        let (orders, told) = channel();
+        let (reading, readings) = channel();
+        let run = move || Eyes::new(subject, reading).look_until_stopped(&told);
+        // Not joined: its readings' channel closes when it ends.
+        std::thread::Builder::new().name("dyno-monitor".to_owned()).spawn(run).ok()?;
+        Some(Self { orders, readings })
+    }
+
+    /// Stops it and returns what it still saw; a look that does not end is not waited for.
+    pub(super) fn stop(self) -> Vec<Reading> {
+        let _ = self.orders.send(Order::Stop);
+        let until = Instant::now() + FIRST_PATIENCE;
+        let mut rest = Vec::new();
+        while let Ok(reading) = self.readings.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            rest.push(reading);
+        }
+        rest
+    }
+}
+
+struct Eyes {
+    machine: Machine,
+    server: Option<Processes>,
+    generator: Processes,
+    observer: Option<Observer>,
+    readings: Sender<Reading>,
+    is_first: bool,
+    /// Row locks were waited for by many sessions in the last look.
+    is_locked: bool,
+}
+
+impl Eyes {
+    fn new(subject: Subject, readings: Sender<Reading>) -> Self {
+        let has_children = subject.target.engine == Engine::Postgres;
+        Self {
+            machine: Machine::new(),
+            server: subject.pid.map(|pid| Processes::of_server(pid, has_children)),
+            generator: Processes::of_generator(),
+            observer: Observer::start(subject.target, subject.is_local),
+            readings,
+            is_first: true,
+            is_locked: false,
+        }
+    }
+
+    fn look_until_stopped(&mut self, told: &Receiver<Order>) {
+        let mut next = Instant::now();
+        let mut collapsed: Option<Instant> = None;
+        loop {
+            let wake = collapsed.map_or(next, |look| look.min(next));
+            match told.recv_timeout(wake.saturating_duration_since(Instant::now())) {
+                Ok(Order::Align(origin)) => next = next_second(origin, Instant::now()),
+                Ok(Order::Look) => self.look(Question::Boundary),
+                Ok(Order::Collapsed(true)) => collapsed = Some(collapsed.unwrap_or_else(Instant::now)),
+                Ok(Order::Collapsed(false)) => collapsed = None,
+                Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) if next <= Instant::now() => {
+                    self.look(Question::Regular);
+                    // Seconds that were slept through, by a machine that was halted for example, are not made up for.
+                    next = next_second(next, Instant::now());
+                }
+                Err(RecvTimeoutError::Timeout) => {
+                    self.look_at_sessions();
+                    collapsed = Some(Instant::now() + COLLAPSED);
+                }
+            }
+        }
+    }
+
+    fn look(&mut self, question: Question) {
+        let is_boundary = question == Question::Boundary;
+        let at = Instant::now();
+        self.ask(question);
+        let mut values = Values::default();
+        self.machine.look(&mut values);
+        let ticks = self.machine.ticks_per_second();
+        if let Some(server) = &mut self.server {
+            server.look(ticks, is_boundary, &mut values);
+        }
+        self.generator.look(ticks, is_boundary, &mut values);
+        let patience = if self.is_first { FIRST_PATIENCE } else { PATIENCE };
+        self.is_first = false;
+        let mut sessions = Vec::new();
+        let observer_cpu = match &mut self.observer {
+            None => Duration::ZERO,
+            Some(observer) => {
+                if let Some(answer) = observer.answer(at + patience) {
+                    values.add(answer.values);
+                    sessions = answer.sessions;
+                }
+                observer.cpu
+            }
+        };
+        values.put(names::MONITOR_CPU, (thread_cpu() + observer_cpu).as_secs_f64());
+        self.note_locks(&values);
+        // Nobody listens any more after the trial.
+        let _ = self.readings.send(Reading { at, values, sessions });
+        if self.is_locked && question == Question::Regular {
+            self.look_at_sessions();
+        }
+    }
+
+    fn look_at_sessions(&mut self) {
+        let at = Instant::now();
+        self.ask(Question::Sessions);
+        let answer = self.observer.as_mut().and_then(|observer| observer.answer(at + PATIENCE));
+        if let Some(answer) = answer.filter(|answer| !answer.sessions.is_empty()) {
+            let _ = self.readings.send(Reading { at, values: Values::default(), sessions: answer.sessions });
+        }
+    }
+
+    fn ask(&mut self, question: Question) {
+        if self.observer.as_mut().is_some_and(|observer| !observer.ask(question)) {
+            self.observer = None;
+        }
+    }
+
+    fn note_locks(&mut self, values: &Values) {
+        let waits = values.get("server.status.Innodb_row_lock_current_waits");
+        let active = values.get(names::SESSIONS_ACTIVE);
+        if let (Some(waits), Some(active)) = (waits, active) {
+            self.is_locked = waits >= 2.0 && waits > LOCKED_SHARE * active;
+        }
+    }
+}
+
+/// The next moment after `now` that is whole seconds from `origin`.
+fn next_second(origin: Instant, now: Instant) -> Instant {
+    if origin > now {
+        let before = (origin - now).as_secs();
+        return origin.checked_sub(Duration::from_secs(before)).unwrap_or(origin);
+    }
+    origin + SECOND * (u32::try_from((now - origin).as_secs()).unwrap_or(u32::MAX - 1) + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_model::target::{Endpoint, Target};
+
+    #[test]
+    fn looks_are_at_whole_seconds_from_the_origin_before_it_too() {
+        let origin = Instant::now() + Duration::from_secs(100);
+        let at = |millis: u64| origin - Duration::from_secs(10) + Duration::from_millis(millis);
+        for (now, next) in
+            [(0, 0), (1, 1000), (999, 1000), (9_500, 10_000), (10_000, 11_000), (12_345, 13_000)]
+        {
+            assert_eq!(next_second(origin, at(now)), at(next), "after {now} ms");
+        }
+    }
+
+    #[test]
+    fn a_look_at_the_bounds_comes_at_once_and_the_thread_ends_when_told() {
+        let target = Target::new(Engine::Null, Endpoint::InProcess);
+        let looker =
+            Looker::start(Subject { target, pid: Some(std::process::id()), is_local: true }).unwrap();
+        let first = looker.readings.recv().unwrap();
+        assert!(first.values.get("server.process.cpu_user_seconds_total").is_some());
+        assert!(first.values.get("monitor.cpu_seconds_total").unwrap() > 0.0);
+        looker.orders.send(Order::Look).unwrap();
+        let asked = Instant::now();
+        looker.readings.recv().unwrap();
+        assert!(asked.elapsed() < SECOND);
+        looker.stop();
+    }
+}

@@ -1,0 +1,209 @@
+//! Asks the server, on a connection and a thread of its own: a server that does not answer must not keep the monitor
+//! from looking at the machine, least of all then.
+
+mod mysql;
+mod postgres;
+mod sqlite;
+
+use super::pace::Pace;
+use super::sessions::{self, SeenSession};
+use super::{Values, thread_cpu};
+use crate::session::Session;
+use dyno_model::failure::OperationFailure;
+use dyno_model::monitor::{SessionGroup, names};
+use dyno_model::target::{Endpoint, Engine, Target};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
+use std::time::{Duration, Instant};
+
+/// What the server is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Question {
+    /// Counters and sessions, each as often as its cost allows.
+    Regular,
+    /// Counters and sessions, whatever they cost: the window begins or ends.
+    Boundary,
+    /// Sessions only, with what they wait for in detail: throughput has collapsed.
+    Sessions,
+}
+
+/// What the server said.
+#[derive(Debug, Default)]
+pub(super) struct Answer {
+    pub(super) values: Values,
+    pub(super) sessions: Vec<SessionGroup>,
+    /// Processor time of the observer's thread so far.
+    pub(super) cpu: Duration,
+}
+
+/// The thread that asks.
+#[derive(Debug)]
+pub(super) struct Observer {
+    questions: Sender<Question>,
+    answers: Receiver<Answer>,
+    /// A question that was not answered yet, and since when.
+    pending: Option<Instant>,
+    /// Processor time of the thread as last heard.
+    pub(super) cpu: Duration,
+}
+
+impl Observer {
+    /// Connects, on the new thread. A server that refuses is not asked; there are then no values of it.
+    pub(super) fn start(target: Target, is_local: bool) -> Option<Self> {
+        if target.engine == Engine::Null {
+            return None;
+        }
+        let (questions, asked) = channel();
+        let (answer, answers) = channel();
+        let run = move || answer_all(&target, is_local, &asked, &answer);
+        // Not joined: it ends with its channel, or when the server that it waits for is stopped.
+        std::thread::Builder::new().name("dyno-monitor-asks".to_owned()).spawn(run).ok()?;
+        Some(Self { questions, answers, pending: None, cpu: Duration::ZERO })
+    }
+
+    /// Asks, unless the last question is still unanswered. False when nobody is there to ask.
+    pub(super) fn ask(&mut self, question: Question) -> bool {
+        if self.pending.is_some() {
+            return true;
+        }
+        self.pending = Some(Instant::now());
+        self.questions.send(question).is_ok()
+    }
+
+    /// The answer to the last question, waited for until `until`. A server that has not answered by then is said to take as
+    /// long as it has taken so far.
+    pub(super) fn answer(&mut self, until: Instant) -> Option<Answer> {
+        let asked = self.pending?;
+        match self.answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            Ok(mut answer) => {
+                self.pending = None;
+                self.cpu = answer.cpu;
+                if asked.elapsed() > Duration::from_secs(1) {
+                    // Its figures belong to no moment that is known.
+                    answer = Answer::default();
+                }
+                answer.values.put(names::SERVER_ANSWER, asked.elapsed().as_secs_f64());
+                Some(answer)
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let mut answer = Answer::default();
+                answer.values.put(names::SERVER_ANSWER, asked.elapsed().as_secs_f64());
+                Some(answer)
+            }
+            Err(RecvTimeoutError::Disconnected) => None,
+        }
+    }
+}
+
+fn answer_all(target: &Target, is_local: bool, asked: &Receiver<Question>, answers: &Sender<Answer>) {
+    let Ok(mut asking) = Asking::open(target, is_local) else { return };
+    while let Ok(question) = asked.recv() {
+        // Only the newest question matters to a server that was slow.
+        let question = match asked.try_recv() {
+            Ok(newer) => newer,
+            Err(TryRecvError::Empty | TryRecvError::Disconnected) => question,
+        };
+        let Ok(mut answer) = asking.answer(question) else { return };
+        answer.cpu = thread_cpu();
+        if answers.send(answer).is_err() {
+            return;
+        }
+    }
+}
+
+/// A connection with what it costs the server.
+struct Asking {
+    engine: Engine,
+    dialect: Dialect,
+    /// The server's thread or process that works for this connection.
+    worker: Option<u32>,
+    counters_pace: Pace,
+    sessions_pace: Pace,
+}
+
+enum Dialect {
+    Mysql(mysql::Status),
+    Postgres(postgres::Statistics),
+    Sqlite(sqlite::Files),
+}
+
+impl Asking {
+    fn open(target: &Target, is_local: bool) -> Result<Self, OperationFailure> {
+        let target = Target { session_setup: Vec::new(), ..target.clone() };
+        let (dialect, worker) = match target.engine {
+            Engine::Mysql => {
+                let (status, worker) = mysql::Status::open(Session::open(&target)?)?;
+                (Dialect::Mysql(status), worker)
+            }
+            Engine::Postgres => {
+                let (statistics, worker) = postgres::Statistics::open(&target)?;
+                (Dialect::Postgres(statistics), worker)
+            }
+            Engine::Sqlite | Engine::Null => {
+                let file = match &target.endpoint {
+                    Endpoint::File(file) => Some(file.clone()),
+                    _ => None,
+                };
+                (Dialect::Sqlite(sqlite::Files::new(file)), None)
+            }
+        };
+        let worker = worker.filter(|_| is_local);
+        Ok(Self {
+            engine: target.engine,
+            dialect,
+            worker,
+            counters_pace: Pace::default(),
+            sessions_pace: Pace::default(),
+        })
+    }
+
+    fn answer(&mut self, question: Question) -> Result<Answer, OperationFailure> {
+        let mut answer = Answer::default();
+        let is_wanted = |pace: &Pace| match question {
+            Question::Regular => pace.is_due(Instant::now()),
+            Question::Boundary => true,
+            Question::Sessions => false,
+        };
+        let began = (Instant::now(), self.worker_cpu());
+        if is_wanted(&self.counters_pace) {
+            match &mut self.dialect {
+                Dialect::Mysql(status) => status.counters(&mut answer.values)?,
+                Dialect::Postgres(statistics) => statistics.counters(&mut answer.values)?,
+                Dialect::Sqlite(files) => files.sizes(&mut answer.values),
+            }
+            self.counters_pace.note(Instant::now(), self.cost_since(began));
+        }
+        let began = (Instant::now(), self.worker_cpu());
+        if question == Question::Sessions || is_wanted(&self.sessions_pace) {
+            let is_detailed = question == Question::Sessions;
+            let seen: Vec<SeenSession> = match &mut self.dialect {
+                Dialect::Mysql(status) => status.sessions(is_detailed)?,
+                Dialect::Postgres(statistics) => statistics.sessions()?,
+                Dialect::Sqlite(_) => Vec::new(),
+            };
+            answer.sessions = sessions::grouped(seen, self.engine);
+            if question != Question::Sessions && self.engine != Engine::Sqlite {
+                sessions::count(&answer.sessions, &mut answer.values);
+            }
+            self.sessions_pace.note(Instant::now(), self.cost_since(began));
+        }
+        if let Some(cpu) = self.worker_cpu() {
+            answer.values.put(names::MONITOR_SERVER_CPU, cpu.as_secs_f64());
+        }
+        Ok(answer)
+    }
+
+    /// Processor time of the server's thread that works for this connection. Nanoseconds, since the kernel that dyno asks
+    /// for has `/proc/<pid>/schedstat`.
+    fn worker_cpu(&self) -> Option<Duration> {
+        let text = std::fs::read_to_string(format!("/proc/{}/schedstat", self.worker?)).ok()?;
+        text.split_whitespace().next()?.parse().ok().map(Duration::from_nanos)
+    }
+
+    /// Processor time at the server; where it cannot be seen, the time that the answer took.
+    fn cost_since(&self, (time, cpu): (Instant, Option<Duration>)) -> Duration {
+        match (cpu, self.worker_cpu()) {
+            (Some(before), Some(now)) => now.saturating_sub(before),
+            _ => time.elapsed(),
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! MySQL and MariaDB: `SHOW GLOBAL STATUS` and `SHOW PROCESSLIST`, because both work in every version and with few rights, and
+//! cost less than the tables of the same content (those are temporary tables, in MariaDB on disk).
+
+use super::super::Values;
+use super::super::sessions::{SeenSession, mysql_wait};
+use crate::session::Session;
+use dyno_model::failure::OperationFailure;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Status variables that only grow. Times of row locks are in ms, everything else counts things or bytes.
+const TOTALS: [&str; 82] = [
+    "Binlog_bytes_written",
+    "Binlog_cache_disk_use",
+    "Binlog_commits",
+    "Bytes_received",
+    "Bytes_sent",
+    "Com_begin",
+    "Com_commit",
+    "Com_delete",
+    "Com_insert",
+    "Com_replace",
+    "Com_rollback",
+    "Com_select",
+    "Com_stmt_execute",
+    "Com_stmt_prepare",
+    "Com_update",
+    "Connections",
+    "Created_tmp_disk_tables",
+    "Created_tmp_files",
+    "Created_tmp_tables",
+    "Handler_commit",
+    "Handler_delete",
+    "Handler_read_first",
+    "Handler_read_key",
+    "Handler_read_next",
+    "Handler_read_prev",
+    "Handler_read_rnd",
+    "Handler_read_rnd_next",
+    "Handler_rollback",
+    "Handler_tmp_delete",
+    "Handler_tmp_update",
+    "Handler_tmp_write",
+    "Handler_update",
+    "Handler_write",
+    "Innodb_buffer_pool_pages_flushed",
+    "Innodb_buffer_pool_read_ahead",
+    "Innodb_buffer_pool_read_requests",
+    "Innodb_buffer_pool_reads",
+    "Innodb_buffer_pool_wait_free",
+    "Innodb_buffer_pool_write_requests",
+    "Innodb_data_fsyncs",
+    "Innodb_data_read",
+    "Innodb_data_reads",
+    "Innodb_data_writes",
+    "Innodb_data_written",
+    "Innodb_dblwr_pages_written",
+    "Innodb_dblwr_writes",
+    "Innodb_deadlocks",
+    "Innodb_log_waits",
+    "Innodb_log_write_requests",
+    "Innodb_log_writes",
+    "Innodb_os_log_fsyncs",
+    "Innodb_os_log_written",
+    "Innodb_pages_created",
+    "Innodb_pages_read",
+    "Innodb_pages_written",
+    "Innodb_row_lock_time",
+    "Innodb_row_lock_waits",
+    "Innodb_rows_deleted",
+    "Innodb_rows_inserted",
+    "Innodb_rows_read",
+    "Innodb_rows_updated",
+    "Key_read_requests",
+    "Key_reads",
+    "Opened_tables",
+    "Questions",
+    "Rows_tmp_read",
+    "Select_full_join",
+    "Select_scan",
+    "Slow_queries",
+    "Sort_merge_passes",
+    "Sort_rows",
+    "Sort_scan",
+    "Table_locks_waited",
+    "Table_open_cache_misses",
+    "Table_open_cache_overflows",
+    "Threads_created",
+    "Aria_pagecache_read_requests",
+    "Aria_pagecache_reads",
+    "Aria_pagecache_write_requests",
+    "Aria_pagecache_writes",
+    "Innodb_undo_truncations",
+    "Innodb_lsn_current",
+];
+
+/// Status variables that say how things stand.
+const MOMENTS: [&str; 20] = [
+    "Innodb_buffer_pool_bytes_data",
+    "Innodb_buffer_pool_bytes_dirty",
+    "Innodb_buffer_pool_pages_data",
+    "Innodb_buffer_pool_pages_dirty",
+    "Innodb_buffer_pool_pages_free",
+    "Innodb_buffer_pool_pages_total",
+    "Innodb_checkpoint_age",
+    "Innodb_data_pending_fsyncs",
+    "Innodb_data_pending_reads",
+    "Innodb_data_pending_writes",
+    "Innodb_history_list_length",
+    "Innodb_os_log_pending_fsyncs",
+    "Innodb_os_log_pending_writes",
+    "Innodb_row_lock_current_waits",
+    "Open_tables",
+    "Threadpool_idle_threads",
+    "Threadpool_threads",
+    "Threads_cached",
+    "Threads_connected",
+    "Threads_running",
+];
+
+/// Variables that a session has its own of: the monitor's own share is told by them and taken off. What `SHOW STATUS` itself does
+/// is counted for no session but in the sum of all, so it stays in: temporary tables and, in MySQL, a `Handler_write` per row.
+const OF_SESSIONS: [&str; 8] =
+    ["Bytes_", "Com_", "Created_tmp_disk", "Created_tmp_tables", "Handler_", "Questions", "Select_", "Sort_"];
+
+/// Commands of threads that work for no client.
+const BACKGROUND: [&str; 4] = ["Daemon", "Binlog Dump", "Binlog Dump GTID", "Slave_worker"];
+
+/// One connection.
+pub(super) struct Status {
+    session: Session,
+    connection: String,
+    global: String,
+    own: String,
+    /// MySQL tells the length of the history list elsewhere.
+    has_metrics: bool,
+}
+
+impl Status {
+    /// The connection's statements, and the number of the server's thread that works for it, where it has one of its own.
+    pub(super) fn open(mut session: Session) -> Result<(Self, Option<u32>), OperationFailure> {
+        let connection = session.first("SELECT CONNECTION_ID()")?.unwrap_or_default();
+        let is_mariadb =
+            session.first("SELECT VERSION()")?.is_some_and(|version| version.contains("MariaDB"));
+        let has_own_thread = session
+            .pairs("SHOW GLOBAL VARIABLES LIKE 'thread_handling'")?
+            .first()
+            .is_none_or(|(_, handling)| handling == "one-thread-per-connection");
+        let thread = if is_mariadb {
+            session.first("SELECT tid FROM information_schema.processlist WHERE id = CONNECTION_ID()")
+        } else {
+            session.first(
+                "SELECT thread_os_id FROM performance_schema.threads WHERE processlist_id = CONNECTION_ID()",
+            )
+        };
+        let thread = thread.ok().flatten().and_then(|thread| thread.parse().ok());
+        let all: Vec<&str> = TOTALS.into_iter().chain(MOMENTS).collect();
+        let own = all.iter().copied().filter(|name| is_of_sessions(name)).collect::<Vec<_>>();
+        let has_metrics = !is_mariadb && session.first(HISTORY).is_ok();
+        let status = Self {
+            session,
+            connection,
+            global: statement("GLOBAL", &all),
+            own: statement("SESSION", &own),
+            has_metrics,
+        };
+        Ok((status, thread.filter(|_| has_own_thread)))
+    }
+
+    /// The catalogue, less what this connection did itself.
+    pub(super) fn counters(&mut self, values: &mut Values) -> Result<(), OperationFailure> {
+        let own: BTreeMap<String, f64> = numbers(self.session.pairs(&self.own)?).collect();
+        for (name, value) in numbers(self.session.pairs(&self.global)?) {
+            if TOTALS.contains(&name.as_str()) {
+                let others = value - own.get(&name).copied().unwrap_or(0.0);
+                values.put(&format!("server.status.{name}_total"), others);
+            } else {
+                let monitor =
+                    f64::from(u8::from(matches!(name.as_str(), "Threads_connected" | "Threads_running")));
+                values.put(&format!("server.status.{name}"), value - monitor);
+            }
+        }
+        if self.has_metrics {
+            let length = self.session.first(HISTORY)?.and_then(|text| text.parse().ok());
+            values.put_some("server.status.Innodb_history_list_length", length);
+        }
+        Ok(())
+    }
+
+    /// All sessions but this one. Row locks of InnoDB are no state of a thread: who waits for one is looked up when it
+    /// matters, because the answer stops InnoDB's locking for a moment.
+    pub(super) fn sessions(&mut self, is_detailed: bool) -> Result<Vec<SeenSession>, OperationFailure> {
+        let locked: BTreeSet<String> = if is_detailed {
+            let rows = self.session.rows(
+                "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
+            );
+            // An account without the right to ask sees only states.
+            rows.unwrap_or_default().into_iter().filter_map(|row| row.into_iter().next()?).collect()
+        } else {
+            BTreeSet::new()
+        };
+        // Id, User, Host, db, Command, Time, State, Info; MariaDB has one more.
+        let rows = self.session.rows("SHOW PROCESSLIST")?;
+        Ok(rows.into_iter().filter_map(|row| self.seen(row, &locked)).collect())
+    }
+
+    fn seen(&self, row: Vec<Option<String>>, locked: &BTreeSet<String>) -> Option<SeenSession> {
+        let mut fields = row.into_iter().map(Option::unwrap_or_default);
+        let (id, user) = (fields.next()?, fields.next()?);
+        let mut fields = fields.skip(2);
+        let (command, _time) = (fields.next()?, fields.next()?);
+        let (state, info) = (fields.next()?, fields.next()?);
+        let is_background = user == "system user"
+            || user == "event_scheduler"
+            || BACKGROUND.iter().any(|background| command == *background);
+        if id == self.connection || is_background {
+            return None;
+        }
+        let wait = if locked.contains(&id) { "InnoDB row lock" } else { mysql_wait(&state) }.to_owned();
+        let state = match (command.as_str(), state.as_str()) {
+            ("Sleep", _) | (_, "") => command,
+            _ if state == wait => command,
+            _ => format!("{command}: {state}"),
+        };
+        Some(SeenSession { sessions: 1, state, wait, statement: info })
+    }
+}
+
+/// Length of the history list: changes that no transaction may look behind, and that are not cleared away yet.
+const HISTORY: &str =
+    "SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'";
+
+fn statement(scope: &str, names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();
+    format!("SHOW {scope} STATUS WHERE Variable_name IN ({})", names.join(", "))
+}
+
+fn is_of_sessions(name: &str) -> bool {
+    OF_SESSIONS.iter().any(|prefix| name.starts_with(prefix))
+}
+
+fn numbers(pairs: Vec<(String, String)>) -> impl Iterator<Item = (String, f64)> {
+    pairs.into_iter().filter_map(|(name, value)| Some((name, value.trim().parse::<f64>().ok()?)))
+}

@@ -1,0 +1,43 @@
+//! How often something that costs processor time may be done.
+
+use std::time::{Duration, Instant};
+
+/// Share of one processor that one kind of look may take.
+const SHARE: f64 = 0.002;
+/// Looks come on whole seconds; one that is due within this time is taken.
+const EARLY: Duration = Duration::from_millis(50);
+
+/// Keeps one kind of look below [`SHARE`] by waiting after each one for as long as it cost, times `1 / SHARE`.
+#[derive(Debug, Default)]
+pub(super) struct Pace {
+    due: Option<Instant>,
+}
+
+impl Pace {
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        self.due.is_none_or(|due| due <= now + EARLY)
+    }
+
+    /// A look has just ended and cost so much.
+    pub(super) fn note(&mut self, now: Instant, cost: Duration) {
+        self.due = Some(now + cost.div_f64(SHARE));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_costs_little_is_done_each_second_and_what_costs_much_is_not() {
+        let second = Duration::from_secs(1);
+        let now = Instant::now();
+        let mut pace = Pace::default();
+        assert!(pace.is_due(now));
+        pace.note(now, Duration::from_millis(1));
+        assert!(pace.is_due(now + second), "a millisecond each second is a thousandth");
+        pace.note(now, Duration::from_millis(9));
+        assert!(!pace.is_due(now + second) && !pace.is_due(now + 4 * second));
+        assert!(pace.is_due(now + 5 * second));
+    }
+}

@@ -1,0 +1,265 @@
+//! Processes: the server's, with the children it works in, and this one.
+
+use super::procfs::{self, ProcessStat, keyed};
+use super::{Values, pace::Pace};
+use std::collections::BTreeMap;
+use std::fs;
+use std::time::Instant;
+
+/// A process and, where the server works in them, its children; their figures are sums.
+#[derive(Debug)]
+pub(super) struct Processes {
+    /// `server` or `generator`.
+    source: &'static str,
+    pid: u32,
+    has_children: bool,
+    /// Totals so far. A child's figures move to its parent when it ends, so a look in between can miss or double them;
+    /// totals never go back.
+    totals: BTreeMap<&'static str, f64>,
+    switches: Switches,
+    pace: Pace,
+}
+
+/// One look at one process.
+struct Seen {
+    pid: u32,
+    stat: ProcessStat,
+    /// Text of `/proc/<pid>/status`.
+    status: String,
+    /// Text of `/proc/<pid>/io`; empty when this account may not read it.
+    io: String,
+    open_files: Option<f64>,
+}
+
+impl Seen {
+    fn read(pid: u32) -> Option<Self> {
+        let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}"));
+        Some(Self {
+            pid,
+            stat: procfs::process_stat(&read("stat").ok()?)?,
+            status: read("status").unwrap_or_default(),
+            io: read("io").unwrap_or_default(),
+            open_files: open_files(pid),
+        })
+    }
+}
+
+/// Open files of a process. Since Linux 6.2 the folder's size is their number; before, they are counted.
+fn open_files(pid: u32) -> Option<f64> {
+    let folder = format!("/proc/{pid}/fd");
+    match fs::metadata(&folder).map(|metadata| metadata.len()) {
+        Ok(0) => fs::read_dir(folder).ok().map(|entries| entries.count() as f64),
+        Ok(files) => Some(files as f64),
+        Err(_) => None,
+    }
+}
+
+impl Processes {
+    pub(super) fn of_server(pid: u32, has_children: bool) -> Self {
+        Self {
+            source: "server",
+            pid,
+            has_children,
+            totals: BTreeMap::new(),
+            switches: Switches::default(),
+            pace: Pace::default(),
+        }
+    }
+
+    pub(super) fn of_generator() -> Self {
+        Self { source: "generator", has_children: false, ..Self::of_server(std::process::id(), false) }
+    }
+
+    /// Adds the figures to `values`; with very many processes only as often as the pace allows, or when `is_boundary`.
+    pub(super) fn look(&mut self, ticks_per_second: f64, is_boundary: bool, values: &mut Values) {
+        if !is_boundary && !self.pace.is_due(Instant::now()) {
+            return;
+        }
+        let began = super::thread_cpu();
+        // Children first: what one of them does between is then in its parent at the latest.
+        let mut all: Vec<Seen> = if self.has_children {
+            children(self.pid).into_iter().filter_map(Seen::read).collect()
+        } else {
+            Vec::new()
+        };
+        let Some(root) = Seen::read(self.pid) else { return };
+        all.push(root);
+        self.put(&all, ticks_per_second, values);
+        if self.source == "server" {
+            self.put_switches(&all, values);
+        }
+        self.pace.note(Instant::now(), super::thread_cpu().saturating_sub(began));
+    }
+
+    fn put(&mut self, all: &[Seen], ticks_per_second: f64, values: &mut Values) {
+        let source = self.source;
+        let sum = |of: &dyn Fn(&Seen) -> f64| all.iter().map(of).fold(0.0, |sum, value| sum + value);
+        let ticks = |mode: usize| sum(&|seen| seen.stat.ticks[mode] + seen.stat.children_ticks[mode]);
+        self.put_total("cpu_user_seconds_total", ticks(0) / ticks_per_second, values);
+        self.put_total("cpu_system_seconds_total", ticks(1) / ticks_per_second, values);
+        if all.iter().any(|seen| !seen.io.is_empty()) {
+            for (key, quantity) in
+                [("read_bytes", "read_bytes_total"), ("write_bytes", "written_bytes_total")]
+            {
+                self.put_total(quantity, sum(&|seen| keyed(&seen.io, key).unwrap_or(0.0)), values);
+            }
+        }
+        let mut put = |quantity: &str, value: f64| values.put(&format!("{source}.process.{quantity}"), value);
+        put("threads", sum(&|seen| seen.stat.threads));
+        put("processes", all.len() as f64);
+        put("resident_bytes", resident(all));
+        if all.iter().any(|seen| seen.open_files.is_some()) {
+            put("open_files", sum(&|seen| seen.open_files.unwrap_or(0.0)));
+        }
+    }
+
+    fn put_total(&mut self, quantity: &'static str, now: f64, values: &mut Values) {
+        let total = self.totals.entry(quantity).or_insert(now);
+        *total = total.max(now);
+        values.put(&format!("{}.process.{quantity}", self.source), *total);
+    }
+
+    fn put_switches(&mut self, all: &[Seen], values: &mut Values) {
+        let [voluntary, involuntary] = self.switches.look(all);
+        self.put_total("voluntary_switches_total", voluntary, values);
+        self.put_total("involuntary_switches_total", involuntary, values);
+    }
+}
+
+/// Memory of processes that share some: what is a process's own is summed up; of files and shared memory, which they
+/// mostly have in common, the largest is taken. Without the division (before Linux 4.5), the sum of all resident sets.
+fn resident(all: &[Seen]) -> f64 {
+    let bytes = |seen: &Seen, key: &str| keyed(&seen.status, key).map(|kilobytes| kilobytes * 1024.0);
+    let largest = |key: &str| all.iter().filter_map(|seen| bytes(seen, key)).fold(0.0, f64::max);
+    if all.iter().any(|seen| bytes(seen, "RssAnon").is_some()) {
+        let own: f64 = all.iter().filter_map(|seen| bytes(seen, "RssAnon")).sum();
+        own + largest("RssFile") + largest("RssShmem")
+    } else {
+        all.iter().filter_map(|seen| bytes(seen, "VmRSS")).sum()
+    }
+}
+
+/// Numbers of a process's children. Kernels without that file have all processes asked for their parent.
+pub(super) fn children(pid: u32) -> Vec<u32> {
+    if let Ok(text) = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")) {
+        return text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
+    }
+    let parent = |child: &u32| {
+        let text = fs::read_to_string(format!("/proc/{child}/stat")).ok()?;
+        Some(procfs::process_stat(&text)?.parent)
+    };
+    numbered_entries("/proc").filter(|child| parent(child) == Some(pid)).collect()
+}
+
+fn numbered_entries(folder: &str) -> impl Iterator<Item = u32> {
+    let entries = fs::read_dir(folder).into_iter().flatten().filter_map(Result::ok);
+    entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
+}
+
+/// Context switches. The kernel tells them per thread, and forgets them with the thread: those of threads that are gone
+/// are kept here, as far as they were seen.
+#[derive(Debug, Default)]
+struct Switches {
+    living: BTreeMap<u32, [f64; 2]>,
+    gone: [f64; 2],
+}
+
+impl Switches {
+    fn look(&mut self, all: &[Seen]) -> [f64; 2] {
+        let mut living = BTreeMap::new();
+        for seen in all {
+            if seen.stat.threads <= 1.0 {
+                living.extend(switches(&seen.status).map(|count| (seen.pid, count)));
+                continue;
+            }
+            let folder = format!("/proc/{}/task", seen.pid);
+            for thread in numbered_entries(&folder) {
+                let status = fs::read_to_string(format!("{folder}/{thread}/status")).unwrap_or_default();
+                living.extend(switches(&status).map(|count| (thread, count)));
+            }
+        }
+        self.take(living)
+    }
+
+    /// Voluntary and involuntary switches of all threads so far.
+    fn take(&mut self, living: BTreeMap<u32, [f64; 2]>) -> [f64; 2] {
+        for (thread, last) in &self.living {
+            // A number that counts fewer switches than before belongs to another thread now.
+            if living.get(thread).is_none_or(|now| now[0] < last[0] || now[1] < last[1]) {
+                self.gone = [self.gone[0] + last[0], self.gone[1] + last[1]];
+            }
+        }
+        self.living = living;
+        self.living.values().fold(self.gone, |sum, count| [sum[0] + count[0], sum[1] + count[1]])
+    }
+}
+
+fn switches(status: &str) -> Option<[f64; 2]> {
+    Some([keyed(status, "voluntary_ctxt_switches")?, keyed(status, "nonvoluntary_ctxt_switches")?])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::{Command, Stdio};
+
+    #[test]
+    fn this_process_uses_the_processor_and_memory() {
+        let mut processes = Processes::of_generator();
+        let mut look = || {
+            let mut values = Values::default();
+            processes.look(100.0, true, &mut values);
+            values
+        };
+        let before = look();
+        assert!(before.get("generator.process.resident_bytes").unwrap() > 1e5);
+        assert!(before.get("generator.process.threads").unwrap() >= 1.0);
+        assert!(before.get("generator.process.open_files").unwrap() >= 3.0);
+        let cpu = |values: &Values| values.get("generator.process.cpu_user_seconds_total").unwrap();
+        let mut work = 0_u64;
+        while cpu(&look()) <= cpu(&before) {
+            work = (0..1_000_000).fold(work, u64::wrapping_add);
+        }
+    }
+
+    #[test]
+    fn work_of_a_child_stays_in_the_sum_after_its_end() {
+        // A shell with a child that works, then ends.
+        let script = "i=0; sh -c 'i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done'; echo done; read line";
+        let mut shell = Command::new("sh")
+            .args(["-c", script])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut processes = Processes::of_server(shell.id(), true);
+        let mut output = std::io::BufReader::new(shell.stdout.take().unwrap());
+        let mut line = String::new();
+        std::io::BufRead::read_line(&mut output, &mut line).unwrap();
+        let mut values = Values::default();
+        processes.look(100.0, true, &mut values);
+        let cpu = ["user", "system"]
+            .map(|mode| values.get(&format!("server.process.cpu_{mode}_seconds_total")).unwrap());
+        drop(shell.stdin.take());
+        shell.wait().unwrap();
+        assert!(cpu[0] + cpu[1] > 0.0, "{cpu:?}");
+        assert_eq!(values.get("server.process.processes"), Some(1.0));
+    }
+
+    #[test]
+    fn switches_of_threads_that_are_gone_are_kept() {
+        let mut switches = Switches::default();
+        assert_eq!(switches.take(BTreeMap::from([(1, [10.0, 1.0]), (2, [20.0, 2.0])])), [30.0, 3.0]);
+        assert_eq!(switches.take(BTreeMap::from([(1, [15.0, 1.0])])), [35.0, 3.0]);
+        // Number 2 is another thread's now, and number 1 too.
+        let again = BTreeMap::from([(1, [1.0, 0.0]), (2, [5.0, 0.0])]);
+        assert_eq!(switches.take(again), [41.0, 3.0]);
+    }
+
+    #[test]
+    fn a_process_that_is_not_there_gives_no_values() {
+        let mut values = Values::default();
+        Processes::of_server(u32::MAX, true).look(100.0, true, &mut values);
+        assert_eq!(values, Values::default());
+    }
+}

@@ -1,0 +1,186 @@
+//! What the kernel writes into `/proc`, as values with names. Text in, values out: nothing here opens a file.
+//!
+//! Kernels differ: fields are added at the ends of lines, parts can be missing. What is not there gives no value, and never
+//! an error.
+
+use super::Values;
+use dyno_model::monitor::names::{
+    BUSY, CPU_MODES, QUEUED, READ_BYTES, READS, SECONDS_TOTAL, WRITES, WRITTEN_BYTES,
+};
+
+/// A sector in `/proc/diskstats`, whatever the device's own sectors are (Documentation/block/stat.rst).
+const SECTOR: f64 = 512.0;
+
+fn numbers(text: &str) -> Vec<f64> {
+    text.split_whitespace().map_while(|field| field.parse::<u64>().ok()).map(|number| number as f64).collect()
+}
+
+/// `/proc/stat`: processor time of the machine by mode, and the number of processors.
+pub(super) fn stat(text: &str, ticks_per_second: f64, values: &mut Values) {
+    let all = text.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
+    for (mode, ticks) in CPU_MODES.iter().zip(numbers(all)) {
+        values.put(&format!("host.cpu.{mode}{SECONDS_TOTAL}"), ticks / ticks_per_second);
+    }
+    let is_processor = |line: &&str| {
+        line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    let processors = text.lines().filter(is_processor).count();
+    if processors > 0 {
+        values.put("host.cpu.processors", processors as f64);
+    }
+    for (key, name) in
+        [("ctxt ", "host.context_switches_total"), ("processes ", "host.processes_started_total")]
+    {
+        let line = text.lines().find_map(|line| line.strip_prefix(key));
+        values.put_some(name, line.and_then(|rest| numbers(rest).first().copied()));
+    }
+}
+
+/// `/proc/meminfo`.
+pub(super) fn meminfo(text: &str, values: &mut Values) {
+    let bytes = |key: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+        line.and_then(|rest| numbers(rest).first().map(|kilobytes| kilobytes * 1024.0))
+    };
+    for (key, name) in [
+        ("MemTotal", "total"),
+        ("MemAvailable", "available"),
+        ("Cached", "cached"),
+        ("Dirty", "dirty"),
+        ("Writeback", "writeback"),
+    ] {
+        values.put_some(&format!("host.memory.{name}_bytes"), bytes(key));
+    }
+    if let (Some(total), Some(free)) = (bytes("SwapTotal"), bytes("SwapFree")) {
+        values.put("host.memory.swap_used_bytes", total - free);
+    }
+}
+
+/// `/proc/vmstat`: pages that went to and came from swap.
+pub(super) fn vmstat(text: &str, values: &mut Values) {
+    for (key, name) in [("pswpin ", "host.swap.pages_in_total"), ("pswpout ", "host.swap.pages_out_total")] {
+        let line = text.lines().find_map(|line| line.strip_prefix(key));
+        values.put_some(name, line.and_then(|rest| numbers(rest).first().copied()));
+    }
+}
+
+/// `/proc/diskstats`: the devices for which `is_wanted` says so and which have ever done something.
+pub(super) fn diskstats(text: &str, is_wanted: impl Fn(&str) -> bool, values: &mut Values) {
+    for line in text.lines() {
+        let mut fields = line.split_whitespace();
+        let Some(device) = fields.nth(2) else { continue };
+        let rest: Vec<f64> = fields.map_while(|field| field.parse::<u64>().ok()).map(|n| n as f64).collect();
+        // Partitions of old kernels (before 2.6.25) have four fields of another meaning.
+        let [
+            reads,
+            _,
+            sectors_read,
+            read_ms,
+            writes,
+            _,
+            sectors_written,
+            write_ms,
+            in_flight,
+            busy_ms,
+            queued_ms,
+            ..,
+        ] = rest.as_slice()
+        else {
+            continue;
+        };
+        if (*reads == 0.0 && *writes == 0.0) || !is_wanted(device) {
+            continue;
+        }
+        let mut put =
+            |name: &str, value: f64| values.put(&format!("host.disk.{}{name}", instance(device)), value);
+        put(READS, *reads);
+        put(WRITES, *writes);
+        put(READ_BYTES, sectors_read * SECTOR);
+        put(WRITTEN_BYTES, sectors_written * SECTOR);
+        put(".read_seconds_total", read_ms / 1e3);
+        put(".write_seconds_total", write_ms / 1e3);
+        put(BUSY, busy_ms / 1e3);
+        put(QUEUED, queued_ms / 1e3);
+        put(".in_flight", *in_flight);
+        // Since Linux 5.5: requests to make everything durable.
+        if let [flushes, flush_ms] = rest[11..].get(4..6).unwrap_or_default() {
+            put(".flushes_total", *flushes);
+            put(".flush_seconds_total", flush_ms / 1e3);
+        }
+    }
+}
+
+/// `/proc/net/dev`: the interfaces that have ever carried something.
+pub(super) fn net_dev(text: &str, values: &mut Values) {
+    for line in text.lines() {
+        let Some((interface, rest)) = line.rsplit_once(':') else { continue };
+        let fields = numbers(rest);
+        let (Some(received), Some(sent)) = (fields.get(..4), fields.get(8..12)) else { continue };
+        if received[1] == 0.0 && sent[1] == 0.0 {
+            continue;
+        }
+        for (direction, fields) in [("received", received), ("sent", sent)] {
+            for (what, value) in ["bytes", "packets", "errors", "drops"].iter().zip(fields) {
+                values.put(
+                    &format!("host.net.{}.{direction}_{what}_total", instance(interface.trim())),
+                    *value,
+                );
+            }
+        }
+    }
+}
+
+/// A file of `/proc/pressure`: time in which some, and in which all, runnable tasks waited for the resource.
+pub(super) fn pressure(resource: &str, text: &str, values: &mut Values) {
+    for line in text.lines() {
+        let mut words = line.split_whitespace();
+        let Some(share @ ("some" | "full")) = words.next() else { continue };
+        let total = words.find_map(|word| word.strip_prefix("total=")?.parse::<u64>().ok());
+        let name = format!("host.pressure.{resource}.{share}{SECONDS_TOTAL}");
+        values.put_some(&name, total.map(|micros| micros as f64 / 1e6));
+    }
+}
+
+/// The name of a device or interface as part of a value's name, which dots divide (`eth0.100`, `cciss/c0d0`).
+fn instance(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '/') { c } else { '_' }).collect()
+}
+
+/// What `/proc/<pid>/stat` says of one process.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) struct ProcessStat {
+    /// Number of the parent.
+    pub(super) parent: u32,
+    /// Ticks in user mode and in the kernel, of threads that ended too.
+    pub(super) ticks: [f64; 2],
+    /// The same of children that ended and were waited for.
+    pub(super) children_ticks: [f64; 2],
+    /// Threads.
+    pub(super) threads: f64,
+    /// When it started, in ticks since the machine did: with the number it names a process for good.
+    pub(super) started: f64,
+}
+
+/// `/proc/<pid>/stat`. The name of the program may hold blanks and brackets.
+pub(super) fn process_stat(text: &str) -> Option<ProcessStat> {
+    let (_, rest) = text.rsplit_once(')')?;
+    // Numbered as in proc(5), from the state (3) on.
+    let fields: Vec<&str> = rest.split_whitespace().collect();
+    let field = |number: usize| fields.get(number - 3)?.parse::<f64>().ok();
+    Some(ProcessStat {
+        parent: fields.get(1)?.parse().ok()?,
+        ticks: [field(14)?, field(15)?],
+        children_ticks: [field(16)?, field(17)?],
+        threads: field(20)?,
+        started: field(22)?,
+    })
+}
+
+/// The number behind a key of `/proc/<pid>/status`, `/proc/<pid>/io` or any other file of `key: number` lines.
+pub(super) fn keyed(text: &str, key: &str) -> Option<f64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
+    line.and_then(|rest| numbers(rest).first().copied())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,42 @@
+//! The process of a server that dyno did not start, when it is on this machine.
+
+use super::processes::children;
+use crate::session::Session;
+use dyno_model::target::{Engine, Target};
+use std::fs;
+
+/// Names of servers' programs.
+const PROGRAMS: [&str; 4] = ["mysqld", "mariadbd", "postgres", "postmaster"];
+
+/// Number of the server's process, if it can be found out and is a database server on this machine. Servers in containers
+/// have other numbers inside; what does not fit is not believed.
+#[must_use]
+pub fn find_server(target: &Target) -> Option<u32> {
+    let mut session = Session::open(target).ok()?;
+    let pid = match target.engine {
+        Engine::Mysql => {
+            let file = session.first("SELECT @@pid_file").ok()??;
+            fs::read_to_string(file).ok()?.trim().parse().ok()?
+        }
+        Engine::Postgres => {
+            let backend: u32 = session.first("SELECT pg_backend_pid()").ok()??.parse().ok()?;
+            let stat = fs::read_to_string(format!("/proc/{backend}/stat")).ok()?;
+            let postmaster = super::procfs::process_stat(&stat)?.parent;
+            children(postmaster).contains(&backend).then_some(postmaster)?
+        }
+        Engine::Sqlite | Engine::Null => return None,
+    };
+    is_server(pid).then_some(pid)
+}
+
+/// The program may be started by another, such as a loader of libraries; it is then among the arguments.
+fn is_server(pid: u32) -> bool {
+    let arguments = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let name = |argument: &[u8]| {
+        let path = String::from_utf8_lossy(argument);
+        // PostgreSQL writes what it does behind its name.
+        let path = path.split([' ', ':']).next().unwrap_or_default();
+        path.rsplit('/').next().is_some_and(|name| PROGRAMS.contains(&name))
+    };
+    arguments.split(|byte| *byte == 0).any(name)
+}

@@ -1,0 +1,88 @@
+//! What a server's program says about settings without being started: a slip of the finger in the last level of a campaign
+//! is told before the first trial and not in the middle of the night.
+
+use super::{Binary, ServerError, log, spelled};
+use dyno_model::plan::{ManagedServer, ServerKind};
+use std::io::Read;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Limit for an answer; measured: 40 to 80 ms.
+const LIMIT: Duration = Duration::from_secs(20);
+
+/// Asks the server's program whether it knows all settings and takes their values. It says so for most of them only; the
+/// rest, and values that it silently changes, are found when settings are read back after the start.
+///
+/// # Errors
+/// [`ServerError::SettingRefused`] with the program's words, for the first setting that it complains about.
+pub fn check_values(server: &ManagedServer, binary: &Binary) -> Result<(), ServerError> {
+    let server = spelled(server);
+    if server.settings.is_empty() {
+        return Ok(());
+    }
+    let mut command = Command::new(&binary.program);
+    let option = |(name, value): (&String, &String)| format!("--{}={value}", name.trim_start_matches('-'));
+    match binary.kind {
+        ServerKind::Mariadb => {
+            command
+                .arg("--no-defaults")
+                .args(server.settings.iter().map(option))
+                .args(["--verbose", "--help"]);
+        }
+        ServerKind::Mysql => {
+            // Plug-ins are not loaded for this, so that their settings would be unknown.
+            if server.settings.keys().any(|name| name.replace('-', "_").contains("plugin_load")) {
+                return Ok(());
+            }
+            command.args(["--no-defaults", "--validate-config"]).args(server.settings.iter().map(option));
+            if rustix::process::geteuid().is_root() {
+                command.arg("--user=mysql");
+            }
+        }
+        ServerKind::Postgres => {
+            command.args(["-C", "data_directory", "--data_directory=/", "--config_file=/dev/null"]);
+            command.args(["--hba_file=/dev/null", "--ident_file=/dev/null"]);
+            command.args(
+                server.settings.iter().flat_map(|(name, value)| ["-c".to_owned(), format!("{name}={value}")]),
+            );
+        }
+        ServerKind::Sqlite | ServerKind::Null => return Ok(()),
+    }
+    let words = words(&mut command);
+    let refusal = |(name, value): (&String, &String)| {
+        let words: Vec<String> =
+            log::complaints(&words, name).into_iter().filter(|line| !line.contains("[Warning]")).collect();
+        (!words.is_empty()).then(|| ServerError::SettingRefused {
+            kind: binary.kind,
+            name: name.clone(),
+            value: value.clone(),
+            words,
+        })
+    };
+    server.settings.iter().find_map(refusal).map_or(Ok(()), Err)
+}
+
+/// What a program says on its error output; nothing when it cannot be run or does not end.
+fn words(command: &mut Command) -> Vec<String> {
+    command
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .env("LC_ALL", "C")
+        .current_dir("/");
+    let Ok(mut child) = command.spawn() else { return Vec::new() };
+    let Some(mut errors) = child.stderr.take() else { return Vec::new() };
+    let reader = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = errors.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
+    });
+    let deadline = Instant::now() + LIMIT;
+    while matches!(child.try_wait(), Ok(None)) {
+        if Instant::now() > deadline {
+            let _ = child.kill();
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    reader.join().unwrap_or_default()
+}

@@ -1,0 +1,83 @@
+//! Sizes in the way that the server reads them, so that one spec can say `4G` to every server.
+
+use dyno_model::plan::ServerKind;
+use std::borrow::Cow;
+
+/// A setting's value as the server reads it. Only sizes that the server would not understand are written anew; everything
+/// else goes to it as the spec has it.
+///
+/// * MySQL family: reads `4G`; `4GB` and `4GiB` become that.
+/// * PostgreSQL: reads `4GB`; `4G` and `4GiB` become that.
+/// * SQLite: reads numbers; sizes become bytes, and for `cache_size` the negative number of KiB that means a size there.
+#[must_use]
+pub fn as_server_reads<'v>(kind: ServerKind, name: &str, value: &'v str) -> Cow<'v, str> {
+    let Some((digits, unit)) = size(value) else { return Cow::Borrowed(value) };
+    let letter = &unit[..1];
+    let written = match kind {
+        ServerKind::Mariadb | ServerKind::Mysql => format!("{digits}{letter}"),
+        ServerKind::Postgres if letter.eq_ignore_ascii_case("k") => format!("{digits}kB"),
+        ServerKind::Postgres => format!("{digits}{}B", letter.to_ascii_uppercase()),
+        ServerKind::Sqlite => {
+            let power = match letter.to_ascii_lowercase().as_str() {
+                "k" => 0,
+                "m" => 1,
+                "g" => 2,
+                _ => 3,
+            };
+            let kibibytes =
+                digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1024_u64.pow(power)));
+            match kibibytes {
+                None => return Cow::Borrowed(value),
+                Some(kibibytes) if name.eq_ignore_ascii_case("cache_size") => format!("-{kibibytes}"),
+                Some(kibibytes) => kibibytes.saturating_mul(1024).to_string(),
+            }
+        }
+        ServerKind::Null => return Cow::Borrowed(value),
+    };
+    if written == value { Cow::Borrowed(value) } else { Cow::Owned(written) }
+}
+
+/// Digits and unit of a size, both not empty: `4G`, `512 MiB`, `64kB`.
+fn size(value: &str) -> Option<(&str, &str)> {
+    let digits = value.find(|c: char| !c.is_ascii_digit()).filter(|at| *at > 0)?;
+    let (digits, unit) = value.split_at(digits);
+    let unit = unit.trim();
+    let is_unit = matches!(
+        unit.to_ascii_lowercase().as_str(),
+        "k" | "m" | "g" | "t" | "kb" | "mb" | "gb" | "tb" | "kib" | "mib" | "gib" | "tib"
+    );
+    is_unit.then_some((digits, unit))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_model::plan::ServerKind::{Mariadb, Mysql, Postgres, Sqlite};
+
+    #[test]
+    fn sizes_are_written_as_each_server_reads_them() {
+        let rows = [
+            (Mariadb, "innodb_buffer_pool_size", "4G", "4G"),
+            (Mysql, "innodb_buffer_pool_size", "4GB", "4G"),
+            (Mysql, "innodb_buffer_pool_size", "512 MiB", "512M"),
+            (Mariadb, "innodb_buffer_pool_size", "134217728", "134217728"),
+            (Postgres, "shared_buffers", "4G", "4GB"),
+            (Postgres, "shared_buffers", "4GB", "4GB"),
+            (Postgres, "work_mem", "64k", "64kB"),
+            (Postgres, "work_mem", "64KiB", "64kB"),
+            // A unit of time, not of size.
+            (Postgres, "checkpoint_timeout", "5min", "5min"),
+            (Sqlite, "mmap_size", "256M", "268435456"),
+            (Sqlite, "page_size", "8K", "8192"),
+            (Sqlite, "cache_size", "2M", "-2048"),
+            (Sqlite, "cache_size", "-2000", "-2000"),
+            (Sqlite, "journal_mode", "WAL", "WAL"),
+            (Mysql, "character_set_server", "utf8mb4", "utf8mb4"),
+            (Mysql, "plugin_load_add", "g", "g"),
+            (Postgres, "wal_level", "", ""),
+        ];
+        for (kind, name, value, expected) in rows {
+            assert_eq!(as_server_reads(kind, name, value), expected, "{kind}: {name} = {value}");
+        }
+    }
+}

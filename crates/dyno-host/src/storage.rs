@@ -1,0 +1,184 @@
+//! Storage as a factor: folders that the user gives, prepared and cleared by the user's commands.
+//!
+//! The commands run in a shell, as dyno's user, in dyno's working folder, with `DYNO_STORAGE`, `DYNO_DATA` and `DYNO_LOG` in
+//! their environment. The guard runs them: `after` is promised to it before `before` begins, so it runs whatever happens,
+//! when the server has stopped and its folders are gone.
+
+use crate::guard::{Exit, Guard, GuardError, Last, Launch, Owner, StopSignal, StopStep};
+use dyno_model::plan::{ServerKind, Storage};
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Lines of a command's output that are shown with its failure.
+const OUTPUT_LINES: usize = 15;
+/// How long a command may take to end when it is told to.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A storage could not be prepared.
+#[derive(Debug)]
+pub enum StorageError {
+    /// The command before the start failed.
+    Before {
+        /// Name of the storage.
+        storage: String,
+        /// How it ended; `None`: not within its limit.
+        exit: Option<Exit>,
+        /// The last lines of its output.
+        output: Vec<String>,
+    },
+    /// A folder is not there, or cannot be used.
+    Folder {
+        /// Name of the storage.
+        storage: String,
+        /// The folder.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The guard process failed.
+    Guard(GuardError),
+}
+
+impl fmt::Display for StorageError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Before { storage, exit, output } => {
+                let ending = exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());
+                write!(f, "storage {storage:?}: the command `before` {ending}")?;
+                if output.is_empty() {
+                    return f.write_str("; it wrote nothing");
+                }
+                f.write_str("; the last lines of its output:")?;
+                output.iter().try_for_each(|line| write!(f, "\n  | {line}"))
+            }
+            Self::Folder { storage, path, reason } => {
+                write!(f, "storage {storage:?}: cannot use the folder {}: {reason}", path.display())
+            }
+            Self::Guard(error) => write!(f, "{error}"),
+        }
+    }
+}
+
+impl std::error::Error for StorageError {}
+
+impl From<GuardError> for StorageError {
+    fn from(error: GuardError) -> Self {
+        Self::Guard(error)
+    }
+}
+
+/// Runs the command `before` and promises `after` to the guard. `logs` is the folder that keeps their output.
+///
+/// # Errors
+/// When the command fails, or the storage's folders are not there after it.
+pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Result<(), StorageError> {
+    let log = |which: &str| match logs {
+        Some(folder) => folder.join(format!("storage-{}-{which}.log", plain(&storage.name))),
+        None => PathBuf::from("/dev/null"),
+    };
+    let limit = Duration::from(storage.time_limit);
+    if let Some(command) = &storage.after {
+        guard.run_at_end(Last {
+            launch: launch(storage, command, log("after")),
+            limit_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
+            what: format!("the command `after` of storage {:?}", storage.name),
+        })?;
+    }
+    if let Some(command) = &storage.before {
+        let output = log("before");
+        guard.launch(launch(storage, command, output.clone()))?;
+        let exit = guard.wait_exit(limit)?;
+        if exit.is_none() {
+            guard.stop(&[StopStep::new(StopSignal::Terminate, PATIENCE)])?;
+        }
+        if !exit.is_some_and(|exit| exit.is_success()) {
+            let output = tail(&output);
+            return Err(StorageError::Before { storage: storage.name.clone(), exit, output });
+        }
+    }
+    for path in [Some(&storage.data), storage.log.as_ref()].into_iter().flatten() {
+        let reason = match fs::metadata(path) {
+            Ok(metadata) if metadata.is_dir() => continue,
+            Ok(_) => "it is no folder".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        return Err(StorageError::Folder { storage: storage.name.clone(), path: path.clone(), reason });
+    }
+    Ok(())
+}
+
+fn launch(storage: &Storage, command: &str, log: PathBuf) -> Launch {
+    let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
+    let text = |path: &Path| path.display().to_string();
+    let mut environment = vec![
+        ("DYNO_STORAGE".to_owned(), storage.name.clone()),
+        ("DYNO_DATA".to_owned(), text(&storage.data)),
+        ("DYNO_LOG".to_owned(), text(storage.log.as_ref().unwrap_or(&storage.data))),
+    ];
+    environment.extend(std::env::var("HOME").ok().map(|home| ("HOME".to_owned(), home)));
+    Launch {
+        program: PathBuf::from("/bin/sh"),
+        // The guard lets nobody read what it makes; the server's user must be able to enter what these commands make.
+        arguments: vec!["-c".to_owned(), format!("umask 022\n{command}")],
+        environment,
+        folder,
+        log,
+        ..Launch::default()
+    }
+}
+
+fn tail(path: &Path) -> Vec<String> {
+    let text = fs::read(path).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text).into_owned();
+    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    lines[lines.len().saturating_sub(OUTPUT_LINES)..].iter().map(|line| (*line).to_owned()).collect()
+}
+
+/// A name as part of a file's name.
+fn plain(name: &str) -> String {
+    name.chars().map(|c| if c.is_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect()
+}
+
+/// Moves the transaction log of a data folder that was copied to where the storage wants it. `log` is an empty folder of the
+/// server's.
+pub(crate) fn move_log(kind: ServerKind, data: &Path, log: &Path, owner: Option<Owner>) -> io::Result<()> {
+    match kind {
+        ServerKind::Postgres => {
+            let (from, to) = (data.join("pg_wal"), log.join("wal"));
+            move_path(&from, &to, owner)?;
+            std::os::unix::fs::symlink(&to, &from)
+        }
+        _ => {
+            for entry in fs::read_dir(data)? {
+                let name = entry?.file_name();
+                let is_log = name
+                    .to_str()
+                    .is_some_and(|name| name.starts_with("ib_logfile") || name == "#innodb_redo");
+                if is_log {
+                    move_path(&data.join(&name), &log.join(&name), owner)?;
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Moves a file or folder, also to another file system.
+fn move_path(from: &Path, to: &Path, owner: Option<Owner>) -> io::Result<()> {
+    match fs::rename(from, to) {
+        Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {}
+        other => return other,
+    }
+    if from.is_dir() {
+        crate::data_set::copy_folder(from, to, owner)?;
+        return fs::remove_dir_all(from);
+    }
+    fs::copy(from, to)?;
+    if let Some(owner) = owner {
+        std::os::unix::fs::chown(to, Some(owner.user), Some(owner.group))?;
+    }
+    fs::remove_file(from)
+}

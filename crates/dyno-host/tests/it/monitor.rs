@@ -1,0 +1,204 @@
+//! What the monitor sees of real servers moves as it should.
+
+use crate::{PROCESSES, ask, connect, open_folder, running};
+use dyno_drivers::{Discard, Driver, block_on};
+use dyno_host::monitor::{Subject, Watch, find_server};
+use dyno_host::server::RunningServer;
+use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
+use dyno_model::monitor::{Sample, SessionGroup, names};
+use dyno_model::plan::ServerKind;
+use dyno_testkit::wait_until;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// Keeps samples.
+#[derive(Clone, Default)]
+struct Kept(Rc<RefCell<Vec<Sample>>>);
+
+impl Listener for Kept {
+    fn sample(&mut self, sample: &Sample) {
+        self.0.borrow_mut().push(sample.clone());
+    }
+}
+
+impl Kept {
+    fn samples(&self) -> Vec<Sample> {
+        self.0.borrow().clone()
+    }
+
+    fn looks(&self) -> usize {
+        self.0.borrow().iter().filter(|sample| !sample.values.is_empty()).count()
+    }
+}
+
+fn subject(server: &RunningServer) -> Subject {
+    Subject { target: server.target(), pid: server.pid(), is_local: true }
+}
+
+fn progress(done: u64, unit: ProgressUnit) -> Event {
+    Event::Progress { trial: "b01-001".into(), phase: Phase::Measure, done, total: 1000, unit }
+}
+
+/// Progress is news for the monitor, as it is in a trial; until it has looked again.
+fn await_look(watch: &mut Watch<'_>, bell: &dyno_host::monitor::Bell, kept: &Kept) {
+    let before = kept.looks();
+    bell.ring();
+    wait_until("the monitor looks", Duration::from_secs(20), || {
+        watch.event(&progress(1, ProgressUnit::Nanoseconds));
+        kept.looks() > before
+    });
+}
+
+/// The last samples before and after some work.
+fn around(server: &RunningServer, work: impl FnOnce()) -> (Sample, Sample) {
+    let kept = Kept::default();
+    let mut listener = kept.clone();
+    let mut watch = Watch::begin("b01-001", Duration::ZERO, subject(server), &mut listener);
+    let bell = watch.bell();
+    let last = || kept.samples().into_iter().rfind(|sample| !sample.values.is_empty()).unwrap();
+    await_look(&mut watch, &bell, &kept);
+    await_look(&mut watch, &bell, &kept);
+    let before = last();
+    work();
+    await_look(&mut watch, &bell, &kept);
+    await_look(&mut watch, &bell, &kept);
+    (before, last())
+}
+
+fn growth(before: &Sample, after: &Sample, name: &str) -> f64 {
+    let value =
+        |sample: &Sample| *sample.values.get(name).unwrap_or_else(|| panic!("{name}: {:?}", sample.values));
+    value(after) - value(before)
+}
+
+#[test]
+fn the_mysql_family_counts_the_load_and_not_the_monitor() {
+    for kind in [ServerKind::Mariadb, ServerKind::Mysql] {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        let target = server.target();
+        ask(&target, "CREATE TABLE t (id INTEGER PRIMARY KEY, c CHAR(200)) ENGINE=InnoDB");
+        let mut connection = connect(&target);
+        let (before, after) = around(&server, || {
+            for i in 0..50 {
+                let sql = format!("INSERT INTO t VALUES ({i}, 'x')");
+                block_on(connection.query(&sql, &mut Discard)).unwrap();
+            }
+            block_on(connection.query("SELECT count(*) FROM t", &mut Discard)).unwrap();
+        });
+        let grown = |name: &str| growth(&before, &after, &format!("server.status.{name}_total"));
+        assert_eq!(grown("Com_insert"), 50.0, "{kind}");
+        assert_eq!(grown("Com_select"), 1.0, "{kind}: the monitor's own are taken off");
+        assert_eq!(grown("Questions"), 51.0, "{kind}");
+        // Neither counts what the other does.
+        let rows = if kind == ServerKind::Mysql { "Innodb_rows_inserted" } else { "Handler_write" };
+        assert_eq!(grown(rows), 50.0, "{kind}");
+        assert!(grown("Innodb_os_log_written") > 0.0, "{kind}");
+        assert_eq!(after.values["server.status.Threads_connected"], 1.0, "{kind}: without the monitor's");
+        assert!(after.values["server.status.Innodb_history_list_length"] >= 0.0);
+        assert_eq!(after.values[names::SESSIONS], 1.0);
+        assert!(growth(&before, &after, names::MONITOR_SERVER_CPU) > 0.0, "{kind}: its thread was found");
+    }
+}
+
+#[test]
+fn postgres_counts_the_load_and_not_the_monitor() {
+    let scratch = open_folder();
+    let Some(server) = running(ServerKind::Postgres, scratch.path(), &[]) else { return };
+    let target = server.target();
+    ask(&target, "CREATE TABLE t (id INTEGER)");
+    let mut connection = connect(&target);
+    let (before, after) = around(&server, || {
+        for i in 0..50 {
+            block_on(connection.query(&format!("INSERT INTO t VALUES ({i})"), &mut Discard)).unwrap();
+        }
+        block_on(connection.query("SELECT pg_stat_force_next_flush()", &mut Discard)).unwrap();
+        block_on(connection.query("SELECT 1", &mut Discard)).unwrap();
+    });
+    assert_eq!(growth(&before, &after, "server.pg_stat_database.tup_inserted_total"), 50.0);
+    assert!(growth(&before, &after, "server.pg_stat_database.xact_commit_total") <= 53.0);
+    assert!(growth(&before, &after, "server.pg_stat_wal.wal_records_total") >= 50.0);
+    assert_eq!(after.values[names::SESSIONS], 1.0);
+    assert!(growth(&before, &after, names::MONITOR_SERVER_CPU) > 0.0);
+}
+
+#[test]
+fn a_servers_process_works_writes_and_has_memory() {
+    for kind in PROCESSES {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        let target = server.target();
+        ask(&target, "CREATE TABLE t (id INTEGER)");
+        let rows = (0..1000).map(|i| format!("({i})")).collect::<Vec<_>>().join(",");
+        let (before, after) = around(&server, || {
+            for _ in 0..40 {
+                ask(&target, &format!("INSERT INTO t VALUES {rows}"));
+                ask(
+                    &target,
+                    "SELECT count(*) FROM (SELECT id FROM t LIMIT 300) AS a, (SELECT id FROM t LIMIT 300) AS b",
+                );
+            }
+        });
+        let grown = |name: &str| growth(&before, &after, name);
+        assert!(grown(names::SERVER_CPU_USER) + grown(names::SERVER_CPU_SYSTEM) > 0.02, "{kind}");
+        assert!(grown(names::SERVER_WRITTEN) > 0.0, "{kind}: sessions that have ended are in the sum");
+        assert!(grown(names::SERVER_VOLUNTARY) > 0.0, "{kind}");
+        assert!(after.values[names::SERVER_RESIDENT] > 5e6, "{kind}");
+        assert!(after.values[names::SERVER_THREADS] >= 2.0, "{kind}");
+        assert!(grown("host.cpu.user_seconds_total") > 0.0);
+        assert_eq!(find_server(&target), server.pid(), "{kind}: the server is found without being told");
+    }
+}
+
+#[test]
+fn what_sessions_wait_for_is_seen_when_nothing_commits() {
+    for kind in PROCESSES {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), &[]) else { continue };
+        let target = server.target();
+        ask(&target, "CREATE TABLE t (id INTEGER PRIMARY KEY, c INTEGER)");
+        ask(&target, "INSERT INTO t VALUES (1, 1)");
+        let mut holder = connect(&target);
+        block_on(holder.query("BEGIN", &mut Discard)).unwrap();
+        block_on(holder.query("UPDATE t SET c = 4711 WHERE id = 1", &mut Discard)).unwrap();
+        let waiter = {
+            let target = target.clone();
+            std::thread::spawn(move || ask(&target, "UPDATE t SET c = 4712 WHERE id = 1"))
+        };
+        let kept = Kept::default();
+        let mut listener = kept.clone();
+        let mut watch = Watch::begin("b01-001", Duration::ZERO, subject(&server), &mut listener);
+        let waiting = |group: &SessionGroup| {
+            matches!(group.wait.as_str(), "InnoDB row lock" | "Lock:transactionid")
+                && group.statement == "UPDATE t SET c = ? WHERE id = ?"
+        };
+        // The same number of transactions again and again is a collapse.
+        wait_until("the wait is seen", Duration::from_secs(20), || {
+            watch.event(&progress(17, ProgressUnit::Transactions));
+            kept.samples().iter().any(|sample| sample.sessions.iter().any(waiting))
+        });
+        block_on(holder.query("COMMIT", &mut Discard)).unwrap();
+        waiter.join().unwrap();
+        let literals = kept.samples().iter().any(|s| s.sessions.iter().any(|g| g.statement.contains("471")));
+        assert!(!literals, "{kind}: literals are left out");
+    }
+}
+
+#[test]
+fn files_of_sqlite_are_told() {
+    let scratch = open_folder();
+    let server = running(ServerKind::Sqlite, scratch.path(), &[]).unwrap();
+    let target = server.target();
+    let (before, after) = around(&server, || {
+        ask(&target, "CREATE TABLE t (x TEXT)");
+        ask(&target, "INSERT INTO t VALUES (hex(randomblob(500000)))");
+    });
+    let size = |sample: &Sample| {
+        let of = |file: &str| sample.values[&format!("server.sqlite.{file}_bytes")];
+        of("database") + of("wal")
+    };
+    assert!(size(&after) > size(&before) + 500_000.0);
+    assert!(!after.values.contains_key(names::SERVER_CPU_USER), "its work is the generator's");
+    assert!(after.values.contains_key(names::GENERATOR_CPU_USER));
+}

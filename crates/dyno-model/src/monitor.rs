@@ -1,0 +1,194 @@
+//! What the monitor sees each second of a trial beside the load: the machine, the server's processes, the server's own
+//! counters, and what its sessions are doing.
+//!
+//! # Names of values
+//! `<source>.<thing>[.<instance>].<quantity>`, with the unit last and as a base unit (seconds, bytes). Sources: `host` is
+//! the machine that dyno runs on (the server's too, when it shares the machine), `server` the system under test,
+//! `generator` this process, `monitor` the cost of looking. A name that ends in `_total` only grows: what matters is how
+//! much it grew between two looks ([`growth`]). Every other value is how things stand at the moment ([`mean`]).
+//!
+//! Counters of the server keep the server's own names: `server.status.Innodb_log_waits_total`,
+//! `server.pg_stat_database.blks_read_total`.
+
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Names that the report looks for. The others are there for the reader of `monitor.csv`.
+pub mod names {
+    /// Processor time of the machine by mode; the modes are [`CPU_MODES`].
+    pub const HOST_CPU: &str = "host.cpu.";
+    /// Modes of processor time, as `/proc/stat` orders them. Time of guests is in `user` and `nice`.
+    pub const CPU_MODES: [&str; 8] = ["user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal"];
+    /// End of a name of processor time, or any other time that adds up.
+    pub const SECONDS_TOTAL: &str = "_seconds_total";
+    /// Processors that are online.
+    pub const HOST_PROCESSORS: &str = "host.cpu.processors";
+    /// Memory that programs can still get without swapping.
+    pub const HOST_MEMORY_AVAILABLE: &str = "host.memory.available_bytes";
+    /// Beginning of every name of a block device.
+    pub const HOST_DISK: &str = "host.disk.";
+    /// Bytes read, of a device or of processes.
+    pub const READ_BYTES: &str = ".read_bytes_total";
+    /// Bytes written, of a device or of processes.
+    pub const WRITTEN_BYTES: &str = ".written_bytes_total";
+    /// Read requests that a device completed.
+    pub const READS: &str = ".reads_total";
+    /// Write requests that a device completed.
+    pub const WRITES: &str = ".writes_total";
+    /// Time in which a device had at least one request.
+    pub const BUSY: &str = ".busy_seconds_total";
+    /// Time that all requests of a device waited and were served; its growth per second is the mean queue length.
+    pub const QUEUED: &str = ".queue_seconds_total";
+    /// Stall time (`/proc/pressure`): `host.pressure.<resource>.<some|full>_seconds_total`.
+    pub const HOST_PRESSURE: &str = "host.pressure.";
+    /// Processor time of the server's processes in user mode.
+    pub const SERVER_CPU_USER: &str = "server.process.cpu_user_seconds_total";
+    /// Processor time of the server's processes in the kernel.
+    pub const SERVER_CPU_SYSTEM: &str = "server.process.cpu_system_seconds_total";
+    /// Memory of the server's processes; shared memory is counted once.
+    pub const SERVER_RESIDENT: &str = "server.process.resident_bytes";
+    /// Bytes that the server's processes had read from devices.
+    pub const SERVER_READ: &str = "server.process.read_bytes_total";
+    /// Bytes that the server's processes sent towards devices.
+    pub const SERVER_WRITTEN: &str = "server.process.written_bytes_total";
+    /// Threads of all the server's processes.
+    pub const SERVER_THREADS: &str = "server.process.threads";
+    /// Context switches because a thread waited.
+    pub const SERVER_VOLUNTARY: &str = "server.process.voluntary_switches_total";
+    /// Context switches because a thread had to make room.
+    pub const SERVER_INVOLUNTARY: &str = "server.process.involuntary_switches_total";
+    /// Processor time of this process in user mode.
+    pub const GENERATOR_CPU_USER: &str = "generator.process.cpu_user_seconds_total";
+    /// Processor time of this process in the kernel.
+    pub const GENERATOR_CPU_SYSTEM: &str = "generator.process.cpu_system_seconds_total";
+    /// Processor time of the monitor's own threads; part of the generator's.
+    pub const MONITOR_CPU: &str = "monitor.cpu_seconds_total";
+    /// Processor time that the server spent on the monitor's questions, as its thread or process shows.
+    pub const MONITOR_SERVER_CPU: &str = "monitor.server_cpu_seconds_total";
+    /// Time the server took for the monitor's last question.
+    pub const SERVER_ANSWER: &str = "server.answer_seconds";
+    /// Sessions of clients that are at work.
+    pub const SESSIONS_ACTIVE: &str = "server.sessions.active";
+    /// Sessions of clients that wait: for a lock, for a device, for another session.
+    pub const SESSIONS_WAITING: &str = "server.sessions.waiting";
+    /// All sessions of clients.
+    pub const SESSIONS: &str = "server.sessions.all";
+}
+
+/// One look.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sample {
+    /// Trial it belongs to.
+    pub trial: String,
+    /// Seconds since the first client began, as in the timeline; negative while clients connect.
+    pub at_s: f64,
+    /// Values by name; empty for a look at sessions only.
+    pub values: BTreeMap<String, f64>,
+    /// What sessions were doing, most frequent first; empty when they were not looked at.
+    pub sessions: Vec<SessionGroup>,
+}
+
+/// Sessions that were doing the same.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
+pub struct SessionGroup {
+    /// How many.
+    pub sessions: u32,
+    /// State, in the server's words.
+    pub state: String,
+    /// What they wait for, in the server's words; empty when they do not wait.
+    pub wait: String,
+    /// The statement without its literals; empty when there is none.
+    pub statement: String,
+}
+
+impl SessionGroup {
+    /// True for sessions that have nothing to do: they wait for their client.
+    #[must_use]
+    pub fn is_idle(&self) -> bool {
+        matches!(self.state.as_str(), "Sleep" | "idle") || self.wait.starts_with("Client:")
+    }
+}
+
+/// True when a value only grows.
+#[must_use]
+pub fn is_total(name: &str) -> bool {
+    name.ends_with("_total")
+}
+
+/// How much a total grew between two moments (seconds since the first client began). Between two looks it is taken to
+/// have grown evenly. `None` when it was not looked at around these moments, or was set back in between.
+#[must_use]
+pub fn growth(samples: &[Sample], name: &str, from_s: f64, to_s: f64) -> Option<f64> {
+    let known: Vec<(f64, f64)> =
+        samples.iter().filter_map(|sample| Some((sample.at_s, *sample.values.get(name)?))).collect();
+    if known.windows(2).any(|pair| pair[1].1 < pair[0].1) {
+        return None;
+    }
+    Some(interpolated(&known, to_s)? - interpolated(&known, from_s)?)
+}
+
+/// The value at a moment; the nearest one when the moment is up to half a second outside of all looks.
+fn interpolated(known: &[(f64, f64)], at: f64) -> Option<f64> {
+    const OUTSIDE: f64 = 0.5;
+    let (first, last) = (known.first()?, known.last()?);
+    if at < first.0 - OUTSIDE || at > last.0 + OUTSIDE || known.len() < 2 {
+        return None;
+    }
+    let after = known.partition_point(|(time, _)| *time <= at);
+    match (after.checked_sub(1).map(|i| known[i]), known.get(after)) {
+        (Some((t0, v0)), Some((t1, v1))) if *t1 > t0 => Some(v0 + (v1 - v0) * (at - t0) / (t1 - t0)),
+        (Some((_, value)), _) => Some(value),
+        (None, _) => Some(first.1),
+    }
+}
+
+/// Mean of a value that does not add up, over the looks between two moments; of the looks around them when there is none
+/// in between.
+#[must_use]
+pub fn mean(samples: &[Sample], name: &str, from_s: f64, to_s: f64) -> Option<f64> {
+    let between = |reach: f64| {
+        let inside = samples.iter().filter(move |s| s.at_s >= from_s - reach && s.at_s <= to_s + reach);
+        inside.filter_map(|sample| sample.values.get(name).copied()).collect::<Vec<f64>>()
+    };
+    let values = Some(between(0.0)).filter(|values| !values.is_empty()).unwrap_or_else(|| between(1.0));
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn samples(values: &[(f64, f64)]) -> Vec<Sample> {
+        let sample = |(at_s, value): &(f64, f64)| Sample {
+            at_s: *at_s,
+            values: BTreeMap::from([("x_total".to_owned(), *value)]),
+            ..Sample::default()
+        };
+        values.iter().map(sample).collect()
+    }
+
+    #[test]
+    fn growth_between_two_looks_is_even() {
+        let samples = samples(&[(-1.0, 100.0), (0.0, 100.0), (1.0, 140.0), (2.0, 140.0)]);
+        for (from, to, grown) in [(0.0, 1.0, 40.0), (0.5, 1.0, 20.0), (0.25, 0.75, 20.0), (1.0, 2.3, 0.0)] {
+            assert_eq!(growth(&samples, "x_total", from, to), Some(grown), "{from} to {to}");
+        }
+    }
+
+    #[test]
+    fn what_was_not_looked_at_has_not_grown_by_nothing() {
+        let seen = samples(&[(0.0, 1.0), (1.0, 2.0)]);
+        assert_eq!(growth(&seen, "y_total", 0.0, 1.0), None);
+        assert_eq!(growth(&seen, "x_total", 0.0, 3.0), None);
+        assert_eq!(growth(&samples(&[(0.0, 1.0)]), "x_total", 0.0, 0.2), None);
+        assert_eq!(growth(&samples(&[(0.0, 5.0), (1.0, 2.0)]), "x_total", 0.0, 1.0), None, "was set back");
+    }
+
+    #[test]
+    fn means_are_over_the_looks_in_the_window_or_those_beside_it() {
+        let seen = samples(&[(-1.0, 100.0), (0.5, 1.0), (1.5, 3.0), (9.0, 100.0)]);
+        assert_eq!(mean(&seen, "x_total", 0.0, 2.0), Some(2.0));
+        assert_eq!(mean(&seen, "x_total", 0.6, 0.7), Some(2.0), "both lie within a second");
+        assert_eq!(mean(&seen, "x_total", 5.0, 6.0), None);
+    }
+}

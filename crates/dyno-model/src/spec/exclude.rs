@@ -1,0 +1,157 @@
+//! `design.exclude`: combinations of levels that are not measured, because they make no sense or take too long.
+
+use super::diagnostic::{Diagnostic, Problems, Span};
+use super::factors::Factor;
+use super::reader::{Fields, list, suggestion, wrong_type};
+use super::tree::{Node, Value};
+use crate::plan::{SystemPlan, Treatment};
+
+/// One table of the list: treatments that have one of the named levels in every one of its keys.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Exclusion {
+    conditions: Vec<Condition>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Condition {
+    /// Indexes into the systems.
+    System(Vec<usize>),
+    Clients(Vec<u32>),
+    Level {
+        factor: usize,
+        names: Vec<String>,
+    },
+}
+
+impl Exclusion {
+    /// True when the treatment is to be left out.
+    #[must_use]
+    pub fn excludes(&self, treatment: &Treatment) -> bool {
+        self.conditions.iter().all(|condition| match condition {
+            Condition::System(systems) => systems.contains(&treatment.system),
+            Condition::Clients(clients) => clients.contains(&treatment.clients),
+            Condition::Level { factor, names } => names.contains(&treatment.levels[*factor]),
+        })
+    }
+}
+
+/// What exclusions can speak of.
+pub(super) struct Known<'a> {
+    pub systems: &'a [SystemPlan],
+    pub factors: &'a [Factor],
+}
+
+/// Reads the list in `[design]`.
+pub(super) fn read(design: &Fields<'_>, known: &Known<'_>) -> Vec<Exclusion> {
+    let Some(node) = design.node("exclude") else { return Vec::new() };
+    let problems = design.problems;
+    let Value::List(items) = &node.value else {
+        let path = design.path("exclude");
+        wrong_type(node.span, &path, "a list of tables", &node.value, problems);
+        return Vec::new();
+    };
+    items.iter().filter_map(|item| one(item, known, problems)).collect()
+}
+
+fn one(item: &Node, known: &Known<'_>, problems: &Problems) -> Option<Exclusion> {
+    let Value::Table(table) = &item.value else {
+        wrong_type(item.span, "each item of design.exclude", "a table", &item.value, problems);
+        return None;
+    };
+    if table.entries.is_empty() {
+        let message = "an empty table would exclude everything";
+        let help = "name the levels to leave out: `{ \"workload.rows\" = 100, clients = 1000 }`";
+        problems.report(Diagnostic::new(item.span, message).help(help));
+        return None;
+    }
+    let mut conditions = Vec::new();
+    let mut paths = Vec::new();
+    flatten(table, "", &mut paths);
+    for (path, key_span, node) in paths {
+        conditions.push(condition(&path, key_span, node, known, problems)?);
+    }
+    Some(Exclusion { conditions })
+}
+
+/// Keys may be quoted (`"workload.rows"`) or not, which nests tables.
+fn flatten<'t>(table: &'t super::tree::Table, prefix: &str, paths: &mut Vec<(String, Span, &'t Node)>) {
+    for entry in &table.entries {
+        let path = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
+        match &entry.node.value {
+            Value::Table(inner) => flatten(inner, &path, paths),
+            _ => paths.push((path, entry.key_span, &entry.node)),
+        }
+    }
+}
+
+fn condition(
+    path: &str,
+    key_span: Span,
+    node: &Node,
+    known: &Known<'_>,
+    problems: &Problems,
+) -> Option<Condition> {
+    let items = match &node.value {
+        Value::List(items) => items.as_slice(),
+        _ => std::slice::from_ref(node),
+    };
+    let text = |item: &Node| {
+        let text = item.value.scalar_text();
+        if text.is_none() {
+            wrong_type(item.span, path, "a level or a list of levels", &item.value, problems);
+        }
+        text
+    };
+    let unknown = |item: &Node, word: &str, words: &[&str], what: &str| {
+        let message = format!("`{path}` has no {what} `{word}`");
+        let help = suggestion(word, words, &format!("{what}s"));
+        problems.report(Diagnostic::new(item.span, message).label("excludes nothing").help(help));
+    };
+    match path {
+        "system" => {
+            let names: Vec<&str> = known.systems.iter().map(|system| system.name.as_str()).collect();
+            let index = |item: &Node| {
+                let word = text(item)?;
+                let index = names.iter().position(|name| *name == word);
+                if index.is_none() {
+                    unknown(item, &word, &names, "system");
+                }
+                index
+            };
+            Some(Condition::System(items.iter().map(index).collect::<Option<_>>()?))
+        }
+        // A number that this profile does not measure is no mistake: other profiles may.
+        "clients" | "load.clients" => {
+            let count = |item: &Node| match &item.value {
+                Value::Integer(value) => u32::try_from(*value).ok(),
+                other => {
+                    wrong_type(item.span, path, "an integer or a list of integers", other, problems);
+                    None
+                }
+            };
+            Some(Condition::Clients(items.iter().map(count).collect::<Option<_>>()?))
+        }
+        _ => {
+            let Some(factor) = known.factors.iter().position(|factor| factor.name == path) else {
+                let names = known.factors.iter().map(|factor| factor.name.as_str());
+                let names: Vec<&str> = ["system", "clients"].into_iter().chain(names).collect();
+                let message = format!("`{path}` is not varied, so nothing can be excluded by it");
+                let help = format!("what is varied: {}", list(&names));
+                problems.report(Diagnostic::new(key_span, message).help(help));
+                return None;
+            };
+            let levels: Vec<&str> =
+                known.factors[factor].levels.iter().map(|level| level.name.as_str()).collect();
+            let name = |item: &Node| {
+                let word = text(item)?;
+                let is_level = levels.contains(&word.as_str());
+                if !is_level {
+                    unknown(item, &word, &levels, "level");
+                }
+                is_level.then_some(word)
+            };
+            let names = items.iter().map(name).collect::<Option<_>>()?;
+            Some(Condition::Level { factor, names })
+        }
+    }
+}

@@ -1,0 +1,60 @@
+//! `[[storage]]`: places for servers' data.
+
+use super::diagnostic::{Diagnostic, Problems, Span};
+use super::factors::{Factor, Place};
+use super::keys::STORAGE;
+use super::reader::{Fields, suggestion};
+use crate::plan::{ServerKind, Storage, SystemPlan, SystemSource};
+use crate::units::Nanos;
+use std::path::PathBuf;
+
+const TIME_LIMIT_DEFAULT: Nanos = Nanos(600_000_000_000);
+
+/// Reads all tables.
+pub(super) fn read(top: &Fields<'_>) -> Vec<Storage> {
+    let mut storages: Vec<Storage> = Vec::new();
+    for (table, span) in top.tables("storage") {
+        let fields = Fields::new(&STORAGE, table, span, top.problems);
+        let name = fields.required_text("name", "add for example `name = \"raid1\"`");
+        let data = fields.required_text("data", "name a folder, for example `data = \"/mnt/raid1\"`");
+        let log = fields.text("log").map(PathBuf::from);
+        let before = fields.text("before").map(str::to_owned);
+        let after = fields.text("after").map(str::to_owned);
+        let time_limit = fields.duration("time_limit", Nanos(1)).unwrap_or(TIME_LIMIT_DEFAULT);
+        let (Some(name), Some(data)) = (name, data) else { continue };
+        if storages.iter().any(|other| other.name == name) {
+            let span = fields.node("name").map_or(span, |node| node.span);
+            let message = format!("two storages are called `{name}`");
+            top.problems.report(Diagnostic::new(span, message).help("levels name them: give each its own"));
+        }
+        storages.push(Storage { name: name.to_owned(), data: data.into(), log, before, after, time_limit });
+    }
+    storages
+}
+
+/// Levels must name storages, and dyno must start the systems.
+pub(super) fn check(factors: &[Factor], storages: &[Storage], systems: &[SystemPlan], problems: &Problems) {
+    let names: Vec<&str> = storages.iter().map(|storage| storage.name.as_str()).collect();
+    let mut first: Option<Span> = None;
+    for change in factors.iter().flat_map(Factor::changes).filter(|change| change.place == Place::Storage) {
+        first = first.or(Some(change.key_span));
+        let name = change.node.value.scalar_text().unwrap_or_default();
+        if !names.contains(&name.as_str()) {
+            let message = format!("no storage is called `{name}`");
+            let help = match names[..] {
+                [] => "add for example:\n[[storage]]\nname = \"raid1\"\ndata = \"/mnt/raid1\"".to_owned(),
+                _ => suggestion(&name, &names, "storages"),
+            };
+            problems.report(Diagnostic::new(change.node.span, message).label("not a storage").help(help));
+        }
+    }
+    let Some(span) = first else { return };
+    let is_server = |system: &&SystemPlan| {
+        matches!(&system.source, SystemSource::Managed(server)
+            if !matches!(server.kind, ServerKind::Sqlite | ServerKind::Null))
+    };
+    if let Some(system) = systems.iter().find(|system| !is_server(system)) {
+        let message = format!("storage cannot be varied of `{}`: dyno starts no server for it", system.name);
+        problems.report(Diagnostic::new(span, message).help("measure it in an experiment of its own"));
+    }
+}

@@ -1,0 +1,132 @@
+//! Which trials are measured: all of a plan, those that an interrupted run still lacks, or some by name.
+
+use crate::cli::RunArguments;
+use crate::failure::Failure;
+use crate::spec_file::{self, Experiment};
+use dyno_model::catalog::WorkloadDescription;
+use dyno_model::exit_code;
+use dyno_model::plan::{FORMAT, Plan};
+use dyno_model::spec;
+use dyno_results::store::RunReader;
+use serde_json::Value;
+use std::path::Path;
+
+/// The experiment that the arguments ask for.
+///
+/// # Errors
+/// When the spec has errors, the results to go on with cannot be read or are of another plan, or there is no such trial.
+pub(crate) fn experiment(
+    arguments: &RunArguments,
+    catalog: &[WorkloadDescription],
+) -> Result<Experiment, Failure> {
+    match &arguments.resume {
+        Some(folder) => rest(arguments, folder, catalog),
+        None => {
+            let mut experiment = spec_file::load(&arguments.spec, catalog)?;
+            choose(&mut experiment.plan, &arguments.trial)?;
+            Ok(experiment)
+        }
+    }
+}
+
+/// The experiment of a results folder.
+fn rest(
+    arguments: &RunArguments,
+    folder: &Path,
+    catalog: &[WorkloadDescription],
+) -> Result<Experiment, Failure> {
+    let reader =
+        RunReader::open(folder).map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?;
+    let plan = reader.plan().clone();
+    let shown = folder.display();
+    if plan.format != FORMAT {
+        let text = format!("{shown} was begun by another version of dyno, in format {}", plan.format);
+        return Err(
+            Failure::new(exit_code::RESULTS_FAILED, text).help("finish it with that version, or begin anew")
+        );
+    }
+    if arguments.spec.is_given() {
+        let now = spec_file::load(&arguments.spec, catalog)?.plan;
+        if let Some(difference) = difference(&plan, &now) {
+            let text = format!("{shown} is of another plan: {difference}");
+            let help = "give the same spec, --profile and --set as then, or leave the spec out to go on with the plan of the folder";
+            return Err(Failure::new(exit_code::SPEC_INVALID, text).help(help));
+        }
+    }
+    Ok(Experiment { text: reader.spec().to_owned(), plan })
+}
+
+/// Leaves only the named trials in the plan.
+fn choose(plan: &mut Plan, names: &[String]) -> Result<(), Failure> {
+    for name in names {
+        if plan.trials.iter().all(|trial| trial.id != *name) {
+            let near = plan.trials.iter().find(|trial| spec::is_near(name, &trial.id));
+            let help = match (near, plan.trials.first(), plan.trials.last()) {
+                (Some(near), ..) => format!("did you mean {}?", near.id),
+                (None, Some(first), Some(last)) => {
+                    format!("its trials go from {} to {}; `dyno plan` lists them", first.id, last.id)
+                }
+                _ => "the plan has no trials".to_owned(),
+            };
+            return Err(Failure::new(exit_code::USAGE, format!("the plan has no trial {name}")).help(help));
+        }
+    }
+    if !names.is_empty() {
+        plan.trials.retain(|trial| names.contains(&trial.id));
+    }
+    Ok(())
+}
+
+/// Names the first thing in which two plans differ; the name of the spec's file is none.
+fn difference(then: &Plan, now: &Plan) -> Option<String> {
+    let value = |plan: &Plan| serde_json::to_value(Plan { name: String::new(), ..plan.clone() }).ok();
+    let (path, then, now) = first_difference("", &value(then)?, &value(now)?)?;
+    Some(format!("{path} was {then} and is {now}"))
+}
+
+/// The path and both sides of the first difference.
+fn first_difference(path: &str, then: &Value, now: &Value) -> Option<(String, String, String)> {
+    let inner = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match (then, now) {
+        (Value::Object(one), Value::Object(other)) => {
+            let keys = one.keys().chain(other.keys().filter(|key| !one.contains_key(*key)));
+            let mut differences = keys.filter_map(|key| {
+                let side =
+                    |object: &serde_json::Map<String, Value>| object.get(key).cloned().unwrap_or_default();
+                first_difference(&inner(key), &side(one), &side(other))
+            });
+            differences.next()
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() => {
+            let pairs = one.iter().zip(other).enumerate();
+            let mut differences =
+                pairs.filter_map(|(i, (one, other))| first_difference(&format!("{path}[{i}]"), one, other));
+            differences.next()
+        }
+        (Value::Array(one), Value::Array(other)) => {
+            Some((path.to_owned(), format!("a list of {}", one.len()), format!("one of {}", other.len())))
+        }
+        _ if then == now => None,
+        _ => Some((path.to_owned(), then.to_string(), now.to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_first_difference_is_named_with_its_path_and_both_sides() {
+        let then = json!({ "blocks": 5, "systems": [{ "name": "A", "settings": { "x": "1" } }] });
+        let differ = |now: Value| {
+            first_difference("", &then, &now).map(|(path, then, now)| format!("{path} {then} {now}"))
+        };
+        assert_eq!(differ(then.clone()), None);
+        assert_eq!(differ(json!({ "blocks": 6, "systems": then["systems"] })).as_deref(), Some("blocks 5 6"));
+        let other = json!({ "blocks": 5, "systems": [{ "name": "A", "settings": { "x": "2" } }] });
+        assert_eq!(differ(other).as_deref(), Some("systems[0].settings.x \"1\" \"2\""));
+        let more = json!({ "blocks": 5, "systems": [{}, {}] });
+        assert_eq!(differ(more).as_deref(), Some("systems a list of 1 one of 2"));
+    }
+}

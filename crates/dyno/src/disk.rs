@@ -1,0 +1,67 @@
+//! Disks that servers write to, watched while a run goes on: a trial is ended before a disk is full, because a full one also
+//! takes results, logs and other programs with it.
+
+use dyno_host::probe::disk_space;
+use dyno_model::plan::{Plan, ServerKind, SystemSource};
+use std::cell::Cell;
+use std::path::PathBuf;
+use std::rc::Rc;
+use std::time::{Duration, Instant};
+
+/// Least room that must stay: 256 MiB, or a twentieth of a small disk.
+const ROOM: u64 = 256 << 20;
+/// Disks are looked at no more often. At 1 GB/s a disk loses 200 MB between two looks.
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// The folders that are watched.
+#[derive(Debug, Clone)]
+pub(crate) struct DiskWatch {
+    folders: Rc<[PathBuf]>,
+    looked_at: Cell<Option<Instant>>,
+}
+
+impl DiskWatch {
+    /// Watches the scratch folders of all servers that the plan starts, and all storages.
+    pub(crate) fn of_plan(plan: &Plan) -> Self {
+        let mut folders: Vec<PathBuf> = Vec::new();
+        for system in &plan.systems {
+            if let SystemSource::Managed(server) = &system.source
+                && server.kind != ServerKind::Null
+            {
+                folders.push(server.scratch.clone().unwrap_or_else(std::env::temp_dir));
+            }
+        }
+        for storage in &plan.storages {
+            folders.push(storage.data.clone());
+            folders.extend(storage.log.clone());
+        }
+        folders.sort();
+        folders.dedup();
+        Self { folders: folders.into(), looked_at: Cell::new(None) }
+    }
+
+    /// Says which disk is about to be full, if one is. May be asked at any time: it looks a few times a second only.
+    pub(crate) fn full(&self) -> Option<String> {
+        if self.looked_at.get().is_some_and(|at| at.elapsed() < PAUSE) {
+            return None;
+        }
+        self.full_now()
+    }
+
+    /// The same, always looking.
+    pub(crate) fn full_now(&self) -> Option<String> {
+        self.looked_at.set(Some(Instant::now()));
+        self.folders.iter().find_map(|folder| {
+            let space = disk_space(folder).ok()?;
+            let room = ROOM.min(space.total / 20);
+            (space.free < room).then(|| {
+                format!(
+                    "the disk of {} is almost full: {} MB of {} MB are free",
+                    folder.display(),
+                    space.free >> 20,
+                    space.total >> 20
+                )
+            })
+        })
+    }
+}

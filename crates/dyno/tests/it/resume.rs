@@ -1,0 +1,172 @@
+//! Runs that were killed go on where they were; single trials are repeated by name.
+
+use crate::program::Bench;
+use dyno_model::event::Event;
+use dyno_model::plan::ServerKind;
+use dyno_testkit::{require_server, wait_until};
+use std::collections::BTreeMap;
+use std::io::Write;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+const SQLITE: &str = r#"
+title = "To be killed"
+system = [{ name = "SQLite", server = { kind = "sqlite" } }]
+workload = { kind = "rush", variant = "in-place" }
+load = { clients = [1, 2], duration = "400ms", warmup = "0s" }
+design = { blocks = 3 }
+"#;
+
+const MARIADB: &str = r#"
+title = "To be killed"
+system = [{ name = "MariaDB", server = { kind = "mariadb" } }]
+workload = { kind = "rush", variant = "in-place" }
+load = { clients = [1, 2], duration = "1s", warmup = "0s" }
+factors = { "server.settings.max_connections" = [80, 90] }
+design = { blocks = 2 }
+"#;
+
+fn finished(folder: &Path) -> BTreeMap<String, usize> {
+    let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
+    let mut finished = BTreeMap::new();
+    for line in text.lines() {
+        if let Ok(Event::TrialFinished(record)) = serde_json::from_str(line) {
+            *finished.entry(record.trial.id).or_insert(0) += 1;
+        }
+    }
+    finished
+}
+
+/// Starts a run and kills it with signal 9 while it measures the trial after the first `trials`.
+fn kill_after(bench: &Bench, spec: &str, trials: usize) {
+    let mut child = bench
+        .command(&["run", spec, "--out", "r"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("dyno can be started");
+    let folder = bench.path().join("r");
+    wait_until("some trials are finished and the next one is measured", Duration::from_secs(120), || {
+        let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
+        let last = text.trim_end().lines().last().unwrap_or_default();
+        finished(&folder).len() == trials && last.contains(r#""phase":"measure""#)
+    });
+    child.kill().expect("it runs");
+    child.wait().expect("it was killed");
+}
+
+fn every_trial_once(folder: &Path, trials: usize) {
+    let finished = finished(folder);
+    assert_eq!(finished.len(), trials, "none is lost: {finished:?}");
+    assert!(finished.values().all(|count| *count == 1), "none is measured twice: {finished:?}");
+}
+
+#[test]
+fn kill_9_and_resume_measure_every_trial_once_and_leave_no_server() {
+    let (text, trials) =
+        if require_server(ServerKind::Mariadb).is_some() { (MARIADB, 8) } else { (SQLITE, 6) };
+    let bench = Bench::new();
+    bench.file("killed.toml", text);
+    kill_after(&bench, "killed.toml", 3);
+    let before = finished(&bench.path().join("r"));
+    wait_until("the guard has removed the server", Duration::from_secs(60), || {
+        bench.names() == ["killed.toml", "r"]
+    });
+    let ended = bench.dyno(&["run", "--resume", "r"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    assert!(ended.stderr.contains(&format!("3 of {trials} trials are measured")), "{ended}");
+    every_trial_once(&bench.path().join("r"), trials);
+    assert!(before.keys().all(|id| !ended.stderr.contains(&format!("{id}  "))), "{ended}");
+    assert_eq!(bench.names(), ["killed.toml", "r"]);
+    let aside = std::fs::read_dir(bench.path().join("r/set-aside"));
+    assert!(
+        aside.map_or(0, Iterator::count) <= 1,
+        "only the trial that was cut off, if it had written anything"
+    );
+    // The report is of the whole run.
+    let report = bench.dyno(&["report", "r", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+    assert_eq!(json["completeness"]["measured"], trials);
+    let again = bench.dyno(&["run", "killed.toml", "--resume", "r"]);
+    assert_eq!(again.code, 0, "nothing is left to do: {again}");
+    every_trial_once(&bench.path().join("r"), trials);
+}
+
+#[test]
+fn another_plan_a_running_run_and_a_torn_line_are_seen() {
+    let bench = Bench::new();
+    bench.file("killed.toml", SQLITE);
+    let mut child = bench
+        .command(&["run", "killed.toml", "--out", "r"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("dyno can be started");
+    let folder = bench.path().join("r");
+    wait_until("a trial is finished", Duration::from_secs(60), || !finished(&folder).is_empty());
+    let refused = bench.dyno(&["run", "--resume", "r"]);
+    assert_eq!(refused.code, 7, "{refused}");
+    assert!(refused.stderr.contains("is being written by another dyno"), "{refused}");
+    child.kill().expect("it runs");
+    child.wait().expect("it was killed");
+
+    let other = bench.dyno(&["run", "killed.toml", "--resume", "r", "--set", "load.duration=500ms"]);
+    assert_eq!(other.code, 3, "{other}");
+    assert!(
+        other.stderr.contains("treatments[0].load.stop.duration was 400000000 and is 500000000"),
+        "{other}"
+    );
+
+    let mut events = std::fs::File::options().append(true).open(folder.join("events.jsonl")).unwrap();
+    events.write_all(br#"{"at":"2026-11-21T10:00:00.000Z","event":"trial-fin"#).unwrap();
+    drop(events);
+    let ended = bench.dyno(&["run", "killed.toml", "--resume", "r"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    every_trial_once(&folder, 6);
+    let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap();
+    assert!(text.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()));
+}
+
+#[test]
+fn a_trial_that_was_interrupted_is_measured_again() {
+    let bench = Bench::new();
+    bench.file("killed.toml", SQLITE.replace("400ms", "2s"));
+    let child = bench
+        .command(&["run", "killed.toml", "--out", "r", "--blocks", "1"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("dyno can be started");
+    let folder = bench.path().join("r");
+    wait_until("the first trial is measured", Duration::from_secs(60), || {
+        let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
+        text.contains(r#""phase":"measure""#)
+    });
+    let pid = child.id().to_string();
+    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    let status = child.wait_with_output().expect("it ends").status;
+    assert_eq!(status.code(), Some(130));
+    let ended = bench.dyno(&["run", "--resume", "r"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    let report = bench.dyno(&["report", "r", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+    assert_eq!(
+        (&json["completeness"]["measured"], &json["completeness"]["valid"]),
+        (&2.into(), &2.into()),
+        "{report}"
+    );
+}
+
+#[test]
+fn one_trial_is_repeated_by_its_name() {
+    let bench = Bench::new();
+    bench.file("short.toml", SQLITE);
+    let ended = bench.dyno(&["run", "short.toml", "--trial", "b02-002", "--out", "one"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    let finished = finished(&bench.path().join("one"));
+    assert_eq!(finished.keys().map(String::as_str).collect::<Vec<_>>(), ["b02-002"]);
+    let wrong = bench.dyno(&["run", "short.toml", "--trial", "b20-002"]);
+    assert_eq!(wrong.code, 2, "{wrong}");
+    assert!(wrong.stderr.contains("the plan has no trial b20-002"), "{wrong}");
+}

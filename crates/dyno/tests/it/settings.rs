@@ -1,0 +1,184 @@
+//! Settings experiments on real servers: levels that need another start, their order, and what the servers say they run with.
+
+use crate::program::Bench;
+use dyno_model::event::Event;
+use dyno_model::plan::{Plan, ServerKind};
+use dyno_testkit::require_server;
+use std::path::Path;
+
+/// Two settings with two levels each, and a workload option that needs no restart.
+const THREADS: &str = r#"
+title = "Threads and memory"
+
+[[system]]
+name = "MariaDB"
+server = { kind = "mariadb" }
+
+[workload]
+kind = "rush"
+rows = 10
+
+[load]
+clients = [1, 2]
+transactions = 20
+
+[factors]
+threads = [
+  { name = "as they come" },
+  { name = "pool", "server.settings.thread_handling" = "pool-of-threads", "server.settings.thread_pool_size" = 3 },
+]
+"server.settings.innodb_buffer_pool_size" = ["32M", "64 MiB"]
+"workload.variant" = ["in-place", "for-update"]
+
+[design]
+blocks = 2
+exclude = [{ threads = "pool", server.settings.innodb_buffer_pool_size = "32M" }]
+"#;
+
+fn plan(folder: &Path) -> Plan {
+    let bytes = std::fs::read(folder.join("plan.json")).expect("the plan is written first");
+    serde_json::from_slice(&bytes).expect("a plan")
+}
+
+fn events(folder: &Path) -> Vec<Event> {
+    let text = std::fs::read_to_string(folder.join("events.jsonl")).expect("the event log can be read");
+    text.lines().map(|line| serde_json::from_str(line).expect("an event")).collect()
+}
+
+#[test]
+fn every_whole_plot_is_one_start_with_its_settings_read_back() {
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.file("threads.toml", THREADS);
+    let ended = bench.dyno(&["run", "threads.toml", "--out", "r"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    let folder = bench.path().join("r");
+    let plan = plan(&folder);
+    assert_eq!((plan.treatments.len(), plan.starts()), (3 * 2 * 2, 3 * 2));
+    let mut settings = None;
+    let (mut starts, mut trials) = (0, 0);
+    for event in events(&folder) {
+        match event {
+            Event::SystemReady { settings: found, .. } => {
+                starts += 1;
+                settings = Some(found);
+            }
+            Event::TrialFinished(record) => {
+                trials += 1;
+                let levels = &plan.treatment(&record.trial).levels;
+                let found = settings.as_ref().expect("the server started before");
+                let (handling, bytes) = (
+                    if levels[0] == "pool" { "pool-of-threads" } else { "one-thread-per-connection" },
+                    if levels[1] == "32M" { "33554432" } else { "67108864" },
+                );
+                assert_eq!(found["thread_handling"], handling, "{}", record.trial.id);
+                assert_eq!(found["innodb_buffer_pool_size"], bytes, "{}", record.trial.id);
+            }
+            _ => {}
+        }
+    }
+    assert_eq!((starts, trials), (6, 24));
+    let report = std::fs::read_to_string(folder.join("report.html")).unwrap();
+    assert!(
+        report.contains("one-thread-per-connection | pool-of-threads")
+            || report.contains("pool-of-threads | one-thread-per-connection")
+    );
+    assert_eq!(bench.names(), ["r", "threads.toml"], "no scratch folder is left");
+}
+
+#[test]
+fn a_level_that_the_server_refuses_is_told_before_anything_starts() {
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.file("threads.toml", THREADS.replace("pool-of-threads", "pool-of-thredas"));
+    let ended = bench.dyno(&["run", "threads.toml", "--out", "r"]);
+    assert_eq!(ended.code, 4, "{ended}");
+    assert!(ended.stderr.contains("thread_handling") && ended.stderr.contains("pool-of-thredas"), "{ended}");
+    assert_eq!(bench.names(), ["threads.toml"]);
+}
+
+#[test]
+fn a_level_that_does_not_take_names_what_was_asked_and_what_is_there_and_the_others_go_on() {
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    // The server raises this to its minimum and says so to nobody but its log.
+    let text = THREADS.replace(
+        "\"server.settings.thread_pool_size\" = 3",
+        "\"server.settings.table_definition_cache\" = 10",
+    );
+    bench.file("threads.toml", text);
+    let ended = bench.dyno(&["run", "threads.toml", "--out", "r", "--blocks", "1"]);
+    assert_eq!(ended.code, 6, "{ended}");
+    let reasons: Vec<String> = events(&bench.path().join("r"))
+        .into_iter()
+        .filter_map(|event| match event {
+            Event::TrialFailed { reason, .. } => Some(reason),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(reasons.len(), 4, "the trials of one whole plot: {ended}");
+    assert!(
+        reasons[0].contains("table_definition_cache")
+            && reasons[0].contains("asked for \"10\", the server has \"400\""),
+        "{}",
+        reasons[0]
+    );
+    assert_eq!(bench.names(), ["r", "threads.toml"], "no scratch folder is left");
+}
+
+#[test]
+fn a_data_set_is_loaded_once_and_restored_for_every_other_start() {
+    for (kind, setting, levels) in [
+        ("mariadb", "innodb_buffer_pool_size", "\"32M\", \"64M\""),
+        ("postgres", "shared_buffers", "\"32M\", \"64M\""),
+    ] {
+        let known = ServerKind::ALL.into_iter().find(|known| known.name() == kind).expect("a kind");
+        if require_server(known).is_none() {
+            continue;
+        }
+        let bench = Bench::new();
+        let spec = format!(
+            "title = \"Restored\"\nsystem = [{{ name = \"S\", server = {{ kind = \"{kind}\" }} }}]\n\
+             [workload]\nkind = \"oltp_insert\"\ntables = 1\ntable_size = 2000\nauto_inc = false\n\
+             [load]\nclients = 2\ntransactions = 20\n\
+             [factors]\nserver.settings.{setting} = [{levels}]\n[design]\nblocks = 2\ndata = \"restore\"\n"
+        );
+        bench.file("restored.toml", spec);
+        let ended = bench.dyno(&["run", "restored.toml", "--out", "r"]);
+        assert_eq!(ended.code, 0, "{kind}: {ended}");
+        let (mut loads, mut starts, mut trials) = (0, 0, 0);
+        for event in events(&bench.path().join("r")) {
+            match event {
+                Event::PhaseStarted { phase: dyno_model::event::Phase::Load, .. } => loads += 1,
+                Event::SystemReady { .. } => starts += 1,
+                Event::TrialFinished(record) => {
+                    trials += 1;
+                    // The audit counts rows: those of an earlier trial would be too many.
+                    assert!(record.is_valid() || record.ledger.committed == 20, "{kind}: {record:?}");
+                    assert_eq!(
+                        record.audit.verdict(),
+                        dyno_model::audit::AuditVerdict::Intact,
+                        "{kind}: {record:?}"
+                    );
+                    assert!(
+                        record.loading.0 > 0,
+                        "inserts change the data, so every trial gets a copy of its own"
+                    );
+                }
+                _ => {}
+            }
+        }
+        assert_eq!((loads, starts, trials), (1, 4, 4), "{kind}: {ended}");
+        assert_eq!(
+            bench.names(),
+            ["r", "restored.toml"],
+            "{kind}: no scratch folder and no saved data is left"
+        );
+    }
+}

@@ -1,0 +1,159 @@
+//! Storage as a factor: data and log where the levels say, commands before and after, and nothing left behind.
+
+use crate::program::Bench;
+use dyno_model::event::Event;
+use dyno_model::plan::ServerKind;
+use dyno_testkit::{require_server, wait_until};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::Duration;
+
+/// Two storages in the bench's folder; `one` is made by its command and also takes the log, `two` is there already. The
+/// commands write down what they were told.
+fn spec(kind: &str, load: &str) -> String {
+    format!(
+        r#"
+title = "Storage"
+system = [{{ name = "S", server = {{ kind = "{kind}" }} }}]
+workload = {{ kind = "oltp_read_only", tables = 1, table_size = 1000 }}
+{load}
+[factors]
+storage = ["one", "two"]
+
+[[storage]]
+name = "one"
+data = "one"
+log = "one-log"
+before = """
+echo preparing
+mkdir "$DYNO_DATA" "$DYNO_LOG" && echo "$DYNO_STORAGE $DYNO_DATA $DYNO_LOG" >> before.txt"""
+after = 'ls "$DYNO_DATA" "$DYNO_LOG" > after.txt; rmdir "$DYNO_DATA" "$DYNO_LOG"'
+
+[[storage]]
+name = "two"
+data = "two"
+
+[design]
+blocks = 1
+data = "restore"
+"#
+    )
+}
+
+const SHORT: &str = "load = { clients = 1, duration = \"500ms\", warmup = \"0s\" }";
+
+fn bench(text: &str) -> Bench {
+    use std::os::unix::fs::PermissionsExt;
+    let bench = Bench::new();
+    std::fs::set_permissions(bench.path(), std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+    std::fs::create_dir(bench.path().join("two")).expect("it is new");
+    bench.file("storage.toml", text);
+    bench
+}
+
+fn events(folder: &Path) -> Vec<Event> {
+    let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+#[test]
+fn data_and_log_go_where_the_level_says_and_commands_run_before_and_after() {
+    for kind in [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres] {
+        if require_server(kind).is_none() {
+            continue;
+        }
+        let bench = bench(&spec(kind.name(), SHORT));
+        let ended = bench.dyno(&["run", "storage.toml", "--out", "r"]);
+        assert_eq!(ended.code, 0, "{kind}: {ended}");
+        let finished = events(&bench.path().join("r"))
+            .into_iter()
+            .filter(|event| matches!(event, Event::TrialFinished(record) if record.ledger.committed > 0));
+        assert_eq!(finished.count(), 2, "{kind}: {ended}");
+        let read = |name: &str| std::fs::read_to_string(bench.path().join(name)).unwrap_or_default();
+        assert_eq!(read("before.txt"), "one one one-log\n", "{kind}");
+        // The server's folders were gone when the command looked.
+        assert_eq!(read("after.txt"), "one:\n\none-log:\n", "{kind}");
+        assert_eq!(read("r/server-logs/storage-one-before.log"), "preparing\n");
+        assert_eq!(bench.names(), ["after.txt", "before.txt", "r", "storage.toml", "two"], "{kind}");
+        assert_eq!(std::fs::read_dir(bench.path().join("two")).unwrap().count(), 0, "{kind}");
+    }
+}
+
+#[test]
+fn a_command_that_fails_is_told_with_its_words_and_the_other_storage_is_measured() {
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let text = spec("mariadb", SHORT).replace("echo preparing", "echo no such array >&2; exit 7");
+    let bench = bench(&text);
+    let ended = bench.dyno(&["run", "storage.toml", "--out", "r"]);
+    assert_eq!(ended.code, 6, "{ended}");
+    let events = events(&bench.path().join("r"));
+    let reasons: Vec<&String> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::TrialFailed { reason, .. } => Some(reason),
+            _ => None,
+        })
+        .collect();
+    let [reason] = reasons[..] else { panic!("one of two fails: {reasons:?}") };
+    assert!(
+        reason.contains("storage \"one\"")
+            && reason.contains("exit code 7")
+            && reason.contains("no such array"),
+        "{reason}"
+    );
+    assert!(bench.path().join("after.txt").exists(), "what follows runs also after a failure");
+    assert_eq!(bench.names(), ["after.txt", "r", "storage.toml", "two"]);
+}
+
+#[test]
+fn a_command_that_hangs_is_ended_and_a_missing_folder_is_told_before_anything_starts() {
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let text = spec("mariadb", SHORT)
+        .replace("echo preparing", "echo waiting; sleep 600")
+        .replace("name = \"one\"", "name = \"one\"\ntime_limit = \"1s\"");
+    let bench = bench(&text);
+    let ended = bench.dyno(&["run", "storage.toml", "--out", "r"]);
+    assert_eq!(ended.code, 6, "{ended}");
+    assert!(ended.stderr.contains("did not end in time"), "{ended}");
+    assert_eq!(bench.names(), ["after.txt", "r", "storage.toml", "two"]);
+    let marker = bench.path().to_str().expect("a path of text");
+    assert!(dyno_testkit::processes_with(marker).is_empty());
+
+    std::fs::remove_dir(bench.path().join("two")).expect("it is empty");
+    let ended = bench.dyno(&["run", "storage.toml", "--out", "other"]);
+    assert_eq!(ended.code, 4, "{ended}");
+    assert!(ended.stderr.contains("storage two: the folder two does not exist"), "{ended}");
+    assert!(!bench.path().join("other").exists());
+}
+
+#[test]
+fn kill_9_leaves_neither_server_nor_folder_and_the_command_after_runs() {
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let text = spec("mariadb", "load = { clients = 1, duration = \"60s\", warmup = \"0s\" }")
+        .replace("storage = [\"one\", \"two\"]", "storage = [\"one\"]");
+    let bench = bench(&text);
+    let mut child = bench
+        .command(&["run", "storage.toml", "--out", "r"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("dyno can be started");
+    wait_until("the trial is measured", Duration::from_secs(60), || {
+        std::fs::read_to_string(bench.path().join("r/events.jsonl"))
+            .is_ok_and(|text| text.contains(r#""phase":"measure""#))
+    });
+    child.kill().expect("it runs");
+    child.wait().expect("it was killed");
+    let left = ["after.txt", "before.txt", "r", "storage.toml", "two"];
+    wait_until("folders and saved data vanish", Duration::from_secs(60), || bench.names() == left);
+    let marker = bench.path().to_str().expect("a path of text");
+    wait_until("no process is left", Duration::from_secs(10), || {
+        dyno_testkit::processes_with(marker).is_empty()
+    });
+}
