@@ -7,8 +7,8 @@ use dyno_model::catalog::{OptionValue, WorkloadOptions};
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
 use dyno_model::plan::{
-    DataPolicy, ExistingSystem, FORMAT, LoadPlan, PasswordSource, Plan, SystemPlan, SystemSource, Treatment,
-    Trial, WorkloadPlan,
+    DataPolicy, ExistingSystem, FORMAT, FreshData, LoadPlan, PasswordSource, Plan, SystemPlan, SystemSource,
+    Treatment, Trial, Variation, WorkloadPlan,
 };
 use dyno_model::record::{Interval, TrialRecord};
 use dyno_model::target::Target;
@@ -155,9 +155,12 @@ fn plan(subject: &Subject<'_>) -> Plan {
             workload: WorkloadPlan { kind: NAME.to_owned(), options: WorkloadOptions(options) },
             load: (*load).clone(),
             levels: Vec::new(),
+            variation: Variation::default(),
         }],
         trials: vec![Trial { id: TRIAL.to_owned(), block: 1, treatment: 0 }],
         published: Vec::new(),
+        data: FreshData::default(),
+        storages: Vec::new(),
     }
 }
 

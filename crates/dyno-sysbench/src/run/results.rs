@@ -11,8 +11,8 @@ use dyno_model::audit::AuditRecord;
 use dyno_model::catalog::{OptionValue, WorkloadOptions};
 use dyno_model::event::{Event, Listener};
 use dyno_model::plan::{
-    DataPolicy, ExistingSystem, FORMAT, PasswordSource, Plan, SystemPlan, SystemSource, Treatment, Trial,
-    WorkloadPlan,
+    DataPolicy, ExistingSystem, FORMAT, FreshData, PasswordSource, Plan, SystemPlan, SystemSource, Treatment,
+    Trial, Variation, WorkloadPlan,
 };
 use dyno_model::record::{Interval, TrialRecord};
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -185,9 +185,12 @@ fn plan(session: &Session<'_>) -> Plan {
             workload: WorkloadPlan { kind: name, options: script_options(session) },
             load: load::plan(general),
             levels: Vec::new(),
+            variation: Variation::default(),
         }],
         trials: vec![Trial { id: TRIAL.to_owned(), block: 1, treatment: 0 }],
         published: Vec::new(),
+        data: FreshData::default(),
+        storages: Vec::new(),
     }
 }
 
