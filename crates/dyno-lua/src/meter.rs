@@ -61,6 +61,16 @@ pub trait Meter {
     /// The event begins.
     fn event_start(&mut self);
 
+    /// [`Meter::more_events`] and [`Meter::event_start`] in one, for loops that do nothing in between: the end of one event may
+    /// then be taken as the beginning of the next, which spares a look at the clock.
+    fn begin_event(&mut self) -> bool {
+        let may_begin = self.more_events();
+        if may_begin {
+            self.event_start();
+        }
+        may_begin
+    }
+
     /// The event is complete and counts.
     fn event_stop(&mut self);
 

@@ -30,13 +30,10 @@ fn yes(condition: bool) -> f64 {
 }
 
 scalars! {
-    /// Whether another event may start.
-    more_events() -> f64 = "dyno_0" => with(0.0, |context| yes(context.meter.more_events()));
-    /// The event begins.
-    event_start() -> f64 = "dyno_0" => with(0.0, |context| {
+    /// Begins another event, if one may begin.
+    begin_event() -> f64 = "dyno_0" => with(0.0, |context| {
         context.restarts = 0;
-        context.meter.event_start();
-        0.0
+        yes(context.meter.begin_event())
     });
     /// The event counts.
     event_stop() -> f64 = "dyno_0" => with(0.0, |context| {

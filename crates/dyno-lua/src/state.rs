@@ -62,6 +62,7 @@ impl State {
         let state = Self::open(environment, role).map_err(|error| broken(&error))?;
         let entered = Entered::new(&state.home);
         state.run_script(&environment.script)?;
+        state.tidy()?;
         drop(entered);
         Ok(state)
     }
@@ -83,7 +84,6 @@ impl State {
         native.set("address", address)?;
         native.set("about", about(&lua, environment, role)?)?;
         modules::run_prelude(&lua, &native)?;
-        lua.gc_collect()?;
         drop(entered);
         state.lua = Some(lua);
         state.native = Some(native);
@@ -277,7 +277,15 @@ impl State {
     /// # Errors
     /// What the script raised.
     pub fn run_thread(&self, thread: u32) -> Result<()> {
+        let entered = Entered::new(&self.home);
+        self.tidy()?;
+        drop(entered);
         self.call("thread_run", Some(thread))
+    }
+
+    /// Frees what making things has left, before the memory that others could use stays with this state for the whole run.
+    fn tidy(&self) -> Result<()> {
+        self.lua().gc_collect().map_err(|error| broken(&error))
     }
 
     /// Which reports the script prints itself.

@@ -5,6 +5,9 @@ local native = ...
 local ffi, bit = require("ffi"), require("bit")
 local cast = ffi.cast
 
+-- A state may grow by half before garbage is collected, where Lua lets it double: there are as many states as threads.
+collectgarbage("setpause", 150)
+
 -- Output appears when it is written, in order with that of Rust.
 io.stdout:setvbuf("no")
 

@@ -1,7 +1,7 @@
 -- The loop of events. `thread_run` is an ordinary global: a script may have its own.
 local native = ...
 local scalar = native.scalar
-local more_events, event_start, event_stop = scalar.more_events, scalar.event_start, scalar.event_stop
+local begin_event, event_stop = scalar.begin_event, scalar.event_stop
 local event_abandon, event_restart, roll_back = scalar.event_abandon, scalar.event_restart, scalar.roll_back
 local pcall, error, type, rawget = pcall, error, type, rawget
 local RESTART_EVENT = sysbench.error.RESTART_EVENT
@@ -29,8 +29,7 @@ local function is_restarted(problem)
 end
 
 function thread_run(thread)
-  while more_events() ~= 0 do
-    event_start()
+  while begin_event() ~= 0 do
     local is_done, answer = pcall(event, thread)
     while not is_done do
       if not is_restarted(answer) then

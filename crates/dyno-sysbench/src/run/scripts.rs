@@ -108,6 +108,10 @@ impl dyno_lua::Meter for SharedMeter {
         self.0.borrow_mut().start_event();
     }
 
+    fn begin_event(&mut self) -> bool {
+        self.0.borrow_mut().begin_event()
+    }
+
     fn event_stop(&mut self) {
         self.0.borrow_mut().end_event();
     }
