@@ -56,8 +56,31 @@ impl Collector {
     /// Takes samples.
     pub(crate) fn take(&mut self, samples: &[Sample]) {
         for sample in samples {
-            self.sort(*sample);
+            if !self.sort_commit(*sample) {
+                self.sort(*sample);
+            }
         }
+    }
+
+    /// The short way for what nearly all samples of scripts without statements are: a counted commit in the interval of the sample
+    /// before. False when it is something else.
+    #[inline]
+    fn sort_commit(&mut self, sample: Sample) -> bool {
+        let end = sample.end();
+        let (from, to, place) = self.last_place;
+        let is_usual = sample.is_counted()
+            && sample.subject() == Subject::Committed
+            && self.opens.max(from) <= end
+            && end < to;
+        if is_usual {
+            self.last_end = self.last_end.max(end);
+            self.committed += 1;
+            self.note_commit(end);
+            let interval = &mut self.open_intervals[place];
+            latency::record(&mut interval.transaction, sample.duration());
+            interval.latency.record(sample.duration());
+        }
+        is_usual
     }
 
     fn sort(&mut self, sample: Sample) {

@@ -16,8 +16,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Samples of a worker that drives many clients, handed over at once: 32 KiB.
 pub(crate) const BATCH: usize = 2048;
-/// Samples of a worker that drives one client: 4 KiB, because there are as many of these workers as clients.
+/// Samples of a worker that drives one client: 4 KiB, because there are as many of these workers as clients. It grows with a
+/// client that fills it in no time.
 pub(crate) const SMALL_BATCH: usize = 256;
+/// A batch that was filled sooner than this is too small, nanoseconds: handing over costs a system call.
+const FILLED_SOON: u64 = 2_000_000;
 /// Most samples that one call of [`SharedRecorder::note`] adds.
 const SAMPLES_PER_NOTE: usize = 8;
 
@@ -237,6 +240,15 @@ impl Recorder {
         std::mem::swap(&mut self.samples, empty);
     }
 
+    /// Makes the next batch bigger when this one was filled soon.
+    fn fit_batch(&mut self) {
+        if let [first, .., last] = self.samples.as_slice()
+            && last.end().saturating_sub(first.end()) < FILLED_SOON
+        {
+            self.batch = (2 * self.batch).min(BATCH.max(self.batch));
+        }
+    }
+
     /// An empty vector with room for a batch.
     pub(crate) fn empty_batch(&self) -> Vec<Sample> {
         Vec::with_capacity(self.batch)
@@ -286,6 +298,7 @@ impl SharedRecorder {
 
     #[cold]
     fn hand_over(&self, mut recorder: MutexGuard<'_, Recorder>) {
+        recorder.fit_batch();
         let empty = recorder.empty_batch();
         let samples = std::mem::replace(&mut recorder.samples, empty);
         recorder.handed += 1;
