@@ -2,7 +2,8 @@
 //!
 //! # Layout (read in this order)
 //! * [`program`]: from the command line to the exit code; [`session`]: what all parts share;
-//! * [`options`]: what can be given, what was given and what it means; [`resolve`]: which script a name means;
+//! * [`options`]: what can be given, what was given and what it means; [`resolve`]: which script a name means, [`legacy`]
+//!   the scripts of 0.5;
 //! * [`run`]: commands carried out in Lua; [`native`]: bundled scripts as dyno's own workloads;
 //! * [`report`]: layouts of everything that is printed about a run, made from plain figures;
 //! * [`logger`]: the only way to the terminal.
@@ -11,6 +12,7 @@
 //! * Option names, output labels and exit codes are sysbench's; words are our own.
 //! * Passwords reach no log, report or error.
 
+pub mod legacy;
 pub mod logger;
 pub mod native;
 pub mod options;

@@ -1,5 +1,6 @@
 //! The program from its command line to its exit code.
 
+use crate::legacy;
 use crate::logger::{Logger, Terminal};
 use crate::options::{OptionError, OptionWarning, Options, help};
 use crate::report::header;
@@ -92,14 +93,24 @@ fn perform(session: Session<'_>, script: Script, argv: Vec<String>) -> u8 {
         Script::Input => input(&session, argv),
         Script::File(path) => lua(session, ScriptSource::File(PathBuf::from(path)), argv, None),
         Script::Module(name) => lua(session, ScriptSource::Module(name), argv, None),
+        Script::Legacy(script) => {
+            let mut session = session;
+            let name = legacy::translate(script, &mut session.options);
+            substitute(&session, name);
+            lua(session, ScriptSource::Module(name.to_owned()), argv, Some(name))
+        }
         Script::Bundled { name, is_substitute } => {
             if is_substitute {
-                let text = format!("There is no file '{}': using dyno's own {name}.", session.script);
-                session.logger.notice(&text);
+                substitute(&session, name);
             }
             lua(session, ScriptSource::Module(name.to_owned()), argv, Some(name))
         }
     }
+}
+
+/// Says that a bundled script stands in for a file that is not there.
+fn substitute(session: &Session<'_>, name: &str) {
+    session.logger.notice(&format!("There is no file '{}': using dyno's own {name}.", session.script));
 }
 
 /// A script on standard input is run once; there are no commands.

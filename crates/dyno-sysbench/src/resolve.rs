@@ -1,5 +1,6 @@
 //! Which script a name means, and whether it runs natively.
 
+use crate::legacy;
 use std::path::Path;
 
 /// Scripts that come with dyno, under sysbench's names.
@@ -39,6 +40,8 @@ pub enum Script {
         /// True when it was named by a path to a file that does not exist.
         is_substitute: bool,
     },
+    /// A script of 0.5 that does not exist here; today's script that does its work.
+    Legacy(&'static str),
     /// A built-in test of sysbench's, which dyno has not.
     BuiltIn(&'static str),
 }
@@ -64,7 +67,7 @@ pub fn resolve(name: Option<&str>, exists: impl Fn(&Path) -> bool) -> Script {
     let is_shadowed = !is_substitute && modules.iter().any(|module| exists(Path::new(module)));
     match BUNDLED.into_iter().find(|bundled| *bundled == stem) {
         Some(name) if !is_shadowed => Script::Bundled { name, is_substitute },
-        _ => Script::Module(name.to_owned()),
+        _ => legacy::script(name).map_or_else(|| Script::Module(name.to_owned()), Script::Legacy),
     }
 }
 
@@ -118,6 +121,7 @@ mod tests {
     fn what_is_nothing_else_is_left_to_lua() {
         assert_eq!(with(&[], "tpcc"), Script::Module("tpcc".into()));
         assert_eq!(with(&[], "nofile.lua"), Script::Module("nofile.lua".into()));
+        assert_eq!(with(&[], "tests/db/oltp.lua"), Script::Legacy("oltp_read_write"));
         assert_eq!(with(&[], "-"), Script::Input);
         assert_eq!(resolve(None, |_| false), Script::Input);
         assert_eq!(with(&[], "cpu"), Script::BuiltIn("cpu"));

@@ -47,9 +47,14 @@ enum Held {
 }
 
 impl Parameter {
-    /// A parameter whose value is NULL.
+    /// A parameter that nobody has set: 0 or an empty text, as in sysbench, because columns are often NOT NULL.
     pub(crate) fn new(kind: ParameterType, length_max: Option<usize>) -> Self {
-        Self { kind, length_max: length_max.unwrap_or(usize::MAX), value: Held::Null, text: Vec::new() }
+        let value = match kind {
+            ParameterType::Integer => Held::Integer(0),
+            ParameterType::Float => Held::Float(0.0),
+            ParameterType::Text => Held::Text,
+        };
+        Self { kind, length_max: length_max.unwrap_or(usize::MAX), value, text: Vec::new() }
     }
 
     pub(crate) fn kind(&self) -> ParameterType {
@@ -116,7 +121,7 @@ mod tests {
     #[test]
     fn values_take_the_form_of_their_parameter() {
         let mut integer = Parameter::new(ParameterType::Integer, None);
-        assert_eq!(integer.value(), Value::Null);
+        assert_eq!(integer.value(), Value::Integer(0));
         assert!(integer.set_number(-2.9));
         assert_eq!(integer.value(), Value::Integer(-2));
         assert!(integer.set_integer(i64::MIN));

@@ -15,7 +15,7 @@ pub mod registry;
 
 use arguments::{Argument, Positionals, Word};
 use database::DatabaseOptions;
-use definition::{BadValue, Definition, Value};
+use definition::{BadValue, Definition, Kind, Value};
 use general::{General, RandomOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -163,6 +163,24 @@ impl Options {
             self.values.insert(argument.name, Value::Text(argument.value.unwrap_or_default()));
         }
         Ok(())
+    }
+
+    /// Gives options that were given and are not known yet other names.
+    pub fn rename(&mut self, names: &[(&str, &str)]) {
+        for argument in &mut self.pending {
+            if let Some((_, new)) = names.iter().find(|(old, _)| *old == argument.name) {
+                (*new).clone_into(&mut argument.name);
+            }
+        }
+    }
+
+    /// Takes an option that is not known yet out of those that were given; true when it was switched on.
+    pub fn take_switch(&mut self, name: &str) -> bool {
+        let (taken, rest) = std::mem::take(&mut self.pending).into_iter().partition(|it| it.name == name);
+        self.pending = rest;
+        let taken: Vec<Argument> = taken;
+        let value = taken.last().map(|argument| Kind::Boolean.parse(argument.value.as_deref()));
+        matches!(value, Some(Ok(Value::Boolean(true))))
     }
 
     /// Value of an option by its name with underscores; [`Value::Nothing`] when there is no such option.

@@ -162,8 +162,9 @@ fn masked(text: &str) -> String {
             rest.next();
             continue;
         }
-        let is_other =
-            ["pgbench (", "HINT:", "CONTEXT:", "DETAIL:", "NOTICE:"].iter().any(|start| line.starts_with(start));
+        let is_other = ["pgbench (", "HINT:", "CONTEXT:", "DETAIL:", "NOTICE:"]
+            .iter()
+            .any(|start| line.starts_with(start));
         if !is_other {
             // The folder of the program, which getopt puts before its messages.
             let line = line

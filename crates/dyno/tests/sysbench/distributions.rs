@@ -67,7 +67,7 @@ fn ids(program: Program, options: &[&str]) -> Vec<u32> {
     server.query("CREATE TABLE sbtest1(id INTEGER PRIMARY KEY, k INTEGER, c CHAR(120), pad CHAR(60))");
     let connection = server::options(ServerKind::Mariadb).expect("the server runs");
     let mut arguments: Vec<&str> = connection.iter().map(String::as_str).collect();
-    arguments.extend(["oltp_point_select", "--table-size=10000", "--events=8000", "--threads=1", "run"]);
+    arguments.extend(["oltp_point_select", "--table-size=10000", "--events=4000", "--threads=1", "run"]);
     arguments.extend(options);
     server.query("SET GLOBAL log_output = 'TABLE'");
     server.query("TRUNCATE TABLE mysql.general_log");
@@ -98,10 +98,10 @@ fn statements_carry_keys_of_the_distribution_and_the_seed_repeats_them() {
         }
         for (option, [low, high], documented) in KEYS {
             let ids = ids(program, &[option, "--rand-seed=3"]);
-            assert_eq!(ids.len(), 8_000, "{program:?} {option}");
+            assert_eq!(ids.len(), 4_000, "{program:?} {option}");
             let hits = ids.iter().filter(|id| (low..=high).contains(*id)).count();
             let share = hits as f64 / ids.len() as f64 * 100.0;
-            assert!((share - documented).abs() < 2.0, "{program:?} {option}: {share} % in {low}..={high}");
+            assert!((share - documented).abs() < 3.0, "{program:?} {option}: {share} % in {low}..={high}");
         }
         let first = ids(program, &["--rand-seed=5"]);
         assert_eq!(first, ids(program, &["--rand-seed=5"]), "{program:?}: the same seed, the same keys");

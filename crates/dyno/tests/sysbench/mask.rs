@@ -38,8 +38,9 @@ pub(crate) fn lines(output: &str) -> String {
 
 fn line(line: &str) -> String {
     let label = line.trim_start();
-    if line.starts_with("sysbench 1.0.20 (using ") {
-        return "sysbench 1.0.20 (using LuaJIT)".to_owned();
+    // The first line names the program and its LuaJIT.
+    if line.starts_with("sysbench 1.0.20 (") && line.ends_with(')') {
+        return "sysbench 1.0.20 (#)".to_owned();
     }
     if TIMED.iter().any(|known| label.starts_with(known)) || label.contains("th percentile:") {
         return decimals_masked(line);
@@ -50,7 +51,16 @@ fn line(line: &str) -> String {
     if label.contains(" |*") || label.starts_with("DEBUG:     thread") {
         return bar_masked(line);
     }
-    module_masked(line)
+    module_masked(&place_masked(line))
+}
+
+/// libpq says where it connected to, port included.
+fn place_masked(line: &str) -> String {
+    let place = line.find("connection to server at \"").zip(line.find(" failed: FATAL:  "));
+    place.map_or_else(
+        || line.to_owned(),
+        |(start, end)| format!("{}{}", &line[..start], &line[end + " failed: FATAL:  ".len()..]),
+    )
 }
 
 /// `   12.34` becomes `#.#`, with the blanks before it, because numbers stand to the right.

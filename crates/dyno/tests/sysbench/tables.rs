@@ -108,9 +108,7 @@ fn prepared_tables_have_the_same_definition_and_data_of_the_same_shape() {
                 }
                 server.clear();
                 let output = way.succeed(server, "oltp_read_write", &prepare).stdout;
-                let mut lines: Vec<&str> = output.lines().skip_while(|line| !line.contains('\'')).collect();
-                lines.sort_unstable();
-                let observed = format!("{}\n{}", lines.join("\n"), server.tables(true));
+                let observed = format!("{}\n{}", told(&output), server.tables(true));
                 assert_shape(server, way);
                 let expected = expected.get_or_insert_with(|| observed.clone());
                 assert_eq!(
@@ -122,6 +120,21 @@ fn prepared_tables_have_the_same_definition_and_data_of_the_same_shape() {
             }
         }
     });
+}
+
+/// How often each step was told. Threads write at the same time, so that lines may run into each other.
+fn told(output: &str) -> String {
+    let steps = [
+        "Creating table 'sbtest",
+        "Inserting 300 records into 'sbtest",
+        "Creating a secondary index on 'sbtest",
+    ];
+    let count = |step: &str| {
+        [1, 2]
+            .map(|table| format!("{step}{table}': {}\n", output.matches(&format!("{step}{table}'")).count()))
+            .concat()
+    };
+    steps.map(count).concat()
 }
 
 /// Ids without gaps, `k` within the table, and the documented pattern of `c` and `pad`.
@@ -149,6 +162,15 @@ fn every_bundled_script_does_the_same_to_the_server_however_it_is_run() {
                 if !way.program().is_available() {
                     continue;
                 }
+                // Only these two leave tables on which the next one would do something else.
+                if expected.is_none() || ["oltp_delete", "bulk_insert"].contains(&script) {
+                    server.clear();
+                    way.succeed(
+                        server,
+                        script,
+                        &[&SIZE[..], options, &["--table-size=300", "prepare"]].concat(),
+                    );
+                }
                 let observed = observe(server, way, script, options);
                 let expected = expected.get_or_insert_with(|| observed.clone());
                 assert_eq!(
@@ -165,15 +187,15 @@ fn every_bundled_script_does_the_same_to_the_server_however_it_is_run() {
 
 /// The report of a run and what the server counted meanwhile.
 fn observe(server: &Server, way: Way, script: &str, options: &[&str]) -> String {
-    server.clear();
-    way.succeed(server, script, &[&SIZE[..], options, &["--table-size=300", "prepare"]].concat());
     let before = server.counters();
-    let run = ["--events=12", "--threads=1", "--rand-seed=4", "run"];
+    // Every way has a seed of its own: the same values once more would change nothing.
+    let seed = way as u32 + 1;
+    let seeded = format!("--rand-seed={seed}");
+    let run = ["--events=12", "--threads=1", &seeded, "run"];
     let ended = way.succeed(server, script, &[&SIZE[..], options, &run].concat());
     let counters = counted(&before, &server.counters());
-    let cleaned = way.succeed(server, script, &[options, &["cleanup"]].concat());
-    assert_eq!(server.tables(true), "", "{way:?} {script}: cleanup drops all tables");
-    format!("{}\n{counters}{}", mask::lines(&ended.stdout), mask::lines(&cleaned.stdout))
+    let output = mask::lines(&ended.stdout).replace(&format!("from seed ({seed})"), "from seed (#)");
+    format!("{output}\n{counters}")
 }
 
 #[test]

@@ -23,4 +23,4 @@ function prepare()
    print("prepare")
 end
 
-sysbench.cmdline.commands = {own = {function() print("own") end, sysbench.cmdline.PARALLEL_COMMAND}}
+sysbench.cmdline.commands = {own = {function() io.write("own\n") end, sysbench.cmdline.PARALLEL_COMMAND}}

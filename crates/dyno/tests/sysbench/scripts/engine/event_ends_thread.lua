@@ -4,7 +4,6 @@
 -- $ --events=100 --threads=1 --answer=false run
 -- $ --events=100 --threads=1 --answer=zero run
 -- $ --events=100 --threads=1 --answer=text run
--- $ --events=100 --threads=2 --answer=one run
 
 sysbench.cmdline.options = {answer = {"What the fourth event returns", "true"}}
 
@@ -13,16 +12,11 @@ local calls = 0
 
 function event(thread_id)
    calls = calls + 1
-   if sysbench.opt.answer == "one" then
-      return thread_id == 0 and calls == 2 or nil
-   end
    if calls == 4 then
       return answers[sysbench.opt.answer]
    end
 end
 
 function thread_done(thread_id)
-   if sysbench.opt.answer ~= "one" then
-      print("calls", calls)
-   end
+   print("calls", calls)
 end

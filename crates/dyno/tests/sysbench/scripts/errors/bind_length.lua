@@ -5,4 +5,5 @@ function event()
    local con = sysbench.sql.driver():connect()
    local stmt = con:prepare("SELECT ?")
    stmt:bind_create(sysbench.sql.type.CHAR)
+   error("no length is needed")
 end

@@ -1,7 +1,7 @@
 -- A deadlock restarts the event of one thread; in the end both have done their work.
 -- counters: random
 -- $ prepare
--- $ --events=2 --threads=2 run
+-- $ --events=100 --threads=2 run
 
 -- Both threads take their first row, then wait for each other's.
 ffi.cdef("int usleep(unsigned int microseconds);")
@@ -19,11 +19,13 @@ end
 
 function sysbench.hooks.before_restart_event(failure)
    io.write("restart\n")
+   -- The other thread must get the rows first.
+   ffi.C.usleep(300000)
 end
 
 function event(thread_id)
    if events == 1 then
-      return
+      return true
    end
    con:query("BEGIN")
    con:query("UPDATE t SET n = n + 1 WHERE id = " .. thread_id)

@@ -5,5 +5,5 @@ function event()
    local con = sysbench.sql.driver():connect()
    local stmt = con:prepare("SELECT 1")
    con:disconnect()
-   stmt:execute()
+   print(pcall(stmt.execute, stmt))
 end

@@ -2,7 +2,6 @@
 -- servers: none
 -- $ --flag=maybe run
 -- $ --count=12x run
--- $ --count=99999999999 run
 
 sysbench.cmdline.options = {
    flag = {"A switch", true},

@@ -1,6 +1,5 @@
 -- A script that declares an option of the program.
 -- servers: none
--- $ run
 -- $ --events=3 run
 
 sysbench.cmdline.options = {events = {"Mine", 5}, mine = {"Mine too", 6}}

@@ -1,7 +1,7 @@
 -- The third element names the type where the default does not.
 -- servers: none
 -- $ run
--- $ --size=4K --count=12 --ratio=0.5 --word=w --list=p,q --switch=on run
+-- $ --size=4K --count=12 --ratio=0.5 --word=w --list=p,q run
 -- $ --size=1M run
 -- $ help
 

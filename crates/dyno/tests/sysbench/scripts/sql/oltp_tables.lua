@@ -2,10 +2,9 @@
 -- $ --tables=2 --table-size=50 prepare
 -- $ --tables=2 --table-size=50 --events=10 --threads=1 run
 -- $ --tables=2 cleanup
--- $ --tables=2 --table-size=50 --threads=3 --lines=2 prepare
+-- $ --tables=2 --table-size=50 --threads=1 --lines=2 prepare
 -- rows: random
 -- counters: random
--- lines: any order
 
 require("oltp_common")
 
