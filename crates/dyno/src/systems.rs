@@ -7,6 +7,7 @@ use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
 use dyno_host::existing::{self, ConnectedSystem};
 use dyno_host::guard::GuardCommand;
 use dyno_host::marker::{self, Claim, ClaimOptions};
+use dyno_host::monitor;
 use dyno_host::probe;
 use dyno_host::server::{self, RunningServer, StartOptions};
 use dyno_model::event::{Event, Listener};
@@ -498,6 +499,17 @@ impl Ready {
             Source::Managed(server) => server.ending(),
             Source::Existing(_) => None,
         }
+    }
+
+    /// What the monitor looks at.
+    pub(crate) fn monitored(&self) -> monitor::Subject {
+        let (target, is_local) = (self.target(), self.shares_machine());
+        let pid = match &self.source {
+            Source::Managed(server) => server.pid(),
+            Source::Existing(_) if is_local => monitor::find_server(&target),
+            Source::Existing(_) => None,
+        };
+        monitor::Subject { target, pid, is_local }
     }
 
     /// The server's own counters now; none when it does not answer.
