@@ -112,15 +112,17 @@ fn measure(
     let loading = with_native!(&native, workload => {
         Provider { trial, systems, interrupts }.provide(workload.data(), listener)
     })?;
+    systems.open_way(trial.treatment, listener).map_err(Missing::Trial)?;
+    let way = plan.endpoint(treatment);
     let disks = systems.disks().clone();
     let ready = systems.ready(system).expect("it was just brought up");
     ready.touch();
-    let mut target = ready.target();
+    let mut target = ready.target_by(way);
     target.query_mode = plan.query_mode(treatment);
     let warmup = treatment.load.warmup.into();
     let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(), listener);
     let bell = watch.bell();
-    let ending = || ready.ending().or_else(|| disks.full());
+    let ending = || ready.ending().or_else(|| ready.way_ending(way)).or_else(|| disks.full());
     let input = TrialInput {
         trial: trial.clone(),
         clients: treatment.clients,
