@@ -5,6 +5,7 @@
 //! * [`server`]: starts and stops servers, each in a scratch folder; [`guard`] is the process that undoes this whatever
 //!   happens to dyno;
 //! * [`data_set`]: data folders that are loaded once and restored by copy;
+//! * [`proxy`]: proxies that dyno starts in front of servers;
 //! * [`storage`]: places for servers' data, with the commands that prepare and clear them;
 //! * [`existing`]: systems that run already;
 //! * [`settings`]: reading settings back and comparing them with what was asked for;
@@ -25,6 +26,7 @@ pub mod guard;
 pub mod marker;
 pub mod monitor;
 pub mod probe;
+pub mod proxy;
 pub mod server;
 mod session;
 pub mod settings;

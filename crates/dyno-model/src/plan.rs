@@ -45,6 +45,59 @@ pub struct Plan {
     /// Places for the data of servers that dyno starts, which levels name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub storages: Vec<Storage>,
+    /// Ways to servers, which levels name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub endpoints: Vec<EndpointPlan>,
+}
+
+/// A way from the clients to a server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndpointPlan {
+    /// Name in levels; unique.
+    pub name: String,
+    /// Where it leads along.
+    pub via: Via,
+}
+
+/// What a way leads along.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Via {
+    /// TCP to a server that dyno started.
+    Tcp,
+    /// The unix socket of a server that dyno started.
+    Socket,
+    /// Another address of a system that runs already.
+    Address(Endpoint),
+    /// A proxy that dyno starts in front of the server.
+    Proxy(ProxyPlan),
+}
+
+/// A proxy that dyno starts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProxyPlan {
+    /// What to start.
+    pub kind: ProxyKind,
+    /// Its threads; `None`: as many as it likes.
+    pub threads: Option<u32>,
+}
+
+/// Kinds of proxies that dyno can start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ProxyKind {
+    /// HAProxy, which passes TCP on.
+    Haproxy,
+}
+
+impl ProxyKind {
+    /// Name in the spec.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Haproxy => "haproxy",
+        }
+    }
 }
 
 /// A place for a server's data: folders that the user gives, and what makes and clears them.
@@ -111,6 +164,13 @@ impl Plan {
     pub fn storage(&self, treatment: &Treatment) -> Option<&Storage> {
         let name = treatment.variation.storage.as_deref()?;
         self.storages.iter().find(|storage| storage.name == name)
+    }
+
+    /// The way to the server that a treatment's levels name.
+    #[must_use]
+    pub fn endpoint(&self, treatment: &Treatment) -> Option<&EndpointPlan> {
+        let name = treatment.variation.endpoint.as_deref()?;
+        self.endpoints.iter().find(|endpoint| endpoint.name == name)
     }
 
     /// What has to be the same for two treatments to be measured on one start of a server.
@@ -354,6 +414,9 @@ pub struct Variation {
     /// Where the server's data is: the name of a storage.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub storage: Option<String>,
+    /// The way of the clients to the server: the name of an endpoint.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub endpoint: Option<String>,
 }
 
 impl Variation {

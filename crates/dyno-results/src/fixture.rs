@@ -143,6 +143,7 @@ impl Shape {
             }],
             data: dyno_model::plan::FreshData::Load,
             storages: Vec::new(),
+            endpoints: Vec::new(),
         }
     }
 

@@ -1,6 +1,7 @@
 //! Everything that hears the events of a run.
 
 use dyno_model::event::{Event, Listener};
+use dyno_model::monitor::Sample;
 use dyno_model::record::Interval;
 use dyno_results::store::RunWriter;
 
@@ -26,5 +27,10 @@ impl Listener for Listeners {
     fn interval(&mut self, interval: &Interval) {
         self.writer.interval(interval);
         self.screen.interval(interval);
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        self.writer.sample(sample);
+        self.screen.sample(sample);
     }
 }

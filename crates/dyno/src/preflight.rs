@@ -5,9 +5,11 @@ use crate::systems::CONNECTIONS_BESIDE;
 use dyno_engine::with_native;
 use dyno_engine::workload::{Native, Setting, Workload};
 use dyno_host::marker::{self, ClaimOptions};
-use dyno_host::{existing, probe, server};
+use dyno_host::{existing, probe, proxy, server};
 use dyno_model::failure::OperationFailure;
-use dyno_model::plan::{ExistingSystem, ManagedServer, Plan, ServerKind, Storage, SystemPlan, SystemSource};
+use dyno_model::plan::{
+    ExistingSystem, ManagedServer, Plan, ServerKind, Storage, SystemPlan, SystemSource, Via,
+};
 use dyno_model::target::Target;
 use std::path::Path;
 
@@ -33,6 +35,7 @@ pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>)
     open_files(plan, &mut found);
     results_space(plan, out, &mut found);
     storages(plan, &mut found);
+    proxies(plan, &mut found);
     for (index, system) in plan.systems.iter().enumerate() {
         let clients = most_clients(plan, index);
         options(plan, index, &mut found);
@@ -89,6 +92,17 @@ fn results_space(plan: &Plan, out: Option<&Path>, found: &mut impl FnMut(Preflig
     });
     let place = if place.as_os_str().is_empty() { Path::new(".") } else { place };
     space(place, needed, "results", found);
+}
+
+/// Programs of proxies must be there.
+fn proxies(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
+    for endpoint in &plan.endpoints {
+        if let Via::Proxy(proxy) = &endpoint.via
+            && let Err(error) = proxy::locate(proxy.kind)
+        {
+            found(finding_of(&format!("endpoint {}", endpoint.name), &error.to_string()));
+        }
+    }
 }
 
 /// Folders of storages must be there, unless a command makes them.

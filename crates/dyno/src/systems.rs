@@ -7,11 +7,13 @@ use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
 use dyno_host::existing::{self, ConnectedSystem};
 use dyno_host::guard::GuardCommand;
 use dyno_host::marker::{self, Claim, ClaimOptions};
+use dyno_host::monitor;
 use dyno_host::probe;
+use dyno_host::proxy::{self, ProxyOptions, RunningProxy};
 use dyno_host::server::{self, RunningServer, StartOptions};
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
-use dyno_model::plan::{DataPolicy, Plan, SystemSource, Treatment, WholePlot};
+use dyno_model::plan::{DataPolicy, EndpointPlan, Plan, SystemSource, Treatment, Via, WholePlot};
 use dyno_model::target::Target;
 use dyno_results::store::utc_now;
 use std::collections::BTreeMap;
@@ -82,6 +84,8 @@ pub(crate) struct Ready {
     loaded: Option<String>,
     /// True until a trial has used the data.
     is_untouched: bool,
+    /// Proxies in front of it, by the name of their endpoint.
+    proxies: Vec<(String, RunningProxy)>,
 }
 
 /// A saved data set and what it holds.
@@ -125,7 +129,10 @@ impl<'p> Systems<'p> {
     /// Stops the server of a system, if dyno started it.
     fn stop_system(&mut self, system: usize, listener: &mut dyn Listener) {
         match self.slots[system].ready.take() {
-            Some(Ready { source: Source::Managed(server), .. }) => self.stop(system, *server, listener),
+            Some(Ready { source: Source::Managed(server), proxies, .. }) => {
+                proxies.into_iter().for_each(|(_, proxy)| stop_proxy(proxy, listener));
+                self.stop(system, *server, listener);
+            }
             ready => self.slots[system].ready = ready,
         }
     }
@@ -216,7 +223,7 @@ impl<'p> Systems<'p> {
             }
         };
         let loaded = data.map(|data| data.fingerprint.clone());
-        let mut ready = Ready { source, claim: None, loaded, is_untouched: true };
+        let mut ready = Ready { source, claim: None, loaded, is_untouched: true, proxies: Vec::new() };
         let created_at = utc_now();
         let options = self.claim_options(&created_at);
         // A database whose tables are used as they are is not marked; it must be dyno's or named all the same.
@@ -238,6 +245,34 @@ impl<'p> Systems<'p> {
                     && ready.ending().is_none()
                     && (is_reusable || ready.is_untouched)
             })
+    }
+
+    /// Makes the way that a treatment's clients take to its server, which is up: starts the proxy, if it takes one.
+    ///
+    /// # Errors
+    /// Why the way is not there.
+    pub(crate) fn open_way(&mut self, treatment: usize, listener: &mut dyn Listener) -> Result<(), String> {
+        let plan = self.plan;
+        let treatment = &plan.treatments[treatment];
+        let Some(EndpointPlan { name, via: Via::Proxy(proxy) }) = plan.endpoint(treatment) else {
+            return Ok(());
+        };
+        let options = ProxyOptions {
+            name: format!("{}-block{}-{name}", plan.systems[treatment.system].name, self.block),
+            guard: GuardCommand::this_program(),
+            log_dir: self.log_dir.clone(),
+            connections: self.connections(treatment.system),
+        };
+        let Some(ready) = self.slots[treatment.system].ready.as_mut() else { return Ok(()) };
+        if let Some(at) = ready.proxies.iter().position(|(known, _)| known == name) {
+            if ready.proxies[at].1.ending().is_none() {
+                return Ok(());
+            }
+            stop_proxy(ready.proxies.remove(at).1, listener);
+        }
+        let running = proxy::start(proxy, &ready.target(), &options);
+        ready.proxies.push((name.clone(), running.map_err(|error| format!("endpoint {name}: {error}"))?));
+        Ok(())
     }
 
     /// Starts the server of a treatment with a copy of a data set, which `load` puts into a server of its own when it is needed
@@ -314,7 +349,7 @@ impl<'p> Systems<'p> {
         let loading =
             server::start(&loader(&server, base), &options).map_err(|error| note(error.to_string()))?;
         let source = Source::Managed(Box::new(loading));
-        let mut ready = Ready { source, claim: None, loaded: None, is_untouched: true };
+        let mut ready = Ready { source, claim: None, loaded: None, is_untouched: true, proxies: Vec::new() };
         let created_at = utc_now();
         let options = ClaimOptions { experiment: &plan.name, created_at: &created_at, yes_write_to: None };
         let target = ready.target();
@@ -417,6 +452,7 @@ impl<'p> Systems<'p> {
     pub(crate) fn tear_down(&mut self, listener: &mut dyn Listener) {
         for system in 0..self.slots.len() {
             let Some(ready) = self.slots[system].ready.take() else { continue };
+            ready.proxies.into_iter().for_each(|(_, proxy)| stop_proxy(proxy, listener));
             match ready.source {
                 Source::Managed(server) => self.stop(system, *server, listener),
                 Source::Existing(_) if self.data_policy(system) == DataPolicy::Existing => {}
@@ -452,7 +488,37 @@ impl<'p> Systems<'p> {
     }
 }
 
+fn stop_proxy(proxy: RunningProxy, listener: &mut dyn Listener) {
+    for what in proxy.stop() {
+        listener.event(&Event::RunFinding(Finding::RecordingIncomplete { what }));
+    }
+}
+
 impl Ready {
+    /// Where clients connect that take this way; `None`: the usual one.
+    pub(crate) fn target_by(&self, way: Option<&EndpointPlan>) -> Target {
+        let usual = self.target();
+        let Some(way) = way else { return usual };
+        match &way.via {
+            Via::Tcp => usual,
+            Via::Address(endpoint) => Target { endpoint: endpoint.clone(), ..usual },
+            Via::Socket => match &self.source {
+                Source::Managed(server) => server.unix_target().unwrap_or(usual),
+                Source::Existing(_) => usual,
+            },
+            Via::Proxy(_) => {
+                let proxy = self.proxies.iter().find(|(name, _)| *name == way.name);
+                proxy.map_or(usual, |(_, proxy)| proxy.target().clone())
+            }
+        }
+    }
+
+    /// How the proxy on this way ended; `None` while it runs, or when there is none.
+    pub(crate) fn way_ending(&self, way: Option<&EndpointPlan>) -> Option<String> {
+        let (name, proxy) = self.proxies.iter().find(|(name, _)| way.is_some_and(|way| way.name == *name))?;
+        proxy.ending().map(|ending| format!("the proxy {name} {ending}"))
+    }
+
     /// Where clients connect.
     pub(crate) fn target(&self) -> Target {
         match &self.source {
@@ -498,6 +564,17 @@ impl Ready {
             Source::Managed(server) => server.ending(),
             Source::Existing(_) => None,
         }
+    }
+
+    /// What the monitor looks at.
+    pub(crate) fn monitored(&self) -> monitor::Subject {
+        let (target, is_local) = (self.target(), self.shares_machine());
+        let pid = match &self.source {
+            Source::Managed(server) => server.pid(),
+            Source::Existing(_) if is_local => monitor::find_server(&target),
+            Source::Existing(_) => None,
+        };
+        monitor::Subject { target, pid, is_local }
     }
 
     /// The server's own counters now; none when it does not answer.

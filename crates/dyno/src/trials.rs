@@ -6,6 +6,7 @@ use crate::listeners::Listeners;
 use crate::systems::Systems;
 use dyno_engine::workload::{Native, Setting, Workload};
 use dyno_engine::{TrialError, TrialInput, run_trial, with_native};
+use dyno_host::monitor::Watch;
 use dyno_model::event::{Event, Listener};
 use dyno_model::plan::{Plan, Trial};
 use dyno_model::record::TrialRecord;
@@ -111,12 +112,17 @@ fn measure(
     let loading = with_native!(&native, workload => {
         Provider { trial, systems, interrupts }.provide(workload.data(), listener)
     })?;
+    systems.open_way(trial.treatment, listener).map_err(Missing::Trial)?;
+    let way = plan.endpoint(treatment);
     let disks = systems.disks().clone();
     let ready = systems.ready(system).expect("it was just brought up");
     ready.touch();
-    let mut target = ready.target();
+    let mut target = ready.target_by(way);
     target.query_mode = plan.query_mode(treatment);
-    let ending = || ready.ending().or_else(|| disks.full());
+    let warmup = treatment.load.warmup.into();
+    let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(), listener);
+    let bell = watch.bell();
+    let ending = || ready.ending().or_else(|| ready.way_ending(way)).or_else(|| disks.full());
     let input = TrialInput {
         trial: trial.clone(),
         clients: treatment.clients,
@@ -128,9 +134,19 @@ fn measure(
         loading,
         interrupts: interrupts.count(),
         is_dead: &ending,
-        counters: &|| ready.counters(),
+        counters: &|| {
+            let counters = ready.counters();
+            // They are read right before the clients begin and right after they have ended.
+            bell.ring();
+            counters
+        },
     };
-    with_native!(native, workload => run_trial(workload, &input, listener)).map_err(|error| match error {
+    let measured = with_native!(native, workload => run_trial(workload, &input, &mut watch));
+    let measured = measured.map(|mut record| {
+        watch.finish(&mut record);
+        record
+    });
+    measured.map_err(|error| match error {
         TrialError::Interrupted => Missing::Interrupted,
         TrialError::SystemDied(reason) => Missing::System(reason),
         other => match ending() {

@@ -99,17 +99,23 @@ impl Eyes {
 
     fn look_until_stopped(&mut self, told: &Receiver<Order>) {
         let mut next = Instant::now();
+        // The opening of the window, once it is known.
+        let mut opening = None;
         let mut collapsed: Option<Instant> = None;
         loop {
             let wake = collapsed.map_or(next, |look| look.min(next));
             match told.recv_timeout(wake.saturating_duration_since(Instant::now())) {
-                Ok(Order::Align(origin)) => next = next_second(origin, Instant::now()),
+                Ok(Order::Align(origin)) => {
+                    opening = Some(origin);
+                    next = next_second(origin, Instant::now());
+                }
                 Ok(Order::Look) => self.look(Question::Boundary),
                 Ok(Order::Collapsed(true)) => collapsed = Some(collapsed.unwrap_or_else(Instant::now)),
                 Ok(Order::Collapsed(false)) => collapsed = None,
                 Ok(Order::Stop) | Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) if next <= Instant::now() => {
-                    self.look(Question::Regular);
+                    let is_opening = opening == Some(next);
+                    self.look(if is_opening { Question::Boundary } else { Question::Regular });
                     // Seconds that were slept through, by a machine that was halted for example, are not made up for.
                     next = next_second(next, Instant::now());
                 }

@@ -4,7 +4,12 @@ use super::procfs::{self, ProcessStat, keyed};
 use super::{Values, pace::Pace};
 use std::collections::BTreeMap;
 use std::fs;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// At the bounds of the window everything is looked at, unless the details cost more than this.
+const DETAILS_AT_BOUNDS_MAX: Duration = Duration::from_millis(10);
+/// Share of a look with details that a look without would have cost: two of four files per process.
+const WITHOUT_DETAILS: f64 = 0.4;
 
 /// A process and, where the server works in them, its children; their figures are sums.
 #[derive(Debug)]
@@ -17,14 +22,19 @@ pub(super) struct Processes {
     /// totals never go back.
     totals: BTreeMap<&'static str, f64>,
     switches: Switches,
+    /// Of processor time and bytes.
     pace: Pace,
+    /// Of memory, open files and context switches.
+    details_pace: Pace,
+    /// What the last look with details cost.
+    details_cost: Duration,
 }
 
 /// One look at one process.
 struct Seen {
     pid: u32,
     stat: ProcessStat,
-    /// Text of `/proc/<pid>/status`.
+    /// Text of `/proc/<pid>/status`; empty in a look without details.
     status: String,
     /// Text of `/proc/<pid>/io`; empty when this account may not read it.
     io: String,
@@ -32,14 +42,14 @@ struct Seen {
 }
 
 impl Seen {
-    fn read(pid: u32) -> Option<Self> {
+    fn read(pid: u32, has_details: bool) -> Option<Self> {
         let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}"));
         Some(Self {
             pid,
             stat: procfs::process_stat(&read("stat").ok()?)?,
-            status: read("status").unwrap_or_default(),
+            status: if has_details { read("status").unwrap_or_default() } else { String::new() },
             io: read("io").unwrap_or_default(),
-            open_files: open_files(pid),
+            open_files: has_details.then(|| open_files(pid)).flatten(),
         })
     }
 }
@@ -63,6 +73,8 @@ impl Processes {
             totals: BTreeMap::new(),
             switches: Switches::default(),
             pace: Pace::default(),
+            details_pace: Pace::default(),
+            details_cost: Duration::ZERO,
         }
     }
 
@@ -70,25 +82,36 @@ impl Processes {
         Self { source: "generator", has_children: false, ..Self::of_server(std::process::id(), false) }
     }
 
-    /// Adds the figures to `values`; with very many processes only as often as the pace allows, or when `is_boundary`.
+    /// Adds the figures to `values`: with many processes only as often as the pace allows, but processor time and bytes
+    /// always when `is_boundary`.
     pub(super) fn look(&mut self, ticks_per_second: f64, is_boundary: bool, values: &mut Values) {
-        if !is_boundary && !self.pace.is_due(Instant::now()) {
+        let now = Instant::now();
+        let has_details = match is_boundary {
+            true => self.details_cost <= DETAILS_AT_BOUNDS_MAX,
+            false => self.details_pace.is_due(now),
+        };
+        if !is_boundary && !has_details && !self.pace.is_due(now) {
             return;
         }
         let began = super::thread_cpu();
         // Children first: what one of them does between is then in its parent at the latest.
         let mut all: Vec<Seen> = if self.has_children {
-            children(self.pid).into_iter().filter_map(Seen::read).collect()
+            children(self.pid).into_iter().filter_map(|child| Seen::read(child, has_details)).collect()
         } else {
             Vec::new()
         };
-        let Some(root) = Seen::read(self.pid) else { return };
+        let Some(root) = Seen::read(self.pid, has_details) else { return };
         all.push(root);
         self.put(&all, ticks_per_second, values);
-        if self.source == "server" {
-            self.put_switches(&all, values);
+        if has_details {
+            self.put_details(&all, values);
         }
-        self.pace.note(Instant::now(), super::thread_cpu().saturating_sub(began));
+        let cost = super::thread_cpu().saturating_sub(began);
+        if has_details {
+            self.details_cost = cost;
+            self.details_pace.note(Instant::now(), cost);
+        }
+        self.pace.note(Instant::now(), if has_details { cost.mul_f64(WITHOUT_DETAILS) } else { cost });
     }
 
     fn put(&mut self, all: &[Seen], ticks_per_second: f64, values: &mut Values) {
@@ -107,9 +130,17 @@ impl Processes {
         let mut put = |quantity: &str, value: f64| values.put(&format!("{source}.process.{quantity}"), value);
         put("threads", sum(&|seen| seen.stat.threads));
         put("processes", all.len() as f64);
-        put("resident_bytes", resident(all));
-        if all.iter().any(|seen| seen.open_files.is_some()) {
-            put("open_files", sum(&|seen| seen.open_files.unwrap_or(0.0)));
+    }
+
+    fn put_details(&mut self, all: &[Seen], values: &mut Values) {
+        values.put(&format!("{}.process.resident_bytes", self.source), resident(all));
+        let files: Vec<f64> = all.iter().filter_map(|seen| seen.open_files).collect();
+        if !files.is_empty() {
+            values.put(&format!("{}.process.open_files", self.source), files.iter().sum());
+        }
+        // Those of the generator's threads are no news, and cost a file per thread.
+        if self.source == "server" {
+            self.put_switches(all, values);
         }
     }
 

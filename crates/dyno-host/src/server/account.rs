@@ -25,6 +25,15 @@ pub(super) fn for_server(kind: ServerKind) -> Result<Option<Owner>, ServerError>
     }
 }
 
+/// The first of these users that there is, for a program that needs no rights; `None`: dyno's own user, when it is not root.
+pub(crate) fn without_rights(users: &[&str]) -> Option<Owner> {
+    if !rustix::process::geteuid().is_root() {
+        return None;
+    }
+    let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
+    users.iter().find_map(|user| find(&passwd, user))
+}
+
 /// A line of `passwd`: `name:password:user:group:...`.
 fn find(passwd: &str, user: &str) -> Option<Owner> {
     let line = passwd.lines().find_map(|line| line.strip_prefix(user)?.strip_prefix(':'))?;

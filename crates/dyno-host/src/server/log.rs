@@ -8,7 +8,7 @@ use std::path::Path;
 const END_BYTES: u64 = 64 * 1024;
 
 /// The last lines of a log; none when it cannot be read.
-pub(super) fn tail(path: &Path, lines: usize) -> Vec<String> {
+pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
     let read_end = || -> std::io::Result<String> {
         let mut file = File::open(path)?;
         let length = file.metadata()?.len();
@@ -23,7 +23,7 @@ pub(super) fn tail(path: &Path, lines: usize) -> Vec<String> {
 }
 
 /// True when a server could not have its TCP port, in the words of the servers that dyno starts.
-pub(super) fn is_port_taken(lines: &[String]) -> bool {
+pub(crate) fn is_port_taken(lines: &[String]) -> bool {
     lines.iter().any(|line| {
         let line = line.to_ascii_lowercase();
         line.contains("address already in use")

@@ -15,13 +15,13 @@
 //! start (0.5 s for MariaDB, 1 s for PostgreSQL, 2 s for MySQL), so every server has its own identity and keys; or it is a copy
 //! of one into which a data set was loaded ([`StartOptions::data`]).
 
-mod account;
+pub(crate) mod account;
 mod binary;
 mod error;
-mod log;
+pub(crate) mod log;
 mod mysql_family;
 mod postgres;
-mod process;
+pub(crate) mod process;
 mod save;
 mod sqlite;
 mod validate;
@@ -285,7 +285,7 @@ impl Drop for RunningServer {
 }
 
 /// The file that a server's log is copied to: named for the system, with a number when it ran before.
-fn kept_log(folder: &Path, system: &str) -> PathBuf {
+pub(crate) fn kept_log(folder: &Path, system: &str) -> PathBuf {
     let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let name: String = system.chars().map(plain).collect::<String>().to_lowercase();
     let name = name.trim_matches(['-', '.']);

@@ -139,7 +139,7 @@ pub(super) struct Recipe {
 }
 
 /// A TCP port that nobody has at this moment.
-pub(super) fn free_port() -> std::io::Result<u16> {
+pub(crate) fn free_port() -> std::io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 

@@ -27,6 +27,8 @@ pub(super) enum Place {
     Setting { system: Option<String>, name: String },
     /// Where the data of servers is.
     Storage,
+    /// The way to the server.
+    Endpoint,
 }
 
 impl Place {
@@ -165,9 +167,16 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
             ),
         ),
         None if name == "storage" => Some(Place::Storage),
+        None if name == "endpoint" => Some(Place::Endpoint),
         _ => {
-            let places =
-                ["workload.OPTION", "load.KEY", "server.settings.NAME", "system.query_mode", "storage"];
+            let places = [
+                "workload.OPTION",
+                "load.KEY",
+                "server.settings.NAME",
+                "system.query_mode",
+                "storage",
+                "endpoint",
+            ];
             refuse(
                 format!("unknown factor `{name}` in {}", FACTORS.heading),
                 format!(
@@ -184,7 +193,7 @@ fn check_not_fixed(name: &str, place: &Place, span: Span, document: &Table, prob
     let fixed = match place {
         Place::Workload(option) => document.table("workload").and_then(|table| table.entry(option)),
         Place::Load(key) => document.table("load").and_then(|table| table.entry(key)),
-        Place::QueryMode | Place::Storage => None,
+        Place::QueryMode | Place::Storage | Place::Endpoint => None,
         Place::Setting { system, name } => fixed_setting(document, system.as_deref(), name),
     };
     if let Some(fixed) = fixed {

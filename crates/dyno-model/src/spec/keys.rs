@@ -43,8 +43,10 @@ const fn key(name: &'static str, takes: &'static str, default: &'static str, hel
 }
 
 /// All sections, in the order a spec has them.
-pub const SECTIONS: [&Section; 10] =
-    [&TOP, &SYSTEM, &SERVER, &WORKLOAD, &LOAD, &DESIGN, &FACTORS, &STORAGE, &PROFILE, &PUBLISHED];
+pub const SECTIONS: [&Section; 12] = [
+    &TOP, &SYSTEM, &SERVER, &WORKLOAD, &LOAD, &DESIGN, &FACTORS, &STORAGE, &ENDPOINT, &PROXY, &PROFILE,
+    &PUBLISHED,
+];
 
 /// The top of the file.
 pub static TOP: Section = Section {
@@ -59,6 +61,12 @@ pub static TOP: Section = Section {
         key("load", "table", "required", "how many clients, and for how long"),
         key("design", "table", "`blocks = 5`, `seed = 1`", "repeats and random order"),
         key("factors", "table", "none", "what is varied besides system and clients"),
+        key(
+            "endpoint",
+            "tables, `[[endpoint]]`",
+            "none",
+            "ways to servers, which the factor `endpoint` names",
+        ),
         key(
             "storage",
             "tables, `[[storage]]`",
@@ -227,7 +235,8 @@ pub static FACTORS: Section = Section {
     about: "What is varied besides systems and clients: quoted paths with lists of levels. Every combination is a \
             treatment, unless `design.exclude` names it. Paths: `\"workload.OPTION\"`, `\"load.KEY\"` (except clients), \
             `\"server.settings.NAME\"`, `\"system.SYSTEM.server.settings.NAME\"` (of one system only), \
-            `\"system.query_mode\"` and `storage` (names of `[[storage]]`). A factor of any other name takes levels with names, each of which may set several \
+            `\"system.query_mode\"`, `storage` (names of `[[storage]]`) and `endpoint` (`tcp`, `socket` and names of \
+            `[[endpoint]]`). A factor of any other name takes levels with names, each of which may set several \
             paths: `\"threads\" = [{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }, ...]`.",
     keys: &[],
 };
@@ -261,6 +270,36 @@ pub static STORAGE: Section = Section {
             "run after the server has stopped and its folder is gone, also when `before` failed or dyno was killed",
         ),
         key("time_limit", "duration above 0", "`10m`", "how long each command may take"),
+    ],
+};
+
+/// A way to a server.
+pub static ENDPOINT: Section = Section {
+    heading: "[[endpoint]]",
+    prefix: "endpoint.",
+    about: "A way from the clients to a server, named by the factor `endpoint`. Two need no table: `tcp` and `socket` of a \
+            server that dyno starts.",
+    keys: &[
+        key("name", "text, unique", "required", "name in levels and in the report"),
+        key(
+            "address",
+            "`HOST:PORT` or the path of a unix socket",
+            "this or `proxy`",
+            "another address of systems that run already (`url`)",
+        ),
+        key("proxy", "table", "this or `address`", "a proxy that dyno starts in front of the server"),
+    ],
+};
+
+/// A proxy that dyno starts.
+pub static PROXY: Section = Section {
+    heading: "proxy",
+    prefix: "endpoint.proxy.",
+    about: "The `proxy` table of an endpoint, mostly written inline: `proxy = { kind = \"haproxy\" }`. It listens on a free \
+            port of 127.0.0.1, passes connections on without looking into them, and ends with the server.",
+    keys: &[
+        key("kind", "`haproxy`", "required", "what to start"),
+        key("threads", "1 to 64", "the proxy's own default", "threads of the proxy"),
     ],
 };
 

@@ -4,8 +4,8 @@
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
 //! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `load`, `factors`, `exclude`, `storage`, `published`, `url`, `quantity`, `argument`: one file per part
-//!   of a spec;
+//! * `system`, `workload`, `load`, `factors`, `exclude`, `storage`, `endpoint`, `published`, `url`, `quantity`, `argument`: one
+//!   file per part of a spec;
 //! * `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
 //! # Invariants
@@ -14,6 +14,7 @@
 
 mod argument;
 mod diagnostic;
+mod endpoint;
 pub mod estimate;
 mod exclude;
 mod factors;
@@ -34,8 +35,8 @@ pub use exclude::Exclusion;
 
 use crate::catalog::WorkloadDescription;
 use crate::plan::{
-    FORMAT, FreshData, LoadPlan, Plan, Published, Storage, SystemPlan, SystemSource, Treatment, Variation,
-    WorkloadPlan,
+    EndpointPlan, FORMAT, FreshData, LoadPlan, Plan, Published, Storage, SystemPlan, SystemSource, Treatment,
+    Variation, WorkloadPlan,
 };
 use crate::target::QueryMode;
 use diagnostic::{Problems, Source};
@@ -83,6 +84,8 @@ pub struct Spec {
     pub data: FreshData,
     /// Places for servers' data.
     pub storages: Vec<Storage>,
+    /// Ways to servers that levels name.
+    pub endpoints: Vec<EndpointPlan>,
     /// Names of the profiles in the file.
     pub profiles: Vec<String>,
 }
@@ -102,6 +105,8 @@ pub struct Combination {
     pub settings: Vec<SettingLevel>,
     /// Where the data of servers is: the name of a storage.
     pub storage: Option<String>,
+    /// The way to the server: the name of an endpoint.
+    pub endpoint: Option<String>,
 }
 
 /// A server's setting as a level gives it.
@@ -124,6 +129,7 @@ impl Combination {
             settings: settings.map(|level| (level.name.clone(), level.value.clone())).collect(),
             query_mode: self.query_mode,
             storage: self.storage.clone(),
+            endpoint: self.endpoint.clone(),
         }
     }
 }
@@ -213,6 +219,7 @@ fn resolve(spec: &Spec, input: Input<'_>) -> Plan {
         published: spec.published.clone(),
         data: spec.data,
         storages: spec.storages.clone(),
+        endpoints: spec.endpoints.clone(),
     };
     let plots = if plan.is_split() {
         plan.whole_plots().into_iter().map(|(_, treatments)| treatments).collect()
@@ -272,6 +279,7 @@ fn read(
     check_settings(&factors, &systems, problems);
     let storages = storage::read(&top);
     storage::check(&factors, &storages, &systems, problems);
+    let endpoints = endpoint::used(&factors, &endpoint::read(&top), &systems, problems);
     let Design { blocks, seed, data, exclusions } =
         design(&top, &exclude::Known { systems: &systems, factors: &factors });
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
@@ -298,6 +306,7 @@ fn read(
         published,
         data,
         storages,
+        endpoints,
         profiles: Vec::new(),
     };
     if problems.is_empty() && self::treatments(&spec).is_empty() {
@@ -364,7 +373,8 @@ impl Parts<'_> {
             let load = load::rules(&Fields::new(&keys::LOAD, &load, self.load.1, problems), self.clients_max);
             let levels = self.factors.iter().zip(&combination);
             let levels = levels.map(|(factor, &level)| factor.levels[level].name.clone()).collect();
-            let (mut query_mode, mut settings, mut storage) = (None, Vec::new(), None);
+            let (mut query_mode, mut settings) = (None, Vec::new());
+            let (mut storage, mut endpoint) = (None, None);
             for change in factors::changes(self.factors, &combination) {
                 let value = change.node.value.scalar_text().unwrap_or_default();
                 match &change.place {
@@ -373,11 +383,12 @@ impl Parts<'_> {
                         settings.push(SettingLevel { system: system.clone(), name: name.clone(), value });
                     }
                     Place::Storage => storage = Some(value),
+                    Place::Endpoint => endpoint = Some(value),
                     Place::Workload(_) | Place::Load(_) => {}
                 }
             }
             if let (Some(workload), Some(load)) = (workload, load) {
-                found.push(Combination { levels, workload, load, query_mode, settings, storage });
+                found.push(Combination { levels, workload, load, query_mode, settings, storage, endpoint });
             }
         }
         found

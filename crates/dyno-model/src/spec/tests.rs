@@ -1,6 +1,6 @@
 use super::*;
 use crate::catalog::{OptionDescription, OptionKind, OptionValue};
-use crate::plan::{DataPolicy, PasswordSource, ServerKind, StopRule, SystemSource};
+use crate::plan::{DataPolicy, PasswordSource, ServerKind, StopRule, SystemSource, Via};
 use crate::units::Nanos;
 use proptest::prelude::*;
 
@@ -234,6 +234,42 @@ fn settings_are_varied_for_all_servers_or_for_one_and_levels_may_have_names() {
     assert_eq!(other.settings["plugin_load_add"], "thread_pool.so");
     assert!(!other.settings.contains_key("thread_handling"), "that is of the other system");
     assert_eq!(find(0, ["4G", "as they come"]).load.attempts_max, 10);
+}
+
+#[test]
+fn storage_needs_another_start_and_a_way_to_the_server_does_not() {
+    let text = r#"
+title = "places and ways"
+system = [{ name = "M", server = { kind = "mariadb" } }]
+workload = { kind = "rush" }
+load = { clients = [1, 2], transactions = 10 }
+factors = { storage = ["raid1", "raid5"], endpoint = ["tcp", "proxied"] }
+[[storage]]
+name = "raid1"
+data = "/mnt/raid1"
+log = "/mnt/log"
+[[storage]]
+name = "raid5"
+data = "/mnt/raid5"
+before = "mount /mnt/raid5"
+[[endpoint]]
+name = "proxied"
+proxy = { kind = "haproxy", threads = 2 }
+[[endpoint]]
+name = "unused"
+proxy = { kind = "haproxy" }
+"#;
+    let (_, plan) = parse(input(text), &catalog()).unwrap();
+    assert!(plan.is_split());
+    assert_eq!((plan.treatments.len(), plan.whole_plots().len(), plan.starts()), (8, 2, 2 * 5));
+    let last = plan.treatments.last().unwrap();
+    assert_eq!(plan.storage(last).unwrap().name, "raid5");
+    assert_eq!(plan.server(last).unwrap().scratch.unwrap().to_str(), Some("/mnt/raid5"));
+    assert!(matches!(&plan.endpoint(last).unwrap().via, Via::Proxy(proxy) if proxy.threads == Some(2)));
+    let names: Vec<&str> = plan.endpoints.iter().map(|endpoint| endpoint.name.as_str()).collect();
+    assert_eq!(names, ["tcp", "proxied"], "what no level names is not in the plan");
+    let ways = text.replace("storage = [\"raid1\", \"raid5\"], ", "");
+    assert!(!parse(input(&ways), &catalog()).unwrap().1.is_split());
 }
 
 #[test]

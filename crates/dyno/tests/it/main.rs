@@ -1,6 +1,8 @@
 //! Tests of the program as a whole.
 
 mod command_line;
+mod endpoints;
+mod monitor;
 mod plan;
 mod preflight;
 mod program;

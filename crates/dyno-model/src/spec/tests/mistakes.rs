@@ -272,6 +272,26 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "[profile.smoke]",
+        "[[endpoint]]\nname = \"a\"\n[profile.smoke]",
+        "20:1: the endpoint has neither `address` nor `proxy` [give one: `address = \"host:3306\"`, or `proxy = { kind = \"haproxy\" }`]",
+    ),
+    (
+        "[profile.smoke]",
+        "[[endpoint]]\nname = \"a\"\naddress = \"db2\"\n[profile.smoke]",
+        "22:11: `endpoint.address` is no address: `db2` [write `HOST:PORT`, `[::1]:PORT`, or the path of a unix socket]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\nendpoint = [\"soket\"]\n[profile.smoke]",
+        "21:13: no endpoint is called `soket` [did you mean `socket`?]",
+    ),
+    (
+        "[profile.smoke]",
+        "[factors]\nendpoint = [\"socket\"]\n[profile.smoke]",
+        "21:13: `WAL` cannot be reached by the endpoint `socket` [these are of servers that dyno starts; name addresses in [[endpoint]] tables]",
+    ),
+    (
+        "[profile.smoke]",
         "[factors]\n\"server.kind\" = [\"a\"]\n[profile.smoke]",
         "21:1: `server.kind` cannot be varied [`\"server.settings.NAME\"` varies a setting of the server; for anything else, write one [[system]] for each of its levels]",
     ),
@@ -378,7 +398,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[factors]\n\"color\" = [1]\n[profile.smoke]",
-        "21:1: unknown factor `color` in [factors] [factors: `workload.OPTION`, `load.KEY`, `server.settings.NAME`, `system.query_mode`, `storage`; a factor of any name takes levels with names: `[{ name = \"...\", ... }]`]",
+        "21:1: unknown factor `color` in [factors] [factors: `workload.OPTION`, `load.KEY`, `server.settings.NAME`, `system.query_mode`, `storage`, `endpoint`; a factor of any name takes levels with names: `[{ name = \"...\", ... }]`]",
     ),
     // Published figures.
     (

@@ -1,0 +1,114 @@
+//! Paths as a factor: TCP, the unix socket and a proxy, on one start of a server.
+
+use crate::program::Bench;
+use dyno_model::event::Event;
+use dyno_model::plan::{Plan, ProxyKind, ServerKind};
+use dyno_model::record::TrialRecord;
+use dyno_testkit::{require_server, wait_until};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+fn spec(kind: ServerKind, levels: &str, duration: &str) -> String {
+    format!(
+        r#"
+title = "Ways"
+system = [{{ name = "S", server = {{ kind = "{kind}" }} }}]
+workload = {{ kind = "rush", variant = "in-place" }}
+load = {{ clients = [2, 40], duration = "{duration}", warmup = "0s" }}
+factors = {{ endpoint = {levels} }}
+design = {{ blocks = 1 }}
+[[endpoint]]
+name = "proxied"
+proxy = {{ kind = "haproxy", threads = 1 }}
+"#
+    )
+}
+
+/// True when the proxy is installed; where servers are required, it is too.
+fn has_proxy() -> bool {
+    let found = dyno_host::proxy::locate(ProxyKind::Haproxy);
+    let is_required = std::env::var_os(dyno_testkit::REQUIRE_SERVERS).is_some_and(|value| value == "1");
+    assert!(found.is_ok() || !is_required, "haproxy is missing; scripts/servers installs it");
+    found.is_ok()
+}
+
+fn events(folder: &Path) -> Vec<Event> {
+    let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+fn records(folder: &Path) -> Vec<TrialRecord> {
+    let records = events(folder).into_iter().filter_map(|event| match event {
+        Event::TrialFinished(record) => Some(*record),
+        _ => None,
+    });
+    records.collect()
+}
+
+fn nothing_is_left(bench: &Bench) {
+    let marker = bench.path().to_str().expect("a path of text");
+    assert!(dyno_testkit::processes_with(marker).is_empty());
+    assert_eq!(bench.names(), ["r", "ways.toml"]);
+}
+
+#[test]
+fn one_start_is_measured_over_tcp_over_its_socket_and_through_a_proxy() {
+    for kind in [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres] {
+        if require_server(kind).is_none() || !has_proxy() {
+            continue;
+        }
+        let bench = Bench::new();
+        bench.file("ways.toml", spec(kind, r#"["tcp", "socket", "proxied"]"#, "400ms"));
+        let ended = bench.dyno(&["run", "ways.toml", "--out", "r"]);
+        assert_eq!(ended.code, 0, "{kind}: {ended}");
+        let folder = bench.path().join("r");
+        let starts = events(&folder).into_iter().filter(|event| matches!(event, Event::SystemReady { .. }));
+        assert_eq!(starts.count(), 1, "{kind}: a way needs no other start");
+        let records = records(&folder);
+        assert_eq!(records.len(), 6, "{kind}: {ended}");
+        assert!(
+            records.iter().all(|record| record.ledger.committed > 0 && record.ledger.failed == 0),
+            "{kind}"
+        );
+        nothing_is_left(&bench);
+    }
+}
+
+#[test]
+fn a_proxy_that_dies_marks_its_trial_and_the_next_ones_are_measured() {
+    if require_server(ServerKind::Mariadb).is_none() || !has_proxy() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.file("ways.toml", spec(ServerKind::Mariadb, r#"["proxied"]"#, "4s"));
+    let child = bench
+        .command(&["run", "ways.toml", "--out", "r"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("dyno can be started");
+    let folder = bench.path().join("r");
+    wait_until("the first trial is measured", Duration::from_secs(60), || {
+        std::fs::read_to_string(folder.join("events.jsonl"))
+            .is_ok_and(|text| text.contains(r#""phase":"measure""#))
+    });
+    let marker = format!("haproxy -db -f {}", bench.path().display());
+    let proxies = Command::new("pgrep").args(["-f", &marker]).output().expect("pgrep is there");
+    let proxies = String::from_utf8(proxies.stdout).expect("numbers");
+    let proxy = proxies.split_whitespace().next().expect("the proxy of this test runs");
+    assert!(Command::new("kill").args(["-9", proxy]).status().expect("kill is there").success());
+    let output = child.wait_with_output().expect("dyno ends");
+    let plan: Plan =
+        serde_json::from_slice(&std::fs::read(folder.join("plan.json")).unwrap()).expect("a plan");
+    let records = records(&folder);
+    assert_eq!(records.len(), plan.trials.len(), "{}", String::from_utf8_lossy(&output.stderr));
+    let [first, second] = &records[..] else { panic!("two trials") };
+    assert!(
+        !first.is_valid() && format!("{:?}", first.findings).contains("the proxy proxied was killed"),
+        "{:?}",
+        first.findings
+    );
+    assert!(second.is_valid() && second.ledger.committed > 0, "{:?}", second.findings);
+    nothing_is_left(&bench);
+}
