@@ -161,6 +161,7 @@ fn plan(subject: &Subject<'_>) -> Plan {
         published: Vec::new(),
         data: FreshData::default(),
         storages: Vec::new(),
+        endpoints: Vec::new(),
     }
 }
 

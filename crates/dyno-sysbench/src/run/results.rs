@@ -191,6 +191,7 @@ fn plan(session: &Session<'_>) -> Plan {
         published: Vec::new(),
         data: FreshData::default(),
         storages: Vec::new(),
+        endpoints: Vec::new(),
     }
 }
 
