@@ -75,12 +75,6 @@ const DIFFERENCES: &[Difference] = &[
         "3\t6",
         "A script that declares an option of the program does not overwrite what the user gave (sysbench issue 151).",
     ),
-    lines(
-        &["options/third_element"],
-        "switch\tboolean\ttrue",
-        "switch\tboolean\tfalse",
-        "A switch without a default is off.",
-    ),
     // Commands.
     lines(
         &["commands/parallel_failure"],
