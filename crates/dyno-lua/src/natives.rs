@@ -116,6 +116,13 @@ pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
             }))
         }),
     )?;
+    fill_others(lua, native)
+}
+
+/// The second half: what reads results and errors, random texts, modules.
+fn fill_others(lua: &Lua, native: &Table) -> mlua::Result<()> {
+    let set = |name: &str, function: mlua::Result<mlua::Function>| native.set(name, function?);
+
     set("fetch", lua.create_function(|lua, (link, result): (f64, f64)| fetch(lua, link, result)))?;
     set("trouble", lua.create_function(|lua, ()| trouble(lua)))?;
     set("last_error", lua.create_function(|lua, link: f64| last_error(lua, link)))?;

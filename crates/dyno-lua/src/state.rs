@@ -422,16 +422,18 @@ fn declared_option((name, entry): (Value, Value)) -> mlua::Result<DeclaredOption
             OptionValue::Text(_) | OptionValue::Nothing => OptionKind::Text,
         },
         // LuaJIT may hand over a whole number as either.
-        value => match value.as_integer().or_else(|| value.as_f64().map(|value| value as i64)).unwrap_or(-1) {
-            1 => OptionKind::Boolean,
-            2 => OptionKind::Integer,
-            3 => OptionKind::Size,
-            4 => OptionKind::Double,
-            5 => OptionKind::Text,
-            6 => OptionKind::List,
-            7 => OptionKind::File,
-            _ => return Err(wrong("unknown type")),
-        },
+        value => {
+            match value.as_integer().or_else(|| value.as_f64().map(|value| value as i64)).unwrap_or(-1) {
+                1 => OptionKind::Boolean,
+                2 => OptionKind::Integer,
+                3 => OptionKind::Size,
+                4 => OptionKind::Double,
+                5 => OptionKind::Text,
+                6 => OptionKind::List,
+                7 => OptionKind::File,
+                _ => return Err(wrong("unknown type")),
+            }
+        }
     };
     Ok(DeclaredOption { name: name.replace('-', "_"), description, default, kind })
 }

@@ -5,7 +5,6 @@ use super::refusal::{DriverName, Refusal};
 use super::rows::Rows;
 use crate::environment::{Databases, Ignored, Shared};
 use crate::meter::Meter;
-use dyno_drivers::postgres::protocol::backend::TransactionStatus;
 use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, Statement, Value, block_on};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
@@ -93,10 +92,15 @@ impl Link {
         matches!(self.wire, Wire::Broken)
     }
 
-    pub(crate) fn connection(&mut self) -> Option<&mut Connection> {
-        match &mut self.wire {
-            Wire::Open(connection) => Some(connection),
-            _ => None,
+    /// Whether another statement can be sent, as far as is known without sending it.
+    pub(crate) fn is_usable(&self) -> bool {
+        match &self.wire {
+            Wire::Open(connection) => match &**connection {
+                Connection::Postgres(postgres) => postgres.is_usable(),
+                _ => true,
+            },
+            Wire::Dry => true,
+            Wire::Broken | Wire::Closed => false,
         }
     }
 
@@ -192,16 +196,11 @@ impl Link {
 
     /// Ends a transaction that is open, so that the next attempt does not begin inside of it.
     pub(crate) fn roll_back(&mut self) {
-        if let Wire::Open(connection) = &mut self.wire {
-            let is_needed = match &**connection {
-                Connection::Mysql(mysql) => mysql.is_in_transaction(),
-                Connection::Postgres(postgres) => postgres.transaction_status() != TransactionStatus::Idle,
-                // It says that there is no transaction when there is none.
-                Connection::Sqlite(_) | Connection::Null(_) => true,
-            };
-            if is_needed {
-                let _ = block_on(connection.query("ROLLBACK", &mut Discard));
-            }
+        if let Wire::Open(connection) = &mut self.wire
+            && connection.is_in_transaction()
+        {
+            // Without it the next BEGIN would commit half a transaction, or be refused; if it fails, the next attempt tells.
+            let _ = block_on(connection.query("ROLLBACK", &mut Discard));
         }
     }
 
@@ -256,7 +255,7 @@ impl Link {
     }
 
     /// The handle that ends a blocking call of this connection from another thread.
-    pub(crate) fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
+    pub(crate) fn interrupter(&self) -> Option<Handle> {
         match &self.wire {
             Wire::Open(connection) => connection.interrupter(),
             _ => None,
@@ -315,11 +314,14 @@ pub(crate) fn ignored(databases: &Databases, driver: DriverName) -> &Ignored {
     }
 }
 
+/// Ends what a connection waits for.
+type Handle = Box<dyn Fn() + Send>;
+
 /// Handles of a state's open connections, for giving them up from another thread.
 #[derive(Default)]
 pub(crate) struct Interrupts {
     is_interrupted: AtomicBool,
-    handles: Mutex<Vec<(f64, Box<dyn Fn() + Send>)>>,
+    handles: Mutex<Vec<(f64, Handle)>>,
 }
 
 impl Interrupts {
@@ -328,7 +330,7 @@ impl Interrupts {
     }
 
     /// The connection of a number has this handle from now on.
-    pub(crate) fn register(&self, number: f64, handle: Option<Box<dyn Fn() + Send>>) {
+    pub(crate) fn register(&self, number: f64, handle: Option<Handle>) {
         let mut handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
         handles.retain(|(known, _)| *known != number);
         handles.extend(handle.map(|handle| (number, handle)));

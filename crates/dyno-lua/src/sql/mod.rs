@@ -302,7 +302,7 @@ impl Sql {
             Refusal { verdict: Verdict::Fatal, errno, state, message: failure.message.clone(), query };
         let is_lost = is_connection_lost(failure.kind)
             || driver == DriverName::Mysql && CONNECTION_ERRORS.contains(&errno)
-            || link.connection().is_none();
+            || !link.is_usable();
         if is_lost {
             link.lose();
             around.interrupts.register(number, None);

@@ -104,10 +104,10 @@ fn definition(declared: &DeclaredOption) -> Definition {
         OptionValue::List(items) => Value::List(items.clone()),
         OptionValue::Nothing => Value::Nothing,
     };
-    // An option without a default has its type's empty value: "" or 0.
+    // An option without a default has its type's empty value, "" or 0; a switch is on, as in sysbench.
     let default = match (&given, kind) {
         (Value::Nothing, Kind::File) => Value::Nothing,
-        (Value::Nothing, Kind::Boolean) => Value::Boolean(false),
+        (Value::Nothing, Kind::Boolean) => Value::Boolean(true),
         (Value::Nothing, kind) => kind.parse(Some("")).unwrap_or(Value::Nothing),
         _ => given.clone(),
     };

@@ -41,16 +41,15 @@ fn place(kind: Option<ServerKind>) -> &'static str {
 
 fn compare(script: &Script, server: Option<&Server>) -> Result<(), String> {
     let kind = server.map(Server::kind);
+    let ours = observe(Program::Dyno, script, server);
     let theirs = Program::Sysbench.is_available().then(|| observe(Program::Sysbench, script, server));
-    let ours = Program::Dyno.is_available().then(|| observe(Program::Dyno, script, server));
     if std::env::var_os("SUITE_SHOW").is_some() {
-        for (name, observed) in [("sysbench", &theirs), ("dyno", &ours)] {
-            if let Some(observed) = observed {
-                eprintln!("==== {} {} {name}\n{}", script.name, place(kind), observed.text());
-            }
+        for (name, observed) in [("sysbench", theirs.as_ref()), ("dyno", Some(&ours))] {
+            let text = observed.map_or_else(String::new, Observed::text);
+            eprintln!("==== {} {} {name}\n{text}", script.name, place(kind));
         }
     }
-    let (Some(theirs), Some(ours)) = (theirs, ours) else { return Ok(()) };
+    let Some(theirs) = theirs else { return Ok(()) };
     let allowed: Vec<&Difference> = differences::of(&script.name, kind).collect();
     let mut text = String::new();
     for ((part, expected), (_, found)) in theirs.0.iter().zip(&ours.0) {

@@ -42,12 +42,11 @@ impl Program {
     /// Whether the program is there. A missing sysbench is told once; where servers are required it is an error.
     pub(crate) fn is_available(self) -> bool {
         static SYSBENCH: OnceLock<bool> = OnceLock::new();
-        static DYNO: OnceLock<bool> = OnceLock::new();
-        let answers = |mut command: Command| command.output().is_ok_and(|output| output.status.success());
         match self {
-            Self::Dyno => *DYNO.get_or_init(|| answers(self.command(&["--version"]))),
+            Self::Dyno => true,
             Self::Sysbench => *SYSBENCH.get_or_init(|| {
-                let is_there = answers(self.command(&["--version"]));
+                let version = self.command(&["--version"]).output();
+                let is_there = version.is_ok_and(|output| output.status.success());
                 if !is_there {
                     let is_required =
                         std::env::var_os(dyno_testkit::REQUIRE_SERVERS).is_some_and(|value| value == "1");

@@ -141,7 +141,7 @@ fn told(output: &str) -> String {
 fn assert_shape(server: &Server, way: Way) {
     let matches = if server.kind() == ServerKind::Postgres { "~" } else { "REGEXP" };
     let group = "[0-9]{11}";
-    let (c, pad) = (vec![group; 10].join("-"), vec![group; 5].join("-"));
+    let (c, pad) = ([group; 10].join("-"), [group; 5].join("-"));
     for table in ["sbtest1", "sbtest2"] {
         let odd = server.query(&format!(
             "SELECT COUNT(*) FROM {table} WHERE NOT (k BETWEEN 1 AND 300 AND id BETWEEN 1 AND 300 \
@@ -225,6 +225,23 @@ fn tables_of_one_program_are_run_and_dropped_by_the_other() {
             }
             runs.succeed(server, "oltp_read_write", &["--tables=2", "cleanup"]);
             assert_eq!(server.tables(true), "", "{makes:?} made them, {runs:?} dropped them");
+        }
+    });
+}
+
+#[test]
+fn connections_are_made_again_after_so_many_events() {
+    on_each_server(|server| {
+        server.clear();
+        Way::Native.succeed(server, "oltp_read_write", &[&SIZE[..], &["prepare"]].concat());
+        for script in ["oltp_read_write", "oltp_insert", "select_random_ranges"] {
+            for way in OTHERS {
+                let run =
+                    ["--tables=2", "--table-size=300", "--reconnect=3", "--events=12", "--threads=1", "run"];
+                let ended = way.succeed(server, script, &run);
+                let is_counted = ended.stdout.contains("reconnects:                          4 ");
+                assert!(is_counted, "{way:?} {script} on {}\n{ended}", server.kind().name());
+            }
         }
     });
 }

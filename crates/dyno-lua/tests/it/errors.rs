@@ -1,0 +1,154 @@
+//! What ends a script, and how it is told.
+
+use crate::running::{Lines, canned, dry, environment, run, state};
+use dyno_lua::{ErrorKind, Ignored, LogLevel, ScriptSource};
+use std::sync::Arc;
+
+#[test]
+fn errors_name_file_and_line() {
+    let cases = [
+        ("function event()\n  error('boo')\nend", ErrorKind::Runtime, "test.lua:3: boo"),
+        (
+            "function event() local a a.b = 1 end",
+            ErrorKind::Runtime,
+            "test.lua:2: attempt to index local 'a' (a nil value)",
+        ),
+        ("function event() error({ a = 1 }) end", ErrorKind::Runtime, "(not a string)"),
+        ("function event() error() end", ErrorKind::Runtime, "(not a string)"),
+        ("function event() error(5) end", ErrorKind::Runtime, "test.lua:2: 5"),
+        (
+            "function event() sysbench.sql.driver('oracle') end",
+            ErrorKind::Runtime,
+            "test.lua:2: failed to initialize the DB driver",
+        ),
+    ];
+    for (script, kind, message) in cases {
+        let (done, _) = run(&dry(script), 1, 0);
+        let error = done.unwrap_err();
+        assert_eq!((error.kind, error.message.as_str()), (kind, message), "{script}");
+    }
+}
+
+#[test]
+fn a_missing_function_and_broken_lua_have_kinds_of_their_own() {
+    let loaded = state(&dry("")).unwrap();
+    assert_eq!(loaded.call("prepare", None).unwrap_err().kind, ErrorKind::MissingFunction);
+    let broken = state(&dry("local x = = 1")).err().unwrap();
+    assert_eq!(
+        (broken.kind, broken.message.as_str()),
+        (ErrorKind::Syntax, "test.lua:2: unexpected symbol near '='")
+    );
+    let raised = state(&dry("error('top')")).err().unwrap();
+    assert_eq!((raised.kind, raised.message.as_str()), (ErrorKind::Runtime, "test.lua:2: top"));
+}
+
+#[test]
+fn errors_of_hooks_come_through() {
+    let script = "sysbench.hooks.before_restart_event = function() error('in the hook') end function event() error({ errcode = 1 }) end";
+    let (done, _) = run(&dry(script), 1, 9);
+    assert_eq!(done.unwrap_err().message, "test.lua:2: in the hook");
+    let script = "sysbench.hooks.sql_error_ignorable = function() error('in the hook') end function event() sysbench.sql.driver():connect():query('SELECT 1') end";
+    let (done, _) = run(&Arc::new(canned(script, "fail=deadlock:1,seed=12")), 1, 9);
+    assert_eq!(done.unwrap_err().message, "test.lua:2: in the hook");
+}
+
+#[test]
+fn a_fatal_error_of_a_database_is_logged_and_worded_as_in_sysbench() {
+    let lines = Arc::new(Lines::default());
+    let mut environment = canned(
+        "function event() local con = sysbench.sql.driver():connect()\n  con:query('SELECT 1')\nend",
+        "fail=deadlock:1,seed=11",
+    );
+    environment.log = Arc::clone(&lines) as Arc<dyn dyno_lua::Log>;
+    let (done, told) = run(&Arc::new(environment), 1, 9);
+    let error = done.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::FatalSql);
+    assert!(error.message.starts_with("test.lua:3: SQL error, errno = "), "{}", error.message);
+    assert_eq!(told.borrow().failed, 1);
+    let lines = lines.0.lock().unwrap();
+    assert_eq!(lines[0].0, LogLevel::Fatal);
+    assert!(
+        lines[0].1.starts_with("mysql_drv_query() returned error ")
+            && lines[0].1.ends_with(" for query 'SELECT 1'")
+    );
+}
+
+#[test]
+fn an_ignorable_error_restarts_the_event_with_all_its_fields() {
+    let mut environment = canned(
+        "local con, tries = nil, 0
+        function thread_init() con = sysbench.sql.driver():connect() end
+        sysbench.hooks.before_restart_event = function(problem)
+          same(problem.connection, con) same(problem.query, '<prepared statement>') same(problem.errcode, 1)
+          same(type(problem.sql_errno), 'number') same(type(problem.sql_state), 'string') same(type(problem.sql_errmsg), 'string')
+          same(con.error, sysbench.sql.error.IGNORABLE)
+          tries = tries + 1
+        end
+        function event() con:prepare('UPDATE t SET a = 1'):execute() end
+        function thread_done() same(tries, 3) end",
+        "update.fail=deadlock:1,seed=13",
+    );
+    environment.databases.mysql_ignored = Ignored::All;
+    let (done, told) = run(&Arc::new(environment), 1, 3);
+    assert_eq!(done, Ok(()));
+    assert_eq!((told.borrow().failed, told.borrow().abandoned), (4, 1));
+}
+
+#[test]
+fn the_hook_can_forgive_a_fatal_error() {
+    let environment = canned(
+        "local asked = 0
+        sysbench.hooks.sql_error_ignorable = function(problem) asked = asked + 1 same(problem.errcode, nil) return asked < 3 end
+        function event() sysbench.sql.driver():connect():query('SELECT 1') end",
+        "fail=deadlock:1,seed=14",
+    );
+    let (done, told) = run(&Arc::new(environment), 1, 9);
+    assert_eq!(done.unwrap_err().kind, ErrorKind::FatalSql);
+    assert_eq!(told.borrow().restarted, 2);
+}
+
+#[test]
+fn a_lost_connection_that_may_be_lost_is_had_again() {
+    let mut environment = canned(
+        "function thread_init() con = sysbench.sql.driver():connect() st = con:prepare('SELECT 1') end
+        function event() st:execute() end",
+        "disconnect_after=3,seed=15",
+    );
+    environment.databases.mysql_ignored = Ignored::codes([2006, 2013]);
+    let (done, told) = run(&Arc::new(environment), 10, 9);
+    assert_eq!(done, Ok(()));
+    let told = told.borrow();
+    assert_eq!(told.stopped, 10);
+    assert!(told.reconnected >= 2 && told.restarted == told.reconnected, "{told:?}");
+}
+
+#[test]
+fn a_connection_that_cannot_be_had_is_an_error_of_its_kind() {
+    let lines = Arc::new(Lines::default());
+    let mut none = environment("function event() sysbench.sql.driver():connect() end");
+    none.log = Arc::clone(&lines) as Arc<dyn dyno_lua::Log>;
+    let (done, _) = run(&Arc::new(none), 1, 0);
+    let error = done.unwrap_err();
+    assert_eq!(
+        (error.kind, error.message.as_str()),
+        (ErrorKind::Database, "test.lua:2: connection creation failed")
+    );
+    assert_eq!(lines.texts(), ["there is no address for the mysql driver"]);
+}
+
+#[test]
+fn an_interrupted_state_comes_to_its_end() {
+    let mut environment = canned(
+        "function event() sysbench.sql.driver():connect():query('SELECT 1') end",
+        "hang_after=0,seed=16",
+    );
+    environment.databases.mysql_ignored = Ignored::All;
+    let state = state(&Arc::new(environment)).unwrap();
+    let interrupter = state.interrupter();
+    std::thread::scope(|scope| {
+        // Whether it comes before, while or after the statement hangs: it is never waited for.
+        scope.spawn(move || interrupter.interrupt());
+        assert_eq!(state.call("event", None).unwrap_err().kind, ErrorKind::FatalSql);
+    });
+    assert!(matches!(ScriptSource::Module(String::new()), ScriptSource::Module(_)));
+}
