@@ -9,7 +9,7 @@ use crate::spec_file;
 use crate::ui;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
-use dyno_model::plan::{Plan, StopRule, SystemSource, Treatment, Trial};
+use dyno_model::plan::{Plan, StopRule, Storage, SystemSource, Treatment, Trial, Via};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
 use dyno_model::units::Nanos;
 use dyno_results::analysis::{self, pilot::Pilot};
@@ -139,6 +139,12 @@ fn text(plan: &Plan, catalog: &[WorkloadDescription], end: &str) -> String {
     for (i, factor) in plan.factors.iter().enumerate() {
         let _ = writeln!(text, "  factor    {factor}: {}", levels(plan, i).join(", "));
     }
+    for storage in &plan.storages {
+        let _ = writeln!(text, "  storage   {}: {}", storage.name, place(storage));
+    }
+    for endpoint in &plan.endpoints {
+        let _ = writeln!(text, "  endpoint  {}: {}", endpoint.name, way(&endpoint.via));
+    }
     let _ = writeln!(text, "  design    {}\n", design(plan));
     let width = plan.trials.first().map_or(0, |trial| trial.id.len());
     let _ = writeln!(text, "  {:width$}  treatment", "trial");
@@ -153,6 +159,30 @@ fn text(plan: &Plan, catalog: &[WorkloadDescription], end: &str) -> String {
     }
     let _ = writeln!(text, "\n{}\n\n{}", time(plan), end);
     text
+}
+
+/// Folders and commands of a storage.
+fn place(storage: &Storage) -> String {
+    let mut text = storage.data.display().to_string();
+    if let Some(log) = &storage.log {
+        let _ = write!(text, ", log in {}", log.display());
+    }
+    for (word, command) in [("before", &storage.before), ("after", &storage.after)] {
+        if let Some(line) = command.as_ref().and_then(|command| command.trim().lines().next()) {
+            let _ = write!(text, ", {word} `{line}`");
+        }
+    }
+    text
+}
+
+/// What a way to a server leads along.
+fn way(via: &Via) -> String {
+    match via {
+        Via::Tcp => "TCP to the server".to_owned(),
+        Via::Socket => "the server's unix socket".to_owned(),
+        Via::Address(address) => address.to_string(),
+        Via::Proxy(proxy) => format!("{}, started by dyno", proxy.kind.name()),
+    }
 }
 
 /// Treatments, blocks, order and starts in a sentence.

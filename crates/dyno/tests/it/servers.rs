@@ -145,9 +145,10 @@ fn statement_counts_agree_with_the_servers_own_counters() {
             ] {
                 let failed: u64 = record.ledger.statements.iter().map(|count| count.failed).sum();
                 let difference = theirs(counter) - ok(kinds);
-                // Statements that failed count on the server and not here.
+                // Statements that failed count on the server and not here; so do the monitor's few questions.
+                let others = if counter == "Com_select" { 30 } else { 0 };
                 assert!(
-                    (0..=i64::try_from(failed).unwrap()).contains(&difference),
+                    (0..=i64::try_from(failed).unwrap() + others).contains(&difference),
                     "{counter} on {kind}: {difference}"
                 );
             }

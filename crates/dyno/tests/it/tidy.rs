@@ -15,7 +15,18 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("dyno-lua", &["dyno-engine", "dyno-drivers", "dyno-model"]),
     ("dyno-sysbench", &["dyno-lua", "dyno-engine", "dyno-results", "dyno-drivers", "dyno-model"]),
     ("dyno-pgbench", &["dyno-engine", "dyno-results", "dyno-drivers", "dyno-model"]),
-    ("dyno", &["dyno-sysbench", "dyno-pgbench", "dyno-engine", "dyno-host", "dyno-results", "dyno-drivers", "dyno-model"]),
+    (
+        "dyno",
+        &[
+            "dyno-sysbench",
+            "dyno-pgbench",
+            "dyno-engine",
+            "dyno-host",
+            "dyno-results",
+            "dyno-drivers",
+            "dyno-model",
+        ],
+    ),
     ("dyno-testkit", &["dyno-engine", "dyno-host", "dyno-results", "dyno-drivers", "dyno-model"]),
 ];
 
