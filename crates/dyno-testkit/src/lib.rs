@@ -7,7 +7,7 @@
 #![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "helpers of tests fail by panicking")]
 
 use dyno_host::guard::GuardCommand;
-use dyno_host::server::{RunningServer, StartOptions, locate, start};
+use dyno_host::server::{StartOptions, locate, start};
 use dyno_model::plan::{ManagedServer, ServerKind};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,6 +15,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+pub use dyno_host::server::RunningServer;
 pub use tempfile::TempDir;
 
 /// Environment variable under which a missing server fails its tests.

@@ -209,11 +209,7 @@ impl Connection {
     ///
     /// # Errors
     /// As [`Driver::query`].
-    pub async fn query_first<S: RowSink>(
-        &mut self,
-        sql: impl AsRef<[u8]>,
-        sink: &mut S,
-    ) -> Result<Outcome> {
+    pub async fn query_first<S: RowSink>(&mut self, sql: impl AsRef<[u8]>, sink: &mut S) -> Result<Outcome> {
         self.send_query(sql.as_ref()).await?;
         self.receive_one(None, sink).await.map(|(outcome, _)| outcome)
     }

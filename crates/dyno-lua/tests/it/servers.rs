@@ -1,11 +1,10 @@
 //! Scripts against real servers. Each test starts its own and ends it.
 
 use crate::running::{Lines, environment, run};
-use dyno_host::server::RunningServer;
 use dyno_lua::{Environment, Ignored, StatementClass};
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Engine, QueryMode, Target};
-use dyno_testkit::running_server;
+use dyno_testkit::{RunningServer, running_server};
 use std::sync::Arc;
 
 /// An environment whose drivers all reach this target.

@@ -218,10 +218,13 @@ fn a_rate_is_kept_and_what_is_too_late_is_skipped() {
 
 /// Log files of a prefix, by name.
 fn logs(bench: &Bench, prefix: &str) -> Vec<PathBuf> {
+    let begins = |path: &PathBuf| {
+        path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&format!("{prefix}.")))
+    };
     let mut files: Vec<PathBuf> = std::fs::read_dir(bench.folder())
-        .unwrap()
-        .map(|entry| entry.unwrap().path())
-        .filter(|path| path.file_name().unwrap().to_string_lossy().starts_with(&format!("{prefix}.")))
+        .expect("the folder of the test is there")
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(begins)
         .collect();
     files.sort();
     files
