@@ -28,6 +28,8 @@ fn help_is_a_result_and_shows_only_what_is_there() {
       workloads    List the workloads, or explain one: statements, options, audit
       null-server  Serve canned replies over a database's protocol, to find out what a load generator
                    can do at most
+      sysbench     Take sysbench's command line, scripts and options, and print what sysbench prints
+      pgbench      Take pgbench's command line, scripts and options, and print what pgbench prints
       help         Print this message or the help of the given subcommand(s)
 
     Options:
