@@ -6,6 +6,7 @@ use crate::meter::{Meter, NoMeter};
 use crate::random::Draws;
 use crate::sql::{Around, Interrupts, SharedInterrupts, Sql};
 use crate::state::Role;
+use crate::transfer::Transfer;
 use dyno_engine::random::Stream;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,6 +19,7 @@ pub(crate) struct Context {
     pub(crate) draws: Draws,
     pub(crate) sql: Sql,
     pub(crate) interrupts: SharedInterrupts,
+    pub(crate) transfer: Transfer,
     /// Restarts of the event in progress.
     pub(crate) restarts: u32,
     /// The last error that a database caused, with its text, for telling what ended a script.
@@ -55,6 +57,7 @@ impl Context {
             draws: Draws::new(&environment.random, environment.seed, stream, number),
             sql: Sql::default(),
             interrupts: Arc::default(),
+            transfer: Transfer::default(),
             restarts: 0,
             last_error: None,
         }

@@ -37,6 +37,7 @@ pub mod report;
 mod scalars;
 mod sql;
 pub mod state;
+mod transfer;
 
 pub use environment::{
     Databases, Environment, Ignored, Log, LogLevel, RandomSettings, RandomType, ScriptSource, Silent,

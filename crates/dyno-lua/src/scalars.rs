@@ -3,7 +3,7 @@
 //! They are handed to Lua as addresses, which the prelude casts to the types below. A function that cannot do its work answers
 //! with a number below 0 and leaves the reason for `native.trouble`: errors must not be raised through compiled frames.
 
-use crate::context::{Dropped, note_dropped, with};
+use crate::context::{Context, Dropped, note_dropped, with};
 use crate::environment::RandomType;
 use crate::meter::Counter;
 use crate::sql::TROUBLE;
@@ -80,6 +80,11 @@ scalars! {
     });
     rand_double() -> f64 = "dyno_0" => with(0.0, |context| context.draws.unit());
     rand_bits() -> u64 = "dyno_u" => with(0, |context| context.draws.bits());
+    /// A random string by a known pattern: its length; the text is in the transfer memory.
+    rand_text(pattern: f64) -> f64 = "dyno_1" => with(0.0, |context| {
+        let Context { sql, draws, transfer, .. } = context;
+        transfer.put(sql.random_text(pattern, draws)) as f64
+    });
     sb_rand_default(low: u32, high: u32) -> u32 = "dyno_r" => with(0, |context| {
         context.draws.draw_default(low.into(), high.into()) as u32
     });

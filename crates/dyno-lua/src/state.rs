@@ -7,6 +7,7 @@ use crate::meter::{Meter, NoMeter};
 use crate::options::{DeclaredOption, OptionKind, OptionValue};
 use crate::report::{Report, ReportHooks, ReportStat};
 use crate::sql::SharedInterrupts;
+use crate::transfer::TRANSFER_MAX;
 use crate::{modules, natives, scalars};
 use mlua::{Function, IntoLuaMulti, LightUserData, Lua, LuaOptions, MultiValue, StdLib, Table, Value};
 use std::cell::RefCell;
@@ -36,7 +37,8 @@ pub struct Command {
 pub struct Interrupter(SharedInterrupts);
 
 impl Interrupter {
-    /// The statement in progress fails, and errors are no longer ignored: the state's script comes to its end.
+    /// The statement in progress fails, later ones are not sent, and errors are no longer ignored: the state's script comes to
+    /// its end. A statement of an embedded database that is just about to begin may escape; calling again gets it.
     pub fn interrupt(&self) {
         self.0.interrupt();
     }
@@ -62,9 +64,18 @@ impl State {
         let state = Self::open(environment, role).map_err(|error| broken(&error))?;
         let entered = Entered::new(&state.home);
         state.run_script(&environment.script)?;
-        state.tidy()?;
         drop(entered);
+        state.collect_garbage();
         Ok(state)
+    }
+
+    /// What loading and preparing left behind would stay for the whole run: an event seldom makes enough garbage for a collection.
+    fn collect_garbage(&self) {
+        let _entered = Entered::new(&self.home);
+        // The first finishes what has been begun and runs finalisers, the second frees what they held. That one of a script's own
+        // finalisers raises an error is the script's affair.
+        let _ = self.lua().gc_collect();
+        let _ = self.lua().gc_collect();
     }
 
     /// A state without its script.
@@ -72,6 +83,7 @@ impl State {
         let lua = new_lua();
         let context = Box::new(Context::new(environment, role));
         let interrupts = Arc::clone(&context.interrupts);
+        let transfer = LightUserData(context.transfer.address());
         let native = lua.create_table()?;
         let mut state = Self { lua: None, native: None, home: RefCell::new(Some(context)), interrupts };
         let entered = Entered::new(&state.home);
@@ -82,6 +94,8 @@ impl State {
             address.get::<Table>(name)?.set(2, kind)?;
         }
         native.set("address", address)?;
+        native.set("transfer", transfer)?;
+        native.set("transfer_max", TRANSFER_MAX)?;
         native.set("about", about(&lua, environment, role)?)?;
         modules::run_prelude(&lua, &native)?;
         drop(entered);
@@ -277,15 +291,8 @@ impl State {
     /// # Errors
     /// What the script raised.
     pub fn run_thread(&self, thread: u32) -> Result<()> {
-        let entered = Entered::new(&self.home);
-        self.tidy()?;
-        drop(entered);
+        self.collect_garbage();
         self.call("thread_run", Some(thread))
-    }
-
-    /// Frees what making things has left, before the memory that others could use stays with this state for the whole run.
-    fn tidy(&self) -> Result<()> {
-        self.lua().gc_collect().map_err(|error| broken(&error))
     }
 
     /// Which reports the script prints itself.

@@ -32,10 +32,30 @@ function rand.unique() return unique() end
 function rand.uniform_double() return double() end
 function rand.uniform_uint64() return bits() end
 
-local random_text, random_length = native.random_text, native.random_length
+local random_text, random_length, pattern, rand_text = native.random_text, native.random_length, native.pattern, scalar.rand_text
+local ffi_string, transfer, transfer_max = ffi.string, ffi.cast("const char *", native.transfer), native.transfer_max
 
-function rand.string(pattern)
-  return random_text(pattern) or error("bad argument #1 to 'string' (string expected, got " .. type(pattern) .. ")", 2)
+-- Patterns that Rust knows by number. Scripts have few; of those that make new ones all the time the first are kept.
+local PATTERNS_MAX = 200
+local patterns, pattern_count = {}, 0
+
+-- The number of a pattern; nothing when it must be handed over as a text.
+function native.pattern_number(text)
+  local number = patterns[text or 0]
+  if not number and type(text) == "string" and pattern_count < PATTERNS_MAX and #text <= transfer_max then
+    number = pattern(text)
+    patterns[text], pattern_count = number, pattern_count + 1
+  end
+  return number
+end
+local pattern_number = native.pattern_number
+
+function rand.string(text)
+  local number = pattern_number(text)
+  if number then
+    return ffi_string(transfer, rand_text(number))
+  end
+  return random_text(text) or error("bad argument #1 to 'string' (string expected, got " .. type(text) .. ")", 2)
 end
 
 function rand.varstring(low, high)

@@ -6,7 +6,8 @@ local execute, set_number, set_integer, set_null = scalar.execute, scalar.set_nu
 local set_random, row_count, column_count = scalar.set_random, scalar.row_count, scalar.column_count
 local free_result, next_result, more_results = scalar.free_result, scalar.next_result, scalar.more_results
 local query, prepare, fetch, trouble, last_error = native.query, native.prepare, native.fetch, native.trouble, native.last_error
-local bind, parameter, set_text, pattern = native.bind, native.parameter, native.set_text, native.pattern
+local bind, parameter, set_text = native.bind, native.parameter, native.set_text
+local pattern_number, random_text = native.pattern_number, native.random_text
 local type, error, setmetatable, rawget, tostring = type, error, setmetatable, rawget, tostring
 
 ffi.cdef [[
@@ -108,7 +109,6 @@ local nothing = ffi.cast("dyno_nothing", nil)
 
 local parameter_methods = {}
 local parameter_meta = { __index = parameter_methods, __tostring = function() return "<sql_param>" end }
-local patterns = {}
 
 local function set_other(self, value)
   local kind, status = type(value), nil
@@ -141,15 +141,16 @@ function parameter_methods:set(value)
 end
 
 function parameter_methods:set_rand_str(text)
-  local number = patterns[text]
-  if not number then
-    if type(text) ~= "string" then
-      error("bad argument #1 to 'set_rand_str' (string expected, got " .. type(text) .. ")", 2)
-    end
-    number = pattern(text)
-    patterns[text] = number
+  local number = pattern_number(text)
+  local status
+  if number then
+    status = set_random(self.id, number)
+  elseif type(text) == "string" then
+    status = set_text(self.id, random_text(text))
+  else
+    error("bad argument #1 to 'set_rand_str' (string expected, got " .. type(text) .. ")", 2)
   end
-  if set_random(self.id, number) ~= 0 then
+  if status ~= 0 then
     fail(nil, 2)
   end
 end

@@ -13,13 +13,11 @@ mod text;
 use crate::environment::{Environment, LogLevel};
 use crate::handles::Handles;
 use crate::meter::{Meter, StatementClass, StatementKind};
-use crate::random::Draws;
-use bulk::{Added, Bulk};
 use dyno_drivers::{Outcome, Statement, Value};
-use dyno_model::failure::OperationFailure;
+use dyno_model::failure::{FailureKind, OperationFailure};
 pub(crate) use link::{Interrupts, SharedInterrupts};
 use link::{Link, Request, ignored, next_target};
-use parameter::{Parameter, ParameterType};
+use parameter::Parameter;
 use refusal::{Action, CONNECTION_ERRORS, codes, connect_lines, is_connection_lost, log_lines};
 pub(crate) use refusal::{DriverName, Refusal, Verdict};
 
@@ -168,37 +166,6 @@ impl Sql {
         self.statements.insert(statement)
     }
 
-    /// Makes a parameter of a statement; its number.
-    pub(crate) fn parameter(&mut self, statement: f64, kind: f64, length_max: Option<f64>) -> f64 {
-        let Some(kind) = ParameterType::of(kind) else {
-            return self.misuse(format!("Unsupported argument type: {kind}"));
-        };
-        match self.statements.get_mut(statement) {
-            Some(prepared) if !prepared.is_closed => {
-                let length_max = length_max.map(|length| length.max(0.0) as usize);
-                let number = self.parameters.insert(Parameter::new(kind, length_max));
-                prepared.own.push(number);
-                number
-            }
-            _ => self.misuse(CLOSED),
-        }
-    }
-
-    /// Says which parameters a statement's places take, in order.
-    pub(crate) fn bind(&mut self, statement: f64, parameters: &[f64]) -> f64 {
-        if let Some(at) = parameters.iter().position(|number| self.parameters.get(*number).is_none()) {
-            return self.misuse(format!("bind_param: argument {} is no parameter", at + 1));
-        }
-        match self.statements.get_mut(statement) {
-            Some(prepared) if !prepared.is_closed => {
-                prepared.bound.clear();
-                prepared.bound.extend_from_slice(parameters);
-                0.0
-            }
-            _ => self.misuse(CLOSED),
-        }
-    }
-
     /// Executes a prepared statement with its parameters' present values.
     #[inline]
     pub(crate) fn execute(&mut self, around: &mut Around<'_>, number: f64) -> f64 {
@@ -286,10 +253,7 @@ impl Sql {
     ) -> f64 {
         let Failed { failure, was_broken } = failed;
         let Some(link) = self.links.get_mut(number) else { return self.misuse(GONE) };
-        if failure.kind == dyno_model::failure::FailureKind::BadStatement
-            && failure.code == 0
-            && failure.sqlstate.is_empty()
-        {
+        if failure.kind == FailureKind::BadStatement && failure.code == 0 && failure.sqlstate.is_empty() {
             // Our own driver refused before anything was sent: a wrong number of parameters, a text that is none.
             return self.misuse(failure.message.clone());
         }
@@ -451,146 +415,6 @@ impl Sql {
         0.0
     }
 
-    /// Begins a bulk insert; one in progress is forgotten.
-    pub(crate) fn bulk_init(&mut self, number: f64, prefix: &[u8]) -> f64 {
-        match usable(self.links.get_mut(number), "connection") {
-            Ok(link) => {
-                link.bulk = Some(Bulk::new(prefix));
-                0.0
-            }
-            Err(message) => self.misuse(message),
-        }
-    }
-
-    /// Adds a row to a bulk insert.
-    pub(crate) fn bulk_next(&mut self, around: &mut Around<'_>, number: f64, row: &[u8]) -> f64 {
-        const FAILED: &str = "db_bulk_insert_next() failed";
-        for _ in 0..2 {
-            let link = match usable(self.links.get_mut(number), "connection") {
-                Ok(link) => link,
-                Err(message) => return self.misuse(message),
-            };
-            let log = &around.environment.log;
-            let Some(bulk) = &mut link.bulk else {
-                log.log(LogLevel::Alert, "attempt to call bulk_insert_next() before bulk_insert_init()");
-                return self.misuse(FAILED);
-            };
-            match bulk.add(row) {
-                Added::Kept => return 0.0,
-                Added::TooLong => {
-                    log.log(
-                        LogLevel::Fatal,
-                        &format!(
-                            "a row of {} bytes does not fit the bulk insert buffer of {} bytes",
-                            row.len(),
-                            bulk::STATEMENT_MAX
-                        ),
-                    );
-                    return self.misuse(FAILED);
-                }
-                Added::Full => {
-                    if self.bulk_send(around, number) < 0.0 {
-                        return self.misuse(FAILED);
-                    }
-                }
-            }
-        }
-        // An empty statement takes every row that is not too long.
-        self.misuse(FAILED)
-    }
-
-    /// Sends what is left of a bulk insert; without one it does nothing.
-    pub(crate) fn bulk_done(&mut self, around: &mut Around<'_>, number: f64) -> f64 {
-        if let Err(message) = usable(self.links.get_mut(number), "connection") {
-            return self.misuse(message);
-        }
-        let sent = self.bulk_send(around, number);
-        if let Some(link) = self.links.get_mut(number) {
-            link.bulk = None;
-        }
-        if sent < 0.0 { self.misuse("db_bulk_insert_done() failed") } else { 0.0 }
-    }
-
-    fn bulk_send(&mut self, around: &mut Around<'_>, number: f64) -> f64 {
-        let Some(bulk) = self.links.get_mut(number).and_then(|link| link.bulk.as_mut()) else { return 0.0 };
-        let sql = bulk.take();
-        if sql.is_empty() {
-            return 0.0;
-        }
-        let sent = self.query(around, number, &sql);
-        if let Some(bulk) = self.links.get_mut(number).and_then(|link| link.bulk.as_mut()) {
-            bulk.reuse(sql);
-        }
-        sent
-    }
-
-    /// Sets a parameter to a number: 0, or 1 when it is a text and Lua must say how the number looks, or trouble.
-    #[inline]
-    pub(crate) fn set_number(&mut self, number: f64, value: f64) -> f64 {
-        match self.parameters.get_mut(number) {
-            Some(parameter) => f64::from(u8::from(!parameter.set_number(value))),
-            None => self.misuse(NO_PARAMETER),
-        }
-    }
-
-    /// Sets a parameter to a 64-bit number; see [`Self::set_number`].
-    pub(crate) fn set_integer(&mut self, number: f64, value: i64) -> f64 {
-        match self.parameters.get_mut(number) {
-            Some(parameter) => f64::from(u8::from(!parameter.set_integer(value))),
-            None => self.misuse(NO_PARAMETER),
-        }
-    }
-
-    /// Sets a parameter to NULL.
-    pub(crate) fn set_null(&mut self, number: f64) -> f64 {
-        match self.parameters.get_mut(number) {
-            Some(parameter) => {
-                parameter.set_null();
-                0.0
-            }
-            None => self.misuse(NO_PARAMETER),
-        }
-    }
-
-    /// Sets a parameter to a text.
-    pub(crate) fn set_text(&mut self, number: f64, value: &[u8]) -> f64 {
-        match self.parameters.get_mut(number) {
-            Some(parameter) if parameter.kind() == ParameterType::Text => {
-                parameter.set_text(value);
-                0.0
-            }
-            Some(parameter) => {
-                // Kinder than sysbench, which refuses all texts here.
-                let text = String::from_utf8_lossy(value);
-                match text.trim().parse::<f64>() {
-                    Ok(value) => f64::from(u8::from(!parameter.set_number(value))),
-                    Err(_) => self.misuse(format!("a number is wanted, got the text '{text}'")),
-                }
-            }
-            None => self.misuse(NO_PARAMETER),
-        }
-    }
-
-    /// Gives a pattern of random strings a number.
-    pub(crate) fn pattern(&mut self, pattern: &[u8]) -> f64 {
-        self.patterns.push(pattern.into());
-        (self.patterns.len() - 1) as f64
-    }
-
-    /// Sets a parameter to a random string.
-    #[inline]
-    pub(crate) fn set_random(&mut self, number: f64, pattern: f64, draws: &mut Draws) -> f64 {
-        let Self { parameters, patterns, .. } = self;
-        match (parameters.get_mut(number), patterns.get(pattern as usize)) {
-            (Some(parameter), Some(pattern)) if parameter.kind() == ParameterType::Text => {
-                parameter.fill(|text| draws.fill(pattern, text));
-                0.0
-            }
-            (Some(_), Some(_)) => self.misuse("set_rand_str needs a parameter of type CHAR or VARCHAR"),
-            _ => self.misuse(NO_PARAMETER),
-        }
-    }
-
     /// Says good-bye on all connections.
     pub(crate) fn close_all(&mut self) {
         self.links.values_mut().for_each(Link::close);
@@ -600,7 +424,6 @@ impl Sql {
 const GONE: &str = "no such connection";
 const CLOSED: &str = "the statement is closed";
 const STALE: &str = "the result is no longer valid: it was freed, or another statement ran on its connection";
-const NO_PARAMETER: &str = "no such parameter";
 
 /// A failed round trip.
 struct Failed {
@@ -634,6 +457,10 @@ fn trip(
         return Ok(0.0);
     }
     let was_broken = link.is_broken();
+    if around.interrupts.is_interrupted() {
+        let failure = OperationFailure::new(FailureKind::Cancelled, "the run is over");
+        return Err(Failed { failure, was_broken });
+    }
     match link.run(request) {
         Ok(outcome) => {
             let end = around.meter.now();

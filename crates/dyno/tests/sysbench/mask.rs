@@ -42,7 +42,8 @@ fn line(line: &str) -> String {
     if line.starts_with("sysbench 1.0.20 (") && line.ends_with(')') {
         return "sysbench 1.0.20 (#)".to_owned();
     }
-    if TIMED.iter().any(|known| label.starts_with(known)) || label.contains("th percentile:") {
+    let timed = label.strip_prefix("DEBUG:").map_or(label, str::trim_start);
+    if TIMED.iter().any(|known| timed.starts_with(known)) || label.contains("th percentile:") {
         return decimals_masked(line);
     }
     if label.starts_with("[ ") && label.contains("s ] thds:") {
