@@ -25,20 +25,14 @@ macro_rules! scalars {
     };
 }
 
-fn yes(condition: bool) -> f64 {
-    f64::from(u8::from(condition))
-}
-
 scalars! {
-    /// Begins another event, if one may begin.
-    begin_event() -> f64 = "dyno_0" => with(0.0, |context| {
+    /// The event in progress, if there is one, counts; then whether another one has begun.
+    next_event(is_in_event: f64) -> f64 = "dyno_1" => with(0.0, |context| {
+        if is_in_event != 0.0 {
+            context.meter.event_stop();
+        }
         context.restarts = 0;
-        yes(context.meter.begin_event())
-    });
-    /// The event counts.
-    event_stop() -> f64 = "dyno_0" => with(0.0, |context| {
-        context.meter.event_stop();
-        0.0
+        f64::from(u8::from(context.meter.begin_event()))
     });
     /// The event does not count.
     event_abandon() -> f64 = "dyno_0" => with(0.0, |context| {

@@ -72,10 +72,8 @@ impl State {
     /// What loading and preparing left behind would stay for the whole run: an event seldom makes enough garbage for a collection.
     fn collect_garbage(&self) {
         let _entered = Entered::new(&self.home);
-        // The first finishes what has been begun and runs finalisers, the second frees what they held. That one of a script's own
-        // finalisers raises an error is the script's affair.
-        let _ = self.lua().gc_collect();
-        let _ = self.lua().gc_collect();
+        // That one of a script's own finalisers raises an error is the script's affair.
+        let _ = self.own("settle").map(|settle| settle.call::<()>(()));
     }
 
     /// A state without its script.
@@ -88,12 +86,13 @@ impl State {
         let mut state = Self { lua: None, native: None, home: RefCell::new(Some(context)), interrupts };
         let entered = Entered::new(&state.home);
         natives::fill(&lua, &native)?;
-        let address = lua.create_table()?;
+        let (kinds, addresses) = (lua.create_table()?, lua.create_table()?);
         for (name, kind, function) in scalars::all() {
-            address.set(name, lua.create_sequence_from([Value::LightUserData(LightUserData(function))])?)?;
-            address.get::<Table>(name)?.set(2, kind)?;
+            kinds.set(name, kind)?;
+            addresses.set(name, LightUserData(function))?;
         }
-        native.set("address", address)?;
+        native.set("kinds", kinds)?;
+        native.set("addresses", addresses)?;
         native.set("transfer", transfer)?;
         native.set("transfer_max", TRANSFER_MAX)?;
         native.set("about", about(&lua, environment, role)?)?;

@@ -5,8 +5,23 @@ local native = ...
 local ffi, bit = require("ffi"), require("bit")
 local cast = ffi.cast
 
--- A state may grow by half before garbage is collected, where Lua lets it double: there are as many states as threads.
-collectgarbage("setpause", 150)
+-- A state may grow by half before garbage is collected, where Lua lets it double: there are as many states as threads. While they
+-- are made, all at the same time, most of it is garbage at once and collected even earlier.
+local collectgarbage = collectgarbage
+local EARLY, USUAL = 110, 150
+collectgarbage("setpause", EARLY)
+
+-- Frees what making a state left behind.
+function native.settle()
+  local pause = collectgarbage("setpause", USUAL)
+  if pause ~= EARLY then
+    -- The script has chosen a pace of its own.
+    collectgarbage("setpause", pause)
+  end
+  -- The first run ends the cycle in progress and calls finalisers, the second frees what they held.
+  collectgarbage()
+  collectgarbage()
+end
 
 -- Output appears when it is written, in order with that of Rust.
 io.stdout:setvbuf("no")
@@ -31,11 +46,11 @@ typedef uint32_t (*dyno_r)(uint32_t, uint32_t);
 
 -- Functions of Rust that compiled code calls; those with `sb_` are sysbench's own, which scripts find in `ffi.C`.
 local scalar, exported = {}, {}
-for name, entry in pairs(native.address) do
+for name, kind in pairs(native.kinds) do
   local target = name:find("^sb_") and exported or scalar
-  target[name] = cast(entry[2], entry[1])
+  target[name] = cast(kind, native.addresses[name])
 end
-native.address = nil
+native.kinds, native.addresses = nil, nil
 native.scalar = scalar
 
 local C = ffi.C

@@ -1,8 +1,8 @@
 -- The loop of events. `thread_run` is an ordinary global: a script may have its own.
 local native = ...
 local scalar = native.scalar
-local begin_event, event_stop = scalar.begin_event, scalar.event_stop
-local event_abandon, event_restart, roll_back = scalar.event_abandon, scalar.event_restart, scalar.roll_back
+local next_event, event_abandon, event_restart, roll_back =
+  scalar.next_event, scalar.event_abandon, scalar.event_restart, scalar.roll_back
 local pcall, error, type, rawget = pcall, error, type, rawget
 local RESTART_EVENT = sysbench.error.RESTART_EVENT
 
@@ -28,20 +28,27 @@ local function is_restarted(problem)
   return true
 end
 
-function thread_run(thread)
-  while begin_event() ~= 0 do
-    local is_done, answer = pcall(event, thread)
-    while not is_done do
-      if not is_restarted(answer) then
-        event_abandon()
-        return
-      end
-      is_done, answer = pcall(event, thread)
-    end
-    if answer then
+-- Events from one that has begun to the last. One protected call around them all, because one around each would cost more
+-- than an event that does nothing.
+local function run_events(thread)
+  repeat
+    if event(thread) then
       event_abandon()
       return
     end
-    event_stop()
+  until next_event(1) == 0
+end
+
+function thread_run(thread)
+  if next_event(0) == 0 then
+    return
+  end
+  local is_done, problem = pcall(run_events, thread)
+  while not is_done do
+    if not is_restarted(problem) then
+      event_abandon()
+      return
+    end
+    is_done, problem = pcall(run_events, thread)
   end
 end
