@@ -39,6 +39,9 @@ pub struct Plan {
     pub trials: Vec<Trial>,
     /// Figures published elsewhere, drawn beside ours.
     pub published: Vec<Published>,
+    /// What is compared, where the spec says; otherwise systems, and the levels of every factor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compare: Option<Compare>,
     /// How fresh data is made for each start of a server.
     #[serde(default)]
     pub data: FreshData,
@@ -48,6 +51,16 @@ pub struct Plan {
     /// Ways to servers, which levels name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub endpoints: Vec<EndpointPlan>,
+}
+
+/// What an experiment asks about: comparisons are made along it, and charts draw it as curves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compare {
+    /// Systems.
+    System,
+    /// The levels of a factor, by its index into [`Plan::factors`].
+    Factor(usize),
 }
 
 /// A way from the clients to a server.

@@ -141,6 +141,7 @@ impl Shape {
                 approximate: true,
                 system: (self.systems > 1).then(|| "MySQL".to_owned()),
             }],
+            compare: None,
             data: dyno_model::plan::FreshData::Load,
             storages: Vec::new(),
             endpoints: Vec::new(),

@@ -219,6 +219,12 @@ pub static DESIGN: Section = Section {
              the data folder; `auto` restores from 100,000 rows on",
         ),
         key(
+            "compare",
+            "`system` or a factor",
+            "systems and all factors",
+            "what the experiment asks about: verdicts are given along it only, and charts draw it as curves",
+        ),
+        key(
             "exclude",
             "list of tables",
             "none",

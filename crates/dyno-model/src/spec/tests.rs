@@ -284,6 +284,15 @@ fn excluded_treatments_are_in_no_block() {
 }
 
 #[test]
+fn what_is_compared_is_a_factor_or_the_systems() {
+    for (written, expected) in [("system", Compare::System), ("threads", Compare::Factor(1))] {
+        let text = SETTINGS.replace("blocks = 1", &format!("blocks = 1\ncompare = \"{written}\""));
+        assert_eq!(parse(input(&text), &catalog()).unwrap().1.compare, Some(expected));
+    }
+    assert_eq!(parse(input(SETTINGS), &catalog()).unwrap().1.compare, None);
+}
+
+#[test]
 fn published_figures_are_kept() {
     let text = format!(
         "{GOOD}\n[[published]]\nsource = \"notebook PC, 2005\"\nseries = \"MySQL\"\nmetric = \"p95-ms\"\n\

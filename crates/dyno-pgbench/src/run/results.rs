@@ -159,6 +159,7 @@ fn plan(subject: &Subject<'_>) -> Plan {
         }],
         trials: vec![Trial { id: TRIAL.to_owned(), block: 1, treatment: 0 }],
         published: Vec::new(),
+        compare: None,
         data: FreshData::default(),
         storages: Vec::new(),
         endpoints: Vec::new(),

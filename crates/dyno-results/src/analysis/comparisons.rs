@@ -1,11 +1,11 @@
 //! Comparisons: each system against the first one at equal clients and levels, each level of a factor against its first
-//! level within a system.
+//! level within a system; where the spec says what is compared, only that.
 
 use super::{View, figure, has_figure};
 use crate::report::model::{Comparison, ComparisonOf, ComparisonRules, Range, Verdict};
 use crate::stats::compare::{self, RatioTest};
 use crate::stats::verdict::{Outcome, Rules, benjamini_hochberg, outcome};
-use dyno_model::plan::{Metric, Treatment};
+use dyno_model::plan::{Compare, Metric, Treatment};
 use std::collections::BTreeMap;
 
 /// Fewer repeats than this give no verdict: with two, the interval is 12.7 standard errors wide and says nothing.
@@ -46,14 +46,17 @@ struct Pair {
 fn pairs(view: &View<'_>) -> Vec<Pair> {
     let plan = view.plan();
     let find = |wanted: &dyn Fn(&Treatment) -> bool| plan.treatments.iter().position(wanted);
+    let is_asked = |compare: Compare| plan.compare.is_none_or(|asked| asked == compare);
     let mut pairs = Vec::new();
-    for (subject, treatment) in view.treatments().filter(|(_, treatment)| treatment.system > 0) {
+    let systems =
+        view.treatments().filter(|(_, treatment)| treatment.system > 0 && is_asked(Compare::System));
+    for (subject, treatment) in systems {
         let baseline = find(&|other| {
             other.system == 0 && other.clients == treatment.clients && other.levels == treatment.levels
         });
         pairs.extend(baseline.map(|baseline| Pair { of: ComparisonOf::System, subject, baseline }));
     }
-    for factor in 0..plan.factors.len() {
+    for factor in (0..plan.factors.len()).filter(|&factor| is_asked(Compare::Factor(factor))) {
         let Some(first) = plan.treatments.first().map(|treatment| &treatment.levels[factor]) else {
             continue;
         };

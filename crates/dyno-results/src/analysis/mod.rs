@@ -51,6 +51,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         completeness,
         conclusions: Vec::new(),
         factors: data.plan.factors.clone(),
+        compare: data.plan.compare,
         lines: view.lines.clone(),
         treatments,
         trials: trial_rows(&view),

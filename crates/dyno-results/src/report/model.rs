@@ -33,7 +33,7 @@ use crate::store::environment::Environment;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Finding;
-use dyno_model::plan::Metric;
+use dyno_model::plan::{Compare, Metric};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -57,6 +57,9 @@ pub struct ReportModel {
     pub conclusions: Vec<Conclusion>,
     /// Names of the factors besides system and clients, as in the spec.
     pub factors: Vec<String>,
+    /// What is compared, where the spec says; it makes the curves of charts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compare: Option<Compare>,
     /// Lines of charts: systems with levels.
     pub lines: Vec<LineName>,
     /// One row per treatment, in the plan's order.

@@ -1,9 +1,10 @@
 //! Reports as a whole, from folders that were written by the store.
 
-use super::model::{ReportModel, TrialState, Verdict};
+use super::model::{ComparisonOf, ReportModel, TrialState, Verdict};
 use super::{Format, load, render, write};
 use crate::fixture::Shape;
 use crate::messages::Lang;
+use dyno_model::plan::{Compare, Plan};
 use insta::assert_snapshot;
 use std::sync::OnceLock;
 use unicode_width::UnicodeWidthStr;
@@ -463,4 +464,26 @@ fn a_system_without_any_valid_trial_cannot_be_compared() {
     let text = render(&model, Format::Text, Lang::En).replace("\n  ", " ");
     assert!(text.contains("MySQL cannot be compared with MariaDB at 1 and 8 clients"), "{text}");
     assert!(text.contains("Most often: The trial stopped before its stop rule was met: it died"), "{text}");
+}
+
+#[test]
+fn only_what_the_experiment_asks_about_gets_verdicts() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let folder = scratch.path().join("run");
+    let shape = Shape { variants: vec!["read-modify-write", "in-place"], ..tiny() };
+    shape.write(&folder).expect("written");
+    let pairs = |compare: Option<Compare>| {
+        let plan = Plan { compare, ..shape.plan() };
+        std::fs::write(folder.join("plan.json"), serde_json::to_string(&plan).expect("data"))
+            .expect("written");
+        let model = load(&folder).expect("readable");
+        model.comparisons.into_iter().map(|comparison| comparison.of).collect::<Vec<_>>()
+    };
+    let is_system = |of: &ComparisonOf| *of == ComparisonOf::System;
+    let everything = pairs(None);
+    let systems = pairs(Some(Compare::System));
+    let levels = pairs(Some(Compare::Factor(0)));
+    assert!(systems.iter().all(is_system) && !systems.is_empty());
+    assert!(!levels.iter().any(is_system) && !levels.is_empty());
+    assert_eq!(everything.len(), systems.len() + levels.len());
 }

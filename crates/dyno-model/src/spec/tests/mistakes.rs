@@ -327,6 +327,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "design = { blocks = 2 }",
+        "design = { compare = \"clients\" }",
+        "22:22: `clients` is not varied in this experiment [varied: `system`]",
+    ),
+    (
+        "design = { blocks = 2 }",
         "design = { exclude = [{ system = \"fax\" }] }",
         "22:34: `system` has no system `fax` [did you mean `far`?]",
     ),

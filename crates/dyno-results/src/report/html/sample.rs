@@ -500,6 +500,7 @@ fn empty(shape: &Shape, factors: Vec<String>, lines: Vec<LineName>) -> ReportMod
         },
         conclusions: Vec::new(),
         factors,
+        compare: None,
         lines,
         treatments: Vec::new(),
         trials: Vec::new(),
