@@ -63,6 +63,19 @@ pub enum AuditCheck {
         /// Rows found.
         found: u64,
     },
+    /// The sum of a column must be within bounds.
+    ColumnSum {
+        /// Table.
+        table: String,
+        /// Column.
+        column: String,
+        /// Smallest right sum.
+        expected_min: i64,
+        /// Largest right sum: the smallest and what transactions in doubt or cut off may have added.
+        expected_max: i64,
+        /// Sum found.
+        found: i64,
+    },
     /// The check could not be run.
     NotRun {
         /// What was to be checked.
@@ -79,6 +92,9 @@ impl AuditCheck {
         let holds = match self {
             Self::LostUpdates { lost, phantom, .. } => *lost == 0 && *phantom == 0,
             Self::RowCount { expected_min, expected_max, found, .. } => {
+                (*expected_min..=*expected_max).contains(found)
+            }
+            Self::ColumnSum { expected_min, expected_max, found, .. } => {
                 (*expected_min..=*expected_max).contains(found)
             }
             Self::NotRun { .. } => return AuditVerdict::NotChecked,

@@ -4,12 +4,14 @@
 //! [`Native::build`] makes one from its resolved options.
 
 mod bulk_insert;
+mod dbatest;
 mod oltp;
 mod random_selects;
 mod rush;
 mod sbtest;
 
 pub use bulk_insert::BulkInsert;
+pub use dbatest::Dbatest;
 pub use oltp::Oltp;
 pub use random_selects::RandomSelects;
 pub use rush::Rush;
@@ -77,6 +79,11 @@ pub trait Workload: Send + Sync + 'static {
 
     /// Statements prepared on every connection; [`Session::execute`] addresses them by index.
     fn statements(&self) -> Vec<StatementText>;
+
+    /// Statements as `dyno workloads NAME` shows them; workloads that send text give examples of it.
+    fn examples(&self) -> Vec<StatementText> {
+        self.statements()
+    }
 
     /// The tables and their rows.
     fn data(&self) -> &dyn DataSet;
@@ -167,6 +174,8 @@ pub enum Native {
     RandomSelects(RandomSelects),
     /// Many rows per statement.
     BulkInsert(BulkInsert),
+    /// Sets of rows with a temporary table and without.
+    Dbatest(Dbatest),
 }
 
 /// Calls code with whichever native workload it is.
@@ -178,6 +187,7 @@ macro_rules! with_native {
             $crate::workload::Native::Oltp($workload) => $call,
             $crate::workload::Native::RandomSelects($workload) => $call,
             $crate::workload::Native::BulkInsert($workload) => $call,
+            $crate::workload::Native::Dbatest($workload) => $call,
         }
     };
 }
@@ -206,6 +216,9 @@ impl Native {
             "select_random_points" | "select_random_ranges" => {
                 Ok(Self::RandomSelects(RandomSelects::build(&plan.kind, options, setting)))
             }
+            kind if let Some(way) = dbatest::Way::from_name(kind) => {
+                Dbatest::build(way, options, setting).map(Self::Dbatest)
+            }
             kind => oltp::Preset::from_name(kind)
                 .map(|preset| Self::Oltp(Oltp::build(preset, options, setting)))
                 .ok_or_else(|| format!("there is no workload {kind}")),
@@ -220,6 +233,7 @@ pub fn catalog() -> Vec<WorkloadDescription> {
     all.extend(oltp::descriptions());
     all.extend(random_selects::descriptions());
     all.push(bulk_insert::description());
+    all.extend(dbatest::descriptions());
     all
 }
 
@@ -230,7 +244,7 @@ pub fn sample_statements(plan: &WorkloadPlan, engine: Engine) -> Vec<(String, St
     let Ok(native) = Native::build(plan, setting) else { return Vec::new() };
     with_native!(&native, workload => {
         let kinds = workload.kinds();
-        workload.statements().into_iter().map(|text| (kinds[usize::from(text.kind)].to_owned(), text.sql)).collect()
+        workload.examples().into_iter().map(|text| (kinds[usize::from(text.kind)].to_owned(), text.sql)).collect()
     })
 }
 

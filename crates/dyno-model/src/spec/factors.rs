@@ -17,7 +17,7 @@ const SETTINGS: &str = "server.settings.";
 /// What a level changes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Place {
-    /// An option of the workload.
+    /// An option of the workload, or its kind.
     Workload(String),
     /// A key of `[load]`.
     Load(String),
@@ -62,6 +62,12 @@ impl Factor {
     pub(super) fn changes(&self) -> impl Iterator<Item = &Change> {
         self.levels.iter().flat_map(|level| &level.changes)
     }
+}
+
+/// True when levels say which workload it is.
+pub(super) fn vary_kind(factors: &[Factor]) -> bool {
+    let mut changes = factors.iter().flat_map(Factor::changes);
+    changes.any(|change| matches!(&change.place, Place::Workload(key) if key == "kind"))
 }
 
 /// One level: its name in reports, and what it sets.
@@ -142,10 +148,6 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
         return Some(Place::Setting { system: Some(system.to_owned()), name: setting.to_owned() });
     }
     match name.split_once('.') {
-        Some(("workload", "kind")) => refuse(
-            "the kind of workload cannot be varied within an experiment".to_owned(),
-            "write one spec per workload, with the same systems".to_owned(),
-        ),
         Some(("workload", option)) => Some(Place::Workload(option.to_owned())),
         Some(("load", "clients")) => refuse(
             "clients are varied by `load.clients`, not by a factor".to_owned(),
@@ -170,6 +172,7 @@ fn place(name: &str, span: Span, problems: &Problems) -> Option<Place> {
         None if name == "endpoint" => Some(Place::Endpoint),
         _ => {
             let places = [
+                "workload.kind",
                 "workload.OPTION",
                 "load.KEY",
                 "server.settings.NAME",

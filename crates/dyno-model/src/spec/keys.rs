@@ -145,7 +145,12 @@ pub static WORKLOAD: Section = Section {
     heading: "[workload]",
     prefix: "workload.",
     about: "What the clients do. Every key besides `kind` is an option of that workload: see `dyno workloads NAME`.",
-    keys: &[key("kind", "name of a workload", "required", "which workload; `dyno workloads` lists them")],
+    keys: &[key(
+        "kind",
+        "name of a workload",
+        "required",
+        "which workload, unless a factor says it; `dyno workloads` lists them",
+    )],
 };
 
 /// How many clients, and for how long.
@@ -239,8 +244,8 @@ pub static FACTORS: Section = Section {
     heading: "[factors]",
     prefix: "factors.",
     about: "What is varied besides systems and clients: quoted paths with lists of levels. Every combination is a \
-            treatment, unless `design.exclude` names it. Paths: `\"workload.OPTION\"`, `\"load.KEY\"` (except clients), \
-            `\"server.settings.NAME\"`, `\"system.SYSTEM.server.settings.NAME\"` (of one system only), \
+            treatment, unless `design.exclude` names it. Paths: `\"workload.kind\"`, `\"workload.OPTION\"`, \
+            `\"load.KEY\"` (except clients), `\"server.settings.NAME\"`, `\"system.SYSTEM.server.settings.NAME\"` (of one system only), \
             `\"system.query_mode\"`, `storage` (names of `[[storage]]`) and `endpoint` (`tcp`, `socket` and names of \
             `[[endpoint]]`). A factor of any other name takes levels with names, each of which may set several \
             paths: `\"threads\" = [{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }, ...]`.",

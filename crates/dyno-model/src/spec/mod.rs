@@ -272,8 +272,8 @@ fn read(
             let parts = Parts { workload, load, clients_max, factors: &factors };
             parts.combinations(catalog, problems)
         }
-        (Some((table, span)), None) => {
-            workload::read(table, span, catalog, problems);
+        (Some((table, span)), None) if !factors::vary_kind(&factors) => {
+            workload::read(table, span, false, catalog, problems);
             Vec::new()
         }
         _ => Vec::new(),
@@ -382,6 +382,7 @@ struct Parts<'a> {
 impl Parts<'_> {
     fn combinations(&self, catalog: &[WorkloadDescription], problems: &Problems) -> Vec<Combination> {
         let mut found = Vec::new();
+        let is_varied = factors::vary_kind(self.factors);
         for combination in factors::combinations(self.factors, problems) {
             let workload =
                 factors::with_levels(self.workload.0, self.factors, &combination, |place| match place {
@@ -392,7 +393,7 @@ impl Parts<'_> {
                 Place::Load(key) => Some(key),
                 _ => None,
             });
-            let workload = workload::read(&workload, self.workload.1, catalog, problems);
+            let workload = workload::read(&workload, self.workload.1, is_varied, catalog, problems);
             let load = load::rules(&Fields::new(&keys::LOAD, &load, self.load.1, problems), self.clients_max);
             let levels = self.factors.iter().zip(&combination);
             let levels = levels.map(|(factor, &level)| factor.levels[level].name.clone()).collect();

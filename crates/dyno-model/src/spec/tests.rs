@@ -198,6 +198,30 @@ load.transactions = [10, 20]
     assert_eq!(plan.query_mode(last), QueryMode::Extended);
 }
 
+#[test]
+fn the_kind_of_workload_can_be_varied_and_brings_its_options() {
+    let text = r#"
+title = "kinds"
+system = [{ name = "A", server = { kind = "postgres" } }]
+workload = {}
+load = { clients = [1, 2], transactions = 10 }
+[factors]
+job = [
+  { name = "counters", workload = { kind = "rush", rows = 7 } },
+  { name = "read and write", workload.kind = "oltp_read_write", workload.skip_trx = true },
+]
+"#;
+    let (_, plan) = parse(input(text), &catalog()).unwrap();
+    let found: Vec<_> = plan.treatments.iter().map(|of| (of.workload.kind.as_str(), of.clients)).collect();
+    assert_eq!(found, [("rush", 1), ("rush", 2), ("oltp_read_write", 1), ("oltp_read_write", 2)]);
+    assert_eq!(plan.treatments[0].workload.options.count("rows"), 7);
+    assert!(plan.treatments[2].workload.options.boolean("skip_trx"));
+    let plain = text
+        .replace("job = [", "unused = [")
+        .replace("unused", "workload.kind = [\"rush\", \"rush2\"]\nunused");
+    assert!(errors(&plain).iter().any(|error| error.contains("set by two levels at once")), "{plain}");
+}
+
 const SETTINGS: &str = r#"
 title = "settings"
 system = [{ name = "M 1.5", server = { kind = "mariadb", settings = { sync_binlog = 1 } } }, { name = "P", server = { kind = "mysql" } }]

@@ -8,16 +8,20 @@ use super::tree::{Node, Table, Value};
 use crate::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription};
 use crate::plan::WorkloadPlan;
 
-/// Reads the table; `None` when it cannot be made sense of.
+/// Reads the table; `None` when it cannot be made sense of. With `is_varied` the kind is that of a factor's level.
 pub(super) fn read(
     table: &Table,
     span: Span,
+    is_varied: bool,
     catalog: &[WorkloadDescription],
     problems: &Problems,
 ) -> Option<WorkloadPlan> {
     let names: Vec<&str> = catalog.iter().map(|workload| workload.name).collect();
     let Some(node) = table.get("kind") else {
-        let help = format!("add for example `kind = \"rush\"`; workloads: {}", list(&names));
+        let help = match is_varied {
+            true => "some levels of `[factors]` give `workload.kind`: all have to".to_owned(),
+            false => format!("add for example `kind = \"rush\"`; workloads: {}", list(&names)),
+        };
         problems
             .report(Diagnostic::new(span, format!("missing key `kind` in {}", WORKLOAD.heading)).help(help));
         return None;
@@ -42,7 +46,13 @@ pub(super) fn read(
                     Some(candidate) => format!("did you mean `{candidate}`?"),
                     None => format!("its options: {}; `dyno workloads {kind}` explains them", list(&known)),
                 };
-                problems.report(Diagnostic::new(entry.key_span, message).label("not an option").help(help));
+                let mut diagnostic =
+                    Diagnostic::new(entry.key_span, message).label("not an option").help(help);
+                if is_varied {
+                    // The option is right for another kind perhaps; every kind that is varied has to know it.
+                    diagnostic = diagnostic.related(node.span, "for this kind");
+                }
+                problems.report(diagnostic);
             }
             Some(option) => {
                 if let Some(value) = value(option, &entry.node, problems) {

@@ -1,7 +1,9 @@
 //! What speaks for and against the figures: audits, the generator's own figures, findings.
 
 use super::{View, count};
-use crate::report::model::{AuditRow, FindingRow, GeneratorRow, RowCountAudit, UpdateAudit, WitnessExample};
+use crate::report::model::{
+    AuditRow, ColumnSumAudit, FindingRow, GeneratorRow, RowCountAudit, UpdateAudit, WitnessExample,
+};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::finding::Finding;
 use dyno_model::record::TrialRecord;
@@ -23,6 +25,7 @@ pub(super) fn audits(view: &View<'_>) -> Vec<AuditRow> {
                 trials: count(records.iter().filter(|record| record.audit.verdict() == verdict).count()),
                 updates: update_audit(records),
                 row_counts: row_counts(records),
+                column_sums: column_sums(records),
                 not_run: not_run(records),
             }
         })
@@ -88,6 +91,33 @@ fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
         }
     }
     rows
+}
+
+/// One row per column: the first trial whose sum is wrong, else the last trial.
+fn column_sums(records: &[&TrialRecord]) -> Vec<ColumnSumAudit> {
+    let mut sums: Vec<ColumnSumAudit> = Vec::new();
+    for record in records {
+        for check in &record.audit.checks {
+            let AuditCheck::ColumnSum { table, column, expected_min, expected_max, found } = check else {
+                continue;
+            };
+            let sum = ColumnSumAudit {
+                table: table.clone(),
+                column: column.clone(),
+                trial: record.trial.id.clone(),
+                expected_min: *expected_min,
+                expected_max: *expected_max,
+                found: *found,
+                holds: check.verdict() == AuditVerdict::Intact,
+            };
+            match sums.iter_mut().find(|known| known.table == *table && known.column == *column) {
+                None => sums.push(sum),
+                Some(known) if known.holds => *known = sum,
+                Some(_) => {}
+            }
+        }
+    }
+    sums
 }
 
 fn not_run(records: &[&TrialRecord]) -> Vec<String> {

@@ -1,5 +1,5 @@
-//! Comparisons: each system against the first one at equal clients and levels, each level of a factor against its first
-//! level within a system; where the spec says what is compared, only that.
+//! Comparisons: each system against the first one at equal clients and levels, each level of a factor within a system against the
+//! first one that was measured with it, other levels equal; where the spec says what is compared, only that.
 
 use super::{View, figure, has_figure};
 use crate::report::model::{Comparison, ComparisonOf, ComparisonRules, Range, Verdict};
@@ -57,19 +57,15 @@ fn pairs(view: &View<'_>) -> Vec<Pair> {
         pairs.extend(baseline.map(|baseline| Pair { of: ComparisonOf::System, subject, baseline }));
     }
     for factor in (0..plan.factors.len()).filter(|&factor| is_asked(Compare::Factor(factor))) {
-        let Some(first) = plan.treatments.first().map(|treatment| &treatment.levels[factor]) else {
-            continue;
-        };
-        for (subject, treatment) in
-            view.treatments().filter(|(_, treatment)| treatment.levels[factor] != *first)
-        {
-            let mut levels = treatment.levels.clone();
-            levels[factor].clone_from(first);
+        for (subject, treatment) in view.treatments() {
+            // The first level, or where that is excluded (it may make no sense with the other levels) the first that is not.
             let baseline = find(&|other| {
+                let mut levels = other.levels.iter().zip(&treatment.levels).enumerate();
                 other.system == treatment.system
                     && other.clients == treatment.clients
-                    && other.levels == levels
+                    && levels.all(|(position, (one, another))| position == factor || one == another)
             });
+            let baseline = baseline.filter(|baseline| *baseline != subject);
             pairs.extend(baseline.map(|baseline| Pair {
                 of: ComparisonOf::Level { factor },
                 subject,

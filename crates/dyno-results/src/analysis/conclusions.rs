@@ -112,11 +112,12 @@ fn violated(model: &ReportModel) -> Vec<Conclusion> {
         .filter_map(|line| {
             let mut clients = Vec::new();
             let mut phantom = 0;
-            let mut tables: Vec<String> = Vec::new();
+            let (mut tables, mut sums) = (Vec::<String>::new(), Vec::<String>::new());
             for audit in audits_of(model, line) {
                 let more = audit.updates.as_ref().map_or(0, |updates| updates.phantom);
                 let wrong: Vec<_> = audit.row_counts.iter().filter(|row| !row.holds).collect();
-                if more == 0 && wrong.is_empty() {
+                let wrong_sums: Vec<_> = audit.column_sums.iter().filter(|sum| !sum.holds).collect();
+                if more == 0 && wrong.is_empty() && wrong_sums.is_empty() {
                     continue;
                 }
                 clients.push(model.treatments[audit.treatment].clients);
@@ -126,8 +127,19 @@ fn violated(model: &ReportModel) -> Vec<Conclusion> {
                         tables.push(row.table.clone());
                     }
                 }
+                for expression in wrong_sums.into_iter().map(|sum| sum.expression()) {
+                    if !sums.contains(&expression) {
+                        sums.push(expression);
+                    }
+                }
             }
-            (!clients.is_empty()).then_some(Conclusion::AuditViolated { line, clients, phantom, tables })
+            (!clients.is_empty()).then_some(Conclusion::AuditViolated {
+                line,
+                clients,
+                phantom,
+                tables,
+                sums,
+            })
         })
         .collect()
 }

@@ -311,7 +311,7 @@ fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
 fn trial_figures(record: &TrialRecord) -> TrialFigures {
     let lost = record.audit.checks.iter().find_map(|check| match check {
         AuditCheck::LostUpdates { lost, .. } => Some(*lost),
-        AuditCheck::RowCount { .. } | AuditCheck::NotRun { .. } => None,
+        AuditCheck::RowCount { .. } | AuditCheck::ColumnSum { .. } | AuditCheck::NotRun { .. } => None,
     });
     TrialFigures {
         started_at: record.started_at.clone(),

@@ -38,6 +38,8 @@ messages! {
     PHANTOM_UPDATES [line, clients, phantom] "{line} holds {phantom} updates at {clients} that were never acknowledged as committed.";
     /// Wrong number of rows.
     WRONG_ROW_COUNT [line, clients, tables] "{line} left a wrong number of rows at {clients} in {tables}.";
+    /// Wrong sum of a column.
+    WRONG_SUM [line, clients, sums] "{line} left wrong sums at {clients}, not those that follow from its committed transactions: {sums}.";
 
     /// Peak inside the range measured.
     PEAK [line, throughput, low, high, clients] "{line} had its highest mean throughput with {clients}: {throughput} transactions per second (95 % interval {low} to {high}).";
@@ -148,7 +150,7 @@ pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
                 ("clients", &clients(&[*clients_max], lang)),
             ],
         ),
-        Conclusion::AuditViolated { line, clients: numbers, phantom, tables } => {
+        Conclusion::AuditViolated { line, clients: numbers, phantom, tables, sums } => {
             let at = clients(numbers, lang);
             let mut sentences = Vec::new();
             if *phantom > 0 {
@@ -164,6 +166,11 @@ pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
                     WRONG_ROW_COUNT
                         .fill(lang, &[("line", label(*line)), ("clients", &at), ("tables", &tables)]),
                 );
+            }
+            if !sums.is_empty() {
+                let sums = list(lang, sums);
+                sentences
+                    .push(WRONG_SUM.fill(lang, &[("line", label(*line)), ("clients", &at), ("sums", &sums)]));
             }
             sentences.join(" ")
         }
@@ -465,6 +472,14 @@ mod tests {
                 clients: vec![8],
                 phantom: 3,
                 tables: vec!["sbtest1".into()],
+                sums: Vec::new(),
+            },
+            Conclusion::AuditViolated {
+                line: 0,
+                clients: vec![8],
+                phantom: 0,
+                tables: Vec::new(),
+                sums: vec!["SUM(dbatest.c1)".into()],
             },
             peak(interval, false, 2),
             peak(interval, true, 2),

@@ -180,7 +180,7 @@ messages! {
     /// Column: kind of a failure.
     KIND [] "kind";
     /// Column.
-    TABLE [] "table";
+    CHECKED [] "table or sum";
     /// Column.
     EXPECTED [] "rows expected";
     /// Column.

@@ -36,6 +36,8 @@ messages! {
     PAGE_CHIP_NO_VERDICT [] "no verdict";
     /// Summary of a folded table of row counts that are all right.
     PAGE_ROW_COUNTS [number] "Rows were counted {number} times, and every table had the right number";
+    /// The same when sums of columns were checked too.
+    PAGE_ROWS_AND_SUMS [number] "Numbers of rows and sums of columns were checked {number} times, and all were as the committed transactions say";
     /// No doubt was found.
     PAGE_NO_FINDINGS [] "No doubt was found about any trial.";
     /// No comparison was made.

@@ -8,6 +8,13 @@ pub fn count(value: u64) -> String {
     group(&value.to_string())
 }
 
+/// A whole number that may be negative, thousands grouped.
+#[must_use]
+pub fn integer(value: i64) -> String {
+    let sign = if value < 0 { "-" } else { "" };
+    format!("{sign}{}", count(value.unsigned_abs()))
+}
+
 /// Three significant digits, never fewer than the whole part has: `0.00123`, `1.23`, `12.3`, `123`, `1,234`.
 #[must_use]
 pub fn digits(value: f64) -> String {

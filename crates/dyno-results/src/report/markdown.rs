@@ -25,9 +25,9 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
         page.paragraph(&escaped(&texts::NOTE_DETECTABLE.fill(lang, &[])));
     }
     page.section(headings::AUDIT, &tables::audits(model, lang), &[texts::NOTE_AUDIT]);
-    let row_counts = tables::row_counts(model, lang);
-    if !row_counts.is_empty() {
-        page.table(&row_counts);
+    let contents = tables::contents(model, lang);
+    if !contents.is_empty() {
+        page.table(&contents);
     }
     for sentence in notes::witnesses(model, lang) {
         page.paragraph(&escaped(&sentence));

@@ -23,8 +23,8 @@ pub use charts::{
     RepeatDot, Timeline, TimelinePoint,
 };
 pub use checks::{
-    AuditRow, FindingRow, GeneratorRow, RowCountAudit, StatementRow, StatementTable, UpdateAudit,
-    WitnessExample,
+    AuditRow, ColumnSumAudit, FindingRow, GeneratorRow, RowCountAudit, StatementRow, StatementTable,
+    UpdateAudit, WitnessExample,
 };
 pub use comparisons::{Comparison, ComparisonOf, ComparisonRules, Conclusion, Verdict};
 pub use resources::{ResourcePoint, ResourceRow};

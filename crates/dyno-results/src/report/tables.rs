@@ -2,8 +2,8 @@
 
 use super::figures::{self, digits};
 use super::model::{
-    Comparison, Estimate, KindCount, MergedLatency, ReportModel, StatementRow, TreatmentRow, TrialState,
-    Validity, Verdict,
+    AuditRow, Comparison, Estimate, KindCount, MergedLatency, ReportModel, StatementRow, TreatmentRow,
+    TrialState, Validity, Verdict,
 };
 use super::table::{Align, Table};
 use crate::messages::{Lang, Message, conclusion, headings};
@@ -166,33 +166,42 @@ pub(super) fn audits(model: &ReportModel, lang: Lang) -> Table {
     table
 }
 
-/// Tables whose number of rows was checked.
-pub(super) fn row_counts(model: &ReportModel, lang: Lang) -> Table {
+/// Numbers of rows and sums of columns that were checked.
+pub(super) fn contents(model: &ReportModel, lang: Lang) -> Table {
     let mut table = Columns(lang).table(&[
         (headings::CLIENTS, Right),
         (headings::TRIAL, Left),
-        (headings::TABLE, Left),
+        (headings::CHECKED, Left),
         (headings::EXPECTED, Right),
         (headings::FOUND, Right),
         (headings::AUDIT_VERDICT, Left),
     ]);
-    for audit in model.audits.iter().filter(|audit| !audit.row_counts.is_empty()) {
+    let is_checked = |audit: &&AuditRow| !audit.row_counts.is_empty() || !audit.column_sums.is_empty();
+    for audit in model.audits.iter().filter(is_checked) {
         table.group(&model.line_of(audit.treatment).label);
+        let clients = model.treatments[audit.treatment].clients;
+        let mut add = |trial: &str, checked: String, expected: String, found: String, holds: bool| {
+            let verdict = if holds { AuditVerdict::Intact } else { AuditVerdict::Violated };
+            let verdict = audit_verdict(verdict, lang).to_owned();
+            table.row(vec![clients.to_string(), trial.to_owned(), checked, expected, found, verdict]);
+        };
         for row in &audit.row_counts {
-            let expected = if row.expected_min == row.expected_max {
-                figures::count(row.expected_min)
-            } else {
-                format!("{}..{}", figures::count(row.expected_min), figures::count(row.expected_max))
+            let expected = match row.expected_min == row.expected_max {
+                true => figures::count(row.expected_min),
+                false => {
+                    format!("{}..{}", figures::count(row.expected_min), figures::count(row.expected_max))
+                }
             };
-            let verdict = if row.holds { AuditVerdict::Intact } else { AuditVerdict::Violated };
-            table.row(vec![
-                model.treatments[audit.treatment].clients.to_string(),
-                row.trial.clone(),
-                row.table.clone(),
-                expected,
-                figures::count(row.found),
-                audit_verdict(verdict, lang).to_owned(),
-            ]);
+            add(&row.trial, row.table.clone(), expected, figures::count(row.found), row.holds);
+        }
+        for sum in &audit.column_sums {
+            let expected = match sum.expected_min == sum.expected_max {
+                true => figures::integer(sum.expected_min),
+                false => {
+                    format!("{}..{}", figures::integer(sum.expected_min), figures::integer(sum.expected_max))
+                }
+            };
+            add(&sum.trial, sum.expression(), expected, figures::integer(sum.found), sum.holds);
         }
     }
     table

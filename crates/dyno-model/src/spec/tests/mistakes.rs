@@ -363,7 +363,22 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[factors]\n\"workload.kind\" = [\"rush\"]\n[profile.smoke]",
-        "21:1: the kind of workload cannot be varied within an experiment [write one spec per workload, with the same systems]",
+        "21:1: `workload.kind` is a factor and also has a fixed value [remove one of them]",
+    ),
+    (
+        "kind = \"rush\"",
+        "rows = 10\n[factors]\n\"workload.kind\" = [\"rush\", \"oltp_read_write\"]",
+        "13:1: workload `oltp_read_write` has no option `rows` [its options: `skip_trx`, `zipfian_exponent`, `pad_bytes`; `dyno workloads oltp_read_write` explains them]",
+    ),
+    (
+        "kind = \"rush\"",
+        "[factors]\n\"workload.kind\" = [\"rush\", \"rash\"]",
+        "14:28: there is no workload `rash` [did you mean `rush`?]",
+    ),
+    (
+        "kind = \"rush\"",
+        "[factors]\njob = [{ name = \"a\", workload.kind = \"rush\" }, { name = \"b\" }]",
+        "12:1: missing key `kind` in [workload] [some levels of `[factors]` give `workload.kind`: all have to]",
     ),
     (
         "[profile.smoke]",
@@ -403,7 +418,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[factors]\n\"color\" = [1]\n[profile.smoke]",
-        "21:1: unknown factor `color` in [factors] [factors: `workload.OPTION`, `load.KEY`, `server.settings.NAME`, `system.query_mode`, `storage`, `endpoint`; a factor of any name takes levels with names: `[{ name = \"...\", ... }]`]",
+        "21:1: unknown factor `color` in [factors] [factors: `workload.kind`, `workload.OPTION`, `load.KEY`, `server.settings.NAME`, `system.query_mode`, `storage`, `endpoint`; a factor of any name takes levels with names: `[{ name = \"...\", ... }]`]",
     ),
     // Published figures.
     (

@@ -69,10 +69,22 @@ impl Facets {
         distinct(self.all.iter().flat_map(|facet| &facet.members).map(|member| &member.label)).len()
     }
 
-    /// The slot of a system's first line, if it has one.
+    /// The slot of curves of this name, if there are any.
+    pub(super) fn slot_of_name(&self, name: &str) -> Option<Slot> {
+        self.members().find(|member| member.label == name).map(|member| member.slot)
+    }
+
+    /// The slot of a system's curves, if systems make the curves.
     pub(super) fn slot_of_system(&self, model: &ReportModel, system: usize) -> Option<Slot> {
-        let members = self.all.iter().flat_map(|facet| &facet.members);
-        members.into_iter().find(|member| model.lines[member.line].system == system).map(|member| member.slot)
+        let is_its_own = |member: &&Member| {
+            let line = &model.lines[member.line];
+            line.system == system && line.system_name == member.label
+        };
+        self.members().find(is_its_own).map(|member| member.slot)
+    }
+
+    fn members(&self) -> impl Iterator<Item = &Member> {
+        self.all.iter().flat_map(|facet| &facet.members)
     }
 }
 

@@ -425,6 +425,7 @@ fn audit_row(treatment: usize, truth: Truth, figures: &[TrialFigures]) -> AuditR
             statement_errors: 0,
         }),
         row_counts: Vec::new(),
+        column_sums: Vec::new(),
         not_run: Vec::new(),
     }
 }

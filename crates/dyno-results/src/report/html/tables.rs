@@ -202,7 +202,7 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
                 p.note { (page.text(&notes::NOTE_AUDIT)) }
                 (witnesses(page))
             }
-            (row_counts(page))
+            (contents(page))
             @for row in audits { @for reason in &row.not_run {
                 p.note { (cells::treatment_name(page, row.treatment)) ": " (reason) }
             } }
@@ -262,45 +262,65 @@ fn witnesses(page: &Page<'_>) -> Markup {
     html! { @for example in examples { p.note { (sentence(example)) } } }
 }
 
-/// Tables whose number of rows was checked; wrong ones first, right ones only counted.
-fn row_counts(page: &Page<'_>) -> Markup {
-    let mut checks: Vec<_> = page
-        .model
-        .audits
-        .iter()
-        .flat_map(|row| row.row_counts.iter().map(move |check| (row.treatment, check)))
-        .collect();
+/// One number that the data had to hold.
+struct Content {
+    treatment: usize,
+    checked: String,
+    expected: String,
+    found: String,
+    holds: bool,
+}
+
+/// Numbers of rows and sums of columns that were checked; wrong ones first, right ones only counted.
+fn contents(page: &Page<'_>) -> Markup {
+    let mut checks = Vec::new();
+    for row in &page.model.audits {
+        let treatment = row.treatment;
+        let range = |min: String, max: String| if min == max { min } else { format!("{min} – {max}") };
+        checks.extend(row.row_counts.iter().map(|check| Content {
+            treatment,
+            checked: check.table.clone(),
+            expected: range(figures::count(check.expected_min), figures::count(check.expected_max)),
+            found: figures::count(check.found),
+            holds: check.holds,
+        }));
+        checks.extend(row.column_sums.iter().map(|check| Content {
+            treatment,
+            checked: check.expression(),
+            expected: range(figures::integer(check.expected_min), figures::integer(check.expected_max)),
+            found: figures::integer(check.found),
+            holds: check.holds,
+        }));
+    }
     if checks.is_empty() {
         return html! {};
     }
-    checks.sort_by_key(|(_, check)| check.holds);
-    let expected = |min: u64, max: u64| match min == max {
-        true => figures::count(min),
-        false => format!("{} – {}", figures::count(min), figures::count(max)),
-    };
+    checks.sort_by_key(|check| check.holds);
     let verdict = |holds: bool| if holds { AuditVerdict::Intact } else { AuditVerdict::Violated };
     let table = html! {
         div.wide { table.sortable {
             thead { tr {
                 th.l scope="col" { (page.text(&headings::SYSTEM)) }
                 th scope="col" { (page.text(&headings::CLIENTS)) }
-                th.l scope="col" { (page.text(&headings::TABLE)) }
+                th.l scope="col" { (page.text(&headings::CHECKED)) }
                 th scope="col" { (page.text(&headings::EXPECTED)) }
                 th scope="col" { (page.text(&headings::FOUND)) }
                 th.l scope="col" { (page.text(&headings::AUDIT_VERDICT)) }
             } }
-            tbody { @for (treatment, check) in &checks { tr {
-                th scope="row" { (page.model.line_of(*treatment).label) }
-                td { (page.model.treatments[*treatment].clients) }
-                td.l { (check.table) }
-                td.n { (expected(check.expected_min, check.expected_max)) }
-                td.n class=[cells::alarm_if(!check.holds)] { (figures::count(check.found)) }
+            tbody { @for check in &checks { tr {
+                th scope="row" { (page.model.line_of(check.treatment).label) }
+                td { (page.model.treatments[check.treatment].clients) }
+                td.l { (check.checked) }
+                td.n { (check.expected) }
+                td.n class=[cells::alarm_if(!check.holds)] { (check.found) }
                 td.l { (cells::audit_chip(page, verdict(check.holds))) }
             } } }
         } }
     };
-    let all = page.fill(&page::PAGE_ROW_COUNTS, &[("number", &checks.len().to_string())]);
-    let is_right = checks.iter().all(|(_, check)| check.holds);
+    let has_sums = page.model.audits.iter().any(|row| !row.column_sums.is_empty());
+    let message = if has_sums { &page::PAGE_ROWS_AND_SUMS } else { &page::PAGE_ROW_COUNTS };
+    let all = page.fill(message, &[("number", &checks.len().to_string())]);
+    let is_right = checks.iter().all(|check| check.holds);
     html! {
         @if is_right { details { summary { (all) } (table) } } @else { (folded(page, checks.len(), &table)) }
     }

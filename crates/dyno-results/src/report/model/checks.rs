@@ -46,6 +46,8 @@ pub struct AuditRow {
     pub updates: Option<UpdateAudit>,
     /// Row counts that were checked, one per table; the trial's that is worst.
     pub row_counts: Vec<RowCountAudit>,
+    /// Sums that were checked, one per column; the trial's that is worst.
+    pub column_sums: Vec<ColumnSumAudit>,
     /// Checks that could not be run, with the reason, as sentences of the engine.
     pub not_run: Vec<String>,
 }
@@ -97,6 +99,33 @@ pub struct RowCountAudit {
     pub found: u64,
     /// Whether it is right.
     pub holds: bool,
+}
+
+/// Sum of a column expected against the sum found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnSumAudit {
+    /// Table.
+    pub table: String,
+    /// Column.
+    pub column: String,
+    /// Trial the figures are from.
+    pub trial: String,
+    /// Smallest right sum.
+    pub expected_min: i64,
+    /// Largest right sum.
+    pub expected_max: i64,
+    /// Sum found.
+    pub found: i64,
+    /// Whether it is right.
+    pub holds: bool,
+}
+
+impl ColumnSumAudit {
+    /// The sum as SQL writes it, which is the same in every language.
+    #[must_use]
+    pub fn expression(&self) -> String {
+        format!("SUM({}.{})", self.table, self.column)
+    }
 }
 
 /// The generator's own figures in one treatment: means over its measured trials, unless said otherwise.

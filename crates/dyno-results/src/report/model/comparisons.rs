@@ -27,7 +27,7 @@ pub enum Verdict {
 pub enum ComparisonOf {
     /// A system against the first system, at equal levels.
     System,
-    /// A level of one factor against its first level, within a system, other levels equal.
+    /// A level of one factor against the first one measured beside it, within a system, other levels equal.
     Level {
         /// Index into [`super::ReportModel::factors`].
         factor: usize,
@@ -142,7 +142,7 @@ pub enum Conclusion {
         /// Largest number of clients among them.
         clients_max: u32,
     },
-    /// Updates are in the data that nobody was told of, or a table has a wrong number of rows.
+    /// Updates are in the data that nobody was told of, a table has a wrong number of rows, or a column a wrong sum.
     AuditViolated {
         /// Index into [`super::ReportModel::lines`].
         line: usize,
@@ -152,6 +152,8 @@ pub enum Conclusion {
         phantom: u64,
         /// Tables with a wrong number of rows.
         tables: Vec<String>,
+        /// Sums that are wrong, as SQL writes them.
+        sums: Vec<String>,
     },
     /// Where a line is highest.
     PeakThroughput {

@@ -1,0 +1,472 @@
+//! Sets of rows with a temporary table and without: `temp-table-select` against `in-list-select`, and `temp-table-update`
+//! against `row-by-row-update`, on table `dbatest`.
+//!
+//! Each transaction draws distinct random rows. One way puts their ids into a temporary table and joins it, the other names each
+//! id: in one IN list for reading, in one prepared UPDATE per row for writing. An update adds 10 to c1 and 10,000 to c2 of
+//! every row that it touches, so that the sums of both columns tell how many rows were really changed.
+//!
+//! Ids come in random order, as in the study that this is after, so updates of different clients may deadlock. The victim is
+//! rolled back and repeated with the same ids; nothing of its first attempt may be in the sums.
+
+use super::sbtest::{ascii, integer};
+use super::{AuditFacts, ClientId, DataSet, Setting, StatementText, TableDefinition, Workload};
+use crate::random::{Random, Stream};
+use crate::session::Session;
+use dyno_drivers::{Connection, Driver, RowWriter, Table, Value};
+use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
+use dyno_model::failure::OperationFailure;
+use dyno_model::target::Engine;
+use std::collections::HashSet;
+use std::fmt::{Display, Write};
+
+/// What an update adds to c1 of each row.
+const STEP_C1: u64 = 10;
+/// What an update adds to c2 of each row.
+const STEP_C2: u64 = 10_000;
+/// Values of c1 and c2 before any update are below this.
+const VALUES: u64 = 1_000_000;
+/// Characters of c3. A row then takes 128 bytes of InnoDB's table, as in the study, whose ten million rows took 1,283 MB.
+const C3_LENGTH: usize = 80;
+/// Statement of `row-by-row-update` that is prepared.
+const UPDATE: usize = 0;
+
+const SELECT_AUDIT: &str = "The table must still have its rows, with the same sums of c1 and c2.";
+const UPDATE_AUDIT: &str = "The sums of c1 and c2 must have grown by 10 and 10,000 for each row of each committed transaction; \
+                            transactions in doubt or cut off may have added theirs or not.";
+
+/// Either way of either job.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Way {
+    TempTableSelect,
+    InListSelect,
+    TempTableUpdate,
+    RowByRowUpdate,
+}
+
+/// Kinds of statements of the ways with a temporary table; the last kind of every way is the work itself.
+const DROP: u16 = 0;
+const CREATE: u16 = 1;
+const FILL: u16 = 2;
+
+impl Way {
+    const ALL: [Self; 4] =
+        [Self::TempTableSelect, Self::InListSelect, Self::TempTableUpdate, Self::RowByRowUpdate];
+
+    pub(super) fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|way| way.name() == name)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::TempTableSelect => "temp-table-select",
+            Self::InListSelect => "in-list-select",
+            Self::TempTableUpdate => "temp-table-update",
+            Self::RowByRowUpdate => "row-by-row-update",
+        }
+    }
+
+    fn summary(self) -> &'static str {
+        match self {
+            Self::TempTableSelect => {
+                "Random ids go into the client's temporary table, which is made anew, and one SELECT joins it."
+            }
+            Self::InListSelect => "One SELECT with random ids in an IN list.",
+            Self::TempTableUpdate => {
+                "Random ids go into the client's temporary table, which is made anew, and one UPDATE joins it."
+            }
+            Self::RowByRowUpdate => "One prepared UPDATE for each random id, all in one transaction.",
+        }
+    }
+
+    fn is_update(self) -> bool {
+        matches!(self, Self::TempTableUpdate | Self::RowByRowUpdate)
+    }
+
+    fn kinds(self) -> &'static [&'static str] {
+        match self {
+            Self::TempTableSelect => &["drop-temporary-table", "create-temporary-table", "fill", "select"],
+            Self::InListSelect => &["select"],
+            Self::TempTableUpdate => &["drop-temporary-table", "create-temporary-table", "fill", "update"],
+            Self::RowByRowUpdate => &["update"],
+        }
+    }
+
+    /// Index of the statement that does the work.
+    fn work(self) -> u16 {
+        (self.kinds().len() - 1) as u16
+    }
+}
+
+pub(super) fn descriptions() -> Vec<WorkloadDescription> {
+    let description = |way: Way| WorkloadDescription {
+        name: way.name(),
+        summary: way.summary(),
+        audit: if way.is_update() { UPDATE_AUDIT } else { SELECT_AUDIT },
+        options: vec![
+            integer("rows", 1, 2_000_000_000, 100_000, "rows of table dbatest; the study had 10,000,105"),
+            integer("ids", 1, 10_000, 20, "distinct random rows per transaction; the study had 20 and 1,000"),
+        ],
+    };
+    Way::ALL.into_iter().map(description).collect()
+}
+
+/// Any of the four workloads.
+pub struct Dbatest {
+    way: Way,
+    engine: Engine,
+    /// Rows per transaction.
+    ids: usize,
+    table: Rows,
+}
+
+/// Table `dbatest`.
+struct Rows {
+    count: u64,
+    engine: Engine,
+    seed: u64,
+}
+
+impl Dbatest {
+    pub(super) fn build(way: Way, options: &WorkloadOptions, setting: Setting) -> Result<Self, String> {
+        let (count, ids) = (options.count("rows"), options.count("ids"));
+        if ids > count {
+            return Err(format!(
+                "workload.ids = {ids} distinct rows cannot be drawn from workload.rows = {count}"
+            ));
+        }
+        let table = Rows { count, engine: setting.engine, seed: setting.seed };
+        Ok(Self { way, engine: setting.engine, ids: ids as usize, table })
+    }
+
+    /// Draws distinct ids in random order.
+    fn draw(&self, random: &mut Random, client: &mut DbatestClient) {
+        client.ids.clear();
+        client.drawn.clear();
+        while client.ids.len() < self.ids {
+            let id = random.between(1, self.table.count as i64);
+            if client.drawn.insert(id) {
+                client.ids.push(id);
+            }
+        }
+    }
+
+    /// Makes the client's temporary table anew and fills it with the ids.
+    async fn fill(&self, client: &mut DbatestClient, session: &mut Session) -> Result<(), OperationFailure> {
+        session.text(DROP, &client.sql.drop).await?;
+        session.text(CREATE, &client.sql.create).await?;
+        client.text.clear();
+        write_fill(&mut client.text, &client.sql.name, &client.ids);
+        session.text(FILL, &client.text).await?;
+        Ok(())
+    }
+
+    fn sql(&self, client: &dyn Display) -> Sql {
+        let name = format!("ids_{client}");
+        let (drop, create, update) = match self.engine {
+            Engine::Mysql | Engine::Null => (
+                format!("DROP TEMPORARY TABLE IF EXISTS {name}"),
+                format!("CREATE TEMPORARY TABLE {name} (id INTEGER NOT NULL PRIMARY KEY) ENGINE = MEMORY"),
+                format!(
+                    "UPDATE dbatest d JOIN {name} t ON d.i = t.id SET d.c1 = d.c1 + {STEP_C1}, d.c2 = d.c2 + {STEP_C2}"
+                ),
+            ),
+            Engine::Postgres => (
+                format!("DROP TABLE IF EXISTS pg_temp.{name}"),
+                format!("CREATE TEMPORARY TABLE {name} (id INTEGER NOT NULL PRIMARY KEY)"),
+                joined_update(&name),
+            ),
+            Engine::Sqlite => (
+                format!("DROP TABLE IF EXISTS temp.{name}"),
+                format!("CREATE TEMPORARY TABLE {name} (id INTEGER NOT NULL PRIMARY KEY)"),
+                joined_update(&name),
+            ),
+        };
+        let joined = match self.way.is_update() {
+            true => update,
+            false => format!("SELECT d.i, d.c1, d.c2 FROM dbatest d JOIN {name} t ON d.i = t.id"),
+        };
+        Sql { name, drop, create, joined }
+    }
+}
+
+/// The UPDATE that joins a temporary table, as PostgreSQL and SQLite write it.
+fn joined_update(name: &str) -> String {
+    format!(
+        "UPDATE dbatest SET c1 = c1 + {STEP_C1}, c2 = c2 + {STEP_C2} FROM {name} t WHERE dbatest.i = t.id"
+    )
+}
+
+fn write_fill(text: &mut String, name: &str, ids: &[impl Display]) {
+    let _ = write!(text, "INSERT INTO {name} (id) VALUES ");
+    for (i, id) in ids.iter().enumerate() {
+        let _ = write!(text, "{}({id})", if i == 0 { "" } else { "," });
+    }
+}
+
+fn write_select(text: &mut String, ids: &[impl Display]) {
+    text.push_str("SELECT i, c1, c2 FROM dbatest WHERE i IN (");
+    for (i, id) in ids.iter().enumerate() {
+        let _ = write!(text, "{}{id}", if i == 0 { "" } else { "," });
+    }
+    text.push(')');
+}
+
+/// Statements on a client's temporary table.
+struct Sql {
+    name: String,
+    drop: String,
+    create: String,
+    /// The SELECT or UPDATE that joins it.
+    joined: String,
+}
+
+/// State of one client.
+pub struct DbatestClient {
+    sql: Sql,
+    ids: Vec<i64>,
+    /// The same ids, for looking them up.
+    drawn: HashSet<i64>,
+    /// Room for a statement.
+    text: String,
+}
+
+impl Workload for Dbatest {
+    type Client = DbatestClient;
+    type Baseline = Contents;
+
+    fn kinds(&self) -> Vec<&'static str> {
+        self.way.kinds().to_vec()
+    }
+
+    /// Several UPDATEs are one transaction. With a temporary table only one statement changes rows, and is a transaction by itself;
+    /// but on PostgreSQL and SQLite making the temporary table is work of a transaction too, which would be committed, and on
+    /// PostgreSQL written to disk, for each of its statements.
+    fn begin(&self) -> Option<&'static str> {
+        match (self.way, self.engine) {
+            (Way::InListSelect, _) => None,
+            // A transaction that reads first and writes then cannot go on when another one has written meanwhile.
+            (Way::TempTableUpdate | Way::RowByRowUpdate, Engine::Sqlite) => Some("BEGIN IMMEDIATE"),
+            (Way::RowByRowUpdate, _) | (_, Engine::Postgres | Engine::Sqlite) => Some("BEGIN"),
+            (_, Engine::Mysql | Engine::Null) => None,
+        }
+    }
+
+    fn statements(&self) -> Vec<StatementText> {
+        if self.way != Way::RowByRowUpdate {
+            return Vec::new();
+        }
+        let sql = format!("UPDATE dbatest SET c1 = c1 + {STEP_C1}, c2 = c2 + {STEP_C2} WHERE i = ?");
+        vec![StatementText { sql, kind: self.way.work() }]
+    }
+
+    fn examples(&self) -> Vec<StatementText> {
+        let text = |kind, sql| StatementText { sql, kind };
+        let sql = self.sql(&"CLIENT");
+        let ids = ["?", "?", "..."];
+        let mut list = String::new();
+        match self.way {
+            Way::RowByRowUpdate => self.statements(),
+            Way::InListSelect => {
+                write_select(&mut list, &ids);
+                vec![text(self.way.work(), list)]
+            }
+            Way::TempTableSelect | Way::TempTableUpdate => {
+                write_fill(&mut list, &sql.name, &ids[..2]);
+                list.push_str(",...");
+                vec![
+                    text(DROP, sql.drop),
+                    text(CREATE, sql.create),
+                    text(FILL, list),
+                    text(self.way.work(), sql.joined),
+                ]
+            }
+        }
+    }
+
+    fn data(&self) -> &dyn DataSet {
+        &self.table
+    }
+
+    fn client(&self, id: ClientId) -> DbatestClient {
+        DbatestClient {
+            sql: self.sql(&id.0),
+            ids: Vec::with_capacity(self.ids),
+            drawn: HashSet::with_capacity(self.ids),
+            text: String::new(),
+        }
+    }
+
+    async fn transaction(
+        &self,
+        client: &mut DbatestClient,
+        _sequence: u64,
+        session: &mut Session,
+        random: &mut Random,
+    ) -> Result<(), OperationFailure> {
+        self.draw(random, client);
+        let begins = self.begin().is_some();
+        if begins {
+            session.begin().await?;
+        }
+        match self.way {
+            Way::InListSelect => {
+                client.text.clear();
+                write_select(&mut client.text, &client.ids);
+                session.text(self.way.work(), &client.text).await?;
+            }
+            Way::RowByRowUpdate => {
+                for id in &client.ids {
+                    session.run(UPDATE, &[Value::Integer(*id)]).await?;
+                }
+            }
+            Way::TempTableSelect | Way::TempTableUpdate => {
+                self.fill(client, session).await?;
+                session.text(self.way.work(), &client.sql.joined).await?;
+            }
+        }
+        if begins {
+            session.commit().await?;
+        }
+        Ok(())
+    }
+
+    async fn baseline(&self, connection: &mut Connection) -> Result<Contents, OperationFailure> {
+        Contents::read(connection).await
+    }
+
+    async fn audit(
+        &self,
+        connection: &mut Connection,
+        facts: &AuditFacts<'_, Contents>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        let found = Contents::read(connection).await?;
+        let changed = |transactions: u64| match self.way.is_update() {
+            true => transactions * self.ids as u64,
+            false => 0,
+        };
+        let sure = changed(facts.totals.committed);
+        // Cut off in the middle is as much in doubt as a lost acknowledgement.
+        let open = changed(facts.totals.in_doubt + facts.totals.unfinished());
+        let check = |column: &str, before: i64, found: i64, step: u64| {
+            let expected_min = before + (sure * step) as i64;
+            AuditCheck::ColumnSum {
+                table: "dbatest".to_owned(),
+                column: column.to_owned(),
+                expected_min,
+                expected_max: expected_min + (open * step) as i64,
+                found,
+            }
+        };
+        Ok(vec![
+            check("c1", facts.baseline.c1, found.c1, STEP_C1),
+            check("c2", facts.baseline.c2, found.c2, STEP_C2),
+            AuditCheck::RowCount {
+                table: "dbatest".to_owned(),
+                expected_min: self.table.count,
+                expected_max: self.table.count,
+                found: found.rows.unsigned_abs(),
+            },
+        ])
+    }
+}
+
+/// What the audit compares: number of rows, and the sums of both columns.
+pub struct Contents {
+    rows: i64,
+    c1: i64,
+    c2: i64,
+}
+
+impl Contents {
+    /// One pass over the table.
+    async fn read(connection: &mut Connection) -> Result<Self, OperationFailure> {
+        let mut table = Table::default();
+        connection.query("SELECT COUNT(*), SUM(c1), SUM(c2) FROM dbatest", &mut table).await?;
+        let number = |column: usize| {
+            let text = table.0.first().and_then(|row| row.get(column)).and_then(Option::as_deref);
+            text.and_then(|text| text.parse().ok()).unwrap_or(0)
+        };
+        Ok(Self { rows: number(0), c1: number(1), c2: number(2) })
+    }
+}
+
+impl DataSet for Rows {
+    fn fingerprint(&self) -> String {
+        format!("dbatest rows={} seed={}", self.count, self.seed)
+    }
+
+    /// Updates change values and no sizes; the audit compares with what it finds before.
+    fn is_reusable(&self) -> bool {
+        true
+    }
+
+    fn tables(&self) -> Vec<TableDefinition> {
+        // c1 and c2 take 64 bits: with ten thousand more at every update a long run would leave the 32 of the study.
+        let (id, options) = match self.engine {
+            Engine::Mysql | Engine::Null => ("INTEGER NOT NULL AUTO_INCREMENT", " ENGINE = InnoDB"),
+            Engine::Postgres | Engine::Sqlite => ("INTEGER NOT NULL", ""),
+        };
+        vec![TableDefinition {
+            name: "dbatest".to_owned(),
+            create: format!(
+                "CREATE TABLE dbatest (i {id}, c1 BIGINT NOT NULL, c2 BIGINT NOT NULL, c3 VARCHAR(255) NOT NULL, \
+                 PRIMARY KEY (i)){options}"
+            ),
+            columns: vec!["i", "c1", "c2", "c3"],
+            rows: self.count,
+            indexes: Vec::new(),
+        }]
+    }
+
+    fn row(&self, _table: usize, row: u64, out: &mut dyn RowWriter) {
+        let mut random = Random::new(self.seed, Stream::Data, 0, row);
+        out.integer(row as i64 + 1);
+        out.integer(random.below(VALUES) as i64);
+        out.integer(random.below(VALUES) as i64);
+        let mut c3 = [0; C3_LENGTH];
+        random.digits(&mut c3);
+        out.text(ascii(&c3));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn workload(way: Way, rows: i64, ids: i64) -> Result<Dbatest, String> {
+        let description = descriptions().into_iter().find(|known| known.name == way.name()).unwrap();
+        let mut options = description.defaults();
+        for (name, value) in [("rows", rows), ("ids", ids)] {
+            options.0.insert(name.to_owned(), dyno_model::catalog::OptionValue::Integer(value));
+        }
+        Dbatest::build(way, &options, Setting { engine: Engine::Sqlite, clients: 1, seed: 1 })
+    }
+
+    #[test]
+    fn ids_are_distinct_and_every_attempt_draws_the_same() {
+        let workload = workload(Way::InListSelect, 30, 30).unwrap();
+        let drawn = || {
+            let mut client = workload.client(ClientId(0));
+            workload.draw(&mut Random::new(1, Stream::Transaction, 0, 5), &mut client);
+            client.ids
+        };
+        let mut ids = drawn();
+        assert_eq!(ids, drawn());
+        assert!(!ids.is_sorted(), "they come in random order");
+        ids.sort_unstable();
+        assert_eq!(ids, (1..=30).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn more_ids_than_rows_are_refused() {
+        let refused = workload(Way::TempTableUpdate, 10, 11).err().unwrap();
+        assert!(refused.contains("workload.ids = 11") && refused.contains("workload.rows = 10"), "{refused}");
+    }
+
+    #[test]
+    fn all_ways_share_one_data_set() {
+        let fingerprints = Way::ALL.map(|way| workload(way, 50, 20).unwrap().data().fingerprint());
+        assert!(fingerprints.iter().all(|fingerprint| *fingerprint == fingerprints[0]), "{fingerprints:?}");
+    }
+}
