@@ -10,9 +10,10 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Name of each shipped spec that needs servers, and which. `quickstart` and `rush` have tests of their own.
-const EXPERIMENTS: [(&str, &[ServerKind]); 3] = [
+const EXPERIMENTS: [(&str, &[ServerKind]); 4] = [
     ("network-path", &[ServerKind::Mysql]),
     ("raid-buffer-pool", &[ServerKind::Mariadb]),
+    ("temp-table", &[ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres]),
     ("thread-pool", &[ServerKind::Mariadb, ServerKind::Mysql]),
 ];
 
@@ -94,6 +95,15 @@ fn paths_are_compared_with_and_without_a_proxy() {
     let bench = Bench::new();
     let Some(ended) = smoke(&bench, "network-path") else { return };
     assert!(ended.stdout.contains("proxied"), "{ended}");
+}
+
+#[test]
+fn temporary_tables_are_compared_with_none() {
+    let bench = Bench::new();
+    let Some(ended) = smoke(&bench, "temp-table") else { return };
+    for kind in ["in-list-select", "temp-table-select", "row-by-row-update", "temp-table-update"] {
+        assert!(ended.stdout.contains(kind), "{ended}");
+    }
 }
 
 #[test]
