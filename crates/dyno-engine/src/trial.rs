@@ -157,6 +157,7 @@ pub fn run_trial<W: Workload>(
         ledger: measured.ledger,
         transaction: measured.transaction,
         statements: measured.statements,
+        longest_gap: None,
         open_loop: measured.open_loop,
         generator: measured.generator,
         server_counters: growth(&counters_before, &counters_after),

@@ -359,6 +359,19 @@ pub struct ExistingSystem {
     /// Whose tables the workload runs on.
     #[serde(default)]
     pub data: DataPolicy,
+    /// How its machine is monitored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monitor: Option<MonitorPlan>,
+}
+
+/// How the machine of a system that runs elsewhere is monitored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MonitorPlan {
+    /// Shell command that runs a POSIX shell there, which reads its standard input: `ssh db.example sh`.
+    pub command: String,
+    /// File there that holds the number of the server's process; else the process is found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid_file: Option<String>,
 }
 
 /// Whose tables a workload runs on.

@@ -32,6 +32,9 @@ pub struct TrialRecord {
     pub transaction: LatencySummary,
     /// Response times of successful statements, per kind, in the workload's order.
     pub statements: Vec<StatementLatency>,
+    /// The longest time without a commit in the window; absent in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_gap: Option<CommitGap>,
     /// Open loop: what became of the arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_loop: Option<OpenLoop>,
@@ -125,6 +128,16 @@ pub struct StatementLatency {
     pub name: String,
     /// Its times.
     pub latency: LatencySummary,
+}
+
+/// A time within the measured window in which no transaction of any client committed. It is bounded by commits, or by the
+/// bounds of the window; exact to the nanosecond from a millisecond on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CommitGap {
+    /// When it began, since the window opened.
+    pub at: Nanos,
+    /// How long it was.
+    pub length: Nanos,
 }
 
 /// What became of the transactions that arrived in the measured window of an open loop.

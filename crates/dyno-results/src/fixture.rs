@@ -9,7 +9,7 @@ use crate::store::environment::Environment;
 use crate::store::{RunReader, RunWriter, StoreError};
 use dyno_model::audit::{AuditCheck, AuditRecord, LostUpdateWitness, WitnessedTransaction};
 use dyno_model::catalog::{OptionValue, WorkloadOptions};
-use dyno_model::event::{Event, Listener, Phase};
+use dyno_model::event::{Event, Listener, Phase, StartTimes};
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Finding;
 use dyno_model::latency;
@@ -19,7 +19,7 @@ use dyno_model::plan::{
     Treatment, Trial, WorkloadPlan,
 };
 use dyno_model::record::{
-    GeneratorRecord, Interval, LatencySummary, StatementLatency, TrialRecord, WorkerRecord,
+    CommitGap, GeneratorRecord, Interval, LatencySummary, StatementLatency, TrialRecord, WorkerRecord,
 };
 use dyno_model::target::QueryMode;
 use dyno_model::units::Nanos;
@@ -187,6 +187,7 @@ impl Shape {
                     ("max_connections".to_owned(), "200".to_owned()),
                     ("isolation level".to_owned(), isolation(index).to_owned()),
                 ]),
+                start: Some(StartTimes { starting: Nanos(SECOND * 6 / 5), restoring: None }),
             });
         }
         let mut scatter = Scatter(7);
@@ -279,6 +280,8 @@ fn environment() -> Environment {
         virtualisation: String::new(),
         dyno_version: "0.1.0".to_owned(),
         build_profile: "release".to_owned(),
+        kernel_settings: BTreeMap::from([("vm.swappiness".to_owned(), "60".to_owned())]),
+        proxies: BTreeMap::new(),
     }
 }
 
@@ -408,6 +411,7 @@ fn record(plan: &Plan, trial: &Trial, played: &Played) -> TrialRecord {
             .iter()
             .map(|(name, histogram)| StatementLatency { name: name.clone(), latency: histogram.into() })
             .collect(),
+        longest_gap: Some(CommitGap { at: Nanos(SECOND), length: Nanos(SECOND / 100) }),
         open_loop: None,
         generator: GeneratorRecord {
             workers: vec![WorkerRecord {

@@ -3,6 +3,7 @@
 //! * this file: what a caller gives and gets; [`run_load`] for native workloads, [`run_script`] for scripts;
 //! * [`meter`]: what a script reports with;
 //! * `crew`: the threads, from their start to their last sample; `watch`: what the coordinator looks after meanwhile;
+//!   `silence`: when nothing commits;
 //! * [`interrupt`]: how a thread that blocks is got out of it.
 //!
 //! A trial ([`crate::trial`]) is this core with an observer, a baseline, the server's counters, an audit and findings around it.
@@ -10,6 +11,7 @@
 pub(crate) mod crew;
 pub mod interrupt;
 pub mod meter;
+pub(crate) mod silence;
 mod watch;
 
 use crate::recording::shares::{ClientShare, ClientShares};
@@ -25,7 +27,7 @@ use dyno_model::finding::Finding;
 use dyno_model::latency::ExactLatency;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::LoadPlan;
-use dyno_model::record::{GeneratorRecord, LatencySummary, OpenLoop, StatementLatency};
+use dyno_model::record::{CommitGap, GeneratorRecord, LatencySummary, OpenLoop, StatementLatency};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
@@ -113,6 +115,8 @@ pub struct LoadRecord {
     pub statements: Vec<StatementLatency>,
     /// What each client did.
     pub clients: Vec<ClientShare>,
+    /// The longest time without a commit.
+    pub longest_gap: CommitGap,
     /// Open loop: what became of the arrivals.
     pub open_loop: Option<OpenLoop>,
     /// The generator's view of itself.

@@ -43,9 +43,9 @@ const fn key(name: &'static str, takes: &'static str, default: &'static str, hel
 }
 
 /// All sections, in the order a spec has them.
-pub const SECTIONS: [&Section; 12] = [
-    &TOP, &SYSTEM, &SERVER, &WORKLOAD, &LOAD, &DESIGN, &FACTORS, &STORAGE, &ENDPOINT, &PROXY, &PROFILE,
-    &PUBLISHED,
+pub const SECTIONS: [&Section; 13] = [
+    &TOP, &SYSTEM, &SERVER, &MONITOR, &WORKLOAD, &LOAD, &DESIGN, &FACTORS, &STORAGE, &ENDPOINT, &PROXY,
+    &PROFILE, &PUBLISHED,
 ];
 
 /// The top of the file.
@@ -118,6 +118,34 @@ pub static SYSTEM: Section = Section {
             "`own` or `existing`",
             "`own`",
             "with `url`: dyno makes and removes its tables, or uses those that are there (from `sysbench prepare`, say)",
+        ),
+        key(
+            "monitor",
+            "table",
+            "none",
+            "with `url`, for a server elsewhere: what tells of its machine and process",
+        ),
+    ],
+};
+
+/// What tells of a server's machine.
+pub static MONITOR: Section = Section {
+    heading: "monitor",
+    prefix: "system.monitor.",
+    about: "The `monitor` table of a system that runs elsewhere, mostly written inline: \
+            `monitor = { command = \"ssh db.example sh\" }`.",
+    keys: &[
+        key(
+            "command",
+            "shell command",
+            "required",
+            "runs a POSIX shell on the server's machine that reads its standard input; started once per trial, holds no password",
+        ),
+        key(
+            "pid_file",
+            "path without blanks",
+            "the process is found out",
+            "file on that machine with the number of the server's process",
         ),
     ],
 };

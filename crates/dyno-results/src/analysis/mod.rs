@@ -322,6 +322,7 @@ fn trial_figures(record: &TrialRecord) -> TrialFigures {
         p95_ms: figure(record, Metric::P95Ms),
         p99_ms: figure(record, Metric::P99Ms),
         max_ms: record.transaction.max as f64 / 1e6,
+        longest_gap_ms: record.longest_gap.map(|gap| gap.length.0 as f64 / 1e6),
         committed: record.ledger.committed,
         failed: record.ledger.failed,
         unfinished: record.ledger.unfinished,

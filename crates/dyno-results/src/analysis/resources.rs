@@ -63,7 +63,8 @@ fn row(view: &View<'_>, treatment: usize) -> Option<ResourceRow> {
         memory_pressure_percent: averaged(&|w| Some(100.0 * w.rate(&pressure("memory"))?)),
         monitor_percent: averaged(&|w| {
             let at_server = w.rate(names::MONITOR_SERVER_CPU).unwrap_or(0.0);
-            Some(100.0 * (w.rate(names::MONITOR_CPU)? + at_server))
+            let elsewhere = w.rate(names::MONITOR_COMMAND_CPU).unwrap_or(0.0);
+            Some(100.0 * (w.rate(names::MONITOR_CPU)? + at_server + elsewhere))
         }),
         server_counters_per_transaction: counters(&windows),
         disk,
@@ -206,7 +207,10 @@ fn point(samples: &[Sample], disk: Option<&str>) -> ResourcePoint {
         Some(100.0 * rate(&format!("{}{resource}.some{}", names::HOST_PRESSURE, names::SECONDS_TOTAL))?)
     };
     let processors = last.values.get(names::HOST_PROCESSORS).copied().unwrap_or(1.0).max(1.0);
-    let share = |user: &str, system: &str| Some(100.0 * (rate(user)? + rate(system)?) / processors);
+    // The generator's machine may be another than the server's.
+    let own = last.values.get(&format!("{}{}", names::GENERATOR, names::HOST_PROCESSORS));
+    let own = own.copied().unwrap_or(processors).max(1.0);
+    let share = |user: &str, system: &str, of: f64| Some(100.0 * (rate(user)? + rate(system)?) / of);
     let modes = |modes: &[&str]| mode_percent(samples, modes, start, end);
     ResourcePoint {
         start_s: start.max(0.0),
@@ -215,8 +219,8 @@ fn point(samples: &[Sample], disk: Option<&str>) -> ResourcePoint {
         system_percent: modes(&["system", "irq", "softirq"]),
         iowait_percent: modes(&["iowait"]),
         steal_percent: modes(&["steal"]),
-        server_percent: share(names::SERVER_CPU_USER, names::SERVER_CPU_SYSTEM),
-        generator_percent: share(names::GENERATOR_CPU_USER, names::GENERATOR_CPU_SYSTEM),
+        server_percent: share(names::SERVER_CPU_USER, names::SERVER_CPU_SYSTEM, processors),
+        generator_percent: share(names::GENERATOR_CPU_USER, names::GENERATOR_CPU_SYSTEM, own),
         disk_read_bytes_per_second: of_disk(names::READ_BYTES),
         disk_written_bytes_per_second: of_disk(names::WRITTEN_BYTES),
         disk_busy_percent: of_disk(names::BUSY).map(|busy| (100.0 * busy).min(100.0)),

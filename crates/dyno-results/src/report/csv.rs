@@ -114,6 +114,7 @@ fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
         Figure::new("unfinished", Unit::Count, figures.unfinished as f64),
         Figure::new("retries", Unit::Count, figures.retries as f64),
     ];
+    list.extend(figures.longest_gap_ms.map(|gap| Figure::new("longest_gap", Unit::Milliseconds, gap)));
     list.extend(figures.lost.map(|lost| Figure::new("lost", Unit::Count, lost as f64)));
     for figure in &list {
         sheet.figure(model, &owner, figure);

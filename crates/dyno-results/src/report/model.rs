@@ -201,6 +201,31 @@ pub struct SystemRow {
     pub settings_read: BTreeMap<String, String>,
     /// Why it could not be started or died, if so.
     pub failure: Option<String>,
+    /// Its starts by dyno; absent when there were none.
+    #[serde(default)]
+    pub starts: Option<SystemStarts>,
+}
+
+/// How long the starts of a server took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SystemStarts {
+    /// Mean time from the order to the first answer with settings read back, without copying data, in seconds.
+    pub mean_s: f64,
+    /// The longest of these times, in seconds.
+    pub max_s: f64,
+    /// Mean time that copying the data set took, in seconds; absent when no start had one.
+    pub restoring_mean_s: Option<f64>,
+    /// Each start, in their order.
+    pub all: Vec<SystemStart>,
+}
+
+/// How long one start of a server took.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SystemStart {
+    /// From the order to the first answer with settings read back, without copying data, in seconds.
+    pub starting_s: f64,
+    /// Time that copying its data set took, in seconds; absent when it began empty.
+    pub restoring_s: Option<f64>,
 }
 
 /// A workload with its options.
@@ -412,6 +437,9 @@ pub struct TrialFigures {
     pub p99_ms: f64,
     /// Largest in ms.
     pub max_ms: f64,
+    /// Longest time without a commit of any client in the window, in ms; absent in records of older versions.
+    #[serde(default)]
+    pub longest_gap_ms: Option<f64>,
     /// Transactions committed.
     pub committed: u64,
     /// Transactions given up.

@@ -38,6 +38,7 @@ struct SummaryRow<'a> {
     p95_ms: f64,
     p99_ms: f64,
     max_ms: f64,
+    longest_gap_ms: Option<f64>,
     is_valid: bool,
     audit: dyno_model::audit::AuditVerdict,
 }
@@ -75,6 +76,7 @@ fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
         p95_ms: milliseconds(latency.p95),
         p99_ms: milliseconds(latency.p99),
         max_ms: milliseconds(latency.max),
+        longest_gap_ms: record.longest_gap.map(|gap| milliseconds(gap.length.0)),
         is_valid: record.is_valid(),
         audit: record.audit.verdict(),
     })

@@ -50,6 +50,7 @@ impl Results {
             system: system.clone(),
             version: version.clone(),
             settings: std::collections::BTreeMap::new(),
+            start: None,
         });
         let trial = plan.trials[0].clone();
         writer.event(&Event::TrialStarted { trial: trial.id.clone() });
@@ -93,6 +94,7 @@ impl Results {
             ledger: record.ledger.clone(),
             transaction: record.transaction,
             statements: record.statements.clone(),
+            longest_gap: Some(record.longest_gap),
             open_loop: record.open_loop,
             generator: record.generator.clone(),
             server_counters: std::collections::BTreeMap::new(),
@@ -152,6 +154,7 @@ fn plan(session: &Session<'_>) -> Plan {
             database: target.database.clone(),
             tls: target.tls.clone(),
             data: DataPolicy::Existing,
+            monitor: None,
         },
         None => ExistingSystem {
             engine: Engine::Null,
@@ -161,6 +164,7 @@ fn plan(session: &Session<'_>) -> Plan {
             database: String::new(),
             tls: dyno_model::target::Tls::Off,
             data: DataPolicy::Existing,
+            monitor: None,
         },
     };
     let system = SystemPlan {

@@ -180,6 +180,7 @@ mod tests {
             ledger: dyno_model::ledger::Ledger { committed, failed: lost, ..Default::default() },
             transaction: (&times).into(),
             statements: Vec::new(),
+            longest_gap: None,
             open_loop: None,
             generator: Default::default(),
             server_counters: Default::default(),
