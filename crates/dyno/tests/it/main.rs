@@ -13,3 +13,4 @@ mod settings;
 mod spec_errors;
 mod storage;
 mod tidy;
+mod workloads;
