@@ -314,3 +314,29 @@ fn the_rush_audit_compares_commits_with_the_counters() {
     }
     assert!(record.findings.contains(&Finding::AuditViolated));
 }
+
+#[test]
+fn rows_by_way_of_a_temporary_table_take_four_statements_and_by_name_one_or_one_each() {
+    let temporary = ["drop-temporary-table", "create-temporary-table", "fill"];
+    for (workload, kinds) in [
+        ("temp-table-select", [&temporary[..], &["select"]].concat()),
+        ("in-list-select", vec!["select"]),
+        ("temp-table-update", [&temporary[..], &["update"]].concat()),
+    ] {
+        let record = Bench::new("", workload, 4, StopRule::Transactions(100)).record();
+        assert_eq!(record.ledger.committed, 100, "{workload}");
+        for kind in kinds {
+            assert_eq!(sent(&record, kind), 100, "{kind} of {workload}");
+        }
+        assert_eq!(
+            sent(&record, "commit"),
+            0,
+            "on the MySQL family {workload} has one statement that commits by itself"
+        );
+    }
+    let mut bench = Bench::new("", "row-by-row-update", 4, StopRule::Transactions(100));
+    bench.options.push(("ids", OptionValue::Integer(7)));
+    let record = bench.record();
+    let counts = ["begin", "update", "commit"].map(|kind| sent(&record, kind));
+    assert_eq!(counts, [100, 700, 100]);
+}

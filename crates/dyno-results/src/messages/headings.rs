@@ -184,9 +184,9 @@ messages! {
     /// Column.
     CHECKED [] "table or sum";
     /// Column.
-    EXPECTED [] "rows expected";
+    EXPECTED [] "expected";
     /// Column.
-    FOUND [] "rows found";
+    FOUND [] "found";
     /// Column.
     VERSION [] "version";
     /// Column.

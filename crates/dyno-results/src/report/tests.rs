@@ -138,7 +138,7 @@ fn the_markdown_report_reads_like_this() {
 
     Lost: updates that were acknowledged as committed and are not in the data. Witnessed: pairs of committed transactions that read the same value of the same row, found in the clients' own log; one stale write can undo several updates, so losses may exceed pairs.
 
-    | system | clients | trial | table | rows expected | rows found | audit |
+    | system | clients | trial | table or sum | expected | found | audit |
     |---|---:|---|---|---:|---:|---|
     | MariaDB | 1 | b03-003 | rush | 100 | 100 | intact |
     | MariaDB | 8 | b03-004 | rush | 100 | 100 | intact |

@@ -7,7 +7,7 @@ use crate::preflight_finding::{PreflightFinding, Weight};
 use crate::printer::Printer;
 use crate::spec_file;
 use crate::ui;
-use dyno_model::catalog::WorkloadDescription;
+use dyno_model::catalog::{OptionValue, WorkloadDescription};
 use dyno_model::exit_code;
 use dyno_model::plan::{Plan, StopRule, Storage, SystemSource, Treatment, Trial, Via};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
@@ -203,11 +203,21 @@ fn design(plan: &Plan) -> String {
     format!("{treatments} in {blocks}{each} random order (seed {seed}): {trials}")
 }
 
-/// The workload with those options that are not as they come; factors have lines of their own.
+/// The workloads with those options that are not as they come. What is varied is left to the lines of the factors, but for the kinds.
 fn workload(experiment: &Plan, treatment: &Treatment, catalog: &[WorkloadDescription]) -> String {
     let plan = &treatment.workload;
-    let is_factor =
-        |name: &str| experiment.factors.iter().any(|factor| factor == &format!("workload.{name}"));
+    let mut kinds: Vec<&str> = Vec::new();
+    for treatment in &experiment.treatments {
+        let kind = treatment.workload.kind.as_str();
+        if !kinds.contains(&kind) {
+            kinds.push(kind);
+        }
+    }
+    let kinds = kinds.join(", ");
+    let is_varied = |name: &str, value: &OptionValue| {
+        let others = experiment.treatments.iter().map(|other| other.workload.options.0.get(name));
+        others.flatten().any(|other| other != value)
+    };
     let defaults =
         catalog.iter().find(|workload| workload.name == plan.kind).map(WorkloadDescription::defaults);
     let is_default =
@@ -216,10 +226,10 @@ fn workload(experiment: &Plan, treatment: &Treatment, catalog: &[WorkloadDescrip
         .options
         .0
         .iter()
-        .filter(|(name, value)| !is_default(name, value) && !is_factor(name))
+        .filter(|(name, value)| !is_default(name, value) && !is_varied(name, value))
         .map(|(name, value)| format!("{name} = {value}"))
         .collect();
-    if chosen.is_empty() { plan.kind.clone() } else { format!("{} with {}", plan.kind, chosen.join(", ")) }
+    if chosen.is_empty() { kinds } else { format!("{kinds} with {}", chosen.join(", ")) }
 }
 
 /// Levels of a factor in the order in which treatments have them.

@@ -14,3 +14,4 @@ mod settings;
 mod spec_errors;
 mod storage;
 mod tidy;
+mod workloads;

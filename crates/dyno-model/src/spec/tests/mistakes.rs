@@ -368,17 +368,17 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "kind = \"rush\"",
         "rows = 10\n[factors]\n\"workload.kind\" = [\"rush\", \"oltp_read_write\"]",
-        "13:1: workload `oltp_read_write` has no option `rows` [its options: `skip_trx`, `zipfian_exponent`, `pad_bytes`; `dyno workloads oltp_read_write` explains them]",
+        "14:1: workload `oltp_read_write` has no option `rows` [its options: `skip_trx`, `zipfian_exponent`, `pad_bytes`; `dyno workloads oltp_read_write` explains them]",
     ),
     (
         "kind = \"rush\"",
         "[factors]\n\"workload.kind\" = [\"rush\", \"rash\"]",
-        "14:28: there is no workload `rash` [did you mean `rush`?]",
+        "15:28: there is no workload `rash` [did you mean `rush`?]",
     ),
     (
         "kind = \"rush\"",
         "[factors]\njob = [{ name = \"a\", workload.kind = \"rush\" }, { name = \"b\" }]",
-        "12:1: missing key `kind` in [workload] [some levels of `[factors]` give `workload.kind`: all have to]",
+        "13:1: missing key `kind` in [workload] [some levels of `[factors]` give `workload.kind`: all have to]",
     ),
     (
         "[profile.smoke]",
