@@ -126,7 +126,7 @@ pub enum Event {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgressUnit {
-    /// Rows loaded.
+    /// Rows in the tables.
     Rows,
     /// Clients connected.
     Connections,

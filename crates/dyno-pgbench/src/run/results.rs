@@ -99,6 +99,7 @@ impl Results {
             transaction: record.transaction,
             statements: record.statements.clone(),
             open_loop: record.open_loop,
+            growth: None,
             generator: record.generator.clone(),
             server_counters: BTreeMap::new(),
             audit: AuditRecord::default(),

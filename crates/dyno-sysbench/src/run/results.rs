@@ -94,6 +94,7 @@ impl Results {
             transaction: record.transaction,
             statements: record.statements.clone(),
             open_loop: record.open_loop,
+            growth: None,
             generator: record.generator.clone(),
             server_counters: std::collections::BTreeMap::new(),
             audit: AuditRecord::default(),

@@ -181,6 +181,7 @@ mod tests {
             transaction: (&times).into(),
             statements: Vec::new(),
             open_loop: None,
+            growth: None,
             generator: Default::default(),
             server_counters: Default::default(),
             audit: dyno_model::audit::AuditRecord { checks: vec![check] },
