@@ -43,6 +43,14 @@ pub(crate) fn raise(
         let reason = format!("the time limit came after {} of {wanted} transactions", record.ledger.started);
         findings.push(Finding::CutShort { reason });
     }
+    if let (StopRule::Rows(target), Some(growth)) = (input.load.stop, record.growth)
+        && !window.is_stopped()
+        && totals.committed < growth.commits_until(target)
+    {
+        let rows = growth.rows_after(totals.committed);
+        let reason = format!("the time limit came at {rows} of {target} rows");
+        findings.push(Finding::CutShort { reason });
+    }
     findings.extend(kept_behind(record.open_loop, record.ledger.committed));
     let ledger = &record.ledger;
     if ledger.failed > 0 {
@@ -97,7 +105,7 @@ fn wanted(input: &TrialInput<'_>) -> Option<u64> {
     match input.load.stop {
         StopRule::Transactions(wanted) => Some(wanted),
         StopRule::TransactionsPerClient(each) => Some(each * u64::from(input.clients)),
-        StopRule::Duration(_) => None,
+        StopRule::Duration(_) | StopRule::Rows(_) => None,
     }
 }
 

@@ -141,7 +141,7 @@ pub struct StartTimes {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgressUnit {
-    /// Rows loaded.
+    /// Rows in the tables.
     Rows,
     /// Clients connected.
     Connections,

@@ -74,6 +74,8 @@ pub mod names {
     pub const COMMAND_ANSWER: &str = "monitor.command_seconds";
     /// Time the server took for the monitor's last question.
     pub const SERVER_ANSWER: &str = "server.answer_seconds";
+    /// Size of the data files, as the server says.
+    pub const SERVER_DATA: &str = "server.data_bytes";
     /// Sessions of clients that are at work.
     pub const SESSIONS_ACTIVE: &str = "server.sessions.active";
     /// Sessions of clients that wait: for a lock, for a device, for another session.

@@ -484,6 +484,9 @@ pub struct LoadPlan {
     /// Which failures are retried.
     #[serde(default, skip_serializing_if = "RetryPolicy::is_default")]
     pub retry: RetryPolicy,
+    /// Numbers of rows at which a table that grows is reported, rising. Empty: the table does not grow, or ten equal steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub milestones: Vec<u64>,
 }
 
 impl LoadPlan {
@@ -500,6 +503,7 @@ impl LoadPlan {
             attempts_max: 10,
             rate: None,
             retry: RetryPolicy::Kind,
+            milestones: Vec::new(),
         }
     }
 }
@@ -512,6 +516,9 @@ pub enum StopRule {
     Transactions(u64),
     /// After this many transactions of each client.
     TransactionsPerClient(u64),
+    /// When the table that grows has at least this many rows, those included that were there before. A transaction that failed is made
+    /// up for by another, so that only commits whose answer was lost can bring more.
+    Rows(u64),
     /// After this time.
     Duration(Nanos),
 }
@@ -536,9 +543,12 @@ pub struct Published {
     pub series: String,
     /// What is given.
     pub metric: Metric,
-    /// Numbers of clients.
+    /// Numbers of clients; empty when the axis is that of rows.
     pub clients: Vec<u32>,
-    /// Values, one per number of clients, in the metric's unit.
+    /// Numbers of rows of a table that grows; the values are then rows per second.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<u64>,
+    /// Values, one per number of clients or rows, in the metric's unit.
     pub values: Vec<f64>,
     /// True when values were read off a chart or are a trend rather than a table's figures.
     pub approximate: bool,

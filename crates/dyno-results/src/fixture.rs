@@ -133,6 +133,7 @@ impl Shape {
             treatments,
             trials,
             published: vec![Published {
+                rows: Vec::new(),
                 source: "notebook PC, 2005".to_owned(),
                 series: "MySQL 5.0, one disk".to_owned(),
                 metric: Metric::Throughput,
@@ -413,6 +414,7 @@ fn record(plan: &Plan, trial: &Trial, played: &Played) -> TrialRecord {
             .collect(),
         longest_gap: Some(CommitGap { at: Nanos(SECOND), length: Nanos(SECOND / 100) }),
         open_loop: None,
+        growth: None,
         generator: GeneratorRecord {
             workers: vec![WorkerRecord {
                 clients: treatment.clients,

@@ -351,7 +351,7 @@ impl Crew {
 
     /// Gives the signal to start and stays until every worker has ended, or was left behind.
     pub(crate) fn measure(mut self, input: &LoadInput<'_>, listener: &mut dyn Listener) -> Measured {
-        let window = super::window(input.load);
+        let window = super::window(input);
         let mut watch = Watch::new();
         let mut silence = Silence::default();
         let mut spare = Vec::new();
@@ -505,11 +505,8 @@ fn measured_length(window: &Window, collector: &Collector, load: &LoadPlan, ende
         // Cut short: until the last answer that came.
         _ if window.is_stopped() => last - window.opens(),
         StopRule::Duration(duration) => duration.0,
-        StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) if last > window.opens() => {
-            last - window.opens()
-        }
-        StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) => {
-            ended.saturating_sub(window.opens())
+        StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) | StopRule::Rows(_) => {
+            if last > window.opens() { last - window.opens() } else { ended.saturating_sub(window.opens()) }
         }
     }
 }

@@ -27,7 +27,7 @@ use dyno_model::finding::Finding;
 use dyno_model::latency::ExactLatency;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::LoadPlan;
-use dyno_model::record::{CommitGap, GeneratorRecord, LatencySummary, OpenLoop, StatementLatency};
+use dyno_model::record::{CommitGap, GeneratorRecord, Growth, LatencySummary, OpenLoop, StatementLatency};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
@@ -54,6 +54,8 @@ pub struct LoadInput<'a> {
     pub seed: u64,
     /// Length of an interval.
     pub interval: Nanos,
+    /// How the table grows, where it does; for [`dyno_model::plan::StopRule::Rows`].
+    pub growth: Option<Growth>,
     /// True when the server runs on this machine.
     pub shares_machine: bool,
     /// Where the clients' shares are counted; a listener that keeps the other end can read them at any time.
@@ -80,6 +82,7 @@ impl<'a> LoadInput<'a> {
             load,
             seed,
             interval: INTERVAL,
+            growth: None,
             shares_machine: false,
             shares: Arc::new(ClientShares::new(clients)),
             interrupts,
@@ -261,6 +264,6 @@ pub(crate) struct Measured {
 }
 
 /// The window of clients that are all ready.
-pub(crate) fn window(load: &LoadPlan) -> Arc<Window> {
-    Arc::new(Window::new(Instant::now() + RUN_UP, load))
+pub(crate) fn window(input: &LoadInput<'_>) -> Arc<Window> {
+    Arc::new(Window::new(Instant::now() + RUN_UP, input.load, input.growth))
 }

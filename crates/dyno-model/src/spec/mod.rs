@@ -395,6 +395,9 @@ impl Parts<'_> {
             });
             let workload = workload::read(&workload, self.workload.1, is_varied, catalog, problems);
             let load = load::rules(&Fields::new(&keys::LOAD, &load, self.load.1, problems), self.clients_max);
+            if let (Some(workload), Some(load)) = (&workload, &load) {
+                load::check_growth(&self.load, workload, load.stop, problems);
+            }
             let levels = self.factors.iter().zip(&combination);
             let levels = levels.map(|(factor, &level)| factor.levels[level].name.clone()).collect();
             let (mut query_mode, mut settings) = (None, Vec::new());

@@ -105,6 +105,7 @@ impl Results {
             statements: record.statements.clone(),
             longest_gap: Some(record.longest_gap),
             open_loop: record.open_loop,
+            growth: None,
             generator: record.generator.clone(),
             server_counters: BTreeMap::new(),
             audit: AuditRecord::default(),

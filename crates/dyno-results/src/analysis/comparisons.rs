@@ -21,7 +21,7 @@ pub(super) fn compare(view: &View<'_>) -> (Vec<Comparison>, ComparisonRules) {
     let mut comparisons = Vec::new();
     for metric in METRICS {
         let mut family: Vec<(Comparison, Option<RatioTest>)> =
-            pairs.iter().map(|pair| measure(view, pair, metric)).collect();
+            pairs.iter().map(|pair| measure_whole(view, pair, metric)).collect();
         if enabled {
             judge(&mut family, rules);
         }
@@ -35,6 +35,27 @@ pub(super) fn compare(view: &View<'_>) -> (Vec<Comparison>, ComparisonRules) {
         family: super::count(pairs.len()),
     };
     (comparisons, rules)
+}
+
+/// Comparisons of every pair in every step of a growing table, by step; all of them are one family. `values` are those of a treatment's trials
+/// in a step, by block.
+pub(super) fn step_by_step(
+    view: &View<'_>,
+    steps: usize,
+    values: &dyn Fn(usize, usize) -> BTreeMap<u32, f64>,
+) -> Vec<(usize, Comparison)> {
+    let pairs = pairs(view);
+    let places = pairs.iter().flat_map(|pair| (0..steps).map(move |step| (pair, step)));
+    let (at, mut family): (Vec<usize>, Vec<_>) = places
+        .map(|(pair, step)| {
+            let (subject, baseline) = (values(pair.subject, step), values(pair.baseline, step));
+            (step, measure(view, pair, Metric::Throughput, &subject, &baseline))
+        })
+        .unzip();
+    if view.plan().blocks as usize >= MIN_REPEATS {
+        judge(&mut family, Rules::default());
+    }
+    at.into_iter().zip(family.into_iter().map(|(comparison, _)| comparison)).collect()
 }
 
 struct Pair {
@@ -96,9 +117,20 @@ pub(super) fn differences(view: &View<'_>, metric: Metric) -> Vec<Vec<f64>> {
     pairs(view).iter().map(difference).collect()
 }
 
-/// The ratio with its interval, still without verdict.
-fn measure(view: &View<'_>, pair: &Pair, metric: Metric) -> (Comparison, Option<RatioTest>) {
-    let (subject, baseline) = (by_block(view, pair.subject, metric), by_block(view, pair.baseline, metric));
+/// Whole trials.
+fn measure_whole(view: &View<'_>, pair: &Pair, metric: Metric) -> (Comparison, Option<RatioTest>) {
+    let of = |treatment| by_block(view, treatment, metric);
+    measure(view, pair, metric, &of(pair.subject), &of(pair.baseline))
+}
+
+/// The ratio with its interval, still without verdict. Both sides by block.
+fn measure(
+    view: &View<'_>,
+    pair: &Pair,
+    metric: Metric,
+    subject: &BTreeMap<u32, f64>,
+    baseline: &BTreeMap<u32, f64>,
+) -> (Comparison, Option<RatioTest>) {
     let paired: Vec<(f64, f64)> = subject
         .iter()
         .filter_map(|(block, value)| baseline.get(block).map(|other| (*value, *other)))
@@ -119,7 +151,7 @@ fn measure(view: &View<'_>, pair: &Pair, metric: Metric) -> (Comparison, Option<
             let logarithms: Vec<f64> = values.values().map(|value| value.ln()).collect();
             crate::stats::student::mean(&logarithms)
         };
-        Some((mean(&subject)? - mean(&baseline)?).exp())
+        Some((mean(subject)? - mean(baseline)?).exp())
     };
     let comparison = Comparison {
         of: pair.of.clone(),

@@ -269,6 +269,8 @@ messages! {
     /// Cell.
     PAGE_STOP_PER_CLIENT [transactions] "after {transactions} transactions of each client";
     /// Cell.
+    PAGE_STOP_ROWS [rows] "when the table has {rows} rows";
+    /// Cell.
     PAGE_STOP_DURATION [duration] "after {duration}";
     /// Row.
     PAGE_WARMUP [] "warm-up";

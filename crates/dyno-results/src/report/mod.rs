@@ -4,6 +4,7 @@
 pub mod chart;
 pub mod csv;
 pub mod figures;
+mod growth;
 pub mod html;
 pub mod json;
 pub mod markdown;

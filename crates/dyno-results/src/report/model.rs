@@ -16,17 +16,21 @@
 mod charts;
 mod checks;
 mod comparisons;
+mod growth;
 mod resources;
 
 pub use charts::{
-    Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint, PublishedPoint, PublishedSeries,
-    RepeatDot, Timeline, TimelinePoint,
+    Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint, PublishedPoint, PublishedRows,
+    PublishedSeries, RepeatDot, Timeline, TimelinePoint,
 };
 pub use checks::{
     AuditRow, ColumnSumAudit, FindingRow, GeneratorRow, RowCountAudit, StatementRow, StatementTable,
     UpdateAudit, WitnessExample,
 };
 pub use comparisons::{Comparison, ComparisonOf, ComparisonRules, Conclusion, Verdict};
+pub use growth::{
+    Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint, GrowthStep, StepComparison,
+};
 pub use resources::{ResourcePoint, ResourceRow};
 
 use crate::store::environment::Environment;
@@ -87,6 +91,9 @@ pub struct ReportModel {
     pub comparisons: Vec<Comparison>,
     /// How comparisons were made; the text below their table.
     pub comparison_rules: ComparisonRules,
+    /// Figures over the rows of a table that grows; absent when none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
     /// Figures published elsewhere.
     pub published: Vec<PublishedSeries>,
 }
@@ -111,6 +118,8 @@ impl ReportModel {
 pub enum Unit {
     /// Committed transactions per second.
     TransactionsPerSecond,
+    /// Rows of committed transactions per second.
+    RowsPerSecond,
     /// Milliseconds.
     Milliseconds,
     /// Microseconds.

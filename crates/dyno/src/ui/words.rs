@@ -182,6 +182,7 @@ mod tests {
             statements: Vec::new(),
             longest_gap: None,
             open_loop: None,
+            growth: None,
             generator: Default::default(),
             server_counters: Default::default(),
             audit: dyno_model::audit::AuditRecord { checks: vec![check] },

@@ -10,7 +10,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Name of each shipped spec that needs servers, and which. `quickstart` and `rush` have tests of their own.
-const EXPERIMENTS: [(&str, &[ServerKind]); 4] = [
+const EXPERIMENTS: [(&str, &[ServerKind]); 5] = [
+    ("disk-bottleneck", &[ServerKind::Mariadb]),
     ("network-path", &[ServerKind::Mysql]),
     ("raid-buffer-pool", &[ServerKind::Mariadb]),
     ("temp-table", &[ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres]),
@@ -87,6 +88,15 @@ fn thread_pools_are_compared_on_both_families() {
     let events = std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("events are written");
     for handling in ["pool-of-threads", "loaded-dynamically"] {
         assert!(events.contains(&format!("\"thread_handling\":\"{handling}\"")), "{handling}");
+    }
+}
+
+#[test]
+fn row_formats_are_compared_while_their_tables_grow() {
+    let bench = Bench::new();
+    let Some(ended) = smoke(&bench, "disk-bottleneck") else { return };
+    for format in ["plain", "compressed"] {
+        assert!(ended.stdout.contains(format), "{ended}");
     }
 }
 

@@ -33,8 +33,13 @@ pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
     // A chart of nothing but zeros says less than the sentence that nothing was lost.
     let has_losses = page.model.treatments.iter().any(|row| row.lost_percent > Some(0.0));
     let mut all = if has_losses { lost_updates(page) } else { Vec::new() };
-    all.extend(throughput(page));
-    all.extend(response_time(page));
+    all.extend(super::growth::figures(page));
+    // Over one number of clients there is no curve, and the mean over a growing table is no figure to head a report.
+    let is_one_point = page.model.treatments.windows(2).all(|pair| pair[0].clients == pair[1].clients);
+    if page.model.growth.is_none() || !is_one_point {
+        all.extend(throughput(page));
+        all.extend(response_time(page));
+    }
     all.extend(percentiles(page));
     all
 }
@@ -265,8 +270,13 @@ fn add_published(
         points.filter_map(|point| point.value).fold(0.0, f64::max)
     };
     for (column, (metric, _)) in measures.iter().enumerate() {
-        let series: Vec<(usize, &PublishedSeries)> =
-            page.model.published.iter().enumerate().filter(|(_, s)| s.metric == *metric).collect();
+        let series: Vec<(usize, &PublishedSeries)> = page
+            .model
+            .published
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| s.metric == *metric && !s.points.is_empty())
+            .collect();
         if series.is_empty() {
             continue;
         }

@@ -382,6 +382,7 @@ impl Maker<'_> {
                 system: None,
                 is_approximate: true,
                 points,
+                over_rows: Vec::new(),
             });
         }
     }
@@ -538,6 +539,7 @@ fn empty(shape: &Shape, factors: Vec<String>, lines: Vec<LineName>) -> ReportMod
             },
         ],
         comparisons: Vec::new(),
+        growth: None,
         comparison_rules: ComparisonRules {
             margin: 0.05,
             alpha: 0.05,

@@ -194,6 +194,7 @@ fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
         StopRule::TransactionsPerClient(number) => {
             page.fill(&page::PAGE_STOP_PER_CLIENT, &[("transactions", &figures::count(number))])
         }
+        StopRule::Rows(target) => page.fill(&page::PAGE_STOP_ROWS, &[("rows", &figures::count(target))]),
         StopRule::Duration(time) => page.fill(&page::PAGE_STOP_DURATION, &[("duration", &time.to_string())]),
     };
     let rate = load.rate.map_or_else(|| page.text(&page::PAGE_CLOSED_LOOP).to_owned(), figures::rate);
