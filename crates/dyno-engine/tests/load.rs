@@ -375,8 +375,9 @@ fn the_first_failure_that_nobody_can_go_on_after_is_kept_with_its_statement() {
     let record = with_native!(native, workload => run_load(workload, &[target], &input, &mut heard))
         .expect("measured");
     match record.fatal.expect("it is kept").cause {
-        FatalCause::Failure { failure, statement } => {
+        FatalCause::Failure { failure, statement, sql } => {
             assert_eq!((failure.kind, statement.as_str()), (FailureKind::BadStatement, "point-select"));
+            assert_eq!(sql.as_deref(), Some("SELECT c FROM sbtest1 WHERE id=?"));
         }
         other @ FatalCause::Script(_) => panic!("unexpected {other:?}"),
     }
