@@ -120,6 +120,24 @@ fn a_budget_is_a_number_of_attempts_to_start() {
 }
 
 #[test]
+fn an_event_that_is_given_up_has_failed_and_the_next_one_begins() {
+    let (record, _) = record(1, &plan(StopRule::Transactions(10)), |_, mut meter| {
+        meter.ready();
+        while meter.begin_event() {
+            meter.give_up_event();
+            // Without an event it does nothing.
+            meter.give_up_event();
+            if meter.begin_event() {
+                meter.end_event();
+            }
+        }
+        Ok(())
+    });
+    assert_eq!((record.ledger.started, record.ledger.committed, record.ledger.failed), (10, 5, 5));
+    assert_eq!(record.clients[0].events, 5);
+}
+
+#[test]
 fn intervals_add_up_to_the_books_exactly() {
     let mut load = plan(StopRule::Duration(seconds(0.5)));
     load.warmup = seconds(0.1);
