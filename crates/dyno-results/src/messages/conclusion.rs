@@ -4,7 +4,7 @@ use super::{Lang, finding, growth, headings, list, messages};
 use crate::report::figures;
 use crate::report::model::{Conclusion, Estimate, Range, ReportModel, Verdict};
 use dyno_model::audit::AuditVerdict;
-use dyno_model::plan::Metric;
+use dyno_model::plan::{Compare, Metric};
 
 messages! {
     /// One client, in a sentence.
@@ -54,6 +54,9 @@ messages! {
 
     /// Further sentence after a comparison or a throughput, when an audit of work that is counted in it failed.
     NOT_KEPT [lines] "But the audit found that not all of the work counted here was kept by {lines}.";
+
+    /// A comparison of levels, after what both sides have in common.
+    IN_CONTEXT [context, sentence] "{context}: {sentence}";
 
     /// Better, beyond the margin, one number of clients.
     BETTER [subject, baseline, metric, ratio, low, high, clients] "{subject} is better than {baseline} at {clients}: {ratio} times its {metric} (95 % interval {low} to {high}).";
@@ -273,12 +276,53 @@ fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: 
 }
 
 fn comparison(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
+    let Conclusion::Comparison { subject, baseline, clients: numbers, .. } = conclusion else {
+        return String::new();
+    };
+    let sides = Sides::of(model, *subject, *baseline);
+    let at = clients(numbers, lang);
+    let names = [("subject", sides.subject), ("baseline", sides.baseline), ("clients", at.as_str())];
+    let sentence = compared_sides(model, conclusion, &names, lang);
+    match sides.context.as_str() {
+        "" => sentence,
+        context => IN_CONTEXT.fill(lang, &[("context", context), ("sentence", &sentence)]),
+    }
+}
+
+/// What two compared lines are called: where the experiment asks about a factor, by their levels, after what they have in common.
+struct Sides<'a> {
+    context: String,
+    subject: &'a str,
+    baseline: &'a str,
+}
+
+impl<'a> Sides<'a> {
+    fn of(model: &'a ReportModel, subject: usize, baseline: usize) -> Self {
+        let (subject, baseline) = (&model.lines[subject], &model.lines[baseline]);
+        let Some(Compare::Factor(factor)) = model.compare else {
+            return Self { context: String::new(), subject: &subject.label, baseline: &baseline.label };
+        };
+        let has_others = model.lines.iter().any(|line| line.system != subject.system);
+        let system = has_others.then_some(subject.system_name.as_str());
+        let is_varied = |position: usize| {
+            model.lines.iter().any(|line| line.levels[position] != subject.levels[position])
+        };
+        let others = (0..model.factors.len()).filter(|&position| position != factor && is_varied(position));
+        let others = others.map(|position| subject.levels[position].as_str());
+        let context = system.into_iter().chain(others).collect::<Vec<_>>().join(", ");
+        Self { context, subject: &subject.levels[factor], baseline: &baseline.levels[factor] }
+    }
+}
+
+fn compared_sides(
+    model: &ReportModel,
+    conclusion: &Conclusion,
+    names: &[(&str, &str); 3],
+    lang: Lang,
+) -> String {
     let Conclusion::Comparison {
         metric: compared,
-        subject,
-        baseline,
         verdict,
-        clients: numbers,
         ratio,
         ratio_interval,
         exceeds_margin,
@@ -288,17 +332,14 @@ fn comparison(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Strin
     else {
         return String::new();
     };
-    let (subject, baseline) = (model.lines[*subject].label.as_str(), model.lines[*baseline].label.as_str());
-    let at = clients(numbers, lang);
-    let names = [("subject", subject), ("baseline", baseline), ("clients", at.as_str())];
-    let Some(ratio) = ratio else { return NOT_COMPARABLE.fill(lang, &names) };
+    let Some(ratio) = ratio else { return NOT_COMPARABLE.fill(lang, names) };
     let metric = metric(*compared, lang);
     let figures = ComparisonFigures::new(*ratio, *ratio_interval);
     let Some(verdict) = verdict else {
-        return figures.fill(&WITHOUT_VERDICT, &WITHOUT_VERDICT_RANGE, &names, &[("metric", metric)], lang);
+        return figures.fill(&WITHOUT_VERDICT, &WITHOUT_VERDICT_RANGE, names, &[("metric", metric)], lang);
     };
     if ratio_interval.is_none() {
-        return INCONCLUSIVE_TOO_FEW.fill(lang, &names);
+        return INCONCLUSIVE_TOO_FEW.fill(lang, names);
     }
     let margin = figures::limit(model.comparison_rules.margin * 100.0);
     let detectable = figures::percent(detectable_ratio.map_or(0.0, |ratio| (ratio - 1.0) * 100.0));
@@ -309,10 +350,10 @@ fn comparison(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Strin
         (Verdict::Worse, false) => (&SLIGHTLY_WORSE, &SLIGHTLY_WORSE_RANGE),
         (Verdict::Equivalent, _) => (&EQUIVALENT, &EQUIVALENT_RANGE),
         (Verdict::Inconclusive, _) => (&INCONCLUSIVE, &INCONCLUSIVE_RANGE),
-        (Verdict::Invalid, _) => return NOT_COMPARABLE.fill(lang, &names),
+        (Verdict::Invalid, _) => return NOT_COMPARABLE.fill(lang, names),
     };
     let more = [("metric", metric), ("margin", margin.as_str()), ("detectable", detectable.as_str())];
-    figures.fill(one, several, &names, &more, lang)
+    figures.fill(one, several, names, &more, lang)
 }
 
 /// The figures of a comparison, as text.

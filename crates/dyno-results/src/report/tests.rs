@@ -487,4 +487,8 @@ fn only_what_the_experiment_asks_about_gets_verdicts() {
     assert!(systems.iter().all(is_system) && !systems.is_empty());
     assert!(!levels.iter().any(is_system) && !levels.is_empty());
     assert_eq!(everything.len(), systems.len() + levels.len());
+    let plan = Plan { compare: Some(Compare::Factor(0)), ..shape.plan() };
+    std::fs::write(folder.join("plan.json"), serde_json::to_string(&plan).expect("data")).expect("written");
+    let text = render(&load(&folder).expect("readable"), Format::Text, Lang::En).replace("\n  ", " ");
+    assert!(text.contains("MySQL: in-place is ") && text.contains(" than read-modify-write at "), "{text}");
 }

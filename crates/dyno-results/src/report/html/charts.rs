@@ -14,6 +14,8 @@ use maud::{Markup, html};
 
 /// Panels in one figure at most, so that a figure fits on a page.
 const PANELS: usize = 12;
+/// Characters of a panel's title for which there is room where three panels stand in a row.
+const TITLE_LENGTH: usize = 28;
 /// Facets that get a percentile plot of their own in the main part.
 const PERCENTILE_FACETS: usize = 6;
 /// Published values larger or smaller than ours by this factor get a panel of their own.
@@ -186,6 +188,7 @@ fn metric_panel(page: &Page<'_>, facet: &Facet, metric: Metric, measure: &str) -
     });
     let title = match (facet.title.is_empty(), measure.is_empty()) {
         (true, _) => measure.to_owned(),
+        (false, true) if facet.title.chars().count() > TITLE_LENGTH => facet.short.clone(),
         (false, true) => facet.title.clone(),
         (false, false) => page.fill(&page::CHART_PANEL_OF, &[("group", &facet.short), ("measure", measure)]),
     };
