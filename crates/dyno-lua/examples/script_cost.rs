@@ -126,6 +126,11 @@ fn main() {
             if statements == 0 { "-".to_owned() } else { format!("{:.0}", nanos / statements as f64) };
         println!("{name:<40} {nanos:>10.0} {per_statement:>14}");
     }
+    for script in ["", "require('oltp_common')", "require('oltp_read_write')"] {
+        let source = ScriptSource::Text { name: "cost.lua".to_owned(), text: script.to_owned() };
+        let state = State::load(&environment(source), Role::Thread(0)).expect("the script loads");
+        println!("Lua's heap with the script \"{script}\": {:.1} KiB", state.memory() as f64 / 1024.0);
+    }
     let count = 200;
     let environment = environment(ScriptSource::Module("oltp_read_write".to_owned()));
     let load = |number| {

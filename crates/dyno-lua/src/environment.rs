@@ -1,5 +1,6 @@
 //! What is the same for all states of one run of the program.
 
+use crate::chunks::Chunks;
 use dyno_model::target::Target;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -210,6 +211,8 @@ pub(crate) struct Shared {
     pub(crate) postgres: AtomicUsize,
     /// A SQL driver was asked for by any state.
     pub(crate) uses_sql: AtomicBool,
+    /// Scripts and modules, compiled by the state that first loads them.
+    pub(crate) chunks: Chunks,
 }
 
 impl Environment {

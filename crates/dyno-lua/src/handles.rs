@@ -28,6 +28,10 @@ impl<T> Handles<T> {
     /// Takes a thing in; its number is above 0.
     pub(crate) fn insert(&mut self, value: T) -> f64 {
         let place = self.free.pop().unwrap_or_else(|| {
+            // Grows by a quarter, not to the double: every thread has such lists, and keeps them.
+            if self.entries.len() == self.entries.capacity() {
+                self.entries.reserve_exact(1 + self.entries.len() / 4);
+            }
             self.entries.push(Entry { generation: 0, value: None });
             u32::try_from(self.entries.len() - 1).expect("memory ends before 2^32 entries")
         });
@@ -86,6 +90,16 @@ mod tests {
         assert_eq!(handles.get(first), None);
         assert_eq!(handles.remove(first), None);
         assert_eq!(handles.get(second), Some(&'b'));
+    }
+
+    #[test]
+    fn a_list_takes_little_more_room_than_it_needs() {
+        let mut handles = Handles::default();
+        for count in 1..200 {
+            handles.insert('a');
+            let room = handles.entries.capacity();
+            assert!(room <= count + 1 + count / 4, "{room} places for {count}");
+        }
     }
 
     #[test]

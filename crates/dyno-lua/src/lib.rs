@@ -24,6 +24,7 @@
 //! * No Lua error, no misuse of the API and nothing a server sends becomes a panic: everything is a [`ScriptError`].
 //! * Only numbers cross between compiled Lua and Rust on the hot path, and nothing is allocated there per statement.
 
+mod chunks;
 mod context;
 pub mod environment;
 pub mod error;

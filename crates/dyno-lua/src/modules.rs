@@ -15,7 +15,8 @@ const PRELUDE: [(&str, &str); 7] = [
 ];
 
 /// Parts that run when a script first asks for something in them.
-const LAZY: [(&str, &str); 4] = [
+const LAZY: [(&str, &str); 5] = [
+    ("sql_rest", include_str!("../lua/prelude/sql_rest.lua")),
     ("legacy", include_str!("../lua/prelude/legacy.lua")),
     ("reports", include_str!("../lua/prelude/reports.lua")),
     ("histogram", include_str!("../lua/prelude/histogram.lua")),
@@ -75,6 +76,28 @@ pub(crate) fn run_prelude(lua: &Lua, native: &Table) -> mlua::Result<()> {
         lua.load(&code[..]).set_name(format!("=[sysbench.{name}]")).call::<()>(native)?;
     }
     Ok(())
+}
+
+/// `package.path` and `package.cpath`, as sysbench has them; `;;` in `LUA_PATH` and `LUA_CPATH` stands for these.
+pub(crate) fn paths() -> &'static (String, String) {
+    static PATHS: OnceLock<(String, String)> = OnceLock::new();
+    PATHS.get_or_init(|| {
+        let home = std::env::var("HOME").unwrap_or_default();
+        let rocks = format!("{home}/.luarocks");
+        let path = format!(
+            "./?.lua;./?/init.lua;./src/lua/?.lua;{rocks}/share/lua/5.1/?.lua;{rocks}/share/lua/5.1/?/init.lua;\
+             {rocks}/share/lua/?.lua;{rocks}/share/lua/?/init.lua;\
+             /usr/local/share/lua/5.1/?.lua;/usr/share/lua/5.1/?.lua;/usr/share/sysbench/?.lua;"
+        );
+        let cpath = format!(
+            "./?.so;{rocks}/lib/lua/5.1/?.so;{rocks}/lib/lua/?.so;/usr/local/lib/lua/5.1/?.so;/usr/lib/lua/5.1/?.so;"
+        );
+        let configured = |name: &str, usual: String| match std::env::var(name) {
+            Ok(value) => value.replace(";;", &format!(";{usual};")),
+            Err(_) => usual,
+        };
+        (configured("LUA_PATH", path), configured("LUA_CPATH", cpath))
+    })
 }
 
 /// Runs a part of the prelude that is not needed by every script.

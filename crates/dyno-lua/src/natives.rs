@@ -2,12 +2,14 @@
 //!
 //! None of them raises an error. They answer as those of `scalars` do, and the prelude raises.
 
+use crate::chunks::{self, Unread};
 use crate::context::{with, with_some};
 use crate::environment::LogLevel;
 use crate::error::ErrorKind;
 use crate::modules;
 use crate::sql::{DriverName, TROUBLE, Trouble, Verdict};
-use mlua::{IntoLuaMulti, Lua, LuaString, MultiValue, Table, Value};
+use mlua::{Function, IntoLuaMulti, Lua, LuaString, MultiValue, Table, Value};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// A number, or what is none of ours.
@@ -40,9 +42,9 @@ fn with_text(lua: &Lua, text: Value, work: impl FnOnce(&mut crate::context::Cont
     }
 }
 
-/// Puts all functions into a table.
+/// Puts the functions that most scripts use into a table.
 pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
-    let set = |name: &str, function: mlua::Result<mlua::Function>| native.set(name, function?);
+    let set = |name: &str, function: mlua::Result<Function>| native.set(name, function?);
 
     set("driver", lua.create_function(|_, name: Value| Ok(find_driver(&name))))?;
     set(
@@ -101,31 +103,13 @@ pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
             Ok(with_text(lua, text, |context, text| context.sql.pattern(text)))
         }),
     )?;
-    set(
-        "bulk_init",
-        lua.create_function(|lua, (link, text): (f64, Value)| {
-            Ok(with_text(lua, text, |context, text| context.sql.bulk_init(link, text)))
-        }),
-    )?;
-    set(
-        "bulk_next",
-        lua.create_function(|lua, (link, text): (f64, Value)| {
-            Ok(with_text(lua, text, |context, text| {
-                let (sql, mut around, _) = context.split();
-                sql.bulk_next(&mut around, link, text)
-            }))
-        }),
-    )?;
     fill_others(lua, native)
 }
 
-/// The second half: what reads results and errors, random texts, modules.
+/// The second half: random texts, modules.
 fn fill_others(lua: &Lua, native: &Table) -> mlua::Result<()> {
-    let set = |name: &str, function: mlua::Result<mlua::Function>| native.set(name, function?);
+    let set = |name: &str, function: mlua::Result<Function>| native.set(name, function?);
 
-    set("fetch", lua.create_function(|lua, (link, result): (f64, f64)| fetch(lua, link, result)))?;
-    set("trouble", lua.create_function(|lua, ()| trouble(lua)))?;
-    set("last_error", lua.create_function(|lua, link: f64| last_error(lua, link)))?;
     set(
         "random_text",
         lua.create_function(|lua, pattern: Value| {
@@ -143,9 +127,89 @@ fn fill_others(lua: &Lua, native: &Table) -> mlua::Result<()> {
             lua.create_string(&text)
         }),
     )?;
-    set("bundled", lua.create_function(|_, name: String| Ok(modules::bundled(&name))))?;
+    set("load_bundled", lua.create_function(|lua, name: LuaString| load_bundled(lua, &name)))?;
+    set(
+        "load_text",
+        lua.create_function(|lua, (name, text): (String, LuaString)| load(lua, &name, &text.as_bytes())),
+    )?;
+    set("load_file", lua.create_function(|lua, path: LuaString| load_file(lua, &path.as_bytes())))?;
+    set(
+        "search",
+        lua.create_function(|lua, (name, path): (LuaString, LuaString)| {
+            match chunks::search(&name.as_bytes(), &path.as_bytes()) {
+                Ok(file) => Ok((Some(lua.create_string(file)?), None)),
+                Err(tried) => Ok((None, Some(lua.create_string(tried)?))),
+            }
+        }),
+    )?;
     let own = native.clone();
-    set("lazy", lua.create_function(move |lua, part: String| modules::run_lazy(lua, &own, &part)))
+    set(
+        "lazy",
+        lua.create_function(move |lua, part: String| {
+            if part == "sql_rest" {
+                fill_rest(lua, &own)?;
+            }
+            modules::run_lazy(lua, &own, &part)
+        }),
+    )
+}
+
+/// What fewer scripts use, made when it is first asked for: results, errors, multi-row inserts.
+fn fill_rest(lua: &Lua, native: &Table) -> mlua::Result<()> {
+    let set = |name: &str, function: mlua::Result<Function>| native.set(name, function?);
+
+    set("fetch", lua.create_function(|lua, (link, result): (f64, f64)| fetch(lua, link, result)))?;
+    set("trouble", lua.create_function(|lua, ()| trouble(lua)))?;
+    set("last_error", lua.create_function(|lua, link: f64| last_error(lua, link)))?;
+    set(
+        "bulk_init",
+        lua.create_function(|lua, (link, text): (f64, Value)| {
+            Ok(with_text(lua, text, |context, text| context.sql.bulk_init(link, text)))
+        }),
+    )?;
+    set(
+        "bulk_next",
+        lua.create_function(|lua, (link, text): (f64, Value)| {
+            Ok(with_text(lua, text, |context, text| {
+                let (sql, mut around, _) = context.split();
+                sql.bulk_next(&mut around, link, text)
+            }))
+        }),
+    )
+}
+
+/// A function, or nothing, why (`missing` or `syntax`), and a message.
+type Loaded = (Option<Function>, Option<&'static str>, Option<String>);
+
+/// A source as a function, by way of what all states have compiled.
+fn load(lua: &Lua, name: &str, source: &[u8]) -> mlua::Result<Loaded> {
+    let environment = with_some(|context| Arc::clone(&context.environment));
+    let loaded = match environment {
+        Some(environment) => environment.shared.chunks.load(lua, name, source),
+        None => lua.load(source).set_name(name).into_function(),
+    };
+    match loaded {
+        Ok(function) => Ok((Some(function), None, None)),
+        Err(mlua::Error::SyntaxError { message, .. }) => Ok((None, Some("syntax"), Some(message))),
+        Err(error) => Err(error),
+    }
+}
+
+fn load_file(lua: &Lua, path: &[u8]) -> mlua::Result<Loaded> {
+    match chunks::read(path) {
+        Ok(text) => load(lua, &format!("@{}", String::from_utf8_lossy(path)), &text),
+        Err(Unread::Missing(message)) => Ok((None, Some("missing"), Some(message))),
+        Err(Unread::Unreadable(message)) => Ok((None, Some("syntax"), Some(message))),
+    }
+}
+
+/// A bundled script or module; nothing when there is none of that name.
+fn load_bundled(lua: &Lua, name: &LuaString) -> mlua::Result<Option<Function>> {
+    let name = name.to_string_lossy();
+    match modules::bundled(&name) {
+        Some(source) => Ok(load(lua, &format!("@{name}.lua"), source.as_bytes())?.0),
+        None => Ok(None),
+    }
 }
 
 /// The number and name of a driver; nothing, and a log line, when there is no such driver.

@@ -96,6 +96,10 @@ impl State {
         native.set("transfer", transfer)?;
         native.set("transfer_max", TRANSFER_MAX)?;
         native.set("about", about(&lua, environment, role)?)?;
+        let (path, cpath) = modules::paths();
+        let package: Table = lua.globals().get("package")?;
+        package.set("path", path.as_str())?;
+        package.set("cpath", cpath.as_str())?;
         modules::run_prelude(&lua, &native)?;
         drop(entered);
         state.lua = Some(lua);
@@ -384,6 +388,7 @@ fn about(lua: &Lua, environment: &Environment, role: Role) -> mlua::Result<Table
             Role::Reporter => environment.threads,
         },
     )?;
+    about.set("threads", environment.threads)?;
     about.set("version", environment.version.as_str())?;
     about.set("version_string", environment.version_string.as_str())?;
     about.set("command", environment.command.as_deref())?;

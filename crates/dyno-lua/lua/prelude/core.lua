@@ -5,10 +5,12 @@ local native = ...
 local ffi, bit = require("ffi"), require("bit")
 local cast = ffi.cast
 
--- A state may grow by half before garbage is collected, where Lua lets it double: there are as many states as threads. While they
--- are made, all at the same time, most of it is garbage at once and collected even earlier.
+-- A state may grow by half before garbage is collected, where Lua lets it double: there are as many states as threads. With very many
+-- threads it may grow by a tenth, since then memory runs out before processor time does. While states are made, all at the same time,
+-- most of what they hold is garbage at once and collected as early.
 local collectgarbage = collectgarbage
-local EARLY, USUAL = 110, 150
+local MANY = 64
+local EARLY, USUAL = 110, native.about.threads > MANY and 110 or 150
 collectgarbage("setpause", EARLY)
 
 -- Frees what making a state left behind.

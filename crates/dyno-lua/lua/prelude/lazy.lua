@@ -1,6 +1,6 @@
 -- What most scripts do not use is made when it is first asked for.
 local native = ...
-local setmetatable, rawget = setmetatable, rawget
+local _G, setmetatable, rawget, type, find = _G, setmetatable, rawget, type, string.find
 
 local function lazily(target, parts)
   local meta = getmetatable(target) or {}
@@ -25,12 +25,13 @@ DB_ERROR_NONE, DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED = 0, 1, 2
 thread_id = sysbench.tid
 mysql_table_engine, myisam_max_rows = "innodb", 1000000
 
-local legacy = {}
-for name in ([[
-  db_connect db_disconnect db_query db_bulk_insert_init db_bulk_insert_next db_bulk_insert_done db_prepare db_bind_param
-  db_bind_result db_execute db_store_results db_free_results db_close
-  sb_rnd sb_rand sb_rand_uniform sb_rand_gaussian sb_rand_special sb_rand_pareto sb_rand_str sb_rand_uniq
-]]):gmatch("%S+") do
-  legacy[name] = "legacy"
-end
-lazily(_G, legacy)
+-- By their names, so that no state has to hold a list of them.
+setmetatable(_G, {
+  __index = function(_, name)
+    if native.lazy_legacy and type(name) == "string" and (find(name, "^db_") or find(name, "^sb_r")) then
+      native.lazy("legacy")
+      return rawget(_G, name)
+    end
+  end,
+})
+native.lazy_legacy = true

@@ -1,4 +1,6 @@
 -- The API of sysbench 0.5: one connection per thread, reached by global functions, which are in `sysbench.db` too.
+local native = ...
+native.lazy_legacy = nil
 local rand, sql = sysbench.rand, sysbench.sql
 local connection
 

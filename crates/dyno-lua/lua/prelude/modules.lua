@@ -1,33 +1,21 @@
--- Where scripts and modules come from.
+-- Where scripts and modules come from. What is loaded is compiled once for all states.
 local native = ...
-local bundled, about = native.bundled, native.about
-local HOME = os.getenv("HOME") or ""
+local load_bundled, load_file, load_text, search = native.load_bundled, native.load_file, native.load_text, native.search
+local error, type = error, type
 local INSTALLED = "/usr/share/sysbench/"
 
--- As sysbench has it; `;;` in the variable stands for these.
-local path = "./?.lua;./?/init.lua;./src/lua/?.lua;"
-  .. HOME .. "/.luarocks/share/lua/5.1/?.lua;" .. HOME .. "/.luarocks/share/lua/5.1/?/init.lua;"
-  .. HOME .. "/.luarocks/share/lua/?.lua;" .. HOME .. "/.luarocks/share/lua/?/init.lua;"
-  .. "/usr/local/share/lua/5.1/?.lua;/usr/share/lua/5.1/?.lua;" .. INSTALLED .. "?.lua;"
-local cpath = "./?.so;" .. HOME .. "/.luarocks/lib/lua/5.1/?.so;" .. HOME .. "/.luarocks/lib/lua/?.so;"
-  .. "/usr/local/lib/lua/5.1/?.so;/usr/lib/lua/5.1/?.so;"
-
-local function configured(name, default)
-  local value = os.getenv(name)
-  return value and value:gsub(";;", ";" .. default:gsub("%%", "%%%%") .. ";") or default
+local function module_file(name)
+  local path = package.path
+  if type(path) ~= "string" and type(path) ~= "number" then
+    error("'package.path' must be a string", 0)
+  end
+  return search(name, path)
 end
-
-package.path, package.cpath = configured("LUA_PATH", path), configured("LUA_CPATH", cpath)
 
 -- A file that `require` would take for a bundled module, unless it is that of an installed sysbench.
 local function own_file(name)
-  local file = package.searchpath(name, package.path)
+  local file = module_file(name)
   return file and file:sub(1, #INSTALLED) ~= INSTALLED and file
-end
-
-local function load_bundled(name)
-  local source = bundled(name)
-  return source and loadstring(source, "@" .. name .. ".lua")
 end
 
 table.insert(package.loaders, 2, function(name)
@@ -36,33 +24,36 @@ table.insert(package.loaders, 2, function(name)
   end
 end)
 
-local function read_file(file)
-  local opened, problem = io.open(file, "r")
-  if not opened then
-    return nil, "missing", problem
+-- Lua's own loader of files compiles in every state.
+package.loaders[3] = function(name)
+  local file, tried = module_file(name)
+  if not file then
+    return tried
   end
-  opened:close()
-  local chunk, message = loadfile(file)
-  return chunk, "syntax", message
+  local chunk, reason, message = load_file(file)
+  if not chunk then
+    if reason == "missing" then
+      message = "cannot open " .. message
+    end
+    error("error loading module '" .. name .. "' from file '" .. file .. "':\n\t" .. message, 0)
+  end
+  return chunk
 end
 
 -- The script's chunk; otherwise nil, why (`missing` or `syntax`) and a message.
 function native.find_script(kind, name, text)
   if kind == "file" then
-    return read_file(name)
+    return load_file(name)
   elseif kind == "text" then
-    -- A first line that names the program to run is not Lua.
-    local chunk, message = loadstring(text:gsub("^#[^\n]*", ""), "=" .. name)
-    return chunk, "syntax", message
+    return load_text("=" .. name, text)
   end
-  local file = package.searchpath(name, package.path)
-  if not file and not bundled(name) then
-    return nil, "missing", "module '" .. name .. "' not found"
-  end
-  -- What `require` would raise for a module that is no Lua.
-  local chunk, reason, message
-  if own_file(name) or not bundled(name) then
-    chunk, reason, message = read_file(file)
+  if own_file(name) or not load_bundled(name) then
+    local file = module_file(name)
+    if not file then
+      return nil, "missing", "module '" .. name .. "' not found"
+    end
+    -- What `require` would raise for a module that is no Lua.
+    local chunk, reason, message = load_file(file)
     if not chunk then
       return nil, reason, message
     end

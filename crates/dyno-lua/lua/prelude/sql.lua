@@ -2,13 +2,10 @@
 -- that compiled code need not allocate one that nobody looks at.
 local native = ...
 local scalar, ffi = native.scalar, ffi
-local execute, set_number, set_integer, set_null = scalar.execute, scalar.set_number, scalar.set_integer, scalar.set_null
-local set_random, row_count, column_count = scalar.set_random, scalar.row_count, scalar.column_count
-local free_result, next_result, more_results = scalar.free_result, scalar.next_result, scalar.more_results
-local query, prepare, fetch, trouble, last_error = native.query, native.prepare, native.fetch, native.trouble, native.last_error
-local bind, parameter, set_text = native.bind, native.parameter, native.set_text
-local pattern_number, random_text = native.pattern_number, native.random_text
-local type, error, setmetatable, rawget, tostring = type, error, setmetatable, rawget, tostring
+local execute, set_number, set_random = scalar.execute, scalar.set_number, scalar.set_random
+local query, prepare, bind, parameter = native.query, native.prepare, native.bind, native.parameter
+local pattern_number = native.pattern_number
+local type, error, setmetatable, rawget = type, error, setmetatable, rawget
 
 ffi.cdef [[
 typedef struct { double link, number; } dyno_result;
@@ -25,23 +22,26 @@ local sql = {
 }
 sysbench.sql = sql
 
--- Raises what the last operation stumbled over: a text, or a table that restarts the event. `level` counts from the caller.
+-- What most scripts do not use, and what only failures need, is in `sql_rest`, which fills in its methods when it is first asked for.
+local function completed_later(methods)
+  return setmetatable(methods, {
+    __index = function(_, name)
+      native.complete()
+      return rawget(methods, name)
+    end,
+  })
+end
+
+function native.complete()
+  if not native.fail then
+    native.lazy("sql_rest")
+  end
+end
+
+-- Raises what the last operation stumbled over. `level` counts from the caller. The tail call keeps the level.
 local function fail(connection, level)
-  local message, verdict, errno, state, reason, statement = trouble()
-  if not verdict then
-    error(message, level + 1)
-  end
-  local problem = {
-    connection = connection, query = statement, sql_errno = errno, sql_state = state, sql_errmsg = reason,
-  }
-  if verdict == sql.error.FATAL then
-    local hook = sysbench.hooks.sql_error_ignorable
-    if not (hook and hook(problem)) then
-      error(message, level + 1)
-    end
-  end
-  problem.errcode = sysbench.error.RESTART_EVENT
-  error(problem, 0)
+  native.complete()
+  return native.fail(connection, level)
 end
 
 -- Frees what Rust holds when Lua has let go of it.
@@ -55,40 +55,15 @@ end
 
 -- Results ----------------------------------------------------------------------------------------------------------------------
 
-local result = {}
-
-local function row(count, ...)
-  if not count then
-    return nil
-  elseif count < 0 then
-    fail(nil, 3)
-  end
-  return { ... }
-end
-
-function result:fetch_row()
-  local answer = row(fetch(self.link, self.number))
-  return answer
-end
-
-function result:free()
-  free_result(self.link, self.number)
-end
+local result = completed_later {}
 
 local Result = ffi.metatype("dyno_result", {
   __index = function(self, name)
-    local count
-    if name == "nrows" then
-      count = row_count(self.link, self.number)
-    elseif name == "nfields" then
-      count = column_count(self.link, self.number)
-    else
-      return result[name]
+    local method = result[name]
+    if method then
+      return method
     end
-    if count < 0 then
-      fail(nil, 2)
-    end
-    return count
+    return native.result_field(self, name)
   end,
   __tostring = function() return "<sql_result>" end,
 })
@@ -96,10 +71,8 @@ local Result = ffi.metatype("dyno_result", {
 -- What a statement without rows returns: equal to nil, but true, as in sysbench.
 ffi.metatype("struct dyno_no_result", {
   __index = function(_, name)
-    if name == "free" then
-      return function() end
-    end
-    error("attempt to index a result set with '" .. tostring(name) .. "': the statement returned no rows", 2)
+    native.complete()
+    return native.nothing_field(name)
   end,
   __tostring = function() return "<sql_result>" end,
 })
@@ -111,27 +84,8 @@ local parameter_methods = {}
 local parameter_meta = { __index = parameter_methods, __tostring = function() return "<sql_param>" end }
 
 local function set_other(self, value)
-  local kind, status = type(value), nil
-  if value == nil then
-    status = set_null(self.id)
-  elseif kind == "number" or kind == "string" then
-    status = set_text(self.id, tostring(value))
-  elseif kind == "boolean" then
-    status = set_number(self.id, value and 1 or 0)
-    if status == 1 then
-      status = set_text(self.id, tostring(value))
-    end
-  elseif kind == "cdata" and tonumber(value) then
-    status = set_integer(self.id, ffi.cast("int64_t", value))
-    if status == 1 then
-      status = set_text(self.id, (tostring(value):gsub("U?LL$", "")))
-    end
-  else
-    error("a parameter cannot be set to a " .. kind, 3)
-  end
-  if status < 0 then
-    fail(nil, 3)
-  end
+  native.complete()
+  return native.set_other(self, value)
 end
 
 function parameter_methods:set(value)
@@ -146,7 +100,7 @@ function parameter_methods:set_rand_str(text)
   if number then
     status = set_random(self.id, number)
   elseif type(text) == "string" then
-    status = set_text(self.id, random_text(text))
+    status = native.set_text(self.id, native.random_text(text))
   else
     error("bad argument #1 to 'set_rand_str' (string expected, got " .. type(text) .. ")", 2)
   end
@@ -157,7 +111,7 @@ end
 
 -- Statements -------------------------------------------------------------------------------------------------------------------
 
-local statement = {}
+local statement = completed_later {}
 local statement_meta = { __index = statement, __tostring = function() return "<sql_statement>" end }
 
 function statement:bind_create(kind, length)
@@ -193,14 +147,6 @@ function statement:execute()
   return nothing
 end
 
-function statement:next_result()
-  return self.connection:next_result()
-end
-
-function statement:more_results()
-  return self.connection:more_results()
-end
-
 function statement:close()
   scalar.close_statement(self.id)
   return 0
@@ -208,28 +154,21 @@ end
 
 -- Connections ------------------------------------------------------------------------------------------------------------------
 
-local connection = {}
-local fields = { error = 1, sql_errno = 2, sql_state = 3, sql_errmsg = 4 }
+local connection = completed_later {}
 local connection_meta = {
   __index = function(self, name)
-    local field = fields[name]
-    if not field then
-      return connection[name]
+    local method = connection[name]
+    if method then
+      return method
     end
-    local value = (select(field, last_error(rawget(self, "id"))))
-    if value == nil and field <= 2 then
-      return 0
-    end
-    return value
+    return native.connection_field(self, name)
   end,
   __tostring = function() return "<sql_connection>" end,
 }
 
 local function need_text(text, name)
-  local kind = type(text)
-  if kind ~= "string" and kind ~= "number" then
-    error("bad argument #1 to '" .. name .. "' (string expected, got " .. kind .. ")", 3)
-  end
+  native.complete()
+  return native.need_text(text, name)
 end
 
 function connection:query(text)
@@ -243,29 +182,6 @@ function connection:query(text)
   return nothing
 end
 
-local function fields_of(count, ...)
-  if count < 0 then
-    fail(nil, 2)
-  end
-  return ...
-end
-
-function connection:query_row(text)
-  local number = query(self.id, text)
-  if number < 0 then
-    need_text(text, "query_row")
-    fail(self, 2)
-  elseif number == 0 then
-    return nil
-  end
-  local count = row_count(self.id, number)
-  if count == 0 then
-    free_result(self.id, number)
-    return nil
-  end
-  return fields_of(fetch(self.id, number))
-end
-
 function connection:prepare(text)
   local id = prepare(self.id, text)
   if id < 0 then
@@ -277,59 +193,9 @@ function connection:prepare(text)
   }, statement_meta)
 end
 
-function connection:more_results()
-  local answer = more_results(self.id)
-  if answer < 0 then
-    fail(self, 2)
-  end
-  return answer == 1
-end
-
-function connection:next_result()
-  local number = next_result(self.id)
-  if number > 0 then
-    return Result(self.id, number)
-  elseif number < 0 then
-    fail(self, 2)
-  end
-  return nothing
-end
-
-function connection:bulk_insert_init(text)
-  if native.bulk_init(self.id, text) < 0 then
-    need_text(text, "bulk_insert_init")
-    fail(self, 2)
-  end
-end
-
-function connection:bulk_insert_next(text)
-  if native.bulk_next(self.id, text) < 0 then
-    need_text(text, "bulk_insert_next")
-    fail(self, 2)
-  end
-end
-
-function connection:bulk_insert_done()
-  if scalar.bulk_done(self.id) < 0 then
-    fail(self, 2)
-  end
-end
-
-function connection:check_error(answer)
-  if answer == nil and self.error ~= sql.error.NONE then
-    error(self.sql_errmsg or "SQL error", 2)
-  end
-end
-
 function connection:disconnect()
   scalar.disconnect(self.id)
   return true
-end
-
-function connection:reconnect()
-  if scalar.reconnect(self.id) < 0 then
-    fail(self, 2)
-  end
 end
 
 -- Drivers ----------------------------------------------------------------------------------------------------------------------
@@ -357,3 +223,6 @@ function sql.driver(name)
   end
   return setmetatable({ number = number, driver_name = driver_name }, driver_meta)
 end
+
+native.result, native.statement, native.connection = result, statement, connection
+native.Result, native.nothing = Result, nothing

@@ -1,0 +1,124 @@
+//! Lua sources, each compiled once per run of the program: the first state that loads a source leaves its bytecode to the others.
+//!
+//! Compiling in every state would cost time, and memory that the compiler needs only for a moment but that never becomes small
+//! enough again to be given back. Bytecode keeps names and line numbers, so errors point into the script as before. A file is read
+//! each time it is asked for: one that has changed is compiled anew.
+
+use mlua::{Function, Lua};
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::ffi::OsStrExt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A source with its bytecode.
+#[derive(Debug)]
+struct Compiled {
+    source: Box<[u8]>,
+    code: Vec<u8>,
+}
+
+/// The sources of a run, by the names that errors call them (`@` and a path, or `=` and a title).
+#[derive(Debug, Default)]
+pub(crate) struct Chunks(Mutex<HashMap<String, Arc<Compiled>>>);
+
+impl Chunks {
+    /// A source as a function of this state.
+    ///
+    /// # Errors
+    /// When it is no Lua.
+    pub(crate) fn load(&self, lua: &Lua, name: &str, source: &[u8]) -> mlua::Result<Function> {
+        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(name).map(Arc::clone);
+        if let Some(known) = known
+            && *known.source == *source
+        {
+            return lua.load(&known.code[..]).set_name(name).into_function();
+        }
+        let function = lua.load(source).set_name(name).into_function()?;
+        let compiled = Arc::new(Compiled { source: source.into(), code: function.dump(false) });
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(name.to_owned(), compiled);
+        Ok(function)
+    }
+}
+
+/// Why a file is not there as Lua.
+#[derive(Debug)]
+pub(crate) enum Unread {
+    /// It cannot be opened.
+    Missing(String),
+    /// It cannot be read.
+    Unreadable(String),
+}
+
+/// A file's content. Messages are worded as Lua words them.
+pub(crate) fn read(path: &[u8]) -> Result<Vec<u8>, Unread> {
+    let name = String::from_utf8_lossy(path);
+    let mut file = File::open(OsStr::from_bytes(path))
+        .map_err(|error| Unread::Missing(format!("{name}: {}", reason(&error))))?;
+    let mut text = Vec::new();
+    match file.read_to_end(&mut text) {
+        Ok(_) => Ok(text),
+        Err(error) => Err(Unread::Unreadable(format!("cannot read {name}: {}", reason(&error)))),
+    }
+}
+
+/// The system's words for an error, without its number.
+fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
+/// The file of a module by Lua's rules: each template of `path` has `?` replaced, the first that can be opened is it. Else what was
+/// tried, as Lua tells it. Lua's own search would do, but takes several pages of stack, which every thread then keeps.
+pub(crate) fn search(name: &[u8], path: &[u8]) -> Result<Vec<u8>, Vec<u8>> {
+    let name: Vec<u8> = name.iter().map(|byte| if *byte == b'.' { b'/' } else { *byte }).collect();
+    let mut tried = Vec::new();
+    for template in path.split(|byte| *byte == b';').filter(|template| !template.is_empty()) {
+        let file = template.split(|byte| *byte == b'?').collect::<Vec<_>>().join(&name[..]);
+        if File::open(OsStr::from_bytes(&file)).is_ok() {
+            return Ok(file);
+        }
+        tried.extend_from_slice(b"\n\tno file '");
+        tried.extend_from_slice(&file);
+        tried.push(b'\'');
+    }
+    Err(tried)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_second_state_loads_what_the_first_compiled_and_a_changed_source_is_compiled_anew() {
+        let chunks = Chunks::default();
+        let error_of = |source: &str| {
+            let lua = Lua::new();
+            let fails: Function =
+                chunks.load(&lua, "@some.lua", source.as_bytes()).unwrap().call(()).unwrap();
+            lua.load("return select(2, pcall(...))").call::<String>(fails).unwrap()
+        };
+        let source = "#!/usr/bin/env sysbench\nlocal function fails()\n  error('so')\nend\nreturn fails";
+        assert_eq!(error_of(source), "some.lua:3: so");
+        let known = || Arc::clone(&chunks.0.lock().unwrap()["@some.lua"]);
+        let first = known();
+        assert_eq!(error_of(source), "some.lua:3: so", "names and lines survive");
+        assert!(Arc::ptr_eq(&first, &known()), "compiled once");
+        assert_eq!(error_of(&source.replace("'so'", "'or so'")), "some.lua:3: or so");
+    }
+
+    #[test]
+    fn modules_are_searched_as_lua_does() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |file: &str| folder.path().join(file).to_string_lossy().into_owned();
+        std::fs::create_dir(path("a")).unwrap();
+        std::fs::write(path("a/b.lua"), "return 1").unwrap();
+        let templates = format!("{};{}", path("?/init.lua"), path("?.lua"));
+        assert_eq!(search(b"a.b", templates.as_bytes()), Ok(path("a/b.lua").into_bytes()));
+        let theirs: (Option<String>, String) =
+            Lua::new().load("return package.searchpath(...)").call(("a.c", templates.as_str())).unwrap();
+        let ours = search(b"a.c", templates.as_bytes()).map_err(|tried| String::from_utf8(tried).unwrap());
+        assert_eq!(ours, Err(theirs.1));
+    }
+}
