@@ -93,6 +93,9 @@ impl<W: Workload> Client<W> {
                     self.shares.record(self.id.0, end.saturating_sub(start));
                 }
             }
+            if outcome.is_err() {
+                self.window.give_back();
+            }
             match outcome {
                 Ok(()) | Err(Loss::Failed | Loss::Ended) => {}
                 Err(Loss::Cut) => return,

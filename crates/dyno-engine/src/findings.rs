@@ -1,6 +1,7 @@
 //! Doubts about a trial, raised right after it.
 
 use crate::measure::LoadRecord;
+use crate::measure::silence::is_stall;
 use crate::recording::{Collector, Totals};
 use crate::trial::TrialInput;
 use crate::window::Window;
@@ -10,10 +11,8 @@ use dyno_model::plan::StopRule;
 use dyno_model::record::{OpenLoop, TrialRecord};
 use dyno_model::target::Engine;
 
-/// Gaps between commits from this length on are stalls, nanoseconds.
-const STALL: u64 = 1_000_000_000;
-/// A gap is only a stall if it is also this many times the time that all clients together need for a commit.
-const STALL_TIMES_MEAN: f64 = 20.0;
+/// Stalls that are told of a trial at most: the longest.
+const STALLS_MAX: usize = 3;
 /// Windows shorter than this give coarse figures, seconds.
 const SHORT: f64 = 1.0;
 /// A system that does less than this share of what arrives does not keep up.
@@ -44,6 +43,14 @@ pub(crate) fn raise(
         let reason = format!("the time limit came after {} of {wanted} transactions", record.ledger.started);
         findings.push(Finding::CutShort { reason });
     }
+    if let (StopRule::Rows(target), Some(growth)) = (input.load.stop, record.growth)
+        && !window.is_stopped()
+        && totals.committed < growth.commits_until(target)
+    {
+        let rows = growth.rows_after(totals.committed);
+        let reason = format!("the time limit came at {rows} of {target} rows");
+        findings.push(Finding::CutShort { reason });
+    }
     findings.extend(kept_behind(record.open_loop, record.ledger.committed));
     let ledger = &record.ledger;
     if ledger.failed > 0 {
@@ -63,11 +70,14 @@ pub(crate) fn raise(
     if !broken.is_empty() {
         findings.push(Finding::BooksUnbalanced { identities: broken });
     }
-    let (gap, at) = collector.longest_gap(record.measured.0);
-    let between_commits = record.measured.0 as f64 / ledger.committed.max(1) as f64;
-    if gap >= STALL && gap as f64 > STALL_TIMES_MEAN * between_commits {
-        findings.push(Finding::Stall { longest_gap: gap as f64 / 1e9, at: at as f64 / 1e9 });
-    }
+    let gaps = collector.longest_gaps(record.measured.0);
+    record.longest_gap = gaps.first().copied();
+    let stalls = gaps.iter().filter(|gap| is_stall(gap.length.0, ledger.committed, record.measured.0));
+    findings.extend(stalls.take(STALLS_MAX).map(|gap| Finding::Stall {
+        longest_gap: gap.length.as_secs_f64(),
+        at: gap.at.as_secs_f64(),
+        sessions: Vec::new(),
+    }));
     match record.audit.verdict() {
         AuditVerdict::Violated => findings.push(Finding::AuditViolated),
         AuditVerdict::Intact => {}
@@ -95,7 +105,7 @@ fn wanted(input: &TrialInput<'_>) -> Option<u64> {
     match input.load.stop {
         StopRule::Transactions(wanted) => Some(wanted),
         StopRule::TransactionsPerClient(each) => Some(each * u64::from(input.clients)),
-        StopRule::Duration(_) => None,
+        StopRule::Duration(_) | StopRule::Rows(_) => None,
     }
 }
 

@@ -58,6 +58,10 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
             unit: ProgressUnit::Rows,
         });
     })?;
+    // Tables with rows have their indexes by now; an empty one has no last part after which they are built.
+    for index in tables.iter().filter(|table| table.rows == 0).flat_map(|table| &table.indexes) {
+        block_on(connection.query(index, &mut Discard))?;
+    }
     if total > 0 {
         for table in &tables {
             if let Some(analyze) = analyze(loading.target.engine, &table.name) {

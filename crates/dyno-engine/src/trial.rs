@@ -130,10 +130,12 @@ pub fn run_trial<W: Workload>(
     let mut observer =
         block_on(Connection::connect(&input.target, &Io::Blocking)).map_err(TrialError::Ramp)?;
     let baseline = block_on(workload.baseline(&mut observer)).map_err(TrialError::Baseline)?;
+    let table_growth = workload.growth(&baseline);
     let server_version = observer.server_version().to_owned();
     let load = LoadInput {
         shares_machine: input.shares_machine,
         is_dead: input.is_dead,
+        growth: table_growth,
         ..LoadInput::new(id, input.clients, input.load, input.seed, input.interrupts)
     };
     let native =
@@ -157,7 +159,9 @@ pub fn run_trial<W: Workload>(
         ledger: measured.ledger,
         transaction: measured.transaction,
         statements: measured.statements,
+        longest_gap: None,
         open_loop: measured.open_loop,
+        growth: table_growth,
         generator: measured.generator,
         server_counters: growth(&counters_before, &counters_after),
         audit: AuditRecord::default(),

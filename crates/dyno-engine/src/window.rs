@@ -1,6 +1,7 @@
 //! When measuring begins and ends, and who may still start a transaction.
 
 use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::record::Growth;
 use dyno_model::units::Nanos;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -25,8 +26,11 @@ pub struct Window {
     grace_ends: AtomicU64,
     grace: u64,
     stop: StopRule,
-    /// How often a transaction was asked for under [`StopRule::Transactions`].
+    /// How often a transaction was asked for under [`StopRule::Transactions`]; how many were given out and not given back under
+    /// [`StopRule::Rows`].
     taken: AtomicU64,
+    /// Transactions that bring the table to its target, under [`StopRule::Rows`].
+    until_target: u64,
     is_stopped: AtomicBool,
     /// When no further transaction started: the closing, brought forward by a stop.
     ends: AtomicU64,
@@ -50,13 +54,16 @@ fn nanos(duration: Duration) -> u64 {
 }
 
 impl Window {
-    /// A window whose warm-up begins at `epoch`.
+    /// A window whose warm-up begins at `epoch`. `growth` is how the table grows; without it, [`StopRule::Rows`] takes each
+    /// transaction for a row of an empty table.
     #[must_use]
-    pub fn new(epoch: Instant, load: &LoadPlan) -> Self {
+    pub fn new(epoch: Instant, load: &LoadPlan, growth: Option<Growth>) -> Self {
         let opens = load.warmup.0;
         let length = match load.stop {
             StopRule::Duration(duration) => duration.0,
-            StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) => load.time_limit.0,
+            StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) | StopRule::Rows(_) => {
+                load.time_limit.0
+            }
         };
         let closes = opens.saturating_add(length);
         Self {
@@ -67,6 +74,10 @@ impl Window {
             grace: load.grace.0,
             stop: load.stop,
             taken: AtomicU64::new(0),
+            until_target: match load.stop {
+                StopRule::Rows(rows) => growth.map_or(rows, |growth| growth.commits_until(rows)),
+                _ => 0,
+            },
             is_stopped: AtomicBool::new(false),
             ends: AtomicU64::new(closes),
             reason: Mutex::new(None),
@@ -77,7 +88,7 @@ impl Window {
     #[must_use]
     pub fn closed() -> Self {
         let load = LoadPlan { grace: Nanos(0), ..LoadPlan::new(StopRule::Duration(Nanos(0))) };
-        Self::new(Instant::now(), &load)
+        Self::new(Instant::now(), &load, None)
     }
 
     /// Nanoseconds since the epoch; 0 before it.
@@ -123,20 +134,37 @@ impl Window {
     }
 
     /// Asks to start a transaction at a time. `counted` is how many of this client's transactions counted so far. Under a common
-    /// budget each answer `Measured` takes one transaction from it.
+    /// budget each answer `Measured` takes one transaction from it; rows are rows, so towards a number of rows warm-up counts too.
     pub fn admit(&self, now: u64, counted: u64) -> Admission {
         if now >= self.closes || self.is_stopped.load(Ordering::Relaxed) {
+            return Admission::Over;
+        }
+        if matches!(self.stop, StopRule::Rows(_)) && !self.take_one() {
             return Admission::Over;
         }
         if now < self.opens {
             return Admission::WarmUp;
         }
         let is_left = match self.stop {
-            StopRule::Duration(_) => true,
+            StopRule::Duration(_) | StopRule::Rows(_) => true,
             StopRule::TransactionsPerClient(limit) => counted < limit,
             StopRule::Transactions(budget) => self.taken.fetch_add(1, Ordering::Relaxed) < budget,
         };
         if is_left { Admission::Measured } else { Admission::Over }
+    }
+
+    /// Takes a transaction from those that are left until the target, if one is.
+    fn take_one(&self) -> bool {
+        let one_more = |taken| (taken < self.until_target).then_some(taken + 1);
+        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_ok()
+    }
+
+    /// A transaction that was admitted brought nothing: under [`StopRule::Rows`] another may take its place. Whoever gives one back asks
+    /// again, so none is left lying.
+    pub fn give_back(&self) {
+        if matches!(self.stop, StopRule::Rows(_)) {
+            self.taken.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 
     /// True when a client has had all transactions that it may have by itself, so that it need not wait for another.
@@ -192,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_duration_admits_from_opening_to_closing() {
-        let window = Window::new(Instant::now(), &load(StopRule::Duration(Nanos(500))));
+        let window = Window::new(Instant::now(), &load(StopRule::Duration(Nanos(500))), None);
         let rows = [
             (0, Admission::WarmUp),
             (99, Admission::WarmUp),
@@ -209,7 +237,7 @@ mod tests {
 
     #[test]
     fn a_common_budget_is_given_out_exactly_once() {
-        let window = Window::new(Instant::now(), &load(StopRule::Transactions(1_000)));
+        let window = Window::new(Instant::now(), &load(StopRule::Transactions(1_000)), None);
         let admitted: u64 = std::thread::scope(|scope| {
             let threads: Vec<_> = (0..4)
                 .map(|_| {
@@ -225,22 +253,35 @@ mod tests {
 
     #[test]
     fn warm_up_takes_nothing_from_the_budget() {
-        let window = Window::new(Instant::now(), &load(StopRule::Transactions(1)));
+        let window = Window::new(Instant::now(), &load(StopRule::Transactions(1)), None);
         assert_eq!(window.admit(10, 0), Admission::WarmUp);
         assert_eq!(window.admit(200, 0), Admission::Measured);
         assert_eq!(window.admit(200, 0), Admission::Over);
     }
 
     #[test]
+    fn a_number_of_rows_admits_as_many_commits_as_bring_them() {
+        let growth = Growth { rows_before: 40, rows_per_transaction: 25 };
+        let window = Window::new(Instant::now(), &load(StopRule::Rows(100)), Some(growth));
+        assert_eq!(window.admit(10, 0), Admission::WarmUp, "rows of the warm-up count");
+        assert_eq!(window.admit(200, 0), Admission::Measured);
+        assert_eq!(window.admit(200, 1), Admission::Measured, "40 + 3 * 25 is the first at or above 100");
+        assert_eq!(window.admit(200, 2), Admission::Over);
+        window.give_back();
+        assert_eq!(window.admit(200, 2), Admission::Measured, "a failed transaction is made up for");
+        assert_eq!(window.admit(200, 2), Admission::Over);
+    }
+
+    #[test]
     fn each_client_stops_after_its_own_number() {
-        let window = Window::new(Instant::now(), &load(StopRule::TransactionsPerClient(3)));
+        let window = Window::new(Instant::now(), &load(StopRule::TransactionsPerClient(3)), None);
         assert_eq!(window.admit(200, 2), Admission::Measured);
         assert_eq!(window.admit(200, 3), Admission::Over);
     }
 
     #[test]
     fn stopping_keeps_the_first_reason_and_admits_nobody() {
-        let window = Window::new(Instant::now(), &load(StopRule::Duration(Nanos(500))));
+        let window = Window::new(Instant::now(), &load(StopRule::Duration(Nanos(500))), None);
         window.stop("the server died");
         window.stop("later trouble");
         assert_eq!(window.admit(200, 0), Admission::Over);

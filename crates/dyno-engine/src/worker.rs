@@ -13,6 +13,7 @@ use crate::window::Window;
 use crate::workload::{ClientId, Workload};
 use dyno_drivers::transport::Reactor;
 use dyno_drivers::{Executor, Io, block_on};
+use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::LoadPlan;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::target::{Engine, Target};
@@ -31,6 +32,9 @@ const TURN_MAX: Duration = Duration::from_millis(250);
 const CONNECTING_MAX: usize = 32;
 /// Pause of a client that waits for its turn to connect.
 const CONNECTING_PAUSE: Duration = Duration::from_millis(1);
+/// How long a client asks a server that has no room for it, at most, and the pause in between.
+const ROOM_WAIT_MAX: Duration = Duration::from_secs(5);
+const ROOM_PAUSE: Duration = Duration::from_millis(20);
 /// Workers up to this number wake up regularly to measure how late they wake up.
 const PULSE_WORKERS: u32 = 8;
 /// Time between two such wake-ups.
@@ -160,6 +164,24 @@ impl<W: Workload> Assignment<W> {
     }
 }
 
+/// Connects for the first time. The sessions of the trial before may still be ending on a server that is busy with its disks, so
+/// one that has no room yet is asked again for a while.
+async fn when_there_is_room<T>(
+    io: &Io,
+    limit: Duration,
+    mut connect: impl AsyncFnMut() -> Result<T, OperationFailure>,
+) -> Result<T, OperationFailure> {
+    let until = Instant::now() + limit;
+    loop {
+        match connect().await {
+            Err(failure) if failure.kind == FailureKind::OutOfConnections && Instant::now() < until => {
+                io.sleep(ROOM_PAUSE).await;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
 /// Drives all clients of the assignment on one event loop. Runs on a thread of its own.
 fn run_event_loop<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
     drive(assignment).unwrap_or_else(|error| WorkerReport {
@@ -182,7 +204,8 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
         let reports = assignment.post.reports.clone();
         executor.spawn(async move {
             let place = ConnectingPlace::take(&connecting, &client.io).await;
-            let session = client.connect().await;
+            let limit = ROOM_WAIT_MAX.min(client.target.connect_timeout);
+            let session = when_there_is_room(&client.io, limit, async || client.connect().await).await;
             drop(place);
             match session {
                 Ok(session) => {
@@ -273,4 +296,24 @@ fn run_blocking<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
 /// Sleeps until the common start.
 pub(crate) fn wait_for(epoch: Instant) {
     std::thread::sleep(epoch.saturating_duration_since(Instant::now()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_without_room_is_asked_again_and_other_failures_are_told_at_once() {
+        let attempts = |kind: FailureKind, limit: Duration| {
+            let mut attempts = 0;
+            let outcome = block_on(when_there_is_room(&Io::Blocking, limit, async || {
+                attempts += 1;
+                if attempts < 4 { Err(OperationFailure::new(kind, "no")) } else { Ok(()) }
+            }));
+            (outcome.is_ok(), attempts)
+        };
+        assert_eq!(attempts(FailureKind::OutOfConnections, Duration::from_secs(3600)), (true, 4));
+        assert_eq!(attempts(FailureKind::OutOfConnections, Duration::ZERO), (false, 1));
+        assert_eq!(attempts(FailureKind::Authentication, Duration::from_secs(3600)), (false, 1));
+    }
 }

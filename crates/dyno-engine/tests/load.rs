@@ -381,3 +381,66 @@ fn the_first_failure_that_nobody_can_go_on_after_is_kept_with_its_statement() {
         other @ FatalCause::Script(_) => panic!("unexpected {other:?}"),
     }
 }
+
+/// Whether clients stall, and what the listener was told of it.
+#[derive(Default)]
+struct Stalling {
+    is_over: Mutex<bool>,
+    ends: Condvar,
+}
+
+struct HeardStall {
+    stalling: Arc<Stalling>,
+    told: Vec<Option<Nanos>>,
+    intervals: usize,
+}
+
+impl Listener for HeardStall {
+    fn interval(&mut self, _interval: &Interval) {
+        self.intervals += 1;
+    }
+
+    fn commits_stopped(&mut self, since: Option<Nanos>) {
+        assert_eq!(self.intervals, 0, "the interval of the stall is not over yet");
+        self.told.push(since);
+        *self.stalling.is_over.lock().unwrap() = true;
+        self.stalling.ends.notify_all();
+    }
+}
+
+#[test]
+fn a_stall_is_told_while_it_lasts_and_its_length_is_exact() {
+    let stalling = Arc::new(Stalling::default());
+    let held = Arc::clone(&stalling);
+    let last_and_next = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&last_and_next);
+    let interrupts = AtomicUsize::new(0);
+    let load = plan(StopRule::Transactions(2_000));
+    let mut input = LoadInput::new("load", 1, &load, 7, &interrupts);
+    // Nothing is known from intervals.
+    input.interval = seconds(3_600.0);
+    let script = Closure(move |_, mut meter: Meter| {
+        meter.ready();
+        let mut events = 0;
+        while meter.begin_event() {
+            events += 1;
+            if events == 1_000 {
+                // Nobody commits until the stall is noticed.
+                noted.lock().unwrap().push(meter.now());
+                let over = held.is_over.lock().unwrap();
+                drop(held.ends.wait_while(over, |is_over| !*is_over).unwrap());
+                noted.lock().unwrap().push(meter.now());
+            }
+            meter.end_event();
+        }
+        Ok(())
+    });
+    let mut heard = HeardStall { stalling, told: Vec::new(), intervals: 0 };
+    let record = run_script(script, &ScriptThreads::default(), &input, &mut heard).expect("measured");
+    assert!(matches!(heard.told[..], [Some(_), None] | [Some(_)]), "{:?}", heard.told);
+    let (gap, times) = (record.longest_gap, last_and_next.lock().unwrap().clone());
+    let [from, to] = times[..] else { panic!("{times:?}") };
+    assert!(gap.length.0 >= 500_000_000, "{gap:?}");
+    assert!(gap.at.0 <= from && gap.at.0 + gap.length.0 >= to, "{gap:?} {times:?}");
+    assert_eq!(heard.told[0], Some(gap.at), "told since when");
+}

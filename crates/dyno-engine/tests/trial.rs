@@ -280,6 +280,8 @@ fn a_silent_second_is_found_as_a_stall() {
         _ => None,
     });
     assert!(stall.expect("a stall is found") >= 1.4);
+    let gap = record.longest_gap.expect("known since this version").length.as_secs_f64();
+    assert_eq!(stall, Some(gap), "the figure and the finding are one");
 }
 
 #[test]

@@ -183,6 +183,7 @@ mod tests {
             database: "shop".to_owned(),
             tls: Tls::Off,
             data: dyno_model::plan::DataPolicy::Own,
+            monitor: None,
         }
     }
 

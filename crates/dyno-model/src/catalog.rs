@@ -1,5 +1,6 @@
 //! How a workload describes itself: its options with type, range and default. The spec is checked against this.
 
+use crate::record::Growth;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -39,6 +40,10 @@ pub struct OptionDescription {
     /// One line of help, with the unit.
     pub help: &'static str,
 }
+
+/// Options by which a workload says that it lets one table grow: the rows that each transaction adds, and the rows before.
+/// `load.rows` and the report's part on growth need both.
+pub const GROWTH_OPTIONS: [&str; 2] = ["rows_per_insert", "rows"];
 
 /// Type and range of an option.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,6 +102,20 @@ impl fmt::Display for OptionValue {
 pub struct WorkloadOptions(pub BTreeMap<String, OptionValue>);
 
 impl WorkloadOptions {
+    /// How the table of a workload grows, as [`GROWTH_OPTIONS`] say; `None` when it does not.
+    #[must_use]
+    pub fn growth(&self) -> Option<Growth> {
+        let count = |name| match self.0.get(name) {
+            Some(OptionValue::Integer(value)) => u64::try_from(*value).ok(),
+            _ => None,
+        };
+        let [rows_per_transaction, rows_before] = GROWTH_OPTIONS.map(count);
+        Some(Growth {
+            rows_before: rows_before?,
+            rows_per_transaction: rows_per_transaction.filter(|rows| *rows > 0)?,
+        })
+    }
+
     /// A whole number.
     ///
     /// # Panics

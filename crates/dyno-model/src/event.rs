@@ -2,6 +2,7 @@
 
 use crate::finding::Finding;
 use crate::record::TrialRecord;
+use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -64,6 +65,9 @@ pub enum Event {
         version: String,
         /// Settings read back: those that were asked for and those that matter for the figures.
         settings: BTreeMap<String, String>,
+        /// How long its start took; absent for a system that ran already.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        start: Option<StartTimes>,
     },
     /// A system was stopped.
     SystemStopped {
@@ -122,11 +126,22 @@ pub enum Event {
     },
 }
 
+/// How long the start of a server took.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StartTimes {
+    /// From the order to the first answer with settings read back: its folder, its system tables and its program, and the
+    /// command that prepares its storage. Without copying data, and without loading.
+    pub starting: Nanos,
+    /// Copying its data set; absent when it began empty.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restoring: Option<Nanos>,
+}
+
 /// Unit of [`Event::Progress`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgressUnit {
-    /// Rows loaded.
+    /// Rows in the tables.
     Rows,
     /// Clients connected.
     Connections,
@@ -143,6 +158,10 @@ pub trait Listener {
 
     /// An interval of a trial is complete.
     fn interval(&mut self, _interval: &crate::record::Interval) {}
+
+    /// Nothing has committed since so long after the first client began (`Some`), although it usually does; or
+    /// something has committed again (`None`). Told while it is so, once each, of warm-up and window.
+    fn commits_stopped(&mut self, _since: Option<Nanos>) {}
 
     /// The monitor looked at machine and server.
     fn sample(&mut self, _sample: &crate::monitor::Sample) {}

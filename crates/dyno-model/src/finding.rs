@@ -62,12 +62,15 @@ pub enum Finding {
         /// How many there were.
         committed: u64,
     },
-    /// Seconds without a single commit inside the window.
+    /// Half a second or more without a single commit inside the window. The longest ones of a trial are told.
     Stall {
-        /// Longest gap between two commits, in seconds.
+        /// Gap between two commits, in seconds.
         longest_gap: f64,
         /// When it began, seconds since the window opened.
         at: f64,
+        /// What the server said its sessions were doing then, the look with most waiting sessions, most frequent first.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        sessions: Vec<SessionGroup>,
     },
     /// Throughput fell below a tenth of the median second before it, for a while.
     Collapse {

@@ -3,8 +3,9 @@
 //!
 //! # Names of values
 //! `<source>.<thing>[.<instance>].<quantity>`, with the unit last and as a base unit (seconds, bytes). Sources: `host` is
-//! the machine that dyno runs on (the server's too, when it shares the machine), `server` the system under test,
-//! `generator` this process, `monitor` the cost of looking. A name that ends in `_total` only grows: what matters is how
+//! the server's machine where the monitor sees it: the machine that dyno runs on too, or another one that `monitor.command` tells
+//! of; for a server elsewhere without that command it is the machine that dyno runs on. `server` is the system under test,
+//! `generator` this process (and its machine, `generator.host`, beside a `host` of the command), `monitor` the cost of looking. A name that ends in `_total` only grows: what matters is how
 //! much it grew between two looks ([`growth`]). Every other value is how things stand at the moment ([`mean`]).
 //!
 //! Counters of the server keep the server's own names: `server.status.Innodb_log_waits_total`,
@@ -65,8 +66,16 @@ pub mod names {
     pub const MONITOR_CPU: &str = "monitor.cpu_seconds_total";
     /// Processor time that the server spent on the monitor's questions, as its thread or process shows.
     pub const MONITOR_SERVER_CPU: &str = "monitor.server_cpu_seconds_total";
+    /// Before the names of the machine that dyno runs on, when `host` is another.
+    pub const GENERATOR: &str = "generator.";
+    /// Processor time that `monitor.command` took on the server's machine.
+    pub const MONITOR_COMMAND_CPU: &str = "monitor.command_cpu_seconds_total";
+    /// Time that `monitor.command` took for its last answer; there only when `host` is the machine that it tells of.
+    pub const COMMAND_ANSWER: &str = "monitor.command_seconds";
     /// Time the server took for the monitor's last question.
     pub const SERVER_ANSWER: &str = "server.answer_seconds";
+    /// Size of the data files, as the server says.
+    pub const SERVER_DATA: &str = "server.data_bytes";
     /// Sessions of clients that are at work.
     pub const SESSIONS_ACTIVE: &str = "server.sessions.active";
     /// Sessions of clients that wait: for a lock, for a device, for another session.

@@ -39,6 +39,9 @@ pub struct Plan {
     pub trials: Vec<Trial>,
     /// Figures published elsewhere, drawn beside ours.
     pub published: Vec<Published>,
+    /// What is compared, where the spec says; otherwise systems, and the levels of every factor.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compare: Option<Compare>,
     /// How fresh data is made for each start of a server.
     #[serde(default)]
     pub data: FreshData,
@@ -48,6 +51,16 @@ pub struct Plan {
     /// Ways to servers, which levels name.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub endpoints: Vec<EndpointPlan>,
+}
+
+/// What an experiment asks about: comparisons are made along it, and charts draw it as curves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Compare {
+    /// Systems.
+    System,
+    /// The levels of a factor, by its index into [`Plan::factors`].
+    Factor(usize),
 }
 
 /// A way from the clients to a server.
@@ -346,6 +359,19 @@ pub struct ExistingSystem {
     /// Whose tables the workload runs on.
     #[serde(default)]
     pub data: DataPolicy,
+    /// How its machine is monitored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub monitor: Option<MonitorPlan>,
+}
+
+/// How the machine of a system that runs elsewhere is monitored.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MonitorPlan {
+    /// Shell command that runs a POSIX shell there, which reads its standard input: `ssh db.example sh`.
+    pub command: String,
+    /// File there that holds the number of the server's process; else the process is found out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pid_file: Option<String>,
 }
 
 /// Whose tables a workload runs on.
@@ -458,6 +484,9 @@ pub struct LoadPlan {
     /// Which failures are retried.
     #[serde(default, skip_serializing_if = "RetryPolicy::is_default")]
     pub retry: RetryPolicy,
+    /// Numbers of rows at which a table that grows is reported, rising. Empty: the table does not grow, or ten equal steps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub milestones: Vec<u64>,
 }
 
 impl LoadPlan {
@@ -474,6 +503,7 @@ impl LoadPlan {
             attempts_max: 10,
             rate: None,
             retry: RetryPolicy::Kind,
+            milestones: Vec::new(),
         }
     }
 }
@@ -486,6 +516,9 @@ pub enum StopRule {
     Transactions(u64),
     /// After this many transactions of each client.
     TransactionsPerClient(u64),
+    /// When the table that grows has at least this many rows, those included that were there before. A transaction that failed is made
+    /// up for by another, so that only commits whose answer was lost can bring more.
+    Rows(u64),
     /// After this time.
     Duration(Nanos),
 }
@@ -510,9 +543,12 @@ pub struct Published {
     pub series: String,
     /// What is given.
     pub metric: Metric,
-    /// Numbers of clients.
+    /// Numbers of clients; empty when the axis is that of rows.
     pub clients: Vec<u32>,
-    /// Values, one per number of clients, in the metric's unit.
+    /// Numbers of rows of a table that grows; the values are then rows per second.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rows: Vec<u64>,
+    /// Values, one per number of clients or rows, in the metric's unit.
     pub values: Vec<f64>,
     /// True when values were read off a chart or are a trend rather than a table's figures.
     pub approximate: bool,

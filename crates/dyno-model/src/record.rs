@@ -32,9 +32,15 @@ pub struct TrialRecord {
     pub transaction: LatencySummary,
     /// Response times of successful statements, per kind, in the workload's order.
     pub statements: Vec<StatementLatency>,
+    /// The longest time without a commit in the window; absent in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub longest_gap: Option<CommitGap>,
     /// Open loop: what became of the arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_loop: Option<OpenLoop>,
+    /// A table that grew: what puts each interval on the axis of rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
     /// The generator's view of itself.
     pub generator: GeneratorRecord,
     /// Growth of the server's own counters over the window (e.g. `Com_select`, `xact_commit`).
@@ -125,6 +131,39 @@ pub struct StatementLatency {
     pub name: String,
     /// Its times.
     pub latency: LatencySummary,
+}
+
+/// A time within the measured window in which no transaction of any client committed. It is bounded by commits, or by the
+/// bounds of the window; exact to the nanosecond from a millisecond on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct CommitGap {
+    /// When it began, since the window opened.
+    pub at: Nanos,
+    /// How long it was.
+    pub length: Nanos,
+}
+
+/// How a table grows with the commits of a trial. Nothing is ever deleted from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Growth {
+    /// Rows in the table before the first client began.
+    pub rows_before: u64,
+    /// Rows that each committed transaction adds, at least 1.
+    pub rows_per_transaction: u64,
+}
+
+impl Growth {
+    /// Rows in the table after so many commits, those of the warm-up included.
+    #[must_use]
+    pub fn rows_after(self, commits: u64) -> u64 {
+        self.rows_before.saturating_add(commits.saturating_mul(self.rows_per_transaction))
+    }
+
+    /// Commits until the table has at least so many rows.
+    #[must_use]
+    pub fn commits_until(self, rows: u64) -> u64 {
+        rows.saturating_sub(self.rows_before).div_ceil(self.rows_per_transaction.max(1))
+    }
 }
 
 /// What became of the transactions that arrived in the measured window of an open loop.

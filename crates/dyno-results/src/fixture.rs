@@ -9,7 +9,7 @@ use crate::store::environment::Environment;
 use crate::store::{RunReader, RunWriter, StoreError};
 use dyno_model::audit::{AuditCheck, AuditRecord, LostUpdateWitness, WitnessedTransaction};
 use dyno_model::catalog::{OptionValue, WorkloadOptions};
-use dyno_model::event::{Event, Listener, Phase};
+use dyno_model::event::{Event, Listener, Phase, StartTimes};
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Finding;
 use dyno_model::latency;
@@ -19,7 +19,7 @@ use dyno_model::plan::{
     Treatment, Trial, WorkloadPlan,
 };
 use dyno_model::record::{
-    GeneratorRecord, Interval, LatencySummary, StatementLatency, TrialRecord, WorkerRecord,
+    CommitGap, GeneratorRecord, Interval, LatencySummary, StatementLatency, TrialRecord, WorkerRecord,
 };
 use dyno_model::target::QueryMode;
 use dyno_model::units::Nanos;
@@ -133,6 +133,7 @@ impl Shape {
             treatments,
             trials,
             published: vec![Published {
+                rows: Vec::new(),
                 source: "notebook PC, 2005".to_owned(),
                 series: "MySQL 5.0, one disk".to_owned(),
                 metric: Metric::Throughput,
@@ -141,6 +142,7 @@ impl Shape {
                 approximate: true,
                 system: (self.systems > 1).then(|| "MySQL".to_owned()),
             }],
+            compare: None,
             data: dyno_model::plan::FreshData::Load,
             storages: Vec::new(),
             endpoints: Vec::new(),
@@ -186,6 +188,7 @@ impl Shape {
                     ("max_connections".to_owned(), "200".to_owned()),
                     ("isolation level".to_owned(), isolation(index).to_owned()),
                 ]),
+                start: Some(StartTimes { starting: Nanos(SECOND * 6 / 5), restoring: None }),
             });
         }
         let mut scatter = Scatter(7);
@@ -278,6 +281,8 @@ fn environment() -> Environment {
         virtualisation: String::new(),
         dyno_version: "0.1.0".to_owned(),
         build_profile: "release".to_owned(),
+        kernel_settings: BTreeMap::from([("vm.swappiness".to_owned(), "60".to_owned())]),
+        proxies: BTreeMap::new(),
     }
 }
 
@@ -407,7 +412,9 @@ fn record(plan: &Plan, trial: &Trial, played: &Played) -> TrialRecord {
             .iter()
             .map(|(name, histogram)| StatementLatency { name: name.clone(), latency: histogram.into() })
             .collect(),
+        longest_gap: Some(CommitGap { at: Nanos(SECOND), length: Nanos(SECOND / 100) }),
         open_loop: None,
+        growth: None,
         generator: GeneratorRecord {
             workers: vec![WorkerRecord {
                 clients: treatment.clients,

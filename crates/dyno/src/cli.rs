@@ -270,6 +270,8 @@ pub(crate) enum ReportFormat {
     Json,
     /// Tables for the terminal
     Text,
+    /// The main charts, a file each, for documents and slides: chart-NAME.svg
+    Svg,
 }
 
 /// A language of a report.

@@ -11,9 +11,10 @@ use crate::spec_file::Experiment;
 use crate::systems::Systems;
 use crate::trials::{self, Outcome};
 use crate::ui;
+use dyno_host::proxy;
 use dyno_model::event::{Event, Listener};
 use dyno_model::exit_code;
-use dyno_model::plan::Plan;
+use dyno_model::plan::{Plan, Via};
 use dyno_results::messages::Lang;
 use dyno_results::report::{self, Format};
 use dyno_results::store::environment::Environment;
@@ -99,7 +100,14 @@ fn sentence(finding: &PreflightFinding) -> String {
 }
 
 fn create_results(arguments: &RunArguments, experiment: &Experiment) -> Result<RunWriter, Failure> {
-    let environment = Environment::capture();
+    let mut environment = Environment::capture();
+    for endpoint in &experiment.plan.endpoints {
+        if let Via::Proxy(proxy) = &endpoint.via
+            && let Ok((_, version)) = proxy::locate(proxy.kind)
+        {
+            environment.proxies.insert(proxy.kind.name().to_owned(), version);
+        }
+    }
     let created = match &arguments.out {
         Some(folder) => RunWriter::create_at(folder, &experiment.plan, &experiment.text, &environment),
         None => RunWriter::create(Path::new(RESULTS), &experiment.plan, &experiment.text, &environment),

@@ -11,15 +11,18 @@ use dyno_host::monitor;
 use dyno_host::probe;
 use dyno_host::proxy::{self, ProxyOptions, RunningProxy};
 use dyno_host::server::{self, RunningServer, StartOptions};
-use dyno_model::event::{Event, Listener};
+use dyno_model::event::{Event, Listener, StartTimes};
 use dyno_model::finding::Finding;
-use dyno_model::plan::{DataPolicy, EndpointPlan, Plan, ServerKind, SystemSource, Treatment, Via, WholePlot};
+use dyno_model::plan::{
+    DataPolicy, EndpointPlan, ExistingSystem, MonitorPlan, PasswordSource, Plan, ServerKind, SystemSource,
+    Treatment, Via, WholePlot,
+};
 use dyno_model::target::Target;
 use dyno_results::store::utc_now;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Connections beside the clients': loaders, observer, counters.
 pub(crate) const CONNECTIONS_BESIDE: u32 = 10;
@@ -174,9 +177,11 @@ impl<'p> Systems<'p> {
         }
         let name = plan.systems[system].name.clone();
         listener.event(&Event::SystemStarting { system: name.clone() });
+        let began = Instant::now();
         match self.open(treatment, data) {
             Ok((ready, version, settings)) => {
-                listener.event(&Event::SystemReady { system: name, version, settings });
+                let start = ready.start_times(began.elapsed(), data.is_some());
+                listener.event(&Event::SystemReady { system: name, version, settings, start });
                 let sessions = ready.foreign_sessions();
                 if sessions > 0 {
                     listener.event(&Event::RunFinding(Finding::ForeignSessions { sessions }));
@@ -434,6 +439,19 @@ impl<'p> Systems<'p> {
         self.slots[system].ready.as_mut()
     }
 
+    /// How a system's machine is seen when it is another. The command gets no variable that holds a password.
+    pub(crate) fn monitor_command(&self, system: usize) -> Option<monitor::RemoteCommand> {
+        let SystemSource::Existing(existing) = &self.plan.systems[system].source else { return None };
+        let MonitorPlan { command, pid_file } = existing.monitor.clone()?;
+        let variables = self.plan.systems.iter().filter_map(|system| match &system.source {
+            SystemSource::Existing(ExistingSystem {
+                password: PasswordSource::Environment(name), ..
+            }) => Some(name.clone()),
+            _ => None,
+        });
+        Some(monitor::RemoteCommand { command, pid_file, hidden: variables.collect() })
+    }
+
     /// The disks that the servers write to.
     pub(crate) fn disks(&self) -> &DiskWatch {
         &self.disks
@@ -532,6 +550,14 @@ impl Ready {
         }
     }
 
+    /// How long its start took, of which this is the time until it answered; `None` when it ran already.
+    fn start_times(&self, time: Duration, is_restored: bool) -> Option<StartTimes> {
+        let Source::Managed(_) = &self.source else { return None };
+        let restoring = is_restored.then(|| self.restored_in());
+        let starting = time.saturating_sub(restoring.unwrap_or_default());
+        Some(StartTimes { starting: starting.into(), restoring: restoring.map(Into::into) })
+    }
+
     /// Time that copying its data set took.
     fn restored_in(&self) -> Duration {
         match &self.source {
@@ -578,14 +604,14 @@ impl Ready {
     }
 
     /// What the monitor looks at.
-    pub(crate) fn monitored(&self) -> monitor::Subject {
+    pub(crate) fn monitored(&self, command: Option<monitor::RemoteCommand>) -> monitor::Subject {
         let (target, is_local) = (self.target(), self.shares_machine());
         let pid = match &self.source {
             Source::Managed(server) => server.pid(),
-            Source::Existing(_) if is_local => monitor::find_server(&target),
+            Source::Existing(_) if is_local && command.is_none() => monitor::find_server(&target),
             Source::Existing(_) => None,
         };
-        monitor::Subject { target, pid, is_local }
+        monitor::Subject { target, pid, is_local, command }
     }
 
     /// The server's own counters now; none when it does not answer.

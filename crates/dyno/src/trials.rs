@@ -115,6 +115,7 @@ fn measure(
     systems.open_way(trial.treatment, listener).map_err(Missing::Trial)?;
     let way = plan.endpoint(treatment);
     let disks = systems.disks().clone();
+    let command = systems.monitor_command(system);
     let ready = systems.ready(system).expect("it was just brought up");
     if with_native!(&native, workload => workload.data().is_reusable()) {
         ready.touch();
@@ -124,7 +125,7 @@ fn measure(
     let mut target = ready.target_by(way);
     target.query_mode = plan.query_mode(treatment);
     let warmup = treatment.load.warmup.into();
-    let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(), listener);
+    let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(command), listener);
     let bell = watch.bell();
     let ending = || ready.ending().or_else(|| ready.way_ending(way)).or_else(|| disks.full());
     let input = TrialInput {

@@ -1,6 +1,7 @@
 //! The threads of a run, from their start to their last sample.
 
 use super::interrupt::Interrupters;
+use super::silence::{Life, Silence};
 use super::watch::Watch;
 use super::{Fatal, LoadInput, LoadRecord, Measured};
 use crate::arrivals::{Arrivals, Due};
@@ -314,6 +315,14 @@ impl Crew {
         self.members.iter().zip(handed).all(|(member, handed)| member.received >= handed)
     }
 
+    /// Commits of all workers so far, and when the last one came.
+    fn life(&self) -> Life {
+        self.members.iter().map(|member| lock(&member.recorder).pulse()).fold(
+            Life::default(),
+            |life, pulse| Life { commits: life.commits + pulse.commits, last: life.last.max(pulse.last) },
+        )
+    }
+
     fn in_flight(&self) -> u64 {
         self.members.iter().map(|member| lock(&member.recorder).in_flight()).sum()
     }
@@ -342,8 +351,9 @@ impl Crew {
 
     /// Gives the signal to start and stays until every worker has ended, or was left behind.
     pub(crate) fn measure(mut self, input: &LoadInput<'_>, listener: &mut dyn Listener) -> Measured {
-        let window = super::window(input.load);
+        let window = super::window(input);
         let mut watch = Watch::new();
+        let mut silence = Silence::default();
         let mut spare = Vec::new();
         for go in self.go.drain(..) {
             // A worker that is gone has reported why.
@@ -374,6 +384,9 @@ impl Crew {
                 }
             }
             watch.look(&window, &self.collector, input, listener);
+            if let Some(since) = silence.look(window.now(), || self.life()) {
+                listener.commits_stopped(since.map(Nanos));
+            }
             self.hand_out(&window, &mut spare, listener);
             let now = window.now();
             if window.is_cut(now) {
@@ -464,6 +477,7 @@ impl Crew {
                 memory_peak: memory_peak(),
                 shares_machine: input.shares_machine,
             },
+            longest_gap: self.collector.longest_gaps(length).first().copied().unwrap_or_default(),
             open_loop,
             stopped: window.stop_reason(),
             fatal: self.fatal,
@@ -491,11 +505,8 @@ fn measured_length(window: &Window, collector: &Collector, load: &LoadPlan, ende
         // Cut short: until the last answer that came.
         _ if window.is_stopped() => last - window.opens(),
         StopRule::Duration(duration) => duration.0,
-        StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) if last > window.opens() => {
-            last - window.opens()
-        }
-        StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) => {
-            ended.saturating_sub(window.opens())
+        StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) | StopRule::Rows(_) => {
+            if last > window.opens() { last - window.opens() } else { ended.saturating_sub(window.opens()) }
         }
     }
 }

@@ -3,6 +3,7 @@
 //! * this file: what a caller gives and gets; [`run_load`] for native workloads, [`run_script`] for scripts;
 //! * [`meter`]: what a script reports with;
 //! * `crew`: the threads, from their start to their last sample; `watch`: what the coordinator looks after meanwhile;
+//!   `silence`: when nothing commits;
 //! * [`interrupt`]: how a thread that blocks is got out of it.
 //!
 //! A trial ([`crate::trial`]) is this core with an observer, a baseline, the server's counters, an audit and findings around it.
@@ -10,6 +11,7 @@
 pub(crate) mod crew;
 pub mod interrupt;
 pub mod meter;
+pub(crate) mod silence;
 mod watch;
 
 use crate::recording::shares::{ClientShare, ClientShares};
@@ -25,7 +27,7 @@ use dyno_model::finding::Finding;
 use dyno_model::latency::ExactLatency;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::LoadPlan;
-use dyno_model::record::{GeneratorRecord, LatencySummary, OpenLoop, StatementLatency};
+use dyno_model::record::{CommitGap, GeneratorRecord, Growth, LatencySummary, OpenLoop, StatementLatency};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
@@ -52,6 +54,8 @@ pub struct LoadInput<'a> {
     pub seed: u64,
     /// Length of an interval.
     pub interval: Nanos,
+    /// How the table grows, where it does; for [`dyno_model::plan::StopRule::Rows`].
+    pub growth: Option<Growth>,
     /// True when the server runs on this machine.
     pub shares_machine: bool,
     /// Where the clients' shares are counted; a listener that keeps the other end can read them at any time.
@@ -78,6 +82,7 @@ impl<'a> LoadInput<'a> {
             load,
             seed,
             interval: INTERVAL,
+            growth: None,
             shares_machine: false,
             shares: Arc::new(ClientShares::new(clients)),
             interrupts,
@@ -113,6 +118,8 @@ pub struct LoadRecord {
     pub statements: Vec<StatementLatency>,
     /// What each client did.
     pub clients: Vec<ClientShare>,
+    /// The longest time without a commit.
+    pub longest_gap: CommitGap,
     /// Open loop: what became of the arrivals.
     pub open_loop: Option<OpenLoop>,
     /// The generator's view of itself.
@@ -257,6 +264,6 @@ pub(crate) struct Measured {
 }
 
 /// The window of clients that are all ready.
-pub(crate) fn window(load: &LoadPlan) -> Arc<Window> {
-    Arc::new(Window::new(Instant::now() + RUN_UP, load))
+pub(crate) fn window(input: &LoadInput<'_>) -> Arc<Window> {
+    Arc::new(Window::new(Instant::now() + RUN_UP, input.load, input.growth))
 }

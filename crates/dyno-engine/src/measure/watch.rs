@@ -6,6 +6,7 @@ use crate::recording::Collector;
 use crate::window::Window;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::plan::StopRule;
+use dyno_model::record::Growth;
 use dyno_model::units::Nanos;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -77,6 +78,11 @@ fn progress(window: &Window, collector: &Collector, input: &LoadInput<'_>, now: 
         StopRule::TransactionsPerClient(count) => {
             let total = count.saturating_mul(input.clients.into());
             (collector.committed(), total, ProgressUnit::Transactions)
+        }
+        StopRule::Rows(target) => {
+            let rows = |growth: Growth| growth.rows_after(collector.committed());
+            let done = input.growth.map_or_else(|| collector.committed(), rows);
+            (done.min(target), target, ProgressUnit::Rows)
         }
         StopRule::Duration(duration) => {
             let total = window.opens().saturating_add(duration.0);

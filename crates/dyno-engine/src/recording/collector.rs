@@ -1,18 +1,15 @@
 //! From samples to histograms: of each interval, and of the whole measured window, which is the sum of its intervals.
 
+use super::gaps::Gaps;
 use super::sample::{Sample, Subject};
 use dyno_model::latency::{self, ExactLatency};
 use dyno_model::ledger::ScriptCounter;
-use dyno_model::record::{Interval, StatementLatency};
+use dyno_model::record::{CommitGap, Interval, StatementLatency};
 use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
 
-/// Resolution with which gaps between commits are known: 10 ms.
-const GAP_SLOT: u64 = 10_000_000;
-
-/// Sorts samples into histograms. Memory depends on the number of statement kinds, not on the length of the trial
-/// (but for one bit per 10 ms).
+/// Sorts samples into histograms. Memory depends on the number of statement kinds, not on the length of the trial.
 pub(crate) struct Collector {
     trial: String,
     kinds: Vec<&'static str>,
@@ -30,8 +27,8 @@ pub(crate) struct Collector {
     last_place: (u64, u64, usize),
     committed: u64,
     last_end: u64,
-    /// One bit per slot of the window: did anything commit in it?
-    commits: Vec<u64>,
+    /// Times in which nothing committed.
+    gaps: Gaps,
 }
 
 impl Collector {
@@ -49,7 +46,7 @@ impl Collector {
             last_place: (0, 0, 0),
             committed: 0,
             last_end: 0,
-            commits: Vec::new(),
+            gaps: Gaps::default(),
         }
     }
 
@@ -85,11 +82,14 @@ impl Collector {
 
     fn sort(&mut self, sample: Sample) {
         let (end, duration) = (sample.end(), sample.duration());
+        // Events that a script counts itself are no measured commits, but somebody works.
+        if matches!(sample.subject(), Subject::Committed | Subject::Counted(ScriptCounter::Events)) {
+            self.note_commit(end);
+        }
         let place = if sample.is_counted() {
             self.last_end = self.last_end.max(end);
             if sample.subject() == Subject::Committed {
                 self.committed += 1;
-                self.note_commit(end);
             }
             self.place(end.max(self.opens))
         } else if self.first_open >= self.warmup_intervals() {
@@ -110,13 +110,7 @@ impl Collector {
             Subject::Retried => interval.retries += 1,
             Subject::StatementFailed => interval.errors += 1,
             Subject::Reconnected => interval.reconnects += 1,
-            Subject::Counted(counter) => {
-                interval.counts.count(counter, duration);
-                // Events that a script counts itself are no measured commits, but somebody works.
-                if counter == ScriptCounter::Events && sample.is_counted() {
-                    self.note_commit(end);
-                }
-            }
+            Subject::Counted(counter) => interval.counts.count(counter, duration),
             Subject::Statement(kind, class) => {
                 interval.outcomes.count(class);
                 latency::record(&mut interval.statements[usize::from(kind)].1, duration);
@@ -124,13 +118,12 @@ impl Collector {
         }
     }
 
+    /// A transaction that began in warm-up and committed in the window is in no book, but somebody works.
+    #[inline]
     fn note_commit(&mut self, end: u64) {
-        let slot = end.saturating_sub(self.opens) / GAP_SLOT;
-        let (word, bit) = ((slot / 64) as usize, slot % 64);
-        if word >= self.commits.len() {
-            self.commits.resize(word + 1, 0);
+        if let Some(end) = end.checked_sub(self.opens) {
+            self.gaps.note(end);
         }
-        self.commits[word] |= 1 << bit;
     }
 
     /// Position of a time's interval among the open ones; the first of them when its own is complete.
@@ -193,6 +186,7 @@ impl Collector {
             return None;
         }
         let interval = self.open_intervals.pop_front().unwrap_or_else(|| self.fresh(self.first_open));
+        self.gaps.fold(self.next_end().saturating_sub(self.opens));
         self.first_open += 1;
         self.last_place = (0, 0, 0);
         self.sum_up(&interval);
@@ -233,23 +227,9 @@ impl Collector {
         self.last_end
     }
 
-    /// The longest time without a commit within the window and when it began, in nanoseconds since the window opened,
-    /// to 10 ms.
-    pub(crate) fn longest_gap(&self, measured: u64) -> (u64, u64) {
-        let slots = measured / GAP_SLOT;
-        let (mut longest, mut at, mut run) = (0, 0, 0);
-        for slot in 0..slots {
-            let word = self.commits.get((slot / 64) as usize).copied().unwrap_or(0);
-            if word >> (slot % 64) & 1 == 1 {
-                run = 0;
-                continue;
-            }
-            run += 1;
-            if run > longest {
-                (longest, at) = (run, slot + 1 - run);
-            }
-        }
-        (longest * GAP_SLOT, at * GAP_SLOT)
+    /// The longest times without a commit in the window, which has this length, longest first; at least one.
+    pub(crate) fn longest_gaps(&self, measured: u64) -> Vec<CommitGap> {
+        self.gaps.longest(measured)
     }
 
     /// Response times of committed transactions in complete intervals.

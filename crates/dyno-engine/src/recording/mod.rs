@@ -2,10 +2,12 @@
 //!
 //! * `sample`: what is written down on the hot path, sixteen bytes per time;
 //! * `recorder`: the samples and books of one worker, which the coordinator may look into;
+//! * `gaps`: how long nothing committed;
 //! * `collector`: histograms of the whole window and of each interval, made from samples;
 //! * [`shares`]: how much each client did, readable while it runs.
 
 pub(crate) mod collector;
+mod gaps;
 pub(crate) mod recorder;
 mod sample;
 pub mod shares;

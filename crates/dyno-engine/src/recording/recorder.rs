@@ -91,6 +91,16 @@ pub(crate) struct Recorder {
     counts: ScriptCounts,
     /// Sum of the starts (within the window) of transactions that have not ended.
     open_starts: u64,
+    pulse: WorkerPulse,
+}
+
+/// Signs of life of a worker, warm-up included.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct WorkerPulse {
+    /// Commits, and events of scripts.
+    pub(crate) commits: u64,
+    /// The last of them, nanoseconds since the epoch.
+    pub(crate) last: u64,
 }
 
 impl Recorder {
@@ -107,6 +117,7 @@ impl Recorder {
             totals: Totals { sent: vec![0; kinds.len()], ..Default::default() },
             counts: ScriptCounts::default(),
             open_starts: 0,
+            pulse: WorkerPulse::default(),
         }
     }
 
@@ -173,6 +184,7 @@ impl Recorder {
         if is_counted {
             self.ledger.committed += 1;
         }
+        self.beat(end);
         self.push(Subject::Committed, end, end.saturating_sub(start), is_counted);
     }
 
@@ -206,7 +218,19 @@ impl Recorder {
         if is_counted {
             self.counts.count(counter, n);
         }
+        if counter == ScriptCounter::Events {
+            self.beat(now);
+        }
         self.push(Subject::Counted(counter), now, n, is_counted);
+    }
+
+    fn beat(&mut self, now: u64) {
+        self.pulse = WorkerPulse { commits: self.pulse.commits + 1, last: now };
+    }
+
+    /// Signs of life so far.
+    pub(crate) fn pulse(&self) -> WorkerPulse {
+        self.pulse
     }
 
     /// Statements sent so far, warm-up included.

@@ -5,6 +5,7 @@
 
 mod bulk_insert;
 mod dbatest;
+mod mass_insert;
 mod oltp;
 mod random_selects;
 mod rush;
@@ -12,6 +13,7 @@ mod sbtest;
 
 pub use bulk_insert::BulkInsert;
 pub use dbatest::Dbatest;
+pub use mass_insert::MassInsert;
 pub use oltp::Oltp;
 pub use random_selects::RandomSelects;
 pub use rush::Rush;
@@ -24,6 +26,7 @@ use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::WorkloadPlan;
+use dyno_model::record::Growth;
 use dyno_model::target::Engine;
 
 /// Number of a client within its trial, from 0.
@@ -113,6 +116,11 @@ pub trait Workload: Send + Sync + 'static {
     /// Reads what the audit will need.
     async fn baseline(&self, connection: &mut Connection) -> Result<Self::Baseline>;
 
+    /// How a table grows with every commit, where that is what the workload is about.
+    fn growth(&self, _baseline: &Self::Baseline) -> Option<Growth> {
+        None
+    }
+
     /// Checks the data after the trial. Clients have ended and dropped their state.
     async fn audit(
         &self,
@@ -176,6 +184,8 @@ pub enum Native {
     BulkInsert(BulkInsert),
     /// Sets of rows with a temporary table and without.
     Dbatest(Dbatest),
+    /// One table that only grows.
+    MassInsert(MassInsert),
 }
 
 /// Calls code with whichever native workload it is.
@@ -188,6 +198,7 @@ macro_rules! with_native {
             $crate::workload::Native::RandomSelects($workload) => $call,
             $crate::workload::Native::BulkInsert($workload) => $call,
             $crate::workload::Native::Dbatest($workload) => $call,
+            $crate::workload::Native::MassInsert($workload) => $call,
         }
     };
 }
@@ -213,6 +224,7 @@ impl Native {
         match plan.kind.as_str() {
             "rush" => Rush::build(options, setting).map(Self::Rush),
             "bulk_insert" => Ok(Self::BulkInsert(BulkInsert::build(options, setting))),
+            "mass-insert" => MassInsert::build(options, setting).map(Self::MassInsert),
             "select_random_points" | "select_random_ranges" => {
                 Ok(Self::RandomSelects(RandomSelects::build(&plan.kind, options, setting)))
             }
@@ -234,6 +246,7 @@ pub fn catalog() -> Vec<WorkloadDescription> {
     all.extend(random_selects::descriptions());
     all.push(bulk_insert::description());
     all.extend(dbatest::descriptions());
+    all.push(mass_insert::description());
     all
 }
 

@@ -93,6 +93,17 @@ pub(super) fn findings(beats: &[Beat], looks: &[Look], opens: f64, closes: f64) 
     findings
 }
 
+/// Adds to the stalls of a trial what the server's sessions were doing then. Their times are seconds since the window opened,
+/// which it did at `opens`.
+pub(super) fn explain_stalls(findings: &mut [Finding], looks: &[Look], opens: f64) {
+    for finding in findings {
+        if let Finding::Stall { longest_gap, at, sessions } = finding {
+            // A look that began before the stall ended may have been answered after it.
+            *sessions = worst_look(looks, opens + *at, opens + *at + *longest_gap);
+        }
+    }
+}
+
 /// The look with most waiting sessions; among equal ones the one with most at work.
 fn worst_look(looks: &[Look], from: f64, to: f64) -> Vec<SessionGroup> {
     let sum = |look: &Look, is_wanted: fn(&SessionGroup) -> bool| {
@@ -169,6 +180,21 @@ mod tests {
         };
         assert_eq!((*at, *seconds, *committed, *usual), (3.0, 2.0, 2, 500.0));
         assert_eq!(sessions[0], group(7, "IO:WALSync"));
+    }
+
+    #[test]
+    fn a_stall_is_explained_by_the_looks_in_it() {
+        let looks = [
+            Look { at: 1.9, sessions: vec![group(8, "IO:WALSync")] },
+            Look { at: 2.6, sessions: vec![group(3, "Lock:tuple"), group(5, "")] },
+            Look { at: 2.65, sessions: vec![group(8, "Lock:relation")] },
+            Look { at: 2.9, sessions: vec![group(8, "")] },
+        ];
+        let mut findings =
+            [Finding::SharedMachine, Finding::Stall { longest_gap: 0.7, at: 1.0, sessions: Vec::new() }];
+        explain_stalls(&mut findings, &looks, 1.0);
+        let Finding::Stall { sessions, .. } = &findings[1] else { panic!("{findings:?}") };
+        assert_eq!(sessions[..], [group(8, "Lock:relation")]);
     }
 
     #[test]

@@ -28,16 +28,29 @@ impl Machine {
 
     pub(super) fn look(&mut self, values: &mut Values) {
         let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
-        procfs::stat(&processor_lines(&read("/proc/stat")), self.ticks_per_second, values);
+        let whole_devices = &mut self.whole_devices;
+        let mut is_whole = |device: &str| match whole_devices.get(device) {
+            Some(is_whole) => *is_whole,
+            None => {
+                let is_whole = is_whole_device(device);
+                whole_devices.insert(device.to_owned(), is_whole);
+                is_whole
+            }
+        };
+        Self::put(read, &mut is_whole, self.ticks_per_second, values);
+    }
+
+    /// Adds the figures of a machine whose files are read so, and whose devices of their own are told so.
+    pub(super) fn put(
+        read: impl Fn(&str) -> String,
+        is_whole_device: impl FnMut(&str) -> bool,
+        ticks_per_second: f64,
+        values: &mut Values,
+    ) {
+        procfs::stat(&processor_lines(&read("/proc/stat")), ticks_per_second, values);
         procfs::meminfo(&read("/proc/meminfo"), values);
         procfs::vmstat(&read("/proc/vmstat"), values);
-        let disks = read("/proc/diskstats");
-        for device in disks.lines().filter_map(|line| line.split_whitespace().nth(2)) {
-            if !self.whole_devices.contains_key(device) {
-                self.whole_devices.insert(device.to_owned(), is_whole_device(device));
-            }
-        }
-        procfs::diskstats(&disks, |device| self.whole_devices.get(device) == Some(&true), values);
+        procfs::diskstats(&read("/proc/diskstats"), is_whole_device, values);
         procfs::net_dev(&read("/proc/net/dev"), values);
         for resource in ["cpu", "io", "memory"] {
             procfs::pressure(resource, &read(&format!("/proc/pressure/{resource}")), values);
@@ -52,12 +65,16 @@ fn processor_lines(text: &str) -> String {
         .fold(String::new(), |kept, line| kept + line + "\n")
 }
 
-/// `/sys/block` has whole devices only, with `!` for the slash in a name. Disks in memory are no disks.
-fn is_whole_device(device: &str) -> bool {
-    let is_memory = ["ram", "zram"]
+/// Disks in memory are no disks.
+pub(super) fn is_memory(device: &str) -> bool {
+    ["ram", "zram"]
         .iter()
-        .any(|kind| device.strip_prefix(kind).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit())));
-    !is_memory && Path::new("/sys/block").join(device.replace('/', "!")).exists()
+        .any(|kind| device.strip_prefix(kind).is_some_and(|rest| rest.chars().all(|c| c.is_ascii_digit())))
+}
+
+/// `/sys/block` has whole devices only, with `!` for the slash in a name.
+fn is_whole_device(device: &str) -> bool {
+    !is_memory(device) && Path::new("/sys/block").join(device.replace('/', "!")).exists()
 }
 
 #[cfg(test)]

@@ -4,6 +4,8 @@
 use super::host::Machine;
 use super::observer::{Observer, Question};
 use super::processes::Processes;
+use super::remote::Remote;
+use super::server_process::traces;
 use super::{Subject, Values, thread_cpu};
 use dyno_model::monitor::{SessionGroup, names};
 use dyno_model::target::Engine;
@@ -40,6 +42,8 @@ pub(super) struct Reading {
     pub(super) at: Instant,
     pub(super) values: Values,
     pub(super) sessions: Vec<SessionGroup>,
+    /// What was lost of the monitor since the last look.
+    pub(super) trouble: Option<String>,
 }
 
 /// The running thread, from outside.
@@ -50,11 +54,13 @@ pub(super) struct Looker {
 }
 
 impl Looker {
-    /// `None` when the machine has no thread left; a trial goes on without a monitor then.
+    /// `None` when the machine has no thread left; a trial goes on without a monitor then. Where the server's machine is seen
+    /// through a command, this waits for its first answer.
     pub(super) fn start(subject: Subject) -> Option<Self> {
         let (orders, told) = channel();
         let (reading, readings) = channel();
-        let run = move || Eyes::new(subject, reading).look_until_stopped(&told);
+        let mut eyes = Eyes::new(subject, reading);
+        let run = move || eyes.look_until_stopped(&told);
         // Not joined: its readings' channel closes when it ends.
         std::thread::Builder::new().name("dyno-monitor".to_owned()).spawn(run).ok()?;
         Some(Self { orders, readings })
@@ -74,6 +80,9 @@ impl Looker {
 
 struct Eyes {
     machine: Machine,
+    /// The server's machine, when it is another.
+    remote: Option<Remote>,
+    trouble: Option<String>,
     server: Option<Processes>,
     generator: Processes,
     observer: Option<Observer>,
@@ -86,8 +95,19 @@ struct Eyes {
 impl Eyes {
     fn new(subject: Subject, readings: Sender<Reading>) -> Self {
         let has_children = subject.target.engine == Engine::Postgres;
+        let (mut remote, mut trouble) = (None, None);
+        if let Some(command) = &subject.command {
+            let (traces, session) = traces(&subject.target);
+            match Remote::start(command, &traces) {
+                Ok(running) => remote = Some(running),
+                Err(error) => trouble = Some(told(&error)),
+            }
+            drop(session);
+        }
         Self {
             machine: Machine::new(),
+            remote,
+            trouble,
             server: subject.pid.map(|pid| Processes::of_server(pid, has_children)),
             generator: Processes::of_generator(),
             observer: Observer::start(subject.target, subject.is_local),
@@ -131,8 +151,12 @@ impl Eyes {
         let is_boundary = question == Question::Boundary;
         let at = Instant::now();
         self.ask(question);
+        self.with_remote(|remote| remote.ask(is_boundary));
         let mut values = Values::default();
         self.machine.look(&mut values);
+        if self.remote.is_some() {
+            values = values.behind(names::GENERATOR);
+        }
         let ticks = self.machine.ticks_per_second();
         if let Some(server) = &mut self.server {
             server.look(ticks, is_boundary, &mut values);
@@ -140,6 +164,7 @@ impl Eyes {
         self.generator.look(ticks, is_boundary, &mut values);
         let patience = if self.is_first { FIRST_PATIENCE } else { PATIENCE };
         self.is_first = false;
+        self.with_remote(|remote| remote.look(at + patience, &mut values));
         let mut sessions = Vec::new();
         let observer_cpu = match &mut self.observer {
             None => Duration::ZERO,
@@ -154,7 +179,7 @@ impl Eyes {
         values.put(names::MONITOR_CPU, (thread_cpu() + observer_cpu).as_secs_f64());
         self.note_locks(&values);
         // Nobody listens any more after the trial.
-        let _ = self.readings.send(Reading { at, values, sessions });
+        let _ = self.readings.send(Reading { at, values, sessions, trouble: self.trouble.take() });
         if self.is_locked && question == Question::Regular {
             self.look_at_sessions();
         }
@@ -165,7 +190,18 @@ impl Eyes {
         self.ask(Question::Sessions);
         let answer = self.observer.as_mut().and_then(|observer| observer.answer(at + PATIENCE));
         if let Some(answer) = answer.filter(|answer| !answer.sessions.is_empty()) {
-            let _ = self.readings.send(Reading { at, values: Values::default(), sessions: answer.sessions });
+            let (values, sessions) = (Values::default(), answer.sessions);
+            let _ = self.readings.send(Reading { at, values, sessions, trouble: None });
+        }
+    }
+
+    /// A command that ended is not started again in this trial.
+    fn with_remote(&mut self, act: impl FnOnce(&mut Remote) -> Result<(), String>) {
+        if let Some(remote) = &mut self.remote
+            && let Err(error) = act(remote)
+        {
+            self.trouble = Some(told(&error));
+            self.remote = None;
         }
     }
 
@@ -182,6 +218,10 @@ impl Eyes {
             self.is_locked = waits >= 2.0 && waits > LOCKED_SHARE * active;
         }
     }
+}
+
+fn told(error: &str) -> String {
+    format!("the server's machine is not seen: monitor.command {error}")
 }
 
 /// The next moment after `now` that is whole seconds from `origin`.
@@ -213,7 +253,8 @@ mod tests {
     fn a_look_at_the_bounds_comes_at_once_and_the_thread_ends_when_told() {
         let target = Target::new(Engine::Null, Endpoint::InProcess);
         let looker =
-            Looker::start(Subject { target, pid: Some(std::process::id()), is_local: true }).unwrap();
+            Looker::start(Subject { target, pid: Some(std::process::id()), is_local: true, command: None })
+                .unwrap();
         let first = looker.readings.recv().unwrap();
         assert!(first.values.get("server.process.cpu_user_seconds_total").is_some());
         assert!(first.values.get("monitor.cpu_seconds_total").unwrap() > 0.0);

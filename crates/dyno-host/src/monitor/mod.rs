@@ -5,6 +5,7 @@
 //!   what to doubt;
 //! * `looker`: the thread that looks, once a second and at the bounds of the window;
 //! * `host`, `processes`: the machine and processes, over `procfs`, which only reads texts;
+//! * `remote`: the same of another machine, through a command;
 //! * `observer`: asks the server, on a thread of its own; `sessions` and `digest` group what its sessions do;
 //! * `collapse`: when throughput collapses, and what the sessions waited for;
 //! * `pace`: what costs much is done less often.
@@ -22,10 +23,12 @@ mod observer;
 mod pace;
 mod processes;
 mod procfs;
+mod remote;
 mod server_process;
 mod sessions;
 mod watch;
 
+pub use remote::RemoteCommand;
 pub use server_process::find_server;
 pub use watch::{Bell, Watch};
 
@@ -43,6 +46,8 @@ pub struct Subject {
     pub pid: Option<u32>,
     /// True when the server is on this machine.
     pub is_local: bool,
+    /// How the server's machine is seen when it is another.
+    pub command: Option<RemoteCommand>,
 }
 
 /// Values by name.
@@ -68,6 +73,11 @@ impl Values {
 
     fn add(&mut self, others: Self) {
         self.0.extend(others.0);
+    }
+
+    /// The same values, their names behind a word.
+    fn behind(self, word: &str) -> Self {
+        Self(self.0.into_iter().map(|(name, value)| (format!("{word}{name}"), value)).collect())
     }
 
     #[cfg(test)]

@@ -31,7 +31,7 @@ pub(super) struct Processes {
 }
 
 /// One look at one process.
-struct Seen {
+pub(super) struct Seen {
     pid: u32,
     stat: ProcessStat,
     /// Text of `/proc/<pid>/status`; empty in a look without details.
@@ -42,6 +42,16 @@ struct Seen {
 }
 
 impl Seen {
+    /// A look at a process of another machine, whose number of open files is not told.
+    pub(super) fn of_texts(pid: u32, stat: ProcessStat, status: String, io: String) -> Self {
+        Self { pid, stat, status, io, open_files: None }
+    }
+
+    /// True after a look with details.
+    pub(super) fn has_status(&self) -> bool {
+        !self.status.is_empty()
+    }
+
     fn read(pid: u32, has_details: bool) -> Option<Self> {
         let read = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}"));
         Some(Self {
@@ -112,6 +122,21 @@ impl Processes {
             self.details_pace.note(Instant::now(), cost);
         }
         self.pace.note(Instant::now(), if has_details { cost.mul_f64(WITHOUT_DETAILS) } else { cost });
+    }
+
+    /// Adds the figures of processes on another machine. Their context switches are those of all threads, which would cost a
+    /// file each; they are not told.
+    pub(super) fn put_seen(
+        &mut self,
+        all: &[Seen],
+        ticks_per_second: f64,
+        has_details: bool,
+        values: &mut Values,
+    ) {
+        self.put(all, ticks_per_second, values);
+        if has_details {
+            values.put(&format!("{}.process.resident_bytes", self.source), resident(all));
+        }
     }
 
     fn put(&mut self, all: &[Seen], ticks_per_second: f64, values: &mut Values) {

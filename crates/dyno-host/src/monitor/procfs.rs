@@ -65,7 +65,7 @@ pub(super) fn vmstat(text: &str, values: &mut Values) {
 }
 
 /// `/proc/diskstats`: the devices for which `is_wanted` says so and which have ever done something.
-pub(super) fn diskstats(text: &str, is_wanted: impl Fn(&str) -> bool, values: &mut Values) {
+pub(super) fn diskstats(text: &str, mut is_wanted: impl FnMut(&str) -> bool, values: &mut Values) {
     for line in text.lines() {
         let mut fields = line.split_whitespace();
         let Some(device) = fields.nth(2) else { continue };

@@ -1,6 +1,7 @@
 //! The process of a server that dyno did not start, when it is on this machine.
 
 use super::processes::children;
+use super::remote::Traces;
 use crate::session::Session;
 use dyno_model::target::{Engine, Target};
 use std::fs;
@@ -27,6 +28,31 @@ pub fn find_server(target: &Target) -> Option<u32> {
         Engine::Sqlite | Engine::Null => return None,
     };
     is_server(pid).then_some(pid)
+}
+
+/// What a server on another machine says of its process. The session must stay until the process was found: it is what
+/// PostgreSQL's is found by.
+pub(super) fn traces(target: &Target) -> (Traces, Option<Session>) {
+    let mut traces = Traces { words: Vec::new(), engine: Some(target.engine) };
+    let Ok(mut session) = Session::open(target) else { return (traces, None) };
+    let mut first =
+        |sql: &str| session.first(sql).ok().flatten().filter(|text| !text.contains(char::is_whitespace));
+    match target.engine {
+        Engine::Mysql => {
+            let files = first("SELECT @@pid_file").map(|file| match file.starts_with('/') {
+                true => Some(format!("file:{file}")),
+                false => Some(format!("file:{}{file}", first("SELECT @@datadir")?)),
+            });
+            traces.words.extend(files.flatten());
+            // The file is often for the server's account only.
+            traces.words.extend(["name:mariadbd", "name:mysqld"].map(str::to_owned));
+        }
+        Engine::Postgres => {
+            traces.words.extend(first("SELECT pg_backend_pid()").map(|backend| format!("session:{backend}")));
+        }
+        Engine::Sqlite | Engine::Null => {}
+    }
+    (traces, Some(session))
 }
 
 /// The program may be started by another, such as a loader of libraries; it is then among the arguments.

@@ -8,9 +8,13 @@ use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::monitor::{Sample, growth, names};
 use dyno_model::record::{Interval, TrialRecord};
+use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
+
+/// Totals that say what the monitor costs.
+const COSTS: [&str; 3] = [names::MONITOR_CPU, names::MONITOR_SERVER_CPU, names::MONITOR_COMMAND_CPU];
 
 /// Watches one trial.
 pub struct Watch<'l> {
@@ -25,12 +29,16 @@ pub struct Watch<'l> {
     early: Vec<Reading>,
     beats: Vec<Beat>,
     looks: Vec<Look>,
+    /// What could not be seen.
+    troubles: Vec<String>,
     /// The monitor's own cost, out of the samples.
     costs: Vec<Sample>,
     pulse: Pulse,
+    /// The last interval was a collapse.
+    is_low: bool,
+    /// Nothing commits at the moment.
+    is_stalled: bool,
     is_collapsed: bool,
-    /// Commits at the last progress, under stop rules by count.
-    committed: Option<u64>,
 }
 
 /// Tells the monitor that the window is about to begin or has just ended.
@@ -47,7 +55,8 @@ impl Bell {
 }
 
 impl<'l> Watch<'l> {
-    /// Begins to look, once a second, until [`Watch::finish`] or the watch is dropped.
+    /// Begins to look, once a second, until [`Watch::finish`] or the watch is dropped. Where the server's machine is seen through
+    /// a command, that has answered for the first time then, or has failed.
     pub fn begin(trial: &str, warmup: Duration, subject: Subject, listener: &'l mut dyn Listener) -> Self {
         Self {
             listener,
@@ -58,10 +67,12 @@ impl<'l> Watch<'l> {
             early: Vec::new(),
             beats: Vec::new(),
             looks: Vec::new(),
+            troubles: Vec::new(),
             costs: Vec::new(),
             pulse: Pulse::default(),
+            is_low: false,
+            is_stalled: false,
             is_collapsed: false,
-            committed: None,
         }
     }
 
@@ -76,14 +87,18 @@ impl<'l> Watch<'l> {
         self.stop();
         let opens = self.warmup.as_secs_f64();
         let closes = opens + record.measured.as_secs_f64();
+        collapse::explain_stalls(&mut record.findings, &self.looks, opens);
         record.findings.extend(collapse::findings(&self.beats, &self.looks, opens, closes));
         record.findings.extend(self.cost(opens, closes));
+        let troubles = self.troubles.drain(..);
+        record.findings.extend(troubles.map(|what| Finding::RecordingIncomplete { what }));
     }
 
     /// What it cost over the window, when that is worth a warning.
     fn cost(&self, opens: f64, closes: f64) -> Option<Finding> {
         let own = growth(&self.costs, names::MONITOR_CPU, opens, closes)?;
-        let at_server = growth(&self.costs, names::MONITOR_SERVER_CPU, opens, closes).unwrap_or(0.0);
+        let of = |name| growth(&self.costs, name, opens, closes).unwrap_or(0.0);
+        let at_server = of(names::MONITOR_SERVER_CPU) + of(names::MONITOR_COMMAND_CPU);
         // Over less than a second the looks at both bounds are most of it.
         let finding = Finding::MonitorCost { share: (own + at_server) / (closes - opens).max(1.0) };
         (finding.severity() >= Severity::Warning).then_some(finding)
@@ -110,7 +125,8 @@ impl<'l> Watch<'l> {
         }
     }
 
-    fn take(&mut self, reading: Reading) {
+    fn take(&mut self, mut reading: Reading) {
+        self.troubles.extend(reading.trouble.take());
         let Some(epoch) = self.epoch else {
             self.early.push(reading);
             return;
@@ -123,7 +139,7 @@ impl<'l> Watch<'l> {
         }
         let sample =
             Sample { trial: self.trial.clone(), at_s, values: reading.values.0, sessions: reading.sessions };
-        let cost = [names::MONITOR_CPU, names::MONITOR_SERVER_CPU].into_iter();
+        let cost = COSTS.into_iter();
         let cost: BTreeMap<String, f64> =
             cost.filter_map(|name| Some((name.to_owned(), *sample.values.get(name)?))).collect();
         if !cost.is_empty() {
@@ -146,7 +162,8 @@ impl<'l> Watch<'l> {
         }
     }
 
-    fn note_collapse(&mut self, is_collapsed: bool) {
+    fn note_collapse(&mut self) {
+        let is_collapsed = self.is_low || self.is_stalled;
         if is_collapsed != self.is_collapsed {
             self.is_collapsed = is_collapsed;
             self.order(Order::Collapsed(is_collapsed));
@@ -157,16 +174,10 @@ impl<'l> Watch<'l> {
 impl Listener for Watch<'_> {
     fn event(&mut self, event: &Event) {
         match event {
-            Event::Progress { phase: Phase::WarmUp | Phase::Measure, done, unit, .. } => {
-                if self.epoch.is_none() {
-                    self.note_epoch(*done, *unit);
-                }
-                if *unit == ProgressUnit::Transactions && *done > 0 {
-                    // Progress comes twice a second: nothing since the last one is a collapse already.
-                    let is_stuck = self.committed == Some(*done);
-                    self.committed = Some(*done);
-                    self.note_collapse(is_stuck);
-                }
+            Event::Progress { phase: Phase::WarmUp | Phase::Measure, done, unit, .. }
+                if self.epoch.is_none() =>
+            {
+                self.note_epoch(*done, *unit);
             }
             Event::PhaseStarted { phase: Phase::Audit, .. } => self.stop(),
             _ => {}
@@ -182,10 +193,16 @@ impl Listener for Watch<'_> {
             committed: interval.transaction.len(),
         };
         self.beats.push(beat);
-        let is_collapsed = self.pulse.beat(beat).is_some();
-        self.note_collapse(is_collapsed);
+        self.is_low = self.pulse.beat(beat).is_some();
+        self.note_collapse();
         self.pass_on();
         self.listener.interval(interval);
+    }
+
+    fn commits_stopped(&mut self, since: Option<Nanos>) {
+        self.is_stalled = since.is_some();
+        self.note_collapse();
+        self.listener.commits_stopped(since);
     }
 
     fn sample(&mut self, sample: &Sample) {

@@ -7,6 +7,7 @@ use dyno_host::server::RunningServer;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::monitor::{Sample, SessionGroup, names};
 use dyno_model::plan::ServerKind;
+use dyno_model::units::Nanos;
 use dyno_testkit::wait_until;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -33,7 +34,7 @@ impl Kept {
 }
 
 fn subject(server: &RunningServer) -> Subject {
-    Subject { target: server.target(), pid: server.pid(), is_local: true }
+    Subject { target: server.target(), pid: server.pid(), is_local: true, command: None }
 }
 
 fn progress(done: u64, unit: ProgressUnit) -> Event {
@@ -173,9 +174,10 @@ fn what_sessions_wait_for_is_seen_when_nothing_commits() {
             matches!(group.wait.as_str(), "InnoDB row lock" | "Lock:transactionid")
                 && group.statement == "UPDATE t SET c = ? WHERE id = ?"
         };
-        // The same number of transactions again and again is a collapse.
+        watch.event(&progress(1, ProgressUnit::Nanoseconds));
+        watch.commits_stopped(Some(Nanos(0)));
         wait_until("the wait is seen", Duration::from_secs(20), || {
-            watch.event(&progress(17, ProgressUnit::Transactions));
+            watch.event(&progress(1, ProgressUnit::Nanoseconds));
             kept.samples().iter().any(|sample| sample.sessions.iter().any(waiting))
         });
         block_on(holder.query("COMMIT", &mut Discard)).unwrap();

@@ -59,6 +59,7 @@ fn existing(target: &Target, password: PasswordSource) -> ExistingSystem {
         database: target.database.clone(),
         tls: Tls::Off,
         data: dyno_model::plan::DataPolicy::Own,
+        monitor: None,
     }
 }
 

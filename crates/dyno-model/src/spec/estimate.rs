@@ -55,6 +55,10 @@ pub fn trial(plan: &Plan, treatment: &Treatment) -> Estimate {
     let (window, is_rate_assumed) = match load.stop {
         StopRule::Duration(duration) => (duration, false),
         StopRule::Transactions(total) => (counted(total), true),
+        StopRule::Rows(rows) => {
+            let growth = treatment.workload.options.growth();
+            (counted(growth.map_or(rows, |growth| growth.commits_until(rows))), true)
+        }
         StopRule::TransactionsPerClient(each) => {
             (counted(each.saturating_mul(u64::from(treatment.clients))), true)
         }

@@ -43,9 +43,9 @@ const fn key(name: &'static str, takes: &'static str, default: &'static str, hel
 }
 
 /// All sections, in the order a spec has them.
-pub const SECTIONS: [&Section; 12] = [
-    &TOP, &SYSTEM, &SERVER, &WORKLOAD, &LOAD, &DESIGN, &FACTORS, &STORAGE, &ENDPOINT, &PROXY, &PROFILE,
-    &PUBLISHED,
+pub const SECTIONS: [&Section; 13] = [
+    &TOP, &SYSTEM, &SERVER, &MONITOR, &WORKLOAD, &LOAD, &DESIGN, &FACTORS, &STORAGE, &ENDPOINT, &PROXY,
+    &PROFILE, &PUBLISHED,
 ];
 
 /// The top of the file.
@@ -119,6 +119,34 @@ pub static SYSTEM: Section = Section {
             "`own`",
             "with `url`: dyno makes and removes its tables, or uses those that are there (from `sysbench prepare`, say)",
         ),
+        key(
+            "monitor",
+            "table",
+            "none",
+            "with `url`, for a server elsewhere: what tells of its machine and process",
+        ),
+    ],
+};
+
+/// What tells of a server's machine.
+pub static MONITOR: Section = Section {
+    heading: "monitor",
+    prefix: "system.monitor.",
+    about: "The `monitor` table of a system that runs elsewhere, mostly written inline: \
+            `monitor = { command = \"ssh db.example sh\" }`.",
+    keys: &[
+        key(
+            "command",
+            "shell command",
+            "required",
+            "runs a POSIX shell on the server's machine that reads its standard input; started once per trial, holds no password",
+        ),
+        key(
+            "pid_file",
+            "path without blanks",
+            "the process is found out",
+            "file on that machine with the number of the server's process",
+        ),
     ],
 };
 
@@ -157,8 +185,8 @@ pub static WORKLOAD: Section = Section {
 pub static LOAD: Section = Section {
     heading: "[load]",
     prefix: "load.",
-    about: "How many clients, and for how long. Exactly one of `transactions`, `transactions_per_client` and `duration`; \
-            one given in a profile or with `--set` replaces the one of the file.",
+    about: "How many clients, and for how long. Exactly one of `transactions`, `transactions_per_client`, `rows` and \
+            `duration`; one given in a profile or with `--set` replaces the one of the file.",
     keys: &[
         key(
             "clients",
@@ -169,20 +197,33 @@ pub static LOAD: Section = Section {
         key(
             "transactions",
             "1 and up",
-            "one of three",
+            "one of four",
             "measure this many transactions of all clients together",
         ),
         key(
             "transactions_per_client",
             "1 and up",
-            "one of three",
+            "one of four",
             "measure this many transactions of each client",
         ),
-        key("duration", "duration above 0", "one of three", "measure for this long"),
+        key(
+            "rows",
+            "1 and up",
+            "one of four",
+            "measure until the table has so many rows, those loaded before included; for workloads whose table grows, such as \
+             `mass-insert`",
+        ),
+        key(
+            "milestones",
+            "list of rising integers up to `rows`",
+            "ten equal steps",
+            "with `rows`: numbers of rows at which the report compares",
+        ),
+        key("duration", "duration above 0", "one of four", "measure for this long"),
         key(
             "warmup",
             "duration",
-            "`0s` when transactions are counted, else a tenth of `duration`, at most `5s`",
+            "`0s` when transactions or rows are counted, else a tenth of `duration`, at most `5s`",
             "unmeasured time before, with all clients working",
         ),
         key(
@@ -194,7 +235,7 @@ pub static LOAD: Section = Section {
         key(
             "time_limit",
             "duration above 0",
-            "`10m` when transactions are counted, else `duration`",
+            "`10m` when transactions or rows are counted, else `duration`",
             "end of measuring whatever else holds, against servers that hang",
         ),
         key("workers", "1 to 1024", "chosen by clients and machine", "threads of the generator"),
@@ -222,6 +263,12 @@ pub static DESIGN: Section = Section {
             "`auto`",
             "how servers that dyno starts get fresh data: loaded for each start, or loaded once and restored by copying \
              the data folder; `auto` restores from 100,000 rows on",
+        ),
+        key(
+            "compare",
+            "`system` or a factor",
+            "systems and all factors",
+            "what the experiment asks about: verdicts are given along it only, and charts draw it as curves",
         ),
         key(
             "exclude",
@@ -326,8 +373,14 @@ pub static PUBLISHED: Section = Section {
         key("source", "text", "required", "where they stand, with machine and year"),
         key("series", "text", "required", "name of the curve"),
         key("metric", "`throughput`, `mean-ms`, `p95-ms` or `p99-ms`", "required", "what the values are"),
-        key("clients", "list of 1 to 100000", "required", "numbers of clients"),
-        key("values", "list of numbers, 0 and up", "required", "one value per number of clients"),
+        key("clients", "list of 1 to 100000", "this or `rows`", "numbers of clients"),
+        key(
+            "rows",
+            "list of 1 and up",
+            "this or `clients`",
+            "numbers of rows, beside a table that grows; values are rows per second",
+        ),
+        key("values", "list of numbers, 0 and up", "required", "one value per number of clients or rows"),
         key("approximate", "true or false", "`false`", "values were read off a chart or are a trend"),
         key("system", "name of a system", "all systems", "the system beside whose figures they are drawn"),
     ],

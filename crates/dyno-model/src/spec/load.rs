@@ -1,11 +1,11 @@
 //! `[load]`: how many clients, and for how long.
 
-use super::diagnostic::{Diagnostic, Problems};
+use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::LOAD;
 use super::quantity;
-use super::reader::{Fields, integer};
-use super::tree::{Node, Value};
-use crate::plan::{LoadPlan, StopRule};
+use super::reader::{Fields, integer, wrong_type};
+use super::tree::{Node, Table, Value};
+use crate::plan::{LoadPlan, StopRule, WorkloadPlan};
 use crate::units::Nanos;
 
 /// Most clients of one treatment. More than ports and memory of one machine bear; a slip of the finger is caught.
@@ -21,6 +21,9 @@ const WARMUP_DEFAULT_MAX: Nanos = Nanos(5_000_000_000);
 /// Slowest and fastest arrivals, per second. A generator cannot do ten million; a slip of the finger is caught.
 const RATE_MIN: f64 = 1.0 / 3600.0;
 const RATE_MAX: f64 = 1e7;
+
+/// Keys of which exactly one is given.
+pub(super) const STOP_RULES: [&str; 4] = ["transactions", "transactions_per_client", "rows", "duration"];
 
 /// Numbers of clients, in the order they are written.
 pub(super) fn clients(fields: &Fields<'_>) -> Vec<u32> {
@@ -89,6 +92,7 @@ pub(super) fn rules(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Loa
     let attempts_max =
         fields.integer("attempts_max", 1..=1000).and_then(|count| u32::try_from(count).ok()).unwrap_or(10);
     let rate = rate(fields);
+    let milestones = milestones(fields, stop);
     let stop = stop?;
     if let (StopRule::Duration(duration), Some(limit), Some(node)) =
         (stop, time_limit, fields.node("time_limit"))
@@ -100,7 +104,9 @@ pub(super) fn rules(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Loa
     }
     let (warmup_default, limit_default) = match stop {
         StopRule::Duration(duration) => (Nanos(duration.0 / 10).min(WARMUP_DEFAULT_MAX), duration),
-        StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) => (Nanos(0), TIME_LIMIT_DEFAULT),
+        StopRule::Transactions(_) | StopRule::TransactionsPerClient(_) | StopRule::Rows(_) => {
+            (Nanos(0), TIME_LIMIT_DEFAULT)
+        }
     };
     Some(LoadPlan {
         warmup: warmup.unwrap_or(warmup_default),
@@ -109,6 +115,7 @@ pub(super) fn rules(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Loa
         workers,
         attempts_max,
         rate,
+        milestones,
         ..LoadPlan::new(stop)
     })
 }
@@ -131,12 +138,12 @@ fn rate(fields: &Fields<'_>) -> Option<f64> {
 }
 
 fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<StopRule> {
-    let keys = ["transactions", "transactions_per_client", "duration"];
+    let keys = STOP_RULES;
     let given: Vec<_> = keys.iter().filter_map(|key| fields.table.entry(key)).collect();
     if given.is_empty() {
         let message = format!("nothing in {} says when measuring ends", LOAD.heading);
         let help = "add `transactions = 10_000` (all clients together), `transactions_per_client = 500` or \
-                    `duration = \"30s\"`";
+                    `duration = \"30s\"`, or `rows = 1_000_000` for a table that grows";
         fields.problems.report(Diagnostic::new(fields.span, message).help(help));
     }
     if let [first, second, ..] = given[..] {
@@ -150,6 +157,7 @@ fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<StopRule> 
     let count = |key| fields.integer(key, 1..=i64::MAX).and_then(|count| u64::try_from(count).ok());
     let transactions = count("transactions");
     let per_client = count("transactions_per_client");
+    let rows = count("rows");
     let duration = fields.duration("duration", Nanos(1));
     if let (Some(total), Some(clients), Some(node)) = (transactions, clients_max, fields.node("transactions"))
         && total < u64::from(clients)
@@ -161,5 +169,64 @@ fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<StopRule> 
     transactions
         .map(StopRule::Transactions)
         .or(per_client.map(StopRule::TransactionsPerClient))
+        .or(rows.map(StopRule::Rows))
         .or(duration.map(StopRule::Duration))
+}
+
+/// Numbers of rows at which the report compares: rising, and none beyond the end.
+fn milestones(fields: &Fields<'_>, stop: Option<StopRule>) -> Vec<u64> {
+    let Some(node) = fields.node("milestones") else { return Vec::new() };
+    let path = fields.path("milestones");
+    let refuse = |message: String, help: &str| {
+        fields.problems.report(Diagnostic::new(node.span, message).help(help));
+        Vec::new()
+    };
+    let Some(StopRule::Rows(target)) = stop else {
+        return refuse(format!("`{path}` needs `load.rows`"), "add for example `rows = 1_000_000`");
+    };
+    let rows = row_list(node, &path, fields.problems);
+    if rows.windows(2).any(|pair| pair[1] <= pair[0]) {
+        return refuse(
+            format!("`{path}` must rise"),
+            "write for example `milestones = [1_000_000, 2_000_000]`",
+        );
+    }
+    if rows.last().is_some_and(|last| *last > target) {
+        return refuse(format!("`{path}` goes beyond `load.rows`, which is {target}"), "raise `rows`");
+    }
+    rows
+}
+
+/// A list of numbers of rows.
+pub(super) fn row_list(node: &Node, path: &str, problems: &Problems) -> Vec<u64> {
+    let Value::List(items) = &node.value else {
+        wrong_type(node.span, path, "a list of integers", &node.value, problems);
+        return Vec::new();
+    };
+    let row =
+        |item: &Node| integer(item, path, 1..=i64::MAX, problems).and_then(|rows| u64::try_from(rows).ok());
+    items.iter().filter_map(row).collect()
+}
+
+/// `rows` needs a workload whose table grows, from fewer rows.
+pub(super) fn check_growth(
+    load: &(&Table, Span),
+    workload: &WorkloadPlan,
+    stop: StopRule,
+    problems: &Problems,
+) {
+    let StopRule::Rows(target) = stop else { return };
+    let span = load.0.get("rows").map_or(load.1, |node| node.span);
+    let (message, help) = match workload.options.growth() {
+        None => (
+            format!("`load.rows` cannot end workload `{}`, whose tables do not grow", workload.kind),
+            "use `mass-insert`, or another key such as `duration`".to_owned(),
+        ),
+        Some(growth) if growth.rows_before >= target => (
+            format!("`load.rows` is {target}, but `workload.rows` loads {} before", growth.rows_before),
+            "raise `load.rows`, or load fewer".to_owned(),
+        ),
+        Some(_) => return,
+    };
+    problems.report(Diagnostic::new(span, message).help(help));
 }

@@ -35,13 +35,13 @@ pub use exclude::Exclusion;
 
 use crate::catalog::WorkloadDescription;
 use crate::plan::{
-    EndpointPlan, FORMAT, FreshData, LoadPlan, Plan, Published, Storage, SystemPlan, SystemSource, Treatment,
-    Variation, WorkloadPlan,
+    Compare, EndpointPlan, FORMAT, FreshData, LoadPlan, Plan, Published, Storage, SystemPlan, SystemSource,
+    Treatment, Variation, WorkloadPlan,
 };
 use crate::target::QueryMode;
 use diagnostic::{Problems, Source};
 use factors::Place;
-use reader::Fields;
+use reader::{Fields, suggestion};
 use tree::{Entry, Node, Table, Value};
 
 /// What a spec is read from.
@@ -80,6 +80,8 @@ pub struct Spec {
     pub seed: u64,
     /// Figures published elsewhere.
     pub published: Vec<Published>,
+    /// What is compared; everything that is varied, if the spec does not say.
+    pub compare: Option<Compare>,
     /// How fresh data is made.
     pub data: FreshData,
     /// Places for servers' data.
@@ -217,6 +219,7 @@ fn resolve(spec: &Spec, input: Input<'_>) -> Plan {
         trials: Vec::new(),
         treatments,
         published: spec.published.clone(),
+        compare: spec.compare,
         data: spec.data,
         storages: spec.storages.clone(),
         endpoints: spec.endpoints.clone(),
@@ -275,7 +278,7 @@ fn read(
     let storages = storage::read(&top);
     storage::check(&factors, &storages, &systems, problems);
     let endpoints = endpoint::used(&factors, &endpoint::read(&top), &systems, problems);
-    let Design { blocks, seed, data, exclusions } =
+    let Design { blocks, seed, data, compare, exclusions } =
         design(&top, &exclude::Known { systems: &systems, factors: &factors });
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
     let published = published::read(&top, &names);
@@ -299,6 +302,7 @@ fn read(
         blocks,
         seed,
         published,
+        compare,
         data,
         storages,
         endpoints,
@@ -324,6 +328,7 @@ struct Design {
     blocks: u32,
     seed: u64,
     data: FreshData,
+    compare: Option<Compare>,
     exclusions: Vec<Exclusion>,
 }
 
@@ -333,14 +338,32 @@ const FRESH_DATA: [(&str, FreshData); 3] =
 
 fn design(top: &Fields<'_>, known: &exclude::Known<'_>) -> Design {
     let Some((table, span)) = top.table("design") else {
-        return Design { blocks: 5, seed: 1, data: FreshData::Auto, exclusions: Vec::new() };
+        return Design { blocks: 5, seed: 1, data: FreshData::Auto, compare: None, exclusions: Vec::new() };
     };
     let fields = Fields::new(&keys::DESIGN, table, span, top.problems);
     let blocks =
         fields.integer("blocks", 1..=1000).and_then(|blocks| u32::try_from(blocks).ok()).unwrap_or(5);
     let seed = fields.integer("seed", 0..=i64::MAX).and_then(|seed| u64::try_from(seed).ok()).unwrap_or(1);
     let data = fields.choice("data", &FRESH_DATA).unwrap_or(FreshData::Auto);
-    Design { blocks, seed, data, exclusions: exclude::read(&fields, known) }
+    let compare = compare(&fields, known.factors);
+    Design { blocks, seed, data, compare, exclusions: exclude::read(&fields, known) }
+}
+
+/// What `design.compare` names.
+fn compare(design: &Fields<'_>, factors: &[factors::Factor]) -> Option<Compare> {
+    let name = design.text("compare")?;
+    if name == "system" {
+        return Some(Compare::System);
+    }
+    let found = factors.iter().position(|factor| factor.name == name);
+    if found.is_none() {
+        let known: Vec<&str> =
+            std::iter::once("system").chain(factors.iter().map(|factor| factor.name.as_str())).collect();
+        let span = design.node("compare").map(|node| node.span).unwrap_or_default();
+        let message = format!("`{name}` is not varied in this experiment");
+        design.problems.report(Diagnostic::new(span, message).help(suggestion(&name, &known, "varied")));
+    }
+    found.map(Compare::Factor)
 }
 
 /// What a combination of levels is written into.
@@ -367,6 +390,9 @@ impl Parts<'_> {
             });
             let workload = workload::read(&workload, self.workload.1, is_varied, catalog, problems);
             let load = load::rules(&Fields::new(&keys::LOAD, &load, self.load.1, problems), self.clients_max);
+            if let (Some(workload), Some(load)) = (&workload, &load) {
+                load::check_growth(&self.load, workload, load.stop, problems);
+            }
             let levels = self.factors.iter().zip(&combination);
             let levels = levels.map(|(factor, &level)| factor.levels[level].name.clone()).collect();
             let (mut query_mode, mut settings) = (None, Vec::new());
@@ -422,7 +448,7 @@ fn check_settings(factors: &[factors::Factor], systems: &[SystemPlan], problems:
         let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
         if let Some(name) = system.as_deref().filter(|name| !names.contains(name)) {
             let message = format!("no system is called `{name}`");
-            let help = reader::suggestion(name, &names, "systems");
+            let help = suggestion(name, &names, "systems");
             problems.report(Diagnostic::new(change.key_span, message).label("not a system").help(help));
         }
         let is_meant = |plan: &&SystemPlan| system.as_ref().is_none_or(|name| *name == plan.name);
@@ -534,7 +560,7 @@ fn lay_profile(
     let span = Span::new(sources.len(), 0..name.len());
     sources.push(Source { name: "--profile".to_owned(), text: name.to_owned() });
     let message = format!("there is no profile `{name}`");
-    let help = reader::suggestion(name, &known, "profiles");
+    let help = suggestion(name, &known, "profiles");
     problems.report(Diagnostic::new(span, message).label("not a profile").help(help));
 }
 

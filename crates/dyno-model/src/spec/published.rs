@@ -30,13 +30,25 @@ fn one(fields: &Fields<'_>, systems: &[&str]) -> Option<Published> {
     if fields.node("metric").is_none() {
         fields.missing("metric", "add for example `metric = \"throughput\"`");
     }
-    let clients = match fields.node("clients") {
-        Some(node) => load::client_list(node, &fields.path("clients"), fields.problems),
-        None => {
+    let clients = match (fields.node("clients"), fields.node("rows")) {
+        (Some(node), _) => load::client_list(node, &fields.path("clients"), fields.problems),
+        (None, Some(_)) => Vec::new(),
+        (None, None) => {
             fields.missing("clients", "list the numbers of clients: `clients = [1, 20, 40]`");
             Vec::new()
         }
     };
+    let rows = fields.node("rows");
+    if let (Some(clients), Some(rows)) = (fields.node("clients"), rows) {
+        let message = "`published.clients` and `published.rows` cannot both be given";
+        fields.problems.report(
+            Diagnostic::new(rows.span, message)
+                .related(clients.span, "the other one")
+                .help("remove one of them"),
+        );
+    }
+    let rows =
+        rows.map(|node| load::row_list(node, &fields.path("rows"), fields.problems)).unwrap_or_default();
     let values = values(fields);
     check_lengths(fields);
     let approximate = fields.boolean("approximate").unwrap_or(false);
@@ -53,6 +65,7 @@ fn one(fields: &Fields<'_>, systems: &[&str]) -> Option<Published> {
         series: series?.to_owned(),
         metric: metric?,
         clients,
+        rows,
         values,
         approximate,
         system: system.map(str::to_owned),
@@ -88,16 +101,20 @@ fn values(fields: &Fields<'_>) -> Vec<f64> {
 }
 
 fn check_lengths(fields: &Fields<'_>) {
-    let (Some(clients), Some(values)) = (fields.node("clients"), fields.node("values")) else { return };
-    if let (Value::List(counts), Value::List(figures)) = (&clients.value, &values.value)
+    let (axis, things) = match fields.node("rows") {
+        Some(rows) => (Some(rows), "rows"),
+        None => (fields.node("clients"), "clients"),
+    };
+    let (Some(axis), Some(values)) = (axis, fields.node("values")) else { return };
+    if let (Value::List(counts), Value::List(figures)) = (&axis.value, &values.value)
         && counts.len() != figures.len()
     {
-        let message = format!("{} values for {} numbers of clients", figures.len(), counts.len());
+        let message = format!("{} values for {} numbers of {things}", figures.len(), counts.len());
         fields.problems.report(
             Diagnostic::new(values.span, message)
                 .label(format!("{} values", figures.len()))
-                .related(clients.span, format!("{} numbers of clients", counts.len()))
-                .help("give one value per number of clients"),
+                .related(axis.span, format!("{} numbers of {things}", counts.len()))
+                .help(format!("give one value per number of {things}")),
         );
     }
 }

@@ -1,12 +1,13 @@
 //! `[[system]]`: what is measured.
 
 use super::diagnostic::{Diagnostic, Problems, Source, Span};
-use super::keys::{SERVER, SYSTEM};
+use super::keys::{MONITOR, SERVER, SYSTEM};
 use super::reader::{Fields, wrong_type};
 use super::tree::{Node, Table, Value};
 use super::url;
 use crate::plan::{
-    DataPolicy, ExistingSystem, ManagedServer, PasswordSource, ServerKind, SystemPlan, SystemSource,
+    DataPolicy, ExistingSystem, ManagedServer, MonitorPlan, PasswordSource, ServerKind, SystemPlan,
+    SystemSource,
 };
 use crate::target::{Engine, QueryMode};
 use crate::units::Nanos;
@@ -106,6 +107,10 @@ fn source(fields: &Fields<'_>, sources: &[Source]) -> Option<SystemSource> {
                 let message = "`data` goes with `url`: a server that dyno starts is empty";
                 fields.problems.report(Diagnostic::new(node.span, message).help("remove it"));
             }
+            if let Some(node) = fields.node("monitor") {
+                let message = "`monitor` goes with `url`: a server that dyno starts is monitored where it is";
+                fields.problems.report(Diagnostic::new(node.span, message).help("remove it"));
+            }
             managed(fields).map(SystemSource::Managed)
         }
     }
@@ -135,9 +140,24 @@ fn existing(fields: &Fields<'_>, sources: &[Source]) -> Option<ExistingSystem> {
             };
             let url::Url { engine, endpoint, user, database, tls } = url;
             let data = fields.choice("data", &DATA_POLICIES).unwrap_or_default();
-            Some(ExistingSystem { engine, endpoint, user, password, database, tls, data })
+            let monitor = monitor(fields);
+            Some(ExistingSystem { engine, endpoint, user, password, database, tls, data, monitor })
         }
     }
+}
+
+fn monitor(system: &Fields<'_>) -> Option<MonitorPlan> {
+    let (table, span) = system.table("monitor")?;
+    let fields = Fields::new(&MONITOR, table, span, system.problems);
+    let command = fields.required_text("command", "add for example `command = \"ssh db.example sh\"`");
+    let pid_file = fields.text("pid_file");
+    if let (Some(file), Some(node)) = (pid_file, fields.node("pid_file"))
+        && (file.is_empty() || file.contains(char::is_whitespace))
+    {
+        let message = "`system.monitor.pid_file` must be a path without blanks";
+        fields.problems.report(Diagnostic::new(node.span, message));
+    }
+    Some(MonitorPlan { command: command?.to_owned(), pid_file: pid_file.map(str::to_owned) })
 }
 
 /// A part of a text value as a place of the file; the whole value when the text was written with escapes.

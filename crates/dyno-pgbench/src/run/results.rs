@@ -56,7 +56,12 @@ impl Results {
         let (system, version) = (plan.systems[0].name.clone(), subject.version.to_owned());
         writer.event(&Event::SystemStarting { system: system.clone() });
         let settings = BTreeMap::new();
-        writer.event(&Event::SystemReady { system: system.clone(), version: version.clone(), settings });
+        writer.event(&Event::SystemReady {
+            system: system.clone(),
+            version: version.clone(),
+            settings,
+            start: None,
+        });
         let trial = plan.trials[0].clone();
         writer.event(&Event::TrialStarted { trial: trial.id.clone() });
         Ok(Self { writer, trial, system, version, started_at: utc_now() })
@@ -98,7 +103,9 @@ impl Results {
             ledger: record.ledger.clone(),
             transaction: record.transaction,
             statements: record.statements.clone(),
+            longest_gap: Some(record.longest_gap),
             open_loop: record.open_loop,
+            growth: None,
             generator: record.generator.clone(),
             server_counters: BTreeMap::new(),
             audit: AuditRecord::default(),
@@ -129,6 +136,7 @@ fn plan(subject: &Subject<'_>) -> Plan {
         database: target.database.clone(),
         tls: target.tls.clone(),
         data: DataPolicy::Existing,
+        monitor: None,
     };
     let options = BTreeMap::from([
         ("scripts".to_owned(), OptionValue::Text(names.join(", "))),
@@ -159,6 +167,7 @@ fn plan(subject: &Subject<'_>) -> Plan {
         }],
         trials: vec![Trial { id: TRIAL.to_owned(), block: 1, treatment: 0 }],
         published: Vec::new(),
+        compare: None,
         data: FreshData::default(),
         storages: Vec::new(),
         endpoints: Vec::new(),

@@ -1,11 +1,11 @@
 //! Comparisons: each system against the first one at equal clients and levels, each level of a factor within a system against the
-//! first one that was measured with it, other levels equal.
+//! first one that was measured with it, other levels equal; where the spec says what is compared, only that.
 
 use super::{View, figure, has_figure};
 use crate::report::model::{Comparison, ComparisonOf, ComparisonRules, Range, Verdict};
 use crate::stats::compare::{self, RatioTest};
 use crate::stats::verdict::{Outcome, Rules, benjamini_hochberg, outcome};
-use dyno_model::plan::{Metric, Treatment};
+use dyno_model::plan::{Compare, Metric, Treatment};
 use std::collections::BTreeMap;
 
 /// Fewer repeats than this give no verdict: with two, the interval is 12.7 standard errors wide and says nothing.
@@ -21,7 +21,7 @@ pub(super) fn compare(view: &View<'_>) -> (Vec<Comparison>, ComparisonRules) {
     let mut comparisons = Vec::new();
     for metric in METRICS {
         let mut family: Vec<(Comparison, Option<RatioTest>)> =
-            pairs.iter().map(|pair| measure(view, pair, metric)).collect();
+            pairs.iter().map(|pair| measure_whole(view, pair, metric)).collect();
         if enabled {
             judge(&mut family, rules);
         }
@@ -37,6 +37,27 @@ pub(super) fn compare(view: &View<'_>) -> (Vec<Comparison>, ComparisonRules) {
     (comparisons, rules)
 }
 
+/// Comparisons of every pair in every step of a growing table, by step; all of them are one family. `values` are those of a treatment's trials
+/// in a step, by block.
+pub(super) fn step_by_step(
+    view: &View<'_>,
+    steps: usize,
+    values: &dyn Fn(usize, usize) -> BTreeMap<u32, f64>,
+) -> Vec<(usize, Comparison)> {
+    let pairs = pairs(view);
+    let places = pairs.iter().flat_map(|pair| (0..steps).map(move |step| (pair, step)));
+    let (at, mut family): (Vec<usize>, Vec<_>) = places
+        .map(|(pair, step)| {
+            let (subject, baseline) = (values(pair.subject, step), values(pair.baseline, step));
+            (step, measure(view, pair, Metric::Throughput, &subject, &baseline))
+        })
+        .unzip();
+    if view.plan().blocks as usize >= MIN_REPEATS {
+        judge(&mut family, Rules::default());
+    }
+    at.into_iter().zip(family.into_iter().map(|(comparison, _)| comparison)).collect()
+}
+
 struct Pair {
     of: ComparisonOf,
     subject: usize,
@@ -46,14 +67,17 @@ struct Pair {
 fn pairs(view: &View<'_>) -> Vec<Pair> {
     let plan = view.plan();
     let find = |wanted: &dyn Fn(&Treatment) -> bool| plan.treatments.iter().position(wanted);
+    let is_asked = |compare: Compare| plan.compare.is_none_or(|asked| asked == compare);
     let mut pairs = Vec::new();
-    for (subject, treatment) in view.treatments().filter(|(_, treatment)| treatment.system > 0) {
+    let systems =
+        view.treatments().filter(|(_, treatment)| treatment.system > 0 && is_asked(Compare::System));
+    for (subject, treatment) in systems {
         let baseline = find(&|other| {
             other.system == 0 && other.clients == treatment.clients && other.levels == treatment.levels
         });
         pairs.extend(baseline.map(|baseline| Pair { of: ComparisonOf::System, subject, baseline }));
     }
-    for factor in 0..plan.factors.len() {
+    for factor in (0..plan.factors.len()).filter(|&factor| is_asked(Compare::Factor(factor))) {
         for (subject, treatment) in view.treatments() {
             // The first level, or where that is excluded (it may make no sense with the other levels) the first that is not.
             let baseline = find(&|other| {
@@ -93,9 +117,20 @@ pub(super) fn differences(view: &View<'_>, metric: Metric) -> Vec<Vec<f64>> {
     pairs(view).iter().map(difference).collect()
 }
 
-/// The ratio with its interval, still without verdict.
-fn measure(view: &View<'_>, pair: &Pair, metric: Metric) -> (Comparison, Option<RatioTest>) {
-    let (subject, baseline) = (by_block(view, pair.subject, metric), by_block(view, pair.baseline, metric));
+/// Whole trials.
+fn measure_whole(view: &View<'_>, pair: &Pair, metric: Metric) -> (Comparison, Option<RatioTest>) {
+    let of = |treatment| by_block(view, treatment, metric);
+    measure(view, pair, metric, &of(pair.subject), &of(pair.baseline))
+}
+
+/// The ratio with its interval, still without verdict. Both sides by block.
+fn measure(
+    view: &View<'_>,
+    pair: &Pair,
+    metric: Metric,
+    subject: &BTreeMap<u32, f64>,
+    baseline: &BTreeMap<u32, f64>,
+) -> (Comparison, Option<RatioTest>) {
     let paired: Vec<(f64, f64)> = subject
         .iter()
         .filter_map(|(block, value)| baseline.get(block).map(|other| (*value, *other)))
@@ -116,7 +151,7 @@ fn measure(view: &View<'_>, pair: &Pair, metric: Metric) -> (Comparison, Option<
             let logarithms: Vec<f64> = values.values().map(|value| value.ln()).collect();
             crate::stats::student::mean(&logarithms)
         };
-        Some((mean(&subject)? - mean(&baseline)?).exp())
+        Some((mean(subject)? - mean(baseline)?).exp())
     };
     let comparison = Comparison {
         of: pair.of.clone(),

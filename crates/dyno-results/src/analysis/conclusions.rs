@@ -15,6 +15,7 @@ pub(super) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     conclusions.extend(lost_updates(model));
     conclusions.extend(violated(model));
     conclusions.extend(no_lost_updates(model));
+    conclusions.extend(super::growth::conclude(model));
     // Without verdicts the ratios stay in the table; put into words they would read like one.
     if model.comparison_rules.verdicts_enabled {
         conclusions.extend(comparisons(model));
@@ -24,7 +25,10 @@ pub(super) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
             needed: model.comparison_rules.min_repeats,
         });
     }
-    conclusions.extend(peaks(model));
+    // Over rows, the mean of a whole trial is no peak of anything.
+    if model.growth.is_none() {
+        conclusions.extend(peaks(model));
+    }
     conclusions
 }
 

@@ -5,6 +5,7 @@
 //! * `latency`: summaries and percentile curves of merged histograms, tables of statements;
 //! * `checks`: audits, generator, findings;
 //! * `resources`: what trials took of machine and server;
+//! * `growth`: figures over the rows of a table that grows;
 //! * `comparisons`: ratios and verdicts;
 //! * `conclusions`: what follows, as typed statements;
 //! * `provenance`: where, when and with what;
@@ -13,6 +14,7 @@
 mod checks;
 mod comparisons;
 mod conclusions;
+mod growth;
 mod latency;
 pub mod pilot;
 mod provenance;
@@ -20,8 +22,8 @@ mod resources;
 
 use crate::report::model::{
     Completeness, Estimate, FailedTrial, KindCount, LineName, Panel, PanelLine, PanelPoint, PublishedPoint,
-    PublishedSeries, REPORT_FORMAT, Range, RepeatDot, ReportModel, Timeline, TimelinePoint, TreatmentRow,
-    TrialFigures, TrialRow, TrialState, Unit, Validity,
+    PublishedRows, PublishedSeries, REPORT_FORMAT, Range, RepeatDot, ReportModel, Timeline, TimelinePoint,
+    TreatmentRow, TrialFigures, TrialRow, TrialState, Unit, Validity,
 };
 use crate::stats::student;
 use crate::store::{RunData, TrialOutcome};
@@ -51,6 +53,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         completeness,
         conclusions: Vec::new(),
         factors: data.plan.factors.clone(),
+        compare: data.plan.compare,
         lines: view.lines.clone(),
         treatments,
         trials: trial_rows(&view),
@@ -64,6 +67,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         findings: checks::findings(&view),
         comparisons,
         comparison_rules,
+        growth: growth::growth(&view),
         published: published(&data.plan),
     };
     model.conclusions = conclusions::conclude(&model);
@@ -321,6 +325,7 @@ fn trial_figures(record: &TrialRecord) -> TrialFigures {
         p95_ms: figure(record, Metric::P95Ms),
         p99_ms: figure(record, Metric::P99Ms),
         max_ms: record.transaction.max as f64 / 1e6,
+        longest_gap_ms: record.longest_gap.map(|gap| gap.length.0 as f64 / 1e6),
         committed: record.ledger.committed,
         failed: record.ledger.failed,
         unfinished: record.ledger.unfinished,
@@ -439,7 +444,7 @@ fn published(plan: &Plan) -> Vec<PublishedSeries> {
             source: published.source.clone(),
             series: published.series.clone(),
             metric: published.metric,
-            unit: unit(published.metric),
+            unit: if published.rows.is_empty() { unit(published.metric) } else { Unit::RowsPerSecond },
             system: published
                 .system
                 .as_ref()
@@ -450,6 +455,12 @@ fn published(plan: &Plan) -> Vec<PublishedSeries> {
                 .iter()
                 .zip(&published.values)
                 .map(|(clients, value)| PublishedPoint { clients: *clients, value: *value })
+                .collect(),
+            over_rows: published
+                .rows
+                .iter()
+                .zip(&published.values)
+                .map(|(rows, value)| PublishedRows { rows: *rows, value: *value })
                 .collect(),
         })
         .collect()

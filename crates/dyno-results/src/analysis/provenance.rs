@@ -1,7 +1,8 @@
 //! Where, when and with what a run was made.
 
-use crate::report::model::{Provenance, SystemRow, WorkloadRow};
+use crate::report::model::{Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
 use crate::store::{RunData, add_value};
+use dyno_model::event::StartTimes;
 use dyno_model::plan::{Plan, SystemPlan, SystemSource};
 use dyno_model::target::QueryMode;
 use std::collections::BTreeMap;
@@ -60,6 +61,25 @@ fn settings_asked(plan: &Plan, system: &SystemPlan) -> BTreeMap<String, String> 
     asked
 }
 
+fn starts(times: &[StartTimes]) -> Option<SystemStarts> {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let all: Vec<SystemStart> = times
+        .iter()
+        .map(|times| SystemStart {
+            starting_s: times.starting.as_secs_f64(),
+            restoring_s: times.restoring.map(|time| time.as_secs_f64()),
+        })
+        .collect();
+    let starting: Vec<f64> = all.iter().map(|start| start.starting_s).collect();
+    let restoring: Vec<f64> = all.iter().filter_map(|start| start.restoring_s).collect();
+    Some(SystemStarts {
+        mean_s: mean(&starting),
+        max_s: starting.iter().copied().max_by(f64::total_cmp)?,
+        restoring_mean_s: (!restoring.is_empty()).then(|| mean(&restoring)),
+        all,
+    })
+}
+
 fn system_row(data: &RunData, system: &SystemPlan) -> SystemRow {
     let report = data.systems.get(&system.name).cloned().unwrap_or_default();
     let (kind, address, settings_asked) = match &system.source {
@@ -85,5 +105,6 @@ fn system_row(data: &RunData, system: &SystemPlan) -> SystemRow {
         settings_asked,
         settings_read: report.settings,
         failure: report.failure,
+        starts: starts(&report.starts),
     }
 }

@@ -63,7 +63,8 @@ fn row(view: &View<'_>, treatment: usize) -> Option<ResourceRow> {
         memory_pressure_percent: averaged(&|w| Some(100.0 * w.rate(&pressure("memory"))?)),
         monitor_percent: averaged(&|w| {
             let at_server = w.rate(names::MONITOR_SERVER_CPU).unwrap_or(0.0);
-            Some(100.0 * (w.rate(names::MONITOR_CPU)? + at_server))
+            let elsewhere = w.rate(names::MONITOR_COMMAND_CPU).unwrap_or(0.0);
+            Some(100.0 * (w.rate(names::MONITOR_CPU)? + at_server + elsewhere))
         }),
         server_counters_per_transaction: counters(&windows),
         disk,
@@ -141,6 +142,38 @@ impl<'a> Window<'a> {
     }
 }
 
+/// What machine and server did in a part of a trial.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Stretch {
+    /// Something ran, percent of all processors.
+    pub(super) cpu_percent: Option<f64>,
+    /// The server's processes, percent of all processors.
+    pub(super) server_percent: Option<f64>,
+    /// Bytes per second from the device that was busy for the longest time in the trial.
+    pub(super) disk_read: Option<f64>,
+    /// Bytes per second to it.
+    pub(super) disk_written: Option<f64>,
+    /// Share of the time in which it had a request, percent.
+    pub(super) disk_busy_percent: Option<f64>,
+}
+
+/// Between two moments, seconds since the first client began.
+pub(super) fn stretch(samples: &[Sample], from: f64, to: f64) -> Stretch {
+    let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Stretch::default() };
+    let disk = busiest_disk(samples, first.at_s, last.at_s);
+    let rate = |name: &str| Some(growth(samples, name, from, to)? / (to - from));
+    let of_disk = |quantity: &str| rate(&format!("{}{}{quantity}", names::HOST_DISK, disk.as_deref()?));
+    let processors = mean(samples, names::HOST_PROCESSORS, from, to);
+    let server = || Some(rate(names::SERVER_CPU_USER)? + rate(names::SERVER_CPU_SYSTEM)?);
+    Stretch {
+        cpu_percent: mode_percent(samples, &["user", "nice", "system", "irq", "softirq"], from, to),
+        server_percent: server().and_then(|busy| Some(100.0 * busy / processors?.max(1.0))),
+        disk_read: of_disk(names::READ_BYTES),
+        disk_written: of_disk(names::WRITTEN_BYTES),
+        disk_busy_percent: of_disk(names::BUSY).map(|busy| (100.0 * busy).min(100.0)),
+    }
+}
+
 /// Share of all processor time that was spent in these modes, percent.
 fn mode_percent(samples: &[Sample], modes: &[&str], from: f64, to: f64) -> Option<f64> {
     let grown =
@@ -206,7 +239,10 @@ fn point(samples: &[Sample], disk: Option<&str>) -> ResourcePoint {
         Some(100.0 * rate(&format!("{}{resource}.some{}", names::HOST_PRESSURE, names::SECONDS_TOTAL))?)
     };
     let processors = last.values.get(names::HOST_PROCESSORS).copied().unwrap_or(1.0).max(1.0);
-    let share = |user: &str, system: &str| Some(100.0 * (rate(user)? + rate(system)?) / processors);
+    // The generator's machine may be another than the server's.
+    let own = last.values.get(&format!("{}{}", names::GENERATOR, names::HOST_PROCESSORS));
+    let own = own.copied().unwrap_or(processors).max(1.0);
+    let share = |user: &str, system: &str, of: f64| Some(100.0 * (rate(user)? + rate(system)?) / of);
     let modes = |modes: &[&str]| mode_percent(samples, modes, start, end);
     ResourcePoint {
         start_s: start.max(0.0),
@@ -215,8 +251,8 @@ fn point(samples: &[Sample], disk: Option<&str>) -> ResourcePoint {
         system_percent: modes(&["system", "irq", "softirq"]),
         iowait_percent: modes(&["iowait"]),
         steal_percent: modes(&["steal"]),
-        server_percent: share(names::SERVER_CPU_USER, names::SERVER_CPU_SYSTEM),
-        generator_percent: share(names::GENERATOR_CPU_USER, names::GENERATOR_CPU_SYSTEM),
+        server_percent: share(names::SERVER_CPU_USER, names::SERVER_CPU_SYSTEM, processors),
+        generator_percent: share(names::GENERATOR_CPU_USER, names::GENERATOR_CPU_SYSTEM, own),
         disk_read_bytes_per_second: of_disk(names::READ_BYTES),
         disk_written_bytes_per_second: of_disk(names::WRITTEN_BYTES),
         disk_busy_percent: of_disk(names::BUSY).map(|busy| (100.0 * busy).min(100.0)),

@@ -1,6 +1,6 @@
 //! Sentences for conclusions.
 
-use super::{Lang, finding, headings, list, messages};
+use super::{Lang, finding, growth, headings, list, messages};
 use crate::report::figures;
 use crate::report::model::{Conclusion, Estimate, Range, ReportModel, Verdict};
 use dyno_model::audit::AuditVerdict;
@@ -173,6 +173,11 @@ pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
                     .push(WRONG_SUM.fill(lang, &[("line", label(*line)), ("clients", &at), ("sums", &sums)]));
             }
             sentences.join(" ")
+        }
+        Conclusion::GrowthCrossing { before, after } => growth::crossing(model, before, after, lang),
+        Conclusion::GrowthLead { lead } => growth::lead(model, lead, lang),
+        Conclusion::GrowthCourse { treatment, fastest, last } => {
+            growth::course(model, *treatment, fastest, last, lang)
         }
         Conclusion::PeakThroughput { line, clients: number, throughput, is_at_end, clients_measured } => {
             let shape = PeakShape { is_at_end: *is_at_end, is_only: *clients_measured == 1 };

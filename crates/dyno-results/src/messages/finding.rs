@@ -26,6 +26,8 @@ messages! {
     FEW_TRANSACTIONS [committed] "The smallest trial has only {committed} transactions; its high percentiles rest on few of them.";
     /// Stall.
     STALL [seconds, at] "Nothing was committed for up to {seconds} s in a row (from {at} s into the window on).";
+    /// Stall, and the server said what its sessions were doing.
+    STALL_EXPLAINED [seconds, at, sessions] "Nothing was committed for up to {seconds} s in a row (from {at} s into the window on). The server's sessions then: {sessions}.";
     /// Throughput collapsed, and the server said what its sessions were doing.
     COLLAPSE [at, usual, seconds, committed, sessions] "From {at} s into the window on, throughput stayed below a tenth of the usual {usual} transactions per second for {seconds} s ({committed} committed). The server's sessions then: {sessions}.";
     /// Throughput collapsed, and nobody could be asked.
@@ -79,11 +81,21 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
         Finding::FewTransactions { committed } => {
             say(&FEW_TRANSACTIONS, &[("committed", &figures::count(*committed))])
         }
-        Finding::Stall { longest_gap, at } => {
-            say(&STALL, &[("seconds", &figures::digits(*longest_gap)), ("at", &figures::digits(*at))])
+        Finding::Stall { longest_gap, at, sessions } => {
+            let sessions = groups(sessions);
+            let values = [
+                ("seconds", figures::digits(*longest_gap)),
+                ("at", figures::digits(*at)),
+                ("sessions", list(lang, &sessions)),
+            ];
+            let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+            match sessions.is_empty() {
+                true => say(&STALL, &values[..2]),
+                false => say(&STALL_EXPLAINED, &values),
+            }
         }
         Finding::Collapse { at, seconds, committed, usual, sessions } => {
-            let sessions: Vec<String> = sessions.iter().take(GROUPS_MAX).map(group).collect();
+            let sessions = groups(sessions);
             let values = [
                 ("at", figures::digits(*at)),
                 ("usual", figures::digits(*usual)),
@@ -131,6 +143,10 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
 /// Groups of sessions that a sentence names at most.
 const GROUPS_MAX: usize = 4;
 
+fn groups(sessions: &[SessionGroup]) -> Vec<String> {
+    sessions.iter().take(GROUPS_MAX).map(group).collect()
+}
+
 /// A group of sessions in the server's own words: how many, state, wait, statement.
 fn group(group: &SessionGroup) -> String {
     let words = [&group.state, &group.wait, &group.statement];
@@ -154,7 +170,7 @@ mod tests {
             Finding::Unfinished { unfinished: 3 },
             Finding::ShortWindow { seconds: 0.5 },
             Finding::FewTransactions { committed: 12 },
-            Finding::Stall { longest_gap: 1.25, at: 3.0 },
+            Finding::Stall { longest_gap: 1.25, at: 3.0, sessions: Vec::new() },
             Finding::CutShort { reason: text() },
             Finding::SystemFailed { reason: text() },
             Finding::BooksUnbalanced {
@@ -187,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_collapse_is_told_in_the_servers_words() {
+    fn collapses_and_stalls_are_told_in_the_servers_words() {
         let sessions = vec![
             SessionGroup {
                 sessions: 31,
@@ -197,6 +213,12 @@ mod tests {
             },
             SessionGroup { sessions: 1, state: "idle".into(), ..SessionGroup::default() },
         ];
+        let stall = Finding::Stall { longest_gap: 0.7, at: 4.0, sessions: sessions.clone() };
+        assert_eq!(
+            sentence(&stall, Lang::En),
+            "Nothing was committed for up to 0.700 s in a row (from 4.00 s into the window on). The server's sessions then: \
+             31 × active · LWLock:WALWrite · COMMIT and 1 × idle."
+        );
         let collapse = Finding::Collapse { at: 4.0, seconds: 2.5, committed: 3, usual: 812.0, sessions };
         assert_eq!(
             sentence(&collapse, Lang::En),

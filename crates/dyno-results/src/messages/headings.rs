@@ -67,6 +67,8 @@ messages! {
     P99_MS [] "p99 ms";
     /// Column.
     MAX_MS [] "max ms";
+    /// Longest time without a commit of any client.
+    GAP_MS [] "no commit ms";
     /// Column.
     COMMITTED [] "committed";
     /// Column.

@@ -10,6 +10,7 @@
 
 pub mod conclusion;
 pub mod finding;
+pub mod growth;
 pub mod headings;
 pub mod notes;
 pub mod page;
@@ -165,7 +166,7 @@ pub(crate) use messages;
 
 /// Every message of every file.
 pub fn all() -> impl Iterator<Item = &'static Message> {
-    [headings::ALL, conclusion::ALL, finding::ALL, notes::ALL, page::ALL].into_iter().flatten()
+    [headings::ALL, conclusion::ALL, finding::ALL, notes::ALL, page::ALL, growth::ALL].into_iter().flatten()
 }
 
 #[cfg(test)]

@@ -50,6 +50,8 @@ messages! {
     /// One line about how a trial was loaded.
     NOTE_LOAD_PER_CLIENT [transactions, warmup, attempts] "A trial ends after {transactions} transactions of each client; warm-up {warmup}, at most {attempts} attempts per transaction.";
     /// One line about how a trial was loaded.
+    NOTE_LOAD_ROWS [rows, warmup, attempts] "A trial ends when its table has {rows} rows; warm-up {warmup}, at most {attempts} attempts per transaction.";
+    /// One line about how a trial was loaded.
     NOTE_LOAD_DURATION [duration, warmup, attempts] "A trial ends after {duration}; warm-up {warmup}, at most {attempts} attempts per transaction.";
     /// The run is still going on or was killed.
     NOTE_NO_END [] "The run has not written its end: it was killed, or is still going on.";

@@ -236,6 +236,16 @@ messages! {
     PAGE_KERNEL [] "kernel";
     /// Row.
     PAGE_VIRTUALISATION [] "virtualisation";
+    /// Row: settings of the kernel.
+    PAGE_KERNEL_SETTINGS [] "kernel settings";
+    /// Row: versions of proxies.
+    PAGE_PROXIES [] "proxies";
+    /// Column: how often a server was started, and how long it took.
+    PAGE_STARTS [] "starts";
+    /// Cell: how often a server was started, and how long it took.
+    PAGE_STARTS_OF [number, mean, max] "{number}; {mean} s in the mean, {max} s at most";
+    /// Cell: the same, and how long its data took to be copied.
+    PAGE_STARTS_COPIED [number, mean, max, copied] "{number}; {mean} s in the mean, {max} s at most, and {copied} s to copy the data";
     /// Column.
     PAGE_KIND [] "kind";
     /// Column.
@@ -258,6 +268,8 @@ messages! {
     PAGE_STOP_TRANSACTIONS [transactions] "after {transactions} transactions of all clients together";
     /// Cell.
     PAGE_STOP_PER_CLIENT [transactions] "after {transactions} transactions of each client";
+    /// Cell.
+    PAGE_STOP_ROWS [rows] "when the table has {rows} rows";
     /// Cell.
     PAGE_STOP_DURATION [duration] "after {duration}";
     /// Row.

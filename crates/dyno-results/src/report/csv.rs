@@ -1,4 +1,5 @@
-//! The figures as CSV (RFC 4180) in long format: one figure per line, first of every trial, then of every treatment.
+//! The figures as CSV (RFC 4180) in long format: one figure per line, first of every trial, then of every treatment, then of every
+//! step of a table that grows (scope `step`; behind its name and `@` the metric has the number of rows at the step's end).
 //!
 //! Column names, scopes and metrics are part of the format and the same in every language. Columns: `scope` (`trial` or
 //! `treatment`), `system`, one column per factor, `clients`, `block` and `trial` (empty for treatments), `state`,
@@ -21,6 +22,7 @@ pub fn render(model: &ReportModel, _lang: Lang) -> String {
     for treatment in 0..model.treatments.len() {
         treatment_lines(&mut sheet, model, treatment);
     }
+    step_lines(&mut sheet, model);
     sheet.text
 }
 
@@ -114,9 +116,40 @@ fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
         Figure::new("unfinished", Unit::Count, figures.unfinished as f64),
         Figure::new("retries", Unit::Count, figures.retries as f64),
     ];
+    list.extend(figures.longest_gap_ms.map(|gap| Figure::new("longest_gap", Unit::Milliseconds, gap)));
     list.extend(figures.lost.map(|lost| Figure::new("lost", Unit::Count, lost as f64)));
     for figure in &list {
         sheet.figure(model, &owner, figure);
+    }
+}
+
+/// A table that grows, step by step.
+fn step_lines(sheet: &mut Sheet, model: &ReportModel) {
+    let Some(growth) = &model.growth else { return };
+    for line in &growth.lines {
+        let owner = Owner {
+            scope: "step",
+            treatment: &model.treatments[line.treatment],
+            block: String::new(),
+            trial: "",
+            state: String::new(),
+        };
+        for (step, rows) in line.steps.iter().zip(&growth.milestones) {
+            let figures = [
+                ("throughput", step.rows_per_second),
+                ("cpu", step.cpu_percent),
+                ("server-cpu", step.server_percent),
+                ("disk-read-per-second", step.disk_read),
+                ("disk-written-per-second", step.disk_written),
+                ("disk-busy", step.disk_busy_percent),
+                ("data", step.data_bytes),
+            ];
+            for (metric, estimate) in figures {
+                if let Some(estimate) = &estimate {
+                    sheet.figure(model, &owner, &estimated(&format!("{metric}@{rows}"), estimate));
+                }
+            }
+        }
     }
 }
 

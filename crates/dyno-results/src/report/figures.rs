@@ -82,9 +82,11 @@ pub fn value(unit: Unit, value: f64) -> String {
         Unit::Ratio => ratio(value),
         Unit::Count => group(&format!("{value:.0}")),
         Unit::Bytes => digits(value / 1e6),
-        Unit::TransactionsPerSecond | Unit::Milliseconds | Unit::Microseconds | Unit::Seconds => {
-            digits(value)
-        }
+        Unit::TransactionsPerSecond
+        | Unit::RowsPerSecond
+        | Unit::Milliseconds
+        | Unit::Microseconds
+        | Unit::Seconds => digits(value),
     }
 }
 
@@ -93,6 +95,7 @@ pub fn value(unit: Unit, value: f64) -> String {
 pub fn symbol(unit: Unit) -> &'static str {
     match unit {
         Unit::TransactionsPerSecond => "tx/s",
+        Unit::RowsPerSecond => "rows/s",
         Unit::Milliseconds => "ms",
         Unit::Microseconds => "µs",
         Unit::Seconds => "s",

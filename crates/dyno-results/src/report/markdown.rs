@@ -2,8 +2,8 @@
 
 use super::model::ReportModel;
 use super::table::{Table, escaped};
-use super::{notes, tables};
-use crate::messages::{Lang, Message, conclusion, headings, notes as texts};
+use super::{growth, notes, tables};
+use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 
 /// Renders the full report.
 #[must_use]
@@ -19,10 +19,16 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
         &tables::results(model, lang),
         &[texts::NOTE_ESTIMATES, *notes::Loops::of(model).note()],
     );
+    page.section(growth_texts::GROWTH, &growth::steps(model, lang), &[growth_texts::GROWTH_NOTE]);
     page.section(headings::COMPARISONS, &tables::comparisons(model, lang), &[]);
     if !model.comparisons.is_empty() {
         page.paragraph(&escaped(&notes::comparison_rules(model, lang)));
         page.paragraph(&escaped(&texts::NOTE_DETECTABLE.fill(lang, &[])));
+    }
+    page.section(growth_texts::GROWTH_COMPARISONS, &growth::comparisons(model, lang), &[]);
+    if let Some(growth) = model.growth.as_ref().filter(|growth| !growth.comparisons.is_empty()) {
+        let family = growth.comparisons.len().to_string();
+        page.paragraph(&escaped(&growth_texts::GROWTH_COMPARISONS_NOTE.fill(lang, &[("family", &family)])));
     }
     page.section(headings::AUDIT, &tables::audits(model, lang), &[texts::NOTE_AUDIT]);
     let contents = tables::contents(model, lang);

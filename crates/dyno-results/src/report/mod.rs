@@ -4,6 +4,7 @@
 pub mod chart;
 pub mod csv;
 pub mod figures;
+mod growth;
 pub mod html;
 pub mod json;
 pub mod markdown;
@@ -130,6 +131,22 @@ pub fn write(
     for format in formats {
         let path = folder.join(format.file_name());
         std::fs::write(&path, render(model, *format, lang)).map_err(StoreError::io("write", &path))?;
+        paths.push(path);
+    }
+    Ok(paths)
+}
+
+/// Writes the charts of the report's main part into a folder, each as `chart-<name>.svg`, and returns the paths. An older one of
+/// the same name is replaced.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write_charts(model: &ReportModel, folder: &Path, lang: Lang) -> Result<Vec<PathBuf>, StoreError> {
+    let charts = html::stand_alone_charts(model, lang);
+    let mut paths = Vec::with_capacity(charts.len());
+    for (name, svg) in charts {
+        let path = folder.join(format!("chart-{name}.svg"));
+        std::fs::write(&path, svg).map_err(StoreError::io("write", &path))?;
         paths.push(path);
     }
     Ok(paths)

@@ -16,24 +16,28 @@
 mod charts;
 mod checks;
 mod comparisons;
+mod growth;
 mod resources;
 
 pub use charts::{
-    Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint, PublishedPoint, PublishedSeries,
-    RepeatDot, Timeline, TimelinePoint,
+    Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint, PublishedPoint, PublishedRows,
+    PublishedSeries, RepeatDot, Timeline, TimelinePoint,
 };
 pub use checks::{
     AuditRow, ColumnSumAudit, FindingRow, GeneratorRow, RowCountAudit, StatementRow, StatementTable,
     UpdateAudit, WitnessExample,
 };
 pub use comparisons::{Comparison, ComparisonOf, ComparisonRules, Conclusion, Verdict};
+pub use growth::{
+    Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint, GrowthStep, StepComparison,
+};
 pub use resources::{ResourcePoint, ResourceRow};
 
 use crate::store::environment::Environment;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Finding;
-use dyno_model::plan::Metric;
+use dyno_model::plan::{Compare, Metric};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -57,6 +61,9 @@ pub struct ReportModel {
     pub conclusions: Vec<Conclusion>,
     /// Names of the factors besides system and clients, as in the spec.
     pub factors: Vec<String>,
+    /// What is compared, where the spec says; it makes the curves of charts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compare: Option<Compare>,
     /// Lines of charts: systems with levels.
     pub lines: Vec<LineName>,
     /// One row per treatment, in the plan's order.
@@ -84,6 +91,9 @@ pub struct ReportModel {
     pub comparisons: Vec<Comparison>,
     /// How comparisons were made; the text below their table.
     pub comparison_rules: ComparisonRules,
+    /// Figures over the rows of a table that grows; absent when none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
     /// Figures published elsewhere.
     pub published: Vec<PublishedSeries>,
 }
@@ -108,6 +118,8 @@ impl ReportModel {
 pub enum Unit {
     /// Committed transactions per second.
     TransactionsPerSecond,
+    /// Rows of committed transactions per second.
+    RowsPerSecond,
     /// Milliseconds.
     Milliseconds,
     /// Microseconds.
@@ -198,6 +210,31 @@ pub struct SystemRow {
     pub settings_read: BTreeMap<String, String>,
     /// Why it could not be started or died, if so.
     pub failure: Option<String>,
+    /// Its starts by dyno; absent when there were none.
+    #[serde(default)]
+    pub starts: Option<SystemStarts>,
+}
+
+/// How long the starts of a server took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SystemStarts {
+    /// Mean time from the order to the first answer with settings read back, without copying data, in seconds.
+    pub mean_s: f64,
+    /// The longest of these times, in seconds.
+    pub max_s: f64,
+    /// Mean time that copying the data set took, in seconds; absent when no start had one.
+    pub restoring_mean_s: Option<f64>,
+    /// Each start, in their order.
+    pub all: Vec<SystemStart>,
+}
+
+/// How long one start of a server took.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SystemStart {
+    /// From the order to the first answer with settings read back, without copying data, in seconds.
+    pub starting_s: f64,
+    /// Time that copying its data set took, in seconds; absent when it began empty.
+    pub restoring_s: Option<f64>,
 }
 
 /// A workload with its options.
@@ -409,6 +446,9 @@ pub struct TrialFigures {
     pub p99_ms: f64,
     /// Largest in ms.
     pub max_ms: f64,
+    /// Longest time without a commit of any client in the window, in ms; absent in records of older versions.
+    #[serde(default)]
+    pub longest_gap_ms: Option<f64>,
     /// Transactions committed.
     pub committed: u64,
     /// Transactions given up.

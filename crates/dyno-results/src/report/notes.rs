@@ -94,6 +94,7 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
         StopRule::TransactionsPerClient(number) => {
             (notes::NOTE_LOAD_PER_CLIENT, ("transactions", figures::count(number)))
         }
+        StopRule::Rows(target) => (notes::NOTE_LOAD_ROWS, ("rows", figures::count(target))),
         StopRule::Duration(time) => (notes::NOTE_LOAD_DURATION, ("duration", time.to_string())),
     };
     let sentence = message.fill(

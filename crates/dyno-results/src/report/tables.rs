@@ -416,6 +416,7 @@ pub(super) fn trials(model: &ReportModel, lang: Lang) -> Table {
         (headings::MEAN_MS, Right),
         (headings::P95_MS, Right),
         (headings::MAX_MS, Right),
+        (headings::GAP_MS, Right),
         (headings::COMMITTED, Right),
         (headings::FAILED, Right),
         (headings::RETRIES, Right),
@@ -435,6 +436,7 @@ pub(super) fn trials(model: &ReportModel, lang: Lang) -> Table {
             decimal(figures.map(|figures| figures.mean_ms)),
             decimal(figures.map(|figures| figures.p95_ms)),
             decimal(figures.map(|figures| figures.max_ms)),
+            decimal(figures.and_then(|figures| figures.longest_gap_ms)),
             number(figures.map(|figures| figures.committed)),
             number(figures.map(|figures| figures.failed)),
             number(figures.map(|figures| figures.retries)),
@@ -492,13 +494,15 @@ pub(super) fn published(model: &ReportModel, lang: Lang) -> Table {
         (headings::VALUE, Right),
     ]);
     for series in &model.published {
-        for point in &series.points {
-            let value = figures::value(series.unit, point.value);
+        let over_clients = series.points.iter().map(|point| (point.clients.to_string(), point.value));
+        let over_rows = series.over_rows.iter().map(|point| (figures::count(point.rows), point.value));
+        for (place, value) in over_clients.chain(over_rows) {
+            let value = figures::value(series.unit, value);
             let value = if series.is_approximate { format!("~{value}") } else { value };
             table.row(vec![
                 series.series.clone(),
                 conclusion::metric(series.metric, lang).to_owned(),
-                point.clients.to_string(),
+                place,
                 format!("{value} {}", figures::symbol(series.unit)),
             ]);
         }

@@ -1,9 +1,10 @@
 //! Reports as a whole, from folders that were written by the store.
 
-use super::model::{ReportModel, TrialState, Verdict};
+use super::model::{ComparisonOf, ReportModel, TrialState, Verdict};
 use super::{Format, load, render, write};
 use crate::fixture::Shape;
 use crate::messages::Lang;
+use dyno_model::plan::{Compare, Plan};
 use insta::assert_snapshot;
 use std::sync::OnceLock;
 use unicode_width::UnicodeWidthStr;
@@ -196,20 +197,20 @@ fn the_markdown_report_reads_like_this() {
 
     ## All trials
 
-    | trial | system | clients | validity | tx/s | mean ms | p95 ms | max ms | committed | failed | retries | lost | reason |
-    |---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---|
-    | b01-001 | MySQL | 1 | valid | 465 | 2.07 | 2.81 | 15.7 | 2,325 | 0 | 0 | 0 |  |
-    | b01-002 | MySQL | 8 | warned | 975 | 8.32 | 11.4 | 65.2 | 4,875 | 0 | 0 | 329 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
-    | b01-003 | MariaDB | 1 | valid | 620 | 1.52 | 2.22 | 10.1 | 3,100 | 0 | 0 | 0 |  |
-    | b01-004 | MariaDB | 8 | valid | 1,175 | 6.83 | 9.76 | 64.5 | 5,875 | 0 | 485 | 0 |  |
-    | b02-001 | MySQL | 8 | warned | 960 | 8.40 | 11.6 | 71.0 | 4,800 | 0 | 0 | 285 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
-    | b02-002 | MySQL | 1 | valid | 465 | 2.06 | 2.74 | 15.3 | 2,325 | 0 | 0 | 0 |  |
-    | b02-003 | MariaDB | 1 | valid | 610 | 1.58 | 2.21 | 10.2 | 3,050 | 0 | 0 | 0 |  |
-    | b02-004 | MariaDB | 8 | valid | 1,195 | 6.52 | 9.18 | 58.9 | 5,975 | 0 | 495 | 0 |  |
-    | b03-001 | MySQL | 1 | valid | 455 | 2.17 | 3.01 | 19.7 | 2,275 | 0 | 0 | 0 |  |
-    | b03-002 | MySQL | 8 | warned | 945 | 8.67 | 12.6 | 56.7 | 4,725 | 0 | 0 | 290 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
-    | b03-003 | MariaDB | 1 | valid | 585 | 1.65 | 2.34 | 11.3 | 2,925 | 0 | 0 | 0 |  |
-    | b03-004 | MariaDB | 8 | valid | 1,150 | 6.84 | 9.49 | 52.6 | 5,750 | 0 | 475 | 0 |  |
+    | trial | system | clients | validity | tx/s | mean ms | p95 ms | max ms | no commit ms | committed | failed | retries | lost | reason |
+    |---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|
+    | b01-001 | MySQL | 1 | valid | 465 | 2.07 | 2.81 | 15.7 | 10.0 | 2,325 | 0 | 0 | 0 |  |
+    | b01-002 | MySQL | 8 | warned | 975 | 8.32 | 11.4 | 65.2 | 10.0 | 4,875 | 0 | 0 | 329 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
+    | b01-003 | MariaDB | 1 | valid | 620 | 1.52 | 2.22 | 10.1 | 10.0 | 3,100 | 0 | 0 | 0 |  |
+    | b01-004 | MariaDB | 8 | valid | 1,175 | 6.83 | 9.76 | 64.5 | 10.0 | 5,875 | 0 | 485 | 0 |  |
+    | b02-001 | MySQL | 8 | warned | 960 | 8.40 | 11.6 | 71.0 | 10.0 | 4,800 | 0 | 0 | 285 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
+    | b02-002 | MySQL | 1 | valid | 465 | 2.06 | 2.74 | 15.3 | 10.0 | 2,325 | 0 | 0 | 0 |  |
+    | b02-003 | MariaDB | 1 | valid | 610 | 1.58 | 2.21 | 10.2 | 10.0 | 3,050 | 0 | 0 | 0 |  |
+    | b02-004 | MariaDB | 8 | valid | 1,195 | 6.52 | 9.18 | 58.9 | 10.0 | 5,975 | 0 | 495 | 0 |  |
+    | b03-001 | MySQL | 1 | valid | 455 | 2.17 | 3.01 | 19.7 | 10.0 | 2,275 | 0 | 0 | 0 |  |
+    | b03-002 | MySQL | 8 | warned | 945 | 8.67 | 12.6 | 56.7 | 10.0 | 4,725 | 0 | 0 | 290 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
+    | b03-003 | MariaDB | 1 | valid | 585 | 1.65 | 2.34 | 11.3 | 10.0 | 2,925 | 0 | 0 | 0 |  |
+    | b03-004 | MariaDB | 8 | valid | 1,150 | 6.84 | 9.49 | 52.6 | 10.0 | 5,750 | 0 | 475 | 0 |  |
 
     Figures of invalid trials are in no mean and no comparison; they stay in the table of all trials with their reason.
 
@@ -266,6 +267,7 @@ fn the_csv_has_one_figure_per_line() {
     trial,MySQL,8,1,b01-002,warned,failed,count,0,,,
     trial,MySQL,8,1,b01-002,warned,unfinished,count,0,,,
     trial,MySQL,8,1,b01-002,warned,retries,count,0,,,
+    trial,MySQL,8,1,b01-002,warned,longest_gap,milliseconds,10,,,
     trial,MySQL,8,1,b01-002,warned,lost,count,329,,,
     treatment,MySQL,8,,,warned,throughput,transactions-per-second,960,922.737934323745,997.262065676255,3
     treatment,MySQL,8,,,warned,mean,milliseconds,8.462462575259805,8.015991918439289,8.90893323208032,3
@@ -463,4 +465,26 @@ fn a_system_without_any_valid_trial_cannot_be_compared() {
     let text = render(&model, Format::Text, Lang::En).replace("\n  ", " ");
     assert!(text.contains("MySQL cannot be compared with MariaDB at 1 and 8 clients"), "{text}");
     assert!(text.contains("Most often: The trial stopped before its stop rule was met: it died"), "{text}");
+}
+
+#[test]
+fn only_what_the_experiment_asks_about_gets_verdicts() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let folder = scratch.path().join("run");
+    let shape = Shape { variants: vec!["read-modify-write", "in-place"], ..tiny() };
+    shape.write(&folder).expect("written");
+    let pairs = |compare: Option<Compare>| {
+        let plan = Plan { compare, ..shape.plan() };
+        std::fs::write(folder.join("plan.json"), serde_json::to_string(&plan).expect("data"))
+            .expect("written");
+        let model = load(&folder).expect("readable");
+        model.comparisons.into_iter().map(|comparison| comparison.of).collect::<Vec<_>>()
+    };
+    let is_system = |of: &ComparisonOf| *of == ComparisonOf::System;
+    let everything = pairs(None);
+    let systems = pairs(Some(Compare::System));
+    let levels = pairs(Some(Compare::Factor(0)));
+    assert!(systems.iter().all(is_system) && !systems.is_empty());
+    assert!(!levels.iter().any(is_system) && !levels.is_empty());
+    assert_eq!(everything.len(), systems.len() + levels.len());
 }

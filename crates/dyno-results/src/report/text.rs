@@ -2,8 +2,8 @@
 
 use super::model::ReportModel;
 use super::table::wrapped;
-use super::{notes, tables};
-use crate::messages::{Lang, Message, conclusion, headings, notes as texts};
+use super::{growth, notes, tables};
+use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 
 /// Columns of the narrowest terminal that is laid out for.
 const WIDTH: usize = 100;
@@ -24,6 +24,10 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
         heading(&mut text, headings::RESULTS, lang);
         text.push_str(&tables::results(model, lang).to_text());
         text.push_str(&wrapped(&texts::NOTE_ESTIMATES.fill(lang, &[]), "", WIDTH));
+    }
+    if model.growth.is_some() {
+        heading(&mut text, growth_texts::GROWTH, lang);
+        text.push_str(&growth::steps(model, lang).to_text());
     }
     let missing = notes::incompleteness(model, UNREADABLE_MAX, lang);
     if !model.findings.is_empty() || !missing.is_empty() {

@@ -4,7 +4,7 @@
 //! may hold what is nobody's business.
 
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What the figures depend on besides the experiment. Unknown values are empty or 0.
@@ -33,7 +33,29 @@ pub struct Environment {
     pub dyno_version: String,
     /// `release` or `debug`.
     pub build_profile: String,
+    /// Settings of the kernel that move figures, by their names below `/proc/sys` with dots, or below `/sys`.
+    pub kernel_settings: BTreeMap<String, String>,
+    /// Versions of the proxies that the run starts, by kind.
+    pub proxies: BTreeMap<String, String>,
 }
+
+/// Settings of the kernel that figures of databases depend on: connections (queues, ports), memory that is written late, and
+/// pages, waiting, the processors' speed.
+const KERNEL_SETTINGS: [(&str, &str); 13] = [
+    ("net.core.somaxconn", "proc/sys/net/core/somaxconn"),
+    ("net.ipv4.tcp_max_syn_backlog", "proc/sys/net/ipv4/tcp_max_syn_backlog"),
+    ("net.ipv4.ip_local_port_range", "proc/sys/net/ipv4/ip_local_port_range"),
+    ("net.ipv4.tcp_tw_reuse", "proc/sys/net/ipv4/tcp_tw_reuse"),
+    ("vm.swappiness", "proc/sys/vm/swappiness"),
+    ("vm.dirty_ratio", "proc/sys/vm/dirty_ratio"),
+    ("vm.dirty_background_ratio", "proc/sys/vm/dirty_background_ratio"),
+    ("vm.overcommit_memory", "proc/sys/vm/overcommit_memory"),
+    ("fs.aio-max-nr", "proc/sys/fs/aio-max-nr"),
+    ("kernel.numa_balancing", "proc/sys/kernel/numa_balancing"),
+    ("transparent_hugepage", "sys/kernel/mm/transparent_hugepage/enabled"),
+    ("clocksource", "sys/devices/system/clocksource/clocksource0/current_clocksource"),
+    ("scaling_governor", "sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+];
 
 impl Environment {
     /// Reads this machine's description from `/proc` and `/etc/os-release`. What cannot be read stays empty.
@@ -61,8 +83,21 @@ impl Environment {
             virtualisation: virtualisation(root, &cpuinfo),
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
             build_profile: if cfg!(debug_assertions) { "debug" } else { "release" }.to_owned(),
+            kernel_settings: KERNEL_SETTINGS
+                .iter()
+                .filter_map(|(name, path)| Some(((*name).to_owned(), chosen(&read(path))?)))
+                .collect(),
+            proxies: BTreeMap::new(),
         }
     }
+}
+
+/// A setting as one line; of several words with one in brackets, that one (`always [madvise] never`).
+fn chosen(text: &str) -> Option<String> {
+    let words = text.split_whitespace().collect::<Vec<_>>();
+    let marked = words.iter().find_map(|word| word.strip_prefix('[')?.strip_suffix(']'));
+    let value = marked.map_or_else(|| words.join(" "), str::to_owned);
+    (!value.is_empty()).then_some(value)
 }
 
 fn cpuinfo_field<'a>(cpuinfo: &'a str, name: &'a str) -> impl Iterator<Item = &'a str> {
@@ -115,6 +150,31 @@ fn virtualisation(root: &Path, cpuinfo: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn settings_of_the_kernel_are_told_as_they_are_chosen() {
+        let root = tempfile::tempdir().unwrap();
+        for (path, text) in [
+            ("proc/sys/net/core/somaxconn", "4096\n"),
+            ("proc/sys/net/ipv4/ip_local_port_range", "32768\t60999\n"),
+            ("sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n"),
+        ] {
+            let path = root.path().join(path);
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, text).unwrap();
+        }
+        let settings = Environment::capture_below(root.path()).kernel_settings;
+        let known: Vec<(&str, &str)> =
+            settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        assert_eq!(
+            known,
+            [
+                ("net.core.somaxconn", "4096"),
+                ("net.ipv4.ip_local_port_range", "32768 60999"),
+                ("transparent_hugepage", "madvise"),
+            ]
+        );
+    }
 
     #[test]
     fn this_machine_is_described() {

@@ -8,7 +8,7 @@ use super::{
     ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE, SESSIONS_FILE,
     SPEC_FILE, StoreError, TIMELINE_FILE, TRIALS_FOLDER, path_name,
 };
-use dyno_model::event::Event;
+use dyno_model::event::{Event, StartTimes};
 use dyno_model::finding::Finding;
 use dyno_model::latency;
 use dyno_model::monitor::Sample;
@@ -73,6 +73,8 @@ pub struct SystemReport {
     pub settings: BTreeMap<String, String>,
     /// Why it failed, if it did.
     pub failure: Option<String>,
+    /// How long its starts took.
+    pub starts: Vec<StartTimes>,
 }
 
 /// A trial that ended.
@@ -306,8 +308,9 @@ impl EventLog {
                 self.has_ended = false;
                 self.is_interrupted = false;
             }
-            Event::SystemReady { system, version, settings } => {
+            Event::SystemReady { system, version, settings, start } => {
                 let report = self.systems.entry(system).or_default();
+                report.starts.extend(start);
                 report.version = version;
                 for (name, value) in settings {
                     match report.settings.get_mut(&name) {

@@ -38,8 +38,16 @@ struct SummaryRow<'a> {
     p95_ms: f64,
     p99_ms: f64,
     max_ms: f64,
+    longest_gap_ms: Option<f64>,
     is_valid: bool,
     audit: dyno_model::audit::AuditVerdict,
+    /// Of a table that grows: rows before, and those that the window's commits brought.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows_before: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows_inserted: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rows_per_second: Option<f64>,
 }
 
 impl<'a> Summary<'a> {
@@ -75,7 +83,11 @@ fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
         p95_ms: milliseconds(latency.p95),
         p99_ms: milliseconds(latency.p99),
         max_ms: milliseconds(latency.max),
+        longest_gap_ms: record.longest_gap.map(|gap| milliseconds(gap.length.0)),
         is_valid: record.is_valid(),
         audit: record.audit.verdict(),
+        rows_before: record.growth.map(|growth| growth.rows_before),
+        rows_inserted: record.growth.map(|growth| growth.rows_per_transaction * record.ledger.committed),
+        rows_per_second: record.growth.map(|growth| growth.rows_per_transaction as f64 * record.throughput()),
     })
 }

@@ -50,6 +50,7 @@ impl Results {
             system: system.clone(),
             version: version.clone(),
             settings: std::collections::BTreeMap::new(),
+            start: None,
         });
         let trial = plan.trials[0].clone();
         writer.event(&Event::TrialStarted { trial: trial.id.clone() });
@@ -93,7 +94,9 @@ impl Results {
             ledger: record.ledger.clone(),
             transaction: record.transaction,
             statements: record.statements.clone(),
+            longest_gap: Some(record.longest_gap),
             open_loop: record.open_loop,
+            growth: None,
             generator: record.generator.clone(),
             server_counters: std::collections::BTreeMap::new(),
             audit: AuditRecord::default(),
@@ -152,6 +155,7 @@ fn plan(session: &Session<'_>) -> Plan {
             database: target.database.clone(),
             tls: target.tls.clone(),
             data: DataPolicy::Existing,
+            monitor: None,
         },
         None => ExistingSystem {
             engine: Engine::Null,
@@ -161,6 +165,7 @@ fn plan(session: &Session<'_>) -> Plan {
             database: String::new(),
             tls: dyno_model::target::Tls::Off,
             data: DataPolicy::Existing,
+            monitor: None,
         },
     };
     let system = SystemPlan {
@@ -189,6 +194,7 @@ fn plan(session: &Session<'_>) -> Plan {
         }],
         trials: vec![Trial { id: TRIAL.to_owned(), block: 1, treatment: 0 }],
         published: Vec::new(),
+        compare: None,
         data: FreshData::default(),
         storages: Vec::new(),
         endpoints: Vec::new(),

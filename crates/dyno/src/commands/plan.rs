@@ -271,6 +271,7 @@ fn stop(rule: StopRule) -> String {
         StopRule::TransactionsPerClient(each) => {
             format!("{} of each client", counted(each as usize, "transaction"))
         }
+        StopRule::Rows(target) => format!("until {target} rows"),
         StopRule::Duration(window) => ui::exact(window.into()),
     }
 }

@@ -15,8 +15,9 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
     let lang = match arguments.lang {
         ReportLanguage::En => Lang::En,
     };
+    let has_charts = arguments.format.contains(&ReportFormat::Svg);
     let mut formats: Vec<Format> = Vec::new();
-    for format in arguments.format.iter().copied().map(Format::from) {
+    for format in arguments.format.iter().copied().filter_map(one_file) {
         if !formats.contains(&format) {
             formats.push(format);
         }
@@ -25,7 +26,7 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
         |error: &dyn std::error::Error| Failure::from_error(exit_code::RESULTS_FAILED, error);
     let model = report::load(&arguments.results).map_err(|error| results_failed(&error))?;
     match (&formats[..], &arguments.out) {
-        ([format], None) if *format != Format::Html => {
+        ([format], None) if *format != Format::Html && !has_charts => {
             printer.result(&report::render(&model, *format, lang))?;
         }
         (_, out) => {
@@ -34,8 +35,13 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
                 let text = format!("cannot make the folder {}", folder.display());
                 Failure::new(exit_code::RESULTS_FAILED, text).because(&error)
             })?;
-            let paths =
+            let mut paths =
                 report::write(&model, folder, &formats, lang).map_err(|error| results_failed(&error))?;
+            if has_charts {
+                paths.extend(
+                    report::write_charts(&model, folder, lang).map_err(|error| results_failed(&error))?,
+                );
+            }
             let lines: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             printer.result(&lines.join("\n"))?;
         }
@@ -43,14 +49,14 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
     Ok(exit_code::OK)
 }
 
-impl From<ReportFormat> for Format {
-    fn from(format: ReportFormat) -> Self {
-        match format {
-            ReportFormat::Html => Self::Html,
-            ReportFormat::Md => Self::Markdown,
-            ReportFormat::Csv => Self::Csv,
-            ReportFormat::Json => Self::Json,
-            ReportFormat::Text => Self::Text,
-        }
+/// The format whose whole report is one file; charts are not.
+fn one_file(format: ReportFormat) -> Option<Format> {
+    match format {
+        ReportFormat::Html => Some(Format::Html),
+        ReportFormat::Md => Some(Format::Markdown),
+        ReportFormat::Csv => Some(Format::Csv),
+        ReportFormat::Json => Some(Format::Json),
+        ReportFormat::Text => Some(Format::Text),
+        ReportFormat::Svg => None,
     }
 }

@@ -71,6 +71,13 @@ fn one_start_is_measured_over_tcp_over_its_socket_and_through_a_proxy() {
             records.iter().all(|record| record.ledger.committed > 0 && record.ledger.failed == 0),
             "{kind}"
         );
+        let environment = std::fs::read(folder.join("environment.json")).expect("the environment");
+        let environment: serde_json::Value = serde_json::from_slice(&environment).expect("JSON");
+        let (_, version) = dyno_host::proxy::locate(ProxyKind::Haproxy).expect("it ran");
+        assert!(!version.is_empty() && environment["proxies"]["haproxy"] == *version, "{environment}");
+        assert!(environment["kernel_settings"]["net.core.somaxconn"].is_string(), "{environment}");
+        let page = bench.dyno(&["report", "r", "--format", "html"]).stdout;
+        assert!(page.contains(&format!("haproxy {version}")) && page.contains("net.core.somaxconn"));
         nothing_is_left(&bench);
     }
 }

@@ -2,6 +2,7 @@
 
 mod command_line;
 mod endpoints;
+mod experiments;
 mod monitor;
 mod plan;
 mod preflight;

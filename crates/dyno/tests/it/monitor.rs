@@ -5,9 +5,10 @@ use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
 use dyno_model::event::Event;
 use dyno_model::finding::Finding;
 use dyno_model::plan::ServerKind;
+use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_testkit::{running_server, wait_until};
-use std::process::Stdio;
+use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 /// Environment variable that hands the server's password to dyno.
@@ -17,6 +18,34 @@ const PASSWORD: &str = "DYNO_TEST_PASSWORD";
 fn looks(bench: &Bench) -> usize {
     std::fs::read_to_string(bench.path().join("r/trials/b01-001/monitor.csv"))
         .map_or(0, |text| text.lines().count().saturating_sub(1))
+}
+
+/// A spec that measures a running server.
+fn spec(target: &Target, load: &str) -> String {
+    let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("managed servers listen on TCP") };
+    format!(
+        "title = \"Stall\"\n[[system]]\nname = \"running\"\nurl = \"{}://{}@{host}:{port}/{}\"\n\
+         password_env = \"{PASSWORD}\"\n[workload]\nkind = \"oltp_update_index\"\ntables = 1\ntable_size = 1000\n\
+         [load]\nclients = 8\n{load}\nwarmup = \"1s\"\n[design]\nblocks = 1\n",
+        target.engine, target.user, target.database
+    )
+}
+
+/// Starts dyno on a spec that [`spec`] wrote.
+fn start(bench: &Bench, target: &Target) -> Child {
+    let mut command = bench.command(&["run", "stall.toml", "--quiet", "--out", "r"]);
+    let command = command.env(PASSWORD, target.password.reveal()).stdout(Stdio::piped());
+    command.stderr(Stdio::piped()).spawn().expect("dyno can be started")
+}
+
+/// The record of the only trial.
+fn record(bench: &Bench) -> TrialRecord {
+    let events = std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("the event log");
+    let record = events.lines().find_map(|line| match serde_json::from_str(line).expect("an event") {
+        Event::TrialFinished(record) => Some(*record),
+        _ => None,
+    });
+    record.expect("the trial has figures")
 }
 
 /// Nobody can update the table for three seconds.
@@ -37,33 +66,15 @@ fn a_stall_is_found_and_told_in_the_servers_words() {
     for kind in [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres] {
         let Some(server) = running_server(kind, &[]) else { continue };
         let target = server.target();
-        let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("managed servers listen on TCP") };
         let bench = Bench::new();
-        let spec = format!(
-            "title = \"Stall\"\n[[system]]\nname = \"running\"\nurl = \"{}://{}@{host}:{port}/{}\"\n\
-             password_env = \"{PASSWORD}\"\n[workload]\nkind = \"oltp_update_index\"\ntables = 1\ntable_size = 1000\n\
-             [load]\nclients = 8\nduration = \"10s\"\nwarmup = \"1s\"\n[design]\nblocks = 1\n",
-            target.engine, target.user, target.database
-        );
-        bench.file("stall.toml", spec);
-        let mut command = bench.command(&["run", "stall.toml", "--quiet", "--out", "r"]);
-        let run = command
-            .env(PASSWORD, target.password.reveal())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("dyno can be started");
+        bench.file("stall.toml", spec(&target, "duration = \"10s\""));
+        let run = start(&bench, &target);
         // One look before the clients begin, one as they do, then one a second.
         wait_until("the trial is under way", Duration::from_secs(60), || looks(&bench) >= 6);
         stall(&target);
         let ended = crate::program::Ended::from(run.wait_with_output().expect("dyno ends"));
         assert_eq!(ended.code, 0, "{kind}: {ended}");
-        let events = std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("the event log");
-        let record = events.lines().find_map(|line| match serde_json::from_str(line).expect("an event") {
-            Event::TrialFinished(record) => Some(record),
-            _ => None,
-        });
-        let record = record.expect("the trial has figures");
+        let record = record(&bench);
         let collapse = record.findings.iter().find_map(|finding| match finding {
             Finding::Collapse { seconds, sessions, .. } => Some((*seconds, sessions)),
             _ => None,
@@ -75,6 +86,153 @@ fn a_stall_is_found_and_told_in_the_servers_words() {
         });
         assert!(blocked.map(|group| group.sessions).sum::<u32>() >= 6, "{kind}: {sessions:?}");
         assert!(ended.stdout.replace("\n  ", " ").contains("stayed below a tenth of the usual"), "{ended}");
+    }
+}
+
+/// What locks the whole table, or server, and how it is let go.
+fn locks(kind: ServerKind) -> (&'static [&'static str], &'static str) {
+    match kind {
+        ServerKind::Mariadb => (&["FLUSH TABLES WITH READ LOCK"], "UNLOCK TABLES"),
+        ServerKind::Mysql => (&["LOCK TABLES sbtest1 WRITE"], "UNLOCK TABLES"),
+        _ => (&["BEGIN", "LOCK TABLE sbtest1 IN ACCESS EXCLUSIVE MODE"], "COMMIT"),
+    }
+}
+
+/// Times of looks that saw this many sessions waiting for a lock, in seconds since the first client began.
+fn looks_at_locks(bench: &Bench, sessions: u32) -> Vec<f64> {
+    let text =
+        std::fs::read_to_string(bench.path().join("r/trials/b01-001/sessions.csv")).unwrap_or_default();
+    let mut waiting: Vec<(f64, u32)> = Vec::new();
+    for line in text.lines().skip(1).filter(|line| line.to_lowercase().contains("lock")) {
+        let mut cells = line.split(',');
+        let (Some(Ok(at)), Some(Ok(count))) =
+            (cells.next().map(str::parse), cells.next().map(str::parse::<u32>))
+        else {
+            continue;
+        };
+        match waiting.iter_mut().find(|(known, _)| *known == at) {
+            Some((_, sum)) => *sum += count,
+            None => waiting.push((at, count)),
+        }
+    }
+    waiting.into_iter().filter(|(_, sum)| *sum >= sessions).map(|(at, _)| at).collect()
+}
+
+#[test]
+fn sessions_are_looked_at_again_and_again_while_nothing_commits() {
+    for kind in [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres] {
+        let Some(server) = running_server(kind, &[]) else { continue };
+        let target = server.target();
+        let bench = Bench::new();
+        // Ended by the test, as soon as it has seen what it wants to see.
+        bench.file("stall.toml", spec(&target, "duration = \"10m\""));
+        let run = start(&bench, &target);
+        wait_until("the trial is under way", Duration::from_secs(60), || looks(&bench) >= 5);
+        let (lock, unlock) = locks(kind);
+        let mut holder = block_on(Connection::connect(&target, &Io::Blocking)).expect("a connection");
+        let mut tell = |statement: &str| {
+            block_on(holder.query(statement, &mut Discard)).unwrap_or_else(|failure| panic!("{failure}"));
+        };
+        lock.iter().for_each(|statement| tell(statement));
+        // Regular looks are a second apart: two of them that are nearer are there because nothing commits.
+        wait_until("looks come more often", Duration::from_secs(60), || {
+            looks_at_locks(&bench, 6).windows(2).any(|pair| pair[1] - pair[0] < 0.6)
+        });
+        tell(unlock);
+        let before = looks(&bench);
+        wait_until("clients go on", Duration::from_secs(60), || looks(&bench) > before + 2);
+        let pid = run.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill is there").success());
+        let ended = crate::program::Ended::from(run.wait_with_output().expect("dyno ends"));
+        let record = record(&bench);
+        let longest = record.longest_gap.expect("a figure of every trial");
+        let stall = record.findings.iter().find_map(|finding| match finding {
+            Finding::Stall { longest_gap, at, sessions } => Some((*longest_gap, *at, sessions)),
+            _ => None,
+        });
+        let (length, at, sessions) = stall.unwrap_or_else(|| panic!("{kind}: {:?}", record.findings));
+        assert_eq!((length, at), (longest.length.as_secs_f64(), longest.at.as_secs_f64()), "{kind}");
+        let seen = looks_at_locks(&bench, 6);
+        // The window opens after a second of warm-up.
+        assert!(seen.iter().any(|look| *look >= 1.0 + at && *look <= 1.0 + at + length), "{kind}: {seen:?}");
+        let blocked = sessions.iter().filter(|group| group.wait.to_lowercase().contains("lock"));
+        assert!(blocked.map(|group| group.sessions).sum::<u32>() >= 6, "{kind}: {sessions:?}");
+        let summary = std::fs::read_to_string(bench.path().join("r/summary.json")).expect("a summary");
+        let summary: serde_json::Value = serde_json::from_str(&summary).expect("JSON");
+        assert_eq!(summary["trials"][0]["longest_gap_ms"], longest.length.0 as f64 / 1e6, "{kind}");
+        assert!(
+            ended.stdout.replace("\n  ", " ").contains("Nothing was committed for up to"),
+            "{kind}: {ended}"
+        );
+    }
+}
+
+#[test]
+fn a_machine_elsewhere_is_seen_through_a_command_until_that_ends() {
+    for kind in [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres] {
+        let Some(server) = running_server(kind, &[]) else { continue };
+        let target = server.target();
+        let pid = server.pid().expect("a process");
+        let bench = Bench::new();
+        bench.file("server.pid", pid.to_string());
+        // PostgreSQL is found by its sessions; others are told by a file, because several may run here.
+        let pid_file = match kind {
+            ServerKind::Postgres => String::new(),
+            _ => format!(", pid_file = \"{}\"", bench.path().join("server.pid").display()),
+        };
+        // What stands for ssh here writes down that it was started, and what it was given.
+        let command = "echo Welcome; env > given.txt; echo started >> started.txt; exec sh";
+        let monitor = format!("\"\nmonitor = {{ command = \"{command}\"{pid_file} }}\n[workload]");
+        let text = spec(&target, "duration = \"3s\"").replace("\"\n[workload]", &monitor);
+        bench.file("stall.toml", &text);
+        let run = start(&bench, &target);
+        let ended = crate::program::Ended::from(run.wait_with_output().expect("dyno ends"));
+        assert_eq!(ended.code, 0, "{kind}: {ended}");
+        let record = record(&bench);
+        assert!(
+            !record.findings.iter().any(|finding| matches!(finding, Finding::RecordingIncomplete { .. })),
+            "{kind}: {:?}",
+            record.findings
+        );
+        let read = |name: &str| std::fs::read_to_string(bench.path().join(name)).expect("a file");
+        assert_eq!(read("started.txt"), "started\n", "{kind}: once per trial");
+        assert!(!read("given.txt").contains(target.password.reveal()), "{kind}");
+        let report = bench.dyno(&["report", "r", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_str(&report.stdout).expect("JSON");
+        let row = &report["resources"][0];
+        let figure = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{kind}: {name}: {row}"));
+        assert!(figure("server_processors") > 0.01 && figure("server_resident_bytes") > 1e6, "{kind}: {row}");
+        assert!(figure("user_percent") > 0.0 && figure("monitor_percent") > 0.0, "{kind}");
+        let header = read("r/trials/b01-001/monitor.csv");
+        let header = header.lines().next().expect("a header");
+        for column in [
+            "host.cpu.user_seconds_total",
+            "generator.host.cpu.user_seconds_total",
+            "monitor.command_seconds",
+        ] {
+            assert!(header.split(',').any(|known| known == column), "{kind}: {column} in {header}");
+        }
+        let marker = bench.path().to_str().expect("a path of text");
+        assert!(dyno_testkit::processes_with(marker).is_empty(), "{kind}: the command has ended");
+
+        // One that fails at once, and one that dies in the middle: the trial is measured all the same.
+        for (failing, words) in
+            [("echo no route >&2; exit 255", "no route"), ("sed -n '/done/p;30q' | sh", "ended")]
+        {
+            bench.file("stall.toml", text.replace(command, failing));
+            std::fs::remove_dir_all(bench.path().join("r")).expect("a folder");
+            let run = start(&bench, &target);
+            let ended = crate::program::Ended::from(run.wait_with_output().expect("dyno ends"));
+            assert_eq!(ended.code, 0, "{kind}: {ended}");
+            let record = self::record(&bench);
+            assert!(record.is_valid() && record.ledger.committed > 0, "{kind}: {:?}", record.findings);
+            let told = record.findings.iter().find_map(|finding| match finding {
+                Finding::RecordingIncomplete { what } => Some(what),
+                _ => None,
+            });
+            let told = told.unwrap_or_else(|| panic!("{kind}: {:?}", record.findings));
+            assert!(told.contains("monitor.command") && told.contains(words), "{kind}: {told}");
+        }
     }
 }
 

@@ -176,6 +176,15 @@ fn a_data_set_is_loaded_once_and_restored_for_every_other_start() {
             }
         }
         assert_eq!((loads, starts, trials), (1, 4, 4), "{kind}: {ended}");
+        let report = bench.dyno(&["report", "r", "--format", "json"]);
+        let report: serde_json::Value = serde_json::from_str(&report.stdout).expect("JSON");
+        let times = &report["provenance"]["systems"][0]["starts"];
+        let all = times["all"].as_array().unwrap_or_else(|| panic!("{kind}: {times}"));
+        assert_eq!(all.len(), 4, "{kind}: each start is told");
+        for start in all {
+            assert!(start["starting_s"].as_f64() > Some(0.0), "{kind}: {start}");
+            assert!(start["restoring_s"].as_f64() > Some(0.0), "{kind}: its copy is told apart: {start}");
+        }
         assert_eq!(
             bench.names(),
             ["r", "restored.toml"],

@@ -5,6 +5,7 @@ use super::super::Values;
 use super::super::sessions::{SeenSession, mysql_wait};
 use crate::session::Session;
 use dyno_model::failure::OperationFailure;
+use dyno_model::monitor::names;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Status variables that only grow. Times of row locks are in ms, everything else counts things or bytes.
@@ -133,6 +134,8 @@ pub(super) struct Status {
     own: String,
     /// MySQL tells the length of the history list elsewhere.
     has_metrics: bool,
+    /// Asks for the size of the data files; `None` when the account may not.
+    size: Option<&'static str>,
 }
 
 impl Status {
@@ -156,12 +159,15 @@ impl Status {
         let all: Vec<&str> = TOTALS.into_iter().chain(MOMENTS).collect();
         let own = all.iter().copied().filter(|name| is_of_sessions(name)).collect::<Vec<_>>();
         let has_metrics = !is_mariadb && session.first(HISTORY).is_ok();
+        let size = if is_mariadb { SIZE_MARIADB } else { SIZE_MYSQL };
+        let size = session.first(size).is_ok().then_some(size);
         let status = Self {
             session,
             connection,
             global: statement("GLOBAL", &all),
             own: statement("SESSION", &own),
             has_metrics,
+            size,
         };
         Ok((status, thread.filter(|_| has_own_thread)))
     }
@@ -182,6 +188,10 @@ impl Status {
         if self.has_metrics {
             let length = self.session.first(HISTORY)?.and_then(|text| text.parse().ok());
             values.put_some("server.status.Innodb_history_list_length", length);
+        }
+        if let Some(size) = self.size {
+            let bytes = self.session.first(size)?.and_then(|text| text.parse().ok());
+            values.put_some(names::SERVER_DATA, bytes);
         }
         Ok(())
     }
@@ -228,6 +238,11 @@ impl Status {
 /// Length of the history list: changes that no transaction may look behind, and that are not cleared away yet.
 const HISTORY: &str =
     "SELECT count FROM information_schema.innodb_metrics WHERE name = 'trx_rseg_history_len'";
+
+/// Size of InnoDB's files that hold tables, compressed or not, as they are on disk.
+const SIZE_MARIADB: &str = "SELECT SUM(FILE_SIZE) FROM information_schema.INNODB_SYS_TABLESPACES";
+/// The same.
+const SIZE_MYSQL: &str = "SELECT SUM(FILE_SIZE) FROM information_schema.INNODB_TABLESPACES";
 
 fn statement(scope: &str, names: &[&str]) -> String {
     let names: Vec<String> = names.iter().map(|name| format!("'{name}'")).collect();

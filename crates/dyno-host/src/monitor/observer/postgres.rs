@@ -4,6 +4,7 @@ use super::super::Values;
 use super::super::sessions::SeenSession;
 use crate::session::{Session, literal};
 use dyno_model::failure::OperationFailure;
+use dyno_model::monitor::names;
 use dyno_model::target::Target;
 
 /// Views of one row, as far as the version has them.
@@ -33,6 +34,7 @@ impl Statistics {
         let mut parts =
             vec![part("pg_stat_database", &format!("WHERE s.datname = {}", literal(&target.database)))];
         parts.extend(VIEWS.iter().filter(|view| has(view)).map(|view| part(view, "")));
+        parts.push(format!("SELECT 'data_bytes', pg_database_size({})::text", literal(&target.database)));
         if has("pg_stat_io") {
             // Of each kind of process, over all objects and contexts.
             parts.push(
@@ -52,6 +54,7 @@ impl Statistics {
             match name.as_str() {
                 "pg_stat_database.datid" => {}
                 "pg_stat_database.numbackends" => values.put("server.pg_stat_database.numbackends", value),
+                "data_bytes" => values.put(names::SERVER_DATA, value),
                 name => values.put(&format!("server.{name}_total"), value),
             }
         }

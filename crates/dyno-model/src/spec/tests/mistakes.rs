@@ -87,12 +87,12 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "kind = \"rush\"",
         "kind = \"tpcc\"",
-        "14:8: there is no workload `tpcc` [workloads: `rush`, `oltp_read_write`]",
+        "14:8: there is no workload `tpcc` [workloads: `rush`, `mass-insert`, `oltp_read_write`]",
     ),
     (
         "kind = \"rush\"",
         "rows = 5",
-        "13:1: missing key `kind` in [workload] [add for example `kind = \"rush\"`; workloads: `rush`, `oltp_read_write`]",
+        "13:1: missing key `kind` in [workload] [add for example `kind = \"rush\"`; workloads: `rush`, `mass-insert`, `oltp_read_write`]",
     ),
     (
         "kind = \"rush\"",
@@ -170,7 +170,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "transactions = 10_000",
         "",
-        "16:1: nothing in [load] says when measuring ends [add `transactions = 10_000` (all clients together), `transactions_per_client = 500` or `duration = \"30s\"`]",
+        "16:1: nothing in [load] says when measuring ends [add `transactions = 10_000` (all clients together), `transactions_per_client = 500` or `duration = \"30s\"`, or `rows = 1_000_000` for a table that grows]",
     ),
     ("transactions = 10_000", "transactions = 0", "18:16: `load.transactions` must be 1 or more, got 0"),
     (
@@ -324,6 +324,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "[profile.smoke]",
         "[factors]\n\"workload.rows\" = [5]\nsize = [{ name = \"small\", workload.rows = 1 }, { name = \"as it is\" }]\n[profile.smoke]",
         "22:36: this is set by two levels at once [let one factor change it]",
+    ),
+    (
+        "design = { blocks = 2 }",
+        "design = { compare = \"clients\" }",
+        "22:22: `clients` is not varied in this experiment [varied: `system`]",
     ),
     (
         "design = { blocks = 2 }",

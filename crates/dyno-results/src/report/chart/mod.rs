@@ -4,7 +4,7 @@
 //! * [`scale`]: axes and round numbers on them; [`text`]: widths of text and labels of axes;
 //! * [`svg`]: the picture being written; [`palette`]: what series look like; [`labels`]: labels kept apart;
 //! * [`frame`]: the plot area with its axes, and legends;
-//! * [`curves`], [`percentiles`], [`timeline`] with [`tracks`] below it, [`forest`]: the charts.
+//! * [`curves`], [`percentiles`], [`growth`], [`timeline`] with [`tracks`] below it, [`forest`]: the charts.
 //!
 //! # Invariants
 //! Charts hold no prose of their own: every word comes in with the data. They draw any data: none, one value, zeros, not
@@ -14,6 +14,7 @@
 pub mod curves;
 pub mod forest;
 pub mod frame;
+pub mod growth;
 pub mod labels;
 pub mod palette;
 pub mod percentiles;

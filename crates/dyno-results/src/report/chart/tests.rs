@@ -2,6 +2,7 @@
 
 use super::curves::{Curve, CurveChart, CurvePanel, CurvePoint};
 use super::forest::{ForestChart, ForestGroup, ForestRow};
+use super::growth::{GrowthChart, GrowthCurve, GrowthMark, GrowthPanel};
 use super::palette::Slot;
 use super::percentiles::{Distribution, PercentileChart};
 use super::svg::Chart;
@@ -133,6 +134,28 @@ proptest! {
         assert_inside(&CurveChart {
             id, title, description, x_title: text(), y_title: text(), y_title_logarithmic: text(), quantity,
             panels, columns: None,
+        }.draw());
+    }
+
+    #[test]
+    fn charts_over_rows_stay_inside_the_picture(
+        curves in proptest::collection::vec(
+            (name(), proptest::collection::vec((value(), proptest::option::of(value()), proptest::option::of((value(), value()))), 0..12), any::<bool>()),
+            0..9,
+        ),
+        rows in (value(), value()), quantity in quantity(), max in proptest::option::of(1.0..1e6f64), panels in 0usize..5,
+    ) {
+        let curves: Vec<GrowthCurve> = curves.into_iter().enumerate().map(|(i, (label, marks, is_published))| GrowthCurve {
+            label, slot: Slot(i), is_published,
+            repeats: vec![marks.iter().map(|mark| (mark.0, mark.1.unwrap_or(mark.0))).collect()],
+            marks: marks.into_iter().map(|(rows, value, interval)| GrowthMark {
+                rows, value, interval, tooltip: "a < b".to_owned(),
+            }).collect(),
+        }).collect();
+        let text = || "axis".to_owned();
+        let panel = GrowthPanel { title: text(), quantity, max, curves };
+        assert_inside(&GrowthChart {
+            id: "g".to_owned(), title: text(), description: text(), x_title: text(), rows, panels: vec![panel; panels],
         }.draw());
     }
 

@@ -33,8 +33,13 @@ pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
     // A chart of nothing but zeros says less than the sentence that nothing was lost.
     let has_losses = page.model.treatments.iter().any(|row| row.lost_percent > Some(0.0));
     let mut all = if has_losses { lost_updates(page) } else { Vec::new() };
-    all.extend(throughput(page));
-    all.extend(response_time(page));
+    all.extend(super::growth::figures(page));
+    // Over one number of clients there is no curve, and the mean over a growing table is no figure to head a report.
+    let is_one_point = page.model.treatments.windows(2).all(|pair| pair[0].clients == pair[1].clients);
+    if page.model.growth.is_none() || !is_one_point {
+        all.extend(throughput(page));
+        all.extend(response_time(page));
+    }
     all.extend(percentiles(page));
     all
 }
@@ -139,7 +144,7 @@ fn curve_figures(
             .collect();
         let mut captions = vec![points_caption(page, &panels)];
         captions.extend_from_slice(notes);
-        add_published(page, &present, &mut panels, &mut captions);
+        add_published(page, facets, &present, &mut panels, &mut captions);
         let id = if i == 0 { id.to_owned() } else { format!("{id}-{}", i + 1) };
         let names: Vec<&str> = names_of(&panels);
         let description = page.fill(
@@ -255,6 +260,7 @@ fn repeats_text(page: &Page<'_>, fewest: usize, most: usize) -> String {
 /// their own.
 fn add_published(
     page: &Page<'_>,
+    facets: &[Facet],
     measures: &[&(Metric, &str)],
     panels: &mut Vec<CurvePanel>,
     captions: &mut Vec<String>,
@@ -264,8 +270,13 @@ fn add_published(
         points.filter_map(|point| point.value).fold(0.0, f64::max)
     };
     for (column, (metric, _)) in measures.iter().enumerate() {
-        let series: Vec<(usize, &PublishedSeries)> =
-            page.model.published.iter().enumerate().filter(|(_, s)| s.metric == *metric).collect();
+        let series: Vec<(usize, &PublishedSeries)> = page
+            .model
+            .published
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| s.metric == *metric && !s.points.is_empty())
+            .collect();
         if series.is_empty() {
             continue;
         }
@@ -280,8 +291,10 @@ fn add_published(
         let sources = sources.each_ref().map(|(name, text)| (*name, text.as_str()));
         if is_of_our_size || measures.len() > 1 {
             // A grid of several metrics has no place for a further panel; its axis is logarithmic where sizes differ.
-            for panel in panels.iter_mut().skip(column).step_by(measures.len()) {
-                panel.curves.extend(curves.iter().cloned());
+            for (facet, panel) in facets.iter().zip(panels.iter_mut().skip(column).step_by(measures.len())) {
+                let beside =
+                    series.iter().zip(&curves).filter(|((_, series), _)| is_beside(page, series, facet));
+                panel.curves.extend(beside.map(|(_, curve)| curve.clone()));
             }
             captions.push(page.fill(&page::CHART_CAPTION_PUBLISHED, &sources));
         } else {
@@ -296,8 +309,16 @@ fn add_published(
     }
 }
 
+/// Figures of a system belong into panels that have a curve of it.
+fn is_beside(page: &Page<'_>, series: &PublishedSeries, facet: &Facet) -> bool {
+    series.system.is_none_or(|system| {
+        facet.members.iter().any(|member| page.model.lines[member.line].system == system)
+    })
+}
+
 fn published_curve(page: &Page<'_>, i: usize, series: &PublishedSeries) -> Curve {
-    let own = series.system.and_then(|system| page.facets.slot_of_system(page.model, system));
+    let own = page.facets.slot_of_name(&series.series);
+    let own = own.or_else(|| page.facets.slot_of_system(page.model, series.system?));
     let message =
         if series.is_approximate { &page::CHART_PUBLISHED_APPROXIMATE } else { &page::CHART_PUBLISHED_LABEL };
     let label = page.fill(message, &[("series", &series.series)]);

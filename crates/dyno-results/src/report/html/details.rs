@@ -200,7 +200,7 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
     let empty = whole.iter().filter(|point| point.throughput == 0.0 && !point.is_warmup);
     let mut stalls: Vec<(f64, f64)> = empty.map(|p| (p.start_s, p.start_s + p.length_s)).collect();
     for finding in trial.map_or(&[][..], |trial| &trial.findings) {
-        if let Finding::Stall { longest_gap, at } = finding {
+        if let Finding::Stall { longest_gap, at, .. } = finding {
             stalls.push((window + at, window + at + longest_gap));
         }
     }
@@ -244,7 +244,7 @@ fn trials(page: &Page<'_>, treatment: usize) -> Markup {
                 th.l scope="col" { (page.text(&headings::TRIAL)) }
                 @for message in [
                     &headings::THROUGHPUT, &headings::MEAN_MS, &headings::P50_MS, &headings::P95_MS,
-                    &headings::P99_MS, &headings::MAX_MS, &headings::COMMITTED, &headings::RETRIES,
+                    &headings::P99_MS, &headings::MAX_MS, &headings::GAP_MS, &headings::COMMITTED, &headings::RETRIES,
                     &headings::FAILED, &headings::LOST,
                 ] { th scope="col" { (page.text(message)) } }
                 th.l scope="col" { (page.text(&headings::VALIDITY_COLUMN)) }
@@ -262,12 +262,13 @@ fn trial_row(page: &Page<'_>, trial: &TrialRow) -> Markup {
         tr {
             th scope="row" { (trial.id) }
             @match &trial.figures {
-                None => td.l colspan="10" { (trial.reason) },
+                None => td.l colspan="11" { (trial.reason) },
                 Some(figures_of) => {
                     @for value in [
                         figures_of.throughput, figures_of.mean_ms, figures_of.p50_ms, figures_of.p95_ms,
                         figures_of.p99_ms, figures_of.max_ms,
                     ] { td { (figures::digits(value)) } }
+                    td { (cells::optional(page, figures_of.longest_gap_ms)) }
                     @for count in [figures_of.committed, figures_of.retries] { td { (figures::count(count)) } }
                     td class=[cells::alarm_if(figures_of.failed > 0)] { (figures::count(figures_of.failed)) }
                     td class=[cells::alarm_if(figures_of.lost.is_some_and(|lost| lost > 0))] {

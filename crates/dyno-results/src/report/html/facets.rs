@@ -1,8 +1,9 @@
-//! Which lines share a panel. With several systems and several levels, a panel holds the systems at one combination of
-//! levels, so that systems are compared inside a panel and levels across panels.
+//! Which lines share a panel: those that the experiment compares. Unless the spec says what that is, with several systems
+//! and several levels a panel holds the systems at one combination of levels.
 
 use crate::report::chart::palette::{SLOTS, Slot};
-use crate::report::model::ReportModel;
+use crate::report::model::{LineName, ReportModel};
+use dyno_model::plan::Compare;
 
 /// One panel: some lines, and how they are called in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,34 +36,19 @@ pub(super) struct Facets {
 
 impl Facets {
     pub(super) fn of(model: &ReportModel) -> Self {
-        let mut systems = distinct(model.lines.iter().map(|line| line.system));
-        systems.sort_unstable();
-        let combinations = distinct(model.lines.iter().map(|line| line.levels.clone()));
-        let by_system = systems.len() > 1 && combinations.len() > 1;
-        let mut facets: Vec<(Vec<String>, Facet)> = Vec::new();
+        let curves = curves(model);
+        let mut facets: Vec<(Vec<Part>, Facet)> = Vec::new();
         for (i, line) in model.lines.iter().enumerate() {
-            let (key, label) = if by_system {
-                (line.levels.clone(), line.system_name.clone())
-            } else if combinations.len() > SLOTS && line.levels.len() > 1 {
-                // One system, many combinations: the last factor makes the lines, the others the panels.
-                let (last, others) = line.levels.split_last().expect("there are at least two levels");
-                (others.to_vec(), last.clone())
-            } else if combinations.len() > 1 {
-                (Vec::new(), line.levels.join(", "))
-            } else {
-                (Vec::new(), line.system_name.clone())
-            };
-            let title = model
-                .factors
-                .iter()
-                .zip(&key)
-                .map(|(factor, level)| format!("{} = {level}", short_factor(factor)))
-                .collect::<Vec<_>>()
-                .join(", ");
+            let (key, label) = place(model, &curves, line);
             let facet = match facets.iter().position(|(other, _)| *other == key) {
                 Some(position) => position,
                 None => {
-                    let short = key.join(", ");
+                    let title = key.iter().map(|(factor, level)| match factor {
+                        Some(factor) => format!("{} = {level}", short_factor(factor)),
+                        None => level.clone(),
+                    });
+                    let title = title.collect::<Vec<_>>().join(", ");
+                    let short = key.iter().map(|(_, level)| level.as_str()).collect::<Vec<_>>().join(", ");
                     facets.push((key, Facet { title, short, members: Vec::new() }));
                     facets.len() - 1
                 }
@@ -83,10 +69,61 @@ impl Facets {
         distinct(self.all.iter().flat_map(|facet| &facet.members).map(|member| &member.label)).len()
     }
 
-    /// The slot of a system's first line, if it has one.
+    /// The slot of curves of this name, if there are any.
+    pub(super) fn slot_of_name(&self, name: &str) -> Option<Slot> {
+        self.members().find(|member| member.label == name).map(|member| member.slot)
+    }
+
+    /// The slot of a system's curves, if systems make the curves.
     pub(super) fn slot_of_system(&self, model: &ReportModel, system: usize) -> Option<Slot> {
-        let members = self.all.iter().flat_map(|facet| &facet.members);
-        members.into_iter().find(|member| model.lines[member.line].system == system).map(|member| member.slot)
+        let is_its_own = |member: &&Member| {
+            let line = &model.lines[member.line];
+            line.system == system && line.system_name == member.label
+        };
+        self.members().find(is_its_own).map(|member| member.slot)
+    }
+
+    fn members(&self) -> impl Iterator<Item = &Member> {
+        self.all.iter().flat_map(|facet| &facet.members)
+    }
+}
+
+/// What lines of a panel have in common: a level with its factor, or a system.
+type Part = (Option<String>, String);
+
+/// What makes the curves inside of a panel.
+enum Curves {
+    Systems,
+    Factor(usize),
+    /// There are so few that one panel holds them all.
+    Combinations,
+}
+
+fn curves(model: &ReportModel) -> Curves {
+    let systems = distinct(model.lines.iter().map(|line| line.system)).len();
+    let combinations = distinct(model.lines.iter().map(|line| &line.levels)).len();
+    match model.compare {
+        Some(Compare::System) => Curves::Systems,
+        Some(Compare::Factor(factor)) => Curves::Factor(factor),
+        None if systems > 1 || combinations == 1 => Curves::Systems,
+        // One system, many combinations: the last factor makes the curves, the others the panels.
+        None if combinations > SLOTS && model.factors.len() > 1 => Curves::Factor(model.factors.len() - 1),
+        None => Curves::Combinations,
+    }
+}
+
+/// A line's panel and its name there.
+fn place(model: &ReportModel, curves: &Curves, line: &LineName) -> (Vec<Part>, String) {
+    let levels = model.factors.iter().cloned().map(Some).zip(line.levels.iter().cloned());
+    match *curves {
+        Curves::Systems => (levels.collect(), line.system_name.clone()),
+        Curves::Combinations => (Vec::new(), line.levels.join(", ")),
+        Curves::Factor(factor) => {
+            let several = model.lines.iter().any(|other| other.system != line.system);
+            let system = several.then(|| (None, line.system_name.clone()));
+            let others = levels.enumerate().filter(|(index, _)| *index != factor).map(|(_, part)| part);
+            (system.into_iter().chain(others).collect(), line.levels[factor].clone())
+        }
     }
 }
 

@@ -15,6 +15,7 @@ mod details;
 mod facets;
 mod forests;
 mod grouped;
+mod growth;
 mod resources;
 #[cfg(test)]
 mod sample;

@@ -206,7 +206,9 @@ impl Maker<'_> {
             }
             let findings = match state {
                 TrialState::Invalid => vec![Finding::GeneratorBusy { share: 0.93 }],
-                TrialState::Warned => vec![Finding::Stall { longest_gap: 1.3, at: 2.2 }],
+                TrialState::Warned => {
+                    vec![Finding::Stall { longest_gap: 1.3, at: 2.2, sessions: Vec::new() }]
+                }
                 _ => Vec::new(),
             };
             let figures = is_measured.then_some(of_trial);
@@ -228,6 +230,7 @@ impl Maker<'_> {
             p95_ms: mean_ms * 2.4 * self.noise(0.2),
             p99_ms: mean_ms * 4.1 * self.noise(0.4),
             max_ms: mean_ms * 14.0 * self.noise(0.8),
+            longest_gap_ms: Some(mean_ms * 3.0),
             committed: 10_000,
             failed: 0,
             unfinished: 0,
@@ -379,6 +382,7 @@ impl Maker<'_> {
                 system: None,
                 is_approximate: true,
                 points,
+                over_rows: Vec::new(),
             });
         }
     }
@@ -444,6 +448,12 @@ fn provenance(shape: &Shape) -> Provenance {
             ("transaction_isolation".to_owned(), "REPEATABLE-READ".to_owned()),
         ]),
         failure: None,
+        starts: Some(SystemStarts {
+            mean_s: 1.2,
+            max_s: 1.2,
+            restoring_mean_s: Some(0.4),
+            all: vec![SystemStart { starting_s: 1.2, restoring_s: Some(0.4) }; 3],
+        }),
     });
     Provenance {
         experiment: "rush".to_owned(),
@@ -466,6 +476,8 @@ fn provenance(shape: &Shape) -> Provenance {
             virtualisation: "virtual machine".to_owned(),
             dyno_version: "0.1.0".to_owned(),
             build_profile: "release".to_owned(),
+            kernel_settings: BTreeMap::from([("vm.swappiness".to_owned(), "60".to_owned())]),
+            proxies: BTreeMap::from([("haproxy".to_owned(), "2.6.12".to_owned())]),
         },
         systems: systems.collect(),
         workloads: vec![WorkloadRow {
@@ -501,6 +513,7 @@ fn empty(shape: &Shape, factors: Vec<String>, lines: Vec<LineName>) -> ReportMod
         },
         conclusions: Vec::new(),
         factors,
+        compare: None,
         lines,
         treatments: Vec::new(),
         trials: Vec::new(),
@@ -526,6 +539,7 @@ fn empty(shape: &Shape, factors: Vec<String>, lines: Vec<LineName>) -> ReportMod
             },
         ],
         comparisons: Vec::new(),
+        growth: None,
         comparison_rules: ComparisonRules {
             margin: 0.05,
             alpha: 0.05,

@@ -3,7 +3,7 @@
 use super::Page;
 use crate::messages::{Message, conclusion, headings, notes, page};
 use crate::report::figures;
-use crate::report::model::{SystemRow, WorkloadRow};
+use crate::report::model::{SystemRow, SystemStarts, WorkloadRow};
 use crate::report::notes::Loops;
 use dyno_model::plan::{LoadPlan, StopRule};
 use maud::{Markup, html};
@@ -90,8 +90,31 @@ fn machine(page: &Page<'_>) -> Markup {
             (&page::PAGE_OS, environment.os_release.clone()),
             (&page::PAGE_KERNEL, environment.kernel.clone()),
             (&page::PAGE_VIRTUALISATION, environment.virtualisation.clone()),
+            (&page::PAGE_KERNEL_SETTINGS, listed(&environment.kernel_settings)),
+            (&page::PAGE_PROXIES, listed(&environment.proxies)),
         ],
     )
+}
+
+fn listed(values: &std::collections::BTreeMap<String, String>) -> String {
+    values.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// How often a server was started and how long that took.
+fn starts(page: &Page<'_>, starts: Option<&SystemStarts>) -> String {
+    let Some(starts) = starts else { return page.text(&headings::ABSENT).to_owned() };
+    let copied = starts.restoring_mean_s.map(figures::digits);
+    let values = [
+        ("number", starts.all.len().to_string()),
+        ("mean", figures::digits(starts.mean_s)),
+        ("max", figures::digits(starts.max_s)),
+        ("copied", copied.clone().unwrap_or_default()),
+    ];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    match copied {
+        None => page.fill(&page::PAGE_STARTS_OF, &values[..3]),
+        Some(_) => page.fill(&page::PAGE_STARTS_COPIED, &values),
+    }
 }
 
 fn systems(page: &Page<'_>) -> Markup {
@@ -100,7 +123,7 @@ fn systems(page: &Page<'_>) -> Markup {
             thead { tr {
                 @for message in [
                     &headings::SYSTEM, &page::PAGE_KIND, &headings::VERSION, &page::PAGE_QUERY_MODE,
-                    &page::PAGE_ORIGIN,
+                    &page::PAGE_ORIGIN, &page::PAGE_STARTS,
                 ] { th.l scope="col" { (page.text(message)) } }
             } }
             tbody { @for system in &page.model.provenance.systems { tr {
@@ -109,6 +132,7 @@ fn systems(page: &Page<'_>) -> Markup {
                 td.l { (system.version) }
                 td.l { (system.query_mode) }
                 td.l { @if system.is_managed { (page.text(&page::PAGE_MANAGED)) } @else { (system.address) } }
+                td.l { (starts(page, system.starts.as_ref())) }
             } } }
         } }
         @for system in &page.model.provenance.systems {
@@ -170,6 +194,7 @@ fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
         StopRule::TransactionsPerClient(number) => {
             page.fill(&page::PAGE_STOP_PER_CLIENT, &[("transactions", &figures::count(number))])
         }
+        StopRule::Rows(target) => page.fill(&page::PAGE_STOP_ROWS, &[("rows", &figures::count(target))]),
         StopRule::Duration(time) => page.fill(&page::PAGE_STOP_DURATION, &[("duration", &time.to_string())]),
     };
     let rate = load.rate.map_or_else(|| page.text(&page::PAGE_CLOSED_LOOP).to_owned(), figures::rate);

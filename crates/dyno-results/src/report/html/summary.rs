@@ -3,7 +3,7 @@
 use super::{Page, cells};
 use crate::messages::{conclusion, headings, notes, page};
 use crate::report::figures;
-use crate::report::model::Conclusion;
+use crate::report::model::{Conclusion, Verdict};
 use maud::{Markup, html};
 
 /// Conclusions shown before the rest is folded.
@@ -98,7 +98,10 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         Conclusion::LostUpdates { .. } => (cells::chip("violated", page.text(&page::PAGE_CHIP_LOST)), true),
         Conclusion::AuditViolated { .. } => (cells::chip("violated", page.text(&headings::VIOLATED)), true),
         Conclusion::NoLostUpdates { .. } => (cells::chip("intact", page.text(&headings::INTACT)), false),
-        Conclusion::PeakThroughput { .. } => {
+        Conclusion::GrowthCrossing { .. } | Conclusion::GrowthLead { .. } => {
+            (cells::verdict_chip(page, Some(Verdict::Better)), false)
+        }
+        Conclusion::PeakThroughput { .. } | Conclusion::GrowthCourse { .. } => {
             (cells::chip("figure", page.text(&page::PAGE_CHIP_FIGURE)), false)
         }
         Conclusion::Comparison { verdict: None, .. } => {

@@ -44,6 +44,7 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
     html! {
         section #results {
             h2 { (page.text(&headings::RESULTS)) }
+            (super::growth::steps(page))
             (kept(page))
             (folded(page, rows.len(), &grouped::table(page, &columns, &rows)))
             p.note { (page.text(&notes::NOTE_ESTIMATES)) " " (page.text(Loops::of(page.model).note())) }
@@ -158,6 +159,7 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
                 p.note {
                     (page.fill(&notes::NOTE_COMPARISONS, &note)) " " (page.text(&notes::NOTE_DETECTABLE))
                 }
+                (super::growth::comparisons(page))
             }
         }
     }

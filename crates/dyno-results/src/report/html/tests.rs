@@ -3,6 +3,7 @@
 use super::sample::Shape;
 use super::{render, stand_alone_charts};
 use crate::messages::Lang;
+use dyno_model::plan::Compare;
 
 fn shapes() -> Vec<(&'static str, Shape)> {
     vec![
@@ -159,6 +160,22 @@ fn every_line_is_in_every_chart_over_clients() {
                 );
             }
         }
+    }
+}
+
+#[test]
+fn what_is_compared_makes_the_curves_and_the_rest_the_panels() {
+    let shape = Shape::variants();
+    let mut model = shape.model();
+    model.compare = Some(Compare::Factor(0));
+    let all = stand_alone_charts(&model, Lang::En);
+    let (_, chart) = all.iter().find(|(id, _)| id == "throughput").unwrap();
+    let document = roxmltree::Document::parse(chart).unwrap();
+    let panels = document.descendants().filter(|node| node.attribute("class") == Some("panel"));
+    assert_eq!(panels.count(), shape.systems.len());
+    let texts: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
+    for name in shape.systems.iter().chain(&shape.variants) {
+        assert!(texts.contains(name), "{name} is a panel's title or a curve's name: {texts:?}");
     }
 }
 

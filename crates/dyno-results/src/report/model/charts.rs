@@ -134,6 +134,18 @@ pub struct PublishedSeries {
     pub is_approximate: bool,
     /// Clients and value.
     pub points: Vec<PublishedPoint>,
+    /// Rows of a table that grows and value; then there are no `points`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub over_rows: Vec<PublishedRows>,
+}
+
+/// One published figure of a table that grows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PublishedRows {
+    /// Rows in the table.
+    pub rows: u64,
+    /// Value in the series' unit.
+    pub value: f64,
 }
 
 /// One published figure.

@@ -1,6 +1,6 @@
 //! What follows from the figures: comparisons with their verdicts, and conclusions.
 
-use super::{Estimate, Range};
+use super::{Estimate, GrowthLead, GrowthMoment, Range};
 use dyno_model::finding::Finding;
 use dyno_model::plan::Metric;
 use serde::{Deserialize, Serialize};
@@ -167,6 +167,27 @@ pub enum Conclusion {
         is_at_end: bool,
         /// How many numbers of clients were measured; with one there is no peak, only a figure.
         clients_measured: u32,
+    },
+    /// One treatment was ahead while the table was small, the other when it was large.
+    GrowthCrossing {
+        /// Who was ahead at first.
+        before: GrowthLead,
+        /// Who was ahead in the end.
+        after: GrowthLead,
+    },
+    /// One treatment was ahead over these sizes of the table.
+    GrowthLead {
+        /// Who, where and by how much.
+        lead: GrowthLead,
+    },
+    /// A treatment where it was fastest and where its table was largest.
+    GrowthCourse {
+        /// Index of the treatment.
+        treatment: usize,
+        /// The step with most rows per second.
+        fastest: GrowthMoment,
+        /// The last step.
+        last: GrowthMoment,
     },
     /// Comparisons of two lines that had the same outcome, over all numbers of clients where they had it.
     Comparison {

@@ -1,0 +1,91 @@
+//! Stalls as they happen: no commit of any client for half a second, where commits are usual.
+//!
+//! A stall can be over before its interval is, and what the server was doing must be asked while it lasts. So the coordinator
+//! asks the workers' recorders when the last commit was, but only when the last one that it knows of is old enough: three or four times a
+//! second, whatever the throughput. Workers store one number more per transaction, beside the books that they write anyway.
+
+/// From this time without a commit on it is a stall, nanoseconds.
+const STALL: u64 = 500_000_000;
+/// It is only a stall if it is also so many times the time that all clients together need for a commit: of gaps between
+/// independent transactions (exponentially distributed) one in `e^20`, half a billion, is that long.
+const STALL_TIMES_MEAN: f64 = 20.0;
+/// The recorders are asked when the last known commit is so old, nanoseconds.
+const OLD: u64 = STALL / 2;
+
+/// True when so long a time without a commit is a stall, where so many commits came in a time of this length; nanoseconds.
+pub(crate) fn is_stall(gap: u64, commits: u64, length: u64) -> bool {
+    gap >= STALL && gap as f64 > STALL_TIMES_MEAN * (length as f64 / commits.max(1) as f64)
+}
+
+/// Signs of life of all workers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Life {
+    /// Commits since the first client began.
+    pub(crate) commits: u64,
+    /// The last of them, nanoseconds since the first client began.
+    pub(crate) last: u64,
+}
+
+/// Notices stalls.
+#[derive(Debug, Default)]
+pub(crate) struct Silence {
+    /// As last asked.
+    life: Life,
+    is_stalled: bool,
+}
+
+impl Silence {
+    /// Looks at a time, nanoseconds since the first client began. `Some(Some(since))`: nothing has committed since then, and it
+    /// is a stall; `Some(None)`: the stall is over; `None`: no news.
+    pub(crate) fn look(&mut self, now: u64, ask: impl FnOnce() -> Life) -> Option<Option<u64>> {
+        if now.saturating_sub(self.life.last) < OLD && !self.is_stalled {
+            return None;
+        }
+        let before = std::mem::replace(&mut self.life, ask());
+        if self.is_stalled {
+            self.is_stalled = self.life.commits == before.commits;
+            return (!self.is_stalled).then_some(None);
+        }
+        let Life { commits, last } = self.life;
+        // Before so many commits nobody knows what is usual.
+        self.is_stalled =
+            commits as f64 >= STALL_TIMES_MEAN && is_stall(now.saturating_sub(last), commits, last);
+        self.is_stalled.then_some(Some(self.life.last))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: u64 = 1_000_000;
+
+    fn life(commits: u64, last_ms: u64) -> Life {
+        Life { commits, last: last_ms * MS }
+    }
+
+    #[test]
+    fn half_a_second_without_a_commit_is_told_once_and_so_is_its_end() {
+        let mut silence = Silence::default();
+        assert_eq!(silence.look(1000 * MS, || life(900, 999)), None);
+        assert_eq!(silence.look(1100 * MS, || panic!("a commit is known that is young enough")), None);
+        assert_eq!(silence.look(1400 * MS, || life(900, 999)), None, "not long enough");
+        assert_eq!(silence.look(1500 * MS, || life(900, 999)), Some(Some(999 * MS)));
+        assert_eq!(silence.look(1600 * MS, || life(900, 999)), None, "told already");
+        assert_eq!(silence.look(1700 * MS, || life(901, 1690)), Some(None));
+        assert_eq!(silence.look(1800 * MS, || panic!("a commit is known that is young enough")), None);
+        assert_eq!(silence.look(2190 * MS, || life(901, 1690)), Some(Some(1690 * MS)));
+    }
+
+    #[test]
+    fn rare_transactions_and_a_slow_beginning_are_no_stall() {
+        let mut silence = Silence::default();
+        assert_eq!(silence.look(3000 * MS, Life::default), None, "nothing is usual yet");
+        assert_eq!(silence.look(9000 * MS, || life(40, 8000)), None, "five a second");
+        assert_eq!(
+            silence.look(13_000 * MS, || life(40, 8000)),
+            Some(Some(8000 * MS)),
+            "but not five seconds"
+        );
+    }
+}

@@ -1,0 +1,261 @@
+//! `mass-insert`: clients insert rows of people into one growing table, until it has as many as the stop rule lets them insert.
+//!
+//! The table is that of a published study of the disk as bottleneck, in which a row took about 70 bytes; addresses and names are random
+//! letters of that length. What is asked is how the rate falls with the size: as long as data and indexes fit the cache the processor is
+//! the limit, beyond it the disk. So the figure to look at is throughput against rows, not one mean of the trial.
+
+use super::sbtest::integer;
+use super::{AuditFacts, ClientId, DataSet, Setting, StatementText, TableDefinition, Workload, scalar};
+use crate::random::Random;
+use crate::session::Session;
+use dyno_drivers::{Connection, RowWriter, Value};
+use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
+use dyno_model::failure::OperationFailure;
+use dyno_model::record::Growth;
+use dyno_model::target::Engine;
+
+const INDEXES: &[&str] = &["none", "email"];
+const ROW_FORMATS: &[&str] = &["default", "dynamic", "compact", "compressed"];
+/// Letters of a name; with the domain an address has 30 characters, so that a row of the published study takes its 70 bytes.
+const NAME_LENGTH: usize = 16;
+const DOMAIN: &[u8] = b"@mail.example";
+
+pub(super) fn description() -> WorkloadDescription {
+    WorkloadDescription {
+        name: "mass-insert",
+        summary: "Clients insert rows with an e-mail address and a name into one table that only grows.",
+        audit: "The table must have grown by rows_per_insert rows per committed transaction.",
+        options: vec![
+            integer("rows_per_insert", 1, 10_000, 1, "rows per INSERT, which commits by itself"),
+            integer(
+                "partitions",
+                0,
+                1_024,
+                0,
+                "partitions by the hash of the key; 0: none (MySQL family and PostgreSQL)",
+            ),
+            OptionDescription {
+                name: "row_format",
+                kind: OptionKind::Choice(ROW_FORMATS),
+                default: OptionValue::Text("default".to_owned()),
+                help: "InnoDB's row format (MySQL family)",
+            },
+            integer(
+                "key_block_size",
+                0,
+                16,
+                0,
+                "KiB of a compressed page; 0: the server's default (row_format = \"compressed\")",
+            ),
+            OptionDescription {
+                name: "index",
+                kind: OptionKind::Choice(INDEXES),
+                default: OptionValue::Text("none".to_owned()),
+                help: "a second index, on the random e-mail address: its pages are touched in no order",
+            },
+            integer("rows", 0, 2_000_000_000, 0, "rows loaded before the clients begin"),
+        ],
+    }
+}
+
+/// The workload `mass-insert`.
+pub struct MassInsert {
+    rows_per_insert: usize,
+    table: People,
+}
+
+struct People {
+    engine: Engine,
+    rows: u64,
+    partitions: u64,
+    is_indexed: bool,
+    /// Behind the table's definition (MySQL family).
+    storage: String,
+}
+
+impl MassInsert {
+    pub(super) fn build(options: &WorkloadOptions, setting: Setting) -> Result<Self, String> {
+        let partitions = options.count("partitions");
+        let row_format = options.text("row_format");
+        let key_block_size = options.count("key_block_size");
+        if setting.engine == Engine::Sqlite && partitions > 0 {
+            return Err("SQLite has no partitions; leave out `partitions`".to_owned());
+        }
+        if !matches!(setting.engine, Engine::Mysql | Engine::Null) && row_format != "default" {
+            return Err(format!(
+                "row_format = \"{row_format}\" is InnoDB's; leave it out for {}",
+                setting.engine
+            ));
+        }
+        if key_block_size > 0 && row_format != "compressed" {
+            return Err("key_block_size needs row_format = \"compressed\"".to_owned());
+        }
+        let mut storage = String::from(" ENGINE = InnoDB");
+        if row_format != "default" {
+            storage.push_str(" ROW_FORMAT = ");
+            storage.push_str(&row_format.to_uppercase());
+        }
+        if key_block_size > 0 {
+            storage.push_str(&format!(" KEY_BLOCK_SIZE = {key_block_size}"));
+        }
+        let is_indexed = options.text("index") == "email";
+        let table =
+            People { engine: setting.engine, rows: options.count("rows"), partitions, is_indexed, storage };
+        Ok(Self { rows_per_insert: options.count("rows_per_insert") as usize, table })
+    }
+}
+
+/// State of one client: room for the characters of one INSERT's rows.
+pub struct MassInsertClient {
+    people: Vec<Person>,
+}
+
+/// An e-mail address, whose beginning is the name.
+type Person = [u8; NAME_LENGTH + DOMAIN.len()];
+
+fn draw_person(random: &mut Random) -> Person {
+    let mut person = [0; NAME_LENGTH + DOMAIN.len()];
+    let (name, domain) = person.split_at_mut(NAME_LENGTH);
+    for letter in name {
+        *letter = b'a' + random.below(26) as u8;
+    }
+    domain.copy_from_slice(DOMAIN);
+    person
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("letters and a domain are ASCII")
+}
+
+impl Workload for MassInsert {
+    type Client = MassInsertClient;
+    type Baseline = u64;
+
+    fn kinds(&self) -> Vec<&'static str> {
+        vec!["insert"]
+    }
+
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn statements(&self) -> Vec<StatementText> {
+        let rows = vec!["(?, ?)"; self.rows_per_insert].join(", ");
+        vec![StatementText { sql: format!("INSERT INTO people (email, name) VALUES {rows}"), kind: 0 }]
+    }
+
+    fn data(&self) -> &dyn DataSet {
+        &self.table
+    }
+
+    fn client(&self, _id: ClientId) -> MassInsertClient {
+        MassInsertClient { people: Vec::with_capacity(self.rows_per_insert) }
+    }
+
+    async fn transaction(
+        &self,
+        client: &mut MassInsertClient,
+        _sequence: u64,
+        session: &mut Session,
+        random: &mut Random,
+    ) -> Result<(), OperationFailure> {
+        client.people.clear();
+        client.people.extend((0..self.rows_per_insert).map(|_| draw_person(random)));
+        if let [person] = client.people.as_slice() {
+            let row = [Value::Text(text(person)), Value::Text(text(&person[..NAME_LENGTH]))];
+            session.run(0, &row).await?;
+            return Ok(());
+        }
+        let mut fields = Vec::with_capacity(2 * self.rows_per_insert);
+        for person in &client.people {
+            fields.extend([Value::Text(text(person)), Value::Text(text(&person[..NAME_LENGTH]))]);
+        }
+        session.run(0, &fields).await?;
+        Ok(())
+    }
+
+    async fn baseline(&self, connection: &mut Connection) -> Result<u64, OperationFailure> {
+        Ok(scalar(connection, "SELECT COUNT(*) FROM people").await?.unsigned_abs())
+    }
+
+    fn growth(&self, baseline: &u64) -> Option<Growth> {
+        Some(Growth { rows_before: *baseline, rows_per_transaction: self.rows_per_insert as u64 })
+    }
+
+    async fn audit(
+        &self,
+        connection: &mut Connection,
+        facts: &AuditFacts<'_, u64>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        let found = scalar(connection, "SELECT COUNT(*) FROM people").await?.unsigned_abs();
+        let rows = self.rows_per_insert as u64;
+        let expected_min = facts.baseline + facts.totals.committed * rows;
+        let open = facts.totals.in_doubt + facts.totals.unfinished();
+        Ok(vec![AuditCheck::RowCount {
+            table: "people".to_owned(),
+            expected_min,
+            expected_max: expected_min + open * rows,
+            found,
+        }])
+    }
+}
+
+impl DataSet for People {
+    fn fingerprint(&self) -> String {
+        let Self { rows, partitions, is_indexed, storage, .. } = self;
+        format!("people rows={rows} partitions={partitions} indexed={is_indexed} storage={storage}")
+    }
+
+    /// A trial leaves its rows behind, and the size is what is studied.
+    fn is_reusable(&self) -> bool {
+        false
+    }
+
+    fn tables(&self) -> Vec<TableDefinition> {
+        let columns = "email VARCHAR(128) NOT NULL, name VARCHAR(32) NOT NULL";
+        let partitions = self.partitions;
+        let create = match self.engine {
+            Engine::Mysql | Engine::Null => {
+                let by = if partitions > 0 {
+                    format!(" PARTITION BY KEY (no) PARTITIONS {partitions}")
+                } else {
+                    String::new()
+                };
+                format!(
+                    "CREATE TABLE people (no INTEGER NOT NULL AUTO_INCREMENT, {columns}, PRIMARY KEY (no)){}{by}",
+                    self.storage
+                )
+            }
+            Engine::Postgres => {
+                let by = if partitions > 0 { " PARTITION BY HASH (no)" } else { "" };
+                let mut sql = format!("CREATE TABLE people (no SERIAL, {columns}, PRIMARY KEY (no)){by}");
+                for part in 0..partitions {
+                    sql.push_str(&format!(
+                        "; CREATE TABLE people_{part} PARTITION OF people FOR VALUES WITH (MODULUS {partitions}, REMAINDER {part})"
+                    ));
+                }
+                sql
+            }
+            Engine::Sqlite => format!("CREATE TABLE people (no INTEGER PRIMARY KEY, {columns})"),
+        };
+        vec![TableDefinition {
+            name: "people".to_owned(),
+            create,
+            columns: vec!["email", "name"],
+            rows: self.rows,
+            indexes: if self.is_indexed {
+                vec!["CREATE INDEX people_email ON people (email)".to_owned()]
+            } else {
+                Vec::new()
+            },
+        }]
+    }
+
+    fn row(&self, _table: usize, row: u64, out: &mut dyn RowWriter) {
+        let mut random = Random::new(1, crate::random::Stream::Data, 0, row);
+        let person = draw_person(&mut random);
+        out.text(text(&person));
+        out.text(text(&person[..NAME_LENGTH]));
+    }
+}

@@ -1,0 +1,201 @@
+//! `mass-insert` and its stop rule: a table grows to a number of rows, and every row is accounted for.
+
+use dyno_engine::loading::{Loading, load};
+use dyno_engine::workload::{Native, Setting, Workload, catalog};
+use dyno_engine::{TrialInput, run_trial, with_native};
+use dyno_model::audit::{AuditCheck, AuditVerdict};
+use dyno_model::catalog::OptionValue;
+use dyno_model::event::Listener;
+use dyno_model::finding::Finding;
+use dyno_model::plan::{LoadPlan, StopRule, Trial, WorkloadPlan};
+use dyno_model::record::{Growth, Interval, TrialRecord};
+use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::units::Nanos;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
+
+/// Counts the commits of all intervals, those of the warm-up apart.
+#[derive(Default)]
+struct Commits {
+    warm_up: u64,
+    measured: u64,
+}
+
+impl Listener for Commits {
+    fn interval(&mut self, interval: &Interval) {
+        let commits = if interval.is_warmup { &mut self.warm_up } else { &mut self.measured };
+        *commits += interval.transaction.len();
+    }
+}
+
+fn mass_insert(options: &[(&str, OptionValue)], setting: Setting) -> Result<Native, String> {
+    let description = catalog().into_iter().find(|known| known.name == "mass-insert").expect("it is there");
+    let mut all = description.defaults();
+    for (name, value) in options {
+        assert!(all.0.insert((*name).to_owned(), value.clone()).is_some(), "no option {name}");
+    }
+    Native::build(&WorkloadPlan { kind: "mass-insert".to_owned(), options: all }, setting)
+}
+
+fn grow(target: Target, native: Native, clients: u32, load: &LoadPlan) -> (TrialRecord, Commits) {
+    let interrupts = AtomicUsize::new(0);
+    let input = TrialInput {
+        trial: Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
+        clients,
+        load,
+        seed: 7,
+        target,
+        shares_machine: false,
+        started_at: "2026-01-01T00:00:00.000Z".to_owned(),
+        loading: Nanos(0),
+        interrupts: &interrupts,
+        is_dead: &|| None,
+        counters: &BTreeMap::new,
+    };
+    let mut commits = Commits::default();
+    let record = with_native!(native, workload => run_trial(workload, &input, &mut commits));
+    let record = record.expect("the trial can be measured");
+    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    (record, commits)
+}
+
+/// The null driver's table has 40 rows whatever is inserted.
+fn null(script: &str) -> Target {
+    let mut target = Target::new(Engine::Null, Endpoint::InProcess);
+    target.database = format!("value=40,{script}");
+    target
+}
+
+const NULL: Setting = Setting { engine: Engine::Null, clients: 4, seed: 7 };
+
+fn batches(rows: i64) -> [(&'static str, OptionValue); 1] {
+    [("rows_per_insert", OptionValue::Integer(rows))]
+}
+
+#[test]
+fn as_many_transactions_commit_as_bring_the_table_to_its_target() {
+    for (batch, target, commits) in [(1, 1_000, 960), (25, 1_000, 39), (25, 65, 1), (7, 1_000, 138)] {
+        let native = mass_insert(&batches(batch), NULL).expect("the options fit");
+        let (record, _) = grow(null(""), native, 4, &LoadPlan::new(StopRule::Rows(target)));
+        assert_eq!(record.ledger.committed, commits, "40 rows, {batch} at a time, to {target}");
+        let growth = record.growth.expect("its table grows");
+        assert_eq!(growth, Growth { rows_before: 40, rows_per_transaction: batch as u64 });
+        let rows = growth.rows_after(record.ledger.committed);
+        assert!((target..target + batch as u64).contains(&rows), "{rows}");
+    }
+}
+
+#[test]
+fn what_fails_for_good_is_made_up_for_by_other_transactions() {
+    let native = mass_insert(&batches(10), NULL).expect("the options fit");
+    let load = LoadPlan::new(StopRule::Rows(3_000));
+    let (record, _) = grow(null("insert.fail=duplicate-key:0.2"), native, 4, &load);
+    assert!(record.ledger.failed > 0, "a fifth of 300 fails");
+    assert_eq!(record.ledger.committed, 296);
+}
+
+#[test]
+fn rows_that_are_not_there_are_found_missing() {
+    let native = mass_insert(&batches(10), NULL).expect("the options fit");
+    let (record, _) = grow(null(""), native, 4, &LoadPlan::new(StopRule::Rows(500)));
+    let [AuditCheck::RowCount { table, expected_min, expected_max, found }] = &record.audit.checks[..] else {
+        panic!("{:?}", record.audit);
+    };
+    assert_eq!((table.as_str(), *expected_min, *expected_max, *found), ("people", 500, 500, 40));
+    assert_eq!(record.audit.verdict(), AuditVerdict::Violated);
+    assert!(record.findings.contains(&Finding::AuditViolated), "{:?}", record.findings);
+}
+
+#[test]
+fn a_server_without_room_ends_the_trial_in_its_own_words() {
+    let native = mass_insert(&batches(10), NULL).expect("the options fit");
+    let load = LoadPlan::new(StopRule::Rows(100_000));
+    let (record, _) = grow(null("insert.fail=out-of-resources:0.01"), native, 4, &load);
+    let cut_short = record.findings.iter().any(|finding| matches!(finding, Finding::CutShort { .. }));
+    assert!(cut_short && !record.is_valid(), "{:?}", record.findings);
+    assert!(record.ledger.committed < 9_996);
+}
+
+#[test]
+fn partitions_and_row_formats_are_refused_where_there_are_none() {
+    let sqlite = Setting { engine: Engine::Sqlite, ..NULL };
+    let text = |word: &str| OptionValue::Text(word.to_owned());
+    let rows: [(Setting, &[(&str, OptionValue)], &str); 3] = [
+        (sqlite, &[("partitions", OptionValue::Integer(3))], "SQLite has no partitions"),
+        (
+            Setting { engine: Engine::Postgres, ..NULL },
+            &[("row_format", text("compressed"))],
+            "row_format = \"compressed\" is InnoDB's",
+        ),
+        (NULL, &[("key_block_size", OptionValue::Integer(4))], "key_block_size needs"),
+    ];
+    for (setting, options, reason) in rows {
+        let refused = mass_insert(options, setting).err().expect("it cannot be built");
+        assert!(refused.starts_with(reason), "{refused}");
+    }
+}
+
+#[test]
+fn each_dialect_has_its_partitions_and_its_row_format() {
+    let options = [
+        ("partitions", OptionValue::Integer(3)),
+        ("row_format", OptionValue::Text("compressed".to_owned())),
+        ("key_block_size", OptionValue::Integer(4)),
+    ];
+    let create = |engine, options: &[(&str, OptionValue)]| {
+        let native = mass_insert(options, Setting { engine, ..NULL }).expect("the options fit");
+        with_native!(&native, workload => workload.data().tables()[0].create.clone())
+    };
+    let mysql = create(Engine::Mysql, &options);
+    assert!(
+        mysql.contains("ROW_FORMAT = COMPRESSED KEY_BLOCK_SIZE = 4 PARTITION BY KEY (no) PARTITIONS 3"),
+        "{mysql}"
+    );
+    let postgres = create(Engine::Postgres, &options[..1]);
+    assert_eq!(postgres.matches("PARTITION OF people FOR VALUES WITH (MODULUS 3").count(), 3, "{postgres}");
+}
+
+/// A database file that is removed with everything beside it.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new() -> Self {
+        let folder = std::env::temp_dir().join(format!("dyno-growth-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("the temporary folder can be written");
+        Self(folder)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[test]
+fn a_real_table_has_its_target_rows_those_loaded_and_those_of_the_warm_up_included() {
+    let scratch = Scratch::new();
+    let target = Target::new(Engine::Sqlite, Endpoint::File(scratch.0.join("people.db")));
+    let setting = Setting { engine: Engine::Sqlite, clients: 2, seed: 7 };
+    let options = [
+        ("rows_per_insert", OptionValue::Integer(10)),
+        ("rows", OptionValue::Integer(25)),
+        ("index", OptionValue::Text("email".to_owned())),
+    ];
+    let native = mass_insert(&options, setting).expect("the options fit");
+    let interrupts = AtomicUsize::new(0);
+    with_native!(&native, workload => {
+        let loading = Loading { trial: "b01-001", target: &target, data: workload.data(), interrupts: &interrupts };
+        assert_eq!(load(&loading, &mut Commits::default()).expect("it can be loaded"), 25);
+    });
+    let plan = LoadPlan { warmup: Nanos(2_000_000), ..LoadPlan::new(StopRule::Rows(2_000)) };
+    let (record, commits) = grow(target, native, 2, &plan);
+    let [AuditCheck::RowCount { expected_min, found, .. }] = &record.audit.checks[..] else {
+        panic!("{:?}", record.audit);
+    };
+    assert_eq!((*expected_min, *found), (2_005, 2_005), "the first number of tens above 2,000");
+    assert_eq!(commits.warm_up + commits.measured, 198);
+    assert_eq!(commits.measured, record.ledger.committed);
+    assert_eq!(record.growth, Some(Growth { rows_before: 25, rows_per_transaction: 10 }));
+}

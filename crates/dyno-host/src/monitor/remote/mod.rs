@@ -1,0 +1,280 @@
+//! The server's machine, seen through a command: `ssh db.example sh`, or any other that runs a POSIX shell.
+//!
+//! The command is started once per trial. On its input it gets a loop (`look.sh`) and then a line per look, and it prints
+//! the same files that are read of this machine, so that the same parsers read them. The loop ends with its input: when the
+//! trial does, and also when dyno is killed. Nothing is written on the other machine.
+
+mod answer;
+
+use super::Values;
+use super::host::{Machine, is_memory};
+use super::pace::Pace;
+use super::processes::{Processes, Seen};
+use super::procfs;
+use answer::{Answer, Lines};
+use dyno_model::monitor::names;
+use dyno_model::target::Engine;
+use rustix::process::{Pid, Signal, kill_process_group};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
+
+const SCRIPT: &str = include_str!("look.sh");
+/// How long the command may take until its first answer: a login at the other end.
+const BEGIN_LIMIT: Duration = Duration::from_secs(15);
+/// How long it may take to end when its input is closed.
+const END_LIMIT: Duration = Duration::from_secs(2);
+/// Bytes of its error output that are told.
+const ERRORS_MAX: usize = 2000;
+/// Processor time per file of a process, at the other end: an estimate, for the pace.
+const PER_FILE: Duration = Duration::from_micros(30);
+
+/// How the server's machine is looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RemoteCommand {
+    /// Run by the shell here; has to run a POSIX shell that reads its input.
+    pub command: String,
+    /// File at the other end that holds the number of the server's process; else it is found out.
+    pub pid_file: Option<String>,
+    /// Environment variables that it does not get: those that hold passwords.
+    pub hidden: Vec<String>,
+}
+
+/// What the server says of its process, for the other end to find it by.
+#[derive(Debug, Default)]
+pub(super) struct Traces {
+    /// Words of the order `begin`, best first.
+    pub(super) words: Vec<String>,
+    pub(super) engine: Option<Engine>,
+}
+
+/// The running command.
+#[derive(Debug)]
+pub(super) struct Remote {
+    child: Child,
+    /// `None` when it is to end.
+    input: Option<ChildStdin>,
+    answers: Receiver<Answer>,
+    errors: Receiver<Vec<u8>>,
+    number: u64,
+    asked: Instant,
+    ticks: f64,
+    devices: Vec<String>,
+    server: Option<u32>,
+    has_children: bool,
+    processes: Processes,
+    children_pace: Pace,
+    details_pace: Pace,
+}
+
+impl Remote {
+    /// Starts the command and waits until it has answered for the first time.
+    ///
+    /// # Errors
+    /// Why it tells nothing, with what it said.
+    pub(super) fn start(command: &RemoteCommand, traces: &Traces) -> Result<Self, String> {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &command.command]).process_group(0);
+        shell.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        for name in &command.hidden {
+            shell.env_remove(name);
+        }
+        let mut child = shell.spawn().map_err(|error| format!("could not be started: {error}"))?;
+        let (answer, answers) = channel();
+        let (error, errors) = channel();
+        let (input, output) = (child.stdin.take(), child.stdout.take());
+        let complaints = child.stderr.take();
+        // Not joined: they end with the command's output, which END_LIMIT bounds.
+        if let Some(output) = output {
+            std::thread::spawn(move || read_answers(output, &answer));
+        }
+        if let Some(complaints) = complaints {
+            std::thread::spawn(move || read_errors(complaints, &error));
+        }
+        let has_children = traces.engine == Some(Engine::Postgres);
+        let mut remote = Self {
+            child,
+            input,
+            answers,
+            errors,
+            number: 0,
+            asked: Instant::now(),
+            ticks: 100.0,
+            devices: Vec::new(),
+            server: None,
+            has_children,
+            processes: Processes::of_server(0, has_children),
+            children_pace: Pace::default(),
+            details_pace: Pace::default(),
+        };
+        let given = command.pid_file.as_ref().map(|file| format!("file:{file}"));
+        let words: Vec<String> = match given {
+            Some(file) => vec![file],
+            None => traces.words.clone(),
+        };
+        let until = Instant::now() + BEGIN_LIMIT;
+        let late = format!("did not answer within {} s", BEGIN_LIMIT.as_secs());
+        remote.send(SCRIPT)?;
+        if remote.receive(until)?.is_none() {
+            return Err(remote.ending(&late));
+        }
+        remote.order("begin", &words.join(" "))?;
+        let Some(answer) = remote.receive(until)? else { return Err(remote.ending(&late)) };
+        remote.ticks = answer.text("dyno ticks").trim().parse().unwrap_or(100.0);
+        remote.devices = answer.text("dyno devices").lines().map(str::to_owned).collect();
+        remote.server = answer.text("dyno process").trim().parse().ok();
+        Ok(remote)
+    }
+
+    /// Asks for a look; [`Remote::look`] has the answer.
+    ///
+    /// # Errors
+    /// When the command has ended.
+    pub(super) fn ask(&mut self, is_boundary: bool) -> Result<(), String> {
+        let now = Instant::now();
+        let has_details = is_boundary || self.details_pace.is_due(now);
+        let has_children = self.has_children && (is_boundary || self.children_pace.is_due(now));
+        let order = if has_details { "more" } else { "look" };
+        self.order(order, if has_children { "children" } else { "alone" })
+    }
+
+    /// Adds what the command answers to the last order; nothing when it has not by `until`.
+    ///
+    /// # Errors
+    /// When the command has ended.
+    pub(super) fn look(&mut self, until: Instant, values: &mut Values) -> Result<(), String> {
+        let Some(answer) = self.receive(until)? else { return Ok(()) };
+        values.put(names::COMMAND_ANSWER, self.asked.elapsed().as_secs_f64());
+        values.put_some(names::MONITOR_COMMAND_CPU, answer.cpu_seconds());
+        Machine::put(
+            |path| answer.text(path).to_owned(),
+            |device| !is_memory(device) && self.devices.iter().any(|known| known.replace('!', "/") == device),
+            self.ticks,
+            values,
+        );
+        self.put_processes(&answer, values);
+        Ok(())
+    }
+
+    fn put_processes(&mut self, answer: &Answer, values: &mut Values) {
+        let Some(server) = self.server else { return };
+        let processes = answer.processes(server);
+        // Without its children the sum would go back.
+        if processes.last() != Some(&server) || (self.has_children && processes.len() < 2) {
+            return;
+        }
+        let text = |process: u32, file: &str| answer.text(&format!("/proc/{process}/{file}")).to_owned();
+        let seen = processes.iter().filter_map(|process| {
+            let stat = procfs::process_stat(&text(*process, "stat"))?;
+            Some(Seen::of_texts(*process, stat, text(*process, "status"), text(*process, "io")))
+        });
+        let seen: Vec<Seen> = seen.collect();
+        let has_details = seen.iter().any(Seen::has_status);
+        self.processes.put_seen(&seen, self.ticks, has_details, values);
+        let files = PER_FILE * u32::try_from(seen.len()).unwrap_or(u32::MAX);
+        let now = Instant::now();
+        self.children_pace.note(now, 2 * files);
+        if has_details {
+            self.details_pace.note(now, 3 * files);
+        }
+    }
+
+    fn order(&mut self, order: &str, words: &str) -> Result<(), String> {
+        self.number += 1;
+        self.asked = Instant::now();
+        self.send(&format!("{order} {} {words}\n", self.number))
+    }
+
+    fn send(&mut self, text: &str) -> Result<(), String> {
+        let sent = match &mut self.input {
+            Some(input) => input.write_all(text.as_bytes()).and_then(|()| input.flush()).is_ok(),
+            None => false,
+        };
+        if sent { Ok(()) } else { Err(self.ending("ended")) }
+    }
+
+    /// The answer to the last order; older ones came too late and belong to no moment that is known.
+    fn receive(&mut self, until: Instant) -> Result<Option<Answer>, String> {
+        loop {
+            match self.answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok(answer) if answer.number == self.number => return Ok(Some(answer)),
+                Ok(_) => {}
+                Err(RecvTimeoutError::Timeout) => return Ok(None),
+                Err(RecvTimeoutError::Disconnected) => return Err(self.ending("ended")),
+            }
+        }
+    }
+
+    /// Ends it, and says how that came, in its own words where it has any.
+    fn ending(&mut self, what: &str) -> String {
+        let status = self.end();
+        let how = status.map_or_else(|| what.to_owned(), |status| format!("{what} ({status})"));
+        let said = self.errors.recv_timeout(END_LIMIT).unwrap_or_default();
+        let said = String::from_utf8_lossy(&said).split_whitespace().collect::<Vec<_>>().join(" ");
+        if said.is_empty() { how } else { format!("{how}: {said}") }
+    }
+
+    /// Closes its input and waits for its end; what has not ended by then is killed.
+    fn end(&mut self) -> Option<std::process::ExitStatus> {
+        self.input = None;
+        let until = Instant::now() + END_LIMIT;
+        // Its output is closed when all of it has ended.
+        while !matches!(
+            self.answers.recv_timeout(until.saturating_duration_since(Instant::now())),
+            Err(RecvTimeoutError::Disconnected | RecvTimeoutError::Timeout)
+        ) {}
+        let mut status = self.child.try_wait().ok().flatten();
+        while status.is_none() && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(5));
+            status = self.child.try_wait().ok().flatten();
+        }
+        // Whatever of it is left, the shell itself included. A group that is gone is not there to be killed: its number is
+        // this child's, which is waited for only below.
+        if status.is_none() {
+            if let Some(group) = i32::try_from(self.child.id()).ok().and_then(Pid::from_raw) {
+                let _ = kill_process_group(group, Signal::KILL);
+            }
+            status = self.child.wait().ok();
+        }
+        status
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        self.end();
+    }
+}
+
+fn read_answers(output: impl Read, answers: &Sender<Answer>) {
+    let mut output = BufReader::new(output);
+    let (mut lines, mut line) = (Lines::default(), Vec::new());
+    loop {
+        line.clear();
+        match output.read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) => {}
+        }
+        let text = String::from_utf8_lossy(&line);
+        if let Some(answer) = lines.take(text.trim_end_matches(['\n', '\r']))
+            && answers.send(answer).is_err()
+        {
+            return;
+        }
+    }
+}
+
+/// The beginning of what it says; the rest is read too, so that it never waits for a reader.
+fn read_errors(mut complaints: impl Read, errors: &Sender<Vec<u8>>) {
+    let (mut said, mut part) = (Vec::new(), [0; 1024]);
+    while let Ok(length @ 1..) = complaints.read(&mut part) {
+        let room = ERRORS_MAX.saturating_sub(said.len()).min(length);
+        said.extend_from_slice(&part[..room]);
+    }
+    let _ = errors.send(said);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,176 @@
+//! Figures over the number of rows: panels one below the other on the same axis, throughput above, machine and disk below it.
+
+use super::frame::{Frame, Key, Tick, WIDTH, label_room, legend, panel_title, ticks, x_axis, y_axis};
+use super::palette::Slot;
+use super::scale::{Scale, Spread, rounded_out};
+use super::svg::{Anchor, Chart, Drawing};
+use super::text::Quantity;
+
+/// A chart over rows.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GrowthChart {
+    /// Unique in the page.
+    pub id: String,
+    /// The finding, or what is drawn.
+    pub title: String,
+    /// What is drawn, for readers who cannot see it.
+    pub description: String,
+    /// Name of the x axis.
+    pub x_title: String,
+    /// Rows at both ends of the axis.
+    pub rows: (f64, f64),
+    /// Panels from top to bottom.
+    pub panels: Vec<GrowthPanel>,
+}
+
+/// One panel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GrowthPanel {
+    /// What it shows, with the unit.
+    pub title: String,
+    /// What its values are.
+    pub quantity: Quantity,
+    /// Where its axis ends, when that is not left to the data.
+    pub max: Option<f64>,
+    /// Its curves.
+    pub curves: Vec<GrowthCurve>,
+}
+
+/// One curve.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GrowthCurve {
+    /// Name.
+    pub label: String,
+    /// Colour, dash and marker.
+    pub slot: Slot,
+    /// True for figures from elsewhere.
+    pub is_published: bool,
+    /// Means by rising rows.
+    pub marks: Vec<GrowthMark>,
+    /// Single trials: rows and value.
+    pub repeats: Vec<Vec<(f64, f64)>>,
+}
+
+/// A mean.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct GrowthMark {
+    /// Where it stands.
+    pub rows: f64,
+    /// Mean; nothing interrupts the curve.
+    pub value: Option<f64>,
+    /// Its interval.
+    pub interval: Option<(f64, f64)>,
+    /// Shown on hovering.
+    pub tooltip: String,
+}
+
+/// Height of the plot area of the first panel and of the others.
+const FIRST: f64 = 230.0;
+const OTHER: f64 = 84.0;
+/// Room for a panel's title above it.
+const TITLE: f64 = 30.0;
+/// Intervals and single trials may take the axis this much beyond the largest mean; what is farther out is cut there.
+const ALLOWANCE: f64 = 1.35;
+
+impl GrowthPanel {
+    fn max(&self) -> f64 {
+        let marks = || self.curves.iter().flat_map(|curve| &curve.marks);
+        let finite = |value: &f64| value.is_finite();
+        let mean = marks().filter_map(|mark| mark.value).filter(finite).fold(0.0, f64::max);
+        let beyond = marks().filter_map(|mark| Some(mark.interval?.1));
+        let single = self.curves.iter().flat_map(|curve| curve.repeats.iter().flatten()).map(|point| point.1);
+        let all = beyond.chain(single).filter(finite).fold(mean, f64::max);
+        // Without a single mean there are only trials to go by.
+        let top = if mean > 0.0 { all.min(mean * ALLOWANCE) } else { all };
+        self.max.unwrap_or_else(|| rounded_out(Spread::Linear, 0.0, top.max(1e-9), 3).1)
+    }
+
+    fn scale(&self, frame: Frame) -> Scale {
+        Scale::linear(0.0, self.max(), frame.bottom, frame.top)
+    }
+
+    fn ticks(&self, frame: Frame) -> Vec<Tick> {
+        ticks(&self.scale(frame), self.quantity, if frame.height() > 150.0 { 5 } else { 2 })
+    }
+
+    fn draw(&self, drawing: &mut Drawing, frame: Frame, x: &Scale) {
+        drawing.open("panel");
+        panel_title(drawing, frame, &self.title);
+        let y = self.scale(frame);
+        y_axis(drawing, frame, &self.ticks(frame), true);
+        let (left, right) = (frame.left, frame.right);
+        let place = |rows: f64, value: f64| {
+            (x.at(rows).clamp(left, right), y.at(value).clamp(frame.top, frame.bottom))
+        };
+        for curve in &self.curves {
+            drawing.open(curve.slot.class());
+            for repeat in &curve.repeats {
+                let points = repeat.iter().filter(|(rows, value)| rows.is_finite() && value.is_finite());
+                drawing.curve(
+                    "thin",
+                    &points.map(|(rows, value)| Some(place(*rows, *value))).collect::<Vec<_>>(),
+                );
+            }
+            drawing.close();
+        }
+        for curve in &self.curves {
+            let class = if curve.is_published { " published" } else { "" };
+            drawing.open(&format!("{}{class}", curve.slot.class()));
+            let known = |mark: &GrowthMark| mark.value.filter(|value| value.is_finite());
+            let line = curve.marks.iter().map(|mark| known(mark).map(|value| place(mark.rows, value)));
+            drawing.curve("curve", &line.collect::<Vec<_>>());
+            let bars = curve.marks.iter().filter_map(|mark| {
+                let (low, high) = mark.interval.filter(|(low, high)| low.is_finite() && high.is_finite())?;
+                Some((place(mark.rows, low), place(mark.rows, high)))
+            });
+            drawing.lines("bar", &bars.collect::<Vec<_>>());
+            for mark in &curve.marks {
+                if let Some(value) = known(mark) {
+                    drawing.marker("mark", curve.slot, place(mark.rows, value), &mark.tooltip);
+                }
+            }
+            drawing.close();
+        }
+        drawing.close();
+    }
+}
+
+impl GrowthChart {
+    /// Draws it.
+    #[must_use]
+    pub fn draw(&self) -> Chart {
+        let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
+        let height = |i: usize| if i == 0 { FIRST } else { OTHER };
+        let probe = |i: usize| Frame { left: 0.0, right: 1.0, top: 0.0, bottom: height(i) };
+        let rooms = self.panels.iter().enumerate().map(|(i, panel)| label_room(&panel.ticks(probe(i))));
+        let left = rooms.fold(30.0, f64::max) + 4.0;
+        let mut top = 4.0 + legend(&mut drawing, &self.keys(), 8.0, 4.0, WIDTH - 16.0);
+        let (from, to) = self.rows;
+        let (from, to) = if to > from { (from, to) } else { (0.0, 1.0) };
+        for (i, panel) in self.panels.iter().enumerate() {
+            top += TITLE;
+            let frame = Frame { left, right: WIDTH - 16.0, top, bottom: top + height(i) };
+            let x = Scale::linear(from, to, frame.left, frame.right);
+            panel.draw(&mut drawing, frame, &x);
+            let is_last = i + 1 == self.panels.len();
+            let labels = if is_last { ticks(&x, Quantity::Number, 8) } else { Vec::new() };
+            x_axis(&mut drawing, frame, &labels);
+            top = frame.bottom;
+        }
+        drawing.text("axis-title", (f64::midpoint(left, WIDTH), top + 36.0), Anchor::Middle, &self.x_title);
+        drawing.finish(top + 46.0)
+    }
+
+    /// One key per series, in order of appearance.
+    fn keys(&self) -> Vec<Key> {
+        let mut keys: Vec<Key> = Vec::new();
+        for curve in self.panels.iter().flat_map(|panel| &panel.curves) {
+            let class = if curve.is_published { "published" } else { "" };
+            let key = Key { label: curve.label.clone(), slot: curve.slot, class };
+            if !keys.contains(&key) {
+                keys.push(key);
+            }
+        }
+        keys
+    }
+}

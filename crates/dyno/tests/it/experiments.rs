@@ -1,0 +1,133 @@
+//! Every shipped experiment runs in its smoke profile, on real servers, from the repository's folder as its head says.
+
+use crate::program::{Bench, Ended};
+use dyno_model::event::Event;
+use dyno_model::finding::Severity;
+use dyno_model::plan::{Plan, ServerKind};
+use dyno_model::record::TrialRecord;
+use dyno_testkit::require_server;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Name of each shipped spec that needs servers, and which. `quickstart` and `rush` have tests of their own.
+const EXPERIMENTS: [(&str, &[ServerKind]); 5] = [
+    ("disk-bottleneck", &[ServerKind::Mariadb]),
+    ("network-path", &[ServerKind::Mysql]),
+    ("raid-buffer-pool", &[ServerKind::Mariadb]),
+    ("temp-table", &[ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres]),
+    ("thread-pool", &[ServerKind::Mariadb, ServerKind::Mysql]),
+];
+
+/// What `raid-buffer-pool.toml` makes its arrays in.
+const ARRAYS: &str = "/var/tmp/dyno-raid";
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// Runs an experiment's smoke profile from the repository's folder; `None` where a server is missing.
+fn smoke(bench: &Bench, name: &str) -> Option<Ended> {
+    let (_, servers) = EXPERIMENTS.iter().find(|(known, _)| *known == name).expect("a shipped experiment");
+    for &kind in *servers {
+        require_server(kind)?;
+    }
+    let spec = format!("experiments/{name}.toml");
+    let out = bench.path().join("r");
+    let mut command = bench.command(&["run", &spec, "--profile", "smoke", "--out"]);
+    command.arg(&out).current_dir(repository());
+    let ended = Ended::from(command.output().expect("dyno can be started"));
+    assert_eq!(ended.code, 0, "{ended}");
+    every_trial_is_there_and_intact(&out);
+    assert_eq!(bench.names(), ["r"], "no scratch folder is left");
+    Some(ended)
+}
+
+fn every_trial_is_there_and_intact(results: &Path) {
+    let plan = std::fs::read_to_string(results.join("plan.json")).expect("a plan is written");
+    let plan: Plan = serde_json::from_str(&plan).expect("it is a plan");
+    let planned: BTreeSet<String> = plan.trials.iter().map(|trial| trial.id.clone()).collect();
+    let events = std::fs::read_to_string(results.join("events.jsonl")).expect("events are written");
+    let records: Vec<TrialRecord> = events
+        .lines()
+        .filter_map(|line| match serde_json::from_str(line).expect("an event") {
+            Event::TrialFinished(record) => Some(*record),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(records.len(), planned.len(), "every trial is measured once");
+    assert_eq!(records.iter().map(|record| record.trial.id.clone()).collect::<BTreeSet<_>>(), planned);
+    for record in &records {
+        let id = &record.trial.id;
+        assert!(record.ledger.committed > 0, "{id} committed nothing: {:?}", record.findings);
+        assert_eq!(record.ledger.check(), Vec::<String>::new(), "{id}");
+        let invalid = record.findings.iter().filter(|finding| finding.severity() == Severity::Invalid);
+        assert_eq!(invalid.collect::<Vec<_>>().len(), 0, "{id}: {:?}", record.findings);
+    }
+}
+
+#[test]
+fn every_shipped_experiment_is_tested() {
+    let files = std::fs::read_dir(repository().join("experiments")).expect("the folder can be listed");
+    let shipped: BTreeSet<String> = files
+        .map(|file| {
+            file.expect("an entry").path().file_stem().expect("a name").to_string_lossy().into_owned()
+        })
+        .collect();
+    let tested = EXPERIMENTS.iter().map(|(name, _)| (*name).to_owned());
+    assert_eq!(shipped, tested.chain(["quickstart".to_owned(), "rush".to_owned()]).collect());
+}
+
+#[test]
+fn thread_pools_are_compared_on_both_families() {
+    let bench = Bench::new();
+    let Some(ended) = smoke(&bench, "thread-pool") else { return };
+    for curve in ["MariaDB (thread pool)", "MySQL (thread pool)"] {
+        assert!(ended.stdout.contains(curve), "{ended}");
+    }
+    // That the pool was there is the servers' own word.
+    let events = std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("events are written");
+    for handling in ["pool-of-threads", "loaded-dynamically"] {
+        assert!(events.contains(&format!("\"thread_handling\":\"{handling}\"")), "{handling}");
+    }
+}
+
+#[test]
+fn row_formats_are_compared_while_their_tables_grow() {
+    let bench = Bench::new();
+    let Some(ended) = smoke(&bench, "disk-bottleneck") else { return };
+    for format in ["plain", "compressed"] {
+        assert!(ended.stdout.contains(format), "{ended}");
+    }
+}
+
+#[test]
+fn paths_are_compared_with_and_without_a_proxy() {
+    let bench = Bench::new();
+    let Some(ended) = smoke(&bench, "network-path") else { return };
+    assert!(ended.stdout.contains("proxied"), "{ended}");
+}
+
+#[test]
+fn temporary_tables_are_compared_with_none() {
+    let bench = Bench::new();
+    let Some(ended) = smoke(&bench, "temp-table") else { return };
+    for kind in ["in-list-select", "temp-table-select", "row-by-row-update", "temp-table-update"] {
+        assert!(ended.stdout.contains(kind), "{ended}");
+    }
+}
+
+#[test]
+fn arrays_are_made_measured_and_removed() {
+    let is_root =
+        std::fs::metadata("/proc/self").is_ok_and(|own| std::os::unix::fs::MetadataExt::uid(&own) == 0);
+    if !is_root {
+        println!("skipped: making arrays of loop devices needs root");
+        return;
+    }
+    let bench = Bench::new();
+    let Some(ended) = smoke(&bench, "raid-buffer-pool") else { return };
+    assert!(ended.stdout.contains("RAID10"), "{ended}");
+    assert!(!Path::new(ARRAYS).exists(), "the arrays are gone");
+    let mounts = std::fs::read_to_string("/proc/self/mounts").expect("Linux tells its mounts");
+    assert!(!mounts.contains(ARRAYS), "{mounts}");
+}
