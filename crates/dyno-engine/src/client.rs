@@ -53,8 +53,12 @@ enum Loss {
     Cut,
     /// Counted as failed; the client ends, the others go on.
     Ended,
-    /// The client cannot go on after this failure of a statement of this kind.
-    GaveUp(OperationFailure, &'static str),
+    /// The client cannot go on after this failure.
+    GaveUp(Box<FatalCause>),
+}
+
+fn gave_up(failure: OperationFailure, session: &Session) -> Loss {
+    Loss::GaveUp(Box::new(session.cause_of(failure)))
 }
 
 impl<W: Workload> Client<W> {
@@ -99,8 +103,8 @@ impl<W: Workload> Client<W> {
             match outcome {
                 Ok(()) | Err(Loss::Failed | Loss::Ended) => {}
                 Err(Loss::Cut) => return,
-                Err(Loss::GaveUp(failure, statement)) => {
-                    self.give_up(failure, statement);
+                Err(Loss::GaveUp(cause)) => {
+                    self.give_up(*cause);
                     return;
                 }
             }
@@ -112,7 +116,7 @@ impl<W: Workload> Client<W> {
         }
         match self.workload.finish(&mut state, &mut session).await {
             Err(failure) if !self.window.is_cut(self.window.now()) => {
-                self.give_up(failure, session.last_kind());
+                self.give_up(session.cause_of(failure));
             }
             _ => session.close().await,
         }
@@ -156,9 +160,11 @@ impl<W: Workload> Client<W> {
     }
 
     /// Ends the run for everybody.
-    fn give_up(&self, failure: OperationFailure, statement: &str) {
-        self.window.stop(&failure.to_string());
-        let cause = FatalCause::Failure { failure, statement: statement.to_owned() };
+    fn give_up(&self, cause: FatalCause) {
+        match &cause {
+            FatalCause::Failure { failure, .. } => self.window.stop(&failure.to_string()),
+            FatalCause::Script(message) => self.window.stop(message),
+        }
         let _ = self.reports.send(Report::Fatal(Fatal { client: self.id, cause }));
     }
 
@@ -178,7 +184,6 @@ impl<W: Workload> Client<W> {
             if self.window.is_cut(self.window.now()) {
                 return Err(Loss::Cut);
             }
-            let statement = session.last_kind();
             match self.workload.verdict(state, &failure) {
                 Verdict::Policy => {}
                 Verdict::GoesOn => return self.fail(&failure, false, is_counted),
@@ -188,7 +193,7 @@ impl<W: Workload> Client<W> {
                 }
                 Verdict::EndsRun => {
                     let _ = self.fail(&failure, false, is_counted);
-                    return Err(Loss::GaveUp(failure, statement));
+                    return Err(gave_up(failure, session));
                 }
             }
             let remedy = self.retry.remedy(&failure);
@@ -221,9 +226,11 @@ impl<W: Workload> Client<W> {
                     return self.fail(&failure, false, is_counted);
                 }
                 Remedy::Abort => {
-                    let _ = session.roll_back().await;
                     let _ = self.fail(&failure, false, is_counted);
-                    return Err(Loss::GaveUp(failure, statement));
+                    // Which statement it was is asked before another one fails.
+                    let loss = gave_up(failure, session);
+                    let _ = session.roll_back().await;
+                    return Err(loss);
                 }
             }
             if self.window.is_cut(self.window.now()) {
@@ -269,7 +276,7 @@ impl<W: Workload> Client<W> {
                 return Err(Loss::Cut);
             }
             if now - since > limit || failure.kind.remedy() == Remedy::Abort {
-                return Err(Loss::GaveUp(failure, session.last_kind()));
+                return Err(gave_up(failure, session));
             }
             match self.connect().await {
                 Ok(mut fresh) => {

@@ -1,5 +1,6 @@
 //! A connection with its prepared statements that measures every statement it sends.
 
+use crate::measure::FatalCause;
 use crate::recording::SharedRecorder;
 use crate::recording::recorder::Answered;
 use crate::window::Window;
@@ -27,6 +28,8 @@ pub struct Session {
     is_in_doubt: bool,
     last_end: u64,
     last_kind: u16,
+    /// Text of the last statement that failed, where it is known.
+    failed_sql: Option<String>,
     intended_start: u64,
     target: Arc<Target>,
     io: Io,
@@ -112,6 +115,7 @@ impl Session {
             is_in_doubt: false,
             last_end: 0,
             last_kind: 0,
+            failed_sql: None,
             intended_start: 0,
             target: Arc::clone(target),
             io: io.clone(),
@@ -147,6 +151,9 @@ impl Session {
         let start = self.window.now();
         self.sent(kind);
         let result = self.connection.query(sql, &mut Discard).await;
+        if result.is_err() {
+            self.failed_sql = Some(sql.to_owned());
+        }
         self.note(kind, start, result)
     }
 
@@ -163,6 +170,9 @@ impl Session {
         let start = self.window.now();
         self.sent(kind);
         let result = operation(&mut self.connection).await;
+        if result.is_err() {
+            self.failed_sql = None;
+        }
         self.note(kind, start, result)
     }
 
@@ -296,9 +306,20 @@ impl Session {
         self.last_end
     }
 
-    /// Kind of the last statement that was sent.
-    pub(crate) fn last_kind(&self) -> &'static str {
-        self.plan.kinds[usize::from(self.last_kind)]
+    /// A failure after which nobody can go on, with the statement that it struck: the last that was sent.
+    pub(crate) fn cause_of(&self, failure: OperationFailure) -> FatalCause {
+        let statement = self.plan.kinds[usize::from(self.last_kind)].to_owned();
+        FatalCause::Failure { failure, statement, sql: self.failed_sql.clone() }
+    }
+
+    /// Text of a prepared statement.
+    fn sql_of(&self, prepared: Prepared) -> Option<String> {
+        if let Some(control) = prepared.kind.checked_sub(self.begin_kind) {
+            let texts = [self.plan.begin.unwrap_or_default(), "COMMIT", "ROLLBACK"];
+            return texts.get(usize::from(control)).map(|text| (*text).to_owned());
+        }
+        let position = self.statements.iter().position(|it| it.statement == prepared.statement)?;
+        self.plan.statements.get(position).map(|text| text.sql.clone())
     }
 
     pub(crate) async fn close(&mut self) {
@@ -318,6 +339,9 @@ impl Session {
         let start = self.window.now();
         self.sent(prepared.kind);
         let result = self.connection.execute(prepared.statement, parameters, sink).await;
+        if result.is_err() {
+            self.failed_sql = self.sql_of(prepared);
+        }
         self.note(prepared.kind, start, result)
     }
 

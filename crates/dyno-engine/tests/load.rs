@@ -120,6 +120,24 @@ fn a_budget_is_a_number_of_attempts_to_start() {
 }
 
 #[test]
+fn an_event_that_is_given_up_has_failed_and_the_next_one_begins() {
+    let (record, _) = record(1, &plan(StopRule::Transactions(10)), |_, mut meter| {
+        meter.ready();
+        while meter.begin_event() {
+            meter.give_up_event();
+            // Without an event it does nothing.
+            meter.give_up_event();
+            if meter.begin_event() {
+                meter.end_event();
+            }
+        }
+        Ok(())
+    });
+    assert_eq!((record.ledger.started, record.ledger.committed, record.ledger.failed), (10, 5, 5));
+    assert_eq!(record.clients[0].events, 5);
+}
+
+#[test]
 fn intervals_add_up_to_the_books_exactly() {
     let mut load = plan(StopRule::Duration(seconds(0.5)));
     load.warmup = seconds(0.1);
@@ -375,8 +393,9 @@ fn the_first_failure_that_nobody_can_go_on_after_is_kept_with_its_statement() {
     let record = with_native!(native, workload => run_load(workload, &[target], &input, &mut heard))
         .expect("measured");
     match record.fatal.expect("it is kept").cause {
-        FatalCause::Failure { failure, statement } => {
+        FatalCause::Failure { failure, statement, sql } => {
             assert_eq!((failure.kind, statement.as_str()), (FailureKind::BadStatement, "point-select"));
+            assert_eq!(sql.as_deref(), Some("SELECT c FROM sbtest1 WHERE id=?"));
         }
         other @ FatalCause::Script(_) => panic!("unexpected {other:?}"),
     }

@@ -68,9 +68,13 @@ fn a_failure_that_is_not_listed_ends_the_run_and_is_kept_with_its_statement() {
     assert!(record.ledger.committed < 60);
     assert!(record.stopped.is_some());
     match record.fatal.clone().expect("it is kept").cause {
-        FatalCause::Failure { failure, statement } => {
+        FatalCause::Failure { failure, statement, sql } => {
             assert_eq!(failure.kind, FailureKind::Deadlock);
             assert!(statement.contains("update"), "{statement}");
+            assert!(
+                sql.is_some_and(|sql| sql.starts_with("UPDATE sbtest")),
+                "not that of the rollback after it"
+            );
         }
         other @ FatalCause::Script(_) => panic!("unexpected {other:?}"),
     }

@@ -27,6 +27,8 @@ impl Meter for Budget {
     fn event_stop(&mut self) {}
     fn abandon_event(&mut self) {}
 
+    fn give_up_event(&mut self) {}
+
     fn now(&mut self) -> u64 {
         0
     }

@@ -52,7 +52,7 @@ impl Counter {
 /// none may allocate, and only [`Meter::more_events`] may wait.
 ///
 /// The calls of one event are `more_events` (true), `event_start`, any number of statements, then `event_stop`, or
-/// `abandon_event` when the event does not count. An event that fails for good is followed by nothing.
+/// `abandon_event` when the event does not count, or `give_up_event`. An event that fails for good is followed by nothing.
 pub trait Meter {
     /// Whether another event may start: neither time nor budget is used up and nobody has stopped the run. Under a rate it
     /// waits for the event's time.
@@ -76,6 +76,9 @@ pub trait Meter {
 
     /// The event is over and does not count: it returned a value that ends its thread, or it may not be tried again.
     fn abandon_event(&mut self);
+
+    /// The event failed for good: it was tried as often as is allowed. Another one may follow.
+    fn give_up_event(&mut self);
 
     /// Nanoseconds on the meter's own clock, whose zero does not matter.
     fn now(&mut self) -> u64;
@@ -117,6 +120,8 @@ impl Meter for NoMeter {
     fn event_stop(&mut self) {}
 
     fn abandon_event(&mut self) {}
+
+    fn give_up_event(&mut self) {}
 
     fn now(&mut self) -> u64 {
         0

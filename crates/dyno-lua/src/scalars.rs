@@ -39,10 +39,11 @@ scalars! {
         context.meter.abandon_event();
         0.0
     });
-    /// 1 when the event may be tried again, 0 when the run is over, 2 when it was tried too often.
+    /// 1 when the event may be tried again, 0 when the run is over, 2 when it was tried too often and is given up.
     event_restart() -> f64 = "dyno_0" => with(0.0, |context| {
         let max = context.environment.restarts_max;
         if max != 0 && context.restarts >= max {
+            context.meter.give_up_event();
             return 2.0;
         }
         if context.interrupts().is_interrupted() || !context.meter.may_retry() {

@@ -4,7 +4,7 @@
 //! * [`target`], [`secret`]: where a system is reached, and with what it is entered;
 //! * [`catalog`]: how a workload describes itself (options, statements, audit);
 //! * [`spec`]: the spec file, read with every error at once, and resolved into
-//! * [`plan`]: the experiment with every default explicit and its trials in run order;
+//! * [`plan`]: the experiment with every default explicit and its trials in run order; [`single`]: one trial, without a spec;
 //! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that must balance;
 //! * [`latency`]: the histogram every response time goes into;
 //! * [`audit`], [`finding`]: what the data said afterwards, and doubts about a number;
@@ -29,6 +29,7 @@ pub mod plan;
 pub mod record;
 pub mod retry;
 pub mod secret;
+pub mod single;
 pub mod spec;
 pub mod target;
 pub mod units;

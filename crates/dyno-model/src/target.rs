@@ -85,6 +85,15 @@ pub enum Tls {
     },
 }
 
+/// A certificate with which the client shows who it is; sent to a server that asks for one on an encrypted connection.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ClientCertificate {
+    /// PEM file of the certificate, perhaps with others that lead to its authority.
+    pub certificate: PathBuf,
+    /// PEM file of its private key, which has no password.
+    pub key: PathBuf,
+}
+
 /// How statements travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -113,6 +122,8 @@ pub struct Target {
     pub database: String,
     /// Encryption.
     pub tls: Tls,
+    /// Shown to a server that asks for it, where the connection is encrypted.
+    pub client_certificate: Option<ClientCertificate>,
     /// How statements travel.
     pub query_mode: QueryMode,
     /// Limit for connecting and authenticating, also for a server that accepts and says nothing.
@@ -133,6 +144,7 @@ impl Target {
             password: Secret::default(),
             database: String::new(),
             tls: Tls::Off,
+            client_certificate: None,
             query_mode: QueryMode::Prepared,
             connect_timeout: Duration::from_secs(10),
             session_setup: Vec::new(),

@@ -8,7 +8,7 @@ use super::protocol::packet;
 use super::protocol::reply::{Dialect, Done, ServerError};
 use crate::transport::{Stream, client_configuration, stream_failure};
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::target::{Endpoint, Target, Tls};
+use dyno_model::target::{ClientCertificate, Endpoint, Target, Tls};
 use rustls::ClientConfig;
 use std::sync::{Arc, Mutex};
 
@@ -46,7 +46,7 @@ pub(super) async fn log_in(stream: Stream, target: &Target) -> Result<Connection
         database: &target.database,
         plugin: plugin.name(),
     };
-    if let Some(configuration) = shared_configuration(&target.tls)? {
+    if let Some(configuration) = shared_configuration(target)? {
         let mut out = Vec::new();
         sequence = login.write_tls_request(&mut out, sequence);
         connection.stream.write_all(&out).await.map_err(|error| stream_failure(&error))?;
@@ -208,16 +208,20 @@ fn unknown_plugin(plugin: &str) -> OperationFailure {
 
 /// Configurations made so far. Connections to one system share theirs, so that TLS sessions can be resumed
 /// and the file of authorities is read once.
-static CONFIGURATIONS: Mutex<Vec<(Tls, Arc<ClientConfig>)>> = Mutex::new(Vec::new());
+static CONFIGURATIONS: Mutex<Vec<(Encryption, Arc<ClientConfig>)>> = Mutex::new(Vec::new());
 
-fn shared_configuration(tls: &Tls) -> Result<Option<Arc<ClientConfig>>> {
+/// What a configuration is made of.
+type Encryption = (Tls, Option<ClientCertificate>);
+
+fn shared_configuration(target: &Target) -> Result<Option<Arc<ClientConfig>>> {
+    let (tls, client) = (&target.tls, &target.client_certificate);
     let mut known = CONFIGURATIONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some((_, configuration)) = known.iter().find(|(for_tls, _)| for_tls == tls) {
+    if let Some((_, configuration)) = known.iter().find(|((known, of), _)| known == tls && of == client) {
         return Ok(Some(Arc::clone(configuration)));
     }
-    let configuration = client_configuration(tls)?;
+    let configuration = client_configuration(tls, client.as_ref())?;
     if let Some(configuration) = &configuration {
-        known.push((tls.clone(), Arc::clone(configuration)));
+        known.push(((tls.clone(), client.clone()), Arc::clone(configuration)));
     }
     Ok(configuration)
 }

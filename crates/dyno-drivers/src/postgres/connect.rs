@@ -62,7 +62,9 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
             format!("{}: PostgreSQL has no TLS on unix sockets; set tls to off", target.endpoint),
         ));
     };
-    let Some(configuration) = client_configuration(&target.tls)? else { return Ok(()) };
+    let Some(configuration) = client_configuration(&target.tls, target.client_certificate.as_ref())? else {
+        return Ok(());
+    };
     let mut request = Vec::new();
     frontend::tls_request(&mut request);
     stream.write_all(&request).await.map_err(|error| stream_failure(&error))?;

@@ -7,7 +7,7 @@ use dyno_drivers::transport::Reactor;
 use dyno_drivers::{Driver, Executor, Io, block_on};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::secret::Secret;
-use dyno_model::target::{Endpoint, Engine, QueryMode, Target, Tls};
+use dyno_model::target::{ClientCertificate, Endpoint, Engine, QueryMode, Target, Tls};
 use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -106,6 +106,34 @@ fn ed25519_logs_in_everywhere_after_a_switch() {
     let Some(server) = mariadb() else { return };
     // MariaDB lets nobody in by an empty ed25519 password, its own client included.
     logs_in_everywhere(server, "curve", "IDENTIFIED VIA ed25519 USING PASSWORD('{}')", &PASSWORDS[1..]);
+}
+
+#[test]
+fn an_account_that_needs_a_client_certificate_is_entered_with_one_and_not_without() {
+    for server in servers() {
+        let mut root = server.connect(&server.root());
+        run(&mut root, "DROP USER IF EXISTS shown");
+        run(&mut root, "CREATE USER shown IDENTIFIED BY 'secret' REQUIRE SUBJECT '/CN=client'");
+        let enter = |client_certificate| {
+            let way = (server.tcp(), Tls::Verify { ca: server.authority.clone() });
+            let target = Target { client_certificate, ..account(&way, "shown", "secret") };
+            block_on(Connection::connect(&target, &Io::Blocking))
+        };
+        let shown = |name: &str| {
+            let file = |suffix| server.authority.with_file_name(name).with_extension(suffix);
+            Some(ClientCertificate { certificate: file("pem"), key: file("key") })
+        };
+        let mut connection = enter(shown("client")).unwrap();
+        assert!(first(&mut connection, "SELECT CURRENT_USER()").starts_with("shown@"));
+        block_on(connection.close());
+        for (certificate, is_told) in
+            [(None, "shown"), (shown("server"), "shown"), (shown("missing"), "missing.pem")]
+        {
+            let failure = enter(certificate).err().expect("the account needs the certificate");
+            assert_eq!(failure.kind, FailureKind::Authentication, "{failure}");
+            assert!(failure.message.contains(is_told), "{failure}");
+        }
+    }
 }
 
 #[test]

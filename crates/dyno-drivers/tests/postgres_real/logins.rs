@@ -6,7 +6,7 @@ use dyno_drivers::transport::Reactor;
 use dyno_drivers::{Driver, Executor, Io, block_on};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::secret::Secret;
-use dyno_model::target::{Endpoint, Engine, Target, Tls};
+use dyno_model::target::{ClientCertificate, Endpoint, Engine, Target, Tls};
 use std::cell::RefCell;
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -83,6 +83,24 @@ fn encrypted_connections_are_encrypted() {
         assert_eq!(first(&mut connection, "SELECT repeat('x', 100000)").len(), 100_000);
     }
     assert_eq!(first(&mut connect(&server.target("scram")).unwrap(), question), "f");
+}
+
+#[test]
+fn a_client_certificate_is_a_way_in() {
+    let Some(server) = server() else { return };
+    let shown = |certificate: &str, key: &str| {
+        let (certificate, key) = (server.folder.join(certificate), server.folder.join(key));
+        let client_certificate = Some(ClientCertificate { certificate, key });
+        Target { tls: server.verified(), client_certificate, ..server.target("shown") }
+    };
+    let mut connection = connect(&shown("client.pem", "client.key")).unwrap();
+    assert_eq!(first(&mut connection, "SELECT current_user"), "shown");
+    let without = Target { client_certificate: None, ..shown("", "") };
+    // Nobody, somebody else, and a key of another certificate.
+    for target in [without, shown("server.pem", "server.key"), shown("client.pem", "ca.key")] {
+        let failure = refusal(&target);
+        assert_eq!(failure.kind, FailureKind::Authentication, "{failure}");
+    }
 }
 
 #[test]

@@ -26,6 +26,7 @@ host    all scram     127.0.0.1/32    scram-sha-256
 host    all hashed    127.0.0.1/32    md5
 host    all plain     127.0.0.1/32    password
 hostssl all encrypted 127.0.0.1/32    scram-sha-256
+hostssl all shown     127.0.0.1/32    cert
 host    all refused   127.0.0.1/32    reject
 host    all limited   127.0.0.1/32    trust
 ";
@@ -131,7 +132,8 @@ impl Server {
                 folder.join("server.conf"),
                 format!(
                     "{SETTINGS}port = {port}\nhba_file = '{place}/hba.conf'\nunix_socket_directories = '{place}'\n\
-                     ssl_cert_file = '{place}/server.pem'\nssl_key_file = '{place}/server.key'\n"
+                     ssl_cert_file = '{place}/server.pem'\nssl_key_file = '{place}/server.key'\n\
+                     ssl_ca_file = '{place}/ca.pem'\n"
                 ),
             )
             .unwrap();
@@ -167,7 +169,7 @@ impl Server {
         for role in ["scram", "plain", "encrypted"] {
             statements.push(format!("CREATE ROLE {role} LOGIN PASSWORD '{password}'"));
         }
-        for role in ["trusted", "refused"] {
+        for role in ["trusted", "refused", "shown"] {
             statements.push(format!("CREATE ROLE {role} LOGIN"));
         }
         statements.push("CREATE ROLE limited LOGIN CONNECTION LIMIT 0".to_owned());
@@ -227,6 +229,8 @@ fn certificates(folder: &Path) {
     openssl(
         "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem",
     );
+    openssl(&format!("req {key} -keyout client.key -out client.csr -subj /CN=shown"));
+    openssl("x509 -req -in client.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out client.pem");
 }
 
 pub(crate) fn connect(target: &Target) -> Result<Connection, OperationFailure> {

@@ -200,6 +200,19 @@ impl Meter {
         self.place = Place::Between;
     }
 
+    /// The event that was begun failed for good. Without one it does nothing.
+    pub fn give_up_event(&mut self) {
+        let Place::Within { occupied, .. } = self.place else { return };
+        let end = self.window.now();
+        let released = self.window.clip(end);
+        self.note(|recorder, now, is_counted| {
+            recorder.failed(FailureKind::Other, now, false, is_counted);
+            recorder.released(occupied, released);
+        });
+        self.place = Place::Between;
+        self.last_end = end;
+    }
+
     /// Takes back an event that was begun and not ended.
     #[inline]
     fn withdraw(&mut self) {
@@ -306,14 +319,8 @@ impl Meter {
 impl Drop for Meter {
     /// An event that was begun and has no end failed, unless its client was cut off: then it is unfinished.
     fn drop(&mut self) {
-        if let Place::Within { occupied, .. } = self.place
-            && !self.is_cut()
-        {
-            let end = self.window.clip(self.window.now());
-            self.note(|recorder, now, is_counted| {
-                recorder.failed(FailureKind::Other, now, false, is_counted);
-                recorder.released(occupied, end);
-            });
+        if !self.is_cut() {
+            self.give_up_event();
         }
     }
 }

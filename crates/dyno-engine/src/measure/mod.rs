@@ -21,17 +21,21 @@ use crate::window::Window;
 use crate::worker::{NativeClients, hire_native};
 use crate::workload::{ClientId, Workload};
 use crew::{Crew, Ending};
+use dyno_model::audit::AuditRecord;
 use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::failure::OperationFailure;
 use dyno_model::finding::Finding;
 use dyno_model::latency::ExactLatency;
 use dyno_model::ledger::{Ledger, ScriptCounts};
-use dyno_model::plan::LoadPlan;
-use dyno_model::record::{CommitGap, GeneratorRecord, Growth, LatencySummary, OpenLoop, StatementLatency};
+use dyno_model::plan::{LoadPlan, Trial};
+use dyno_model::record::{
+    CommitGap, GeneratorRecord, Growth, LatencySummary, OpenLoop, StatementLatency, TrialRecord,
+};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
 use meter::Script;
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -143,6 +147,29 @@ impl LoadRecord {
         if self.measured.0 == 0 { 0.0 } else { self.ledger.committed as f64 / self.measured.as_secs_f64() }
     }
 
+    /// The record of a trial that was this and nothing else: nothing was loaded or audited, no counters were read.
+    #[must_use]
+    pub fn trial_record(&self, trial: Trial, started_at: String, server_version: String) -> TrialRecord {
+        TrialRecord {
+            trial,
+            started_at,
+            server_version,
+            measured: self.measured,
+            loading: Nanos(0),
+            connecting: self.connecting,
+            ledger: self.ledger.clone(),
+            transaction: self.transaction,
+            statements: self.statements.clone(),
+            longest_gap: Some(self.longest_gap),
+            open_loop: self.open_loop,
+            growth: None,
+            generator: self.generator.clone(),
+            server_counters: BTreeMap::new(),
+            audit: AuditRecord::default(),
+            findings: self.findings(),
+        }
+    }
+
     /// Doubts that follow from the record alone; a run on tables that are not dyno's own has no audit to raise others.
     #[must_use]
     pub fn findings(&self) -> Vec<Finding> {
@@ -168,6 +195,8 @@ pub enum FatalCause {
         failure: OperationFailure,
         /// Kind of the statement.
         statement: String,
+        /// Its text, with `?` for parameters, where it is known: not that of an operation which the workload measured by itself.
+        sql: Option<String>,
     },
     /// The words of a script.
     Script(String),
@@ -176,7 +205,7 @@ pub enum FatalCause {
 impl fmt::Display for Fatal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.cause {
-            FatalCause::Failure { failure, statement } => {
+            FatalCause::Failure { failure, statement, .. } => {
                 write!(f, "client {}, {statement}: {failure}", self.client.0)
             }
             FatalCause::Script(message) => f.write_str(message),

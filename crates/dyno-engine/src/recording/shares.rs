@@ -10,15 +10,35 @@ pub struct ClientShare {
     pub events: u64,
     /// Sum of their response times.
     pub busy: Nanos,
+    /// Shortest of their response times since [`ClientShares::forget_extremes`]; 0 without any.
+    pub min: Nanos,
+    /// Longest of them.
+    pub max: Nanos,
 }
 
 /// A line of cache of its own for every client, so that clients on different threads do not slow each other down.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
     events: AtomicU64,
     busy: AtomicU64,
+    min: AtomicU64,
+    max: AtomicU64,
 }
+
+impl Default for Slot {
+    fn default() -> Self {
+        Self {
+            events: AtomicU64::new(0),
+            busy: AtomicU64::new(0),
+            min: AtomicU64::new(UNKNOWN),
+            max: AtomicU64::new(0),
+        }
+    }
+}
+
+/// The shortest response time of a client that has none.
+const UNKNOWN: u64 = u64::MAX;
 
 /// The shares of all clients. Each is written by its client only; reading it takes no lock and disturbs nobody.
 #[derive(Debug, Default)]
@@ -36,7 +56,17 @@ impl ClientShares {
         self.0.iter().map(|slot| ClientShare {
             events: slot.events.load(Ordering::Relaxed),
             busy: Nanos(slot.busy.load(Ordering::Relaxed)),
+            min: Nanos(Some(slot.min.load(Ordering::Relaxed)).filter(|min| *min != UNKNOWN).unwrap_or(0)),
+            max: Nanos(slot.max.load(Ordering::Relaxed)),
         })
+    }
+
+    /// From here on extremes are those of a new period. A transaction that ends meanwhile may count to either.
+    pub fn forget_extremes(&self) {
+        for slot in &self.0 {
+            slot.min.store(UNKNOWN, Ordering::Relaxed);
+            slot.max.store(0, Ordering::Relaxed);
+        }
     }
 
     /// One more transaction of a client. Only the client's own thread calls this, so a plain load and store lose nothing.
@@ -45,5 +75,33 @@ impl ClientShares {
         let slot = &self.0[client as usize];
         slot.events.store(slot.events.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
         slot.busy.store(slot.busy.load(Ordering::Relaxed) + latency, Ordering::Relaxed);
+        // Extremes change seldom, so that this is mostly reading.
+        if latency < slot.min.load(Ordering::Relaxed) {
+            slot.min.store(latency, Ordering::Relaxed);
+        }
+        if latency > slot.max.load(Ordering::Relaxed) {
+            slot.max.store(latency, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_clients_extremes_are_those_since_they_were_forgotten() {
+        let shares = ClientShares::new(2);
+        let of_first = || shares.iter().next().unwrap();
+        assert_eq!(of_first(), ClientShare::default());
+        for latency in [30, 10, 20] {
+            shares.record(0, latency);
+        }
+        let expected = ClientShare { events: 3, busy: Nanos(60), min: Nanos(10), max: Nanos(30) };
+        assert_eq!(of_first(), expected);
+        shares.forget_extremes();
+        assert_eq!(of_first(), ClientShare { min: Nanos(0), max: Nanos(0), ..expected });
+        shares.record(0, 25);
+        assert_eq!((of_first().min, of_first().max), (Nanos(25), Nanos(25)));
     }
 }

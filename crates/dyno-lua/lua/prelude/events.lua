@@ -6,17 +6,17 @@ local next_event, event_abandon, event_restart, roll_back =
 local pcall, error, type, rawget = pcall, error, type, rawget
 local RESTART_EVENT = sysbench.error.RESTART_EVENT
 
--- Whether a failed event is to be tried again; raises what is no restart.
-local function is_restarted(problem)
+-- What becomes of a failed event: 1 it is tried again, 2 it was tried too often and is given up, 0 the run is over. Raises what
+-- is no restart.
+local function fate(problem)
   if type(problem) ~= "table" or problem.errcode ~= RESTART_EVENT then
     error(problem, 0)
   end
   local answer = event_restart()
   if answer == 0 then
-    return false
-  elseif answer == 2 then
-    error("the event was restarted too often" .. (problem.sql_errmsg and ": " .. problem.sql_errmsg or ""), 0)
+    return answer
   end
+  -- Whatever comes next, this event or another one, finds the connection as a restarted event does.
   local connection = problem.connection
   if type(connection) == "table" and rawget(connection, "id") then
     roll_back(connection.id)
@@ -25,7 +25,7 @@ local function is_restarted(problem)
   if hook then
     hook(problem)
   end
-  return true
+  return answer
 end
 
 -- Events from one that has begun to the last. One protected call around them all, because one around each would cost more
@@ -45,8 +45,11 @@ function thread_run(thread)
   end
   local is_done, problem = pcall(run_events, thread)
   while not is_done do
-    if not is_restarted(problem) then
+    local answer = fate(problem)
+    if answer == 0 then
       event_abandon()
+      return
+    elseif answer == 2 and next_event(0) == 0 then
       return
     end
     is_done, problem = pcall(run_events, thread)

@@ -28,9 +28,19 @@ pub(crate) struct Link {
     /// Number of that result; results of other numbers are no longer valid.
     serial: u64,
     has_result: bool,
+    /// Sizes of the last results that other statements took the place of, each at its number modulo their count.
+    former: [Size; 4],
     /// The last error, for the connection's fields.
     pub(crate) last: Option<Refusal>,
     pub(crate) bulk: Option<Bulk>,
+}
+
+/// Size of a result whose rows are gone. Scripts compare sizes of two results after both statements.
+#[derive(Debug, Clone, Copy, Default)]
+struct Size {
+    serial: u64,
+    rows: u32,
+    columns: u32,
 }
 
 /// What is at the other end.
@@ -73,6 +83,7 @@ impl Link {
             rows: Rows::default(),
             serial: 0,
             has_result: false,
+            former: [Size::default(); 4],
             last: None,
             bulk: None,
         }
@@ -130,6 +141,10 @@ impl Link {
 
     /// One round trip. The former result is gone; what comes is kept.
     pub(crate) fn run(&mut self, request: &Request<'_>) -> Result<Outcome> {
+        if self.has_result {
+            let (rows, columns) = (self.rows.len() as u32, self.rows.width() as u32);
+            self.former[(self.serial % 4) as usize] = Size { serial: self.serial, rows, columns };
+        }
         self.has_result = false;
         self.rows.clear();
         let (connection, rows) = self.open_connection()?;
@@ -178,6 +193,16 @@ impl Link {
     /// The rows of a result, if it is still the present one.
     pub(crate) fn rows_of(&mut self, result: f64) -> Option<&mut Rows> {
         (self.has_result && result == self.serial as f64).then_some(&mut self.rows)
+    }
+
+    /// Rows and columns of a result: the present one, or one of the last that other statements took the place of.
+    pub(crate) fn size_of(&self, result: f64) -> Option<(usize, usize)> {
+        if self.has_result && result == self.serial as f64 {
+            return Some((self.rows.len(), self.rows.width()));
+        }
+        let size = self.former[(result as u64 % 4) as usize];
+        (size.serial != 0 && result == size.serial as f64)
+            .then_some((size.rows as usize, size.columns as usize))
     }
 
     /// Frees a result; one that is gone already is no trouble.

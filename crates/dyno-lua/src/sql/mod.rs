@@ -311,22 +311,22 @@ impl Sql {
 
     /// Number of rows of a result; trouble when it is gone.
     pub(crate) fn row_count(&mut self, link: f64, result: f64) -> f64 {
-        match self.rows_of(link, result) {
-            Some(rows) => rows.len() as f64,
+        match self.size_of(link, result) {
+            Some((rows, _)) => rows as f64,
             None => self.misuse(STALE),
         }
     }
 
     /// Number of columns of a result; trouble when it is gone.
     pub(crate) fn column_count(&mut self, link: f64, result: f64) -> f64 {
-        match self.rows_of(link, result) {
-            Some(rows) => rows.width() as f64,
+        match self.size_of(link, result) {
+            Some((_, columns)) => columns as f64,
             None => self.misuse(STALE),
         }
     }
 
-    fn rows_of(&mut self, link: f64, result: f64) -> Option<&mut rows::Rows> {
-        self.links.get_mut(link)?.rows_of(result)
+    fn size_of(&mut self, link: f64, result: f64) -> Option<(usize, usize)> {
+        self.links.get_mut(link)?.size_of(result)
     }
 
     /// Decodes the next row of a result and gives its fields to `take`. 1, or 0 when there is none left, or trouble when the result is gone.

@@ -58,6 +58,7 @@ pub(crate) struct Told {
     pub(crate) started: u32,
     pub(crate) stopped: u32,
     pub(crate) abandoned: u32,
+    pub(crate) given_up: u32,
     pub(crate) restarted: u32,
     pub(crate) reconnected: u32,
     pub(crate) failed: u32,
@@ -105,6 +106,10 @@ impl Meter for Recording {
 
     fn abandon_event(&mut self) {
         self.told.borrow_mut().abandoned += 1;
+    }
+
+    fn give_up_event(&mut self) {
+        self.told.borrow_mut().given_up += 1;
     }
 
     fn now(&mut self) -> u64 {

@@ -73,6 +73,8 @@ How to run it:
   --aggregate-interval=S   with -l: a line per so many seconds
   --exit-on-abort          end the run when a client is aborted
   --failures-detailed      count failures by their kind
+  --hang-timeout=SECONDS   cut off what still runs so long after -T (default 30;
+                           0: no limit)
   --log-prefix=PREFIX      beginning of log files' names (default \"pgbench_log\")
   --max-tries=NUM          tries of a transaction after serialization failures and
                            deadlocks (default 1; 0: no limit)

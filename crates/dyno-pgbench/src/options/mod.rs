@@ -18,6 +18,7 @@ pub use target::Environment;
 use dyno_model::target::QueryMode;
 use std::fmt;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,6 +169,8 @@ pub struct Run {
     pub exits_on_abort: bool,
     /// `--random-seed`
     pub seed: Seed,
+    /// `--hang-timeout`: how long transactions may go on after `-T`; `None` is without limit.
+    pub hang_timeout: Option<Duration>,
     /// `--results`
     pub results: Option<PathBuf>,
 }

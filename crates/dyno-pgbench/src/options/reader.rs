@@ -9,6 +9,7 @@ use crate::script::builtin;
 use crate::variables::is_name;
 use dyno_model::target::QueryMode;
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Largest value of options that are numbers, as in C.
 const INT_MAX: i64 = 2_147_483_647;
@@ -16,7 +17,7 @@ const INT_MAX: i64 = 2_147_483_647;
 const TRANSACTIONS_DEFAULT: u64 = 10;
 
 /// All options.
-const SPECS: [Spec; 49] = [
+const SPECS: [Spec; 50] = [
     spec(Some('b'), "builtin", true),
     spec(Some('c'), "client", true),
     spec(Some('C'), "connect", false),
@@ -64,9 +65,13 @@ const SPECS: [Spec; 49] = [
     spec(None, "verbose-errors", false),
     spec(None, "exit-on-abort", false),
     spec(None, "report-latencies", false), // name of -r before version 15
+    spec(None, "hang-timeout", true),      // ours
     spec(None, "results", true),           // ours
     spec(None, "url", true),               // ours
 ];
+
+/// How long transactions may go on after `-T` unless told otherwise.
+const HANG_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// Options that have a meaning with `-i` only.
 const OF_INITIALISATION: [&str; 9] = [
@@ -179,6 +184,7 @@ impl Reader {
                 tells_errors: false,
                 exits_on_abort: false,
                 seed,
+                hang_timeout: Some(HANG_TIMEOUT),
                 results: None,
             },
             address: Address::default(),
@@ -322,6 +328,13 @@ impl Reader {
             },
             "verbose-errors" => run.tells_errors = true,
             "exit-on-abort" => run.exits_on_abort = true,
+            "hang-timeout" => {
+                let seconds = value.trim().parse().ok();
+                let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+                let limit =
+                    limit.ok_or_else(|| UsageError::new(format!("invalid hang timeout: \"{value}\"")))?;
+                run.hang_timeout = Some(limit).filter(|limit| !limit.is_zero());
+            }
             _ => run.results = Some(PathBuf::from(value)),
         }
         Ok(None)

@@ -4,7 +4,7 @@ use super::passfile::{self, Wanted};
 use super::url::{self, Url};
 use super::{Address, UsageError, conninfo};
 use dyno_model::secret::Secret;
-use dyno_model::target::{Endpoint, Engine, QueryMode, Target, Tls};
+use dyno_model::target::{ClientCertificate, Endpoint, Engine, QueryMode, Target, Tls};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -49,7 +49,7 @@ pub fn resolve(address: &Address, mode: QueryMode, world: &Environment<'_>) -> R
 }
 
 /// Variables of the environment and the keys of connection strings that they stand for.
-const VARIABLES: [(&str, &str); 11] = [
+const VARIABLES: [(&str, &str); 13] = [
     ("PGHOST", "host"),
     ("PGHOSTADDR", "hostaddr"),
     ("PGPORT", "port"),
@@ -59,6 +59,8 @@ const VARIABLES: [(&str, &str); 11] = [
     ("PGPASSFILE", "passfile"),
     ("PGSSLMODE", "sslmode"),
     ("PGSSLROOTCERT", "sslrootcert"),
+    ("PGSSLCERT", "sslcert"),
+    ("PGSSLKEY", "sslkey"),
     ("PGCONNECT_TIMEOUT", "connect_timeout"),
     ("PGOPTIONS", "options"),
 ];
@@ -118,6 +120,7 @@ fn postgres(address: &Address, mode: QueryMode, world: &Environment<'_>) -> Resu
     target.query_mode = mode;
     if !is_socket {
         target.tls = tls(key("sslmode").unwrap_or("prefer"), key("sslrootcert"), world)?;
+        target.client_certificate = client_certificate(key("sslcert"), key("sslkey"), world);
     }
     if let Some(seconds) =
         key("connect_timeout").and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0)
@@ -154,6 +157,20 @@ fn tls(mode: &str, ca: Option<&str>, world: &Environment<'_>) -> Result<Tls, Usa
         }
         other => Err(UsageError::new(format!("invalid sslmode value: \"{other}\""))),
     }
+}
+
+/// The client's certificate: libpq looks in the home folder for what is not named, and goes without when it is not there.
+fn client_certificate(
+    certificate: Option<&str>,
+    key: Option<&str>,
+    world: &Environment<'_>,
+) -> Option<ClientCertificate> {
+    let place = |named: Option<&str>, usual: &str| {
+        let home = || Some(PathBuf::from((world.variable)("HOME")?).join(".postgresql").join(usual));
+        named.map(PathBuf::from).or_else(|| home().filter(|file| (world.exists)(file)))
+    };
+    let (certificate, key) = (place(certificate, "postgresql.crt")?, place(key, "postgresql.key")?);
+    Some(ClientCertificate { certificate, key })
 }
 
 /// `-c name=value` and `--name=value`, as statements for the beginning of a session.

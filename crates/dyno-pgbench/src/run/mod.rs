@@ -27,11 +27,13 @@ use dyno_engine::{LoadInput, LoadRecord, TrialError, run_load};
 use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::Interval;
+use dyno_model::single::TRIAL;
 use dyno_model::target::{Engine, Target};
 use dyno_model::units::Nanos;
+use dyno_results::store::SingleRun;
 use log_files::LogFiles;
 use progress::ProgressThread;
-use results::{Results, Subject, TRIAL};
+use results::Subject;
 use scene::{Books, Scene};
 use setup::Impossible;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -39,7 +41,7 @@ use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-/// Longer than any run: pgbench waits for what is under way, however long it takes.
+/// Longer than any run.
 const FOREVER: Nanos = Nanos(u64::MAX / 4);
 
 type Result<T> = std::result::Result<T, Impossible>;
@@ -184,7 +186,7 @@ fn parse_scripts(
 /// Hands the start on to the progress thread, and everything to the results folder.
 struct Listeners {
     progress: Option<ProgressThread>,
-    results: Option<Results>,
+    results: Option<SingleRun>,
 }
 
 impl Listener for Listeners {
@@ -210,7 +212,7 @@ fn load_plan(options: &Run) -> LoadPlan {
         Length::Seconds(seconds) => StopRule::Duration(Nanos(seconds.saturating_mul(1_000_000_000))),
     };
     LoadPlan {
-        grace: FOREVER,
+        grace: options.hang_timeout.map_or(FOREVER, Nanos::from),
         time_limit: FOREVER,
         workers: Some(options.jobs),
         attempts_max: 1,
@@ -231,8 +233,8 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
         version: &prepared.server_version,
         scripts: &prepared.sources,
     };
-    let results = options.results.as_deref().map(|root| Results::create(root, &subject)).transpose();
-    let results = results.map_err(|error| {
+    let folder = options.results.as_deref().map(|root| results::create(root, &subject)).transpose();
+    let folder = folder.map_err(|error| {
         terminal.error(&error.to_string());
         Impossible
     })?;
@@ -242,7 +244,7 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
             Impossible
         })
     });
-    let mut listeners = Listeners { progress: progress.transpose()?, results };
+    let mut listeners = Listeners { progress: progress.transpose()?, results: folder };
     let input = LoadInput {
         shares_machine: is_local(target),
         ..LoadInput::new(TRIAL, options.clients, &load, prepared.seed, interrupts)
@@ -252,9 +254,10 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
     drop(listeners.progress.take());
     let aborted = scene::lock(&scene.books).aborted;
     let is_interrupted = interrupts.load(Ordering::Relaxed) > 0;
-    if let Some(results) = listeners.results.take() {
+    if let Some(folder) = listeners.results.take() {
         let outcome = measured.as_ref().map_err(ToString::to_string);
-        if let Err(error) = results.finish(outcome, aborted, is_interrupted) {
+        let outcome = outcome.map(|record| results::record(record, aborted));
+        if let Err(error) = folder.finish(outcome, is_interrupted) {
             terminal.error(&error.to_string());
             return Err(Impossible);
         }
@@ -277,7 +280,13 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
     if let Some(reason) = &record.stopped {
         terminal.note(&format!("the run ended early: {reason}"));
     }
-    if aborted > 0 || is_interrupted {
+    if record.is_cut_off {
+        terminal.error(&format!(
+            "transactions were still running {} seconds after the time limit and were cut off (--hang-timeout)",
+            options.hang_timeout.unwrap_or_default().as_secs_f64()
+        ));
+    }
+    if aborted > 0 || is_interrupted || record.is_cut_off {
         terminal.error("Run was aborted; the above results are incomplete.");
         return Ok(exit_code::INCOMPLETE);
     }

@@ -27,6 +27,7 @@ mod hlog;
 mod monitor;
 mod reader;
 mod resume;
+mod single;
 mod summary;
 mod timeline;
 mod writer;
@@ -38,6 +39,7 @@ pub use clock::utc_now;
 pub(crate) use reader::add_value;
 pub use reader::{RunData, RunReader, SystemReport, TrialData, TrialOutcome};
 pub use resume::SET_ASIDE_FOLDER;
+pub use single::SingleRun;
 pub use timeline::TimelineLine;
 pub use writer::RunWriter;
 

@@ -3,7 +3,7 @@
 use super::OptionError;
 use super::definition::{Kind, Value};
 use dyno_model::secret::Secret;
-use dyno_model::target::{Endpoint, Engine, QueryMode, Target, Tls};
+use dyno_model::target::{ClientCertificate, Endpoint, Engine, QueryMode, Target, Tls};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -177,6 +177,7 @@ fn mysql_targets(
     query_mode: QueryMode,
 ) -> Result<Vec<Target>, OptionError> {
     let tls = mysql_tls(values, surroundings)?;
+    let certificate = mysql_certificate(values, surroundings)?;
     let sockets = values["mysql_socket"].items();
     let mut endpoints: Vec<Endpoint> = sockets.into_iter().map(|path| Endpoint::Unix(path.into())).collect();
     if endpoints.is_empty() {
@@ -203,6 +204,7 @@ fn mysql_targets(
             database: values["mysql_db"].text(),
             // A socket does not leave the machine.
             tls: if matches!(endpoint, Endpoint::Unix(_)) { Tls::Off } else { tls.clone() },
+            client_certificate: certificate.clone(),
             query_mode,
             ..Target::new(Engine::Mysql, endpoint)
         })
@@ -223,15 +225,47 @@ fn mysql_endpoint(host: &str, port: u16, surroundings: &Surroundings<'_>) -> End
 
 /// File names that sysbench 1.0 has built in for `--mysql-ssl=on`.
 const MYSQL_CA: &str = "cacert.pem";
+const MYSQL_CERTIFICATE: &str = "client-cert.pem";
+const MYSQL_KEY: &str = "client-key.pem";
+
+/// The client's certificate: as named, or for `--mysql-ssl=on` in the files that sysbench 1.0 has built in, if both are there.
+fn mysql_certificate(
+    values: &Values,
+    surroundings: &Surroundings<'_>,
+) -> Result<Option<ClientCertificate>, OptionError> {
+    let named = |name: &str| Some(values[name].text()).filter(|text| !text.is_empty());
+    let certificate = client_certificate(
+        ("mysql-ssl-cert", named("mysql_ssl_cert")),
+        ("mysql-ssl-key", named("mysql_ssl_key")),
+    )?;
+    let are_there = || {
+        values["mysql_ssl"] == Value::Boolean(true)
+            && [MYSQL_CERTIFICATE, MYSQL_KEY].iter().all(|file| (surroundings.exists)(Path::new(file)))
+    };
+    Ok(certificate.or_else(|| {
+        are_there()
+            .then(|| ClientCertificate { certificate: MYSQL_CERTIFICATE.into(), key: MYSQL_KEY.into() })
+    }))
+}
+
+/// A certificate needs its key, and the other way round.
+fn client_certificate(
+    (certificate_option, certificate): (&str, Option<String>),
+    (key_option, key): (&str, Option<String>),
+) -> Result<Option<ClientCertificate>, OptionError> {
+    let alone = |given: &str, other: &str| Err(OptionError::Fatal(format!("--{given} needs --{other}")));
+    match (certificate, key) {
+        (Some(certificate), Some(key)) => {
+            Ok(Some(ClientCertificate { certificate: certificate.into(), key: key.into() }))
+        }
+        (None, None) => Ok(None),
+        (Some(_), None) => alone(certificate_option, key_option),
+        (None, Some(_)) => alone(key_option, certificate_option),
+    }
+}
 
 fn mysql_tls(values: &Values, surroundings: &Surroundings<'_>) -> Result<Tls, OptionError> {
     let ca = values["mysql_ssl_ca"].text();
-    for name in ["mysql_ssl_cert", "mysql_ssl_key"] {
-        if !values[name].text().is_empty() {
-            let name = name.replace('_', "-");
-            return Err(OptionError::Fatal(format!("--{name}: client certificates are not supported")));
-        }
-    }
     let verify = |what: &str| {
         if ca.is_empty() {
             Err(OptionError::Fatal(format!("--mysql-ssl={what} needs --mysql-ssl-ca")))
@@ -263,6 +297,14 @@ fn postgres_targets(
     query_mode: QueryMode,
 ) -> Result<Vec<Target>, OptionError> {
     let tls = postgres_tls(values, given, surroundings)?;
+    let named = |option: &str, variable: &str| {
+        let text = Some(values[option].text()).filter(|text| !text.is_empty());
+        text.or_else(|| (surroundings.variable)(variable)).filter(|text| !text.is_empty())
+    };
+    let certificate = client_certificate(
+        ("pgsql-sslcert", named("pgsql_sslcert", "PGSSLCERT")),
+        ("pgsql-sslkey", named("pgsql_sslkey", "PGSSLKEY")),
+    )?;
     let common_port = port("pgsql-port", &values["pgsql_port"].text())?.unwrap_or(5432);
     let password = Some(values["pgsql_password"].text())
         .filter(|password| !password.is_empty())
@@ -280,6 +322,7 @@ fn postgres_targets(
             password: Secret::new(password.clone()),
             database: values["pgsql_db"].text(),
             tls: if matches!(endpoint, Endpoint::Unix(_)) { Tls::Off } else { tls.clone() },
+            client_certificate: certificate.clone(),
             query_mode,
             ..Target::new(Engine::Postgres, endpoint)
         });

@@ -1,7 +1,7 @@
 use super::database::{DriverName, Ignored};
 use super::definition::Kind;
 use super::*;
-use dyno_model::target::{Endpoint, Tls};
+use dyno_model::target::{ClientCertificate, Endpoint, Tls};
 use std::time::Duration;
 
 fn parse(line: &str) -> Result<Options, OptionError> {
@@ -181,6 +181,16 @@ fn encryption_modes_of_both_versions_are_understood() {
     for bad in ["--mysql-ssl=verify_ca", "--mysql-ssl=perhaps", "--mysql-ssl-key=k.pem"] {
         assert!(matches!(tls(bad), Err(OptionError::Fatal(_))), "{bad}");
     }
+    let certificate = |line: &str| {
+        let named = parse(&format!("{tcp} --mysql-ssl=required {line}")).unwrap();
+        named.database.mysql[0].client_certificate.clone()
+    };
+    let expected = ClientCertificate { certificate: "c.pem".into(), key: "k.pem".into() };
+    assert_eq!(certificate("--mysql-ssl-cert=c.pem --mysql-ssl-key=k.pem"), Some(expected.clone()));
+    assert_eq!(certificate(""), None);
+    let postgres = parse("--pgsql-sslmode=require --pgsql-sslcert=c.pem --pgsql-sslkey=k.pem").unwrap();
+    assert_eq!(postgres.database.postgres[0].client_certificate, Some(expected));
+    assert!(matches!(parse("--pgsql-sslcert=c.pem"), Err(OptionError::Fatal(_))));
     let tls = |line: &str| parse(line).map(|options| options.database.postgres[0].tls.clone());
     assert_eq!(tls("--pgsql-sslmode=require"), Ok(Tls::Required));
     assert!(tls("--pgsql-sslmode=verify-full").is_err());

@@ -102,9 +102,9 @@ pub struct Share {
     pub events: u64,
     /// Sum of their latencies, nanoseconds.
     pub busy: u64,
-    /// Its smallest latency in nanoseconds, where it is known (`--debug`).
+    /// Its smallest latency in nanoseconds; 0 without events.
     pub min: u64,
-    /// Its largest latency in nanoseconds, where it is known.
+    /// Its largest latency in nanoseconds.
     pub max: u64,
 }
 

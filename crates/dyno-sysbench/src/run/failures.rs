@@ -12,7 +12,7 @@ pub enum Action<'a> {
     Starting,
     /// This text was sent.
     Query(&'a str),
-    /// A statement of this kind was executed in an event.
+    /// This statement was executed in an event.
     Event(&'a str),
 }
 

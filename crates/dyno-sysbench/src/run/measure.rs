@@ -4,9 +4,8 @@ use super::commands::failed;
 use super::failures::{self, Action};
 use super::printing::Printing;
 use super::reporter::{Remains, Reporter, Start};
-use super::results::{Results, TRIAL};
 use super::scripts::LuaScript;
-use super::{LoadedScript, load};
+use super::{LoadedScript, load, results};
 use crate::logger::Level;
 use crate::options::general::JsonPlace;
 use crate::report::{header, json};
@@ -19,14 +18,19 @@ use dyno_model::event::{Event, Listener};
 use dyno_model::plan::LoadPlan;
 use dyno_model::record::Interval;
 use dyno_model::retry::RetryPolicy;
+use dyno_model::single::TRIAL;
 use dyno_model::target::{Endpoint, Target};
 use dyno_model::units::Nanos;
+use dyno_results::store::SingleRun;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
 /// Least stack of a script's thread, bytes.
 const STACK_MIN: u64 = 256 << 10;
+
+/// What is said when the threads have ended, before reports.
+const DONE: &str = "Done.\n";
 
 /// Longest wait for threads to be ready when there is no limit.
 const ENDLESS: Duration = Duration::from_secs(u32::MAX as u64);
@@ -132,7 +136,7 @@ pub fn measure(
             return FAILED;
         }
     };
-    let results = match general.results.as_deref().map(|root| Results::create(root, session)).transpose() {
+    let results = match general.results.as_deref().map(|root| results::create(root, session)).transpose() {
         Ok(results) => results,
         Err(error) => {
             session.logger.fatal(&error.to_string());
@@ -158,6 +162,7 @@ pub fn measure(
     let written = results.map(|results| {
         let record = outcome.as_ref().map_err(ToString::to_string);
         let record = record.and_then(|record| failure.map_or(Ok(record), Err));
+        let record = record.map(|record| |trial, at, version| record.trial_record(trial, at, version));
         results.finish(record, session.is_interrupted())
     });
     match written {
@@ -186,7 +191,7 @@ fn is_local(endpoint: &Endpoint) -> bool {
 /// Whoever hears of a run.
 struct Listeners {
     reporter: Reporter,
-    results: Option<Results>,
+    results: Option<SingleRun>,
 }
 
 impl Listener for Listeners {
@@ -241,7 +246,10 @@ fn conclude(
     let failure = failure(session, subject, record);
     let code = match &failure {
         // A run that failed has no report, as in sysbench: its figures are of an arbitrary part.
-        Some(_) => FAILED,
+        Some(_) => {
+            session.logger.log(Level::Info, DONE);
+            FAILED
+        }
         None => {
             let code = ending(session, record);
             subject.printing.cumulative(&remains.last, main);
@@ -258,9 +266,10 @@ fn failure(session: &Session<'_>, subject: &Subject, record: &LoadRecord) -> Opt
         session.logger.fatal(trouble);
     }
     if let Some(fatal) = &record.fatal {
-        if let FatalCause::Failure { failure, statement } = &fatal.cause {
+        if let FatalCause::Failure { failure, statement, sql } = &fatal.cause {
+            let query = sql.as_deref().unwrap_or(statement);
             match subject.targets.first() {
-                Some(target) => failures::tell(&session.logger, Action::Event(statement), failure, target),
+                Some(target) => failures::tell(&session.logger, Action::Event(query), failure, target),
                 None => session.logger.fatal(&fatal.to_string()),
             }
         }
@@ -297,7 +306,7 @@ fn ending(session: &Session<'_>, record: &LoadRecord) -> u8 {
         // Each thread says so.
         (0..general.threads).for_each(|_| logger.log(Level::Info, reason));
     }
-    logger.log(Level::Info, "Done.\n");
+    logger.log(Level::Info, DONE);
     OK
 }
 

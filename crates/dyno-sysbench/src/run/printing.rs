@@ -59,23 +59,27 @@ impl Printing {
     }
 
     fn print_all(self, lines: &Receiver<Line>) {
-        // Hooks run in a state of their own: the script is loaded once more.
-        let state = self.hooks.as_ref().and_then(|(_, recipe)| match recipe.load(Role::Reporter) {
-            Ok(state) => Some(state),
-            Err(error) => {
-                self.logger.fatal(&error.message);
-                None
-            }
-        });
+        // As in sysbench, intervals and checkpoints have a state each, whose globals the other does not see: the script is
+        // loaded once more for each hook that will be called.
+        let hooks = self.hooks.as_ref().map(|(hooks, _)| *hooks).unwrap_or_default();
+        let intervals = self.state(hooks.intermediate && self.general.interval.is_some());
+        let checkpoints = self.state(hooks.cumulative && !self.general.checkpoints.is_empty());
         for line in lines {
             match line {
-                Line::Interval(snapshot) => self.interval(&snapshot, state.as_ref()),
+                Line::Interval(snapshot) => self.interval(&snapshot, intervals.as_ref()),
                 Line::Checkpoint(snapshot) => {
                     self.logger.timestamped(Level::Notice, snapshot.elapsed, "Checkpoint report:");
-                    self.cumulative(&snapshot, state.as_ref());
+                    self.cumulative(&snapshot, checkpoints.as_ref());
                 }
             }
         }
+    }
+
+    /// A state for a hook, if it is needed. A script that cannot be loaded once more is told.
+    fn state(&self, is_needed: bool) -> Option<State> {
+        let (_, recipe) = self.hooks.as_ref().filter(|_| is_needed)?;
+        let loaded = recipe.load(Role::Reporter);
+        loaded.map_err(|error| self.logger.fatal(&error.message)).ok()
     }
 
     fn interval(&self, snapshot: &Snapshot, state: Option<&State>) {

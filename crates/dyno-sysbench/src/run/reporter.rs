@@ -5,7 +5,7 @@ use crate::options::general::General;
 use crate::report::header;
 use crate::report::{Counts, Latency, Queue, Share, Snapshot};
 use dyno_engine::measure::LoadRecord;
-use dyno_engine::recording::shares::ClientShares;
+use dyno_engine::recording::shares::{ClientShare, ClientShares};
 use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::ledger::{Outcomes, ScriptCounts};
 use dyno_model::record::{Interval, StatementLatency};
@@ -150,7 +150,8 @@ impl Reporter {
 
     fn checkpoint(&mut self) {
         let mut snapshot = std::mem::take(&mut self.since_checkpoint);
-        let now: Vec<Share> = shares(&self.shares);
+        let now: Vec<Share> = self.shares.iter().map(|share| thread_share(&share)).collect();
+        self.shares.forget_extremes();
         snapshot.shares = since(&now, &self.shares_before);
         snapshot.threads = self.threads;
         self.shares_before = now;
@@ -231,11 +232,8 @@ fn add(sum: &mut Snapshot, period: &Snapshot) {
     sum.queue = period.queue;
 }
 
-fn shares(shares: &ClientShares) -> Vec<Share> {
-    shares
-        .iter()
-        .map(|share| Share { events: share.events, busy: share.busy.0, ..Share::default() })
-        .collect()
+fn thread_share(share: &ClientShare) -> Share {
+    Share { events: share.events, busy: share.busy.0, min: share.min.0, max: share.max.0 }
 }
 
 fn since(now: &[Share], before: &[Share]) -> Vec<Share> {
@@ -273,11 +271,7 @@ fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
         },
         // At the end nothing runs any more, and what waited was never started.
         queue: record.open_loop.map(|open_loop| Queue { length: open_loop.unstarted, concurrency: 0 }),
-        shares: record
-            .clients
-            .iter()
-            .map(|share| Share { events: share.events, busy: share.busy.0, ..Share::default() })
-            .collect(),
+        shares: record.clients.iter().map(thread_share).collect(),
         unfinished: record.is_cut_off.then_some(ledger.unfinished),
         never_started: record.open_loop.map_or(0, |open_loop| open_loop.unstarted),
         given_up: ledger.failed,

@@ -120,6 +120,10 @@ impl dyno_lua::Meter for SharedMeter {
         self.0.borrow_mut().abandon_event();
     }
 
+    fn give_up_event(&mut self) {
+        self.0.borrow_mut().give_up_event();
+    }
+
     fn now(&mut self) -> u64 {
         self.0.borrow().now()
     }

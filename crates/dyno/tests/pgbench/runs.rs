@@ -329,6 +329,24 @@ fn a_script_that_sends_nothing_lets_other_clients_run() {
 }
 
 #[test]
+fn a_statement_that_hangs_is_cut_off_after_the_time_limit() {
+    let Some(bench) = postgres() else { return };
+    bench.script("hang.sql", "\\if :client_id = 0\nselect pg_sleep(25);\n\\endif\nselect 1;\n\\sleep 1 ms\n");
+    let run = |limit: &str| {
+        bench.run(Program::Dyno, &["-n", "-f", "hang.sql", "-c", "2", "-T", "1", "--hang-timeout", limit])
+    };
+    let ended = run("0.2");
+    assert_eq!(ended.code, Some(2), "{}", ended.stderr);
+    let told =
+        "transactions were still running 0.2 seconds after the time limit and were cut off (--hang-timeout)";
+    assert!(ended.stderr.contains(told), "{}", ended.stderr);
+    let done = figure(&ended.stdout, "number of transactions actually processed:");
+    assert_ne!(done, "0", "the other client's transactions are reported");
+    let refused = run("-1");
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(1), ""), "{}", refused.stderr);
+}
+
+#[test]
 fn a_results_folder_can_be_reported() {
     let Some(bench) = postgres() else { return };
     let arguments = ["-n", "-S", "-t", "50", "-c", "2", "--results", "out"];

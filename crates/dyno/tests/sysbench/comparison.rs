@@ -74,18 +74,17 @@ fn observe(program: Program, script: &Script, server: Option<&Server>) -> Observ
     let folder = TempDir::new().expect("a temporary folder can be made");
     let (topic, _) = script.name.split_once('/').expect("a script has a topic");
     symlink(script::folder().join(topic), folder.path().join(topic)).expect("a link can be made");
-    let path = format!("{}.lua", script.name);
     let mut options = Vec::new();
     if let Some(server) = server {
         server.clear();
         options.push(format!("--db-driver={}", server::driver(server.kind())));
         options.extend(server::options(server.kind()).expect("the server runs"));
     }
-    options.extend(script.with.and_then(server::options).unwrap_or_default());
+    options.extend(script.with.and_then(server::options_beside).unwrap_or_default());
     let before = server.map(Server::counters);
     let (mut output, mut messages) = (String::new(), String::new());
     for run in &script.runs {
-        let Ended { status, stdout, stderr } = run_once(program, &folder, &path, run, &options);
+        let Ended { status, stdout, stderr } = run_once(program, script, &folder, run, &options);
         let title = format!("$ {}", run.join(" "));
         writeln!(output, "{title}\n{}\nexit {status}", masked(script, &stdout))
             .expect("a string takes everything");
@@ -101,7 +100,14 @@ fn observe(program: Program, script: &Script, server: Option<&Server>) -> Observ
     Observed(parts)
 }
 
-fn run_once(program: Program, folder: &TempDir, path: &str, run: &[String], options: &[String]) -> Ended {
+fn run_once(
+    program: Program,
+    script: &Script,
+    folder: &TempDir,
+    run: &[String],
+    options: &[String],
+) -> Ended {
+    let path = &*format!("{}.lua", script.name);
     let (mut arguments, mut stdin) = (options.iter().map(String::as_str).collect::<Vec<_>>(), Vec::new());
     let is_placed = run.iter().any(|word| word == "SCRIPT");
     if !is_placed {
@@ -118,7 +124,7 @@ fn run_once(program: Program, folder: &TempDir, path: &str, run: &[String], opti
             other => arguments.push(other),
         }
     }
-    program.run(folder.path(), &arguments, &stdin)
+    program.run_with(&script.environment, folder.path(), &arguments, &stdin)
 }
 
 /// Counters that our own looking changes, and those of preparing and closing statements, which neither program counts as

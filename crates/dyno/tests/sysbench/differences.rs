@@ -158,6 +158,12 @@ const DIFFERENCES: &[Difference] = &[
         "Statements are prepared on PostgreSQL when the script asks for it; sysbench puts it off and crashes.",
     ).of_driver("pgsql"),
     lines(
+        &["errors/execute_fails"],
+        "7 division by zero\nFATAL: `thread_run'",
+        "7 division by zero\nFATAL: failed query was: SELECT 1 / CAST(? AS INTEGER)\nFATAL: `thread_run'",
+        "The statement that failed is told, also when it was prepared.",
+    ).of_driver("pgsql"),
+    lines(
         &["errors/duplicate_key"],
         "constraint \"t_pkey\"\t",
         "constraint \"t_pkey\" (Key (id)=(1) already exists.)\t",
@@ -230,6 +236,24 @@ const DIFFERENCES: &[Difference] = &[
         "true",
         "A result that is freed may be freed again.",
     ),
+    lines(
+        &["wild/statements_in_init"],
+        "read:                            1\n        write:                           1\n        other:                           5\n        total:                           7\n",
+        "read:                            0\n        write:                           0\n        other:                           4\n        total:                           4\n",
+        "Statements of init() are not counted: they come before the run.",
+    ),
+    lines(
+        &["wild/statements_in_init"],
+        "queries:                             7      (",
+        "queries:                             4      (",
+        "The same in the sum.",
+    ),
+    lines(
+        &["wild/conflict_journal"],
+        "Com_rollback 4",
+        "Com_rollback 8",
+        "An ignored error is rolled back before the script's hook, which does it once more.",
+    ).of_driver("mysql").in_part("counters"),
     // Reports.
     lines(
         &["reports/checkpoints"],

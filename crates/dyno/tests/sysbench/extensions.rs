@@ -88,6 +88,17 @@ fn random_numbers_of_the_next_version_are_there() {
 }
 
 #[test]
+fn an_event_that_is_tried_too_often_is_given_up_and_its_thread_goes_on() {
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let ended = run(folder.path(), "gives_up", &["--max-retries=3", "--events=5", "--verbosity=3", "run"]);
+    assert_eq!(ended.status, "0", "{ended}");
+    assert!(ended.stdout.contains("Number of events given up after --max-retries: 2"), "{ended}");
+    assert!(ended.stdout.contains("given up\t2\ngiven up\t4\n"), "{ended}");
+    let count = "total number of events:              3";
+    assert!(ended.stdout.contains(count), "{ended}");
+}
+
+#[test]
 fn scripts_run_on_sqlite_as_well() {
     let folder = TempDir::new().expect("a temporary folder can be made");
     let database = ["--db-driver=sqlite", "--sqlite-db=file.db", "--table-size=50"];

@@ -15,6 +15,7 @@
 mod comparison;
 mod differences;
 mod distributions;
+mod experiments;
 mod extensions;
 mod mask;
 mod program;

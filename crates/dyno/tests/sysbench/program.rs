@@ -74,7 +74,19 @@ impl Program {
 
     /// Runs the program in a folder to its end.
     pub(crate) fn run(self, folder: &Path, arguments: &[&str], stdin: &[u8]) -> Ended {
+        self.run_with(&[], folder, arguments, stdin)
+    }
+
+    /// The same with variables of the environment.
+    pub(crate) fn run_with(
+        self,
+        environment: &[(String, String)],
+        folder: &Path,
+        arguments: &[&str],
+        stdin: &[u8],
+    ) -> Ended {
         let mut command = self.command(arguments);
+        command.envs(environment.iter().map(|(name, value)| (name, value)));
         command.current_dir(folder).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the program can be started");
         let mut input = child.stdin.take().expect("its input is a pipe");

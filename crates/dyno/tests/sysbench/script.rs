@@ -9,7 +9,8 @@
 //! Each `$` is one run with these arguments after the script's path (`SCRIPT` puts it elsewhere, `< SCRIPT` feeds it to the
 //! standard input). Further lines, all optional: `servers:` where it runs, by default everywhere, `none` for scripts
 //! without SQL; `with:` a second server whose options are given too; `lines: any order` for threads that write at the same
-//! time; `rows: random` where only the number of rows can agree; `counters: random` where the server's counts cannot.
+//! time; `rows: random` where only the number of rows can agree; `counters: random` where the server's counts cannot;
+//! `environment:` variables that are set for it, as `NAME=VALUE`.
 
 use dyno_model::plan::ServerKind;
 use std::path::{Path, PathBuf};
@@ -28,6 +29,8 @@ pub(crate) struct Script {
     pub(crate) has_ordered_lines: bool,
     pub(crate) has_random_rows: bool,
     pub(crate) has_random_counters: bool,
+    /// Variables of the environment and their values.
+    pub(crate) environment: Vec<(String, String)>,
 }
 
 /// The servers of the suite.
@@ -66,6 +69,7 @@ fn parse(name: &str, text: &str) -> Script {
         has_ordered_lines: true,
         has_random_rows: false,
         has_random_counters: false,
+        environment: Vec::new(),
     };
     let comment =
         text.lines().skip_while(|line| line.starts_with("#!")).map_while(|line| line.strip_prefix("--"));
@@ -76,6 +80,9 @@ fn parse(name: &str, text: &str) -> Script {
             script.servers = names.split_whitespace().map(server).collect();
         } else if let Some(names) = line.strip_prefix("with:") {
             script.with = server(names.trim());
+        } else if let Some(variables) = line.strip_prefix("environment:") {
+            let pairs = variables.split_whitespace().filter_map(|variable| variable.split_once('='));
+            script.environment = pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
         } else if line == "lines: any order" {
             script.has_ordered_lines = false;
         } else if line == "rows: random" {

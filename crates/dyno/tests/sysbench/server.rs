@@ -14,6 +14,9 @@ use std::time::Duration;
 /// The database that scripts see. Error messages show it, so it is the same for both programs.
 const DATABASE: &str = "suite";
 
+/// The database of scripts that speak to a second server, of the MySQL family.
+const BESIDE: &str = "beside";
+
 /// Nothing here needs to survive a crash.
 const QUICK_MARIADB: &[(&str, &str)] = &[
     ("innodb_flush_log_at_trx_commit", "0"),
@@ -85,6 +88,25 @@ pub(crate) fn options(kind: ServerKind) -> Option<Vec<String>> {
         format!("--{driver}-password={}", target.password.reveal()),
         format!("--{driver}-db={DATABASE}"),
     ])
+}
+
+/// The socket of a server, which the options of published commands name.
+pub(crate) fn socket(kind: ServerKind) -> Option<String> {
+    match started(kind)?.unix_target()?.endpoint {
+        Endpoint::Unix(path) => Some(path.display().to_string()),
+        other => panic!("{other} is no socket"),
+    }
+}
+
+/// The same for a second server beside the one that a test has its turn at: a database of its own, which stays.
+pub(crate) fn options_beside(kind: ServerKind) -> Option<Vec<String>> {
+    let mut connection = connect(&started(kind)?.target());
+    query(&mut connection, &format!("CREATE DATABASE IF NOT EXISTS {BESIDE}"));
+    block_on(connection.close());
+    let mut options = options(kind)?;
+    options.pop();
+    options.push(format!("--{}-db={BESIDE}", driver(kind)));
+    Some(options)
 }
 
 /// The name of a kind's driver on the command line.

@@ -31,4 +31,4 @@ macro_rules! topics {
     };
 }
 
-topics!(engine options sql errors random legacy reports commands);
+topics!(engine options sql errors random legacy reports commands wild);

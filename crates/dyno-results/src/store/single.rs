@@ -1,0 +1,73 @@
+//! Writing the folder of a run that is one trial of one system, with the events that a run has around its trial.
+
+use super::environment::Environment;
+use super::{RunWriter, StoreError, utc_now};
+use dyno_model::event::{Event, Listener};
+use dyno_model::plan::Trial;
+use dyno_model::record::{Interval, TrialRecord};
+use dyno_model::single::SingleTrial;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A results folder of one trial that is being written. It listens to the trial's events and intervals.
+pub struct SingleRun {
+    writer: RunWriter,
+    trial: Trial,
+    system: String,
+    version: String,
+    started_at: String,
+}
+
+impl SingleRun {
+    /// Makes `root/<name>/<utc time>-<id>/`. `spec` stands in the place of a spec file; `version` is the server's.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn create(root: &Path, trial: SingleTrial, spec: &str, version: String) -> Result<Self, StoreError> {
+        let plan = trial.plan();
+        let mut writer = RunWriter::create(root, &plan, spec, &Environment::capture())?;
+        writer.event(&Event::RunStarted { trials: 1, dyno_version: env!("CARGO_PKG_VERSION").to_owned() });
+        let (system, trial) = (plan.systems[0].name.clone(), plan.trials[0].clone());
+        writer.event(&Event::SystemStarting { system: system.clone() });
+        let settings = BTreeMap::new();
+        writer.event(&Event::SystemReady {
+            system: system.clone(),
+            version: version.clone(),
+            settings,
+            start: None,
+        });
+        writer.event(&Event::TrialStarted { trial: trial.id.clone() });
+        Ok(Self { writer, trial, system, version, started_at: utc_now() })
+    }
+
+    /// Writes down how the run ended; the folder. `outcome` makes the trial's record of the trial, its UTC time of starting and
+    /// the server's version, or says why there is none.
+    ///
+    /// # Errors
+    /// What could not be written at any time.
+    pub fn finish(
+        mut self,
+        outcome: Result<impl FnOnce(Trial, String, String) -> TrialRecord, String>,
+        is_interrupted: bool,
+    ) -> Result<PathBuf, StoreError> {
+        let is_measured = outcome.is_ok();
+        self.writer.event(&match outcome {
+            Ok(record) => Event::TrialFinished(Box::new(record(self.trial, self.started_at, self.version))),
+            Err(reason) => Event::TrialFailed { trial: self.trial.id, reason },
+        });
+        self.writer.event(&Event::SystemStopped { system: self.system });
+        let is_complete = is_measured && !is_interrupted;
+        self.writer.event(&Event::RunFinished { is_complete, is_interrupted });
+        self.writer.finish()
+    }
+}
+
+impl Listener for SingleRun {
+    fn event(&mut self, event: &Event) {
+        self.writer.event(event);
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        self.writer.interval(interval);
+    }
+}
