@@ -217,13 +217,13 @@ impl Plan {
         })
     }
 
-    /// True when a data set of so many rows is loaded once for a system and then restored by copy. Embedded databases and
-    /// systems that run already have no data folder of dyno's.
+    /// True when a data set of so many rows is loaded once for a system and then restored by copy. Systems that run already have no
+    /// data folder of dyno's.
     #[must_use]
     pub fn restores(&self, system: usize, rows: u64) -> bool {
-        let is_server = matches!(&self.systems[system].source, SystemSource::Managed(server)
-            if !matches!(server.kind, ServerKind::Sqlite | ServerKind::Null));
-        is_server
+        let has_folder = matches!(&self.systems[system].source, SystemSource::Managed(server)
+            if server.kind != ServerKind::Null);
+        has_folder
             && match self.data {
                 FreshData::Load => false,
                 FreshData::Restore => true,

@@ -2,10 +2,13 @@
 
 use crate::cli::SpecArguments;
 use crate::failure::Failure;
+use dyno_engine::with_native;
+use dyno_engine::workload::{Native, Setting, Workload};
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code::SPEC_INVALID;
-use dyno_model::plan::Plan;
+use dyno_model::plan::{Plan, SystemPlan, Treatment};
 use dyno_model::spec::{self, Input};
+use dyno_model::target::Engine;
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
@@ -41,8 +44,21 @@ pub(crate) fn load(
     let overrides = arguments.overrides();
     let input =
         Input { file_name: &name, text: &text, overrides: &overrides, profile: arguments.profile.as_deref() };
-    let (_, plan) = spec::parse(input, catalog)?;
+    let (_, mut plan) = spec::parse(input, catalog)?;
+    let (engines, seed) = (plan.systems.iter().map(SystemPlan::engine).collect::<Vec<_>>(), plan.seed);
+    plan.group_by_data(|treatment| shared_data(treatment, engines[treatment.system], seed));
     Ok(Experiment { text, plan })
+}
+
+/// The data set that a treatment can share with others.
+fn shared_data(treatment: &Treatment, engine: Engine, seed: u64) -> Option<String> {
+    let setting = Setting { engine, clients: treatment.clients, seed };
+    // Options that do not fit are told by preflight.
+    let native = Native::build(&treatment.workload, setting).ok()?;
+    with_native!(&native, workload => {
+        let data = workload.data();
+        data.is_reusable().then(|| data.fingerprint())
+    })
 }
 
 fn read(path: &Path) -> Result<String, Failure> {

@@ -14,8 +14,8 @@ use dyno_host::server::{self, RunningServer, StartOptions};
 use dyno_model::event::{Event, Listener, StartTimes};
 use dyno_model::finding::Finding;
 use dyno_model::plan::{
-    DataPolicy, EndpointPlan, ExistingSystem, MonitorPlan, PasswordSource, Plan, SystemSource, Treatment,
-    Via, WholePlot,
+    DataPolicy, EndpointPlan, ExistingSystem, MonitorPlan, PasswordSource, Plan, ServerKind, SystemSource,
+    Treatment, Via, WholePlot,
 };
 use dyno_model::target::Target;
 use dyno_results::store::utc_now;
@@ -322,9 +322,14 @@ impl<'p> Systems<'p> {
         let treatment = &self.plan.treatments[treatment];
         let server =
             self.plan.server(treatment).ok_or("only servers that dyno starts are restored by copy")?;
-        let binary =
-            server::locate(server.kind, server.bin_dir.as_deref()).map_err(|error| error.to_string())?;
-        Ok(DataSetKey::new(&server, &binary.version, fingerprint))
+        let version = match server.kind {
+            // It is part of this program, and so of one version in a run.
+            ServerKind::Sqlite => String::new(),
+            kind => {
+                server::locate(kind, server.bin_dir.as_deref()).map_err(|error| error.to_string())?.version
+            }
+        };
+        Ok(DataSetKey::new(&server, &version, fingerprint))
     }
 
     fn load_and_save<E: From<String>>(
@@ -561,9 +566,15 @@ impl Ready {
         }
     }
 
-    /// A trial is about to change the data, perhaps.
+    /// A trial is about to use the data, and leaves them as good as new.
     pub(crate) fn touch(&mut self) {
         self.is_untouched = false;
+    }
+
+    /// A trial is about to change the data for good: no other trial finds in them what it expects.
+    pub(crate) fn use_up(&mut self) {
+        self.touch();
+        self.loaded = None;
     }
 
     /// True when the server's processors are the generator's.

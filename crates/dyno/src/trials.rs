@@ -117,7 +117,11 @@ fn measure(
     let disks = systems.disks().clone();
     let command = systems.monitor_command(system);
     let ready = systems.ready(system).expect("it was just brought up");
-    ready.touch();
+    if with_native!(&native, workload => workload.data().is_reusable()) {
+        ready.touch();
+    } else {
+        ready.use_up();
+    }
     let mut target = ready.target_by(way);
     target.query_mode = plan.query_mode(treatment);
     let warmup = treatment.load.warmup.into();

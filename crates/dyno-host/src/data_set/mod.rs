@@ -59,6 +59,9 @@ const SHAPING_POSTGRES: [&str; 5] = [
     "shared_preload_libraries",
 ];
 
+/// Pragmas of SQLite that are kept in the file; the others belong to connections.
+const SHAPING_SQLITE: [&str; 4] = ["auto_vacuum", "encoding", "journal_mode", "page_size"];
+
 /// Files of a data folder that say what was in memory, or that identify a server.
 const LEFT_OUT: [&str; 4] = ["ib_buffer_pool", "auto.cnf", "autoprewarm.blocks", "postmaster.opts"];
 
@@ -90,7 +93,8 @@ fn is_shaping(kind: ServerKind, listed: &str) -> bool {
     match kind {
         ServerKind::Mariadb | ServerKind::Mysql => SHAPING_MYSQL.contains(&listed),
         ServerKind::Postgres => SHAPING_POSTGRES.contains(&listed),
-        ServerKind::Sqlite | ServerKind::Null => true,
+        ServerKind::Sqlite => SHAPING_SQLITE.contains(&listed),
+        ServerKind::Null => true,
     }
 }
 

@@ -144,7 +144,17 @@ pub struct RunningServer {
     socket: Option<PathBuf>,
     guard: Option<Guard>,
     process: Option<ServerProcess>,
+    place: Option<Place>,
     restoring: Duration,
+}
+
+/// Where the data of a server is that dyno started, and what keeping them takes.
+struct Place {
+    data: PathBuf,
+    /// The folder in which scratch folders are made.
+    beside: PathBuf,
+    owner: Option<Owner>,
+    guard: GuardCommand,
 }
 
 /// What there is besides, when the server is a process.
@@ -153,11 +163,6 @@ struct ServerProcess {
     log: PathBuf,
     kept_log: Option<PathBuf>,
     stop: Vec<StopStep>,
-    data: PathBuf,
-    /// The folder in which scratch folders are made.
-    beside: PathBuf,
-    owner: Option<Owner>,
-    guard: GuardCommand,
 }
 
 /// How a server was stopped.
@@ -183,6 +188,7 @@ impl RunningServer {
             socket: None,
             guard: None,
             process: None,
+            place: None,
             restoring: Duration::ZERO,
         }
     }

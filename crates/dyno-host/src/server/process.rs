@@ -2,7 +2,7 @@
 
 use super::save::restore;
 use super::{
-    Binary, RunningServer, ServerError, ServerProcess, StartOptions, account, kept_log, locate, log,
+    Binary, Place, RunningServer, ServerError, ServerProcess, StartOptions, account, kept_log, locate, log,
     mysql_family, postgres, random_password,
 };
 use crate::guard::{Exit, Guard, GuardError, Launch, Owner, SharedMemory, StopStep};
@@ -225,6 +225,8 @@ pub(super) fn start(
             log: site.log(),
             kept_log,
             stop: (recipe.stop)(Duration::from_secs(30)),
+        }),
+        place: Some(Place {
             data: site.data(),
             beside: parent,
             owner: site.owner,

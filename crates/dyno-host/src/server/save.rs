@@ -3,6 +3,7 @@
 use super::process::Site;
 use super::{RunningServer, ServerError};
 use crate::data_set::{SavedDataSet, TakeError, copy_folder};
+use crate::guard::Owner;
 use crate::probe::free_disk_space;
 use crate::storage::move_log;
 use std::path::Path;
@@ -14,30 +15,27 @@ impl RunningServer {
     /// Stops the server in order and keeps its data folder, for other starts to begin with.
     ///
     /// # Errors
-    /// When it has no process, did not end in order, or the folder cannot be kept. Nothing is left behind then.
+    /// When it has no data folder, did not end in order, or the folder cannot be kept. Nothing is left behind then.
     pub fn stop_and_save(mut self) -> Result<SavedDataSet, ServerError> {
         let fail = |path: &Path, reason: String| ServerError::DataSet { path: path.to_owned(), reason };
-        let (Some(mut guard), Some(process)) = (self.guard.take(), self.process.take()) else {
+        let (Some(mut guard), Some(place)) = (self.guard.take(), self.place.take()) else {
             return Err(fail(Path::new("-"), format!("{} has no data folder to be saved", self.kind)));
         };
-        let exit = guard.stop(&process.stop)?;
-        if !exit.is_some_and(|exit| exit.is_success()) {
-            let how = exit.map_or_else(|| "did not end".to_owned(), |exit| exit.to_string());
-            return Err(fail(&process.data, format!("the server that loaded it {how}")));
+        if let Some(process) = self.process.take() {
+            let exit = guard.stop(&process.stop)?;
+            if !exit.is_some_and(|exit| exit.is_success()) {
+                let how = exit.map_or_else(|| "did not end".to_owned(), |exit| exit.to_string());
+                return Err(fail(&place.data, format!("the server that loaded it {how}")));
+            }
         }
-        let taken = SavedDataSet::take(
-            &process.data,
-            &process.beside,
-            process.owner,
-            self.target.password.clone(),
-            &process.guard,
-        );
+        let password = self.target.password.clone();
+        let taken = SavedDataSet::take(&place.data, &place.beside, place.owner, password, &place.guard);
         let saved = taken.map_err(|error| match error {
             TakeError::Guard(error) => ServerError::Guard(error),
-            TakeError::Io(error) => fail(&process.data, error.to_string()),
+            TakeError::Io(error) => fail(&place.data, error.to_string()),
         })?;
         match guard.finish().into_iter().next() {
-            Some(problem) => Err(fail(&process.data, problem)),
+            Some(problem) => Err(fail(&place.data, problem)),
             None => Ok(saved),
         }
     }
@@ -45,20 +43,24 @@ impl RunningServer {
 
 /// Copies a saved data set into the scratch folder of a server that is about to start.
 pub(super) fn restore(site: &Site<'_>, saved: &SavedDataSet) -> Result<(), ServerError> {
-    let fail = |path: &Path, reason: String| ServerError::DataSet { path: path.to_owned(), reason };
     let data = site.data();
-    let free = free_disk_space(&site.folder).unwrap_or(u64::MAX);
-    if free < saved.bytes().saturating_add(ROOM) && !shares_blocks(&site.folder) {
-        let reason = format!("{} MB are free, and a copy takes {} MB", free >> 20, saved.bytes() >> 20);
-        return Err(fail(&data, reason));
-    }
-    copy_folder(saved.folder(), &data, site.owner).map_err(|error| fail(&data, error.to_string()))?;
+    copy(saved, &data, site.owner)?;
     match &site.log_folder {
         None => Ok(()),
-        Some(log) => {
-            move_log(site.binary.kind, &data, log, site.owner).map_err(|error| fail(log, error.to_string()))
-        }
+        Some(log) => move_log(site.binary.kind, &data, log, site.owner)
+            .map_err(|error| ServerError::DataSet { path: log.clone(), reason: error.to_string() }),
     }
+}
+
+/// Copies a saved data set to a folder that does not exist yet, if there is room for it.
+pub(super) fn copy(saved: &SavedDataSet, data: &Path, owner: Option<Owner>) -> Result<(), ServerError> {
+    let fail = |reason: String| ServerError::DataSet { path: data.to_owned(), reason };
+    let scratch = data.parent().unwrap_or(data);
+    let free = free_disk_space(scratch).unwrap_or(u64::MAX);
+    if free < saved.bytes().saturating_add(ROOM) && !shares_blocks(scratch) {
+        return Err(fail(format!("{} MB are free, and a copy takes {} MB", free >> 20, saved.bytes() >> 20)));
+    }
+    copy_folder(saved.folder(), data, owner).map(|_| ()).map_err(|error| fail(error.to_string()))
 }
 
 /// True for file systems that can clone files: copies take no room there until something changes.

@@ -1,7 +1,7 @@
 //! Embedded SQLite on a scratch file. Its settings are pragmas.
 
 use super::process::{check_parent, make_folder};
-use super::{RunningServer, ServerError, StartOptions};
+use super::{Place, RunningServer, ServerError, StartOptions, save};
 use crate::guard::Guard;
 use crate::session::Session;
 use crate::settings::{self, SettingProblem};
@@ -9,6 +9,7 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 /// Pragmas that are no settings.
 pub(super) const RESERVED: [(&[&str], &str); 1] = [(
@@ -48,7 +49,16 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
         .map_err(|error| ServerError::Scratch { path: parent.clone(), reason: error.to_string() })?;
     let mut guard = Guard::start(&options.guard)?;
     let folder = make_folder(&mut guard, &parent, "dyno-sqlite", None)?;
-    let mut target = Target::new(Engine::Sqlite, Endpoint::File(folder.join("dyno.db")));
+    // The file and its journals are a folder of their own, which can be kept and copied as a whole.
+    let data = folder.join("data");
+    let began = Instant::now();
+    match &options.data {
+        Some(saved) => save::copy(saved, &data, None)?,
+        None => std::fs::create_dir(&data)
+            .map_err(|error| ServerError::Scratch { path: data.clone(), reason: error.to_string() })?,
+    }
+    let restoring = if options.data.is_some() { began.elapsed() } else { Duration::ZERO };
+    let mut target = Target::new(Engine::Sqlite, Endpoint::File(data.join("dyno.db")));
 
     let asked: BTreeMap<&str, &str> =
         server.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
@@ -92,7 +102,8 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
         socket: None,
         guard: Some(guard),
         process: None,
-        restoring: std::time::Duration::ZERO,
+        place: Some(Place { data, beside: parent, owner: None, guard: options.guard.clone() }),
+        restoring,
     })
 }
 

@@ -224,12 +224,7 @@ fn resolve(spec: &Spec, input: Input<'_>) -> Plan {
         storages: spec.storages.clone(),
         endpoints: spec.endpoints.clone(),
     };
-    let plots = if plan.is_split() {
-        plan.whole_plots().into_iter().map(|(_, treatments)| treatments).collect()
-    } else {
-        vec![(0..plan.treatments.len()).collect()]
-    };
-    plan.trials = order::trials(&plots, plan.blocks, plan.seed);
+    plan.group_by_data(|_| None);
     plan
 }
 
@@ -472,6 +467,30 @@ fn query_mode(word: &str) -> Option<QueryMode> {
 }
 
 impl Plan {
+    /// Draws the run order, such that treatments that can follow one another on the same data do so within their whole plot.
+    /// `data_set` names the data set of a treatment that leaves it as good as new; other treatments get data of their own
+    /// anyway and are a group together. What data sets workloads have is not known here, so [`parse`] takes none into account.
+    pub fn group_by_data(&mut self, data_set: impl Fn(&Treatment) -> Option<String>) {
+        let plots = if self.is_split() {
+            self.whole_plots().into_iter().map(|(_, treatments)| treatments).collect()
+        } else {
+            vec![(0..self.treatments.len()).collect::<Vec<_>>()]
+        };
+        let grouped = |treatments: Vec<usize>| {
+            let mut groups: Vec<(Option<String>, Vec<usize>)> = Vec::new();
+            for treatment in treatments {
+                let name = data_set(&self.treatments[treatment]);
+                match groups.iter_mut().find(|(other, _)| *other == name) {
+                    Some((_, group)) => group.push(treatment),
+                    None => groups.push((name, vec![treatment])),
+                }
+            }
+            groups.into_iter().map(|(_, group)| group).collect()
+        };
+        let plots: Vec<order::Plot> = plots.into_iter().map(grouped).collect();
+        self.trials = order::trials(&plots, self.blocks, self.seed);
+    }
+
     /// How statements of a treatment travel: as its levels say, else as its system says.
     #[must_use]
     pub fn query_mode(&self, treatment: &Treatment) -> QueryMode {

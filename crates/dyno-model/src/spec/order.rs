@@ -2,7 +2,8 @@
 //! that whatever drifts over the hours (heat, neighbours, fragmentation) meets all treatments alike.
 //!
 //! Where levels need another start of a server, a block is split (split-plot design): its whole plots come in a random
-//! order, one start each, and the treatments of each whole plot follow one another in a random order.
+//! order, one start each, and the treatments of each whole plot follow one another in a random order. Where these need several
+//! data sets, they are split once more: the data sets come in a random order, and the treatments on each follow one another.
 
 use crate::plan::Trial;
 
@@ -33,20 +34,30 @@ impl SplitMix64 {
     }
 }
 
-/// All trials in run order. `plots` holds the treatments of each whole plot; a plan that is not split has one. Block `b`
-/// depends on `seed`, `b` and the plots only, so more blocks leave the earlier ones as they were.
-pub(super) fn trials(plots: &[Vec<usize>], blocks: u32, seed: u64) -> Vec<Trial> {
-    let treatments = plots.iter().map(Vec::len).sum::<usize>();
+/// The treatments of a whole plot, those on one data set together.
+pub(super) type Plot = Vec<Vec<usize>>;
+
+/// All trials in run order. A plan that is not split has one whole plot. Block `b` depends on `seed`, `b` and the plots only, so
+/// more blocks leave the earlier ones as they were.
+pub(super) fn trials(plots: &[Plot], blocks: u32, seed: u64) -> Vec<Trial> {
+    let treatments = plots.iter().flatten().map(Vec::len).sum::<usize>();
+    // Each group of treatments has a stream of its own, by its number within the plan.
+    let first_group: Vec<usize> =
+        (0..plots.len()).map(|plot| plots[..plot].iter().map(Vec::len).sum()).collect();
     let block_width = digits(u64::from(blocks)).max(2);
     let trial_width = digits(treatments as u64).max(3);
     let mut trials = Vec::with_capacity(treatments * blocks as usize);
     for block in 1..=blocks {
-        let order =
-            permutation(plots.len(), stream(seed, ORDER_OF_PLOTS), block).into_iter().flat_map(|plot| {
-                let inside = permutation(plots[plot].len(), stream(seed, plot as u64), block);
-                inside.into_iter().map(move |position| plots[plot][position])
-            });
-        for (i, treatment) in order.enumerate() {
+        let mut order = Vec::with_capacity(treatments);
+        for plot in permutation(plots.len(), stream(seed, ORDER_OF_PLOTS), block) {
+            let of_groups = stream(seed, ORDER_OF_PLOTS - 1 - plot as u64);
+            for group in permutation(plots[plot].len(), of_groups, block) {
+                let inside = stream(seed, (first_group[plot] + group) as u64);
+                let members = &plots[plot][group];
+                order.extend(permutation(members.len(), inside, block).into_iter().map(|at| members[at]));
+            }
+        }
+        for (i, treatment) in order.into_iter().enumerate() {
             let id = format!("b{block:0block_width$}-{:0trial_width$}", i + 1);
             trials.push(Trial { id, block, treatment });
         }
@@ -54,7 +65,8 @@ pub(super) fn trials(plots: &[Vec<usize>], blocks: u32, seed: u64) -> Vec<Trial>
     trials
 }
 
-/// Number of the stream that orders whole plots; the others are those of the plots.
+/// Number of the stream that orders whole plots; those before it order the data sets of a plot each, and the low numbers the
+/// treatments.
 const ORDER_OF_PLOTS: u64 = u64::MAX;
 
 /// A seed for each of several independent orders. The first is the seed itself: the order of a plan that is not split.
@@ -94,7 +106,7 @@ mod tests {
 
     /// The trials of a plan that is not split.
     fn whole(treatments: usize, blocks: u32, seed: u64) -> Vec<Trial> {
-        trials(&[(0..treatments).collect()], blocks, seed)
+        trials(&[vec![(0..treatments).collect()]], blocks, seed)
     }
 
     #[test]
@@ -126,14 +138,14 @@ mod tests {
     #[test]
     fn the_order_of_a_split_plan_never_changes() {
         let order: Vec<usize> =
-            trials(&[vec![0, 1, 2], vec![3, 4, 5]], 2, 1).iter().map(|of| of.treatment).collect();
+            trials(&[vec![vec![0, 1, 2]], vec![vec![3, 4, 5]]], 2, 1).iter().map(|of| of.treatment).collect();
         assert_eq!(order, [5, 4, 3, 0, 2, 1, 5, 3, 4, 1, 2, 0]);
     }
 
     #[test]
     fn every_order_of_plots_and_every_order_inside_comes_up_about_equally_often() {
         let mut counts = std::collections::BTreeMap::new();
-        for block in trials(&[vec![0, 1], vec![2, 3], vec![4]], 4800, 42).chunks(5) {
+        for block in trials(&[vec![vec![0, 1]], vec![vec![2, 3]], vec![vec![4]]], 4800, 42).chunks(5) {
             let order: Vec<usize> = block.iter().map(|trial| trial.treatment).collect();
             *counts.entry(order).or_insert(0_u32) += 1;
         }
@@ -142,15 +154,31 @@ mod tests {
         assert!(counts.values().all(|count| (140..260).contains(count)), "{counts:?}");
     }
 
+    #[test]
+    fn treatments_on_one_data_set_follow_each_other_in_every_order() {
+        let mut counts = std::collections::BTreeMap::new();
+        let plots = [vec![vec![0, 3], vec![1], vec![2]], vec![vec![4]]];
+        for block in trials(&plots, 4800, 42).chunks(5) {
+            let order: Vec<usize> = block.iter().map(|trial| trial.treatment).collect();
+            let at = |treatment: usize| order.iter().position(|other| *other == treatment).unwrap();
+            assert_eq!(at(0).abs_diff(at(3)), 1, "{order:?}");
+            assert!([0, 4].contains(&at(4)), "{order:?}");
+            *counts.entry(order).or_insert(0_u32) += 1;
+        }
+        assert_eq!(counts.len(), 2 * 6 * 2);
+        // 200 are expected of each, with a standard deviation of 14.
+        assert!(counts.values().all(|count| (140..260).contains(count)), "{counts:?}");
+    }
+
     proptest! {
         #[test]
         fn a_whole_plot_is_never_interrupted(lengths in proptest::collection::vec(1_usize..6, 1..8), blocks in 1_u32..5, seed: u64) {
             let mut next = 0;
-            let plots: Vec<Vec<usize>> = lengths.iter().map(|length| {
+            let plots: Vec<Plot> = lengths.iter().map(|length| {
                 next += length;
-                (next - length..next).collect()
+                vec![(next - length..next).collect()]
             }).collect();
-            let plot_of = |treatment: usize| plots.iter().position(|plot| plot.contains(&treatment)).unwrap();
+            let plot_of = |treatment: usize| plots.iter().position(|plot| plot[0].contains(&treatment)).unwrap();
             for block in trials(&plots, blocks, seed).chunks(next) {
                 let mut order: Vec<usize> = block.iter().map(|trial| plot_of(trial.treatment)).collect();
                 order.dedup();

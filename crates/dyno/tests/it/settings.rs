@@ -137,6 +137,7 @@ fn a_data_set_is_loaded_once_and_restored_for_every_other_start() {
     for (kind, setting, levels) in [
         ("mariadb", "innodb_buffer_pool_size", "\"32M\", \"64M\""),
         ("postgres", "shared_buffers", "\"32M\", \"64M\""),
+        ("sqlite", "cache_size", "-2000, -4000"),
     ] {
         let known = ServerKind::ALL.into_iter().find(|known| known.name() == kind).expect("a kind");
         if require_server(known).is_none() {
@@ -189,5 +190,57 @@ fn a_data_set_is_loaded_once_and_restored_for_every_other_start() {
             ["r", "restored.toml"],
             "{kind}: no scratch folder and no saved data is left"
         );
+    }
+}
+
+#[test]
+fn within_a_start_treatments_on_one_data_set_follow_each_other_and_share_it() {
+    let bench = Bench::new();
+    bench.file(
+        "sizes.toml",
+        "title = \"Sizes\"\nsystem = [{ name = \"S\", server = { kind = \"sqlite\" } }]\n\
+         [workload]\nkind = \"oltp_read_only\"\n[load]\nclients = [1, 2, 3]\ntransactions = 6\n[factors]\n\
+         server.settings.cache_size = [-2000, -4000]\nworkload.table_size = [100, 200]\n[design]\nblocks = 2\n",
+    );
+    let ended = bench.dyno(&["run", "sizes.toml", "--out", "r"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    let events = events(&bench.path().join("r"));
+    let is_load =
+        |event: &&Event| matches!(event, Event::PhaseStarted { phase: dyno_model::event::Phase::Load, .. });
+    let trials = events.iter().filter(|event| matches!(event, Event::TrialFinished(_))).count();
+    // Two settings, two sizes, two blocks; the three numbers of clients share what is loaded.
+    assert_eq!((events.iter().filter(is_load).count(), trials), (2 * 2 * 2, 2 * 2 * 2 * 3), "{ended}");
+}
+
+#[test]
+fn data_that_a_trial_has_changed_for_good_are_used_by_no_other() {
+    let bench = Bench::new();
+    bench.file(
+        "kinds.toml",
+        "title = \"Kinds\"\nsystem = [{ name = \"S\", server = { kind = \"sqlite\" } }]\n\
+         [workload]\ntable_size = 100\nauto_inc = false\n[load]\nclients = [1, 2]\ntransactions = 10\n[factors]\n\
+         workload.kind = [\"oltp_read_only\", \"oltp_insert\"]\n[design]\nblocks = 4\n",
+    );
+    let ended = bench.dyno(&["run", "kinds.toml", "--out", "r"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    let folder = bench.path().join("r");
+    let plan = plan(&folder);
+    let kinds: Vec<(u32, &str)> =
+        plan.trials.iter().map(|trial| (trial.block, plan.treatment(trial).workload.kind.as_str())).collect();
+    let follows = |pair: &[(u32, &str)]| {
+        pair[0].0 == pair[1].0 && (pair[0].1, pair[1].1) == ("oltp_insert", "oltp_read_only")
+    };
+    assert!(kinds.windows(2).any(follows), "the order of this seed has what the test is about: {kinds:?}");
+    for event in events(&folder) {
+        if let Event::TrialFinished(record) = event {
+            let verdict = record.audit.verdict();
+            assert_eq!(
+                verdict,
+                dyno_model::audit::AuditVerdict::Intact,
+                "{}: {:?}",
+                record.trial.id,
+                record.audit
+            );
+        }
     }
 }
