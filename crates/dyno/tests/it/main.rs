@@ -2,6 +2,7 @@
 
 mod command_line;
 mod endpoints;
+mod growth;
 mod monitor;
 mod plan;
 mod preflight;

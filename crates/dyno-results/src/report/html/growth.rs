@@ -38,7 +38,7 @@ pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
     let drawn = places.filter_map(|(facet, at)| {
         let lines = facet.members.iter().filter_map(|member| Some((member, line(page, growth, member, at)?)));
         let lines: Vec<(&Member, &GrowthLine)> = lines.collect();
-        (!lines.is_empty()).then(|| (facet, at, lines))
+        (!lines.is_empty()).then_some((facet, at, lines))
     });
     let is_one_of_many = clients.len() > 1;
     drawn
