@@ -226,7 +226,7 @@ pub(super) fn steps(page: &Page<'_>) -> Markup {
                     (texts::name(page.model, line.treatment, page.lang))
                 } }
                 @for (step, rows) in line.steps.iter().zip(&growth.milestones) { tr {
-                    th.n scope="row" { (figures::count(*rows)) }
+                    td.n { (figures::count(*rows)) }
                     @for cell in tables::cells(step) { td.n { (cell.as_deref().unwrap_or(absent)) } }
                 } }
             } }
