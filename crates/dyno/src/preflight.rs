@@ -8,13 +8,15 @@ use dyno_host::marker::{self, ClaimOptions};
 use dyno_host::{existing, probe, proxy, server};
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{
-    ExistingSystem, ManagedServer, Plan, ServerKind, Storage, SystemPlan, SystemSource, Via,
+    ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemPlan, SystemSource, Via,
 };
 use dyno_model::target::Target;
 use std::path::Path;
 
 /// Bytes that a row of the sbtest tables takes on disk with its indexes, roughly and for every engine.
 const ROW_BYTES: u64 = 250;
+/// Bytes that a row of a table that grows takes on disk with both indexes, roughly: 75 without the second one, measured with InnoDB.
+const GROWN_ROW_BYTES: u64 = 120;
 /// Bytes that a freshly made server takes on disk, roughly the largest of all kinds.
 const SERVER_BYTES: u64 = 250 << 20;
 /// Bytes of a results folder per trial, roughly.
@@ -121,9 +123,9 @@ fn storages(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
                 );
             }
         }
-        let rows = (0..plan.systems.len()).map(|system| most_rows(plan, system)).max().unwrap_or(0);
+        let data = (0..plan.systems.len()).map(|system| data_bytes(plan, system)).max().unwrap_or(0);
         if storage.data.is_dir() {
-            space(&storage.data, SERVER_BYTES + rows * ROW_BYTES, &place, found);
+            space(&storage.data, SERVER_BYTES + data, &place, found);
         }
     }
 }
@@ -208,7 +210,7 @@ fn managed_server(
     let rows = most_rows(plan, index);
     // A saved data set, and a copy of it.
     let copies = if plan.restores(index, rows) { 2 } else { 1 };
-    space(&scratch, copies * (SERVER_BYTES + rows * ROW_BYTES), &system.name, found);
+    space(&scratch, copies * (SERVER_BYTES + data_bytes(plan, index)), &system.name, found);
 }
 
 /// The servers that a system is started as, one per whole plot.
@@ -243,6 +245,17 @@ fn most_rows(plan: &Plan, system: usize) -> u64 {
         Some(with_native!(&native, workload => workload.data().tables().iter().map(|table| table.rows).sum::<u64>()))
     });
     rows.max().unwrap_or(0)
+}
+
+/// Bytes that the largest data set of a system takes, loaded or grown.
+fn data_bytes(plan: &Plan, system: usize) -> u64 {
+    let loaded = most_rows(plan, system).saturating_mul(ROW_BYTES);
+    let targets = plan.treatments.iter().filter_map(|treatment| match treatment.load.stop {
+        StopRule::Rows(target) if treatment.system == system => Some(target.saturating_mul(GROWN_ROW_BYTES)),
+        _ => None,
+    });
+    // Not all of what is asked for may be a number of bytes that disks have.
+    targets.fold(loaded, u64::max).min(u64::MAX / 4)
 }
 
 fn existing_system(

@@ -43,7 +43,7 @@ messages! {
     /// What is drawn, for readers who cannot see it.
     GROWTH_DESCRIPTION [lines] "Panels one below the other on the axis of rows: rows inserted per second, then processor time, disk and data size, as far as the monitor saw them. Lines: {lines}.";
     /// Caption.
-    GROWTH_CAPTION [blocks] "Marks: means over the trials of {blocks} of each step, in its middle, with 95 % intervals where there are several. Thin lines: every trial, interval by interval.";
+    GROWTH_CAPTION [blocks] "Marks: the mean of each step over {blocks}, in the middle of the step, with the 95 % interval where there are several blocks. Thin lines: every trial, interval by interval.";
     /// Inside that caption.
     GROWTH_BLOCK [] "one block";
     /// Inside that caption.

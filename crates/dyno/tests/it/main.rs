@@ -3,6 +3,7 @@
 mod command_line;
 mod endpoints;
 mod experiments;
+mod growth;
 mod monitor;
 mod plan;
 mod preflight;

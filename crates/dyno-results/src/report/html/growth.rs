@@ -38,7 +38,7 @@ pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
     let drawn = places.filter_map(|(facet, at)| {
         let lines = facet.members.iter().filter_map(|member| Some((member, line(page, growth, member, at)?)));
         let lines: Vec<(&Member, &GrowthLine)> = lines.collect();
-        (!lines.is_empty()).then(|| (facet, at, lines))
+        (!lines.is_empty()).then_some((facet, at, lines))
     });
     let is_one_of_many = clients.len() > 1;
     drawn
@@ -226,7 +226,7 @@ pub(super) fn steps(page: &Page<'_>) -> Markup {
                     (texts::name(page.model, line.treatment, page.lang))
                 } }
                 @for (step, rows) in line.steps.iter().zip(&growth.milestones) { tr {
-                    th.n scope="row" { (figures::count(*rows)) }
+                    td.n { (figures::count(*rows)) }
                     @for cell in tables::cells(step) { td.n { (cell.as_deref().unwrap_or(absent)) } }
                 } }
             } }
