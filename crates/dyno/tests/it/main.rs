@@ -3,6 +3,8 @@
 mod command_line;
 mod endpoints;
 mod monitor;
+mod monitor_agrees;
+mod mounts;
 mod plan;
 mod preflight;
 mod program;
