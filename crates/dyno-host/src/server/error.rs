@@ -198,9 +198,7 @@ impl fmt::Display for ServerError {
         match self {
             Self::NotFound { kind, looked_at, others } => {
                 write!(f, "no {kind} server found; looked for")?;
-                for path in looked_at {
-                    write!(f, "\n  {}", path.display())?;
-                }
+                looked_at.iter().try_for_each(|path| write!(f, "\n  {}", path.display()))?;
                 for other in others {
                     write!(f, "\nfound instead: {other}")?;
                 }
@@ -251,9 +249,7 @@ impl fmt::Display for ServerError {
             }
             Self::SettingsDiffer { kind, problems, words } => {
                 write!(f, "{kind} runs, but not with the settings asked for:")?;
-                for problem in problems {
-                    write!(f, "\n  {problem}")?;
-                }
+                problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))?;
                 if !words.is_empty() {
                     f.write_str("\nIt says:")?;
                     write_lines(f, words)?;
@@ -273,13 +269,9 @@ impl fmt::Display for ServerError {
                 last.iter().try_for_each(|last| write!(f, " (the last attempt: {last})"))?;
                 write_log(f, log)
             }
-            Self::LittleRoom { path, free, total, error } => write!(
-                f,
-                "{error}\nnote: the disk of {} had {} MB of {} MB free then",
-                path.display(),
-                free >> 20,
-                total >> 20
-            ),
+            Self::LittleRoom { path, free, total, error } => {
+                write!(f, "{error}").and_then(|()| write_room(f, path, *free, *total))
+            }
             Self::Query { kind, doing, failure } => {
                 write!(f, "the {kind} server answers, but {doing} failed: {failure}")
             }
@@ -296,6 +288,11 @@ impl fmt::Display for ServerError {
 }
 
 impl std::error::Error for ServerError {}
+
+fn write_room(f: &mut fmt::Formatter<'_>, folder: &Path, free: u64, total: u64) -> fmt::Result {
+    let (folder, free, total) = (folder.display(), free >> 20, total >> 20);
+    write!(f, "\nnote: the disk of {folder} had {free} MB of {total} MB free then")
+}
 
 fn write_lines(f: &mut fmt::Formatter<'_>, lines: &[String]) -> fmt::Result {
     lines.iter().try_for_each(|line| write!(f, "\n  | {line}"))

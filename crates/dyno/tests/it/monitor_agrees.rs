@@ -13,7 +13,7 @@ use dyno_model::target::{Endpoint, Target};
 use dyno_testkit::{running_server, wait_until};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 /// Environment variable that hands the server's password to dyno.
@@ -123,7 +123,6 @@ fn sysstat(program: &str, arguments: &[&str]) -> Option<std::process::Child> {
             let is_required =
                 std::env::var_os(dyno_testkit::REQUIRE_SERVERS).is_some_and(|value| value == "1");
             assert!(!is_required, "{program}: {error}; scripts/servers installs it");
-            eprintln!("SKIPPED: no {program}: {error}");
             None
         }
     }
@@ -149,6 +148,54 @@ fn columns(child: std::process::Child, word: &str) -> BTreeMap<String, f64> {
         }
     }
     found
+}
+
+/// What sysstat's programs told; `None` where they are not installed.
+struct Sysstat {
+    machine: Option<BTreeMap<String, f64>>,
+    process: Option<BTreeMap<String, f64>>,
+    disks: Option<Output>,
+}
+
+impl Sysstat {
+    /// Compares with what this test's readings grew by while so many seconds passed.
+    fn agrees(self, grown: &dyn Fn(&str) -> f64, passed: f64, known: &BTreeMap<String, f64>) {
+        // sysstat's window lies within ours.
+        let processors = std::thread::available_parallelism().expect("a number").get() as f64;
+        let seconds = f64::from(SECONDS);
+        let beside = (passed - seconds).max(0.0);
+        let check = |what: &str, share: f64, ours: f64, of: f64| {
+            let theirs = share / 100.0 * seconds * of;
+            assert!(theirs <= ours + ROUNDING * of, "{what}: {theirs} > {ours}");
+            assert!(
+                theirs >= ours - 2.0 * beside * of - ROUNDING * of,
+                "{what}: {theirs} << {ours} ({beside} s beside)"
+            );
+        };
+        if let Some(machine) = self.machine {
+            check("user", machine["%usr"], grown("host.cpu.user_seconds_total"), processors);
+            check("system", machine["%sys"], grown("host.cpu.system_seconds_total"), processors);
+        }
+        if let Some(process) = self.process {
+            // Of one processor, and the process may use all of them.
+            let ours =
+                ["user", "system"].map(|mode| grown(&format!("server.process.cpu_{mode}_seconds_total")));
+            check("server, user", process["%usr"] / processors, ours[0], processors);
+            check("server, system", process["%system"] / processors, ours[1], processors);
+        }
+        if let Some(disks) = self.disks {
+            let text = String::from_utf8(disks.stdout).expect("text");
+            let lines = text.lines().skip_while(|line| !line.starts_with("Device")).skip(1);
+            for line in lines.filter(|line| !line.trim().is_empty()) {
+                let words: Vec<&str> = line.split_whitespace().collect();
+                let name = format!("host.disk.{}.busy_seconds_total", words[0]);
+                let busy: f64 = words.last().and_then(|word| word.parse().ok()).expect("a percentage");
+                if known.contains_key(&name) {
+                    check(words[0], busy, grown(&name), 1.0);
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -217,42 +264,9 @@ fn the_monitor_agrees_with_proc_with_sysstat_and_with_the_servers_counters() {
         assert!(grown(name) > 0.0, "{name}:\n{table}");
     }
 
-    // sysstat's window lies within ours.
-    let processors = std::thread::available_parallelism().expect("a number").get() as f64;
-    let seconds = f64::from(SECONDS);
-    let beside = (passed - seconds).max(0.0);
-    let check = |what: &str, share: f64, ours: f64, of: f64| {
-        let theirs = share / 100.0 * seconds * of;
-        println!(
-            "{what}: {theirs:.2} s by sysstat, {ours:.2} s between our readings, {beside:.2} s more time"
-        );
-        assert!(theirs <= ours + ROUNDING * of, "{what}: {theirs} > {ours}");
-        assert!(
-            theirs >= ours - 2.0 * beside * of - ROUNDING * of,
-            "{what}: {theirs} << {ours} ({beside} s beside)"
-        );
-    };
-    if let Some(machine) = machine {
-        check("user", machine["%usr"], grown("host.cpu.user_seconds_total"), processors);
-        check("system", machine["%sys"], grown("host.cpu.system_seconds_total"), processors);
+    if machine.is_none() || disks.is_none() || process.is_none() {
+        eprintln!("SKIPPED in part: sysstat is not installed");
     }
-    if let Some(process) = process {
-        // Of one processor, and the process may use all of them.
-        let ours = ["user", "system"].map(|mode| grown(&format!("server.process.cpu_{mode}_seconds_total")));
-        check("server, user", process["%usr"] / processors, ours[0], processors);
-        check("server, system", process["%system"] / processors, ours[1], processors);
-    }
-    if let Some(disks) = disks {
-        let text = String::from_utf8(disks.stdout).expect("text");
-        let lines = text.lines().skip_while(|line| !line.starts_with("Device")).skip(1);
-        for line in lines.filter(|line| !line.trim().is_empty()) {
-            let words: Vec<&str> = line.split_whitespace().collect();
-            let name = format!("host.disk.{}.busy_seconds_total", words[0]);
-            let busy: f64 = words.last().and_then(|word| word.parse().ok()).expect("a percentage");
-            if before.totals.contains_key(&name) {
-                check(words[0], busy, grown(&name), 1.0);
-            }
-        }
-    }
+    Sysstat { machine, process, disks }.agrees(&grown, passed, &before.totals);
     print!("{table}");
 }
