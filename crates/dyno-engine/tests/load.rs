@@ -422,7 +422,7 @@ impl Listener for HeardStall {
     fn commits_stopped(&mut self, since: Option<Nanos>) {
         assert_eq!(self.intervals, 0, "the interval of the stall is not over yet");
         self.told.push(since);
-        *self.stalling.is_over.lock().unwrap() = true;
+        *self.stalling.is_over.lock().expect("nobody panicked") = true;
         self.stalling.ends.notify_all();
     }
 }

@@ -1,11 +1,12 @@
 //! Systems that run already: their password, version and settings.
 
+use crate::client_files::{self, Account};
 use crate::session::Session;
 use crate::settings;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{ExistingSystem, PasswordSource};
 use dyno_model::secret::Secret;
-use dyno_model::target::{QueryMode, Target};
+use dyno_model::target::{Endpoint, Engine, QueryMode, Target};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -49,6 +50,13 @@ pub enum ExistingError {
         /// Its path.
         path: PathBuf,
     },
+    /// The client programs' file has no entry for the account.
+    NoClientEntry {
+        /// Its path.
+        path: PathBuf,
+        /// The account, as `mysql://user@host:port/database`.
+        place: String,
+    },
     /// The system could not be reached or entered.
     Connect {
         /// Where, as `mysql://user@host:port/database`; without the password.
@@ -82,6 +90,12 @@ impl fmt::Display for ExistingError {
                 "the password's file {} has an empty first line\nhint: the password is its first line",
                 path.display()
             ),
+            Self::NoClientEntry { path, place } => write!(
+                f,
+                "{} has no password for {place}\n\
+                 hint: in .pgpass a line host:port:database:user:password; in .my.cnf the group [client] with user and password",
+                path.display()
+            ),
             Self::Connect { place, failure } => write!(f, "cannot connect to {place}: {failure}"),
             Self::Settings { place, failure } => write!(f, "{place} does not tell its settings: {failure}"),
         }
@@ -90,12 +104,13 @@ impl fmt::Display for ExistingError {
 
 impl std::error::Error for ExistingError {}
 
-/// Reads a password from where it is kept.
+/// Reads a system's password from where it is kept.
 ///
 /// # Errors
-/// When the variable is not set or the file cannot be read; the password itself is never part of the error.
-pub fn password(source: &PasswordSource) -> Result<Secret, ExistingError> {
-    match source {
+/// When the variable is not set, the file cannot be read or has no entry; the password itself is never part of the error.
+pub fn password(system: &ExistingSystem) -> Result<Secret, ExistingError> {
+    match &system.password {
+        PasswordSource::ClientFile => client_password(system),
         PasswordSource::None => Ok(Secret::default()),
         PasswordSource::Environment(name) => match std::env::var(name) {
             Ok(password) => Ok(Secret::new(password)),
@@ -115,6 +130,25 @@ pub fn password(source: &PasswordSource) -> Result<Secret, ExistingError> {
     }
 }
 
+/// The entry for a system's account in the file of the database's own client programs.
+fn client_password(system: &ExistingSystem) -> Result<Secret, ExistingError> {
+    let (host, port) = match &system.endpoint {
+        Endpoint::Tcp { host, port } => (host.as_str(), *port),
+        _ => ("localhost", 0),
+    };
+    let account = Account { host, port, database: &system.database, user: &system.user };
+    let (file, find): (_, fn(&str, Account<'_>) -> Option<String>) = match system.engine {
+        Engine::Postgres => (client_files::pgpass_file(), client_files::pgpass),
+        _ => (client_files::my_cnf_file(), client_files::my_cnf),
+    };
+    let Some(path) = file else { return Err(ExistingError::NoVariable { name: "HOME".to_owned() }) };
+    let text = client_files::read(&path)
+        .map_err(|error| ExistingError::PasswordFile { path: path.clone(), error })?;
+    find(&text, account)
+        .map(Secret::new)
+        .ok_or_else(|| ExistingError::NoClientEntry { path, place: place(system) })
+}
+
 /// How clients reach a system, its password included.
 ///
 /// # Errors
@@ -126,7 +160,7 @@ pub fn target(
 ) -> Result<Target, ExistingError> {
     Ok(Target {
         user: system.user.clone(),
-        password: password(&system.password)?,
+        password: password(system)?,
         database: system.database.clone(),
         tls: system.tls.clone(),
         query_mode,
@@ -172,7 +206,11 @@ fn place(system: &ExistingSystem) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_model::target::{Endpoint, Engine, Tls};
+    use dyno_model::target::Tls;
+
+    fn of(source: PasswordSource) -> Result<Secret, ExistingError> {
+        password(&system(source, Endpoint::InProcess))
+    }
 
     fn system(password: PasswordSource, endpoint: Endpoint) -> ExistingSystem {
         ExistingSystem {
@@ -189,8 +227,7 @@ mod tests {
 
     #[test]
     fn a_missing_variable_is_named() {
-        let error =
-            password(&PasswordSource::Environment("DYNO_TEST_NO_SUCH_VARIABLE".to_owned())).unwrap_err();
+        let error = of(PasswordSource::Environment("DYNO_TEST_NO_SUCH_VARIABLE".to_owned())).unwrap_err();
         assert!(error.to_string().contains("DYNO_TEST_NO_SUCH_VARIABLE, which is not set"), "{error}");
     }
 
@@ -198,11 +235,11 @@ mod tests {
     fn a_password_is_the_first_line_of_its_file() {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "s3cret \r\nsecond line\n").unwrap();
-        assert_eq!(password(&PasswordSource::File(file.path().to_owned())).unwrap().reveal(), "s3cret ");
+        assert_eq!(of(PasswordSource::File(file.path().to_owned())).unwrap().reveal(), "s3cret ");
         fs::write(file.path(), "\n").unwrap();
-        let error = password(&PasswordSource::File(file.path().to_owned())).unwrap_err().to_string();
+        let error = of(PasswordSource::File(file.path().to_owned())).unwrap_err().to_string();
         assert!(error.contains("empty first line"), "{error}");
-        let error = password(&PasswordSource::File("/nonexistent/pw".into())).unwrap_err().to_string();
+        let error = of(PasswordSource::File("/nonexistent/pw".into())).unwrap_err().to_string();
         assert!(error.contains("/nonexistent/pw"), "{error}");
     }
 

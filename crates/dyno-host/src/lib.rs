@@ -7,7 +7,7 @@
 //! * [`data_set`]: data folders that are loaded once and restored by copy;
 //! * [`proxy`]: proxies that dyno starts in front of servers;
 //! * [`storage`]: places for servers' data, with the commands that prepare and clear them;
-//! * [`existing`]: systems that run already;
+//! * [`existing`]: systems that run already; `client_files`: passwords that their client programs keep;
 //! * [`settings`]: reading settings back and comparing them with what was asked for;
 //! * [`marker`]: the production guard: dyno writes only to what is empty or its own;
 //! * [`probe`]: what preflight asks; [`counters`]: what servers count themselves;
@@ -19,6 +19,7 @@
 //! * Everything that dyno starts listens on the loopback address only.
 //! * Drivers are used for questions only, blocking, one connection at a time; load is the engine's business.
 
+mod client_files;
 pub mod counters;
 pub mod data_set;
 pub mod existing;

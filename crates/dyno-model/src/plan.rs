@@ -395,6 +395,8 @@ pub enum PasswordSource {
     Environment(String),
     /// First line of this file.
     File(PathBuf),
+    /// The entry for this account in the file of the database's own client programs: `PGPASSFILE` or `~/.pgpass`, `~/.my.cnf`.
+    ClientFile,
 }
 
 /// One combination of levels: what a trial measures.

@@ -47,6 +47,9 @@ pub(crate) enum Command {
     /// Write the report of a results folder again
     #[command(after_long_help = REPORT_EXAMPLES)]
     Report(ReportArguments),
+    /// Drop the tables that dyno made on systems that it did not start, when a run could not
+    #[command(after_long_help = CLEANUP_EXAMPLES)]
+    Cleanup(CleanupArguments),
     /// List the workloads, or explain one: statements, options, audit
     #[command(after_long_help = WORKLOADS_EXAMPLES)]
     Workloads(WorkloadsArguments),
@@ -89,6 +92,12 @@ const REPORT_EXAMPLES: &str = "Examples:
   dyno report results/rush/20260301T101500Z-k3f9 --format text
   dyno report RESULTS --format csv > rush.csv
   dyno report RESULTS --format html,md,csv,json --out folder";
+
+const CLEANUP_EXAMPLES: &str = "Examples:
+  dyno cleanup rush.toml
+
+Only tables that dyno's own marker names are dropped, and the marker. Servers
+that dyno has started leave nothing behind and need no cleaning.";
 
 const WORKLOADS_EXAMPLES: &str = "Examples:
   dyno workloads
@@ -233,6 +242,13 @@ pub(crate) struct PlanArguments {
     /// Judge the plan as if `dyno run` were given the same option
     #[arg(long, value_name = "DATABASE")]
     pub(crate) yes_write_to: Option<String>,
+}
+
+/// `dyno cleanup`.
+#[derive(Debug, Args)]
+pub(crate) struct CleanupArguments {
+    #[command(flatten)]
+    pub(crate) spec: SpecArguments,
 }
 
 /// `dyno report`.

@@ -1,13 +1,14 @@
 //! Why a server could not be started.
 
 use crate::guard::{Exit, GuardError};
+use crate::probe::{DiskSpace, disk_space};
 use crate::settings::SettingProblem;
 use crate::storage::StorageError;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::ServerKind;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Why a server could not be started. Texts name what was tried, the server's own last words, and the remedy.
 #[derive(Debug)]
@@ -139,10 +140,42 @@ pub enum ServerError {
         /// Why.
         reason: String,
     },
+    /// Something of these failed where there is little room for files, which may be the reason.
+    LittleRoom {
+        /// The folder.
+        path: PathBuf,
+        /// Free bytes when it failed.
+        free: u64,
+        /// Bytes in all.
+        total: u64,
+        /// What failed.
+        error: Box<ServerError>,
+    },
     /// The place for its data could not be prepared.
     Storage(StorageError),
     /// The guard process failed.
     Guard(GuardError),
+}
+
+/// With less free room than this, the room is told beside what failed: the files of an empty server take up to 200 MB.
+const LITTLE_ROOM: u64 = 256 << 20;
+
+impl ServerError {
+    /// Says how little room there is for the server's files, where it is little. To be asked before they are removed.
+    #[must_use]
+    pub(super) fn with_room(self, folder: &Path) -> Self {
+        let is_of_files = matches!(
+            self,
+            Self::Initialise { .. } | Self::Ended { .. } | Self::NotReady { .. } | Self::DataSet { .. }
+        );
+        match disk_space(folder) {
+            Ok(DiskSpace { free, total }) if is_of_files && free < LITTLE_ROOM => {
+                let path = folder.parent().unwrap_or(folder).to_owned();
+                Self::LittleRoom { path, free, total, error: Box::new(self) }
+            }
+            _ => self,
+        }
+    }
 }
 
 impl From<StorageError> for ServerError {
@@ -165,9 +198,7 @@ impl fmt::Display for ServerError {
         match self {
             Self::NotFound { kind, looked_at, others } => {
                 write!(f, "no {kind} server found; looked for")?;
-                for path in looked_at {
-                    write!(f, "\n  {}", path.display())?;
-                }
+                looked_at.iter().try_for_each(|path| write!(f, "\n  {}", path.display()))?;
                 for other in others {
                     write!(f, "\nfound instead: {other}")?;
                 }
@@ -218,9 +249,7 @@ impl fmt::Display for ServerError {
             }
             Self::SettingsDiffer { kind, problems, words } => {
                 write!(f, "{kind} runs, but not with the settings asked for:")?;
-                for problem in problems {
-                    write!(f, "\n  {problem}")?;
-                }
+                problems.iter().try_for_each(|problem| write!(f, "\n  {problem}"))?;
                 if !words.is_empty() {
                     f.write_str("\nIt says:")?;
                     write_lines(f, words)?;
@@ -240,6 +269,9 @@ impl fmt::Display for ServerError {
                 last.iter().try_for_each(|last| write!(f, " (the last attempt: {last})"))?;
                 write_log(f, log)
             }
+            Self::LittleRoom { path, free, total, error } => {
+                write!(f, "{error}").and_then(|()| write_room(f, path, *free, *total))
+            }
             Self::Query { kind, doing, failure } => {
                 write!(f, "the {kind} server answers, but {doing} failed: {failure}")
             }
@@ -256,6 +288,11 @@ impl fmt::Display for ServerError {
 }
 
 impl std::error::Error for ServerError {}
+
+fn write_room(f: &mut fmt::Formatter<'_>, folder: &Path, free: u64, total: u64) -> fmt::Result {
+    let (folder, free, total) = (folder.display(), free >> 20, total >> 20);
+    write!(f, "\nnote: the disk of {folder} had {free} MB of {total} MB free then")
+}
 
 fn write_lines(f: &mut fmt::Formatter<'_>, lines: &[String]) -> fmt::Result {
     lines.iter().try_for_each(|line| write!(f, "\n  | {line}"))

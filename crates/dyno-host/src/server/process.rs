@@ -200,12 +200,14 @@ pub(super) fn start(
     let recipe = if server.kind == ServerKind::Postgres { postgres::RECIPE } else { mysql_family::RECIPE };
     make_temporary(&site)?;
     let restoring = Instant::now();
-    match &options.data {
-        None => initialise(&mut guard, &site, &recipe)?,
-        Some(saved) => restore(&site, saved)?,
-    }
+    let filled = match &options.data {
+        None => initialise(&mut guard, &site, &recipe),
+        Some(saved) => restore(&site, saved),
+    };
+    filled.map_err(|error| error.with_room(&site.folder))?;
     let restoring = restoring.elapsed();
-    let (pid, mut session) = launch(&mut guard, &mut site, &recipe, options.ready_timeout, next_port)?;
+    let launched = launch(&mut guard, &mut site, &recipe, options.ready_timeout, next_port);
+    let (pid, mut session) = launched.map_err(|error| error.with_room(&site.folder))?;
     let _ = guard.remove_at_end(SharedMemory::of_process(pid));
 
     let query = |doing| move |failure| ServerError::Query { kind: server.kind, doing, failure };

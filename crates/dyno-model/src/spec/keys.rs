@@ -107,6 +107,13 @@ pub static SYSTEM: Section = Section {
         ),
         key("password_file", "path", "no password", "file whose first line is the password of `url`"),
         key(
+            "password_client",
+            "`true` or `false`",
+            "`false`",
+            "the password of `url` is the entry for its host and user in the client programs' own file: `PGPASSFILE` or `~/.pgpass`, \
+             `[client]` of `~/.my.cnf`",
+        ),
+        key(
             "query_mode",
             "`prepared`, `simple` or `extended`",
             "`prepared`",

@@ -170,6 +170,13 @@ fn inside(span: Span, text: &str, part: std::ops::Range<usize>, sources: &[Sourc
 fn password(fields: &Fields<'_>) -> PasswordSource {
     let variable = fields.text("password_env");
     let file = fields.text("password_file");
+    if fields.boolean("password_client") == Some(true) {
+        if let Some(other) = fields.node("password_env").or_else(|| fields.node("password_file")) {
+            let message = "the password can come from one place only, and `password_client` is one";
+            fields.problems.report(Diagnostic::new(other.span, message).help("remove one of them"));
+        }
+        return PasswordSource::ClientFile;
+    }
     match (variable, file) {
         (None, None) => PasswordSource::None,
         (Some(_), Some(_)) => {
@@ -197,7 +204,7 @@ fn password(fields: &Fields<'_>) -> PasswordSource {
 }
 
 fn refuse_password(fields: &Fields<'_>, reason: &str) {
-    for key in ["password_env", "password_file"] {
+    for key in ["password_env", "password_file", "password_client"] {
         if let Some(entry) = fields.table.entry(key) {
             let message = format!("`{key}` has no use here: {reason}");
             fields.problems.report(Diagnostic::new(entry.key_span, message).help("remove it"));

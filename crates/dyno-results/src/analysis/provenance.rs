@@ -5,6 +5,7 @@ use crate::store::{RunData, add_value};
 use dyno_model::event::StartTimes;
 use dyno_model::plan::{Plan, SystemPlan, SystemSource};
 use dyno_model::target::QueryMode;
+use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
 
 pub(super) fn provenance(data: &RunData) -> Provenance {
@@ -67,7 +68,7 @@ fn starts(times: &[StartTimes]) -> Option<SystemStarts> {
         .iter()
         .map(|times| SystemStart {
             starting_s: times.starting.as_secs_f64(),
-            restoring_s: times.restoring.map(|time| time.as_secs_f64()),
+            restoring_s: times.restoring.map(Nanos::as_secs_f64),
         })
         .collect();
     let starting: Vec<f64> = all.iter().map(|start| start.starting_s).collect();

@@ -1,5 +1,6 @@
 //! One file per command that is not `run`.
 
+pub(crate) mod cleanup;
 pub(crate) mod null_server;
 pub(crate) mod pgbench;
 pub(crate) mod plan;

@@ -5,6 +5,8 @@ mod endpoints;
 mod experiments;
 mod growth;
 mod monitor;
+mod monitor_agrees;
+mod mounts;
 mod plan;
 mod preflight;
 mod program;

@@ -215,7 +215,7 @@ fn a_machine_elsewhere_is_seen_through_a_command_until_that_ends() {
         let marker = bench.path().to_str().expect("a path of text");
         assert!(dyno_testkit::processes_with(marker).is_empty(), "{kind}: the command has ended");
 
-        // One that fails at once, and one that dies in the middle: the trial is measured all the same.
+        // One that fails at once, and one that is no shell: the trial is measured all the same.
         for (failing, words) in
             [("echo no route >&2; exit 255", "no route"), ("sed -n '/done/p;30q' | sh", "ended")]
         {

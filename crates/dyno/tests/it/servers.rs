@@ -333,3 +333,59 @@ fn too_many_clients_for_the_server_are_refused_before_anything_runs() {
     assert!(ended.stderr.contains("max_connections"), "{ended}");
     assert_eq!(bench.names(), ["many.toml"]);
 }
+
+#[test]
+fn what_a_killed_run_left_is_cleaned_up_and_passwords_come_from_the_clients_own_files() {
+    for kind in SERVERS {
+        let Some(server) = running_server(kind, &[]) else { continue };
+        let target = server.target();
+        let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("managed servers listen on TCP") };
+        let bench = Bench::new();
+        let load = "[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"10m\"\nwarmup = \"0s\"\n[design]\nblocks = 1\n";
+        let system =
+            system(&target).replace(&format!("password_env = \"{PASSWORD}\""), "password_client = true");
+        bench.file("left.toml", format!("title = \"Left\"\n{system}{load}"));
+        let (name, entry) = match kind {
+            ServerKind::Postgres => {
+                (".pgpass", format!("{host}:{port}:*:{}:{}\n", target.user, target.password.reveal()))
+            }
+            _ => (
+                ".my.cnf",
+                format!("[client]\nuser = {}\npassword = {}\n", target.user, target.password.reveal()),
+            ),
+        };
+        let file = bench.file(name, entry);
+        let dyno = |arguments: &[&str]| {
+            let mut command = bench.command(arguments);
+            command.env("HOME", bench.path()).env_remove("PGPASSFILE");
+            command.stdout(Stdio::piped()).stderr(Stdio::piped());
+            command
+        };
+        let refused = Ended::from(dyno(&["plan", "left.toml"]).output().expect("dyno can be started"));
+        assert!(
+            refused.code == 4 && refused.stdout.contains("chmod 600"),
+            "{kind}: others may read it: {refused}"
+        );
+        std::fs::set_permissions(&file, std::os::unix::fs::PermissionsExt::from_mode(0o600)).expect("ours");
+
+        let mut run = dyno(&["run", "left.toml", "--out", "r"]).spawn().expect("dyno can be started");
+        wait_until("the trial is measured", Duration::from_secs(60), || {
+            std::fs::read_to_string(bench.path().join("r/events.jsonl"))
+                .is_ok_and(|text| text.contains(r#""phase":"measure""#))
+        });
+        run.kill().expect("it runs");
+        run.wait().expect("it was killed");
+        assert!(!dyno_testkit::folder_holds(&bench.path().join("r"), target.password.reveal()), "{kind}");
+        let of_database = match kind {
+            ServerKind::Postgres => "SELECT count(*) FROM pg_tables WHERE schemaname = 'public'",
+            _ => "SELECT count(*) FROM information_schema.tables WHERE table_schema = database()",
+        };
+        let tables = || query(&server, of_database).first().map(str::to_owned);
+        assert_ne!(tables().as_deref(), Some("0"), "{kind}: the killed run left its tables");
+        for words in ["dropped ", "nothing of dyno's is there"] {
+            let ended = Ended::from(dyno(&["cleanup", "left.toml"]).output().expect("dyno can be started"));
+            assert!(ended.code == 0 && ended.stdout.contains(words), "{kind}: {ended}");
+        }
+        assert_eq!(tables().as_deref(), Some("0"), "{kind}");
+    }
+}

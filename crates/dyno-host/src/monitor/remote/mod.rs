@@ -26,6 +26,8 @@ const SCRIPT: &str = include_str!("look.sh");
 const BEGIN_LIMIT: Duration = Duration::from_secs(15);
 /// How long it may take to end when its input is closed.
 const END_LIMIT: Duration = Duration::from_secs(2);
+/// Looks in a row that it may leave without an answer: orders wait in a pipe, which must not fill.
+const UNANSWERED_MAX: u32 = 60;
 /// Bytes of its error output that are told.
 const ERRORS_MAX: usize = 2000;
 /// Processor time per file of a process, at the other end: an estimate, for the pace.
@@ -60,6 +62,8 @@ pub(super) struct Remote {
     errors: Receiver<Vec<u8>>,
     number: u64,
     asked: Instant,
+    /// Looks in a row without an answer.
+    unanswered: u32,
     ticks: f64,
     devices: Vec<String>,
     server: Option<u32>,
@@ -101,6 +105,7 @@ impl Remote {
             errors,
             number: 0,
             asked: Instant::now(),
+            unanswered: 0,
             ticks: 100.0,
             devices: Vec::new(),
             server: None,
@@ -133,6 +138,9 @@ impl Remote {
     /// # Errors
     /// When the command has ended.
     pub(super) fn ask(&mut self, is_boundary: bool) -> Result<(), String> {
+        if self.unanswered >= UNANSWERED_MAX {
+            return Err(self.ending(&format!("left {UNANSWERED_MAX} looks without an answer")));
+        }
         let now = Instant::now();
         let has_details = is_boundary || self.details_pace.is_due(now);
         let has_children = self.has_children && (is_boundary || self.children_pace.is_due(now));
@@ -145,7 +153,11 @@ impl Remote {
     /// # Errors
     /// When the command has ended.
     pub(super) fn look(&mut self, until: Instant, values: &mut Values) -> Result<(), String> {
-        let Some(answer) = self.receive(until)? else { return Ok(()) };
+        let Some(answer) = self.receive(until)? else {
+            self.unanswered += 1;
+            return Ok(());
+        };
+        self.unanswered = 0;
         values.put(names::COMMAND_ANSWER, self.asked.elapsed().as_secs_f64());
         values.put_some(names::MONITOR_COMMAND_CPU, answer.cpu_seconds());
         Machine::put(

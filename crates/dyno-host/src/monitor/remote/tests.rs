@@ -76,6 +76,21 @@ fn a_command_that_is_no_shell_or_never_ends_is_ended() {
 }
 
 #[test]
+fn a_command_that_stops_answering_is_given_up() {
+    let mut remote = Remote::start(&command("sh"), &Traces::default()).unwrap();
+    let group = Pid::from_raw(i32::try_from(remote.child.id()).unwrap()).unwrap();
+    kill_process_group(group, Signal::STOP).unwrap();
+    let mut values = Values::default();
+    for _ in 0..UNANSWERED_MAX {
+        remote.ask(false).unwrap();
+        remote.look(Instant::now(), &mut values).unwrap();
+    }
+    let told = remote.ask(false).unwrap_err();
+    assert!(told.contains("60 looks without an answer") && told.contains("signal: 9"), "{told}");
+    assert_eq!(values, Values::default());
+}
+
+#[test]
 fn variables_with_passwords_stay_here() {
     // A variable that every account has stands for one with a password.
     let mut command = command("printenv HOME > /dev/null && echo shown >&2; exit 1");

@@ -1,0 +1,55 @@
+//! `dyno cleanup`: what a run that was ended by force left on systems that dyno did not start.
+
+use crate::cli::CleanupArguments;
+use crate::failure::Failure;
+use crate::printer::Printer;
+use crate::spec_file;
+use dyno_host::{existing, marker};
+use dyno_model::catalog::WorkloadDescription;
+use dyno_model::exit_code;
+use dyno_model::plan::{DataPolicy, SystemPlan, SystemSource};
+use std::fmt::Write;
+
+/// Drops the tables that dyno's marker names, and the marker, on each system of the spec that runs already.
+///
+/// # Errors
+/// When the spec has errors, or a system could not be reached or cleaned; the others are cleaned all the same.
+pub(crate) fn cleanup(
+    arguments: &CleanupArguments,
+    catalog: &[WorkloadDescription],
+    printer: Printer,
+) -> Result<u8, Failure> {
+    let plan = spec_file::load(&arguments.spec, catalog)?.plan;
+    let (mut text, mut failures) = (String::new(), Vec::new());
+    for system in &plan.systems {
+        match clean(system) {
+            Ok(what) => {
+                let _ = writeln!(text, "{}: {what}", system.name);
+            }
+            Err(reason) => failures.push(format!("{}: {reason}", system.name)),
+        }
+    }
+    if !text.is_empty() {
+        printer.result(&text)?;
+    }
+    if failures.is_empty() {
+        return Ok(exit_code::OK);
+    }
+    Err(Failure::new(exit_code::SERVER_FAILED, failures.join("\n")))
+}
+
+fn clean(system: &SystemPlan) -> Result<String, String> {
+    let SystemSource::Existing(existing) = &system.source else {
+        return Ok("a server that dyno starts leaves nothing".to_owned());
+    };
+    if existing.data == DataPolicy::Existing {
+        return Ok("its tables are not dyno's (data = \"existing\")".to_owned());
+    }
+    let target = existing::target(existing, system.query_mode, system.connect_timeout.into())
+        .map_err(|error| error.to_string())?;
+    let tables = marker::cleanup(&target).map_err(|error| error.to_string())?;
+    Ok(match tables.is_empty() {
+        true => "nothing of dyno's is there".to_owned(),
+        false => format!("dropped {}", tables.join(", ")),
+    })
+}

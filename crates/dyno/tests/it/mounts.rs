@@ -1,0 +1,169 @@
+//! Storages that are file systems of their own, mounted by their commands: killed campaigns leave none behind, and full ones are
+//! told.
+
+use crate::program::Bench;
+use dyno_model::event::Event;
+use dyno_model::plan::ServerKind;
+use dyno_testkit::{require_server, wait_until};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// A folder in which file systems may be mounted; what a failing test leaves mounted goes with it.
+struct Mounts(Bench);
+
+impl Mounts {
+    /// `None` where this user may not mount.
+    fn new() -> Option<Self> {
+        use std::os::unix::fs::PermissionsExt;
+        require_server(ServerKind::Mariadb)?;
+        let bench = Bench::new();
+        std::fs::set_permissions(bench.path(), std::fs::Permissions::from_mode(0o755)).expect("it is ours");
+        let trial = bench.path().join("trial");
+        std::fs::create_dir(&trial).expect("it is new");
+        let mounts = Self(bench);
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "dyno-test"]).arg(&trial).status();
+        let may_mount = mounted.is_ok_and(|status| status.success());
+        if may_mount {
+            assert!(Command::new("umount").arg(&trial).status().expect("umount is there").success());
+        }
+        std::fs::remove_dir(&trial).expect("it is empty");
+        may_mount.then_some(mounts)
+    }
+
+    /// Where file systems are mounted below the folder.
+    fn mounted(&self) -> Vec<PathBuf> {
+        let mounts = std::fs::read_to_string("/proc/mounts").expect("proc is there");
+        let places = mounts.lines().filter_map(|line| line.split(' ').nth(1)).map(PathBuf::from);
+        places.filter(|place| place.starts_with(self.0.path())).collect()
+    }
+
+    fn no_process_and_no_mount_is_left(&self) {
+        let marker = self.0.path().to_str().expect("a path of text");
+        wait_until("no process is left", Duration::from_secs(30), || {
+            dyno_testkit::processes_with(marker).is_empty()
+        });
+        assert_eq!(self.mounted(), Vec::<PathBuf>::new());
+    }
+}
+
+impl Drop for Mounts {
+    fn drop(&mut self) {
+        for place in self.mounted() {
+            let _ = Command::new("umount").arg("-l").arg(place).status();
+        }
+    }
+}
+
+/// A storage that is a file system of so many megabytes.
+fn storage(name: &str, megabytes: u32) -> String {
+    format!(
+        "[[storage]]\nname = \"{name}\"\ndata = \"{name}\"\n\
+         before = 'mkdir \"$DYNO_DATA\" && mount -t tmpfs -o size={megabytes}m dyno-test \"$DYNO_DATA\"'\n\
+         after = 'umount \"$DYNO_DATA\"; rmdir \"$DYNO_DATA\"'\n"
+    )
+}
+
+fn events(folder: &Path) -> Vec<Event> {
+    let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// How often each trial was measured.
+fn finished(folder: &Path) -> BTreeMap<String, usize> {
+    let mut finished = BTreeMap::new();
+    for event in events(folder) {
+        if let Event::TrialFinished(record) = event {
+            *finished.entry(record.trial.id).or_insert(0) += 1;
+        }
+    }
+    finished
+}
+
+#[test]
+fn kill_9_between_mounts_and_resume_measure_every_trial_once_and_leave_no_mount() {
+    let Some(mounts) = Mounts::new() else {
+        eprintln!("SKIPPED: only root may mount file systems, and MariaDB is needed");
+        return;
+    };
+    let bench = &mounts.0;
+    let spec = format!(
+        "title = \"Mounted\"\nsystem = [{{ name = \"S\", server = {{ kind = \"mariadb\" }} }}]\n\
+         workload = {{ kind = \"rush\", variant = \"in-place\" }}\n\
+         load = {{ clients = [1, 2], duration = \"1s\", warmup = \"0s\" }}\n\
+         factors = {{ storage = [\"one\", \"two\"] }}\ndesign = {{ blocks = 2 }}\n{}{}",
+        storage("one", 512),
+        storage("two", 512)
+    );
+    bench.file("mounted.toml", spec);
+    let folder = bench.path().join("r");
+    let mut child = bench
+        .command(&["run", "mounted.toml", "--out", "r"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("dyno can be started");
+    // In the second whole plot: one storage was cleared already, the other one is mounted.
+    wait_until("three trials are finished and the next one is measured", Duration::from_secs(120), || {
+        let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
+        let last = text.trim_end().lines().last().unwrap_or_default();
+        finished(&folder).len() == 3 && last.contains(r#""phase":"measure""#)
+    });
+    assert_eq!(mounts.mounted().len(), 1, "one storage at a time");
+    child.kill().expect("it runs");
+    child.wait().expect("it was killed");
+    wait_until("the guard has stopped the server and run `after`", Duration::from_secs(60), || {
+        bench.names() == ["mounted.toml", "r"]
+    });
+    mounts.no_process_and_no_mount_is_left();
+
+    let ended = bench.dyno(&["run", "--resume", "r"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    let finished = finished(&folder);
+    assert_eq!(finished.len(), 8, "none is lost: {finished:?}");
+    assert!(finished.values().all(|times| *times == 1), "none is measured twice: {finished:?}");
+    assert_eq!(bench.names(), ["mounted.toml", "r"]);
+    mounts.no_process_and_no_mount_is_left();
+}
+
+#[test]
+fn a_storage_that_is_full_or_fills_up_is_told_and_the_other_one_is_measured() {
+    let Some(mounts) = Mounts::new() else {
+        eprintln!("SKIPPED: only root may mount file systems, and MariaDB is needed");
+        return;
+    };
+    let bench = &mounts.0;
+    // The server does not fit into the first, its data not into the second. The redo log is small, so that both sizes are
+    // far from their limits: 16 MB are less than system tables need, 160 MB more, and the data takes about 250 MB.
+    let spec = format!(
+        "title = \"Full\"\n\
+         system = [{{ name = \"S\", server = {{ kind = \"mariadb\", settings = {{ innodb_log_file_size = \"8M\" }} }} }}]\n\
+         workload = {{ kind = \"oltp_read_only\", tables = 1, table_size = 1000000 }}\n\
+         load = {{ clients = 1, duration = \"500ms\", warmup = \"0s\" }}\n\
+         factors = {{ storage = [\"tiny\", \"small\", \"large\"] }}\ndesign = {{ blocks = 1, data = \"load\" }}\n{}{}{}",
+        storage("tiny", 16),
+        storage("small", 160),
+        storage("large", 2048)
+    );
+    bench.file("full.toml", spec);
+    let ended = bench.dyno(&["run", "full.toml", "--out", "r"]);
+    assert_eq!(ended.code, 6, "{ended}");
+    let events = events(&bench.path().join("r"));
+    let reasons: Vec<String> = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::TrialFailed { reason, .. } => Some(reason.to_lowercase()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(reasons.len(), 2, "{reasons:?}");
+    // The server's words, or dyno's, depending on who notices first.
+    let is_told =
+        |words: &[&str]| reasons.iter().any(|reason| words.iter().any(|words| reason.contains(words)));
+    assert!(is_told(&["mb of 16 mb free"]), "{reasons:#?}");
+    assert!(is_told(&["sbtest1' is full", "of 160 mb"]), "{reasons:#?}");
+    assert_eq!(finished(&bench.path().join("r")).len(), 1, "{ended}");
+    assert_eq!(bench.names(), ["full.toml", "r"]);
+    mounts.no_process_and_no_mount_is_left();
+}
