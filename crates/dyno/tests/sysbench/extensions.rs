@@ -90,8 +90,7 @@ fn random_numbers_of_the_next_version_are_there() {
 #[test]
 fn an_event_that_is_tried_too_often_is_given_up_and_its_thread_goes_on() {
     let folder = TempDir::new().expect("a temporary folder can be made");
-    let ended =
-        run(folder.path(), "gives_up", &["--max-retries=3", "--events=5", "--verbosity=3", "run"]);
+    let ended = run(folder.path(), "gives_up", &["--max-retries=3", "--events=5", "--verbosity=3", "run"]);
     assert_eq!(ended.status, "0", "{ended}");
     assert!(ended.stdout.contains("Number of events given up after --max-retries: 2"), "{ended}");
     assert!(ended.stdout.contains("given up\t2\ngiven up\t4\n"), "{ended}");
