@@ -252,7 +252,7 @@ fn certificates(folder: &Path) {
         &format!("req {key} -keyout server.key -out server.csr -subj /CN=server"),
         "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out server.pem -days 2 -extfile extensions",
         &format!("req {key} -keyout client.key -out client.csr -subj /CN=client"),
-        "x509 -req -in client.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out client.pem -days 2",
+        "x509 -req -in client.csr -CA ca.pem -CAkey ca.key -CAcreateserial -out client.pem -days 2 -extfile extensions",
     ] {
         let output =
             Command::new("openssl").args(command.split(' ')).current_dir(folder).output().expect("openssl");

@@ -230,7 +230,9 @@ fn certificates(folder: &Path) {
         "x509 -req -in server.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out server.pem",
     );
     openssl(&format!("req {key} -keyout client.key -out client.csr -subj /CN=shown"));
-    openssl("x509 -req -in client.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -out client.pem");
+    openssl(
+        "x509 -req -in client.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -extfile names -out client.pem",
+    );
 }
 
 pub(crate) fn connect(target: &Target) -> Result<Connection, OperationFailure> {

@@ -51,9 +51,9 @@ fn what_is_gone_cannot_be_used() {
     passes(
         "function event() local drv = sysbench.sql.driver() local con = drv:connect()
           local old = con:query('SELECT 1') local new = con:query('SELECT 1')
-          same(old.nrows, 1) same(old.nfields, 1) fails('test.lua:4: the result is no longer valid', function() return old:fetch_row() end)
+          same(old.nrows, 1) same(old.nfields, 1) fails('the result is no longer valid', function() return old:fetch_row() end)
           fails('no longer valid', old.fetch_row, old) old:free() same(new.nrows, 1)
-          new:free() fails('no longer valid', new.fetch_row, new) fails('no longer valid', function() return new.nrows end)
+          new:free() fails('no longer valid', new.fetch_row, new) fails('test.lua:6: the result is no longer valid', function() return new.nrows end)
           local st = con:prepare('SELECT ?') local p = st:bind_create(sysbench.sql.type.INT)
           same(st:bind_param(p), 0) same(st:bind_param(), nil) p:set(1) st:execute()
           same(st:close(), 0) same(st:close(), 0)

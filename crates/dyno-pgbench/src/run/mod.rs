@@ -235,7 +235,7 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
     };
     let folder = options.results.as_deref().map(|root| results::create(root, &subject)).transpose();
     let folder = folder.map_err(|error| {
-        terminal.error(&error.to_string());
+        terminal.error(&error.in_full());
         Impossible
     })?;
     let progress = options.progress.map(|seconds| {
@@ -258,7 +258,7 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
         let outcome = measured.as_ref().map_err(ToString::to_string);
         let outcome = outcome.map(|record| results::record(record, aborted));
         if let Err(error) = folder.finish(outcome, is_interrupted) {
-            terminal.error(&error.to_string());
+            terminal.error(&error.in_full());
             return Err(Impossible);
         }
     }

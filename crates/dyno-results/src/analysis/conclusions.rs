@@ -1,8 +1,8 @@
 //! What follows from the figures, as typed statements; the message table makes sentences of them.
 
 use crate::report::model::{
-    AuditRow, Comparison, ComparisonOf, Conclusion, Estimate, FindingRow, PanelLine, Range, ReportModel,
-    TrialState, Verdict,
+    AuditRow, ColumnSumAudit, Comparison, ComparisonOf, Conclusion, Estimate, FindingRow, PanelLine, Range,
+    ReportModel, TrialState, Verdict,
 };
 use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
@@ -131,7 +131,7 @@ fn violated(model: &ReportModel) -> Vec<Conclusion> {
                         tables.push(row.table.clone());
                     }
                 }
-                for expression in wrong_sums.into_iter().map(|sum| sum.expression()) {
+                for expression in wrong_sums.into_iter().map(ColumnSumAudit::expression) {
                     if !sums.contains(&expression) {
                         sums.push(expression);
                     }

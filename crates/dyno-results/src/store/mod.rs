@@ -121,6 +121,15 @@ pub enum StoreError {
 }
 
 impl StoreError {
+    /// The error with what caused it, for programs that tell it in one line.
+    #[must_use]
+    pub fn in_full(&self) -> String {
+        match self {
+            Self::Io { source, .. } => format!("{self}: {source}"),
+            _ => self.to_string(),
+        }
+    }
+
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { doing, path, source }

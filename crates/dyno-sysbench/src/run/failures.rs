@@ -20,6 +20,11 @@ pub enum Action<'a> {
 const NO_SOCKET: u32 = 2002;
 const NO_HOST: u32 = 2003;
 
+/// Number of MySQL's library for a connection that broke, and the state of everything that has no other.
+const LOST: (u32, &str) = (2013, "HY000");
+/// A database that is not there, which a server says when somebody connects.
+const NO_DATABASE: (u32, &str) = (1049, "3D000");
+
 /// Tells a failure as fatal lines of the log.
 pub fn tell(logger: &Logger, action: Action<'_>, failure: &OperationFailure, target: &Target) {
     for line in lines(action, failure, target) {
@@ -28,10 +33,14 @@ pub fn tell(logger: &Logger, action: Action<'_>, failure: &OperationFailure, tar
 }
 
 fn lines(action: Action<'_>, failure: &OperationFailure, target: &Target) -> Vec<String> {
-    if is_connecting(failure.kind) {
+    let has_no_database = failure.code == NO_DATABASE.0 || failure.sqlstate == NO_DATABASE.1;
+    if is_connecting(failure.kind) || action == Action::Starting && has_no_database {
         return connecting(failure, target);
     }
-    let (message, code) = (&failure.message, failure.code);
+    let is_lost =
+        target.engine == Engine::Mysql && failure.kind == FailureKind::ConnectionLost && failure.code == 0;
+    let (code, state) = if is_lost { LOST } else { (failure.code, &*failure.sqlstate) };
+    let message = &failure.message;
     let mut lines = match (target.engine, action) {
         (Engine::Postgres, Action::Starting) => vec![format!("PQprepare() failed: 7 {message}")],
         (Engine::Postgres, Action::Query(query)) => {
@@ -55,7 +64,6 @@ fn lines(action: Action<'_>, failure: &OperationFailure, target: &Target) -> Vec
         }
     };
     if let Action::Event(_) = action {
-        let state = &failure.sqlstate;
         let text = format!("SQL error, errno = {code}, state = '{state}': {message}");
         lines.push(super::commands::failed("thread_run", &text));
     }
@@ -107,7 +115,14 @@ mod tests {
             sqlstate: "42S01".into(),
             message: "exists".into(),
         };
-        let rows: [(Vec<String>, &[&str]); 6] = [
+        let missing = OperationFailure {
+            kind: FailureKind::BadStatement,
+            code: 1049,
+            sqlstate: "42000".into(),
+            message: "unknown".into(),
+        };
+        let lost = OperationFailure::new(FailureKind::ConnectionLost, "it broke");
+        let rows: [(Vec<String>, &[&str]); 8] = [
             (
                 lines(Action::Starting, &refused, &target(Engine::Mysql)),
                 &[
@@ -118,6 +133,20 @@ mod tests {
             (
                 lines(Action::Starting, &refused, &target(Engine::Postgres)),
                 &["Connection to database failed: refused"],
+            ),
+            (
+                lines(Action::Starting, &missing, &target(Engine::Mysql)),
+                &[
+                    "unable to connect to MySQL server on host 'db', port 1, aborting...",
+                    "error 1049: unknown",
+                ],
+            ),
+            (
+                lines(Action::Event("SELECT 1"), &lost, &target(Engine::Mysql)),
+                &[
+                    "mysql_stmt_execute() returned error 2013 (it broke) for query 'SELECT 1'",
+                    "`thread_run' function failed: SQL error, errno = 2013, state = 'HY000': it broke",
+                ],
             ),
             (
                 lines(Action::Starting, &exists, &target(Engine::Mysql)),

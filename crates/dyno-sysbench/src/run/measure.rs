@@ -139,7 +139,7 @@ pub fn measure(
     let results = match general.results.as_deref().map(|root| results::create(root, session)).transpose() {
         Ok(results) => results,
         Err(error) => {
-            session.logger.fatal(&error.to_string());
+            session.logger.fatal(&error.in_full());
             return FAILED;
         }
     };
@@ -167,7 +167,7 @@ pub fn measure(
     });
     match written {
         Some(Err(error)) => {
-            session.logger.fatal(&error.to_string());
+            session.logger.fatal(&error.in_full());
             code.max(FAILED)
         }
         Some(Ok(folder)) => {
