@@ -117,11 +117,14 @@ fn a_server_without_room_ends_the_trial_in_its_own_words() {
     assert!(record.ledger.committed < 9_996);
 }
 
+/// Where, options, and how the refusal begins.
+type Refusal<'a> = (Setting, &'a [(&'a str, OptionValue)], &'a str);
+
 #[test]
 fn partitions_and_row_formats_are_refused_where_there_are_none() {
     let sqlite = Setting { engine: Engine::Sqlite, ..NULL };
     let text = |word: &str| OptionValue::Text(word.to_owned());
-    let rows: [(Setting, &[(&str, OptionValue)], &str); 3] = [
+    let rows: [Refusal<'_>; 3] = [
         (sqlite, &[("partitions", OptionValue::Integer(3))], "SQLite has no partitions"),
         (
             Setting { engine: Engine::Postgres, ..NULL },

@@ -431,28 +431,32 @@ fn record(plan: &Plan, trial: &Trial, played: &Played) -> TrialRecord {
             shares_machine: true,
         },
         server_counters: BTreeMap::new(),
-        audit: AuditRecord {
-            checks: vec![
-                AuditCheck::LostUpdates {
-                    committed,
-                    in_doubt: 0,
-                    sum_before: 0,
-                    sum_after,
-                    lost: played.lost,
-                    phantom: 0,
-                    witnessed: played.lost * 9 / 10,
-                    examples: if played.lost > 0 { vec![witness(trial)] } else { Vec::new() },
-                },
-                AuditCheck::RowCount {
-                    table: "rush".to_owned(),
-                    expected_min: 100,
-                    expected_max: 100,
-                    found: 100,
-                },
-            ],
-        },
+        audit: audit(trial, played, committed, sum_after),
         findings,
         ledger,
+    }
+}
+
+fn audit(trial: &Trial, played: &Played, committed: u64, sum_after: i64) -> AuditRecord {
+    AuditRecord {
+        checks: vec![
+            AuditCheck::LostUpdates {
+                committed,
+                in_doubt: 0,
+                sum_before: 0,
+                sum_after,
+                lost: played.lost,
+                phantom: 0,
+                witnessed: played.lost * 9 / 10,
+                examples: if played.lost > 0 { vec![witness(trial)] } else { Vec::new() },
+            },
+            AuditCheck::RowCount {
+                table: "rush".to_owned(),
+                expected_min: 100,
+                expected_max: 100,
+                found: 100,
+            },
+        ],
     }
 }
 
