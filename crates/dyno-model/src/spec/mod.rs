@@ -361,7 +361,7 @@ fn compare(design: &Fields<'_>, factors: &[factors::Factor]) -> Option<Compare> 
             std::iter::once("system").chain(factors.iter().map(|factor| factor.name.as_str())).collect();
         let span = design.node("compare").map(|node| node.span).unwrap_or_default();
         let message = format!("`{name}` is not varied in this experiment");
-        design.problems.report(Diagnostic::new(span, message).help(suggestion(&name, &known, "varied")));
+        design.problems.report(Diagnostic::new(span, message).help(suggestion(name, &known, "varied")));
     }
     found.map(Compare::Factor)
 }
