@@ -190,6 +190,8 @@ pub(super) fn findings(view: &View<'_>) -> Vec<FindingRow> {
         }
     }
     for row in &mut rows {
+        // A trial may have several of a kind, such as stalls, one after another.
+        row.trials.dedup();
         row.treatments.sort_unstable();
         row.treatments.dedup();
     }

@@ -99,7 +99,8 @@ struct Span {
 
 impl Span {
     /// The span that shows all values of these panels: from zero when linear; logarithmic where response times span
-    /// more than one order of magnitude, and where whole lines differ a hundredfold.
+    /// more than one order of magnitude, where whole lines differ a hundredfold, and where whole panels differ so much that
+    /// the lines of the lowest would lie on its axis.
     fn of(panels: &[&CurvePanel], quantity: Quantity) -> Self {
         let curves = || panels.iter().flat_map(|panel| &panel.curves);
         let points = || curves().flat_map(|curve| &curve.points);
@@ -109,11 +110,15 @@ impl Span {
         };
         let high = values().fold(0.0, f64::max);
         let low = values().filter(|value| *value > 0.0).fold(f64::INFINITY, f64::min);
-        let peaks = curves().map(|c| c.points.iter().filter_map(|p| p.value).fold(0.0, f64::max));
-        let lowest_peak = peaks.filter(|peak| *peak > 0.0).fold(f64::INFINITY, f64::min);
+        let peak = |curve: &Curve| curve.points.iter().filter_map(|p| p.value).fold(0.0, f64::max);
+        let lowest = |peaks: &mut dyn Iterator<Item = f64>| {
+            peaks.filter(|peak| *peak > 0.0).fold(f64::INFINITY, f64::min)
+        };
+        let lowest_curve = lowest(&mut curves().map(peak));
+        let lowest_panel = lowest(&mut panels.iter().map(|p| p.curves.iter().map(peak).fold(0.0, f64::max)));
         let is_logarithmic = match quantity {
             Quantity::Time => high / low > 12.0,
-            Quantity::Number => high / lowest_peak > 100.0,
+            Quantity::Number => high / lowest_curve > 100.0 || high / lowest_panel > 12.0,
             Quantity::Percent | Quantity::Ratio => false,
         };
         let intervals = || points().filter_map(|p| p.interval);

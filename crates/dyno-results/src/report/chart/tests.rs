@@ -122,6 +122,33 @@ fn quantity() -> impl Strategy<Value = Quantity> {
     proptest::sample::select(vec![Quantity::Number, Quantity::Time, Quantity::Percent, Quantity::Ratio])
 }
 
+#[test]
+fn an_axis_of_throughputs_is_logarithmic_where_a_panel_would_lie_flat_on_it() {
+    let panel = |value: f64| {
+        let points = vec![CurvePoint { x: 1.0, value: Some(value), ..CurvePoint::default() }];
+        let curve = Curve { label: "line".to_owned(), slot: Slot(0), is_published: false, points };
+        CurvePanel { title: "panel".to_owned(), curves: vec![curve], has_own_axis: false }
+    };
+    let is_logarithmic = |values: &[f64]| {
+        let text = || "axis".to_owned();
+        let chart = CurveChart {
+            id: text(),
+            title: text(),
+            description: text(),
+            x_title: text(),
+            y_title: text(),
+            y_title_logarithmic: text(),
+            quantity: Quantity::Number,
+            panels: values.iter().copied().map(panel).collect(),
+            columns: None,
+        };
+        chart.is_logarithmic()
+    };
+    assert!(is_logarithmic(&[2_000.0, 100.0]));
+    assert!(!is_logarithmic(&[2_000.0, 400.0]));
+    assert!(!is_logarithmic(&[2_000.0]));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
