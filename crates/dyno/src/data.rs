@@ -66,7 +66,11 @@ impl Provider<'_, '_> {
         let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
         self.systems.begin_loading(system, &names).map_err(Missing::Trial)?;
         let ready = self.systems.ready(system).expect("it is still up");
-        let time = load(self.trial, ready, data, self.interrupts, listener)?;
+        let time = load(self.trial, ready, data, self.interrupts, listener);
+        let time = time.map_err(|missing| match (missing, self.systems.disks().scarce()) {
+            (Missing::Trial(reason), Some(disk)) => Missing::Trial(format!("{reason}\nnote: {disk}")),
+            (missing, _) => missing,
+        })?;
         ready.note_loaded(data.fingerprint());
         Ok(time.into())
     }

@@ -10,6 +10,8 @@ use std::time::{Duration, Instant};
 
 /// Least room that must stay: 256 MiB, or a twentieth of a small disk.
 const ROOM: u64 = 256 << 20;
+/// With less room than this, a server that fails may have failed for want of it: files grow by as much at once.
+const SCARCE: u64 = 64 << 20;
 /// Disks are looked at no more often. At 1 GB/s a disk loses 200 MB between two looks.
 const PAUSE: Duration = Duration::from_millis(200);
 
@@ -48,7 +50,18 @@ impl DiskWatch {
         self.full_now()
     }
 
-    /// The same, always looking.
+    /// Says which disk has so little room that a failure may come from it: servers do not always say so.
+    pub(crate) fn scarce(&self) -> Option<String> {
+        self.folders.iter().find_map(|folder| {
+            let space = disk_space(folder).ok()?;
+            (space.free < SCARCE).then(|| {
+                let (folder, free, total) = (folder.display(), space.free >> 20, space.total >> 20);
+                format!("the disk of {folder} had {free} MB of {total} MB free then")
+            })
+        })
+    }
+
+    /// The same as [`Self::full`], always looking.
     pub(crate) fn full_now(&self) -> Option<String> {
         self.looked_at.set(Some(Instant::now()));
         self.folders.iter().find_map(|folder| {

@@ -110,6 +110,10 @@ fn launch(site: &Site<'_>) -> Result<Launch, ServerError> {
     if site.asked("max_connections").is_none() && site.connections > CONNECTIONS_DEFAULT {
         arguments.push(format!("--max-connections={}", site.connections));
     }
+    // Each client prepares its statements on every table; the usual limit of 16,382 is reached with 300 clients.
+    if site.asked("max_prepared_stmt_count").is_none() {
+        arguments.push("--max-prepared-stmt-count=1048576".to_owned());
+    }
     arguments.extend(
         site.server
             .settings

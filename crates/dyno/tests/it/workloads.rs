@@ -144,12 +144,12 @@ fn the_four_ways_share_one_data_set_and_servers_count_what_dyno_counts() {
         }
         let bench = Bench::new();
         let kinds = KINDS.map(|kind| format!("\"{kind}\"")).join(", ");
-        // Few rows for many clients: some updates meet, and the victims of deadlocks are repeated.
+        // Not too few rows for the clients: where updates meet they deadlock, and PostgreSQL looks for deadlocks once a second.
         bench.file(
             "ways.toml",
             format!(
                 "title = \"Ways\"\nsystem = [{{ name = \"S\", server = {{ kind = \"{kind}\" }} }}]\n\
-                 [workload]\nrows = 300\n[factors]\n\"workload.kind\" = [{kinds}]\n\
+                 [workload]\nrows = 20000\n[factors]\n\"workload.kind\" = [{kinds}]\n\
                  [load]\nclients = 6\ntransactions = 200\nattempts_max = 100\n[design]\nblocks = 1\n"
             ),
         );
