@@ -66,7 +66,7 @@ fn a_loader_writes_no_binary_log_and_the_copies_do_as_they_are_asked() {
 #[test]
 fn a_server_without_a_folder_cannot_be_saved() {
     let scratch = open_folder();
-    let server = running(ServerKind::Sqlite, scratch.path(), &[]).expect("it is built in");
+    let server = running(ServerKind::Null, scratch.path(), &[]).expect("it is built in");
     assert!(server.stop_and_save().is_err());
     assert!(is_empty(scratch.path()));
 }
