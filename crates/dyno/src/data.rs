@@ -65,9 +65,10 @@ impl Provider<'_, '_> {
         let tables = data.tables();
         let names: Vec<&str> = tables.iter().map(|table| table.name.as_str()).collect();
         self.systems.begin_loading(system, &names).map_err(Missing::Trial)?;
+        let disks = self.systems.disks().clone();
         let ready = self.systems.ready(system).expect("it is still up");
         let time = load(self.trial, ready, data, self.interrupts, listener);
-        let time = time.map_err(|missing| match (missing, self.systems.disks().scarce()) {
+        let time = time.map_err(|missing| match (missing, disks.scarce()) {
             (Missing::Trial(reason), Some(disk)) => Missing::Trial(format!("{reason}\nnote: {disk}")),
             (missing, _) => missing,
         })?;
