@@ -6,7 +6,8 @@
 //!   everything below reports to;
 //! * [`window`]: when measuring begins and ends, and who may still start a transaction;
 //! * `arrivals`: when transactions arrive in an open loop;
-//! * `worker`, `client`: threads that drive many clients each, and the loop of one client with its retry policy;
+//! * `worker`, `client`: threads that drive many clients each, and the loop of one client with its retry policy; `scheduling`: how
+//!   they share processors with a server;
 //! * [`session`]: a connection with its prepared statements, which measures every statement;
 //! * [`recording`]: from single times to histograms per interval;
 //! * [`workload`]: the trait and the native workloads; [`loading`]: how their tables are filled;
@@ -28,6 +29,7 @@ pub mod loading;
 pub mod measure;
 pub mod random;
 pub mod recording;
+mod scheduling;
 pub mod session;
 pub mod trial;
 pub mod window;

@@ -23,8 +23,6 @@ use std::time::{Duration, Instant};
 const LOOK: Duration = Duration::from_millis(10);
 /// Longest wait for sessions to end on the server.
 const SETTLING: Duration = Duration::from_secs(2);
-/// Workers per processor when the server shares the machine (docs/decisions/003-workers.md).
-const WORKERS_PER_PROCESSOR: u32 = 2;
 
 /// What a trial needs. Tables are made and loaded already.
 pub struct TrialInput<'a> {
@@ -100,18 +98,15 @@ impl fmt::Display for TrialError {
 impl std::error::Error for TrialError {}
 
 /// Number of workers when the plan leaves it open: one client each for drivers that block; as many as processors when the
-/// server is elsewhere; twice as many when it is on this machine, where a worker often has to wait for the processor that the server has
-/// (docs/decisions/003-workers.md has the measurements).
+/// server is elsewhere. On a machine that the server shares, fewer workers find more answers ready at a time; how few do best differs with
+/// the server's processes or threads (docs/decisions/003-workers.md has the measurements).
 #[must_use]
 pub fn default_workers(engine: Engine, clients: u32, shares_machine: bool) -> u32 {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     match engine {
         Engine::Sqlite => clients,
-        Engine::Null => processors.min(clients),
-        Engine::Mysql | Engine::Postgres if shares_machine => {
-            (WORKERS_PER_PROCESSOR * processors).min(clients)
-        }
-        Engine::Mysql | Engine::Postgres => processors.min(clients),
+        Engine::Mysql if shares_machine => processors.div_ceil(2).min(clients),
+        Engine::Null | Engine::Mysql | Engine::Postgres => processors.min(clients),
     }
 }
 

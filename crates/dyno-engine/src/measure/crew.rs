@@ -9,6 +9,7 @@ use crate::generator::{lag_p99, memory_peak};
 use crate::recording::recorder::lock;
 use crate::recording::shares::ClientShare;
 use crate::recording::{Batch, Collector, Recorder, Sample, SharedRecorder, Totals};
+use crate::scheduling::give_way_to_server;
 use crate::trial::TrialError;
 use crate::window::Window;
 use crate::workload::ClientId;
@@ -113,6 +114,8 @@ pub(crate) struct Crew {
     collector: Collector,
     /// Open loop: the schedule, and how much of it has been due.
     arrivals: Option<(Arc<Arrivals>, Due)>,
+    /// Workers leave the processor to a server on this machine. Not in an open loop, whose arrivals are due at their time.
+    gives_way: bool,
     connecting: Nanos,
     hired_at: Instant,
 }
@@ -133,6 +136,7 @@ impl Crew {
             reports: Vec::new(),
             fatal: None,
             collector: Collector::new(&input.name, kinds, input.load.warmup.0, input.interval.0),
+            gives_way: input.shares_machine && input.load.rate.is_none(),
             arrivals: input.load.rate.map(|rate| {
                 let arrivals = Arc::new(Arrivals::new(input.seed, rate));
                 let due = arrivals.due();
@@ -173,8 +177,13 @@ impl Crew {
         if let Some(stack) = stack {
             builder = builder.stack_size(stack);
         }
+        let gives_way = self.gives_way;
         let thread = builder
             .spawn(move || {
+                if gives_way {
+                    // Where it is forbidden, measuring costs more and is no less right.
+                    let _ = give_way_to_server();
+                }
                 let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(post)));
                 let report = outcome.unwrap_or_else(|_| {
                     let failure = dyno_model::failure::FailureKind::Other;

@@ -1,0 +1,48 @@
+//! How a generator's thread shares processors with a server on the same machine.
+
+use std::io;
+
+/// Has the calling thread wait for its turn when an answer wakes it up, instead of taking the processor from the server at
+/// once (Linux: `SCHED_BATCH`, see sched(7)). The server gets on with what it has, several answers are there when the turn
+/// comes, and one wake-up serves them all. An idle processor is used as before. docs/decisions/003-workers.md has what this gains.
+///
+/// # Errors
+/// Where a sandbox forbids the call. Everything works without it, at a higher cost.
+#[expect(
+    unsafe_code,
+    reason = "no crate offers this system call without also changing the thread's nice value"
+)]
+pub(crate) fn give_way_to_server() -> io::Result<()> {
+    let parameters = libc::sched_param { sched_priority: 0 };
+    // SAFETY: the pointer is to a live value of the type that the call reads, and the call keeps nothing of it.
+    match unsafe { libc::sched_setscheduler(0, libc::SCHED_BATCH, &raw const parameters) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Policy of the calling thread: field 41 of `/proc/thread-self/stat`, proc_pid_stat(5).
+    fn policy() -> i32 {
+        let line = std::fs::read_to_string("/proc/thread-self/stat").unwrap();
+        let after_name = line.rsplit_once(')').unwrap().1;
+        after_name.split_whitespace().nth(41 - 3).unwrap().parse().unwrap()
+    }
+
+    #[test]
+    fn only_the_thread_that_asks_gives_way_and_its_nice_value_stays() {
+        let nice = || rustix::process::getpriority_process(None).unwrap();
+        let outside = policy();
+        std::thread::spawn(move || {
+            let before = nice();
+            give_way_to_server().unwrap();
+            assert_eq!((policy(), nice()), (libc::SCHED_BATCH, before));
+        })
+        .join()
+        .unwrap();
+        assert_eq!(policy(), outside);
+    }
+}
