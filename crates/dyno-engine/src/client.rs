@@ -73,12 +73,13 @@ impl<W: Workload> Client<W> {
         let mut state = self.workload.client(self.id);
         let every = self.workload.reconnect_every();
         let mut counted = 0;
+        // In a closed loop a transaction begins when the client is done with the one before: one look at the clock for both.
+        let mut now = self.window.now();
         for sequence in 0.. {
-            let Some((due, is_counted)) = self.next_start(counted).await else { break };
+            let Some((start, is_counted)) = self.next_start(now, counted).await else { break };
             counted += u64::from(is_counted);
-            session.start_transaction(is_counted);
-            let begun = session.last_end();
-            let start = if self.arrivals.is_some() { due } else { begun };
+            let begun = if self.arrivals.is_some() { self.window.now() } else { now };
+            session.start_transaction(begun, is_counted);
             session.set_intended_start(start);
             let occupied = self.window.clip(begun);
             self.recorder.note(|recorder| {
@@ -91,15 +92,27 @@ impl<W: Workload> Client<W> {
                     outcome = self.renew(&mut session, is_counted).await;
                 }
                 // A transaction without statements ends when it is done.
-                let end = if session.last_end() == begun { self.window.now() } else { session.last_end() };
-                self.recorder.note(|recorder| recorder.committed(start, end, is_counted));
+                now = self.window.now();
+                let end = if session.last_end() == begun { now } else { session.last_end() };
+                let released = self.window.clip(now);
+                let ((), has_left) = self.recorder.note_and_tell(|recorder| {
+                    recorder.committed(start, end, is_counted);
+                    if outcome.is_ok() {
+                        recorder.released(occupied, released);
+                    }
+                });
                 if is_counted {
                     self.shares.record(self.id.0, end.saturating_sub(start));
                 }
+                if has_left {
+                    // The next transaction must not answer for a wait for the coordinator.
+                    now = self.window.now();
+                }
+                if outcome.is_ok() {
+                    continue;
+                }
             }
-            if outcome.is_err() {
-                self.window.give_back();
-            }
+            self.window.give_back();
             match outcome {
                 Ok(()) | Err(Loss::Failed | Loss::Ended) => {}
                 Err(Loss::Cut) => return,
@@ -108,7 +121,8 @@ impl<W: Workload> Client<W> {
                     return;
                 }
             }
-            let released = self.window.clip(self.window.now());
+            now = self.window.now();
+            let released = self.window.clip(now);
             self.recorder.note(|recorder| recorder.released(occupied, released));
             if matches!(outcome, Err(Loss::Ended)) {
                 break;
@@ -131,10 +145,9 @@ impl<W: Workload> Client<W> {
 
     /// When the next transaction's time begins and whether it counts: in a closed loop now, in an open loop when it was due, for
     /// which the client waits. `None` when there is none.
-    async fn next_start(&self, counted: u64) -> Option<(u64, bool)> {
+    async fn next_start(&self, now: u64, counted: u64) -> Option<(u64, bool)> {
         let window = &self.window;
         let Some(arrivals) = &self.arrivals else {
-            let now = window.now();
             return match window.admit(now, counted) {
                 Admission::WarmUp => Some((now, false)),
                 Admission::Measured => Some((now, true)),
@@ -280,9 +293,9 @@ impl<W: Workload> Client<W> {
             }
             match self.connect().await {
                 Ok(mut fresh) => {
-                    fresh.start_transaction(is_counted);
-                    *session = fresh;
                     let now = self.window.now();
+                    fresh.start_transaction(now, is_counted);
+                    *session = fresh;
                     self.recorder.note(|recorder| recorder.reconnected(now, is_counted));
                     return Ok(());
                 }

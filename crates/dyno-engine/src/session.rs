@@ -293,12 +293,12 @@ impl Session {
         self.window = Arc::clone(window);
     }
 
-    /// From here on statements belong to a transaction that counts or does not.
-    pub(crate) fn start_transaction(&mut self, is_counted: bool) {
+    /// From here on, which is `now`, statements belong to a transaction that counts or does not.
+    pub(crate) fn start_transaction(&mut self, now: u64, is_counted: bool) {
         self.is_counted = is_counted;
         self.is_in_transaction = false;
         self.is_committing = false;
-        self.last_end = self.window.now();
+        self.last_end = now;
     }
 
     /// When the last statement was answered; the end of a transaction is the end of its last statement.

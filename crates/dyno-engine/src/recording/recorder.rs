@@ -312,12 +312,19 @@ impl SharedRecorder {
     /// Writes something down. A full batch leaves; when the coordinator is behind, the worker waits for it, without holding the lock.
     #[inline]
     pub(crate) fn note<R>(&self, write: impl FnOnce(&mut Recorder) -> R) -> R {
+        self.note_and_tell(write).0
+    }
+
+    /// As [`Self::note`]; true beside the result when a batch left, which may have taken time.
+    #[inline]
+    pub(crate) fn note_and_tell<R>(&self, write: impl FnOnce(&mut Recorder) -> R) -> (R, bool) {
         let mut recorder = lock(&self.recorder);
         let result = write(&mut recorder);
-        if recorder.samples.len() + SAMPLES_PER_NOTE > recorder.batch {
+        let is_full = recorder.samples.len() + SAMPLES_PER_NOTE > recorder.batch;
+        if is_full {
             self.hand_over(recorder);
         }
-        result
+        (result, is_full)
     }
 
     #[cold]
