@@ -133,6 +133,13 @@ pub enum Finding {
         /// 0 to 1. Warned at 0.01, invalid at 0.05.
         share: f64,
     },
+    /// Processes that are neither dyno's nor the server's worked on the machine that the generator runs on.
+    OthersBusy {
+        /// Share of the processor time of all its processors, 0 to 1. Raised and warned from 0.03 on.
+        share: f64,
+        /// The busiest of them.
+        processes: Vec<BusyProcess>,
+    },
     /// The server's own statement counters differ from ours by more than explained.
     CountersDiffer {
         /// Counter of the server.
@@ -149,6 +156,15 @@ pub enum Finding {
     },
 }
 
+/// Processes of one name and what they took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct BusyProcess {
+    /// As the kernel knows it, without arguments.
+    pub name: String,
+    /// Processor time per time: 1 is one processor all the time.
+    pub processors: f64,
+}
+
 impl Finding {
     /// How much it weighs.
     #[must_use]
@@ -163,6 +179,7 @@ impl Finding {
             Self::LittleGap { share } => graded(*share, 0.03, 0.10),
             Self::Steal { share } => graded(*share, 0.01, 0.05),
             Self::Failures { share, .. } => graded(*share, 0.0, 0.001),
+            Self::OthersBusy { share, .. } => graded(*share, 0.03, f64::INFINITY),
             Self::MonitorCost { share } => graded(*share, 0.01, f64::INFINITY),
             Self::SharedMachine
             | Self::ShortWindow { .. }

@@ -3,6 +3,7 @@
 
 use super::host::Machine;
 use super::observer::{Observer, Question};
+use super::others::Everybody;
 use super::processes::Processes;
 use super::remote::Remote;
 use super::server_process::traces;
@@ -42,6 +43,8 @@ pub(super) struct Reading {
     pub(super) at: Instant,
     pub(super) values: Values,
     pub(super) sessions: Vec<SessionGroup>,
+    /// At the bounds of the window: everybody on the machine that dyno runs on.
+    pub(super) everybody: Option<Everybody>,
     /// What was lost of the monitor since the last look.
     pub(super) trouble: Option<String>,
 }
@@ -162,6 +165,7 @@ impl Eyes {
             server.look(ticks, is_boundary, &mut values);
         }
         self.generator.look(ticks, is_boundary, &mut values);
+        let everybody = if is_boundary { Everybody::now() } else { None };
         let patience = if self.is_first { FIRST_PATIENCE } else { PATIENCE };
         self.is_first = false;
         self.with_remote(|remote| remote.look(at + patience, &mut values));
@@ -179,7 +183,7 @@ impl Eyes {
         values.put(names::MONITOR_CPU, (thread_cpu() + observer_cpu).as_secs_f64());
         self.note_locks(&values);
         // Nobody listens any more after the trial.
-        let _ = self.readings.send(Reading { at, values, sessions, trouble: self.trouble.take() });
+        let _ = self.readings.send(Reading { at, values, sessions, everybody, trouble: self.trouble.take() });
         if self.is_locked && question == Question::Regular {
             self.look_at_sessions();
         }
@@ -191,7 +195,7 @@ impl Eyes {
         let answer = self.observer.as_mut().and_then(|observer| observer.answer(at + PATIENCE));
         if let Some(answer) = answer.filter(|answer| !answer.sessions.is_empty()) {
             let (values, sessions) = (Values::default(), answer.sessions);
-            let _ = self.readings.send(Reading { at, values, sessions, trouble: None });
+            let _ = self.readings.send(Reading { at, values, sessions, everybody: None, trouble: None });
         }
     }
 

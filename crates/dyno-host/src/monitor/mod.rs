@@ -8,6 +8,7 @@
 //! * `remote`: the same of another machine, through a command;
 //! * `observer`: asks the server, on a thread of its own; `sessions` and `digest` group what its sessions do;
 //! * `collapse`: when throughput collapses, and what the sessions waited for;
+//! * `others`: who else worked on this machine;
 //! * `pace`: what costs much is done less often.
 //!
 //! # Cost
@@ -20,6 +21,7 @@ mod digest;
 mod host;
 mod looker;
 mod observer;
+mod others;
 mod pace;
 mod processes;
 mod procfs;

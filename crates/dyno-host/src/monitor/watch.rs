@@ -4,10 +4,12 @@
 use super::Subject;
 use super::collapse::{self, Beat, Look, Pulse};
 use super::looker::{Looker, Order, Reading};
+use super::others::{self, Everybody};
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::monitor::{Sample, growth, names};
 use dyno_model::record::{Interval, TrialRecord};
+use dyno_model::target::Engine;
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
@@ -29,6 +31,12 @@ pub struct Watch<'l> {
     early: Vec<Reading>,
     beats: Vec<Beat>,
     looks: Vec<Look>,
+    /// The server's process on this machine; others are judged where it is known, or the server elsewhere.
+    server: Option<u32>,
+    /// Whether a server on this machine has no known process, and would itself pass for one of the others.
+    is_server_unknown: bool,
+    /// Everybody's processor time: at the first look within the window, and at the last.
+    everybody: Option<(Everybody, Everybody)>,
     /// What could not be seen.
     troubles: Vec<String>,
     /// The monitor's own cost, out of the samples.
@@ -62,6 +70,11 @@ impl<'l> Watch<'l> {
             listener,
             trial: trial.to_owned(),
             warmup,
+            server: subject.pid,
+            is_server_unknown: subject.is_local
+                && subject.pid.is_none()
+                && matches!(subject.target.engine, Engine::Mysql | Engine::Postgres),
+            everybody: None,
             looker: Looker::start(subject),
             epoch: None,
             early: Vec::new(),
@@ -89,9 +102,17 @@ impl<'l> Watch<'l> {
         let closes = opens + record.measured.as_secs_f64();
         collapse::explain_stalls(&mut record.findings, &self.looks, opens);
         record.findings.extend(collapse::findings(&self.beats, &self.looks, opens, closes));
+        record.findings.extend(self.others());
         record.findings.extend(self.cost(opens, closes));
         let troubles = self.troubles.drain(..);
         record.findings.extend(troubles.map(|what| Finding::RecordingIncomplete { what }));
+    }
+
+    /// Who else was at work.
+    fn others(&self) -> Option<Finding> {
+        let (from, to) = self.everybody.as_ref().filter(|_| !self.is_server_unknown)?;
+        let ticks_per_second = rustix::param::clock_ticks_per_second() as f64;
+        others::finding(from, to, self.server.as_slice(), ticks_per_second)
     }
 
     /// What it cost over the window, when that is worth a warning.
@@ -134,6 +155,15 @@ impl<'l> Watch<'l> {
         let since = reading.at.saturating_duration_since(epoch).as_secs_f64();
         let before = epoch.saturating_duration_since(reading.at).as_secs_f64();
         let at_s = since - before;
+        if let Some(everybody) = reading.everybody.take() {
+            // The window opens at a look; one that came a moment early is the same.
+            let is_inside = at_s >= self.warmup.as_secs_f64() - 0.1;
+            match &mut self.everybody {
+                Some((_, last)) => *last = everybody,
+                None if is_inside => self.everybody = Some((everybody.clone(), everybody)),
+                None => {}
+            }
+        }
         if !reading.sessions.is_empty() {
             self.looks.push(Look { at: at_s, sessions: reading.sessions.clone() });
         }

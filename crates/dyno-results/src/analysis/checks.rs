@@ -232,6 +232,7 @@ fn weight(finding: &Finding) -> f64 {
         | Finding::MonitorCost { share }
         | Finding::LittleGap { share }
         | Finding::Steal { share }
+        | Finding::OthersBusy { share, .. }
         | Finding::Failures { share, .. } => *share,
         Finding::Unfinished { unfinished } => *unfinished as f64,
         Finding::KeptBehind { share, .. } => -share,

@@ -2,7 +2,7 @@
 
 use super::{Lang, Message, list, messages};
 use crate::report::figures;
-use dyno_model::finding::Finding;
+use dyno_model::finding::{BusyProcess, Finding};
 use dyno_model::monitor::SessionGroup;
 
 messages! {
@@ -52,6 +52,8 @@ messages! {
     FOREIGN_SESSIONS [sessions] "Up to {sessions} sessions of others were connected to the server.";
     /// Steal.
     STEAL [percent] "The host lost {percent} of its processor time to other guests.";
+    /// Others at work.
+    OTHERS_BUSY [percent, processes] "Other processes took up to {percent} of this machine's processor time during the window (processors: {processes}); let nothing else run.";
     /// Counters.
     COUNTERS_DIFFER [counter, ours, theirs] "The server counted {theirs} for {counter} where the generator counted {ours}.";
     /// Recording.
@@ -132,6 +134,11 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
             say(&FOREIGN_SESSIONS, &[("sessions", &figures::count(*sessions))])
         }
         Finding::Steal { share } => say(&STEAL, &[("percent", &percent(*share))]),
+        Finding::OthersBusy { share, processes } => {
+            let named = |it: &BusyProcess| format!("{} {}", it.name, figures::digits(it.processors));
+            let processes: Vec<String> = processes.iter().map(named).collect();
+            say(&OTHERS_BUSY, &[("percent", &percent(*share)), ("processes", &list(lang, &processes))])
+        }
         Finding::CountersDiffer { counter, ours, theirs } => say(
             &COUNTERS_DIFFER,
             &[("counter", counter), ("ours", &figures::count(*ours)), ("theirs", &figures::count(*theirs))],
@@ -191,11 +198,22 @@ mod tests {
                 sessions: 40,
             },
             Finding::MonitorCost { share: 0.02 },
+            Finding::OthersBusy {
+                share: 0.31,
+                processes: vec![
+                    BusyProcess { name: "rustc".into(), processors: 0.52 },
+                    BusyProcess { name: "cc1".into(), processors: 0.1 },
+                ],
+            },
         ];
         for finding in &findings {
             let sentence = sentence(finding, Lang::En);
             assert!(!sentence.contains(['{', '}']) && sentence.len() > 20, "{sentence}");
         }
+        assert_eq!(
+            sentence(findings.last().unwrap(), Lang::En),
+            "Other processes took up to 31.0 % of this machine's processor time during the window (processors: rustc 0.520 and cc1 0.100); let nothing else run."
+        );
         assert_eq!(
             sentence(&findings[16], Lang::En),
             "The server counted 10,012 for Com_select where the generator counted 10,000."

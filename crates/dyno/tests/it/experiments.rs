@@ -65,7 +65,10 @@ fn every_trial_is_there_and_intact(results: &Path) {
         let is_about_the_machine = |finding: &&Finding| {
             matches!(
                 finding,
-                Finding::GeneratorBusy { .. } | Finding::LittleGap { .. } | Finding::Steal { .. }
+                Finding::GeneratorBusy { .. }
+                    | Finding::LittleGap { .. }
+                    | Finding::Steal { .. }
+                    | Finding::OthersBusy { .. }
             )
         };
         let doubts = record.findings.iter().filter(|finding| !is_about_the_machine(finding));

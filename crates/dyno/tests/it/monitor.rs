@@ -254,3 +254,30 @@ fn an_embedded_database_is_monitored_as_part_of_the_generator() {
     assert!(looks(&bench) >= 3);
     assert_eq!(report["timelines"][0]["resources"].as_array().expect("a list").len(), 2);
 }
+
+#[test]
+fn a_process_that_works_beside_the_trial_is_a_finding_with_its_name() {
+    let bench = Bench::new();
+    let spec = "title = \"Beside\"\nsystem = [{ name = \"SQLite\", server = { kind = \"sqlite\" } }]\n\
+                workload = { kind = \"rush\", variant = \"in-place\" }\n\
+                load = { clients = 1, duration = \"3s\", warmup = \"0s\" }\ndesign = { blocks = 1 }\n";
+    bench.file("beside.toml", spec);
+    let mut run =
+        bench.command(&["run", "beside.toml", "--quiet", "--out", "r"]).spawn().expect("dyno can be started");
+    // This process is not one of dyno's.
+    while run.try_wait().expect("a child").is_none() {
+        std::hint::black_box((0..1_000_000_u64).sum::<u64>());
+    }
+    let others = record(&bench).findings.into_iter().find_map(|finding| match finding {
+        Finding::OthersBusy { share, processes } => Some((share, processes)),
+        _ => None,
+    });
+    let (share, processes) = others.expect("this test was at work");
+    assert!(share > 0.0 && share <= 1.0, "{share}");
+    assert!(
+        !processes.is_empty() && processes.iter().all(|process| process.processors > 0.0),
+        "{processes:?}"
+    );
+    let report = bench.dyno(&["report", "r", "--format", "text"]);
+    assert!(report.stdout.contains("Other processes took up to"), "{report}");
+}

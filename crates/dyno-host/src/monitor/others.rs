@@ -1,0 +1,231 @@
+//! Who else worked on this machine during the window: neither dyno nor the server, with all the processes they started.
+//! Everybody's processor time is read at the bounds of the window.
+
+use super::procfs::{self, ProcessStat};
+use dyno_model::finding::{BusyProcess, Finding, Severity};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::time::Instant;
+
+/// On a machine with more processes than this nobody is asked: the answer would take too long.
+const PROCESSES_MAX: usize = 4000;
+/// Processes that a finding names at most.
+const NAMED_MAX: usize = 3;
+/// The kernel's own threads are children of this process. They work for whoever writes or sends, mostly for the server.
+const KERNEL: u32 = 2;
+
+/// Processor times at one moment.
+#[derive(Debug, Clone)]
+pub(super) struct Everybody {
+    at: Instant,
+    /// Processors of the machine.
+    processors: f64,
+    /// Ticks in which all of them together worked for processes.
+    machine: f64,
+    processes: BTreeMap<u32, Process>,
+}
+
+#[derive(Debug, Clone)]
+struct Process {
+    name: String,
+    stat: ProcessStat,
+}
+
+impl Process {
+    /// Ticks of the process and of its children that have ended.
+    fn ticks(&self) -> f64 {
+        self.stat.ticks.iter().chain(&self.stat.children_ticks).sum()
+    }
+}
+
+impl Everybody {
+    /// Looks at all processes. `None` where there are too many, or `/proc` tells nothing.
+    pub(super) fn now() -> Option<Self> {
+        let numbers: Vec<u32> = fs::read_dir("/proc")
+            .ok()?
+            .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+            .collect();
+        if numbers.len() > PROCESSES_MAX {
+            return None;
+        }
+        let at = Instant::now();
+        let (processors, machine) = machine(&fs::read_to_string("/proc/stat").ok()?)?;
+        let read = |pid: u32| Some((pid, process(&fs::read_to_string(format!("/proc/{pid}/stat")).ok()?)?));
+        Some(Self { at, processors, machine, processes: numbers.into_iter().filter_map(read).collect() })
+    }
+
+    /// Processes and all that they started.
+    fn families(&self, roots: &[u32]) -> BTreeSet<u32> {
+        let mut members: BTreeSet<u32> = roots.iter().copied().collect();
+        loop {
+            let before = members.len();
+            let children = self.processes.iter().filter(|(_, it)| members.contains(&it.stat.parent));
+            let children: Vec<u32> = children.map(|(pid, _)| *pid).collect();
+            members.extend(children);
+            if members.len() == before {
+                return members;
+            }
+        }
+    }
+}
+
+/// `/proc/stat`: how many processors there are, and ticks of all of them in user mode (1), with lower priority (2) and in the kernel
+/// (3). Interrupts belong to nobody.
+fn machine(stat: &str) -> Option<(f64, f64)> {
+    let lines = stat.lines().take_while(|line| line.starts_with("cpu"));
+    let mut fields = stat.lines().next()?.strip_prefix("cpu ")?.split_whitespace();
+    let mut next = || fields.next()?.parse::<f64>().ok();
+    Some(((lines.count() - 1) as f64, next()? + next()? + next()?))
+}
+
+/// `/proc/<pid>/stat`, with the name between the outermost brackets.
+fn process(text: &str) -> Option<Process> {
+    let name = text.get(text.find('(')? + 1..text.rfind(')')?)?;
+    Some(Process { name: name.to_owned(), stat: procfs::process_stat(text)? })
+}
+
+/// What everybody but the `known` processes and their families took of the machine between two looks; `None` when that is not
+/// worth a word.
+pub(super) fn finding(
+    from: &Everybody,
+    to: &Everybody,
+    known: &[u32],
+    ticks_per_second: f64,
+) -> Option<Finding> {
+    let seconds = to.at.saturating_duration_since(from.at).as_secs_f64();
+    let (others, all) = others(from, to, known);
+    let processors_taken = |ticks: f64| ticks / ticks_per_second / seconds;
+    let mut by_name: BTreeMap<&str, f64> = BTreeMap::new();
+    for (name, ticks) in others {
+        *by_name.entry(name).or_default() += ticks;
+    }
+    // What processes say and what the machine says must both hold: times move between processes when some of them end.
+    let ticks = all.min(by_name.values().sum());
+    let finding =
+        |processes| Finding::OthersBusy { share: processors_taken(ticks) / to.processors, processes };
+    if seconds <= 0.0 || finding(Vec::new()).severity() < Severity::Warning {
+        return None;
+    }
+    let mut named: Vec<(&str, f64)> = by_name.into_iter().filter(|(_, ticks)| *ticks > 0.0).collect();
+    named.sort_by(|(_, a), (_, b)| b.total_cmp(a));
+    let named = named.into_iter().take(NAMED_MAX);
+    let named =
+        named.map(|(name, ticks)| BusyProcess { name: name.to_owned(), processors: processors_taken(ticks) });
+    Some(finding(named.collect()))
+}
+
+/// Ticks of each other process by its own account, and of all of them by the machine's.
+fn others<'e>(from: &'e Everybody, to: &'e Everybody, known: &[u32]) -> (Vec<(&'e str, f64)>, f64) {
+    let mut known = known.to_vec();
+    known.push(std::process::id());
+    let (mut ours, mut kernels) = (to.families(&known), to.families(&[KERNEL]));
+    ours.append(&mut from.families(&known));
+    kernels.append(&mut from.families(&[KERNEL]));
+    let mut grown: BTreeMap<u32, f64> = BTreeMap::new();
+    for (pid, process) in &to.processes {
+        let before = from.processes.get(pid).filter(|it| it.stat.started == process.stat.started);
+        *grown.entry(*pid).or_default() += process.ticks() - before.map_or(0.0, Process::ticks);
+    }
+    // The whole life of a child that ended is its parent's now; only what came after the first look counts.
+    for (pid, process) in &from.processes {
+        let lives = to.processes.get(pid).is_some_and(|it| it.stat.started == process.stat.started);
+        if !lives && let Some(ticks) = grown.get_mut(&process.stat.parent) {
+            *ticks -= process.ticks();
+        }
+    }
+    let of_ours: f64 =
+        grown.iter().filter(|(pid, _)| ours.contains(pid)).map(|(_, ticks)| ticks.max(0.0)).sum();
+    let others = grown.iter().filter(|(pid, _)| !ours.contains(pid) && !kernels.contains(pid));
+    let others = others.map(|(pid, ticks)| (to.processes[pid].name.as_str(), ticks.max(0.0))).collect();
+    (others, (to.machine - from.machine - of_ours).max(0.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    /// Number, parent, name, ticks of its own, ticks of children that ended.
+    type Row<'r> = (u32, u32, &'r str, f64, f64);
+
+    fn everybody(at: Instant, machine: f64, rows: &[Row<'_>]) -> Everybody {
+        let processes = rows.iter().map(|(pid, parent, name, own, children)| {
+            let text =
+                format!("{pid} ({name}) S {parent} 1 1 0 -1 0 0 0 0 0 {own} 0 {children} 0 20 0 1 0 77 0");
+            (*pid, process(&text).expect("as in proc(5)"))
+        });
+        Everybody { at, processors: 4.0, machine, processes: processes.collect() }
+    }
+
+    #[test]
+    fn others_are_named_and_neither_dyno_nor_the_server_nor_the_kernel_is_among_them() {
+        let (own, start) = (std::process::id(), Instant::now());
+        let before =
+            [(2, 0, "kthreadd", 0.0, 0.0), (3, 2, "kworker/0:1", 5.0, 0.0), (own, 1, "dyno", 10.0, 0.0)];
+        let more = [
+            (900, 1, "mariadbd", 100.0, 0.0),
+            (901, 1, "a (strange) name", 7.0, 0.0),
+            (902, 1, "make", 1.0, 0.0),
+        ];
+        let compilers = [(903, 902, "cc1", 50.0, 0.0)];
+        let from = everybody(start, 1000.0, &[&before[..], &more, &compilers].concat());
+        // 10 s at 100 ticks per second: dyno 300, its child 50, the server 400, the kernel's thread 90; the strange one 40;
+        // of the compilers one ended at 70 and one at 30 within the window, and one is at work.
+        let after =
+            [(2, 0, "kthreadd", 0.0, 0.0), (3, 2, "kworker/0:1", 95.0, 0.0), (own, 1, "dyno", 310.0, 0.0)];
+        let more = [
+            (900, 1, "mariadbd", 500.0, 0.0),
+            (901, 1, "a (strange) name", 47.0, 0.0),
+            (902, 1, "make", 1.0, 100.0),
+        ];
+        let young = [(904, 902, "cc1", 60.0, 0.0), (905, own, "dyno", 50.0, 0.0)];
+        let total = 300.0 + 50.0 + 400.0 + 90.0 + 40.0 + 20.0 + 30.0 + 60.0;
+        let to =
+            everybody(start + Duration::from_secs(10), 1000.0 + total, &[&after[..], &more, &young].concat());
+        let (named, all) = others(&from, &to, &[900]);
+        assert_eq!(all, 90.0 + 40.0 + 20.0 + 30.0 + 60.0);
+        assert_eq!(named, [("a (strange) name", 40.0), ("make", 50.0), ("cc1", 60.0)]);
+
+        // At 10 ticks per second the same is ten times as much: 150 ticks in 10 s are 1.5 processors.
+        let Some(Finding::OthersBusy { share, processes }) = finding(&from, &to, &[900], 10.0) else {
+            panic!("nothing found")
+        };
+        assert!((share - 1.5 / 4.0).abs() < 1e-9, "{share}");
+        let told: Vec<(&str, f64)> = processes.iter().map(|it| (it.name.as_str(), it.processors)).collect();
+        assert_eq!(told, [("cc1", 0.6), ("make", 0.5), ("a (strange) name", 0.4)]);
+    }
+
+    #[test]
+    fn processors_are_counted_and_interrupts_and_waiting_left_out() {
+        let stat = "cpu  10 1 5 1000 70 20 30 40 0 0\ncpu0 4 1 3 500 0 0 0 0 0 0\ncpu1 6 0 2 500 0 0 0 0 0 0\nintr 1 2 3\n";
+        assert_eq!(machine(stat), Some((2.0, 16.0)));
+        assert_eq!(machine("nothing of the kind"), None);
+    }
+
+    #[test]
+    fn a_process_whose_number_was_used_again_is_another_one_and_little_is_not_worth_a_word() {
+        let start = Instant::now();
+        let from = everybody(start, 0.0, &[(900, 1, "old", 500.0, 0.0)]);
+        let mut to = everybody(start + Duration::from_secs(1), 9.0, &[(900, 1, "new", 9.0, 0.0)]);
+        to.processes.get_mut(&900).expect("it is there").stat.started = 78.0;
+        assert_eq!(others(&from, &to, &[]), (vec![("new", 9.0)], 9.0));
+        assert_eq!(finding(&from, &to, &[], 100.0), None);
+    }
+
+    #[test]
+    fn a_process_at_work_outside_of_the_family_is_seen_in_proc() {
+        let from = Everybody::now().expect("/proc");
+        let own = std::process::id();
+        let ticks = |at: &Everybody| at.processes[&own].ticks();
+        let mut to = from.clone();
+        while ticks(&to) < ticks(&from) + 3.0 {
+            std::hint::black_box((0..1_000_000_u64).sum::<u64>());
+            to = Everybody::now().expect("/proc");
+        }
+        assert!(to.machine - from.machine >= 3.0);
+        assert!(from.families(&[from.processes[&own].stat.parent]).contains(&own));
+        assert!(to.processes[&own].name.starts_with("dyno"), "{:?}", to.processes[&own].name);
+        // This process belongs to dyno, whoever is called known.
+        assert!(others(&from, &to, &[]).0.iter().all(|(name, _)| *name != to.processes[&own].name));
+    }
+}
