@@ -211,3 +211,26 @@ fn a_run_that_was_killed_is_compared_as_far_as_it_came_and_told() {
     );
     assert!(last_line(&ended).starts_with("Inconclusive: "), "{ended}");
 }
+
+#[test]
+fn scripts_of_pgbench_that_differ_are_told_and_other_weights_are_another_workload() {
+    let bench = Bench::new();
+    let run = |results: &str, script: &str, statement: &str| {
+        bench.file("a.sql", statement);
+        let arguments =
+            ["pgbench", "--url", "sqlite:file.db", "-n", "-t", "3", "--results", results, "-f", script];
+        let ended = bench.dyno(&arguments);
+        assert_eq!(ended.code, 0, "{ended}");
+    };
+    run("base", "a.sql", "SELECT 1;\n");
+    run("same", "a.sql", "SELECT 1;\n");
+    run("other", "a.sql", "SELECT 2;\n");
+    run("weighted", "a.sql@7", "SELECT 1;\n");
+    let told = |new: &str| {
+        bench.dyno(&["compare", "base", new]).stdout.contains("The scripts differ: lines (SELECT")
+    };
+    assert!(told("other") && !told("same"));
+    let weighted = bench.dyno(&["compare", "base", "weighted"]);
+    let text = "scripts: a.sql in BASE, a.sql@7 in NEW";
+    assert!(weighted.code == 2 && weighted.stderr.contains(text), "{weighted}");
+}

@@ -177,7 +177,7 @@ fn table_row(metric: &MetricPair, lang: Lang) -> Markup {
     let absent = headings::ABSENT.text(lang);
     let optional = |value: Option<String>| value.unwrap_or_else(|| absent.to_owned());
     html! { tr {
-        th scope="row" { (tables::metric_name(metric.metric).text(lang)) }
+        th.n scope="row" { (tables::metric_name(metric.metric).text(lang)) }
         @for side in [&metric.base, &metric.new] { td { (estimate(side.as_ref(), absent)) } }
         td { (optional(metric.ratio.map(figures::ratio))) }
         td.n { (tables::interval(metric, lang)) }
