@@ -14,13 +14,17 @@ pub const SERVER_FAILED: u8 = 5;
 pub const RUN_INCOMPLETE: u8 = 6;
 /// Results could not be read or written.
 pub const RESULTS_FAILED: u8 = 7;
+/// `dyno compare` found something worse (and `--fail-on` names it, as it does by default).
+pub const WORSE: u8 = 8;
+/// `dyno compare` found nothing worse, but another verdict that `--fail-on` names, by default invalid.
+pub const UNDECIDED: u8 = 9;
 /// A bug of dyno or an unexpected condition.
 pub const INTERNAL: u8 = 70;
 /// Ended by Ctrl-C or a termination signal; results hold what was measured.
 pub const INTERRUPTED: u8 = 130;
 
 /// Every code with its meaning, for the reference.
-pub const ALL: [(u8, &str); 9] = [
+pub const ALL: [(u8, &str); 11] = [
     (OK, "All went well."),
     (USAGE, "The command line was not understood."),
     (SPEC_INVALID, "The spec file cannot be read or has errors."),
@@ -31,6 +35,11 @@ pub const ALL: [(u8, &str); 9] = [
     (SERVER_FAILED, "A server could not be started or died before measuring."),
     (RUN_INCOMPLETE, "The run ended early or trials are missing; the results hold what was measured."),
     (RESULTS_FAILED, "Results could not be read or written."),
+    (WORSE, "`dyno compare`: new is worse than base in at least one comparison."),
+    (
+        UNDECIDED,
+        "`dyno compare`: nothing is worse, but a comparison has another verdict that `--fail-on` names (by default invalid).",
+    ),
     (INTERNAL, "A bug of dyno or an unexpected condition."),
     (INTERRUPTED, "Ended by Ctrl-C or a termination signal; the results hold what was measured."),
 ];

@@ -566,6 +566,8 @@ pub enum Metric {
     Throughput,
     /// Mean response time of a transaction in milliseconds.
     MeanMs,
+    /// Median in milliseconds.
+    P50Ms,
     /// 95th percentile in milliseconds.
     P95Ms,
     /// 99th percentile in milliseconds.

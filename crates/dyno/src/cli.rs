@@ -22,10 +22,12 @@ use std::path::PathBuf;
                                        whether it can be run here
   dyno run rush.toml --profile smoke   a short variation of it, with a report
   dyno report results/rush/<time>-<id> its report once more
+  dyno compare before after            better, worse or equivalent, for CI
 
 Results go to stdout, everything else to stderr; NO_COLOR is honoured.
 Exit codes: 0 all went well, 2 usage, 3 errors in the spec, 4 preflight failed,
 5 server failed, 6 run incomplete, 7 results cannot be read or written,
+8 compare: something is worse, 9 compare: something is not decided,
 70 a bug of dyno, 130 interrupted.",
     max_term_width = 100
 )]
@@ -47,6 +49,9 @@ pub(crate) enum Command {
     /// Write the report of a results folder again
     #[command(after_long_help = REPORT_EXAMPLES)]
     Report(ReportArguments),
+    /// Compare runs before a change with runs after it: a verdict per treatment, and an exit code for CI
+    #[command(after_long_help = COMPARE_EXAMPLES)]
+    Compare(CompareArguments),
     /// Drop the tables that dyno made on systems that it did not start, when a run could not
     #[command(after_long_help = CLEANUP_EXAMPLES)]
     Cleanup(CleanupArguments),
@@ -92,6 +97,23 @@ const REPORT_EXAMPLES: &str = "Examples:
   dyno report results/rush/20260301T101500Z-k3f9 --format text
   dyno report RESULTS --format csv > rush.csv
   dyno report RESULTS --format html,md,csv,json --out folder";
+
+const COMPARE_EXAMPLES: &str = "Examples:
+  dyno compare results/rush/<time>-<id> results/rush/<time>-<id>
+  for i in 1 2 3 4 5; do                five repeats before a change
+      dyno sysbench oltp_read_write --threads=16 --time=60 --results=base run
+  done                                  and with --results=new after it
+  dyno compare base new
+  dyno compare base new --metric throughput,p95 --margin 3%
+  dyno compare base new --format md > comment.md
+  dyno compare A B --system 'MySQL 8=MySQL 9'
+
+BASE and NEW are results folders, or folders that hold several results folders
+of the same thing, which are pooled. Each side needs at least 3 valid trials of
+a treatment for a verdict; what is judged is new against base.
+Exit codes: 0 nothing that --fail-on names, 8 something is worse, 9 nothing is
+worse, but another verdict that --fail-on names, 2 the sides cannot be compared,
+7 results cannot be read.";
 
 const CLEANUP_EXAMPLES: &str = "Examples:
   dyno cleanup rush.toml
@@ -288,6 +310,115 @@ pub(crate) enum ReportFormat {
     Text,
     /// The main charts, a file each, for documents and slides: chart-NAME.svg
     Svg,
+}
+
+/// `dyno compare`.
+#[derive(Debug, Args)]
+pub(crate) struct CompareArguments {
+    /// What was measured before: a results folder, or a folder with several of the same thing
+    #[arg(value_name = "BASE")]
+    pub(crate) base: PathBuf,
+
+    /// What is judged: the same
+    #[arg(value_name = "NEW")]
+    pub(crate) new: PathBuf,
+
+    /// Metrics, separated by commas [default: all]
+    #[arg(long, value_enum, value_delimiter = ',')]
+    pub(crate) metric: Vec<CompareMetric>,
+
+    /// Differences inside this share count as none, for example 3% or 0.03
+    #[arg(long, value_name = "SHARE", value_parser = margin, default_value = "5%")]
+    pub(crate) margin: f64,
+
+    /// Compare these systems, which have different names; may be given again
+    ///
+    /// Systems of the same name are compared anyway, and so are two that are the only ones of their sides.
+    #[arg(long = "system", value_name = "BASE=NEW")]
+    pub(crate) systems: Vec<String>,
+
+    /// Verdicts that end dyno with an exit code other than 0, separated by commas: 8 for worse, 9 for the others
+    #[arg(long, value_enum, value_delimiter = ',', default_values = ["worse", "invalid"])]
+    pub(crate) fail_on: Vec<FailOn>,
+
+    /// Form of the output
+    ///
+    /// It goes to stdout, unless --out names a folder.
+    #[arg(long, value_enum, value_delimiter = ',', default_value = "text")]
+    pub(crate) format: Vec<CompareFormat>,
+
+    /// Write JSON; the same as --format json
+    #[arg(long, conflicts_with = "format")]
+    pub(crate) json: bool,
+
+    /// Language of the prose
+    #[arg(long, value_enum, default_value = "en")]
+    pub(crate) lang: ReportLanguage,
+
+    /// Folder for a file per format: compare.html, compare.md, ...
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+}
+
+/// Reads a share: `3%`, `3 %` or `0.03`.
+fn margin(text: &str) -> Result<f64, String> {
+    let (number, unit) = match text.trim().strip_suffix('%') {
+        Some(number) => (number.trim_end(), 100.0),
+        None => (text.trim(), 1.0),
+    };
+    let share = number.parse::<f64>().map(|number| number / unit).ok();
+    share
+        .filter(|share| *share > 0.0 && *share <= 1.0)
+        .ok_or_else(|| "a share above 0 and at most 100 % is needed, for example 5% or 0.05".to_owned())
+}
+
+/// A metric that is compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareMetric {
+    /// Committed transactions per second
+    Throughput,
+    /// Mean response time
+    Mean,
+    /// Median response time
+    P50,
+    /// 95th percentile of response time
+    P95,
+    /// 99th percentile of response time
+    P99,
+}
+
+/// A verdict that can end dyno with an exit code of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum FailOn {
+    /// New is worse than base: exit code 8
+    Worse,
+    /// A comparison is not decided: exit code 9
+    Inconclusive,
+    /// A side has no usable figure, or its audit failed: exit code 9
+    Invalid,
+    /// New is better: exit code 9, for example when nothing should have changed
+    Better,
+    /// A treatment is on one side only: exit code 9
+    Missing,
+    /// The sides were measured under other conditions, or any other doubt of a warning's weight: exit code 9
+    Warning,
+    /// Nothing, whatever the verdicts
+    None,
+}
+
+/// A form of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareFormat {
+    /// Tables for the terminal
+    Text,
+    /// Markdown, the outcome first
+    Md,
+    /// One line per comparison
+    Csv,
+    /// Every figure, for programs
+    Json,
+    /// One self-contained page with a chart
+    Html,
 }
 
 /// A language of a report.

@@ -83,6 +83,7 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         }
         Command::Plan(arguments) => commands::plan::plan(&arguments, &catalog(), printer),
         Command::Report(arguments) => commands::report::report(&arguments, printer),
+        Command::Compare(arguments) => commands::compare::compare(&arguments, printer),
         Command::Cleanup(arguments) => commands::cleanup::cleanup(&arguments, &catalog(), printer),
         Command::Workloads(arguments) => commands::workloads::workloads(&arguments, &catalog(), printer),
         Command::NullServer(arguments) => commands::null_server::null_server(&arguments, printer),

@@ -52,8 +52,13 @@ pub(super) fn record(
 fn trial(subject: &Subject<'_>) -> SingleTrial {
     let Subject { run, load, seed, target, scripts, .. } = subject;
     let names: Vec<&str> = scripts.iter().map(|(name, ..)| name.as_str()).collect();
+    // As on the command line: a weight of 1 is not written.
+    let weighted = scripts.iter().map(|(name, weight, _)| match weight {
+        1 => name.clone(),
+        weight => format!("{name}@{weight}"),
+    });
     let options = BTreeMap::from([
-        ("scripts".to_owned(), OptionValue::Text(names.join(", "))),
+        ("scripts".to_owned(), OptionValue::Text(weighted.collect::<Vec<_>>().join(", "))),
         ("tries_max".to_owned(), OptionValue::Integer(run.tries_max.into())),
     ]);
     SingleTrial {

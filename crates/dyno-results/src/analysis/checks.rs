@@ -199,7 +199,7 @@ pub(super) fn findings(view: &View<'_>) -> Vec<FindingRow> {
     rows
 }
 
-fn add_finding(rows: &mut Vec<FindingRow>, finding: &Finding, of: Option<(&str, usize)>) {
+pub(super) fn add_finding(rows: &mut Vec<FindingRow>, finding: &Finding, of: Option<(&str, usize)>) {
     let same = |row: &FindingRow| {
         discriminant(&row.finding) == discriminant(finding)
             && row.severity == finding.severity()

@@ -9,7 +9,7 @@ use dyno_model::plan::{Compare, Metric, Treatment};
 use std::collections::BTreeMap;
 
 /// Fewer repeats than this give no verdict: with two, the interval is 12.7 standard errors wide and says nothing.
-const MIN_REPEATS: usize = 3;
+pub(super) const MIN_REPEATS: usize = 3;
 
 /// What is compared. Mean response time in a closed loop is the number of clients over throughput, so it is left out.
 const METRICS: [Metric; 2] = [Metric::Throughput, Metric::P95Ms];
@@ -171,6 +171,19 @@ fn measure(
     (comparison, test)
 }
 
+/// The verdict of a test, and whether the whole interval lies beyond the margin. Of throughput more is better, of time less.
+pub(super) fn verdict(metric: Metric, test: &RatioTest, p_corrected: f64, rules: Rules) -> (Verdict, bool) {
+    let larger_is_better = metric == Metric::Throughput;
+    let direction =
+        |is_larger: bool| if is_larger == larger_is_better { Verdict::Better } else { Verdict::Worse };
+    match outcome(test, p_corrected, rules) {
+        Outcome::Larger { exceeds_margin } => (direction(true), exceeds_margin),
+        Outcome::Smaller { exceeds_margin } => (direction(false), exceeds_margin),
+        Outcome::Equivalent => (Verdict::Equivalent, false),
+        Outcome::Inconclusive => (Verdict::Inconclusive, false),
+    }
+}
+
 /// Gives verdicts to all comparisons of one metric together.
 fn judge(family: &mut [(Comparison, Option<RatioTest>)], rules: Rules) {
     let enough = |test: &Option<RatioTest>| test.filter(|test| test.repeats >= MIN_REPEATS);
@@ -185,15 +198,7 @@ fn judge(family: &mut [(Comparison, Option<RatioTest>)], rules: Rules) {
             continue;
         };
         let p_corrected = corrected.next().unwrap_or(1.0);
-        let larger_is_better = comparison.metric == Metric::Throughput;
-        let direction =
-            |is_larger: bool| if is_larger == larger_is_better { Verdict::Better } else { Verdict::Worse };
-        let (verdict, exceeds_margin) = match outcome(&test, p_corrected, rules) {
-            Outcome::Larger { exceeds_margin } => (direction(true), exceeds_margin),
-            Outcome::Smaller { exceeds_margin } => (direction(false), exceeds_margin),
-            Outcome::Equivalent => (Verdict::Equivalent, false),
-            Outcome::Inconclusive => (Verdict::Inconclusive, false),
-        };
+        let (verdict, exceeds_margin) = verdict(comparison.metric, &test, p_corrected, rules);
         comparison.p = Some(test.p);
         comparison.p_corrected = Some(p_corrected);
         comparison.detectable_ratio = Some(test.detectable_ratio);

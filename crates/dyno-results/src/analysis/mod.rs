@@ -9,9 +9,11 @@
 //! * `comparisons`: ratios and verdicts;
 //! * `conclusions`: what follows, as typed statements;
 //! * `provenance`: where, when and with what;
+//! * [`compare`]: two sets of runs against each other, for `dyno compare`;
 //! * [`pilot`]: how many blocks the next run needs.
 
 mod checks;
+pub mod compare;
 mod comparisons;
 mod conclusions;
 mod growth;
@@ -180,6 +182,7 @@ fn figure(record: &TrialRecord, metric: Metric) -> f64 {
     match metric {
         Metric::Throughput => record.throughput(),
         Metric::MeanMs => record.transaction.mean / 1e6,
+        Metric::P50Ms => milliseconds(record.transaction.p50),
         Metric::P95Ms => milliseconds(record.transaction.p95),
         Metric::P99Ms => milliseconds(record.transaction.p99),
     }
@@ -188,7 +191,7 @@ fn figure(record: &TrialRecord, metric: Metric) -> f64 {
 fn unit(metric: Metric) -> Unit {
     match metric {
         Metric::Throughput => Unit::TransactionsPerSecond,
-        Metric::MeanMs | Metric::P95Ms | Metric::P99Ms => Unit::Milliseconds,
+        Metric::MeanMs | Metric::P50Ms | Metric::P95Ms | Metric::P99Ms => Unit::Milliseconds,
     }
 }
 
@@ -230,11 +233,6 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
     let sum = |pick: fn(&TrialRecord) -> u64| measured.iter().map(|record| pick(record)).sum::<u64>();
     let committed = sum(|record| record.ledger.committed);
     let retries = sum(|record| record.ledger.retries);
-    let medians: Vec<f64> = valid
-        .iter()
-        .filter(|record| record.transaction.count > 0)
-        .map(|record| record.transaction.p50 as f64 / 1e6)
-        .collect();
     let validity = match (measured.len(), valid.len()) {
         (0, _) => Validity::Missing,
         (_, 0) => Validity::Invalid,
@@ -249,7 +247,7 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
         trials_valid: count(valid.len()),
         throughput: estimate_of(view, index, Metric::Throughput),
         mean: estimate_of(view, index, Metric::MeanMs),
-        p50: estimate(&medians, Unit::Milliseconds),
+        p50: estimate_of(view, index, Metric::P50Ms),
         p95: estimate_of(view, index, Metric::P95Ms),
         p99: estimate_of(view, index, Metric::P99Ms),
         merged: latency::summary(&view.merged[index]),
@@ -321,7 +319,7 @@ fn trial_figures(record: &TrialRecord) -> TrialFigures {
         measured_s: record.measured.as_secs_f64(),
         throughput: record.throughput(),
         mean_ms: figure(record, Metric::MeanMs),
-        p50_ms: record.transaction.p50 as f64 / 1e6,
+        p50_ms: figure(record, Metric::P50Ms),
         p95_ms: figure(record, Metric::P95Ms),
         p99_ms: figure(record, Metric::P99Ms),
         max_ms: record.transaction.max as f64 / 1e6,

@@ -107,6 +107,7 @@ pub fn metric(metric: Metric, lang: Lang) -> &'static str {
     match metric {
         Metric::Throughput => headings::METRIC_THROUGHPUT,
         Metric::MeanMs => headings::METRIC_MEAN,
+        Metric::P50Ms => headings::METRIC_P50,
         Metric::P95Ms => headings::METRIC_P95,
         Metric::P99Ms => headings::METRIC_P99,
     }

@@ -240,6 +240,8 @@ messages! {
     /// Metric.
     METRIC_MEAN [] "mean response time";
     /// Metric.
+    METRIC_P50 [] "median response time";
+    /// Metric.
     METRIC_P95 [] "95th percentile of response time";
     /// Metric.
     METRIC_P99 [] "99th percentile of response time";

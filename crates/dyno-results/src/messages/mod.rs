@@ -5,9 +5,10 @@
 //!   and particles differ between languages.
 //! * A place is written `{name}` and is filled with a figure, a name or a list; never with prose.
 //! * Every message stands in exactly one of the files of this folder, by the part of the report that shows it:
-//!   [`headings`], [`conclusion`], [`finding`], [`notes`], [`page`] (only the HTML page).
+//!   [`headings`], [`conclusion`], [`finding`], [`notes`], [`page`] (only the HTML page), [`compare`] (only `dyno compare`).
 //! * A new language is a further column: a field of [`Message`] and a variant of [`Lang`].
 
+pub mod compare;
 pub mod conclusion;
 pub mod finding;
 pub mod growth;
@@ -166,7 +167,9 @@ pub(crate) use messages;
 
 /// Every message of every file.
 pub fn all() -> impl Iterator<Item = &'static Message> {
-    [headings::ALL, conclusion::ALL, finding::ALL, notes::ALL, page::ALL, growth::ALL].into_iter().flatten()
+    [headings::ALL, conclusion::ALL, finding::ALL, notes::ALL, page::ALL, growth::ALL, compare::ALL]
+        .into_iter()
+        .flatten()
 }
 
 #[cfg(test)]

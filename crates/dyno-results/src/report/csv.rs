@@ -12,7 +12,7 @@ use serde::Serialize;
 /// Renders all figures.
 #[must_use]
 pub fn render(model: &ReportModel, _lang: Lang) -> String {
-    let mut sheet = Sheet { text: String::new() };
+    let mut sheet = Sheet::default();
     let factors = model.factors.iter().map(String::as_str);
     let columns = ["clients", "block", "trial", "state", "metric", "unit", "value", "low", "high", "n"];
     sheet.line(["scope", "system"].into_iter().chain(factors).chain(columns));
@@ -50,12 +50,13 @@ struct Owner<'a> {
     state: String,
 }
 
-struct Sheet {
-    text: String,
+#[derive(Default)]
+pub(super) struct Sheet {
+    pub(super) text: String,
 }
 
 impl Sheet {
-    fn line<'a>(&mut self, cells: impl IntoIterator<Item = &'a str>) {
+    pub(super) fn line<'a>(&mut self, cells: impl IntoIterator<Item = &'a str>) {
         for (i, cell) in cells.into_iter().enumerate() {
             if i > 0 {
                 self.text.push(',');
@@ -250,7 +251,7 @@ fn by_kind(what: &str, kinds: &[KindCount]) -> Vec<Figure> {
 }
 
 /// The word that JSON uses for a unit or state.
-fn word<T: Serialize>(value: &T) -> String {
+pub(super) fn word<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
         _ => String::new(),

@@ -114,6 +114,17 @@ pub fn half_width(estimate: &Estimate) -> Option<String> {
     Some(if decimals == 0 { group(&text) } else { text })
 }
 
+/// A long time, rounded as one says it: `45 s`, `12 min`, `3.2 h`, `5.1 days`.
+#[must_use]
+pub fn span(seconds: f64) -> String {
+    match seconds {
+        s if s < 99.5 => format!("{s:.0} s"),
+        s if s < 5_970.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.1} h", s / 3_600.0),
+        s => format!("{:.1} days", s / 86_400.0),
+    }
+}
+
 /// Bytes as megabytes with unit: `18.2 MB`.
 #[must_use]
 pub fn megabytes(bytes: u64) -> String {
@@ -194,6 +205,15 @@ mod tests {
         assert_eq!(ratio(0.0543), "0.054");
         assert_eq!(ratio(12.34), "12.3");
         assert_eq!(ratio(1234.0), "1,234");
+    }
+
+    #[test]
+    fn long_times_are_rounded_as_one_says_them() {
+        let rows =
+            [(0.4, "0 s"), (99.0, "99 s"), (120.0, "2 min"), (7_200.0, "2.0 h"), (864_000.0, "10.0 days")];
+        for (seconds, expected) in rows {
+            assert_eq!(span(seconds), expected);
+        }
     }
 
     #[test]

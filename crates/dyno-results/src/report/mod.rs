@@ -2,6 +2,7 @@
 //! computes nothing.
 
 pub mod chart;
+pub mod compare;
 pub mod csv;
 pub mod figures;
 mod growth;

@@ -26,9 +26,24 @@ pub(crate) fn folder_time(time: Timestamp) -> String {
     time.strftime("%Y%m%dT%H%M%SZ").to_string()
 }
 
+/// Seconds from one time in RFC 3339 to another, negative when it is earlier; `None` when either is none.
+#[must_use]
+pub fn seconds_between(from: &str, to: &str) -> Option<f64> {
+    let (from, to) = (from.parse::<Timestamp>().ok()?, to.parse::<Timestamp>().ok()?);
+    Some(to.duration_since(from).as_secs_f64())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_time_between_two_times_is_counted_in_seconds() {
+        let (first, second) = ("2026-11-20T23:59:59.500Z", "2026-11-21T00:00:01.000Z");
+        assert_eq!(seconds_between(first, second), Some(1.5));
+        assert_eq!(seconds_between(second, first), Some(-1.5));
+        assert_eq!(seconds_between("", second), None);
+    }
 
     #[test]
     fn times_are_utc_in_both_forms() {

@@ -22,6 +22,7 @@
 //! readable prefix. [`RunReader`] says what is missing or unreadable, and where.
 
 mod clock;
+mod collection;
 pub mod environment;
 mod hlog;
 mod monitor;
@@ -35,9 +36,10 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use clock::utc_now;
+pub use clock::{seconds_between, utc_now};
+pub use collection::results_below;
 pub(crate) use reader::add_value;
-pub use reader::{RunData, RunReader, SystemReport, TrialData, TrialOutcome};
+pub use reader::{RunData, RunFigures, RunReader, SystemReport, TrialData, TrialOutcome};
 pub use resume::SET_ASIDE_FOLDER;
 pub use single::SingleRun;
 pub use timeline::TimelineLine;
@@ -100,6 +102,11 @@ pub enum StoreError {
         /// The file that is missing.
         missing: &'static str,
     },
+    /// There is no results folder here, nor below.
+    NoResultsBelow {
+        /// Where.
+        path: PathBuf,
+    },
     /// The folder was written by a newer dyno.
     NewerFormat {
         /// Which folder.
@@ -151,6 +158,11 @@ impl fmt::Display for StoreError {
             Self::NoResults { path, missing } => write!(
                 f,
                 "{} is no results folder: it has no {missing}; name the folder of one run, e.g. results/<experiment>/<time>-<id>",
+                path.display()
+            ),
+            Self::NoResultsBelow { path } => write!(
+                f,
+                "there is no results folder in {}, nor in the folders below it; name the folder of one run, e.g. results/<experiment>/<time>-<id>, or one that holds several",
                 path.display()
             ),
             Self::NewerFormat { path, found, known } => write!(

@@ -64,6 +64,37 @@ pub struct RunData {
     pub problems: Vec<String>,
 }
 
+/// What a comparison of runs rests on: everything but the series of its trials.
+#[derive(Debug)]
+pub struct RunFigures {
+    /// The folder as it was named.
+    pub folder: PathBuf,
+    /// Name of the folder.
+    pub run: String,
+    /// The plan.
+    pub plan: Plan,
+    /// Machine and program.
+    pub environment: Environment,
+    /// The spec as written.
+    pub spec: String,
+    /// Version of dyno that measured; empty when the run never began.
+    pub dyno_version: String,
+    /// Time of the first event, RFC 3339; empty when there is none.
+    pub started_at: String,
+    /// Time of the last event, RFC 3339; empty when there is none.
+    pub ended_at: String,
+    /// True when the run wrote its end.
+    pub has_ended: bool,
+    /// Version and settings each system reported last, by name.
+    pub systems: BTreeMap<String, SystemReport>,
+    /// Doubts about the whole run.
+    pub findings: Vec<Finding>,
+    /// Trials that ended, by id.
+    pub outcomes: BTreeMap<String, TrialOutcome>,
+    /// What could not be read: file, line and what is wrong, as sentences without full stop.
+    pub problems: Vec<String>,
+}
+
 /// What a system said of itself.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct SystemReport {
@@ -205,6 +236,26 @@ impl RunReader {
             findings: self.log.findings,
             trials,
             statements,
+            problems: self.problems,
+        }
+    }
+
+    /// What the event log says, without reading the files of trials.
+    #[must_use]
+    pub fn into_figures(self) -> RunFigures {
+        RunFigures {
+            run: run_name(&self.folder),
+            folder: self.folder,
+            plan: self.plan,
+            environment: self.environment,
+            spec: self.spec,
+            dyno_version: self.log.dyno_version,
+            started_at: self.log.started_at,
+            ended_at: self.log.ended_at,
+            has_ended: self.log.has_ended,
+            systems: self.log.systems,
+            findings: self.log.findings,
+            outcomes: self.log.outcomes,
             problems: self.problems,
         }
     }

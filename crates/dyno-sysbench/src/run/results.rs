@@ -64,9 +64,11 @@ fn trial(session: &Session<'_>) -> SingleTrial {
     }
 }
 
-/// The script's own options.
+/// The script's own options, and those that choose the rows it works on.
 fn script_options(session: &Session<'_>) -> WorkloadOptions {
-    let own = session.options.for_record().into_iter().filter(|(name, _)| !registry::is_registered(name));
+    let own = session.options.for_record().into_iter().filter(|(name, _)| {
+        !registry::is_registered(name) || name.starts_with("rand_") && name != "rand_seed"
+    });
     WorkloadOptions(
         own.map(|(name, text)| {
             let value = match session.options.value(&name) {

@@ -1,6 +1,7 @@
 //! One file per command that is not `run`.
 
 pub(crate) mod cleanup;
+pub(crate) mod compare;
 pub(crate) mod null_server;
 pub(crate) mod pgbench;
 pub(crate) mod plan;

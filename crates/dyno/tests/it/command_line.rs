@@ -9,7 +9,7 @@ fn help_is_a_result_and_shows_only_what_is_there() {
     let bench = Bench::new();
     let ended = bench.dyno(&["--help"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-    for command in ["run", "plan", "report", "cleanup", "workloads", "null-server"] {
+    for command in ["run", "plan", "report", "compare", "cleanup", "workloads", "null-server"] {
         assert!(ended.stdout.contains(&format!("\n  {command} ")), "{ended}");
         let help = bench.dyno(&[command, "--help"]);
         assert!(help.code == 0 && help.stdout.contains("Examples:\n  dyno "), "{help}");
@@ -25,6 +25,8 @@ fn help_is_a_result_and_shows_only_what_is_there() {
       run          Run an experiment and write its results and report
       plan         Show what an experiment would run: trials in order, time, and whether it can run here
       report       Write the report of a results folder again
+      compare      Compare runs before a change with runs after it: a verdict per treatment, and an exit
+                   code for CI
       cleanup      Drop the tables that dyno made on systems that it did not start, when a run could not
       workloads    List the workloads, or explain one: statements, options, audit
       null-server  Serve canned replies over a database's protocol, to find out what a load generator

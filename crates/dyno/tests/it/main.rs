@@ -1,6 +1,7 @@
 //! Tests of the program as a whole.
 
 mod command_line;
+mod compare;
 mod endpoints;
 mod experiments;
 mod growth;

@@ -9,12 +9,12 @@ use dyno_model::finding::Severity;
 use maud::{Markup, html};
 
 /// A word in a frame, told apart by sign and shape as well as by colour.
-pub(super) fn chip(class: &str, word: &str) -> Markup {
+pub(in crate::report) fn chip(class: &str, word: &str) -> Markup {
     html! { span class={ "chip " (class) } { (word) } }
 }
 
 /// Class of a verdict, for chips and the forest plot.
-pub(super) fn verdict_class(verdict: Option<Verdict>) -> &'static str {
+pub(in crate::report) fn verdict_class(verdict: Option<Verdict>) -> &'static str {
     match verdict {
         Some(Verdict::Better) => "better",
         Some(Verdict::Worse) => "worse",
@@ -61,10 +61,20 @@ pub(super) fn state_chip(page: &Page<'_>, state: TrialState) -> Markup {
 }
 
 pub(super) fn severity_chip(page: &Page<'_>, severity: Severity) -> Markup {
+    let word = match severity {
+        Severity::Note => &headings::NOTE,
+        Severity::Warning => &headings::WARNING,
+        Severity::Invalid => &headings::SEVERITY_INVALID,
+    };
+    chip(severity_class(severity), page.text(word))
+}
+
+/// Class of a severity, for chips.
+pub(in crate::report) fn severity_class(severity: Severity) -> &'static str {
     match severity {
-        Severity::Note => chip("remark", page.text(&headings::NOTE)),
-        Severity::Warning => chip("warning", page.text(&headings::WARNING)),
-        Severity::Invalid => chip("invalid severe", page.text(&headings::SEVERITY_INVALID)),
+        Severity::Note => "remark",
+        Severity::Warning => "warning",
+        Severity::Invalid => "invalid severe",
     }
 }
 

@@ -56,6 +56,7 @@ fn metric_id(metric: Metric) -> &'static str {
     match metric {
         Metric::Throughput => "throughput",
         Metric::MeanMs => "mean",
+        Metric::P50Ms => "p50",
         Metric::P95Ms => "p95",
         Metric::P99Ms => "p99",
     }

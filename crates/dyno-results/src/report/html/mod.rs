@@ -25,13 +25,15 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
+pub(super) use cells::{chip, severity_class, verdict_class};
+
 use crate::messages::{Lang, Message, headings, page};
 use crate::report::chart::svg::{Chart, STYLE_SHEET};
 use crate::report::model::ReportModel;
 use facets::Facets;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
-const PAGE_STYLE: &str = include_str!("../assets/page.css");
+pub(super) const PAGE_STYLE: &str = include_str!("../assets/page.css");
 const SCRIPT: &str = include_str!("../assets/page.js");
 
 /// What every part of the page needs.

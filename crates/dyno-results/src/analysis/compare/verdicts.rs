@@ -1,0 +1,103 @@
+//! Ratios of both sides and their verdicts.
+//!
+//! p-values of all comparisons of a page are corrected together, whatever their metric, because any of them can fail a build. (In a
+//! report each metric is a family of its own: nothing is decided there by all of them at once.)
+
+use super::Question;
+use super::pool::PooledTreatment;
+use crate::analysis::comparisons::{MIN_REPEATS, verdict};
+use crate::analysis::{count, estimate, figure, has_figure, unit};
+use crate::report::compare::model::{CompareRules, MetricPair};
+use crate::report::model::{Range, Verdict};
+use crate::stats::compare::{RatioTest, repeats_needed, welch};
+use crate::stats::student;
+use crate::stats::verdict::benjamini_hochberg;
+use dyno_model::audit::AuditVerdict;
+use dyno_model::plan::Metric;
+
+/// What is known of one comparison before any is judged.
+struct Measured {
+    pair: MetricPair,
+    /// The test, where there are enough values on both sides and the audits are not against it.
+    test: Option<RatioTest>,
+    /// Values of base and new.
+    values: (Vec<f64>, Vec<f64>),
+}
+
+/// Comparisons of every pair of treatments (base, new), by pair, and how they were made.
+pub(super) fn verdicts(
+    pairs: &[(&PooledTreatment<'_>, &PooledTreatment<'_>)],
+    question: &Question,
+) -> (Vec<Vec<MetricPair>>, CompareRules) {
+    let rules = question.rules;
+    let mut all: Vec<Vec<Measured>> = pairs
+        .iter()
+        .map(|(base, new)| question.metrics.iter().map(|metric| measure(base, new, *metric)).collect())
+        .collect();
+    let p_values: Vec<f64> =
+        all.iter().flatten().filter_map(|measured| measured.test).map(|test| test.p).collect();
+    let mut corrected = benjamini_hochberg(&p_values).into_iter();
+    for measured in all.iter_mut().flatten() {
+        if let Some(test) = measured.test {
+            let p_corrected = corrected.next().unwrap_or(1.0);
+            let pair = &mut measured.pair;
+            (pair.verdict, pair.exceeds_margin) = verdict(pair.metric, &test, p_corrected, rules);
+            pair.p = Some(test.p);
+            pair.p_corrected = Some(p_corrected);
+            pair.detectable_ratio = Some(test.detectable_ratio);
+        }
+        if measured.pair.verdict == Verdict::Inconclusive {
+            let (base, new) = &measured.values;
+            // Where as many as there are would have to do, a difference close to the margin needs still more.
+            let more = base.len().min(new.len()) + 1;
+            let needed =
+                repeats_needed(new, base, rules.margin).map(|needed| needed.max(more).max(MIN_REPEATS));
+            measured.pair.repeats_needed = needed.map(count);
+        }
+    }
+    let pairs = all.into_iter().map(|row| row.into_iter().map(|measured| measured.pair).collect()).collect();
+    let rules = CompareRules {
+        margin: rules.margin,
+        alpha: rules.alpha,
+        min_repeats: MIN_REPEATS as u32,
+        family: count(p_values.len()),
+    };
+    (pairs, rules)
+}
+
+fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric) -> Measured {
+    let values = |side: &PooledTreatment<'_>| -> Vec<f64> {
+        let figures = side.valid().filter(|record| has_figure(record, metric));
+        figures.map(|record| figure(record, metric)).collect()
+    };
+    let (of_base, of_new) = (values(base), values(new));
+    let is_violated = [base, new]
+        .iter()
+        .any(|side| side.records.iter().any(|record| record.audit.verdict() == AuditVerdict::Violated));
+    let ratio = geometric_mean(&of_new).zip(geometric_mean(&of_base)).map(|(new, base)| new / base);
+    let has_enough = of_base.len().min(of_new.len()) >= MIN_REPEATS;
+    // A value of 0 has no logarithm: without a ratio there is no test either.
+    let test = welch(&of_new, &of_base).filter(|_| has_enough && !is_violated);
+    let verdict = if is_violated || ratio.is_none() { Verdict::Invalid } else { Verdict::Inconclusive };
+    let pair = MetricPair {
+        metric,
+        base: estimate(&of_base, unit(metric)),
+        new: estimate(&of_new, unit(metric)),
+        ratio,
+        ratio_interval: test.map(|test| Range { low: test.low, high: test.high }),
+        p: None,
+        p_corrected: None,
+        detectable_ratio: None,
+        repeats_needed: None,
+        exceeds_margin: false,
+        verdict,
+    };
+    Measured { pair, test, values: (of_base, of_new) }
+}
+
+/// `None` without values, or when one of them is not positive.
+fn geometric_mean(values: &[f64]) -> Option<f64> {
+    let are_positive = values.iter().all(|value| value.is_finite() && *value > 0.0);
+    let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
+    student::mean(&logarithms).filter(|_| are_positive).map(f64::exp)
+}

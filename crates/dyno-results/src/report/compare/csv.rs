@@ -1,0 +1,79 @@
+//! The comparisons as CSV (RFC 4180), one per line. Column names and their order are part of the format and the same in every
+//! language: `system`, `system_new`, a column per factor, `workload`, `clients`, `metric`, `unit`, then of each side `mean`, the 95 %
+//! interval and the number of valid trials, `ratio` (new over base) with its 95 % interval, `p`, `p_corrected`, `exceeds_margin`,
+//! `trials_needed` and `verdict`. What does not exist is empty.
+
+use super::model::{CompareModel, MetricPair, TreatmentPair};
+use crate::report::csv::{Sheet, word};
+use crate::report::model::Estimate;
+
+/// Columns behind those of factors.
+const COLUMNS: [&str; 20] = [
+    "workload",
+    "clients",
+    "metric",
+    "unit",
+    "base_mean",
+    "base_low",
+    "base_high",
+    "base_n",
+    "new_mean",
+    "new_low",
+    "new_high",
+    "new_n",
+    "ratio",
+    "ratio_low",
+    "ratio_high",
+    "p",
+    "p_corrected",
+    "exceeds_margin",
+    "trials_needed",
+    "verdict",
+];
+
+/// Renders all comparisons.
+#[must_use]
+pub(super) fn render(model: &CompareModel) -> String {
+    let mut sheet = Sheet::default();
+    let factors: Vec<&str> = model
+        .treatments
+        .first()
+        .map_or_else(Vec::new, |pair| pair.name.levels.iter().map(|level| level.factor.as_str()).collect());
+    sheet.line(["system", "system_new"].into_iter().chain(factors).chain(COLUMNS));
+    for (pair, metric) in model.comparisons() {
+        let cells = cells(pair, metric);
+        sheet.line(cells.iter().map(String::as_str));
+    }
+    sheet.text
+}
+
+fn cells(pair: &TreatmentPair, metric: &MetricPair) -> Vec<String> {
+    let optional = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
+    let side = |estimate: Option<Estimate>| {
+        let interval = estimate.and_then(|estimate| estimate.interval);
+        [
+            optional(estimate.map(|estimate| estimate.mean)),
+            optional(interval.map(|range| range.low)),
+            optional(interval.map(|range| range.high)),
+            estimate.map_or(0, |estimate| estimate.repeats).to_string(),
+        ]
+    };
+    let name = &pair.name;
+    let unit = metric.base.or(metric.new).map(|estimate| word(&estimate.unit)).unwrap_or_default();
+    let mut cells = vec![name.system.clone(), pair.system_new.clone().unwrap_or_else(|| name.system.clone())];
+    cells.extend(name.levels.iter().map(|level| level.level.clone()));
+    cells.extend([name.workload.clone(), name.clients.to_string(), word(&metric.metric), unit]);
+    cells.extend(side(metric.base));
+    cells.extend(side(metric.new));
+    cells.extend([
+        optional(metric.ratio),
+        optional(metric.ratio_interval.map(|range| range.low)),
+        optional(metric.ratio_interval.map(|range| range.high)),
+        optional(metric.p),
+        optional(metric.p_corrected),
+        metric.exceeds_margin.to_string(),
+        metric.repeats_needed.map(|needed| needed.to_string()).unwrap_or_default(),
+        word(&metric.verdict),
+    ]);
+    cells
+}

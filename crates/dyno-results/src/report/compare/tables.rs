@@ -1,0 +1,110 @@
+//! The table that text and Markdown share.
+
+use super::model::{CompareModel, MetricPair, SideFigures, TreatmentPair};
+use super::notes::is_marked;
+use crate::messages::{Lang, Message, compare, headings};
+use crate::report::figures;
+use crate::report::model::Estimate;
+use crate::report::table::{Align, Table};
+use crate::report::tables::{audit_verdict, verdict};
+use dyno_model::audit::AuditVerdict;
+use dyno_model::plan::Metric;
+
+/// All comparisons, under their treatments; below them what failed, and audits that did.
+pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
+    let interval = headings::INTERVAL.text(lang);
+    let mut table = Table::new(&[
+        (compare::FIGURE.text(lang), Align::Left),
+        (compare::BASE.text(lang), Align::Right),
+        (interval, Align::Right),
+        (compare::NEW.text(lang), Align::Right),
+        (interval, Align::Right),
+        (headings::RATIO.text(lang), Align::Right),
+        (headings::RATIO_INTERVAL.text(lang), Align::Right),
+        (headings::VERDICT.text(lang), Align::Left),
+    ]);
+    for pair in &model.treatments {
+        let (base, new) = (pair.base.trials_valid.to_string(), pair.new.trials_valid.to_string());
+        let name = compare::pair(pair, lang);
+        table.group(
+            &compare::TREATMENT_GROUP.fill(lang, &[("treatment", &name), ("base", &base), ("new", &new)]),
+        );
+        for metric in &pair.metrics {
+            table.row(metric_row(metric, lang));
+        }
+        for (name, base, new) in books(pair, lang) {
+            let mut row = vec![name.to_owned(), base, String::new(), new];
+            row.resize(8, String::new());
+            table.row(row);
+        }
+    }
+    table
+}
+
+fn metric_row(metric: &MetricPair, lang: Lang) -> Vec<String> {
+    let absent = || headings::ABSENT.text(lang).to_owned();
+    let mean = |side: Option<Estimate>| side.map_or_else(absent, |it| figures::value(it.unit, it.mean));
+    let half = |side: Option<Estimate>| side.and_then(|it| figures::half_width(&it)).unwrap_or_else(absent);
+    vec![
+        metric_name(metric.metric).text(lang).to_owned(),
+        mean(metric.base),
+        half(metric.base),
+        mean(metric.new),
+        half(metric.new),
+        metric.ratio.map_or_else(absent, figures::ratio),
+        interval(metric, lang),
+        verdict_cell(metric, lang),
+    ]
+}
+
+/// `0.79 to 0.84`, or a dash.
+pub(super) fn interval(metric: &MetricPair, lang: Lang) -> String {
+    metric.ratio_interval.map_or_else(
+        || headings::ABSENT.text(lang).to_owned(),
+        |range| {
+            let (low, high) = (figures::ratio(range.low), figures::ratio(range.high));
+            compare::FROM_TO.fill(lang, &[("low", &low), ("high", &high)])
+        },
+    )
+}
+
+/// The verdict in a word, marked when the difference may be inside the margin.
+pub(super) fn verdict_cell(metric: &MetricPair, lang: Lang) -> String {
+    let word = verdict(Some(metric.verdict), lang);
+    if is_marked(metric) { compare::PERHAPS_SMALL.fill(lang, &[("verdict", word)]) } else { word.to_owned() }
+}
+
+/// Column title of a metric, with its unit.
+pub(super) fn metric_name(metric: Metric) -> &'static Message {
+    match metric {
+        Metric::Throughput => &headings::THROUGHPUT,
+        Metric::MeanMs => &headings::MEAN_MS,
+        Metric::P50Ms => &headings::P50_MS,
+        Metric::P95Ms => &headings::P95_MS,
+        Metric::P99Ms => &headings::P99_MS,
+    }
+}
+
+/// A count with its name.
+type Count = (&'static Message, fn(&SideFigures) -> u64);
+
+/// What is told of failures, retries and audits: only what is not as it should be on either side. Name, base, new.
+pub(super) fn books(pair: &TreatmentPair, lang: Lang) -> Vec<(&'static str, String, String)> {
+    let counts: [Count; 4] = [
+        (&compare::FAILED_TRANSACTIONS, |side| side.failed),
+        (&compare::UNFINISHED_TRANSACTIONS, |side| side.unfinished),
+        (&compare::RETRIES, |side| side.retries),
+        (&compare::LOST_UPDATES, |side| side.lost.unwrap_or_default()),
+    ];
+    let mut rows: Vec<(&str, String, String)> = counts
+        .into_iter()
+        .map(|(name, of)| (name.text(lang), of(&pair.base), of(&pair.new)))
+        .filter(|(_, base, new)| base + new > 0)
+        .map(|(name, base, new)| (name, figures::count(base), figures::count(new)))
+        .collect();
+    if [&pair.base, &pair.new].iter().any(|side| side.audit == AuditVerdict::Violated) {
+        let word = |side: &SideFigures| audit_verdict(side.audit, lang).to_owned();
+        rows.push((headings::AUDIT_VERDICT.text(lang), word(&pair.base), word(&pair.new)));
+    }
+    rows
+}

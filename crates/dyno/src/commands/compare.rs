@@ -1,0 +1,141 @@
+//! `dyno compare`: two sides of results folders against each other. Needs no server and no engine.
+
+use crate::cli::{CompareArguments, CompareFormat, CompareMetric, FailOn, ReportLanguage};
+use crate::failure::Failure;
+use crate::printer::Printer;
+use dyno_model::exit_code;
+use dyno_model::finding::Severity;
+use dyno_model::plan::Metric;
+use dyno_results::analysis::compare::{
+    CompareError, METRICS, MatchError, PoolError, Question, Side, compare as judge,
+};
+use dyno_results::messages::Lang;
+use dyno_results::report::Format;
+use dyno_results::report::compare::model::CompareModel;
+use dyno_results::report::compare::{load, render};
+use dyno_results::stats::verdict::Rules;
+use std::path::Path;
+
+/// Compares and says what came of it, with the exit code that `--fail-on` asks for.
+///
+/// # Errors
+/// When a side holds no results that can be read, the sides cannot be compared, or files cannot be written.
+pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<u8, Failure> {
+    let formats = formats(arguments)?;
+    let question = Question {
+        metrics: metrics(&arguments.metric),
+        rules: Rules { margin: arguments.margin, ..Rules::default() },
+        systems: arguments.systems.clone(),
+    };
+    let (base, new) = (side(&arguments.base)?, side(&arguments.new)?);
+    let model = judge(&base, &new, &question).map_err(|error| cannot_compare(&error))?;
+    let ReportLanguage::En = arguments.lang;
+    match &arguments.out {
+        None => {
+            for format in formats {
+                printer.result(&render(&model, format, Lang::En))?;
+            }
+        }
+        Some(folder) => printer.result(&write(&model, folder, &formats)?.join("\n"))?,
+    }
+    Ok(code(&model, &arguments.fail_on))
+}
+
+fn side(folder: &Path) -> Result<Side, Failure> {
+    load(folder).map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))
+}
+
+/// The forms asked for, each once. Several have no place on one stdout.
+fn formats(arguments: &CompareArguments) -> Result<Vec<Format>, Failure> {
+    let mut formats: Vec<Format> = Vec::new();
+    let asked = if arguments.json { &[CompareFormat::Json][..] } else { &arguments.format };
+    for format in asked {
+        let format = match format {
+            CompareFormat::Text => Format::Text,
+            CompareFormat::Md => Format::Markdown,
+            CompareFormat::Csv => Format::Csv,
+            CompareFormat::Json => Format::Json,
+            CompareFormat::Html => Format::Html,
+        };
+        if !formats.contains(&format) {
+            formats.push(format);
+        }
+    }
+    if formats.len() > 1 && arguments.out.is_none() {
+        let failure = Failure::new(exit_code::USAGE, "several formats cannot all go to stdout");
+        return Err(failure.help("name a folder for their files: --out DIR"));
+    }
+    Ok(formats)
+}
+
+fn metrics(asked: &[CompareMetric]) -> Vec<Metric> {
+    let of = |metric: &CompareMetric| match metric {
+        CompareMetric::Throughput => Metric::Throughput,
+        CompareMetric::Mean => Metric::MeanMs,
+        CompareMetric::P50 => Metric::P50Ms,
+        CompareMetric::P95 => Metric::P95Ms,
+        CompareMetric::P99 => Metric::P99Ms,
+    };
+    let asked: Vec<Metric> = asked.iter().map(of).collect();
+    METRICS.into_iter().filter(|metric| asked.is_empty() || asked.contains(metric)).collect()
+}
+
+/// The sides cannot be compared: what was named on the command line is at fault, and each reason has its remedy.
+fn cannot_compare(error: &CompareError) -> Failure {
+    let failure = Failure::new(exit_code::USAGE, error.to_string());
+    match error {
+        CompareError::Pool { error: PoolError::Experiments { .. }, .. } => {
+            failure.help("name the folder of one experiment, for example DIR/<experiment> instead of DIR")
+        }
+        CompareError::Pool { .. } => failure.help(
+            "a side is one run, or several runs of the same plan: put the runs into folders of their own, one for each plan",
+        ),
+        CompareError::SameRun { .. } => failure.help(
+            "name the runs before the change as BASE and those after it as NEW; systems of one run are compared in its report",
+        ),
+        CompareError::Match(MatchError::Nothing { are_systems_unmatched: true, .. }) => {
+            failure.help("name the systems that belong together: --system BASE=NEW")
+        }
+        CompareError::Match(MatchError::Nothing { .. }) => failure.help(
+            "treatments are compared that have the same system, levels, workload with its options, and number of clients",
+        ),
+        CompareError::Match(_) => failure.help("give each system of a side at most once, as --system BASE=NEW"),
+    }
+}
+
+/// Writes a file per format; their paths.
+fn write(model: &CompareModel, folder: &Path, formats: &[Format]) -> Result<Vec<String>, Failure> {
+    let failed = |what: &str, path: &Path, error: &std::io::Error| {
+        Failure::new(exit_code::RESULTS_FAILED, format!("cannot {what} {}", path.display())).because(error)
+    };
+    std::fs::create_dir_all(folder).map_err(|error| failed("make the folder", folder, &error))?;
+    let mut paths = Vec::with_capacity(formats.len());
+    for format in formats {
+        let suffix = if *format == Format::Text { "txt" } else { format.name() };
+        let path = folder.join(format!("compare.{suffix}"));
+        let text = render(model, *format, Lang::En);
+        std::fs::write(&path, text).map_err(|error| failed("write", &path, &error))?;
+        paths.push(path.display().to_string());
+    }
+    Ok(paths)
+}
+
+/// The exit code that the verdicts ask for.
+fn code(model: &CompareModel, fail_on: &[FailOn]) -> u8 {
+    let outcome = &model.outcome;
+    let is_there = |what: &FailOn| match what {
+        FailOn::Worse => outcome.worse > 0,
+        FailOn::Inconclusive => outcome.inconclusive > 0,
+        FailOn::Invalid => outcome.invalid > 0,
+        FailOn::Better => outcome.better > 0,
+        FailOn::Missing => !(model.only_base.is_empty() && model.only_new.is_empty()),
+        FailOn::Warning => model.findings.iter().any(|finding| finding.severity > Severity::Note),
+        FailOn::None => false,
+    };
+    let found: Vec<&FailOn> = fail_on.iter().filter(|what| is_there(what)).collect();
+    match &found[..] {
+        [] => exit_code::OK,
+        found if found.contains(&&FailOn::Worse) => exit_code::WORSE,
+        _ => exit_code::UNDECIDED,
+    }
+}
