@@ -179,7 +179,7 @@ impl State {
             Value::Error(error) => broken(error).message,
             _ => NOT_A_STRING.to_owned(),
         };
-        let message = without_own_place(message);
+        let message = without_own_place(&message);
         let last = crate::context::with_some(|context| context.last_error.take()).flatten();
         let kind = match last {
             Some((kind, text)) if message.ends_with(&text) => kind,
@@ -395,9 +395,9 @@ fn new_lua() -> Lua {
 
 /// A message without the place of the loop of events: an error raised with level 2 in `event` or a hook names its caller, which
 /// is no place of the script's.
-fn without_own_place(message: String) -> String {
+fn without_own_place(message: &str) -> &str {
     let rest = message.strip_prefix("[sysbench.events]:").and_then(|rest| rest.split_once(": "));
-    rest.map_or(message.clone(), |(_, text)| text.to_owned())
+    rest.map_or(message, |(_, text)| text)
 }
 
 /// Trouble inside of the prelude or with memory.
