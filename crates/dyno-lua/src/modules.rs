@@ -15,8 +15,9 @@ const PRELUDE: [(&str, &str); 7] = [
 ];
 
 /// Parts that run when a script first asks for something in them.
-const LAZY: [(&str, &str); 5] = [
+const LAZY: [(&str, &str); 6] = [
     ("sql_rest", include_str!("../lua/prelude/sql_rest.lua")),
+    ("foreign", include_str!("../lua/prelude/foreign.lua")),
     ("legacy", include_str!("../lua/prelude/legacy.lua")),
     ("reports", include_str!("../lua/prelude/reports.lua")),
     ("histogram", include_str!("../lua/prelude/histogram.lua")),

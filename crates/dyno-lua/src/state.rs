@@ -9,7 +9,9 @@ use crate::report::{Report, ReportHooks, ReportStat};
 use crate::sql::SharedInterrupts;
 use crate::transfer::TRANSFER_MAX;
 use crate::{modules, natives, scalars};
-use mlua::{Function, IntoLuaMulti, LightUserData, Lua, LuaOptions, MultiValue, StdLib, Table, Value};
+use mlua::{
+    Function, IntoLua, IntoLuaMulti, LightUserData, Lua, LuaOptions, MultiValue, StdLib, Table, Value,
+};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -64,6 +66,7 @@ impl State {
         let state = Self::open(environment, role).map_err(|error| broken(&error))?;
         let entered = Entered::new(&state.home);
         state.run_script(&environment.script)?;
+        state.own("top_level_ended")?.call::<()>(()).map_err(|error| broken(&error))?;
         drop(entered);
         state.collect_garbage();
         Ok(state)
@@ -130,7 +133,11 @@ impl State {
         let found: (Value, Option<String>, Option<String>) =
             self.own("find_script")?.call((kind, name.as_str(), text)).map_err(|error| broken(&error))?;
         match found {
-            (Value::Function(chunk), ..) => self.protected(&chunk, name.as_str()).map(|_| ()),
+            // `...` is the name of a module and nothing in a script, by which files that are both tell what they are.
+            (Value::Function(chunk), ..) if kind == "module" => {
+                self.protected(&chunk, name.as_str()).map(|_| ())
+            }
+            (Value::Function(chunk), ..) => self.protected(&chunk, ()).map(|_| ()),
             (_, reason, message) => {
                 let kind = match reason.as_deref() {
                     Some("syntax") => ErrorKind::Syntax,
@@ -141,10 +148,11 @@ impl State {
         }
     }
 
-    /// Calls a function of the script; what it raises becomes an error.
-    fn protected(&self, function: &Function, arguments: impl IntoLuaMulti) -> Result<Value> {
+    /// Calls a function of the script, or what it has in place of one; what it raises becomes an error.
+    fn protected(&self, function: impl IntoLua, arguments: impl IntoLuaMulti) -> Result<Value> {
+        let function = function.into_lua(self.lua()).map_err(|error| broken(&error))?;
         let mut all = arguments.into_lua_multi(self.lua()).map_err(|error| broken(&error))?;
-        all.push_front(Value::Function(function.clone()));
+        all.push_front(function);
         let mut answers: MultiValue = self.own("pcall")?.call(all).map_err(|error| broken(&error))?;
         let is_done = answers.pop_front().and_then(|value| value.as_boolean()).unwrap_or(false);
         let value = answers.pop_front().unwrap_or(Value::Nil);
@@ -168,8 +176,10 @@ impl State {
                     _ => NOT_A_STRING.to_owned(),
                 }
             }
+            Value::Error(error) => broken(error).message,
             _ => NOT_A_STRING.to_owned(),
         };
+        let message = without_own_place(&message);
         let last = crate::context::with_some(|context| context.last_error.take()).flatten();
         let kind = match last {
             Some((kind, text)) if message.ends_with(&text) => kind,
@@ -186,7 +196,15 @@ impl State {
         let _entered = Entered::new(&self.home);
         let read = || -> mlua::Result<Option<Vec<DeclaredOption>>> {
             let options: Value = self.cmdline()?.get("options")?;
-            let Value::Table(options) = options else { return Ok(None) };
+            let options = match options {
+                Value::Nil => return Ok(None),
+                Value::Table(options) => options,
+                other => {
+                    let kind = other.type_name();
+                    let message = format!("sysbench.cmdline.options must be a table, but is a {kind}");
+                    return Err(mlua::Error::RuntimeError(message));
+                }
+            };
             let mut declared = Vec::new();
             for pair in options.pairs::<Value, Value>() {
                 declared.push(declared_option(pair?)?);
@@ -244,6 +262,14 @@ impl State {
         matches!(self.lua().globals().get(name), Ok(Value::Function(_)))
     }
 
+    /// Whether a global of that name is anything but nil: `init`, `done`, `thread_init` and `thread_done` are called then, tables
+    /// with `__call` among them.
+    #[must_use]
+    pub fn has_global(&self, name: &str) -> bool {
+        let _entered = Entered::new(&self.home);
+        !matches!(self.lua().globals().get(name), Ok(Value::Nil) | Err(_))
+    }
+
     /// Runs a custom command. False when it returned `false`; nothing and anything else is success.
     ///
     /// # Errors
@@ -261,16 +287,14 @@ impl State {
     /// [`ErrorKind::MissingFunction`] when there is no such function, else what the script raised.
     pub fn call(&self, name: &str, thread: Option<u32>) -> Result<()> {
         let _entered = Entered::new(&self.home);
-        match self.lua().globals().get(name) {
-            // Functions of the main state get no argument at all.
-            Ok(Value::Function(function)) => match thread {
-                Some(thread) => self.protected(&function, thread).map(|_| ()),
-                None => self.protected(&function, ()).map(|_| ()),
-            },
-            _ => Err(ScriptError::new(
+        match (self.lua().globals().get(name), thread) {
+            (Ok(Value::Nil) | Err(_), _) => Err(ScriptError::new(
                 ErrorKind::MissingFunction,
                 format!("cannot find the {name}() function"),
             )),
+            (Ok(function), Some(thread)) => self.protected(function, thread).map(|_| ()),
+            // Functions of the main state get no argument at all.
+            (Ok(function), None) => self.protected(function, ()).map(|_| ()),
         }
     }
 
@@ -363,9 +387,17 @@ const NOT_A_STRING: &str = "(not a string)";
     reason = "scripts rely on ffi, debug and C modules, whose use mlua cannot check; they run with the user's own rights"
 )]
 fn new_lua() -> Lua {
+    // Lua's own pcall and xpcall stay: in those that mlua puts in their place coroutines cannot yield, and recursion ends the process.
     // SAFETY: what a script does with the FFI is the script's affair, as in sysbench. The prelude casts only addresses of our
     // own functions, to the types that stand beside them.
-    unsafe { Lua::unsafe_new_with(StdLib::ALL, LuaOptions::new().catch_rust_panics(false)) }
+    unsafe { Lua::unsafe_new_with(StdLib::ALL, LuaOptions::new().catch_rust_panics(true)) }
+}
+
+/// A message without the place of the loop of events: an error raised with level 2 in `event` or a hook names its caller, which
+/// is no place of the script's.
+fn without_own_place(message: &str) -> &str {
+    let rest = message.strip_prefix("[sysbench.events]:").and_then(|rest| rest.split_once(": "));
+    rest.map_or(message, |(_, text)| text)
 }
 
 /// Trouble inside of the prelude or with memory.

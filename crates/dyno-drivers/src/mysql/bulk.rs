@@ -170,7 +170,7 @@ async fn send_data(
 }
 
 /// Sends the packet begun in `packet`; the answer, once it comes, goes on with the sequence numbers.
-async fn send_packet(connection: &mut Connection, packet: &mut Vec<u8>) -> Result<()> {
+pub(super) async fn send_packet(connection: &mut Connection, packet: &mut Vec<u8>) -> Result<()> {
     if packet.len() > packet::PAYLOAD_MAX {
         return send_large(connection, &packet[packet::HEADER..]).await;
     }

@@ -1,6 +1,7 @@
 //! One connection: what is prepared on it, and what is under way.
 
 use super::error::{Flavour, failure};
+use super::local_file::FileOpener;
 use super::login::log_in;
 use super::protocol::column::{Column, kind};
 use super::protocol::literal::Backslash;
@@ -34,9 +35,10 @@ pub struct Connection {
     dialect: Dialect,
     status: u16,
     query_mode: QueryMode,
-    flavour: Flavour,
+    pub(super) flavour: Flavour,
     thread: u32,
     version: Box<str>,
+    pub(super) file_opener: Option<FileOpener>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -156,6 +158,7 @@ impl Connection {
             flavour: Flavour::Mysql,
             thread: 0,
             version: Box::default(),
+            file_opener: None,
         }
     }
 
@@ -486,7 +489,7 @@ impl Connection {
                     return Ok((outcome, done));
                 }
                 Progress::Refused(error) => return Err(failure(self.flavour, error)),
-                Progress::WantsFile => self.decline_file().await?,
+                Progress::WantsFile(name) => self.answer_file_request(&name).await?,
             }
         }
     }
@@ -519,7 +522,7 @@ impl Connection {
                 }
             }
             Progress::Refused(_) => self.finish_exchange(),
-            Progress::NeedMore | Progress::WantsFile => {}
+            Progress::NeedMore | Progress::WantsFile(_) => {}
         }
         Ok(progress)
     }
@@ -534,24 +537,7 @@ impl Connection {
         }
     }
 
-    /// A server that asks for a file of ours, though nobody loads one, gets an empty one.
-    async fn decline_file(&mut self) -> Result<()> {
-        let mut empty = Vec::new();
-        let at = packet::begin(&mut empty);
-        let sequence = packet::finish(&mut empty, at, self.input.sequence());
-        self.input.expect(sequence);
-        self.stream.write_all(&empty).await.map_err(|error| stream_failure(&error))?;
-        // Whatever the server makes of it, nothing was loaded.
-        match self.receive_declined().await? {
-            Progress::Refused(error) => Err(failure(self.flavour, error)),
-            _ => Err(OperationFailure::new(
-                FailureKind::Unsupported,
-                "LOAD DATA LOCAL in a statement's text is not supported; no file was sent",
-            )),
-        }
-    }
-
-    async fn receive_declined(&mut self) -> Result<Progress> {
+    pub(super) async fn receive_declined(&mut self) -> Result<Progress> {
         loop {
             match self.advance(None, &mut Discard)? {
                 Progress::NeedMore => self.fill().await?,
@@ -563,7 +549,7 @@ impl Connection {
     /// Receives up to the server's request for a file; anything else is the statement's end.
     pub(super) async fn receive_file_request(&mut self) -> Result<()> {
         match self.receive_declined().await? {
-            Progress::WantsFile => Ok(()),
+            Progress::WantsFile(_) => Ok(()),
             Progress::Refused(error) => Err(failure(self.flavour, error)),
             _ => {
                 Err(OperationFailure::new(FailureKind::Protocol, "LOAD DATA ended before any data was sent"))

@@ -4,6 +4,7 @@
 //! * [`connection`]: one connection, its state and its I/O;
 //! * `login`: greeting, TLS, authentication;
 //! * `bulk`: loading by `LOAD DATA LOCAL INFILE` or large `INSERT` statements;
+//! * `local_file`: files that `LOAD DATA LOCAL` in a statement's text names;
 //! * [`error`]: error numbers to failure kinds.
 //!
 //! Affected rows are rows whose value changed: `CLIENT_FOUND_ROWS` is never asked for.
@@ -11,7 +12,9 @@
 mod bulk;
 pub mod connection;
 pub mod error;
+mod local_file;
 mod login;
 pub mod protocol;
 
 pub use connection::Connection;
+pub use local_file::FileOpener;

@@ -55,7 +55,7 @@ end
 native.kinds, native.addresses = nil, nil
 native.scalar = scalar
 
-local C = ffi.C
+local C, pcall, error = ffi.C, pcall, error
 local function symbol(name)
   return C[name]
 end
@@ -64,10 +64,13 @@ ffi.C = setmetatable(exported, {
   -- An unknown name is the mistake of whoever asks for it, not of this line.
   __index = function(_, name)
     local is_known, value = pcall(symbol, name)
-    if not is_known then
-      error(value:gsub("^.-:%d+: ", ""), 2)
+    if is_known then
+      return value
     end
-    return value
+    if not native.symbol then
+      native.lazy("foreign")
+    end
+    return native.symbol(name) or error(value:gsub("^.-:%d+: ", ""), 2)
   end,
   __newindex = function(_, name, value) C[name] = value end,
 })
@@ -83,4 +86,29 @@ sysbench = {
   hooks = {},
 }
 
-native.pcall = pcall
+-- A mistake that shows in here, such as a dot where a colon belongs, is told with the place in the script that it came from. The
+-- loop of events has no part in mistakes.
+local type, match, format, getinfo, xpcall = type, string.match, string.format, debug.getinfo, xpcall
+function native.placed(problem)
+  local part, text
+  if type(problem) == "string" then
+    part, text = match(problem, "^%[sysbench%.([%w_]+)%]:[^:]*: (.*)")
+  end
+  if not part or part == "events" then
+    return problem
+  end
+  local level, info = 2, nil
+  repeat
+    info = getinfo(level, "Sl")
+    level = level + 1
+  until not info or info.what ~= "C" and not match(info.short_src, "^%[sysbench%.")
+  if match(text, "local 'self'") then
+    text = text .. "; is there a dot where a colon belongs?"
+  end
+  return info and format("%s:%d: %s", info.short_src, info.currentline, text) or text
+end
+local placed = native.placed
+
+function native.pcall(call, ...)
+  return xpcall(call, placed, ...)
+end

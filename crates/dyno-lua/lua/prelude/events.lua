@@ -3,7 +3,7 @@ local native = ...
 local scalar = native.scalar
 local next_event, event_abandon, event_restart, roll_back =
   scalar.next_event, scalar.event_abandon, scalar.event_restart, scalar.roll_back
-local pcall, error, type, rawget = pcall, error, type, rawget
+local xpcall, placed, error, type, rawget = xpcall, native.placed, error, type, rawget
 local RESTART_EVENT = sysbench.error.RESTART_EVENT
 
 -- What becomes of a failed event: 1 it is tried again, 2 it was tried too often and is given up, 0 the run is over. Raises what
@@ -43,7 +43,7 @@ function thread_run(thread)
   if next_event(0) == 0 then
     return
   end
-  local is_done, problem = pcall(run_events, thread)
+  local is_done, problem = xpcall(run_events, placed, thread)
   while not is_done do
     local answer = fate(problem)
     if answer == 0 then
@@ -52,6 +52,6 @@ function thread_run(thread)
     elseif answer == 2 and next_event(0) == 0 then
       return
     end
-    is_done, problem = pcall(run_events, thread)
+    is_done, problem = xpcall(run_events, placed, thread)
   end
 end

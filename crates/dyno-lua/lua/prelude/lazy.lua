@@ -1,6 +1,6 @@
 -- What most scripts do not use is made when it is first asked for.
 local native = ...
-local _G, setmetatable, rawget, type, find = _G, setmetatable, rawget, type, string.find
+local _G, setmetatable, getmetatable, rawget, type, find = _G, setmetatable, getmetatable, rawget, type, string.find
 
 local function lazily(target, parts)
   local meta = getmetatable(target) or {}
@@ -26,12 +26,20 @@ thread_id = sysbench.tid
 mysql_table_engine, myisam_max_rows = "innodb", 1000000
 
 -- By their names, so that no state has to hold a list of them.
-setmetatable(_G, {
-  __index = function(_, name)
-    if native.lazy_legacy and type(name) == "string" and (find(name, "^db_") or find(name, "^sb_r")) then
-      native.lazy("legacy")
-      return rawget(_G, name)
-    end
-  end,
-})
+local function old_name(_, name)
+  if native.lazy_legacy and type(name) == "string" and (find(name, "^db_") or find(name, "^sb_r")) then
+    native.lazy("legacy")
+    return rawget(_G, name)
+  end
+end
+setmetatable(_G, { __index = old_name })
 native.lazy_legacy = true
+
+-- What the top level of a script may have left: where the globals have got another metatable, or ours another `__index`, as
+-- by modules that find undeclared names, the old names must stand there by themselves.
+function native.top_level_ended()
+  local meta = getmetatable(_G)
+  if native.lazy_legacy and not (meta and rawget(meta, "__index") == old_name) then
+    native.lazy("legacy")
+  end
+end

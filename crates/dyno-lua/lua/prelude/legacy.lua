@@ -2,6 +2,7 @@
 local native = ...
 native.lazy_legacy = nil
 local rand, sql = sysbench.rand, sysbench.sql
+local type, error, pcall, ipairs, unpack, tonumber = type, error, pcall, ipairs, unpack, tonumber
 local connection
 
 local function connected()

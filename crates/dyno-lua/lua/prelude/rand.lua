@@ -7,8 +7,11 @@ local type, tonumber, error, format = type, tonumber, error, string.format
 local function numbers(name, a, b)
   local low, high = tonumber(a), tonumber(b)
   if not low or not high then
-    local at = low and 2 or 1
-    error(format("bad argument #%d to '%s' (number expected, got %s)", at, name, type(at == 1 and a or b)), 3)
+    local at, value = 2, b
+    if not low then
+      at, value = 1, a
+    end
+    error(format("bad argument #%d to '%s' (number expected, got %s)", at, name, type(value)), 3)
   end
   return low, high
 end

@@ -5,7 +5,8 @@ local scalar, ffi = native.scalar, ffi
 local execute, set_number, set_random = scalar.execute, scalar.set_number, scalar.set_random
 local query, prepare, bind, parameter = native.query, native.prepare, native.bind, native.parameter
 local pattern_number = native.pattern_number
-local type, error, setmetatable, rawget = type, error, setmetatable, rawget
+local globals = _G
+local type, error, setmetatable, rawget, rawset, select, unpack = type, error, setmetatable, rawget, rawset, select, unpack
 
 ffi.cdef [[
 typedef struct { double link, number; } dyno_result;
@@ -208,7 +209,7 @@ function driver:connect()
   if id < 0 then
     fail(nil, 2)
   end
-  db_driver = self.driver_name
+  rawset(globals, "db_driver", self.driver_name)
   return setmetatable({ id = id, driver = self, handle = guard(id, release_link) }, connection_meta)
 end
 
@@ -216,12 +217,17 @@ function driver:name()
   return self.driver_name
 end
 
+-- By their numbers: the same driver is the same object.
+local drivers = {}
+
 function sql.driver(name)
   local number, driver_name = native.driver(name)
   if not number then
     error("failed to initialize the DB driver", 2)
   end
-  return setmetatable({ number = number, driver_name = driver_name }, driver_meta)
+  local known = drivers[number] or setmetatable({ number = number, driver_name = driver_name }, driver_meta)
+  drivers[number] = known
+  return known
 end
 
 native.result, native.statement, native.connection = result, statement, connection

@@ -131,7 +131,7 @@ function native.connection_field(self, name)
   if not field then
     return connection[name]
   end
-  local value = (select(field, last_error(rawget(self, "id"))))
+  local value = ({ last_error(rawget(self, "id")) })[field]
   if value == nil and field <= 2 then
     return 0
   end
@@ -180,14 +180,14 @@ function connection:next_result()
 end
 
 function connection:bulk_insert_init(text)
-  if native.bulk_init(self.id, text) < 0 then
+  if native.bulk_init(self.id or 0, text) < 0 then
     need_text(text, "bulk_insert_init")
     fail(self, 2)
   end
 end
 
 function connection:bulk_insert_next(text)
-  if native.bulk_next(self.id, text) < 0 then
+  if native.bulk_next(self.id or 0, text) < 0 then
     need_text(text, "bulk_insert_next")
     fail(self, 2)
   end

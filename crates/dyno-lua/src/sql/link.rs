@@ -9,11 +9,21 @@ use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, Statement, Value, b
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
 use std::fmt;
+use std::fs::File;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub(crate) type Result<T> = std::result::Result<T, OperationFailure>;
+
+/// Files that a script's statements name are sent, as sysbench sends them: the script could read them by itself.
+fn connect(target: &Target) -> Result<Connection> {
+    let mut connection = block_on(Connection::connect(target, &Io::Blocking))?;
+    if let Connection::Mysql(mysql) = &mut connection {
+        mysql.serve_files(|name| Ok(Box::new(File::open(name)?)));
+    }
+    Ok(connection)
+}
 
 /// A connection as a script holds it.
 pub(crate) struct Link {
@@ -70,7 +80,7 @@ impl Link {
 
     /// Connects.
     pub(crate) fn open(driver: DriverName, target: &Target) -> Result<Self> {
-        let connection = block_on(Connection::connect(target, &Io::Blocking))?;
+        let connection = connect(target)?;
         Ok(Self::new(driver, Some(target.clone()), Wire::Open(Box::new(connection))))
     }
 
@@ -250,7 +260,7 @@ impl Link {
     /// Connects once more to the same address.
     pub(crate) fn open_again(&mut self) -> Result<()> {
         let Some(target) = &self.target else { return Ok(()) };
-        let connection = block_on(Connection::connect(target, &Io::Blocking))?;
+        let connection = connect(target)?;
         self.wire = Wire::Open(Box::new(connection));
         self.epoch += 1;
         Ok(())

@@ -64,7 +64,12 @@ struct Prepared {
     own: Vec<f64>,
     bound: Vec<f64>,
     is_closed: bool,
+    /// It is prepared once the types of its parameters are known.
+    awaits_types: bool,
 }
+
+/// What PostgreSQL answers when the types of parameters do not follow from the statement: `SELECT ? + ?`, `concat(?)`.
+const TYPES_UNKNOWN: [&str; 2] = ["42725", "42P18"];
 
 /// Parameters beyond these take an allocation per execution.
 const PARAMETERS_IN_PLACE: usize = 16;
@@ -152,11 +157,20 @@ impl Sql {
             own: Vec::new(),
             bound: Vec::new(),
             is_closed: false,
+            awaits_types: false,
         };
         if !link.is_dry() {
             let was_broken = link.is_broken();
             match link.prepare(sql) {
                 Ok(ready) => statement.ready = Some((link.epoch, ready)),
+                Err(failure)
+                    if link.driver == DriverName::Postgres
+                        && TYPES_UNKNOWN.contains(&failure.sqlstate.as_str()) =>
+                {
+                    // As if prepared on an earlier connection: the first execution prepares it.
+                    statement.ready = Some((link.epoch.wrapping_sub(1), Statement(0)));
+                    statement.awaits_types = true;
+                }
                 Err(failure) => {
                     let failed = Failed { failure, was_broken };
                     return self.refuse(around, number, Action::Prepare, &failed, sql.to_owned());

@@ -3,6 +3,7 @@
 use super::{CLOSED, Sql};
 use crate::random::Draws;
 use dyno_drivers::Value;
+use dyno_drivers::postgres::protocol::placeholder::Template;
 
 /// What `sysbench.sql.type` names, as far as values can be bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,10 +28,24 @@ impl ParameterType {
     }
 }
 
+/// What PostgreSQL calls the types of `sysbench.sql.type`; the server casts their texts.
+fn postgres_type(number: f64) -> &'static str {
+    match number as i64 {
+        1 | 2 => "smallint",
+        3 => "integer",
+        4 => "bigint",
+        5 => "real",
+        6 => "double precision",
+        11 => "bpchar",
+        _ => "varchar",
+    }
+}
+
 /// A parameter with its present value.
 #[derive(Debug)]
 pub(crate) struct Parameter {
     kind: ParameterType,
+    postgres_type: &'static str,
     /// Texts are cut to so many bytes.
     length_max: usize,
     value: Held,
@@ -50,13 +65,13 @@ enum Held {
 
 impl Parameter {
     /// A parameter that nobody has set: 0 or an empty text, as in sysbench, because columns are often NOT NULL.
-    pub(crate) fn new(kind: ParameterType, length_max: Option<usize>) -> Self {
+    pub(crate) fn new(kind: ParameterType, postgres_type: &'static str, length_max: Option<usize>) -> Self {
         let value = match kind {
             ParameterType::Integer => Held::Integer(0),
             ParameterType::Float => Held::Float(0.0),
             ParameterType::Text => Held::Text,
         };
-        Self { kind, length_max: length_max.unwrap_or(usize::MAX), value, text: Vec::new() }
+        Self { kind, postgres_type, length_max: length_max.unwrap_or(usize::MAX), value, text: Vec::new() }
     }
 
     pub(crate) fn kind(&self) -> ParameterType {
@@ -121,13 +136,14 @@ const NO_PARAMETER: &str = "no such parameter";
 impl Sql {
     /// Makes a parameter of a statement; its number.
     pub(crate) fn parameter(&mut self, statement: f64, kind: f64, length_max: Option<f64>) -> f64 {
+        let name = postgres_type(kind);
         let Some(kind) = ParameterType::of(kind) else {
             return self.misuse(format!("Unsupported argument type: {kind}"));
         };
         match self.statements.get_mut(statement) {
             Some(prepared) if !prepared.is_closed => {
                 let length_max = length_max.map(|length| length.max(0.0) as usize);
-                let number = self.parameters.insert(Parameter::new(kind, length_max));
+                let number = self.parameters.insert(Parameter::new(kind, name, length_max));
                 prepared.own.push(number);
                 number
             }
@@ -144,6 +160,12 @@ impl Sql {
             Some(prepared) if !prepared.is_closed => {
                 prepared.bound.clear();
                 prepared.bound.extend_from_slice(parameters);
+                if prepared.awaits_types {
+                    prepared.awaits_types = false;
+                    let types = parameters.iter().filter_map(|number| self.parameters.get(*number));
+                    let types: Vec<&str> = types.map(|parameter| parameter.postgres_type).collect();
+                    prepared.sql = Template::parse(&prepared.sql, true).typed(&types).into();
+                }
                 0.0
             }
             _ => self.misuse(CLOSED),
@@ -235,16 +257,16 @@ mod tests {
 
     #[test]
     fn values_take_the_form_of_their_parameter() {
-        let mut integer = Parameter::new(ParameterType::Integer, None);
+        let mut integer = Parameter::new(ParameterType::Integer, "bigint", None);
         assert_eq!(integer.value(), Value::Integer(0));
         assert!(integer.set_number(-2.9));
         assert_eq!(integer.value(), Value::Integer(-2));
         assert!(integer.set_integer(i64::MIN));
         assert_eq!(integer.value(), Value::Integer(i64::MIN));
-        let mut float = Parameter::new(ParameterType::Float, None);
+        let mut float = Parameter::new(ParameterType::Float, "real", None);
         assert!(float.set_number(1.5));
         assert_eq!(float.value(), Value::Float(1.5));
-        let mut text = Parameter::new(ParameterType::Text, Some(5));
+        let mut text = Parameter::new(ParameterType::Text, "varchar", Some(5));
         assert!(!text.set_number(1.0));
         text.set_text(b"abcdefgh");
         assert_eq!(text.value(), Value::Text("abcde"));

@@ -18,6 +18,21 @@ fn errors_name_file_and_line() {
         ("function event() error() end", ErrorKind::Runtime, "(not a string)"),
         ("function event() error(5) end", ErrorKind::Runtime, "test.lua:2: 5"),
         (
+            "local con\nfunction event() con = sysbench.sql.driver():connect()\n  con.disconnect()\nend",
+            ErrorKind::Runtime,
+            "test.lua:4: attempt to index local 'self' (a nil value); is there a dot where a colon belongs?",
+        ),
+        (
+            "function event() local con = sysbench.sql.driver():connect()\n  con.bulk_insert_next('(1)')\nend",
+            ErrorKind::Runtime,
+            "test.lua:3: bad argument #1 to 'bulk_insert_next' (string expected, got nil)",
+        ),
+        (
+            "function event() sysbench.rand.uniform(nil, 5) end",
+            ErrorKind::Runtime,
+            "test.lua:2: bad argument #1 to 'uniform' (number expected, got nil)",
+        ),
+        (
             "function event() sysbench.sql.driver('oracle') end",
             ErrorKind::Runtime,
             "test.lua:2: failed to initialize the DB driver",

@@ -109,7 +109,8 @@ fn definition(declared: &DeclaredOption) -> Definition {
         (Value::Nothing, Kind::File) => Value::Nothing,
         (Value::Nothing, Kind::Boolean) => Value::Boolean(true),
         (Value::Nothing, kind) => kind.parse(Some("")).unwrap_or(Value::Nothing),
-        _ => given.clone(),
+        // A type that the script names decides, whatever the default is in Lua: "4K" as a size is 4096.
+        _ => kind.parse(Some(&given.text())).unwrap_or_else(|_| given.clone()),
     };
     Definition {
         name: declared.name.clone(),

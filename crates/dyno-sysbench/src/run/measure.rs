@@ -56,7 +56,7 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
         session.logger.fatal(&format!("cannot find the event() function in {}", session.script_name()));
         return FAILED;
     }
-    if script.main.has_function("init")
+    if script.main.has_global("init")
         && let Err(error) = script.main.call("init", None)
     {
         session.logger.fatal(&failed("init", &error.message));
@@ -98,7 +98,7 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
     });
     if has_started
         && code != CUT_OFF
-        && script.main.has_function("done")
+        && script.main.has_global("done")
         && let Err(error) = script.main.call("done", None)
     {
         session.logger.fatal(&failed("done", &error.message));

@@ -38,7 +38,7 @@ impl Script for LuaScript {
         let _guard = meter.interrupters().add(Box::new(move || interrupter.interrupt()));
         let meter = Rc::new(RefCell::new(meter));
         state.attach(Box::new(SharedMeter(Rc::clone(&meter))));
-        if state.has_function("thread_init") {
+        if state.has_global("thread_init") {
             state.call("thread_init", Some(number)).map_err(|error| self.failed("thread_init", &error))?;
         }
         self.logger.log(Level::Debug, &format!("Worker thread (#{number}) initialized"));
@@ -73,7 +73,7 @@ impl LuaScript {
 
     /// `thread_done`; a failure there is told and nothing more, as in sysbench.
     fn end(&self, state: &State, number: u32) {
-        if state.has_function("thread_done")
+        if state.has_global("thread_done")
             && let Err(error) = state.call("thread_done", Some(number))
         {
             self.logger.fatal(&failed("thread_done", &error.message));

@@ -176,6 +176,12 @@ const DIFFERENCES: &[Difference] = &[
         "A lost connection has the same number, 2013, and dyno's words.",
     ),
     lines(
+        &["sql/load_data"],
+        "File 'missing.csv' not found (Errcode: 2)",
+        "cannot read the file 'missing.csv': No such file or directory (os error 2)",
+        "Own words, the same number.",
+    ),
+    lines(
         &["errors/no_server"],
         "FATAL: error 2002: Can't connect to server on '127.0.0.1' (115)",
         "FATAL: error 2003: cannot connect to 127.0.0.1:1: Connection refused (os error 111)",

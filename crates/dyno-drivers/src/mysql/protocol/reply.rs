@@ -104,8 +104,8 @@ pub struct RowSpace {
 pub enum Progress {
     /// The rest has not been received yet.
     NeedMore,
-    /// The server wants the data of `LOAD DATA LOCAL`; what follows it is the answer.
-    WantsFile,
+    /// The server wants the data of `LOAD DATA LOCAL`, by this name; what follows it is the answer.
+    WantsFile(Box<[u8]>),
     /// One answer is complete. [`Reply::has_more`] tells whether it was the last.
     Complete(Done),
     /// The server refused; nothing follows.
@@ -290,7 +290,7 @@ impl Reply {
                 Ok(Some(self.complete(done)))
             }
             [0xFF, ..] => self.refused(payload).map(Some),
-            [0xFB, ..] => Ok(Some(Progress::WantsFile)),
+            [0xFB, name @ ..] => Ok(Some(Progress::WantsFile(name.into()))),
             _ => {
                 let mut cursor = Cursor::new(payload);
                 let columns = cursor.length_encoded()?;

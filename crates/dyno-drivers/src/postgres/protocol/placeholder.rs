@@ -54,12 +54,22 @@ impl Template {
     /// The text with `$1`, `$2`... in the places.
     #[must_use]
     pub fn numbered(&self) -> String {
+        self.typed(&[])
+    }
+
+    /// The same with `$1::type` where there is a type for the place.
+    #[must_use]
+    pub fn typed(&self, types: &[&str]) -> String {
         let mut sql = String::with_capacity(self.text.len() + 3 * self.places.len());
         let mut copied = 0;
         for (index, place) in self.places.iter().enumerate() {
             sql.push_str(&self.text[copied..*place]);
             sql.push('$');
             sql.push_str(&(index + 1).to_string());
+            if let Some(name) = types.get(index) {
+                sql.push_str("::");
+                sql.push_str(name);
+            }
             copied = *place;
         }
         sql.push_str(&self.text[copied..]);
@@ -178,6 +188,12 @@ fn is_identifier_byte(byte: u8) -> bool {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn types_stand_beside_their_places() {
+        let template = Template::parse("SELECT '?', f(?, ?, ?)", true);
+        assert_eq!(template.typed(&["integer", "varchar"]), "SELECT '?', f($1::integer, $2::varchar, $3)");
+    }
 
     #[test]
     fn question_marks_are_numbered_only_where_they_are_placeholders() {

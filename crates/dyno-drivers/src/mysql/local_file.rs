@@ -1,0 +1,72 @@
+//! `LOAD DATA LOCAL` in a statement's text: the server asks for a file, which is sent to those who may have it.
+
+use super::bulk::send_packet;
+use super::connection::{Connection, Result};
+use super::error::failure;
+use super::protocol::packet;
+use super::protocol::reply::Progress;
+use dyno_model::failure::{FailureKind, OperationFailure};
+use std::io::{self, Read};
+
+/// Opens a file by the name in a statement.
+pub type FileOpener = fn(&str) -> io::Result<Box<dyn Read>>;
+
+/// Bytes of a file in one packet.
+const CHUNK: u64 = 64 << 10;
+
+impl Connection {
+    /// From now on files are sent that a statement's text names. Without this, or when the server asks for another file, nothing is sent.
+    pub fn serve_files(&mut self, opener: FileOpener) {
+        self.file_opener = Some(opener);
+    }
+
+    /// What a server gets that asks for a file; its answer comes next.
+    pub(super) async fn answer_file_request(&mut self, name: &[u8]) -> Result<()> {
+        // Any server can ask for any file, whatever was said to it.
+        let is_named = !name.is_empty() && self.output.windows(name.len()).any(|part| part == name);
+        let (Some(open), Ok(name), true) = (self.file_opener, std::str::from_utf8(name), is_named) else {
+            return self.decline(OperationFailure::new(FailureKind::Unsupported, NOT_SENT)).await;
+        };
+        match open(name) {
+            Ok(mut file) => self.send_file(name, &mut *file).await,
+            Err(error) => self.decline(cannot_read(name, &error)).await,
+        }
+    }
+
+    async fn send_file(&mut self, name: &str, file: &mut dyn Read) -> Result<()> {
+        loop {
+            let mut packet = Vec::new();
+            packet::begin(&mut packet);
+            if let Err(error) = file.take(CHUNK).read_to_end(&mut packet) {
+                return self.decline(cannot_read(name, &error)).await;
+            }
+            // An empty packet ends the data.
+            let is_last = packet.len() == packet::HEADER;
+            send_packet(self, &mut packet).await?;
+            if is_last {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Ends the data. Whatever the server makes of it, the statement has failed.
+    async fn decline(&mut self, reason: OperationFailure) -> Result<()> {
+        let mut empty = Vec::new();
+        packet::begin(&mut empty);
+        send_packet(self, &mut empty).await?;
+        match self.receive_declined().await? {
+            Progress::Refused(error) => Err(failure(self.flavour, error)),
+            _ => Err(reason),
+        }
+    }
+}
+
+const NOT_SENT: &str = "LOAD DATA LOCAL in a statement's text is not supported; no file was sent";
+
+/// "Can't find file", under which MySQL's own clients report it.
+const FILE_NOT_FOUND: u32 = 2;
+
+fn cannot_read(name: &str, error: &io::Error) -> OperationFailure {
+    let message = format!("cannot read the file '{name}': {error}");
+    OperationFailure { code: FILE_NOT_FOUND, ..OperationFailure::new(FailureKind::BadStatement, message) }
+}
