@@ -74,6 +74,9 @@ fn observe(program: Program, script: &Script, server: Option<&Server>) -> Observ
     let folder = TempDir::new().expect("a temporary folder can be made");
     let (topic, _) = script.name.split_once('/').expect("a script has a topic");
     symlink(script::folder().join(topic), folder.path().join(topic)).expect("a link can be made");
+    // The second server is counted on as well. It is always another kind than that of the turn we have, and nobody waits the
+    // other way round: scripts with a second server run on PostgreSQL, and the second is of the MySQL family.
+    let _turn_beside = script.with.and_then(server::take);
     let mut options = Vec::new();
     if let Some(server) = server {
         server.clear();

@@ -31,5 +31,5 @@ function sysbench.hooks.report_intermediate(stat)
 end
 
 function sysbench.hooks.report_cumulative(stat)
-   print("cumulative", intervals, stat.events > 0, stat.reads >= stat.events, stat.writes, stat.reconnects, status())
+   print("cumulative", intervals, stat.events > 0, stat.reads > 0, stat.writes, stat.reconnects, status())
 end
