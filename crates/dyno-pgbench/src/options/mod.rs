@@ -1,13 +1,12 @@
 //! The command line: options, their limits, and where to connect.
 //!
 //! * [`arguments`]: cutting a command line into options as getopt does; [`reader`]: what each option means;
-//! * [`target`]: from options, environment and files to a [`dyno_model::target::Target`]; [`conninfo`], [`url`], [`passfile`];
+//! * [`target`]: from options, environment and files to a [`dyno_model::target::Target`]; [`conninfo`], [`url`];
 //! * [`help`]: the text of `--help`.
 
 pub mod arguments;
 pub mod conninfo;
 pub mod help;
-pub mod passfile;
 pub mod reader;
 pub mod target;
 pub mod url;
