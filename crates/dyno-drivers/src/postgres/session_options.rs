@@ -1,5 +1,11 @@
 //! Settings of a session as libpq's variable `PGOPTIONS` and its key `options` have them.
 
+/// The statement for the name of `PGAPPNAME`, under which servers show a session.
+#[must_use]
+pub fn application_name(name: &str) -> String {
+    format!("SET application_name = '{}'", name.replace('\'', "''"))
+}
+
 /// `-c name=value` and `--name=value`, as statements for the beginning of a session.
 ///
 /// # Errors
@@ -54,6 +60,7 @@ mod tests {
             "SET work_mem = '1MB'",
         ];
         assert_eq!(statements(options), Ok(expected.map(str::to_owned).to_vec()));
+        assert_eq!(application_name("it's"), "SET application_name = 'it''s'");
         assert!(statements("-d 5").is_err_and(|error| error.contains("\"-d\"")));
     }
 }

@@ -28,6 +28,8 @@ pub enum Request {
     Run(Box<Run>, Address),
     /// Print this and end well.
     Print(String),
+    /// The same on standard error, where pgbench shows its scripts.
+    Tell(String),
 }
 
 /// Where to connect, as options say it; environment and files fill the rest.
@@ -119,6 +121,8 @@ pub enum Length {
 pub enum Seed {
     /// Another one each time.
     Any,
+    /// The same, asked for by name; it is told on the terminal.
+    Drawn,
     /// This one; it is told on the terminal.
     Given(u64),
 }

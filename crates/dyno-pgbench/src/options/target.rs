@@ -50,7 +50,7 @@ pub fn resolve(address: &Address, mode: QueryMode, world: &Environment<'_>) -> R
 }
 
 /// Variables of the environment and the keys of connection strings that they stand for.
-const VARIABLES: [(&str, &str); 13] = [
+const VARIABLES: [(&str, &str); 14] = [
     ("PGHOST", "host"),
     ("PGHOSTADDR", "hostaddr"),
     ("PGPORT", "port"),
@@ -64,6 +64,7 @@ const VARIABLES: [(&str, &str); 13] = [
     ("PGSSLKEY", "sslkey"),
     ("PGCONNECT_TIMEOUT", "connect_timeout"),
     ("PGOPTIONS", "options"),
+    ("PGAPPNAME", "application_name"),
 ];
 
 fn postgres(address: &Address, mode: QueryMode, world: &Environment<'_>) -> Result<Target, UsageError> {
@@ -130,6 +131,7 @@ fn postgres(address: &Address, mode: QueryMode, world: &Environment<'_>) -> Resu
     }
     target.session_setup =
         session_options::statements(key("options").unwrap_or_default()).map_err(UsageError::new)?;
+    target.session_setup.extend(key("application_name").map(session_options::application_name));
     Ok(target)
 }
 

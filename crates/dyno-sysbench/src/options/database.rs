@@ -328,8 +328,9 @@ fn postgres_targets(
     let user = named("pgsql_user", "PGUSER").or_else(|| variable("USER")).unwrap_or_default();
     let database = named("pgsql_db", "PGDATABASE").unwrap_or_else(|| user.clone());
     let given_password = named("pgsql_password", "PGPASSWORD").map(Secret::new);
-    let session_setup = session_options::statements(&variable("PGOPTIONS").unwrap_or_default())
+    let mut session_setup = session_options::statements(&variable("PGOPTIONS").unwrap_or_default())
         .map_err(|text| OptionError::Fatal(format!("PGOPTIONS: {text}")))?;
+    session_setup.extend(variable("PGAPPNAME").map(|name| session_options::application_name(&name)));
     let mut hosts = values["pgsql_host"].items();
     if hosts.is_empty() {
         let has_socket = (surroundings.exists)(Path::new(POSTGRES_SOCKETS));

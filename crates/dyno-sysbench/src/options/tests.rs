@@ -266,6 +266,7 @@ fn what_is_left_out_for_postgresql_comes_from_where_libpq_looks() {
         ("PGUSER", "me"),
         ("HOME", "/home/me"),
         ("PGOPTIONS", "-c synchronous_commit=off"),
+        ("PGAPPNAME", "bench"),
     ];
     let surroundings = Surroundings {
         variable: &|name| {
@@ -285,7 +286,8 @@ fn what_is_left_out_for_postgresql_comes_from_where_libpq_looks() {
     assert_eq!(empty.endpoint, Endpoint::Unix("/run/pg/.s.PGSQL.5433".into()));
     assert_eq!((empty.user.as_str(), empty.database.as_str()), ("me", "me"));
     assert_eq!(empty.password.reveal(), "of a socket");
-    assert_eq!(empty.session_setup, ["SET synchronous_commit = 'off'"]);
+    let setup = ["SET synchronous_commit = 'off'", "SET application_name = 'bench'"];
+    assert_eq!(empty.session_setup, setup);
     let named = target("--pgsql-host=h --pgsql-port=1");
     assert_eq!((named.user.as_str(), named.password.reveal()), ("sbtest", "of a host"));
     assert_eq!(target("--pgsql-host=h --pgsql-port=1 --pgsql-password=mine").password.reveal(), "mine");
