@@ -23,7 +23,8 @@ pub fn words(failure: &OperationFailure) -> String {
     if failure.sqlstate.is_empty() && failure.code == 0 {
         failure.message.clone()
     } else {
-        format!("ERROR:  {}", failure.message)
+        let severity = if is_lost(failure) { "FATAL" } else { "ERROR" };
+        format!("{severity}:  {}", failure.message)
     }
 }
 
@@ -49,6 +50,19 @@ pub fn connecting(failure: &OperationFailure, target: &Target) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_server_that_ends_a_session_is_quoted() {
+        let ended = OperationFailure {
+            kind: FailureKind::NotReady,
+            code: 0,
+            sqlstate: "57P01".into(),
+            message: "terminating".into(),
+        };
+        assert_eq!(words(&ended), "FATAL:  terminating");
+        let wrong = OperationFailure { kind: FailureKind::BadStatement, sqlstate: "42601".into(), ..ended };
+        assert_eq!(words(&wrong), "ERROR:  terminating");
+    }
 
     #[test]
     fn only_conflicts_let_a_client_go_on() {

@@ -58,6 +58,10 @@ pub fn main(arguments: &[String], terminal: &Arc<dyn Terminal>, interrupts: &Ato
             terminal.result(&text);
             exit_code::OK
         }
+        Request::Tell(text) => {
+            terminal.message(&text);
+            exit_code::OK
+        }
         Request::Initialise(wanted, address) => {
             match resolve(&address, dyno_model::target::QueryMode::Simple) {
                 Ok(target) => initialise::initialise(&wanted, &target, &**terminal, interrupts),

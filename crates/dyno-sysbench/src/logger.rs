@@ -58,6 +58,7 @@ pub struct Logger {
     streams: Mutex<Streams>,
     verbosity: AtomicU8,
     is_closed: AtomicBool,
+    has_lost: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -77,6 +78,7 @@ impl Logger {
             streams: Mutex::new(Streams { terminal, last: None, repeated: 0, is_log_diverted: false }),
             verbosity: AtomicU8::new(Level::Notice as u8),
             is_closed: AtomicBool::new(false),
+            has_lost: AtomicBool::new(false),
         }
     }
 
@@ -100,6 +102,12 @@ impl Logger {
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Relaxed)
+    }
+
+    /// True when something could not be written though somebody may read: a disk is full. It was told on standard error.
+    #[must_use]
+    pub fn has_lost(&self) -> bool {
+        self.has_lost.load(Ordering::Relaxed)
     }
 
     /// One message, which may have several lines. The same message again is only counted, and the count is written
@@ -154,7 +162,7 @@ impl Logger {
         let mut streams = self.lock();
         let written =
             streams.terminal.out.write_all(text.as_bytes()).and_then(|()| streams.terminal.out.flush());
-        self.note_failure(&written);
+        self.note_failure(&mut streams, &written);
     }
 
     /// One line on standard error whatever the verbosity: what is wrong with the command line.
@@ -169,13 +177,22 @@ impl Logger {
         let stream = if diverted { &mut streams.terminal.error } else { &mut streams.terminal.out };
         let written = stream.write_all(line.as_bytes()).and_then(|()| stream.flush());
         if !diverted {
-            self.note_failure(&written);
+            self.note_failure(streams, &written);
         }
     }
 
-    fn note_failure(&self, written: &io::Result<()>) {
-        if written.is_err() {
-            self.is_closed.store(true, Ordering::Relaxed);
+    fn note_failure(&self, streams: &mut Streams, written: &io::Result<()>) {
+        match written {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                self.is_closed.store(true, Ordering::Relaxed);
+            }
+            Err(error) => {
+                if !self.has_lost.swap(true, Ordering::Relaxed) {
+                    // When standard error is gone as well, nobody could be told.
+                    let _ = writeln!(streams.terminal.error, "cannot write to standard output: {error}");
+                }
+            }
         }
     }
 

@@ -47,7 +47,9 @@ pub fn main(arguments: &[OsString], name: &str, terminal: Terminal, interrupts: 
     let script = options.positionals.script.clone();
     let session = Session { options, logger, interrupts, script: script.clone().unwrap_or_default(), seed };
     let argv: Vec<String> = std::iter::once(name.to_owned()).chain(arguments.iter().map(shown)).collect();
-    perform(session, resolve::resolve(script.as_deref(), Path::exists), argv)
+    let logger = Arc::clone(&session.logger);
+    let code = perform(session, resolve::resolve(script.as_deref(), Path::exists), argv);
+    if logger.has_lost() { code.max(FAILED) } else { code }
 }
 
 /// Says what is wrong with the command line.

@@ -15,6 +15,10 @@ pub const CUT_OFF: u8 = 2;
 /// Exit code after an interrupt.
 pub const INTERRUPTED: u8 = 130;
 
+/// Exit code of a run that ended because nobody read its output any more (`| head -1`): what shells give for a program that
+/// SIGPIPE ended, as it ends sysbench.
+pub const UNREAD: u8 = 141;
+
 /// One run of the program.
 #[derive(Debug)]
 pub struct Session<'a> {

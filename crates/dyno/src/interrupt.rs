@@ -1,15 +1,27 @@
 //! Ctrl-C and termination: the first signal asks for a clean end with results, the second ends the program at once.
+//!
+//! `timeout` and shells signal a program and then its whole process group, so that one request comes twice within
+//! microseconds. Signals that follow each other faster than people do are one.
 
 use crate::failure::Failure;
 use dyno_model::exit_code;
 use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+use signal_hook::{flag, low_level};
+use std::io::Read;
+use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
 
-/// Number of interrupts so far: 0, or 1 once a clean end was asked for. A second one is not counted: it ends the
-/// process with exit code 130, whatever it is doing; the guard process then stops the servers and removes the scratch
-/// folders.
+/// Signals within this time after the first one are the same request.
+const SAME_REQUEST: Duration = Duration::from_millis(300);
+
+/// Stack of the thread that waits for a second request.
+const STACK: usize = 64 << 10;
+
+/// Number of signals so far: more than 0 once a clean end was asked for. A second request ends the process with exit code
+/// 130, whatever it is doing; the guard process then stops the servers and removes the scratch folders.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interrupts {
     count: Arc<AtomicUsize>,
@@ -23,18 +35,24 @@ impl Interrupts {
     /// When the system refuses.
     pub(crate) fn listen() -> Result<Self, Failure> {
         let interrupts = Self::default();
-        for signal in [SIGINT, SIGTERM] {
-            // Actions run in the order of registration: the first signal finds the flag down and raises it.
-            flag::register_conditional_shutdown(
-                signal,
-                i32::from(exit_code::INTERRUPTED),
-                Arc::clone(&interrupts.is_requested),
-            )
-            .and_then(|_| flag::register(signal, Arc::clone(&interrupts.is_requested)))
-            .and_then(|_| flag::register_usize(signal, Arc::clone(&interrupts.count), 1))
+        interrupts
+            .register()
             .map_err(|error| Failure::new(exit_code::INTERNAL, "cannot listen to Ctrl-C").because(&error))?;
-        }
         Ok(interrupts)
+    }
+
+    fn register(&self) -> std::io::Result<()> {
+        let (wakes, sleeps) = UnixStream::pair()?;
+        for signal in [SIGINT, SIGTERM] {
+            flag::register(signal, Arc::clone(&self.is_requested))?;
+            flag::register_usize(signal, Arc::clone(&self.count), 1)?;
+            low_level::pipe::register(signal, wakes.try_clone()?)?;
+        }
+        thread::Builder::new()
+            .name("dyno-signals".to_owned())
+            .stack_size(STACK)
+            .spawn(move || end_at_second_request(sleeps))?;
+        Ok(())
     }
 
     /// The number itself, as the engine watches it.
@@ -50,5 +68,19 @@ impl Interrupts {
     /// True once a clean end was asked for.
     pub(crate) fn is_requested(&self) -> bool {
         self.is_requested.load(Ordering::Relaxed)
+    }
+}
+
+/// Waits for signals, one byte each, and ends the process at the first that is a request of its own.
+fn end_at_second_request(mut signals: UnixStream) {
+    let mut first: Option<Instant> = None;
+    let mut byte = [0];
+    // The other end lives as long as the process; an error would leave the program with its clean end only.
+    while signals.read_exact(&mut byte).is_ok() {
+        match first {
+            None => first = Some(Instant::now()),
+            Some(first) if first.elapsed() < SAME_REQUEST => {}
+            Some(_) => low_level::exit(i32::from(exit_code::INTERRUPTED)),
+        }
     }
 }

@@ -66,6 +66,10 @@ pub fn cut(arguments: &[String], specs: &[Spec]) -> Result<Vec<Argument>, UsageE
                     continue;
                 }
                 let attached = &argument[1 + at + letter.len_utf8()..];
+                if attached.is_empty() && spec.name == "dbname" && is_switch(rest.as_slice()) {
+                    pieces.push(Argument::Option("debug", String::new()));
+                    break;
+                }
                 let value =
                     if attached.is_empty() { rest.next().map(String::as_str) } else { Some(attached) };
                 let Some(value) = value else {
@@ -79,6 +83,11 @@ pub fn cut(arguments: &[String], specs: &[Spec]) -> Result<Vec<Argument>, UsageE
         }
     }
     Ok(pieces)
+}
+
+/// `-d` is `--debug` in version 15 and takes the database's name since 16. No database has an option's name.
+fn is_switch(rest: &[String]) -> bool {
+    rest.first().is_none_or(|next| next.starts_with('-'))
 }
 
 fn find(argument: &str, name: &str, specs: &[Spec]) -> Result<Spec, UsageError> {

@@ -1,13 +1,12 @@
 //! The command line: options, their limits, and where to connect.
 //!
 //! * [`arguments`]: cutting a command line into options as getopt does; [`reader`]: what each option means;
-//! * [`target`]: from options, environment and files to a [`dyno_model::target::Target`]; [`conninfo`], [`url`], [`passfile`];
+//! * [`target`]: from options, environment and files to a [`dyno_model::target::Target`]; [`conninfo`], [`url`];
 //! * [`help`]: the text of `--help`.
 
 pub mod arguments;
 pub mod conninfo;
 pub mod help;
-pub mod passfile;
 pub mod reader;
 pub mod target;
 pub mod url;
@@ -29,6 +28,8 @@ pub enum Request {
     Run(Box<Run>, Address),
     /// Print this and end well.
     Print(String),
+    /// The same on standard error, where pgbench shows its scripts.
+    Tell(String),
 }
 
 /// Where to connect, as options say it; environment and files fill the rest.
@@ -120,6 +121,8 @@ pub enum Length {
 pub enum Seed {
     /// Another one each time.
     Any,
+    /// The same, asked for by name; it is told on the terminal.
+    Drawn,
     /// This one; it is told on the terminal.
     Given(u64),
 }

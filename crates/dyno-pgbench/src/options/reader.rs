@@ -115,8 +115,8 @@ pub fn read(
     for argument in cut(arguments, &SPECS)? {
         match argument {
             Argument::Option(name, value) => {
-                if let Some(text) = reader.option(name, value)? {
-                    return Ok(Request::Print(text));
+                if let Some(request) = reader.option(name, value)? {
+                    return Ok(request);
                 }
             }
             Argument::Other(text) => others.push(text),
@@ -202,8 +202,8 @@ impl Reader {
         })
     }
 
-    /// Takes an option; returns a text when that is all there is to do.
-    fn option(&mut self, name: &'static str, value: String) -> Result<Option<String>, UsageError> {
+    /// Takes an option; returns a request when that is all there is to do.
+    fn option(&mut self, name: &'static str, value: String) -> Result<Option<Request>, UsageError> {
         if OF_INITIALISATION.contains(&name) {
             self.has_initialisation_option = true;
             self.of_initialisation(name, value)?;
@@ -214,11 +214,12 @@ impl Reader {
             return self.of_run(name, value);
         }
         match name {
-            "help" => return Ok(Some(help::text())),
-            "version" => return Ok(Some(help::version())),
+            "help" => return Ok(Some(Request::Print(help::text()))),
+            "version" => return Ok(Some(Request::Print(help::version()))),
             "show-script" => {
                 let builtin = builtin(&value)?;
-                return Ok(Some(format!("-- {}: {}\n{}\n", builtin.name, builtin.title, builtin.source)));
+                let text = format!("-- {}: {}\n{}\n", builtin.name, builtin.title, builtin.source);
+                return Ok(Some(Request::Tell(text)));
             }
             "dbname" => self.address.database = Some(value),
             "host" => self.address.host = Some(value),
@@ -265,12 +266,12 @@ impl Reader {
         Ok(())
     }
 
-    fn of_run(&mut self, name: &'static str, value: String) -> Result<Option<String>, UsageError> {
+    fn of_run(&mut self, name: &'static str, value: String) -> Result<Option<Request>, UsageError> {
         let run = &mut self.run;
         match name {
             "builtin" => {
                 if value == "list" {
-                    return Ok(Some(builtin::list()));
+                    return Ok(Some(Request::Tell(builtin::list())));
                 }
                 let (name, weight) = weighted(&value)?;
                 run.scripts.push((Source::Builtin(builtin(name)?.name), weight));
@@ -510,7 +511,7 @@ fn definition(text: &str) -> Result<(String, String), UsageError> {
 
 fn seed(text: &str, origin: &str) -> Result<Seed, UsageError> {
     match text {
-        "time" | "rand" => Ok(Seed::Any),
+        "time" | "rand" => Ok(Seed::Drawn),
         digits => digits.trim().parse().map(Seed::Given).map_err(|_| {
             let error = UsageError::new(format!("unrecognized random seed option \"{text}\""))
                 .with_detail("Expecting an unsigned integer, \"time\" or \"rand\".");

@@ -1,8 +1,9 @@
 //! From options, environment and files to a target, as libpq does it for PostgreSQL.
 
-use super::passfile::{self, Wanted};
 use super::url::{self, Url};
 use super::{Address, UsageError, conninfo};
+use dyno_drivers::postgres::passfile::{self, Wanted};
+use dyno_drivers::postgres::session_options;
 use dyno_model::secret::Secret;
 use dyno_model::target::{ClientCertificate, Endpoint, Engine, QueryMode, Target, Tls};
 use std::collections::BTreeMap;
@@ -49,7 +50,7 @@ pub fn resolve(address: &Address, mode: QueryMode, world: &Environment<'_>) -> R
 }
 
 /// Variables of the environment and the keys of connection strings that they stand for.
-const VARIABLES: [(&str, &str); 13] = [
+const VARIABLES: [(&str, &str); 14] = [
     ("PGHOST", "host"),
     ("PGHOSTADDR", "hostaddr"),
     ("PGPORT", "port"),
@@ -63,6 +64,7 @@ const VARIABLES: [(&str, &str); 13] = [
     ("PGSSLKEY", "sslkey"),
     ("PGCONNECT_TIMEOUT", "connect_timeout"),
     ("PGOPTIONS", "options"),
+    ("PGAPPNAME", "application_name"),
 ];
 
 fn postgres(address: &Address, mode: QueryMode, world: &Environment<'_>) -> Result<Target, UsageError> {
@@ -127,7 +129,9 @@ fn postgres(address: &Address, mode: QueryMode, world: &Environment<'_>) -> Resu
     {
         target.connect_timeout = Duration::from_secs(seconds);
     }
-    target.session_setup = settings(key("options").unwrap_or_default())?;
+    target.session_setup =
+        session_options::statements(key("options").unwrap_or_default()).map_err(UsageError::new)?;
+    target.session_setup.extend(key("application_name").map(session_options::application_name));
     Ok(target)
 }
 
@@ -171,44 +175,6 @@ fn client_certificate(
     };
     let (certificate, key) = (place(certificate, "postgresql.crt")?, place(key, "postgresql.key")?);
     Some(ClientCertificate { certificate, key })
-}
-
-/// `-c name=value` and `--name=value`, as statements for the beginning of a session.
-fn settings(options: &str) -> Result<Vec<String>, UsageError> {
-    let mut statements = Vec::new();
-    let mut words = words(options).into_iter();
-    while let Some(word) = words.next() {
-        let setting = match word.strip_prefix("--") {
-            Some(long) => Some(long.to_owned()),
-            None if word == "-c" => words.next(),
-            None => word.strip_prefix("-c").map(str::to_owned),
-        };
-        let pair = setting.as_deref().and_then(|setting| setting.split_once('='));
-        let Some((name, value)) = pair else {
-            let message =
-                format!("of connection options only settings (-c name=value) are taken, not \"{word}\"");
-            return Err(UsageError::new(message));
-        };
-        statements.push(format!("SET {} = '{}'", name.replace('-', "_"), value.replace('\'', "''")));
-    }
-    Ok(statements)
-}
-
-/// Words between blanks; a backslash takes the next character into a word.
-fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut characters = text.chars();
-    while let Some(character) = characters.next() {
-        match character {
-            '\\' => word.extend(characters.next()),
-            blank if blank.is_whitespace() => words.push(std::mem::take(&mut word)),
-            other => word.push(other),
-        }
-    }
-    words.push(word);
-    words.retain(|word| !word.is_empty());
-    words
 }
 
 fn mysql(

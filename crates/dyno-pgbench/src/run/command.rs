@@ -298,7 +298,7 @@ impl Step<'_> {
         let text = if failure.kind == FailureKind::Unsupported && failure.sqlstate.is_empty() {
             // The only thing that drivers refuse by themselves.
             "COPY is not supported in pgbench, aborting".to_owned()
-        } else if failure::is_lost(&failure) {
+        } else if failure::is_lost(&failure) && failure.sqlstate.is_empty() {
             let what = "perhaps the backend died while processing";
             format!("client {client} aborted in command {at} (SQL) of script {script}; {what}")
         } else {

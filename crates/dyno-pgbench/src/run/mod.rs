@@ -70,12 +70,12 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
     let scripts = parse_scripts(&sources, target.engine, &mut names, &**terminal)?;
     let has_builtin = options.scripts.iter().any(|(source, _)| matches!(source, Source::Builtin(_)));
     let seed = match options.seed {
-        Seed::Any => RandomState::new().build_hasher().finish(),
-        Seed::Given(seed) => {
-            terminal.note(&format!("setting random seed to {seed}"));
-            seed
-        }
+        Seed::Any | Seed::Drawn => RandomState::new().build_hasher().finish(),
+        Seed::Given(seed) => seed,
     };
+    if options.seed != Seed::Any {
+        terminal.note(&format!("setting random seed to {seed}"));
+    }
     let mut connection = block_on(Connection::connect(target, &Io::Blocking)).map_err(|failure| {
         terminal.error(&failure::connecting(&failure, target));
         terminal.error("could not create connection for setup");
@@ -101,7 +101,7 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
     let style = Style::from(options);
     let log = options.log.as_ref().map(|log| LogFiles::create(log, style, options.jobs)).transpose();
     let log = log.map_err(|(name, error)| {
-        terminal.error(&format!("could not open logfile \"{name}\": {error}"));
+        terminal.error(&format!("could not open logfile \"{name}\": {}", reason(&error)));
         Impossible
     })?;
     let beginnings = scene::beginnings(options, seed, scale, &mut names);
@@ -274,7 +274,7 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
     })?;
     let written = scene.log.as_ref().map_or(Ok(()), LogFiles::finish);
     if let Err((name, error)) = written {
-        terminal.error(&format!("could not write to logfile \"{name}\": {error}"));
+        terminal.error(&format!("could not write to logfile \"{name}\": {}", reason(&error)));
     }
     terminal.result(&render(&summary(prepared, options, &record)));
     if let Some(reason) = &record.stopped {

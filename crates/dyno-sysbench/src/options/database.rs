@@ -2,9 +2,12 @@
 
 use super::OptionError;
 use super::definition::{Kind, Value};
+use dyno_drivers::postgres::passfile::{self, Wanted};
+use dyno_drivers::postgres::session_options;
 use dyno_model::secret::Secret;
 use dyno_model::target::{ClientCertificate, Endpoint, Engine, QueryMode, Target, Tls};
 use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 /// Everything about databases.
@@ -101,6 +104,8 @@ pub struct Surroundings<'a> {
     pub variable: &'a dyn Fn(&str) -> Option<String>,
     /// True when the file exists.
     pub exists: &'a dyn Fn(&Path) -> bool,
+    /// Contents of a file of passwords, if it can be read, and by nobody else.
+    pub secrets: &'a dyn Fn(&Path) -> Option<String>,
 }
 
 impl std::fmt::Debug for Surroundings<'_> {
@@ -109,14 +114,23 @@ impl std::fmt::Debug for Surroundings<'_> {
     }
 }
 
+/// As libpq, a file that others may read is not used.
+fn secrets(file: &Path) -> Option<String> {
+    let mode = std::fs::metadata(file).ok()?.permissions().mode();
+    if mode & 0o077 == 0 { std::fs::read_to_string(file).ok() } else { None }
+}
+
 impl DatabaseOptions {
     /// Reads and checks the options, with the process's own environment.
     ///
     /// # Errors
     /// When a port, an error number or an encryption mode is none.
     pub fn from_values(values: &Values, given: &BTreeSet<String>) -> Result<Self, OptionError> {
-        let surroundings =
-            Surroundings { variable: &|name| std::env::var(name).ok(), exists: &|file| file.exists() };
+        let surroundings = Surroundings {
+            variable: &|name| std::env::var(name).ok(),
+            exists: &|file| file.exists(),
+            secrets: &secrets,
+        };
         Self::within(values, given, &surroundings)
     }
 
@@ -305,29 +319,67 @@ fn postgres_targets(
         ("pgsql-sslcert", named("pgsql_sslcert", "PGSSLCERT")),
         ("pgsql-sslkey", named("pgsql_sslkey", "PGSSLKEY")),
     )?;
-    let common_port = port("pgsql-port", &values["pgsql_port"].text())?.unwrap_or(5432);
-    let password = Some(values["pgsql_password"].text())
-        .filter(|password| !password.is_empty())
-        .or_else(|| (surroundings.variable)("PGPASSWORD"))
-        .unwrap_or_default();
+    let variable = |name: &str| (surroundings.variable)(name).filter(|text| !text.is_empty());
+    let own_port = port("pgsql-port", &values["pgsql_port"].text())?;
+    let common_port = match variable("PGPORT") {
+        Some(text) if own_port.is_none() => port("PGPORT", &text)?,
+        _ => own_port,
+    };
+    let user = named("pgsql_user", "PGUSER").or_else(|| variable("USER")).unwrap_or_default();
+    let database = named("pgsql_db", "PGDATABASE").unwrap_or_else(|| user.clone());
+    let given_password = named("pgsql_password", "PGPASSWORD").map(Secret::new);
+    let mut session_setup = session_options::statements(&variable("PGOPTIONS").unwrap_or_default())
+        .map_err(|text| OptionError::Fatal(format!("PGOPTIONS: {text}")))?;
+    session_setup.extend(variable("PGAPPNAME").map(|name| session_options::application_name(&name)));
     let mut hosts = values["pgsql_host"].items();
     if hosts.is_empty() {
-        hosts.push("localhost".to_owned());
+        let has_socket = (surroundings.exists)(Path::new(POSTGRES_SOCKETS));
+        let usual = if has_socket { POSTGRES_SOCKETS } else { "localhost" };
+        hosts.push(variable("PGHOST").unwrap_or_else(|| usual.to_owned()));
     }
     let mut targets = Vec::new();
     for host in hosts {
-        let endpoint = postgres_endpoint(&host, common_port)?;
+        let endpoint = postgres_endpoint(&host, common_port.unwrap_or(5432))?;
+        let password =
+            given_password.clone().or_else(|| kept_password(&endpoint, &database, &user, surroundings));
         targets.push(Target {
-            user: values["pgsql_user"].text(),
-            password: Secret::new(password.clone()),
-            database: values["pgsql_db"].text(),
+            user: user.clone(),
+            password: password.unwrap_or_default(),
+            database: database.clone(),
             tls: if matches!(endpoint, Endpoint::Unix(_)) { Tls::Off } else { tls.clone() },
             client_certificate: certificate.clone(),
             query_mode,
+            session_setup: session_setup.clone(),
             ..Target::new(Engine::Postgres, endpoint)
         });
     }
     Ok(targets)
+}
+
+/// Folder of PostgreSQL's socket on Debian and others.
+const POSTGRES_SOCKETS: &str = "/var/run/postgresql";
+
+/// The password that libpq's password file has for a server.
+fn kept_password(
+    endpoint: &Endpoint,
+    database: &str,
+    user: &str,
+    surroundings: &Surroundings<'_>,
+) -> Option<Secret> {
+    let named = (surroundings.variable)("PGPASSFILE").map(PathBuf::from);
+    let home = || Some(PathBuf::from((surroundings.variable)("HOME")?).join(".pgpass"));
+    let file = (surroundings.secrets)(&named.or_else(home)?)?;
+    let (host, port) = match endpoint {
+        Endpoint::Tcp { host, port } => (host.clone(), port.to_string()),
+        // Sockets in the usual folder are `localhost`, others are told by their folder.
+        Endpoint::Unix(socket) => {
+            let folder = socket.parent()?.display().to_string();
+            let host = if folder == POSTGRES_SOCKETS { "localhost".to_owned() } else { folder };
+            (host, socket.extension()?.to_str()?.to_owned())
+        }
+        Endpoint::File(_) | Endpoint::InProcess => return None,
+    };
+    passfile::find(&file, &Wanted { host: &host, port: &port, database, user })
 }
 
 /// A host, a host with its own port (`a:5433`, `[::1]:5433`), or a folder of sockets.

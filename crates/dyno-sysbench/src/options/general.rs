@@ -149,7 +149,7 @@ impl General {
         let time = seconds(values, "time")?;
         Ok(Self {
             threads: threads as u32,
-            events: not_zero(at_least_zero(values, "events")?).map(|events| events as u64),
+            events: not_zero(values["events"].number()).map(|events| events as u64),
             time,
             warmup: seconds(values, "warmup_time")?.unwrap_or_default(),
             rate: not_zero(at_least_zero(values, "rate")?),
@@ -228,13 +228,14 @@ fn at_least_zero(values: &Values, name: &str) -> Result<f64, OptionError> {
     within(values, name, 0.0..=f64::MAX)
 }
 
+/// A limit; negative numbers are none either, as sysbench takes `--events=-1` and `--time=-1` for no limit.
 fn not_zero(number: f64) -> Option<f64> {
     (number > 0.0).then_some(number)
 }
 
-/// A time of at most a million years: more overflows calculations with instants.
+/// A time of at most a century: more overflows calculations with instants.
 fn seconds(values: &Values, name: &str) -> Result<Option<Duration>, OptionError> {
-    let number = within(values, name, 0.0..=3e9)?;
+    let number = within(values, name, f64::MIN..=3e9)?;
     Ok(not_zero(number).map(Duration::from_secs_f64))
 }
 

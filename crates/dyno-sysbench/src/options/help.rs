@@ -3,6 +3,10 @@
 use super::definition::{Definition, Value};
 use super::registry;
 
+/// Scripts look here whether a driver is there.
+const DRIVERS: &str = "Compiled-in database drivers:\n  mysql - MySQL driver\n  pgsql - PostgreSQL driver\n  sqlite - \
+                       SQLite, in this process\n\n";
+
 /// `--help`.
 #[must_use]
 pub fn general() -> String {
@@ -14,6 +18,9 @@ pub fn general() -> String {
         let definitions: Vec<Definition> =
             group.definitions().filter(|definition| definition.name != "test").collect();
         text.push_str(&format!("{}:\n{}\n", group.title, table(&definitions)));
+        if group.title == registry::DATABASE.title {
+            text.push_str(DRIVERS);
+        }
     }
     text.push_str("Bundled tests:\n");
     for name in crate::resolve::BUNDLED {

@@ -290,7 +290,7 @@ impl<'a> FirstPass<'a> {
         argument: &Argument,
         read: impl Fn(&str) -> std::io::Result<String>,
     ) -> Result<(), OptionError> {
-        let file = argument.value.clone().unwrap_or_default();
+        let Some(file) = argument.value.clone().filter(|file| !file.is_empty()) else { return Ok(()) };
         match read(&file) {
             Ok(text) => {
                 for argument in config_file::arguments(&text, &file) {

@@ -1,7 +1,8 @@
-use super::database::{DriverName, Ignored};
+use super::database::{DatabaseOptions, DriverName, Ignored, Surroundings};
 use super::definition::Kind;
 use super::*;
 use dyno_model::target::{ClientCertificate, Endpoint, Tls};
+use std::path::Path;
 use std::time::Duration;
 
 fn parse(line: &str) -> Result<Options, OptionError> {
@@ -242,4 +243,52 @@ fn passwords_do_not_show_in_debug_output() {
 fn drivers_are_found_by_name() {
     assert_eq!(parse("--db-driver=pgsql").unwrap().database.driver(), Some(DriverName::Pgsql));
     assert_eq!(parse("--db-driver=help").unwrap().database.driver(), None);
+}
+
+#[test]
+fn negative_limits_are_none_as_in_sysbench() {
+    let options = parse("--events=-1 --time=-1 --report-interval=-1").unwrap();
+    let general = &options.general;
+    assert_eq!((general.events, general.time, general.interval), (None, None, None));
+    assert_eq!(argument_error("--rate=-1"), "Invalid value for --rate: -1");
+}
+
+#[test]
+fn a_config_file_without_a_name_is_none() {
+    assert_eq!(parse("--config-file= --config-file").unwrap().warnings, []);
+}
+
+#[test]
+fn what_is_left_out_for_postgresql_comes_from_where_libpq_looks() {
+    let variables = [
+        ("PGHOST", "/run/pg"),
+        ("PGPORT", "5433"),
+        ("PGUSER", "me"),
+        ("HOME", "/home/me"),
+        ("PGOPTIONS", "-c synchronous_commit=off"),
+        ("PGAPPNAME", "bench"),
+    ];
+    let surroundings = Surroundings {
+        variable: &|name| {
+            variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
+        },
+        exists: &|_| false,
+        secrets: &|file| {
+            (file == Path::new("/home/me/.pgpass"))
+                .then(|| "/run/pg:5433:me:me:of a socket\nh:1:sbtest:sbtest:of a host\n".to_owned())
+        },
+    };
+    let target = |line: &str| {
+        let options = parse(line).unwrap();
+        DatabaseOptions::within(&options.values, &options.given, &surroundings).unwrap().postgres[0].clone()
+    };
+    let empty = target("--pgsql-host= --pgsql-port= --pgsql-user= --pgsql-db=");
+    assert_eq!(empty.endpoint, Endpoint::Unix("/run/pg/.s.PGSQL.5433".into()));
+    assert_eq!((empty.user.as_str(), empty.database.as_str()), ("me", "me"));
+    assert_eq!(empty.password.reveal(), "of a socket");
+    let setup = ["SET synchronous_commit = 'off'", "SET application_name = 'bench'"];
+    assert_eq!(empty.session_setup, setup);
+    let named = target("--pgsql-host=h --pgsql-port=1");
+    assert_eq!((named.user.as_str(), named.password.reveal()), ("sbtest", "of a host"));
+    assert_eq!(target("--pgsql-host=h --pgsql-port=1 --pgsql-password=mine").password.reveal(), "mine");
 }

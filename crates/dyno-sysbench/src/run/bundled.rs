@@ -5,9 +5,10 @@ use super::load;
 use super::measure::{Subject, measure};
 use super::printing::Printing;
 use super::reporter::Start;
+use crate::logger::Level;
 use crate::native::NativeScript;
 use crate::native::prepare::{Preparation, PrepareError, prepare};
-use crate::options::database::DriverName;
+use crate::options::database::{DriverName, PreparedMode};
 use crate::report::header;
 use crate::session::{FAILED, INTERRUPTED, OK, Session};
 use dyno_engine::workload::{DataSet, Workload};
@@ -25,10 +26,16 @@ pub fn perform(session: &Session<'_>, name: &str) -> Option<u8> {
     }
     let targets = database.targets(driver);
     let target = targets.first().filter(|target| target.endpoint != Endpoint::InProcess)?;
-    let native = NativeScript::new(name, &session.options, target.engine, session.seed)?;
-    match session.command() {
-        "prepare" => Some(prepare_tables(session, &native, driver)),
-        "run" => Some(run(session, &native, driver)),
+    let native = |name| NativeScript::new(name, &session.options, target.engine, session.seed);
+    match (session.command(), name) {
+        // Nothing is loaded: its tables are empty, and may be there already.
+        ("prepare", "bulk_insert") => None,
+        // They read the first table only, but make as many as they are told.
+        ("prepare", "select_random_points" | "select_random_ranges") => {
+            Some(prepare_tables(session, &native("oltp_read_only")?, driver))
+        }
+        ("prepare", name) => Some(prepare_tables(session, &native(name)?, driver)),
+        ("run", name) => Some(run(session, name, &native(name)?, driver)),
         // These send a few statements once: the script does it as well.
         _ => None,
     }
@@ -56,14 +63,18 @@ fn prepare_tables(session: &Session<'_>, native: &NativeScript, driver: DriverNa
         Ok(()) => OK,
         Err(_) if session.is_interrupted() => INTERRUPTED,
         Err(PrepareError { failure, statement }) => {
-            let action = statement.as_deref().map_or(Action::Starting, Action::Query);
+            let action = Action::Command(statement.as_deref());
             failures::tell(&session.logger, action, &failure, &targets[0]);
             FAILED
         }
     }
 }
 
-fn run(session: &Session<'_>, native: &NativeScript, driver: DriverName) -> u8 {
+/// Scripts whose statements are not prepared.
+const AS_TEXT: [&str; 2] = ["bulk_insert", "oltp_insert"];
+
+fn run(session: &Session<'_>, name: &str, native: &NativeScript, driver: DriverName) -> u8 {
+    let is_text = session.options.database.prepared == PreparedMode::Disable || AS_TEXT.contains(&name);
     let subject = Subject {
         runner: "native",
         printing: Printing {
@@ -72,15 +83,16 @@ fn run(session: &Session<'_>, native: &NativeScript, driver: DriverName) -> u8 {
             uses_sql: Arc::new(|| true),
             hooks: None,
         },
-        start: Arc::new(Start::new(&session.logger, &session.options.general)),
+        start: Arc::new(Start::of_native(&session.logger, &session.options.general)),
         retry: load::retry_policy(&session.options.database, driver),
         targets: session.options.database.targets(driver).to_vec(),
+        is_text,
     };
     let targets = &subject.targets;
-    measure(
-        session,
-        &subject,
-        None,
-        |input, listener| with_native!(native.build(), workload => run_load(workload, targets, input, listener)),
-    )
+    measure(session, &subject, None, |input, listener| {
+        for number in 0..session.options.general.threads {
+            session.logger.log(Level::Debug, &format!("Worker thread (#{number}) started"));
+        }
+        with_native!(native.build(), workload => run_load(workload, targets, input, listener))
+    })
 }

@@ -17,7 +17,7 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 const STACK: usize = 1 << 20;
 
 /// Name under which failures of custom commands are told; scripts' users search for it.
-const CALL_COMMAND: &str = "sysbench.cmdline.call_command";
+pub const CALL_COMMAND: &str = "sysbench.cmdline.call_command";
 
 /// Carries out a command of the script's own; `None` when it has no such command.
 pub fn custom(session: &Session<'_>, script: &LoadedScript, name: &str) -> Option<u8> {

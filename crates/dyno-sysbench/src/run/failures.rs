@@ -1,6 +1,7 @@
 //! A database's failures of native workloads, in the words that sysbench's log has for them: scripts and people search
 //! for these. Lua scripts tell their own.
 
+use super::commands::{CALL_COMMAND, failed};
 use crate::logger::Logger;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -10,10 +11,15 @@ use dyno_model::target::{Endpoint, Engine, Target};
 pub enum Action<'a> {
     /// Connecting, or preparing statements: which of them, the failure tells.
     Starting,
-    /// This text was sent.
-    Query(&'a str),
+    /// `prepare` connected, or sent this text.
+    Command(Option<&'a str>),
     /// This statement was executed in an event.
-    Event(&'a str),
+    Event {
+        /// Its text.
+        query: &'a str,
+        /// Whether it travels as text, or was prepared.
+        is_text: bool,
+    },
 }
 
 /// Numbers of MySQL's library for a server that is not there: by socket, and by TCP.
@@ -22,8 +28,10 @@ const NO_HOST: u32 = 2003;
 
 /// Number of MySQL's library for a connection that broke, and the state of everything that has no other.
 const LOST: (u32, &str) = (2013, "HY000");
-/// A database that is not there, which a server says when somebody connects.
+/// A database that is not there, which a server says when somebody connects: MySQL's number, PostgreSQL's state.
 const NO_DATABASE: (u32, &str) = (1049, "3D000");
+/// Module of the functions that sysbench names in its errors.
+const MODULE: &str = "oltp_common";
 
 /// Tells a failure as fatal lines of the log.
 pub fn tell(logger: &Logger, action: Action<'_>, failure: &OperationFailure, target: &Target) {
@@ -33,41 +41,49 @@ pub fn tell(logger: &Logger, action: Action<'_>, failure: &OperationFailure, tar
 }
 
 fn lines(action: Action<'_>, failure: &OperationFailure, target: &Target) -> Vec<String> {
-    let has_no_database = failure.code == NO_DATABASE.0 || failure.sqlstate == NO_DATABASE.1;
-    if is_connecting(failure.kind) || action == Action::Starting && has_no_database {
-        return connecting(failure, target);
-    }
-    let is_lost =
-        target.engine == Engine::Mysql && failure.kind == FailureKind::ConnectionLost && failure.code == 0;
-    let (code, state) = if is_lost { LOST } else { (failure.code, &*failure.sqlstate) };
+    let (mut lines, reason) = if is_connecting(action, failure, target.engine) {
+        (connecting(failure, target), "connection creation failed".to_owned())
+    } else {
+        let is_lost = target.engine == Engine::Mysql
+            && failure.kind == FailureKind::ConnectionLost
+            && failure.code == 0;
+        let (code, state) = if is_lost { LOST } else { (failure.code, &*failure.sqlstate) };
+        let reason = format!("SQL error, errno = {code}, state = '{state}': {}", failure.message);
+        (refused(action, failure, code, target.engine), reason)
+    };
+    lines.push(match action {
+        Action::Starting => failed("thread_init", &format!("{MODULE}: {reason}")),
+        Action::Command(_) => failed(CALL_COMMAND, &format!("{MODULE}: {reason}")),
+        Action::Event { .. } => failed("thread_run", &reason),
+    });
+    lines
+}
+
+/// What the driver says when the server refuses a statement.
+fn refused(action: Action<'_>, failure: &OperationFailure, code: u32, engine: Engine) -> Vec<String> {
     let message = &failure.message;
-    let mut lines = match (target.engine, action) {
-        (Engine::Postgres, Action::Starting) => vec![format!("PQprepare() failed: 7 {message}")],
-        (Engine::Postgres, Action::Query(query)) => {
-            vec![format!("PQexec() failed: 7 {message}"), format!("failed query was: {query}")]
+    let (query, is_text) = match action {
+        Action::Starting => (None, false),
+        Action::Command(query) => (query, true),
+        Action::Event { query, is_text } => (Some(query), is_text),
+    };
+    let of_query = query.map_or_else(String::new, |query| format!(" for query '{query}'"));
+    match (engine, query) {
+        (Engine::Postgres, None) if is_text => vec![format!("PQexec() failed: 7 {message}")],
+        (Engine::Postgres, None) => vec![format!("PQprepare() failed: 7 {message}")],
+        (Engine::Postgres, Some(query)) => {
+            let function = if is_text { "PQexec" } else { "PQexecPrepared" };
+            vec![format!("{function}() failed: 7 {message}"), format!("failed query was: {query}")]
         }
-        (Engine::Postgres, Action::Event(query)) => {
-            vec![format!("PQexecPrepared() failed: 7 {message}"), format!("failed query was: {query}")]
-        }
-        (Engine::Sqlite, Action::Starting) => vec![format!("SQLite returned error {code} ({message})")],
-        (Engine::Sqlite, Action::Query(query) | Action::Event(query)) => {
-            vec![format!("SQLite returned error {code} ({message}) for query '{query}'")]
-        }
-        (_, Action::Starting) => {
+        (Engine::Sqlite, _) => vec![format!("SQLite returned error {code} ({message}){of_query}")],
+        (_, None) if !is_text => {
             vec!["mysql_stmt_prepare() failed".to_owned(), format!("MySQL error: {code} \"{message}\"")]
         }
-        (_, Action::Query(query)) => {
-            vec![format!("mysql_drv_query() returned error {code} ({message}) for query '{query}'")]
+        _ => {
+            let function = if is_text { "mysql_drv_query" } else { "mysql_stmt_execute" };
+            vec![format!("{function}() returned error {code} ({message}){of_query}")]
         }
-        (_, Action::Event(query)) => {
-            vec![format!("mysql_stmt_execute() returned error {code} ({message}) for query '{query}'")]
-        }
-    };
-    if let Action::Event(_) = action {
-        let text = format!("SQL error, errno = {code}, state = '{state}': {message}");
-        lines.push(super::commands::failed("thread_run", &text));
     }
-    lines
 }
 
 fn connecting(failure: &OperationFailure, target: &Target) -> Vec<String> {
@@ -88,88 +104,131 @@ fn connecting(failure: &OperationFailure, target: &Target) -> Vec<String> {
     ]
 }
 
-fn is_connecting(kind: FailureKind) -> bool {
-    matches!(
-        kind,
-        FailureKind::ConnectRefused
-            | FailureKind::Authentication
-            | FailureKind::OutOfConnections
-            | FailureKind::NotReady
-    )
+/// Whether there was no connection yet. Within an event a server that shuts down is a statement's failure.
+fn is_connecting(action: Action<'_>, failure: &OperationFailure, engine: Engine) -> bool {
+    match failure.kind {
+        FailureKind::ConnectRefused | FailureKind::Authentication | FailureKind::OutOfConnections => true,
+        _ if matches!(action, Action::Event { .. }) => false,
+        FailureKind::NotReady => true,
+        // What no server said was found out while connecting: that it offers no TLS, say.
+        _ if engine == Engine::Mysql => {
+            failure.code == NO_DATABASE.0 || failure.code == 0 && failure.sqlstate.is_empty()
+        }
+        _ => failure.sqlstate == NO_DATABASE.1,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn target(engine: Engine) -> Target {
-        Target::new(engine, Endpoint::Tcp { host: "db".into(), port: 1 })
+    fn failure(kind: FailureKind, code: u32, state: &str, message: &str) -> OperationFailure {
+        OperationFailure { kind, code, sqlstate: state.into(), message: message.into() }
+    }
+
+    fn told(action: Action<'_>, engine: Engine, failure: &OperationFailure) -> String {
+        let target = Target::new(engine, Endpoint::Tcp { host: "db".into(), port: 1 });
+        lines(action, failure, &target).join("\n")
+    }
+
+    const HOST: &str = "unable to connect to MySQL server on host 'db', port 1, aborting...";
+    const NO_CONNECTION: &str = "`thread_init' function failed: oltp_common: connection creation failed";
+
+    #[test]
+    fn who_cannot_connect_is_told_where_and_why() {
+        let refused = OperationFailure::new(FailureKind::ConnectRefused, "refused");
+        let no_tls = OperationFailure::new(FailureKind::BadStatement, "no TLS");
+        let unknown = failure(FailureKind::BadStatement, 1049, "42000", "unknown");
+        let nowhere = failure(FailureKind::BadStatement, 0, "3D000", "nowhere");
+        for (engine, failure, expected) in [
+            (Engine::Mysql, &refused, format!("{HOST}\nerror 2003: refused\n{NO_CONNECTION}")),
+            (Engine::Mysql, &no_tls, format!("{HOST}\nerror 2003: no TLS\n{NO_CONNECTION}")),
+            (Engine::Mysql, &unknown, format!("{HOST}\nerror 1049: unknown\n{NO_CONNECTION}")),
+            (Engine::Postgres, &refused, format!("Connection to database failed: refused\n{NO_CONNECTION}")),
+            (Engine::Postgres, &nowhere, format!("Connection to database failed: nowhere\n{NO_CONNECTION}")),
+        ] {
+            assert_eq!(told(Action::Starting, engine, failure), expected);
+        }
+        assert_eq!(
+            told(Action::Command(None), Engine::Postgres, &refused),
+            "Connection to database failed: refused\n`sysbench.cmdline.call_command' function failed: \
+             oltp_common: connection creation failed"
+        );
     }
 
     #[test]
-    fn failures_are_told_in_the_words_that_people_search_for() {
-        let refused = OperationFailure::new(FailureKind::ConnectRefused, "refused");
-        let exists = OperationFailure {
-            kind: FailureKind::BadStatement,
-            code: 1050,
-            sqlstate: "42S01".into(),
-            message: "exists".into(),
-        };
-        let missing = OperationFailure {
-            kind: FailureKind::BadStatement,
-            code: 1049,
-            sqlstate: "42000".into(),
-            message: "unknown".into(),
-        };
+    fn statements_that_fail_are_told_in_the_words_that_people_search_for() {
+        let exists = failure(FailureKind::BadStatement, 1050, "42S01", "exists");
+        let no_database = failure(FailureKind::BadStatement, 1046, "3D000", "none selected");
         let lost = OperationFailure::new(FailureKind::ConnectionLost, "it broke");
-        let rows: [(Vec<String>, &[&str]); 8] = [
+        let shut_down = failure(FailureKind::NotReady, 0, "57P01", "terminating");
+        let insert = |is_text| Action::Event { query: "insert", is_text };
+        let create = Action::Command(Some("CREATE"));
+        let exists_in = |function: &str| {
+            format!(
+                "`{function}' function failed: oltp_common: SQL error, errno = 1050, state = '42S01': exists"
+            )
+        };
+        let in_run = "`thread_run' function failed: SQL error, errno =";
+        for (action, engine, failure, expected) in [
             (
-                lines(Action::Starting, &refused, &target(Engine::Mysql)),
-                &[
-                    "unable to connect to MySQL server on host 'db', port 1, aborting...",
-                    "error 2003: refused",
-                ],
+                Action::Starting,
+                Engine::Mysql,
+                &exists,
+                format!("mysql_stmt_prepare() failed\nMySQL error: 1050 \"exists\"\n{}", exists_in("thread_init")),
             ),
             (
-                lines(Action::Starting, &refused, &target(Engine::Postgres)),
-                &["Connection to database failed: refused"],
+                Action::Starting,
+                Engine::Mysql,
+                &no_database,
+                "mysql_stmt_prepare() failed\nMySQL error: 1046 \"none selected\"\n`thread_init' function failed: \
+                 oltp_common: SQL error, errno = 1046, state = '3D000': none selected"
+                    .to_owned(),
             ),
             (
-                lines(Action::Starting, &missing, &target(Engine::Mysql)),
-                &[
-                    "unable to connect to MySQL server on host 'db', port 1, aborting...",
-                    "error 1049: unknown",
-                ],
+                create,
+                Engine::Mysql,
+                &exists,
+                format!(
+                    "mysql_drv_query() returned error 1050 (exists) for query 'CREATE'\n{}",
+                    exists_in(CALL_COMMAND)
+                ),
             ),
             (
-                lines(Action::Event("SELECT 1"), &lost, &target(Engine::Mysql)),
-                &[
-                    "mysql_stmt_execute() returned error 2013 (it broke) for query 'SELECT 1'",
-                    "`thread_run' function failed: SQL error, errno = 2013, state = 'HY000': it broke",
-                ],
+                create,
+                Engine::Postgres,
+                &exists,
+                format!("PQexec() failed: 7 exists\nfailed query was: CREATE\n{}", exists_in(CALL_COMMAND)),
             ),
             (
-                lines(Action::Starting, &exists, &target(Engine::Mysql)),
-                &["mysql_stmt_prepare() failed", "MySQL error: 1050 \"exists\""],
+                insert(false),
+                Engine::Mysql,
+                &lost,
+                format!(
+                    "mysql_stmt_execute() returned error 2013 (it broke) for query 'insert'\n{in_run} 2013, state = \
+                     'HY000': it broke"
+                ),
             ),
             (
-                lines(Action::Query("CREATE"), &exists, &target(Engine::Mysql)),
-                &["mysql_drv_query() returned error 1050 (exists) for query 'CREATE'"],
+                insert(true),
+                Engine::Mysql,
+                &exists,
+                format!(
+                    "mysql_drv_query() returned error 1050 (exists) for query 'insert'\n{in_run} 1050, state = \
+                     '42S01': exists"
+                ),
             ),
             (
-                lines(Action::Query("CREATE"), &exists, &target(Engine::Postgres)),
-                &["PQexec() failed: 7 exists", "failed query was: CREATE"],
+                insert(false),
+                Engine::Postgres,
+                &shut_down,
+                format!(
+                    "PQexecPrepared() failed: 7 terminating\nfailed query was: insert\n{in_run} 0, state = '57P01': \
+                     terminating"
+                ),
             ),
-            (
-                lines(Action::Event("insert"), &exists, &target(Engine::Mysql)),
-                &[
-                    "mysql_stmt_execute() returned error 1050 (exists) for query 'insert'",
-                    "`thread_run' function failed: SQL error, errno = 1050, state = '42S01': exists",
-                ],
-            ),
-        ];
-        for (told, expected) in rows {
-            assert_eq!(told, expected);
+        ] {
+            assert_eq!(told(action, engine, failure), expected);
         }
     }
 }

@@ -9,7 +9,7 @@ use super::{LoadedScript, load, results};
 use crate::logger::Level;
 use crate::options::general::JsonPlace;
 use crate::report::{header, json};
-use crate::session::{CUT_OFF, FAILED, INTERRUPTED, OK, Session};
+use crate::session::{CUT_OFF, FAILED, INTERRUPTED, OK, Session, UNREAD};
 use dyno_engine::measure::{FatalCause, LoadInput, LoadRecord, ScriptThreads, run_script};
 use dyno_engine::recording::shares::ClientShares;
 use dyno_engine::trial::TrialError;
@@ -47,6 +47,8 @@ pub struct Subject {
     pub retry: RetryPolicy,
     /// Where its clients connect, as far as that is known before.
     pub targets: Vec<Target>,
+    /// Whether statements travel as text; a script tells its failures itself.
+    pub is_text: bool,
 }
 
 /// `run` of a Lua script.
@@ -79,6 +81,7 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
             .database
             .driver()
             .map_or_else(Vec::new, |driver| session.options.database.targets(driver).to_vec()),
+        is_text: false,
     };
     let general = &session.options.general;
     let threads = ScriptThreads {
@@ -269,7 +272,10 @@ fn failure(session: &Session<'_>, subject: &Subject, record: &LoadRecord) -> Opt
         if let FatalCause::Failure { failure, statement, sql } = &fatal.cause {
             let query = sql.as_deref().unwrap_or(statement);
             match subject.targets.first() {
-                Some(target) => failures::tell(&session.logger, Action::Event(query), failure, target),
+                Some(target) => {
+                    let action = Action::Event { query, is_text: subject.is_text };
+                    failures::tell(&session.logger, action, failure, target);
+                }
                 None => session.logger.fatal(&fatal.to_string()),
             }
         }
@@ -294,6 +300,9 @@ fn ending(session: &Session<'_>, record: &LoadRecord) -> u8 {
             logger.warning(&text);
         }
         return CUT_OFF;
+    }
+    if record.stopped.is_some() && logger.is_closed() {
+        return UNREAD;
     }
     if session.is_interrupted() {
         logger.warning("Interrupted: the report covers the time until then");

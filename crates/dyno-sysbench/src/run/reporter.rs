@@ -1,6 +1,6 @@
 //! From the engine's intervals to interval lines and checkpoints.
 
-use crate::logger::Logger;
+use crate::logger::{Level, Logger};
 use crate::options::general::General;
 use crate::report::header;
 use crate::report::{Counts, Latency, Queue, Share, Snapshot};
@@ -28,6 +28,8 @@ pub enum Line {
 #[derive(Debug)]
 pub struct Start {
     logger: Arc<Logger>,
+    /// Threads that have not said themselves that they are ready.
+    silent: u32,
     lines: Vec<String>,
     once: Once,
 }
@@ -40,12 +42,23 @@ impl Start {
         if !general.warmup.is_zero() {
             lines.push(header::warming_up(general));
         }
-        Self { logger: Arc::clone(logger), lines, once: Once::new() }
+        Self { logger: Arc::clone(logger), silent: 0, lines, once: Once::new() }
+    }
+
+    /// The same where clients have no threads of their own that could say so.
+    #[must_use]
+    pub fn of_native(logger: &Arc<Logger>, general: &General) -> Self {
+        Self { silent: general.threads, ..Self::new(logger, general) }
     }
 
     /// Says it, unless it was said.
     pub fn announce(&self) {
-        self.once.call_once(|| self.lines.iter().for_each(|line| self.logger.notice(line)));
+        self.once.call_once(|| {
+            for number in 0..self.silent {
+                self.logger.log(Level::Debug, &format!("Worker thread (#{number}) initialized"));
+            }
+            self.lines.iter().for_each(|line| self.logger.notice(line));
+        });
     }
 }
 

@@ -1,6 +1,6 @@
 //! Command lines that are refused, and those that only print.
 
-use crate::program::{BOTH, Program, has_pgbench, postgres};
+use crate::program::{BOTH, Ended, Program, has_pgbench, postgres};
 
 const REFUSED: &[&str] = &[
     "-x",
@@ -65,13 +65,47 @@ fn command_lines_are_refused_alike() {
         assert!(matches!(ours.code, Some(0 | 1)), "{line}: {ours:?}");
         if has_pgbench() {
             let theirs = Program::Pgbench.run_alone(&arguments).masked();
-            assert_eq!(
-                (ours.code, ours.stdout + &ours.stderr),
-                (theirs.code, theirs.stdout + &theirs.stderr),
-                "{line}"
-            );
+            assert_eq!(ours, theirs, "{line}");
         }
     }
+}
+
+/// Lines that run, the tables being there.
+const ACCEPTED: &[&str] = &[
+    "-d -S -n -t 2",
+    "-n -S -t 2 -d",
+    "-S -n -t 2 --random-seed=time",
+    "-S -n -t 2 --random-seed=rand",
+    "-S -n -t 2 --random-seed=5",
+    "-nSt2",
+    "-c2 -j3 -S -t 1",
+];
+
+#[test]
+fn what_runs_is_told_alike() {
+    let Some(bench) = postgres() else { return };
+    if !has_pgbench() {
+        return;
+    }
+    for line in ACCEPTED {
+        let arguments: Vec<&str> = line.split_whitespace().collect();
+        let [theirs, mut ours] = BOTH.map(|program| bench.run(program, &arguments).masked());
+        if line.contains("-d") {
+            // Only the real program tells what each client does.
+            ours.stderr.clone_from(&theirs.stderr);
+        }
+        assert_eq!(without_seed(theirs), without_seed(ours), "{line}");
+    }
+}
+
+/// A seed that was drawn is another one each time.
+fn without_seed(mut ended: Ended) -> Ended {
+    let told = "pgbench: setting random seed to ";
+    if let Some((before, rest)) = ended.stderr.split_once(told) {
+        let rest = rest.trim_start_matches(|character: char| character.is_ascii_digit());
+        ended.stderr = format!("{before}{told}N{rest}");
+    }
+    ended
 }
 
 #[test]

@@ -12,6 +12,7 @@
     reason = "a skipped comparison says so, and observations are shown on request"
 )]
 
+mod command_lines;
 mod comparison;
 mod differences;
 mod distributions;

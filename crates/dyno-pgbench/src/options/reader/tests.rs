@@ -134,9 +134,9 @@ fn mistakes_are_told_in_the_words_of_pgbench() {
 
 #[test]
 fn some_options_only_print() {
-    let Ok(Request::Print(list)) = request("-b list") else { panic!("a list") };
+    let Ok(Request::Tell(list)) = request("-b list") else { panic!("a list") };
     assert!(list.starts_with("Available builtin scripts:\n      tpcb-like: <builtin: TPC-B (sort of)>\n"));
-    let Ok(Request::Print(script)) = request("--show-script=simple-update") else { panic!("a script") };
+    let Ok(Request::Tell(script)) = request("--show-script=simple-update") else { panic!("a script") };
     assert!(
         script.starts_with(
             "-- simple-update: <builtin: simple update>\n\\set aid random(1, 100000 * :scale)\n"
