@@ -3,13 +3,14 @@
 use crate::context::{Context, Entered};
 use crate::environment::{Environment, ScriptSource};
 use crate::error::{ErrorKind, ScriptError};
+use crate::heap::OwnLua;
 use crate::meter::{Meter, NoMeter};
 use crate::options::{DeclaredOption, OptionKind, OptionValue};
 use crate::report::{Report, ReportHooks, ReportStat};
 use crate::sql::SharedInterrupts;
 use crate::transfer::TRANSFER_MAX;
 use crate::{modules, natives, scalars};
-use mlua::{Function, IntoLuaMulti, LightUserData, Lua, LuaOptions, MultiValue, StdLib, Table, Value};
+use mlua::{Function, IntoLuaMulti, LightUserData, Lua, MultiValue, Table, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -47,7 +48,7 @@ impl Interrupter {
 /// One Lua state. It lives on the thread that loaded it.
 pub struct State {
     // Dropped before the context that its finalisers speak to.
-    lua: Option<Lua>,
+    lua: Option<OwnLua>,
     native: Option<Table>,
     home: RefCell<Option<Box<Context>>>,
     interrupts: SharedInterrupts,
@@ -78,7 +79,7 @@ impl State {
 
     /// A state without its script.
     fn open(environment: &Arc<Environment>, role: Role) -> mlua::Result<Self> {
-        let lua = new_lua();
+        let lua = OwnLua::new()?;
         let context = Box::new(Context::new(environment, role));
         let interrupts = Arc::clone(&context.interrupts);
         let transfer = LightUserData(context.transfer.address());
@@ -357,16 +358,6 @@ impl Drop for State {
 
 /// What errors without a text are called.
 const NOT_A_STRING: &str = "(not a string)";
-
-#[expect(
-    unsafe_code,
-    reason = "scripts rely on ffi, debug and C modules, whose use mlua cannot check; they run with the user's own rights"
-)]
-fn new_lua() -> Lua {
-    // SAFETY: what a script does with the FFI is the script's affair, as in sysbench. The prelude casts only addresses of our
-    // own functions, to the types that stand beside them.
-    unsafe { Lua::unsafe_new_with(StdLib::ALL, LuaOptions::new().catch_rust_panics(false)) }
-}
 
 /// Trouble inside of the prelude or with memory.
 fn broken(error: &mlua::Error) -> ScriptError {
