@@ -9,6 +9,8 @@ use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, Statement, Value, b
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
 use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -19,7 +21,7 @@ pub(crate) type Result<T> = std::result::Result<T, OperationFailure>;
 pub(crate) struct Link {
     pub(crate) driver: DriverName,
     /// Where to connect again; `None` in a dry run.
-    pub(crate) target: Option<Target>,
+    pub(crate) target: Option<Box<Target>>,
     wire: Wire,
     /// Counts connections: a statement prepared on an earlier one must be prepared again.
     pub(crate) epoch: u32,
@@ -62,6 +64,13 @@ pub(crate) enum Request<'a> {
     Next,
 }
 
+/// A login in progress, on the heap: it is the deepest that a thread's stack ever gets, and what a stack has reached it keeps. Not
+/// inlined, so that no copy of it is in a frame below.
+#[inline(never)]
+fn connecting(target: &Target) -> Pin<Box<dyn Future<Output = Result<Box<Connection>>> + '_>> {
+    Box::pin(async { Connection::connect(target, &Io::Blocking).await.map(Box::new) })
+}
+
 impl Link {
     /// A connection of a dry run.
     pub(crate) fn dry(driver: DriverName) -> Self {
@@ -70,11 +79,11 @@ impl Link {
 
     /// Connects.
     pub(crate) fn open(driver: DriverName, target: &Target) -> Result<Self> {
-        let connection = block_on(Connection::connect(target, &Io::Blocking))?;
-        Ok(Self::new(driver, Some(target.clone()), Wire::Open(Box::new(connection))))
+        let connection = block_on(connecting(target))?;
+        Ok(Self::new(driver, Some(Box::new(target.clone())), Wire::Open(connection)))
     }
 
-    fn new(driver: DriverName, target: Option<Target>, wire: Wire) -> Self {
+    fn new(driver: DriverName, target: Option<Box<Target>>, wire: Wire) -> Self {
         Self {
             driver,
             target,
@@ -250,8 +259,8 @@ impl Link {
     /// Connects once more to the same address.
     pub(crate) fn open_again(&mut self) -> Result<()> {
         let Some(target) = &self.target else { return Ok(()) };
-        let connection = block_on(Connection::connect(target, &Io::Blocking))?;
-        self.wire = Wire::Open(Box::new(connection));
+        let connection = block_on(connecting(target))?;
+        self.wire = Wire::Open(connection);
         self.epoch += 1;
         Ok(())
     }
