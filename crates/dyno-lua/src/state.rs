@@ -9,7 +9,7 @@ use crate::options::{DeclaredOption, OptionKind, OptionValue};
 use crate::report::{Report, ReportHooks, ReportStat};
 use crate::sql::SharedInterrupts;
 use crate::transfer::TRANSFER_MAX;
-use crate::{modules, natives, scalars};
+use crate::{modules, natives};
 use mlua::{Function, IntoLuaMulti, LightUserData, Lua, MultiValue, Table, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -87,13 +87,6 @@ impl State {
         let mut state = Self { lua: None, native: None, home: RefCell::new(Some(context)), interrupts };
         let entered = Entered::new(&state.home);
         natives::fill(&lua, &native)?;
-        let (kinds, addresses) = (lua.create_table()?, lua.create_table()?);
-        for (name, kind, function) in scalars::all() {
-            kinds.set(name, kind)?;
-            addresses.set(name, LightUserData(function))?;
-        }
-        native.set("kinds", kinds)?;
-        native.set("addresses", addresses)?;
         native.set("transfer", transfer)?;
         native.set("transfer_max", TRANSFER_MAX)?;
         native.set("about", about(&lua, environment, role)?)?;
@@ -388,11 +381,6 @@ fn about(lua: &Lua, environment: &Environment, role: Role) -> mlua::Result<Table
         ScriptSource::Module(name) | ScriptSource::Text { name, .. } => name.clone(),
     };
     about.set("script_path", script)?;
-    let argv = lua.create_table()?;
-    for (at, argument) in environment.argv.iter().enumerate() {
-        argv.set(at, argument.as_str())?;
-    }
-    about.set("argv", argv)?;
     Ok(about)
 }
 
