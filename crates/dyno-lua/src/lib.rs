@@ -29,6 +29,7 @@ mod context;
 pub mod environment;
 pub mod error;
 mod handles;
+mod heap;
 pub mod meter;
 mod modules;
 mod natives;

@@ -15,9 +15,12 @@ const PRELUDE: [(&str, &str); 7] = [
 ];
 
 /// Parts that run when a script first asks for something in them.
-const LAZY: [(&str, &str); 6] = [
+const LAZY: [(&str, &str); 9] = [
     ("sql_rest", include_str!("../lua/prelude/sql_rest.lua")),
     ("foreign", include_str!("../lua/prelude/foreign.lua")),
+    ("rand_rest", include_str!("../lua/prelude/rand_rest.lua")),
+    ("events_rest", include_str!("../lua/prelude/events_rest.lua")),
+    ("commands", include_str!("../lua/prelude/commands.lua")),
     ("legacy", include_str!("../lua/prelude/legacy.lua")),
     ("reports", include_str!("../lua/prelude/reports.lua")),
     ("histogram", include_str!("../lua/prelude/histogram.lua")),
@@ -25,8 +28,9 @@ const LAZY: [(&str, &str); 6] = [
 ];
 
 /// Scripts and modules that `require` finds without a file.
-const BUNDLED: [(&str, &str); 12] = [
+const BUNDLED: [(&str, &str); 13] = [
     ("oltp_common", include_str!("../lua/bundled/oltp_common.lua")),
+    ("oltp_tables", include_str!("../lua/bundled/oltp_tables.lua")),
     ("oltp_read_write", include_str!("../lua/bundled/oltp_read_write.lua")),
     ("oltp_read_only", include_str!("../lua/bundled/oltp_read_only.lua")),
     ("oltp_write_only", include_str!("../lua/bundled/oltp_write_only.lua")),

@@ -6,9 +6,9 @@ use crate::chunks::{self, Unread};
 use crate::context::{with, with_some};
 use crate::environment::LogLevel;
 use crate::error::ErrorKind;
-use crate::modules;
 use crate::sql::{DriverName, TROUBLE, Trouble, Verdict};
-use mlua::{Function, IntoLuaMulti, Lua, LuaString, MultiValue, Table, Value};
+use crate::{modules, scalars};
+use mlua::{Function, IntoLuaMulti, LightUserData, Lua, LuaString, MultiValue, Table, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -46,6 +46,13 @@ fn with_text(lua: &Lua, text: Value, work: impl FnOnce(&mut crate::context::Cont
 pub(crate) fn fill(lua: &Lua, native: &Table) -> mlua::Result<()> {
     let set = |name: &str, function: mlua::Result<Function>| native.set(name, function?);
 
+    set(
+        "address",
+        lua.create_function(|_, name: LuaString| {
+            let found = scalars::find(&name.as_bytes());
+            Ok((found.map(|(kind, _)| kind), found.map(|(_, place)| LightUserData(place))))
+        }),
+    )?;
     set("driver", lua.create_function(|_, name: Value| Ok(find_driver(&name))))?;
     set(
         "connect",
@@ -119,14 +126,6 @@ fn fill_others(lua: &Lua, native: &Table) -> mlua::Result<()> {
             lua.create_string(&text).map(Value::String)
         }),
     )?;
-    set(
-        "random_length",
-        lua.create_function(|lua, (low, high): (f64, f64)| {
-            let mut text = Vec::new();
-            with((), |context| context.draws.vary(low, high, &mut text));
-            lua.create_string(&text)
-        }),
-    )?;
     set("load_bundled", lua.create_function(|lua, name: LuaString| load_bundled(lua, &name)))?;
     set(
         "load_text",
@@ -146,12 +145,31 @@ fn fill_others(lua: &Lua, native: &Table) -> mlua::Result<()> {
     set(
         "lazy",
         lua.create_function(move |lua, part: String| {
-            if part == "sql_rest" {
-                fill_rest(lua, &own)?;
+            match part.as_str() {
+                "sql_rest" => fill_rest(lua, &own)?,
+                "commands" => own.set("argv", lua.create_function(|lua, ()| argv(lua))?)?,
+                "rand_rest" => own.set("random_length", lua.create_function(random_length)?)?,
+                _ => {}
             }
             modules::run_lazy(lua, &own, &part)
         }),
     )
+}
+
+/// `sysbench.cmdline.argv`, from 0.
+fn argv(lua: &Lua) -> mlua::Result<Table> {
+    let argv = lua.create_table()?;
+    let environment = with_some(|context| Arc::clone(&context.environment));
+    for (at, argument) in environment.iter().flat_map(|environment| environment.argv.iter()).enumerate() {
+        argv.set(at, argument.as_str())?;
+    }
+    Ok(argv)
+}
+
+fn random_length(lua: &Lua, (low, high): (f64, f64)) -> mlua::Result<LuaString> {
+    let mut text = Vec::new();
+    with((), |context| context.draws.vary(low, high, &mut text));
+    lua.create_string(&text)
 }
 
 /// What fewer scripts use, made when it is first asked for: results, errors, multi-row inserts.

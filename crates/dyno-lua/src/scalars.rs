@@ -18,16 +18,21 @@ macro_rules! scalars {
             }
         )*
 
-        /// All functions: name, type in C, address.
-        pub(crate) fn all() -> Vec<(&'static str, &'static str, *mut c_void)> {
-            vec![$((stringify!($name), $c, $name as *const c_void as *mut c_void)),*]
+        /// The function of that name: its type in C, and its address.
+        pub(crate) fn find(name: &[u8]) -> Option<(&'static str, *mut c_void)> {
+            $(
+                if name == stringify!($name).as_bytes() {
+                    return Some(($c, $name as *const c_void as *mut c_void));
+                }
+            )*
+            None
         }
     };
 }
 
 scalars! {
     /// The event in progress, if there is one, counts; then whether another one has begun.
-    next_event(is_in_event: f64) -> f64 = "dyno_1" => with(0.0, |context| {
+    next_event(is_in_event: f64) -> f64 = "double (*)(double)" => with(0.0, |context| {
         if is_in_event != 0.0 {
             context.meter.event_stop();
         }
@@ -35,12 +40,12 @@ scalars! {
         f64::from(u8::from(context.meter.begin_event()))
     });
     /// The event does not count.
-    event_abandon() -> f64 = "dyno_0" => with(0.0, |context| {
+    event_abandon() -> f64 = "double (*)(void)" => with(0.0, |context| {
         context.meter.abandon_event();
         0.0
     });
     /// 1 when the event may be tried again, 0 when the run is over, 2 when it was tried too often and is given up.
-    event_restart() -> f64 = "dyno_0" => with(0.0, |context| {
+    event_restart() -> f64 = "double (*)(void)" => with(0.0, |context| {
         let max = context.environment.restarts_max;
         if max != 0 && context.restarts >= max {
             context.meter.give_up_event();
@@ -54,94 +59,94 @@ scalars! {
         1.0
     });
 
-    sb_more_events(_thread: i32) -> bool = "dyno_bi" => with(false, |context| context.meter.more_events());
-    sb_event_start(_thread: i32) -> () = "dyno_vi" => with((), |context| context.meter.event_start());
-    sb_event_stop(_thread: i32) -> () = "dyno_vi" => with((), |context| context.meter.event_stop());
-    sb_counter_inc(_thread: i32, counter: i32) -> () = "dyno_vic" => count(counter, 1);
-    sb_counter_add(_thread: i32, counter: i32, by: u64) -> () = "dyno_vicu" => count(counter, by);
-    sb_counter_val(_thread: i32, counter: i32) -> u64 = "dyno_uic" => match numbered(counter) {
+    sb_more_events(_thread: i32) -> bool = "bool (*)(int)" => with(false, |context| context.meter.more_events());
+    sb_event_start(_thread: i32) -> () = "void (*)(int)" => with((), |context| context.meter.event_start());
+    sb_event_stop(_thread: i32) -> () = "void (*)(int)" => with((), |context| context.meter.event_stop());
+    sb_counter_inc(_thread: i32, counter: i32) -> () = "void (*)(int, sb_counter_type)" => count(counter, 1);
+    sb_counter_add(_thread: i32, counter: i32, by: u64) -> () = "void (*)(int, sb_counter_type, uint64_t)" => count(counter, by);
+    sb_counter_val(_thread: i32, counter: i32) -> u64 = "uint64_t (*)(int, sb_counter_type)" => match numbered(counter) {
         Some(counter) => with(0, |context| context.meter.counter(counter)),
         None => 0,
     };
 
-    rand_default(low: f64, high: f64) -> f64 = "dyno_2" => with(0.0, |context| context.draws.draw_default(low, high));
-    rand_uniform(low: f64, high: f64) -> f64 = "dyno_2" => draw(RandomType::Uniform, low, high);
-    rand_gaussian(low: f64, high: f64) -> f64 = "dyno_2" => draw(RandomType::Gaussian, low, high);
-    rand_special(low: f64, high: f64) -> f64 = "dyno_2" => draw(RandomType::Special, low, high);
-    rand_pareto(low: f64, high: f64) -> f64 = "dyno_2" => draw(RandomType::Pareto, low, high);
-    rand_zipfian(low: f64, high: f64) -> f64 = "dyno_2" => draw(RandomType::Zipfian, low, high);
-    rand_unique() -> f64 = "dyno_0" => with(0.0, |context| {
+    rand_default(low: f64, high: f64) -> f64 = "double (*)(double, double)" => with(0.0, |context| context.draws.draw_default(low, high));
+    rand_uniform(low: f64, high: f64) -> f64 = "double (*)(double, double)" => draw(RandomType::Uniform, low, high);
+    rand_gaussian(low: f64, high: f64) -> f64 = "double (*)(double, double)" => draw(RandomType::Gaussian, low, high);
+    rand_special(low: f64, high: f64) -> f64 = "double (*)(double, double)" => draw(RandomType::Special, low, high);
+    rand_pareto(low: f64, high: f64) -> f64 = "double (*)(double, double)" => draw(RandomType::Pareto, low, high);
+    rand_zipfian(low: f64, high: f64) -> f64 = "double (*)(double, double)" => draw(RandomType::Zipfian, low, high);
+    rand_unique() -> f64 = "double (*)(void)" => with(0.0, |context| {
         f64::from(context.draws.unique(&context.environment.shared))
     });
-    rand_double() -> f64 = "dyno_0" => with(0.0, |context| context.draws.unit());
-    rand_bits() -> u64 = "dyno_u" => with(0, |context| context.draws.bits());
+    rand_double() -> f64 = "double (*)(void)" => with(0.0, |context| context.draws.unit());
+    rand_bits() -> u64 = "uint64_t (*)(void)" => with(0, |context| context.draws.bits());
     /// A random string by a known pattern: its length; the text is in the transfer memory.
-    rand_text(pattern: f64) -> f64 = "dyno_1" => with(0.0, |context| {
+    rand_text(pattern: f64) -> f64 = "double (*)(double)" => with(0.0, |context| {
         let Context { sql, draws, transfer, .. } = context;
         transfer.put(sql.random_text(pattern, draws)) as f64
     });
-    sb_rand_default(low: u32, high: u32) -> u32 = "dyno_r" => with(0, |context| {
+    sb_rand_default(low: u32, high: u32) -> u32 = "uint32_t (*)(uint32_t, uint32_t)" => with(0, |context| {
         context.draws.draw_default(low.into(), high.into()) as u32
     });
-    sb_rand_uniform(low: u32, high: u32) -> u32 = "dyno_r" => draw(RandomType::Uniform, low.into(), high.into()) as u32;
-    sb_rand_gaussian(low: u32, high: u32) -> u32 = "dyno_r" => draw(RandomType::Gaussian, low.into(), high.into()) as u32;
-    sb_rand_special(low: u32, high: u32) -> u32 = "dyno_r" => draw(RandomType::Special, low.into(), high.into()) as u32;
-    sb_rand_pareto(low: u32, high: u32) -> u32 = "dyno_r" => draw(RandomType::Pareto, low.into(), high.into()) as u32;
-    sb_rand_zipfian(low: u32, high: u32) -> u32 = "dyno_r" => draw(RandomType::Zipfian, low.into(), high.into()) as u32;
+    sb_rand_uniform(low: u32, high: u32) -> u32 = "uint32_t (*)(uint32_t, uint32_t)" => draw(RandomType::Uniform, low.into(), high.into()) as u32;
+    sb_rand_gaussian(low: u32, high: u32) -> u32 = "uint32_t (*)(uint32_t, uint32_t)" => draw(RandomType::Gaussian, low.into(), high.into()) as u32;
+    sb_rand_special(low: u32, high: u32) -> u32 = "uint32_t (*)(uint32_t, uint32_t)" => draw(RandomType::Special, low.into(), high.into()) as u32;
+    sb_rand_pareto(low: u32, high: u32) -> u32 = "uint32_t (*)(uint32_t, uint32_t)" => draw(RandomType::Pareto, low.into(), high.into()) as u32;
+    sb_rand_zipfian(low: u32, high: u32) -> u32 = "uint32_t (*)(uint32_t, uint32_t)" => draw(RandomType::Zipfian, low.into(), high.into()) as u32;
 
     /// Executes a prepared statement: the number of its result, 0 without one.
-    execute(statement: f64) -> f64 = "dyno_1" => with(TROUBLE, |context| {
+    execute(statement: f64) -> f64 = "double (*)(double)" => with(TROUBLE, |context| {
         let (sql, mut around, _) = context.split();
         sql.execute(&mut around, statement)
     });
-    set_number(parameter: f64, value: f64) -> f64 = "dyno_2" => with(TROUBLE, |context| {
+    set_number(parameter: f64, value: f64) -> f64 = "double (*)(double, double)" => with(TROUBLE, |context| {
         context.sql.set_number(parameter, value)
     });
-    set_integer(parameter: f64, value: i64) -> f64 = "dyno_1l" => with(TROUBLE, |context| {
+    set_integer(parameter: f64, value: i64) -> f64 = "double (*)(double, int64_t)" => with(TROUBLE, |context| {
         context.sql.set_integer(parameter, value)
     });
-    set_null(parameter: f64) -> f64 = "dyno_1" => with(TROUBLE, |context| context.sql.set_null(parameter));
-    set_random(parameter: f64, pattern: f64) -> f64 = "dyno_2" => with(TROUBLE, |context| {
+    set_null(parameter: f64) -> f64 = "double (*)(double)" => with(TROUBLE, |context| context.sql.set_null(parameter));
+    set_random(parameter: f64, pattern: f64) -> f64 = "double (*)(double, double)" => with(TROUBLE, |context| {
         let (sql, _, draws) = context.split();
         sql.set_random(parameter, pattern, draws)
     });
-    row_count(link: f64, result: f64) -> f64 = "dyno_2" => with(TROUBLE, |context| {
+    row_count(link: f64, result: f64) -> f64 = "double (*)(double, double)" => with(TROUBLE, |context| {
         context.sql.row_count(link, result)
     });
-    column_count(link: f64, result: f64) -> f64 = "dyno_2" => with(TROUBLE, |context| {
+    column_count(link: f64, result: f64) -> f64 = "double (*)(double, double)" => with(TROUBLE, |context| {
         context.sql.column_count(link, result)
     });
-    free_result(link: f64, result: f64) -> f64 = "dyno_2" => with(TROUBLE, |context| {
+    free_result(link: f64, result: f64) -> f64 = "double (*)(double, double)" => with(TROUBLE, |context| {
         context.sql.free(link, result)
     });
-    more_results(link: f64) -> f64 = "dyno_1" => with(TROUBLE, |context| context.sql.more_results(link));
-    next_result(link: f64) -> f64 = "dyno_1" => with(TROUBLE, |context| {
+    more_results(link: f64) -> f64 = "double (*)(double)" => with(TROUBLE, |context| context.sql.more_results(link));
+    next_result(link: f64) -> f64 = "double (*)(double)" => with(TROUBLE, |context| {
         let (sql, mut around, _) = context.split();
         sql.next_result(&mut around, link)
     });
-    close_statement(statement: f64) -> f64 = "dyno_1" => with(TROUBLE, |context| {
+    close_statement(statement: f64) -> f64 = "double (*)(double)" => with(TROUBLE, |context| {
         context.sql.close_statement(statement)
     });
-    disconnect(link: f64) -> f64 = "dyno_1" => with(TROUBLE, |context| {
+    disconnect(link: f64) -> f64 = "double (*)(double)" => with(TROUBLE, |context| {
         let (sql, around, _) = context.split();
         sql.disconnect(around.interrupts, link)
     });
-    reconnect(link: f64) -> f64 = "dyno_1" => with(TROUBLE, |context| {
+    reconnect(link: f64) -> f64 = "double (*)(double)" => with(TROUBLE, |context| {
         let (sql, mut around, _) = context.split();
         sql.reconnect(&mut around, link)
     });
-    roll_back(link: f64) -> f64 = "dyno_1" => with(TROUBLE, |context| {
+    roll_back(link: f64) -> f64 = "double (*)(double)" => with(TROUBLE, |context| {
         context.sql.roll_back(link);
         0.0
     });
-    bulk_done(link: f64) -> f64 = "dyno_1" => with(TROUBLE, |context| {
+    bulk_done(link: f64) -> f64 = "double (*)(double)" => with(TROUBLE, |context| {
         let (sql, mut around, _) = context.split();
         sql.bulk_done(&mut around, link)
     });
 
     /// Finalisers.
-    drop_link(link: f64) -> f64 = "dyno_1" => dropped(Dropped::Link(link));
-    drop_statement(statement: f64) -> f64 = "dyno_1" => dropped(Dropped::Statement(statement));
+    drop_link(link: f64) -> f64 = "double (*)(double)" => dropped(Dropped::Link(link));
+    drop_statement(statement: f64) -> f64 = "double (*)(double)" => dropped(Dropped::Statement(statement));
 }
 
 fn draw(which: RandomType, low: f64, high: f64) -> f64 {

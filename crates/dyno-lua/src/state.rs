@@ -3,15 +3,14 @@
 use crate::context::{Context, Entered};
 use crate::environment::{Environment, ScriptSource};
 use crate::error::{ErrorKind, ScriptError};
+use crate::heap::OwnLua;
 use crate::meter::{Meter, NoMeter};
 use crate::options::{DeclaredOption, OptionKind, OptionValue};
 use crate::report::{Report, ReportHooks, ReportStat};
 use crate::sql::SharedInterrupts;
 use crate::transfer::TRANSFER_MAX;
-use crate::{modules, natives, scalars};
-use mlua::{
-    Function, IntoLua, IntoLuaMulti, LightUserData, Lua, LuaOptions, MultiValue, StdLib, Table, Value,
-};
+use crate::{modules, natives};
+use mlua::{Function, IntoLua, IntoLuaMulti, LightUserData, Lua, MultiValue, Table, Value};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,7 +48,7 @@ impl Interrupter {
 /// One Lua state. It lives on the thread that loaded it.
 pub struct State {
     // Dropped before the context that its finalisers speak to.
-    lua: Option<Lua>,
+    lua: Option<OwnLua>,
     native: Option<Table>,
     home: RefCell<Option<Box<Context>>>,
     interrupts: SharedInterrupts,
@@ -81,7 +80,7 @@ impl State {
 
     /// A state without its script.
     fn open(environment: &Arc<Environment>, role: Role) -> mlua::Result<Self> {
-        let lua = new_lua();
+        let lua = OwnLua::new()?;
         let context = Box::new(Context::new(environment, role));
         let interrupts = Arc::clone(&context.interrupts);
         let transfer = LightUserData(context.transfer.address());
@@ -89,13 +88,6 @@ impl State {
         let mut state = Self { lua: None, native: None, home: RefCell::new(Some(context)), interrupts };
         let entered = Entered::new(&state.home);
         natives::fill(&lua, &native)?;
-        let (kinds, addresses) = (lua.create_table()?, lua.create_table()?);
-        for (name, kind, function) in scalars::all() {
-            kinds.set(name, kind)?;
-            addresses.set(name, LightUserData(function))?;
-        }
-        native.set("kinds", kinds)?;
-        native.set("addresses", addresses)?;
         native.set("transfer", transfer)?;
         native.set("transfer_max", TRANSFER_MAX)?;
         native.set("about", about(&lua, environment, role)?)?;
@@ -382,17 +374,6 @@ impl Drop for State {
 /// What errors without a text are called.
 const NOT_A_STRING: &str = "(not a string)";
 
-#[expect(
-    unsafe_code,
-    reason = "scripts rely on ffi, debug and C modules, whose use mlua cannot check; they run with the user's own rights"
-)]
-fn new_lua() -> Lua {
-    // Lua's own pcall and xpcall stay: in those that mlua puts in their place coroutines cannot yield, and recursion ends the process.
-    // SAFETY: what a script does with the FFI is the script's affair, as in sysbench. The prelude casts only addresses of our
-    // own functions, to the types that stand beside them.
-    unsafe { Lua::unsafe_new_with(StdLib::ALL, LuaOptions::new().catch_rust_panics(true)) }
-}
-
 /// A message without the place of the loop of events: an error raised with level 2 in `event` or a hook names its caller, which
 /// is no place of the script's.
 fn without_own_place(message: &str) -> &str {
@@ -429,11 +410,6 @@ fn about(lua: &Lua, environment: &Environment, role: Role) -> mlua::Result<Table
         ScriptSource::Module(name) | ScriptSource::Text { name, .. } => name.clone(),
     };
     about.set("script_path", script)?;
-    let argv = lua.create_table()?;
-    for (at, argument) in environment.argv.iter().enumerate() {
-        argv.set(at, argument.as_str())?;
-    }
-    about.set("argv", argv)?;
     Ok(about)
 }
 

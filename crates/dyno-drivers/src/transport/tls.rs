@@ -19,6 +19,9 @@ pub fn client_configuration(
     tls: &Tls,
     client: Option<&ClientCertificate>,
 ) -> Result<Option<Arc<ClientConfig>>, OperationFailure> {
+    if matches!(tls, Tls::Off) {
+        return Ok(None);
+    }
     let provider = Arc::new(ring::default_provider());
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()

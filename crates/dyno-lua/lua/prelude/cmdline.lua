@@ -3,7 +3,6 @@ local native = ...
 
 local about = native.about
 local cmdline = {
-  argv = about.argv,
   command = about.command,
   script_path = about.script_path,
   PARALLEL_COMMAND = true,
@@ -13,42 +12,6 @@ local cmdline = {
 sysbench.cmdline = cmdline
 native.cmdline = cmdline
 test = about.script_path
-
--- The entry of a command that has a function.
-local function entry(name)
-  local commands = cmdline.commands
-  local command = type(commands) == "table" and commands[name]
-  if type(command) == "table" and type(command[1]) == "function" then
-    return command
-  end
-end
-
-function cmdline.command_defined(name)
-  return entry(name) ~= nil
-end
-
-function cmdline.command_parallel(name)
-  local command = entry(name)
-  return command ~= nil and command[2] == cmdline.PARALLEL_COMMAND
-end
-
-function cmdline.call_command(name)
-  local command = entry(name)
-  if not command then
-    return false
-  end
-  local answer = command[1]()
-  return answer == nil or answer
-end
-
-native.call_command = cmdline.call_command
-
--- Nothing when there is no such command, else whether it is parallel.
-function native.find_command(name)
-  if entry(name) then
-    return cmdline.command_parallel(name)
-  end
-end
 
 function native.set_options(values, as_globals)
   sysbench.opt = values

@@ -3,7 +3,7 @@
 local native = ...
 
 local ffi, bit = require("ffi"), require("bit")
-local cast = ffi.cast
+local cast, type, find, rawset = ffi.cast, type, string.find, rawset
 
 -- A state may grow by half before garbage is collected, where Lua lets it double: there are as many states as threads. With very many
 -- threads it may grow by a tenth, since then memory runs out before processor time does. While states are made, all at the same time,
@@ -33,36 +33,34 @@ typedef enum {
   SB_CNT_OTHER, SB_CNT_READ, SB_CNT_WRITE, SB_CNT_EVENT, SB_CNT_ERROR, SB_CNT_RECONNECT,
   SB_CNT_BYTES_READ, SB_CNT_BYTES_WRITTEN, SB_CNT_MAX
 } sb_counter_type;
-typedef double (*dyno_0)(void);
-typedef double (*dyno_1)(double);
-typedef double (*dyno_2)(double, double);
-typedef double (*dyno_1l)(double, int64_t);
-typedef bool (*dyno_bi)(int);
-typedef void (*dyno_vi)(int);
-typedef void (*dyno_vic)(int, sb_counter_type);
-typedef void (*dyno_vicu)(int, sb_counter_type, uint64_t);
-typedef uint64_t (*dyno_uic)(int, sb_counter_type);
-typedef uint64_t (*dyno_u)(void);
-typedef uint32_t (*dyno_r)(uint32_t, uint32_t);
 ]]
 
--- Functions of Rust that compiled code calls; those with `sb_` are sysbench's own, which scripts find in `ffi.C`.
-local scalar, exported = {}, {}
-for name, kind in pairs(native.kinds) do
-  local target = name:find("^sb_") and exported or scalar
-  target[name] = cast(kind, native.addresses[name])
+-- Functions of Rust that compiled code calls, by name, made when they are first asked for; those with `sb_` are sysbench's own,
+-- which scripts find in `ffi.C`.
+local address, types = native.address, {}
+local function made(target, name)
+  local kind, place = address(name)
+  if kind then
+    types[kind] = types[kind] or ffi.typeof(kind)
+    local made_one = cast(types[kind], place)
+    rawset(target, name, made_one)
+    return made_one
+  end
 end
-native.kinds, native.addresses = nil, nil
-native.scalar = scalar
+native.scalar = setmetatable({}, { __index = made })
 
 local C, pcall, error = ffi.C, pcall, error
 local function symbol(name)
   return C[name]
 end
 
-ffi.C = setmetatable(exported, {
+ffi.C = setmetatable({}, {
   -- An unknown name is the mistake of whoever asks for it, not of this line.
-  __index = function(_, name)
+  __index = function(target, name)
+    local own = type(name) == "string" and find(name, "^sb_") and made(target, name)
+    if own then
+      return own
+    end
     local is_known, value = pcall(symbol, name)
     if is_known then
       return value

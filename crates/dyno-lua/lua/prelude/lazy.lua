@@ -18,7 +18,13 @@ end
 lazily(sysbench, {
   report_default = "reports", report_csv = "reports", report_json = "reports", histogram = "histogram", db = "legacy",
 })
-lazily(sysbench.cmdline, { print_test_options = "help", read_cmdline_options = "help" })
+lazily(sysbench.cmdline, {
+  print_test_options = "help", read_cmdline_options = "help", argv = "commands", command_defined = "commands",
+  command_parallel = "commands", call_command = "commands",
+})
+lazily(native, {
+  call_command = "commands", find_command = "commands", numbers = "rand_rest", more_of_rand = "rand_rest", fate = "events_rest",
+})
 
 -- The API of sysbench 0.5 stands beside that of 1.0.
 DB_ERROR_NONE, DB_ERROR_RESTART_TRANSACTION, DB_ERROR_FAILED = 0, 1, 2

@@ -9,9 +9,8 @@ local globals = _G
 local type, error, setmetatable, rawget, rawset, select, unpack = type, error, setmetatable, rawget, rawset, select, unpack
 
 ffi.cdef [[
-typedef struct { double link, number; } dyno_result;
-typedef struct { double id; } dyno_handle;
-typedef struct dyno_no_result *dyno_nothing;
+struct dyno_result { double link, number; };
+struct dyno_no_result;
 ]]
 
 local sql = {
@@ -46,10 +45,10 @@ local function fail(connection, level)
 end
 
 -- Frees what Rust holds when Lua has let go of it.
-local handle_type = ffi.typeof("dyno_handle")
+local handle_type = ffi.typeof("double[1]")
 local drop_link, drop_statement = scalar.drop_link, scalar.drop_statement
-local function release_link(handle) drop_link(handle.id) end
-local function release_statement(handle) drop_statement(handle.id) end
+local function release_link(handle) drop_link(handle[0]) end
+local function release_statement(handle) drop_statement(handle[0]) end
 local function guard(id, release)
   return ffi.gc(handle_type(id), release)
 end
@@ -58,7 +57,7 @@ end
 
 local result = completed_later {}
 
-local Result = ffi.metatype("dyno_result", {
+local Result = ffi.metatype("struct dyno_result", {
   __index = function(self, name)
     local method = result[name]
     if method then
@@ -77,7 +76,7 @@ ffi.metatype("struct dyno_no_result", {
   end,
   __tostring = function() return "<sql_result>" end,
 })
-local nothing = ffi.cast("dyno_nothing", nil)
+local nothing = ffi.cast("struct dyno_no_result *", nil)
 
 -- Parameters -------------------------------------------------------------------------------------------------------------------
 

@@ -10,26 +10,19 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
 use std::fmt;
 use std::fs::File;
+use std::future::Future;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 pub(crate) type Result<T> = std::result::Result<T, OperationFailure>;
 
-/// Files that a script's statements name are sent, as sysbench sends them: the script could read them by itself.
-fn connect(target: &Target) -> Result<Connection> {
-    let mut connection = block_on(Connection::connect(target, &Io::Blocking))?;
-    if let Connection::Mysql(mysql) = &mut connection {
-        mysql.serve_files(|name| Ok(Box::new(File::open(name)?)));
-    }
-    Ok(connection)
-}
-
 /// A connection as a script holds it.
 pub(crate) struct Link {
     pub(crate) driver: DriverName,
     /// Where to connect again; `None` in a dry run.
-    pub(crate) target: Option<Target>,
+    pub(crate) target: Option<Box<Target>>,
     wire: Wire,
     /// Counts connections: a statement prepared on an earlier one must be prepared again.
     pub(crate) epoch: u32,
@@ -72,6 +65,22 @@ pub(crate) enum Request<'a> {
     Next,
 }
 
+/// A login in progress, on the heap: it is the deepest that a thread's stack ever gets, and what a stack has reached it keeps. Not
+/// inlined, so that no copy of it is in a frame below.
+#[inline(never)]
+fn connecting(target: &Target) -> Pin<Box<dyn Future<Output = Result<Box<Connection>>> + '_>> {
+    Box::pin(async { Connection::connect(target, &Io::Blocking).await.map(Box::new) })
+}
+
+/// Logs in. Files that a script's statements name are sent, as sysbench sends them: the script could read them by itself.
+fn connect(target: &Target) -> Result<Box<Connection>> {
+    let mut connection = block_on(connecting(target))?;
+    if let Connection::Mysql(mysql) = &mut *connection {
+        mysql.serve_files(|name| Ok(Box::new(File::open(name)?)));
+    }
+    Ok(connection)
+}
+
 impl Link {
     /// A connection of a dry run.
     pub(crate) fn dry(driver: DriverName) -> Self {
@@ -81,10 +90,10 @@ impl Link {
     /// Connects.
     pub(crate) fn open(driver: DriverName, target: &Target) -> Result<Self> {
         let connection = connect(target)?;
-        Ok(Self::new(driver, Some(target.clone()), Wire::Open(Box::new(connection))))
+        Ok(Self::new(driver, Some(Box::new(target.clone())), Wire::Open(connection)))
     }
 
-    fn new(driver: DriverName, target: Option<Target>, wire: Wire) -> Self {
+    fn new(driver: DriverName, target: Option<Box<Target>>, wire: Wire) -> Self {
         Self {
             driver,
             target,
@@ -261,7 +270,7 @@ impl Link {
     pub(crate) fn open_again(&mut self) -> Result<()> {
         let Some(target) = &self.target else { return Ok(()) };
         let connection = connect(target)?;
-        self.wire = Wire::Open(Box::new(connection));
+        self.wire = Wire::Open(connection);
         self.epoch += 1;
         Ok(())
     }

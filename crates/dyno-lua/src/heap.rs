@@ -1,0 +1,473 @@
+//! Lua states with memory of their own: small blocks without headers, in chunks that belong to one state.
+//!
+//! A state with a script holds some 2,500 objects of 16 to 100 bytes, and there is a state per thread. A general allocator keeps 8 bytes beside
+//! each of them, rounds up to 16 bytes and keeps freed ones per thread. Lua says the size when it frees a block, so nothing of this is
+//! needed here: a block is found by its size in a list of free ones, cut from a larger one, or taken from the end of the chunk.
+//! Larger blocks, which are few, stay with the allocator that the crate mlua has chosen.
+//!
+//! This is the one module with unsafe code of this crate: it opens Lua's unsafe libraries for scripts, and it is an allocator.
+#![expect(
+    unsafe_code,
+    reason = "an allocator hands out raw memory; and scripts rely on ffi, debug and C modules, whose use mlua cannot check"
+)]
+
+use mlua::ffi::{lua_Alloc, lua_getallocf, lua_setallocf};
+use mlua::{Lua, LuaOptions, StdLib};
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::ffi::c_void;
+use std::ops::Deref;
+use std::ptr::{self, NonNull};
+
+/// Sizes and addresses of blocks are multiples of it, as in LuaJIT's own allocator.
+const GRAIN: usize = 8;
+
+/// Least size of a block: a free one holds the address of the next.
+const SMALL_MIN: usize = 16;
+
+/// Largest size of a block that comes from a chunk: its list is the last of 128.
+const SMALL_MAX: usize = 127 * GRAIN;
+
+/// Size of the first chunk; each further one is twice as large, up to [`CHUNK_MAX`]. What was never written is no memory in use.
+const CHUNK_MIN: usize = 64 << 10;
+const CHUNK_MAX: usize = 1 << 20;
+
+/// A Lua state whose small blocks are in chunks of its own.
+pub(crate) struct OwnLua {
+    // Closed before its memory goes.
+    lua: Lua,
+    _heap: Heap,
+}
+
+impl OwnLua {
+    /// A state with all libraries, the unsafe ones too.
+    pub(crate) fn new() -> mlua::Result<Self> {
+        // Lua's own pcall and xpcall stay: in those that mlua puts in their place coroutines cannot yield, and recursion ends the process.
+        // SAFETY: what a script does with the FFI, the debug library or modules in C is the script's affair, as in sysbench: it
+        // runs with the user's own rights. The prelude casts only addresses of our own functions, to the types beside them.
+        let lua = unsafe { Lua::unsafe_new_with(StdLib::NONE, LuaOptions::new().catch_rust_panics(true)) };
+        let heap = Heap::install(&lua)?;
+        lua.load_std_libs(StdLib::ALL)?;
+        Ok(Self { lua, _heap: heap })
+    }
+}
+
+impl Deref for OwnLua {
+    type Target = Lua;
+
+    fn deref(&self) -> &Lua {
+        &self.lua
+    }
+}
+
+/// Owns the memory of a state. If blocks are still in use when it is dropped, since somebody has kept a clone of the [`Lua`], the memory
+/// stays for ever.
+struct Heap(NonNull<Pools>);
+
+impl Heap {
+    /// From now on the state takes its small blocks from a heap of its own. Those that it has stay where they are.
+    fn install(lua: &Lua) -> mlua::Result<Self> {
+        let place: *mut Pools = Box::into_raw(Box::new(Pools::new()));
+        let heap = Self(NonNull::new(place).expect("a box has an address"));
+        // SAFETY: `allocate` is an allocator as Lua wants it, with `place` as its data. The pools stay until no block of theirs is in
+        // use, see `drop`. The former allocator and its data stay good as long as the state: mlua frees the data, if at all, after
+        // closing it. (It does so only for an allocator of its own, so 32 bytes per state stay behind.)
+        unsafe {
+            lua.exec_raw::<()>((), |state| {
+                let mut data = ptr::null_mut();
+                let former = lua_getallocf(state, &raw mut data);
+                (*place).former = Some((former, data));
+                lua_setallocf(state, allocate, place.cast());
+            })?;
+        }
+        Ok(heap)
+    }
+}
+
+impl Drop for Heap {
+    fn drop(&mut self) {
+        // SAFETY: the pools were made by `Box::into_raw`. Nobody else drops them, and the state calls `allocate` no more once it has
+        // given all its blocks back, because it does so only when it is closed.
+        unsafe {
+            if self.0.as_ref().used == 0 {
+                drop(Box::from_raw(self.0.as_ptr()));
+            }
+        }
+    }
+}
+
+/// A block that nobody uses.
+struct Free {
+    next: *mut Free,
+}
+
+/// A piece of memory that blocks are cut from.
+struct Chunk {
+    start: NonNull<u8>,
+    layout: Layout,
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        // SAFETY: allocated with this layout by `Pools::grow`.
+        unsafe { dealloc(self.start.as_ptr(), self.layout) };
+    }
+}
+
+/// Chunks with their free blocks.
+struct Pools {
+    /// Allocator of large blocks, and of those from before; with its data.
+    former: Option<(lua_Alloc, *mut c_void)>,
+    /// Lists of free blocks by their size in grains.
+    lists: [*mut Free; 128],
+    /// One bit for each list that is not empty.
+    filled: u128,
+    /// The part of the newest chunk that was never given out.
+    rest: *mut u8,
+    rest_size: usize,
+    /// Sorted by address.
+    chunks: Vec<Chunk>,
+    chunk_next: usize,
+    /// Bytes of blocks in use, and of all chunks.
+    used: usize,
+    total: usize,
+}
+
+/// Bytes that a block takes, in grains.
+fn grains(size: usize) -> usize {
+    size.max(SMALL_MIN).div_ceil(GRAIN)
+}
+
+impl Pools {
+    fn new() -> Self {
+        Self {
+            former: None,
+            lists: [ptr::null_mut(); 128],
+            filled: 0,
+            rest: ptr::null_mut(),
+            rest_size: 0,
+            chunks: Vec::new(),
+            chunk_next: CHUNK_MIN,
+            used: 0,
+            total: 0,
+        }
+    }
+
+    /// Whether an address is in a chunk.
+    fn owns(&self, block: *mut u8) -> bool {
+        let after = self.chunks.partition_point(|chunk| chunk.start.as_ptr() <= block);
+        let chunk = after.checked_sub(1).and_then(|at| self.chunks.get(at));
+        chunk.is_some_and(|chunk| block.addr() - chunk.start.addr().get() < chunk.layout.size())
+    }
+
+    /// A block of that many grains, from 2 to 127.
+    fn take(&mut self, grains: usize) -> *mut u8 {
+        self.used += grains * GRAIN;
+        if let Some(block) = self.take_free(grains) {
+            return block;
+        }
+        if self.rest_size < grains * GRAIN {
+            // Holes of which each is too small may be neighbours.
+            let free = self.total - (self.used - grains * GRAIN) - self.rest_size;
+            if free > self.total / 4 {
+                self.join();
+                if let Some(block) = self.take_free(grains) {
+                    return block;
+                }
+            }
+            self.grow();
+        }
+        let block = self.rest;
+        // SAFETY: the rest has at least so many bytes.
+        self.rest = unsafe { self.rest.add(grains * GRAIN) };
+        self.rest_size -= grains * GRAIN;
+        block
+    }
+
+    /// A free block of that size, or the beginning of a larger one.
+    fn take_free(&mut self, grains: usize) -> Option<*mut u8> {
+        if !self.lists[grains].is_null() {
+            return Some(self.pop(grains));
+        }
+        // What is left must be a block, too.
+        let large_enough = u128::MAX.checked_shl(grains as u32 + 2).unwrap_or(0);
+        let found = (self.filled & large_enough).trailing_zeros() as usize;
+        if found == 128 {
+            return None;
+        }
+        let block = self.pop(found);
+        // SAFETY: the block has `found` grains, which is at least 2 more.
+        unsafe { self.put(block.add(grains * GRAIN), found - grains) };
+        Some(block)
+    }
+
+    fn pop(&mut self, grains: usize) -> *mut u8 {
+        let block = self.lists[grains];
+        // SAFETY: only called for a list that is not empty; blocks in lists are free blocks.
+        self.lists[grains] = unsafe { (*block).next };
+        if self.lists[grains].is_null() {
+            self.filled &= !(1 << grains);
+        }
+        block.cast()
+    }
+
+    /// Puts a free block into its list.
+    ///
+    /// # Safety
+    /// The block is so many grains (2 to 127) of a chunk, at a multiple of a grain, and nobody uses it.
+    unsafe fn put(&mut self, block: *mut u8, grains: usize) {
+        let block: *mut Free = block.cast();
+        // SAFETY: nobody uses the block, it has room for a pointer and is aligned for one.
+        unsafe { block.write(Free { next: self.lists[grains] }) };
+        self.lists[grains] = block;
+        self.filled |= 1 << grains;
+    }
+
+    /// Makes larger free blocks of those that are neighbours.
+    fn join(&mut self) {
+        let mut blocks: Vec<(*mut u8, usize)> = Vec::new();
+        for grains in 0..self.lists.len() {
+            while !self.lists[grains].is_null() {
+                blocks.push((self.pop(grains), grains));
+            }
+        }
+        blocks.sort_unstable_by_key(|(block, _)| block.addr());
+        blocks.dedup_by(|(block, grains), (before, size)| {
+            // Chunks may be neighbours, but are freed one by one.
+            let is_neighbour = before.addr() + *size * GRAIN == block.addr()
+                && self.chunks.binary_search_by_key(&block.addr(), |chunk| chunk.start.addr().get()).is_err();
+            *size += if is_neighbour { *grains } else { 0 };
+            is_neighbour
+        });
+        for (mut block, mut left) in blocks {
+            while left > 0 {
+                // No single grain may be left over.
+                let size = if left == 128 { 126 } else { left.min(127) };
+                // SAFETY: free blocks beside each other, or a part of them.
+                unsafe {
+                    self.put(block, size);
+                    block = block.add(size * GRAIN);
+                }
+                left -= size;
+            }
+        }
+    }
+
+    /// Begins a new chunk. What is left of the last one becomes a free block.
+    fn grow(&mut self) {
+        let left = self.rest_size / GRAIN;
+        if left >= SMALL_MIN / GRAIN {
+            // SAFETY: never given out, and smaller than the block that there was no room for.
+            unsafe { self.put(self.rest, left) };
+        }
+        let layout = Layout::from_size_align(self.chunk_next, 16).expect("a power of two");
+        self.chunk_next = (self.chunk_next * 2).min(CHUNK_MAX);
+        // SAFETY: the size is not 0.
+        let start = unsafe { alloc(layout) };
+        // mlua takes it that memory never runs out, as its own allocator does.
+        let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
+        let at = self.chunks.partition_point(|chunk| chunk.start < start);
+        self.chunks.insert(at, Chunk { start, layout });
+        self.total += layout.size();
+        (self.rest, self.rest_size) = (start.as_ptr(), layout.size());
+    }
+}
+
+/// Lua's way to memory: `size` bytes in place of `old_size` at `block`.
+///
+/// # Safety
+/// `data` are pools that are installed; `block` is null or a block of the state with that size.
+unsafe extern "C" fn allocate(
+    data: *mut c_void,
+    block: *mut c_void,
+    old_size: usize,
+    size: usize,
+) -> *mut c_void {
+    let pools_at: *mut Pools = data.cast();
+    // SAFETY: the pools exist as long as the state, which one thread uses at a time and which does not come back here from within: no
+    // allocator calls Lua.
+    let pools = unsafe { &mut *pools_at };
+    let is_own = !block.is_null() && old_size <= SMALL_MAX && pools.owns(block.cast());
+    let is_small = (1..=SMALL_MAX).contains(&size);
+    if !is_own && !is_small {
+        // SAFETY: neither the old block nor the new one is ours.
+        return unsafe { pools.former(block, old_size, size) };
+    }
+    if is_own && is_small && grains(size) == grains(old_size) {
+        return block;
+    }
+    let new: *mut c_void = match size {
+        0 => ptr::null_mut(),
+        1..=SMALL_MAX => pools.take(grains(size)).cast(),
+        // SAFETY: a new block.
+        _ => unsafe { pools.former(ptr::null_mut(), 0, size) },
+    };
+    if block.is_null() || size > 0 && new.is_null() {
+        return new;
+    }
+    // SAFETY: both blocks have at least so many bytes, and Lua uses the old one no more.
+    unsafe {
+        if !new.is_null() {
+            ptr::copy_nonoverlapping(block.cast::<u8>(), new.cast(), old_size.min(size));
+        }
+        if is_own {
+            pools.used -= grains(old_size) * GRAIN;
+            pools.put(block.cast(), grains(old_size));
+        } else {
+            pools.former(block, old_size, 0);
+        }
+    }
+    new
+}
+
+impl Pools {
+    /// Asks the former allocator.
+    ///
+    /// # Safety
+    /// As of `allocate`, for blocks that came from it.
+    unsafe fn former(&mut self, block: *mut c_void, old_size: usize, size: usize) -> *mut c_void {
+        match self.former {
+            // SAFETY: the state's own allocator with its own data.
+            Some((former, data)) => unsafe { former(data, block, old_size, size) },
+            None => ptr::null_mut(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Large blocks by the program's allocator.
+    unsafe extern "C" fn plain(
+        _: *mut c_void,
+        block: *mut c_void,
+        old_size: usize,
+        size: usize,
+    ) -> *mut c_void {
+        let layout = |size| Layout::from_size_align(size, 8).unwrap();
+        // SAFETY: as `allocate` is called.
+        unsafe {
+            match (block.is_null(), size) {
+                (true, 0) => ptr::null_mut(),
+                (true, _) => alloc(layout(size)).cast(),
+                (false, 0) => {
+                    dealloc(block.cast(), layout(old_size));
+                    ptr::null_mut()
+                }
+                (false, _) => std::alloc::realloc(block.cast(), layout(old_size), size).cast(),
+            }
+        }
+    }
+
+    fn pools() -> Pools {
+        Pools { former: Some((plain, ptr::null_mut())), ..Pools::new() }
+    }
+
+    /// What Lua does, with a block that knows what must be in it.
+    struct Block {
+        place: *mut u8,
+        size: usize,
+        mark: u8,
+    }
+
+    impl Block {
+        fn new(pools: &mut Pools, size: usize, mark: u8) -> Self {
+            let mut block = Self { place: ptr::null_mut(), size: 0, mark };
+            block.resize(pools, size);
+            block
+        }
+
+        fn resize(&mut self, pools: &mut Pools, size: usize) {
+            self.check();
+            let data: *mut Pools = pools;
+            // SAFETY: the pools are alive, the block is theirs and has this size.
+            unsafe {
+                self.place = allocate(data.cast(), self.place.cast(), self.size, size).cast();
+                let kept = self.size.min(size);
+                for at in 0..kept {
+                    assert_eq!(*self.place.add(at), self.mark);
+                }
+                for at in kept..size {
+                    self.place.add(at).write(self.mark);
+                }
+            }
+            self.size = size;
+        }
+
+        fn check(&self) {
+            assert!(self.place.addr().is_multiple_of(GRAIN));
+            for at in 0..self.size {
+                // SAFETY: the block has this size and was filled.
+                assert_eq!(unsafe { *self.place.add(at) }, self.mark);
+            }
+        }
+    }
+
+    #[test]
+    fn blocks_keep_their_content_through_any_order_of_taking_resizing_and_giving_back() {
+        let (mut pools, mut blocks, mut seed) = (pools(), Vec::new(), 1u64);
+        for step in 0..40_000u32 {
+            // Knuth's generator for 64 bits.
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let (choice, number) = ((seed >> 60) as usize, (seed >> 33) as usize);
+            let size = match number % 8 {
+                0 => 1 + number / 8 % (2 * SMALL_MAX),
+                1 => SMALL_MAX - 8 + number / 8 % 16,
+                _ => 1 + number / 8 % 120,
+            };
+            // More is given back than taken in the second half.
+            match choice {
+                0..3 if !blocks.is_empty() => {
+                    let at = number % blocks.len();
+                    let block: &mut Block = &mut blocks[at];
+                    block.resize(&mut pools, size);
+                }
+                3..8 if !blocks.is_empty() => blocks.swap_remove(number % blocks.len()).resize(&mut pools, 0),
+                8..11 if step > 20_000 && !blocks.is_empty() => {
+                    blocks.swap_remove(number % blocks.len()).resize(&mut pools, 0);
+                }
+                _ => blocks.push(Block::new(&mut pools, size, step as u8)),
+            }
+        }
+        assert!(pools.chunks.len() > 1, "the test is too small");
+        blocks.iter_mut().for_each(|block| block.resize(&mut pools, 0));
+        assert_eq!(pools.used, 0);
+    }
+
+    #[test]
+    fn what_was_given_back_in_small_pieces_is_there_for_larger_blocks() {
+        let mut pools = pools();
+        let mut fill = |size: usize, count: usize| {
+            let mut blocks: Vec<Block> = (0..count).map(|_| Block::new(&mut pools, size, 7)).collect();
+            blocks.iter_mut().for_each(|block| block.resize(&mut pools, 0));
+            (pools.total, pools.used)
+        };
+        let (total, _) = fill(16, 20_000);
+        assert_eq!(fill(1000, 300), (total, 0));
+        assert_eq!(fill(16, 20_000), (total, 0));
+    }
+
+    #[test]
+    fn a_state_gives_all_its_blocks_back_when_it_is_closed() {
+        let OwnLua { lua, _heap: heap } = OwnLua::new().unwrap();
+        lua.load("t = {} for i = 1, 2000 do t[i] = { tostring(i), function() return i end } end")
+            .exec()
+            .unwrap();
+        lua.load("for i = 1, 2000, 2 do t[i] = ('x'):rep(i) end collectgarbage()").exec().unwrap();
+        // SAFETY: nobody else looks at the pools meanwhile.
+        let used = || unsafe { heap.0.as_ref().used };
+        assert!(used() > 100_000);
+        drop(lua);
+        assert_eq!(used(), 0);
+    }
+
+    #[test]
+    fn the_memory_of_a_state_that_somebody_has_kept_stays() {
+        let own = OwnLua::new().unwrap();
+        let kept = (*own).clone();
+        drop(own);
+        let text: String =
+            kept.load("local t = {} for i = 1, 100 do t[i] = 'n' .. i end return t[100]").call(()).unwrap();
+        assert_eq!(text, "n100");
+    }
+}
