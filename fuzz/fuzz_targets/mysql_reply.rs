@@ -49,7 +49,7 @@ fn decode<S: RowSink>(
             }
             progress => {
                 let ends =
-                    matches!(progress, Progress::Refused(_) | Progress::WantsFile) || !reply.has_more();
+                    matches!(progress, Progress::Refused(_) | Progress::WantsFile(_)) || !reply.has_more();
                 results.push(progress);
                 if ends {
                     return Ok(results);
