@@ -97,6 +97,9 @@ impl fmt::Display for TrialError {
 
 impl std::error::Error for TrialError {}
 
+/// Clients of a PostgreSQL server on this machine from which on more workers do better than one per processor.
+const CLIENTS_PER_WORKER: u32 = 64;
+
 /// Number of workers when the plan leaves it open: one client each for drivers that block; as many as processors when the
 /// server is elsewhere. On a machine that the server shares, fewer workers find more answers ready at a time; how few do best differs with
 /// the server's processes or threads (docs/decisions/003-workers.md has the measurements).
@@ -106,6 +109,9 @@ pub fn default_workers(engine: Engine, clients: u32, shares_machine: bool) -> u3
     match engine {
         Engine::Sqlite => clients,
         Engine::Mysql if shares_machine => processors.div_ceil(2).min(clients),
+        Engine::Postgres if shares_machine => {
+            clients.div_ceil(CLIENTS_PER_WORKER).clamp(processors, 2 * processors).min(clients)
+        }
         Engine::Null | Engine::Mysql | Engine::Postgres => processors.min(clients),
     }
 }
