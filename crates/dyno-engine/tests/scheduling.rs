@@ -1,0 +1,73 @@
+//! How threads that make load share processors with the server.
+
+use dyno_engine::trial::default_workers;
+use dyno_engine::workload::ClientId;
+use dyno_engine::{LoadInput, Meter, Script, ScriptThreads, ScriptTrouble, run_script};
+use dyno_model::event::Listener;
+use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::target::Engine;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex};
+
+struct Silent;
+impl Listener for Silent {}
+
+/// Number of the scheduling policy of the calling thread: field 41 of `/proc/thread-self/stat`, proc_pid_stat(5).
+fn policy() -> String {
+    let line = std::fs::read_to_string("/proc/thread-self/stat").expect("/proc");
+    let (_, after_name) = line.rsplit_once(')').expect("a name");
+    after_name.split_whitespace().nth(41 - 3).expect("a policy").to_owned()
+}
+
+/// Notes the policy of each client's thread.
+struct Policies(Arc<Mutex<Vec<String>>>);
+
+impl Script for Policies {
+    fn kinds(&self) -> Vec<&'static str> {
+        vec!["none"]
+    }
+
+    fn run(&self, _: ClientId, mut meter: Meter) -> Result<(), ScriptTrouble> {
+        meter.ready();
+        while meter.begin_event() {
+            meter.end_event();
+        }
+        self.0.lock().expect("nobody panics").push(policy());
+        Ok(())
+    }
+}
+
+fn policies(shares_machine: bool, rate: Option<f64>) -> Vec<String> {
+    let interrupts = AtomicUsize::new(0);
+    let load = LoadPlan { rate, ..LoadPlan::new(StopRule::Transactions(10)) };
+    let input = LoadInput { shares_machine, ..LoadInput::new("load", 2, &load, 1, &interrupts) };
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let script = Policies(Arc::clone(&seen));
+    run_script(script, &ScriptThreads::default(), &input, &mut Silent).expect("it can be measured");
+    let seen = seen.lock().expect("nobody panics");
+    seen.clone()
+}
+
+#[test]
+fn clients_give_way_to_a_server_on_this_machine_unless_transactions_are_due_at_a_time() {
+    let (usual, batch) = (policy(), "3".to_owned());
+    assert_ne!(usual, batch, "these tests are run under the policy that they are about");
+    assert_eq!(policies(true, None), [batch.clone(), batch]);
+    assert_eq!(policies(false, None), [usual.clone(), usual.clone()]);
+    assert_eq!(policies(true, Some(10_000.0)), [usual.clone(), usual]);
+}
+
+#[test]
+fn the_number_of_workers_follows_processors_clients_and_where_the_server_is() {
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    let many = 1000 * processors;
+    for engine in [Engine::Mysql, Engine::Postgres] {
+        assert_eq!(default_workers(engine, many, false), processors);
+        assert_eq!(default_workers(engine, 1, false), 1);
+        assert_eq!(default_workers(engine, 1, true), 1);
+    }
+    assert_eq!(default_workers(Engine::Mysql, many, true), processors.div_ceil(2));
+    assert_eq!(default_workers(Engine::Postgres, 64 * processors, true), processors);
+    assert_eq!(default_workers(Engine::Postgres, many, true), 2 * processors);
+    assert_eq!(default_workers(Engine::Sqlite, 100, true), 100);
+}
