@@ -5,7 +5,7 @@ use dyno_drivers::transport::Reactor;
 use dyno_drivers::{Connection, Discard, Driver, Executor, FirstInteger, Io, Table, Value, block_on};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Engine, Target};
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -108,7 +108,7 @@ fn latency_passes_before_the_answer_on_a_blocking_connection() {
 
 #[test]
 fn a_stall_by_statements_delays_exactly_that_statement() {
-    let mut connection = connect("stall=after:2/for:30ms,seed=75");
+    let mut connection = connect("stall=after:2/for:300ms,seed=75");
     let times: Vec<Duration> = (0..4)
         .map(|_| {
             let begun = Instant::now();
@@ -116,8 +116,10 @@ fn a_stall_by_statements_delays_exactly_that_statement() {
             begun.elapsed()
         })
         .collect();
-    assert!(times[2] >= Duration::from_millis(30), "{times:?}");
-    assert!(times[0] + times[1] < times[2], "{times:?}");
+    assert!(times[2] >= Duration::from_millis(300), "{times:?}");
+    // The machine may hold up one of the others, hardly all of them.
+    let least = times[0].min(times[1]).min(times[3]);
+    assert!(least < Duration::from_millis(300), "{times:?}");
 }
 
 #[test]
@@ -137,14 +139,18 @@ fn clients_of_one_thread_wait_at_the_same_time() {
     let io = Io::Reactor(reactor.clone());
     let mut executor = Executor::new(reactor);
     let values = Rc::new(RefCell::new(Vec::new()));
-    let begun = Instant::now();
+    let (waiting, most) = (Rc::new(Cell::new(0)), Rc::new(Cell::new(0)));
     for _ in 0..CLIENTS {
         let (io, values) = (io.clone(), Rc::clone(&values));
+        let (waiting, most) = (Rc::clone(&waiting), Rc::clone(&most));
         executor.spawn(async move {
             let mut connection =
                 Connection::connect(&target("latency_us=20000,value=7,seed=77"), &io).await.unwrap();
             let mut sink = FirstInteger::default();
+            waiting.set(waiting.get() + 1);
+            most.set(most.get().max(waiting.get()));
             connection.query("SELECT 1", &mut sink).await.unwrap();
+            waiting.set(waiting.get() - 1);
             values.borrow_mut().push(sink.0);
         });
     }
@@ -152,9 +158,7 @@ fn clients_of_one_thread_wait_at_the_same_time() {
         executor.turn(Duration::from_secs(1)).unwrap();
     }
     assert_eq!(*values.borrow(), vec![Some(7); CLIENTS]);
-    // One after the other they would need four seconds.
-    assert!(begun.elapsed() < Duration::from_secs(2), "{:?}", begun.elapsed());
-    assert!(begun.elapsed() >= Duration::from_millis(20));
+    assert!(most.get() > CLIENTS / 2, "{} at the same time", most.get());
 }
 
 #[test]

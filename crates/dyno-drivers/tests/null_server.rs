@@ -12,7 +12,7 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 /// Longer than any answer of a healthy server takes, also on a machine that is busy.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(60);
 
 fn server(protocol: Protocol) -> RunningServer {
     server_with(protocol, Options::default())

@@ -10,7 +10,7 @@ use dyno_model::record::Interval;
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
 use std::sync::atomic::AtomicUsize;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const MILLISECOND: u64 = 1_000_000;
 
@@ -45,7 +45,7 @@ impl Listener for Intervals {
 
 fn plan(rate: f64, milliseconds: u64) -> LoadPlan {
     let stop = StopRule::Duration(Nanos(milliseconds * MILLISECOND));
-    LoadPlan { rate: Some(rate), grace: Nanos(200 * MILLISECOND), ..LoadPlan::new(stop) }
+    LoadPlan { rate: Some(rate), grace: Nanos(60_000 * MILLISECOND), ..LoadPlan::new(stop) }
 }
 
 fn script(clients: u32, load: &LoadPlan, takes: Duration, interrupts: usize) -> (LoadRecord, Vec<Interval>) {
@@ -84,16 +84,21 @@ fn assert_arrivals_add_up(record: &LoadRecord) {
 }
 
 #[test]
-fn a_system_that_keeps_up_does_what_arrives() {
-    for (record, _) in
-        [script(8, &plan(2_000.0, 500), Duration::ZERO, 0), native("", 8, &plan(2_000.0, 500), 0)]
-    {
+fn a_system_that_keeps_up_does_what_arrives_and_no_more_in_the_time() {
+    let load = LoadPlan { rate: Some(2_000.0), ..LoadPlan::new(StopRule::Transactions(1_000)) };
+    for (record, _) in [script(8, &load, Duration::ZERO, 0), native("", 8, &load, 0)] {
+        assert_arrivals_add_up(&record);
+        assert_eq!(record.ledger.committed, 1_000);
+        // 500 ms are expected; five standard deviations. However busy the machine, nothing is started before it is due.
+        assert!(record.elapsed.0 > 420 * MILLISECOND, "{}", record.elapsed);
+    }
+    let window = plan(2_000.0, 500);
+    for (record, _) in [script(8, &window, Duration::ZERO, 0), native("", 8, &window, 0)] {
         assert_arrivals_add_up(&record);
         let open_loop = record.open_loop.expect("an open loop");
         // 1,000 are expected; five standard deviations.
         assert!((840..1_160).contains(&open_loop.arrived), "{open_loop:?}");
-        // A machine that is busy with other things may lose some at the end.
-        assert!(open_loop.unstarted < 100, "{open_loop:?}");
+        assert!(record.ledger.started > 0, "{open_loop:?}");
     }
 }
 
@@ -120,7 +125,8 @@ fn overload_is_measured_and_waiting_is_part_of_the_response_time() {
         let queues: Vec<u64> = intervals.iter().take(5).map(|interval| interval.queue).collect();
         // From one interval to the next a busy machine may have it otherwise.
         assert!(queues.first() < queues.last(), "the backlog grows: {queues:?}");
-        let means: Vec<f64> = intervals.iter().take(5).map(|interval| interval.latency.mean()).collect();
+        let busy = intervals.iter().filter(|interval| interval.latency.count > 0);
+        let means: Vec<f64> = busy.map(|interval| interval.latency.mean()).collect();
         assert!(means.first() < means.last(), "and with it the response time: {means:?}");
     }
 }
@@ -135,24 +141,22 @@ fn the_response_time_begins_when_a_transaction_was_due_and_the_share_of_a_client
 
 #[test]
 fn a_stop_is_noticed_by_clients_that_wait_for_an_arrival() {
-    let began = Instant::now();
-    // The first arrival is far away, and the user has interrupted already.
-    let rare = plan(0.001, 60_000);
+    // The first arrival is hours away, and the user has interrupted already.
+    let rare = plan(0.000_01, 86_400_000);
     for (record, _) in [script(3, &rare, Duration::ZERO, 1), native("", 3, &rare, 1)] {
         assert!(record.stopped.is_some());
         assert_arrivals_add_up(&record);
     }
-    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
 }
 
 #[test]
 fn a_budget_ends_the_run_with_its_last_transaction() {
-    // A client that took an arrival behind the budget would wait for it, each for another 20 ms.
-    let load = LoadPlan { rate: Some(50.0), ..LoadPlan::new(StopRule::Transactions(5)) };
+    // Clients that took an arrival behind the budget would wait for it, each for another 125 ms, the last for 12.5 s.
+    let load = LoadPlan { rate: Some(8.0), ..LoadPlan::new(StopRule::Transactions(5)) };
     for (record, _) in [script(100, &load, Duration::ZERO, 0), native("", 100, &load, 0)] {
         assert_eq!(record.ledger.committed, 5);
         assert_arrivals_add_up(&record);
-        assert!(record.elapsed.0 < 1_000 * MILLISECOND, "{}", record.elapsed);
+        assert!(record.elapsed.0 < 10_000 * MILLISECOND, "{}", record.elapsed);
     }
     let each = LoadPlan { rate: Some(500.0), ..LoadPlan::new(StopRule::TransactionsPerClient(3)) };
     for (record, _) in [script(10, &each, Duration::ZERO, 0), native("", 10, &each, 0)] {

@@ -24,7 +24,7 @@ fn run(script: &str, kind: &str, errors: RetriedErrors, attempts_max: u32) -> Lo
     target.database = script.to_owned();
     let load = LoadPlan {
         retry: RetryPolicy::Listed(errors),
-        grace: Nanos(200_000_000),
+        grace: Nanos(60_000_000_000),
         attempts_max,
         ..LoadPlan::new(StopRule::Transactions(60))
     };

@@ -222,7 +222,8 @@ fn a_server_that_says_nothing_is_given_up_in_time() {
                 drop(socket.read_to_end(&mut Vec::new()));
             }),
         ];
-        for target in targets {
+        for mut target in targets {
+            target.connect_timeout = Duration::from_millis(300);
             let start = Instant::now();
             let failure = connect(target, in_event_loop).err().unwrap();
             assert_eq!(failure.kind, FailureKind::Timeout, "{failure}");

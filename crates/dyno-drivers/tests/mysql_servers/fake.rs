@@ -12,7 +12,7 @@ pub(crate) fn fake(serve: impl FnOnce(TcpStream) + Send + 'static) -> Target {
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || serve(listener.accept().unwrap().0));
     let mut target = Target::new(Engine::Mysql, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port });
-    target.connect_timeout = Duration::from_millis(300);
+    target.connect_timeout = Duration::from_secs(60);
     target.user = "somebody".to_owned();
     target.password = Secret::new("hidden");
     target
