@@ -180,7 +180,7 @@ fn generator_row(treatment: usize, records: &[&TrialRecord]) -> GeneratorRow {
 /// One row per kind and severity, worst first; within one severity the kind that most trials have.
 pub(super) fn findings(view: &View<'_>) -> Vec<FindingRow> {
     let mut rows: Vec<FindingRow> = Vec::new();
-    for finding in &view.data.findings {
+    for finding in &view.run.findings {
         add_finding(&mut rows, finding, None);
     }
     for trial in &view.plan().trials {

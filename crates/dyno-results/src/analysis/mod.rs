@@ -28,7 +28,7 @@ use crate::report::model::{
     TreatmentRow, TrialFigures, TrialRow, TrialState, Unit, Validity,
 };
 use crate::stats::student;
-use crate::store::{RunData, TrialOutcome};
+use crate::store::{Run, RunData, TrialOutcome};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Severity;
@@ -49,13 +49,13 @@ pub fn analyse(data: &RunData) -> ReportModel {
     let completeness = completeness(&view);
     let mut model = ReportModel {
         report_format: REPORT_FORMAT,
-        title: data.plan.title.clone(),
-        description: data.plan.description.clone(),
-        provenance: provenance::provenance(data),
+        title: view.run.plan.title.clone(),
+        description: view.run.plan.description.clone(),
+        provenance: provenance::provenance(view.run),
         completeness,
         conclusions: Vec::new(),
-        factors: data.plan.factors.clone(),
-        compare: data.plan.compare,
+        factors: view.run.plan.factors.clone(),
+        compare: view.run.plan.compare,
         lines: view.lines.clone(),
         treatments,
         trials: trial_rows(&view),
@@ -70,7 +70,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         comparisons,
         comparison_rules,
         growth: growth::growth(&view),
-        published: published(&data.plan),
+        published: published(&view.run.plan),
     };
     model.conclusions = conclusions::conclude(&model);
     model
@@ -78,6 +78,8 @@ pub fn analyse(data: &RunData) -> ReportModel {
 
 /// A run's data, arranged for lookup.
 struct View<'a> {
+    run: &'a Run,
+    /// Its trials' files.
     data: &'a RunData,
     lines: Vec<LineName>,
     /// Line of each treatment.
@@ -90,24 +92,23 @@ struct View<'a> {
 
 impl<'a> View<'a> {
     fn new(data: &'a RunData) -> Self {
-        let (lines, line_of) = lines(&data.plan);
+        let run = &data.run;
+        let (lines, line_of) = lines(&run.plan);
         let mut records: BTreeMap<usize, Vec<&TrialRecord>> = BTreeMap::new();
-        for trial in &data.plan.trials {
-            if let Some(TrialOutcome::Finished(record)) =
-                data.trials.get(&trial.id).map(|trial| &trial.outcome)
-            {
+        for trial in &run.plan.trials {
+            if let Some(TrialOutcome::Finished(record)) = run.outcomes.get(&trial.id) {
                 records.entry(trial.treatment).or_default().push(record);
             }
         }
-        let mut view = Self { data, lines, line_of, records, merged: Vec::new() };
-        view.merged = (0..data.plan.treatments.len())
+        let mut view = Self { run, data, lines, line_of, records, merged: Vec::new() };
+        view.merged = (0..run.plan.treatments.len())
             .map(|treatment| latency::merged_transactions(&view, treatment))
             .collect();
         view
     }
 
     fn plan(&self) -> &'a Plan {
-        &self.data.plan
+        &self.run.plan
     }
 
     fn measured(&self, treatment: usize) -> &[&'a TrialRecord] {
@@ -119,7 +120,7 @@ impl<'a> View<'a> {
     }
 
     fn treatments(&self) -> impl Iterator<Item = (usize, &'a Treatment)> {
-        self.data.plan.treatments.iter().enumerate()
+        self.run.plan.treatments.iter().enumerate()
     }
 }
 
@@ -291,7 +292,7 @@ fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
                 findings,
                 reason,
             };
-            match view.data.trials.get(&trial.id).map(|data| &data.outcome) {
+            match view.run.outcomes.get(&trial.id) {
                 None => row(TrialState::Missing, None, Vec::new(), String::new()),
                 Some(TrialOutcome::Failed { reason }) => {
                     row(TrialState::Failed, None, Vec::new(), reason.clone())
@@ -334,16 +335,16 @@ fn trial_figures(record: &TrialRecord) -> TrialFigures {
 }
 
 fn completeness(view: &View<'_>) -> Completeness {
-    let data = view.data;
+    let run = view.run;
     let mut completeness = Completeness {
-        planned: count(data.plan.trials.len()),
-        is_interrupted: data.is_interrupted,
-        has_ended: data.has_ended,
-        unreadable: data.problems.clone(),
+        planned: count(run.plan.trials.len()),
+        is_interrupted: run.is_interrupted,
+        has_ended: run.has_ended,
+        unreadable: run.problems.clone(),
         ..Completeness::default()
     };
-    for trial in &data.plan.trials {
-        match data.trials.get(&trial.id).map(|trial| &trial.outcome) {
+    for trial in &run.plan.trials {
+        match run.outcomes.get(&trial.id) {
             None => completeness.missing.push(trial.id.clone()),
             Some(TrialOutcome::Failed { reason }) => completeness.failed.push(FailedTrial {
                 trial: trial.id.clone(),
@@ -356,7 +357,7 @@ fn completeness(view: &View<'_>) -> Completeness {
             }
         }
     }
-    completeness.is_complete = data.has_ended && completeness.measured == completeness.planned;
+    completeness.is_complete = run.has_ended && completeness.measured == completeness.planned;
     completeness
 }
 

@@ -23,7 +23,7 @@ use crate::report::compare::model::{
 };
 use crate::report::model::Verdict;
 use crate::stats::verdict::Rules;
-use crate::store::RunFigures;
+use crate::store::Run;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::{Metric, Plan, Treatment};
 use dyno_model::record::TrialRecord;
@@ -40,7 +40,7 @@ pub struct Side {
     /// The folder as the user named it.
     pub folder: String,
     /// Its runs, at least one.
-    pub runs: Vec<RunFigures>,
+    pub runs: Vec<Run>,
 }
 
 /// What is asked of a comparison.
@@ -100,11 +100,11 @@ impl std::error::Error for CompareError {}
 /// # Errors
 /// When the runs of a side are no repeats, a run is on both sides, or nothing matches.
 pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareModel, CompareError> {
-    let is_same = |one: &RunFigures, other: &RunFigures| {
-        !one.started_at.is_empty() && (&one.run, &one.started_at) == (&other.run, &other.started_at)
+    let is_same = |one: &Run, other: &Run| {
+        !one.started_at.is_empty() && (&one.name, &one.started_at) == (&other.name, &other.started_at)
     };
     if let Some(run) = base.runs.iter().find(|run| new.runs.iter().any(|other| is_same(run, other))) {
-        return Err(CompareError::SameRun { run: run.run.clone() });
+        return Err(CompareError::SameRun { run: run.name.clone() });
     }
     let pooled = |side, runs| Pool::new(runs).map_err(|error| CompareError::Pool { side, error });
     let (of_base, of_new) = (pooled(SideName::Base, &base.runs)?, pooled(SideName::New, &new.runs)?);
@@ -205,7 +205,7 @@ fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
             .runs
             .iter()
             .map(|run| RunRow {
-                run: run.run.clone(),
+                run: run.name.clone(),
                 started_at: run.started_at.clone(),
                 ended_at: run.ended_at.clone(),
             })
