@@ -23,7 +23,7 @@ const PLACES_MAX: usize = 3;
 /// A side with the names of its treatments.
 type Named<'a> = (&'a Pool<'a>, &'a [TreatmentName]);
 
-/// All doubts, worst first.
+/// All doubts that come from runs and plans.
 pub(super) fn findings(
     (base, base_names): Named<'_>,
     (new, new_names): Named<'_>,
@@ -42,7 +42,6 @@ pub(super) fn findings(
         folders(&mut findings, side, pool);
     }
     time_between(&mut findings, base, new);
-    findings.0.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings.0
 }
 

@@ -7,7 +7,8 @@
 //! * `conditions`: what makes the sides hard to compare;
 //! * `verdicts`: ratios and verdicts.
 //!
-//! Runs of two sides share no blocks, so nothing is paired: Welch's test on logarithms ([`crate::stats::compare::welch`]).
+//! Runs of two sides share no blocks, so nothing is paired: Welch's test on logarithms ([`crate::stats::compare::welch`]) gives the
+//! verdicts, and a test by ranks ([`crate::stats::ranks`]) stands beside it.
 
 mod conditions;
 mod matching;
@@ -110,7 +111,7 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
     let (of_base, of_new) = (pooled(SideName::Base, &base.runs)?, pooled(SideName::New, &new.runs)?);
     let matching = matching::matching(&of_base, &of_new, &question.systems).map_err(CompareError::Match)?;
     let names = (names(&of_base), names(&of_new));
-    let findings = conditions::findings((&of_base, &names.0), (&of_new, &names.1), &matching);
+    let mut findings = conditions::findings((&of_base, &names.0), (&of_new, &names.1), &matching);
     let places =
         matching.pairs.iter().map(|(one, other)| (&of_base.treatments[*one], &of_new.treatments[*other]));
     let pairs: Vec<_> = places.collect();
@@ -128,6 +129,8 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
             metrics,
         })
         .collect();
+    findings.extend(verdicts::disagreement(&treatments));
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let verdicts: Vec<Verdict> =
         treatments.iter().flat_map(|pair| &pair.metrics).map(|metric| metric.verdict).collect();
     let pick = |names: &[TreatmentName], places: &[usize]| {

@@ -414,3 +414,47 @@ fn levels_are_matched_by_their_names() {
     assert_eq!(labels(&model.only_base), ["MariaDB (read-modify-write)"]);
     assert_eq!(labels(&model.only_new), ["MariaDB (for-update)"]);
 }
+
+#[test]
+fn the_test_by_ranks_stands_beside_the_verdict_and_does_not_change_it() {
+    let base = measured("base", &[100.0, 101.0, 102.0, 99.0]);
+    let new = measured("new", &[110.0, 111.0, 112.0, 109.0]);
+    let model = compared(vec![base], vec![new], &[Metric::Throughput]);
+    let pair = throughput(&model);
+    assert_eq!(pair.verdict, Verdict::Better);
+    let ranks = pair.by_ranks.expect("tested");
+    assert!((ranks.p - 2.0 / 70.0).abs() < 1e-9, "{ranks:?}");
+    // Four on each side: the interval is the range of all ratios.
+    let interval = ranks.ratio_interval.expect("four on each side");
+    assert!((interval.low - 109.0 / 102.0).abs() < 1e-9 && (interval.high - 112.0 / 99.0).abs() < 1e-9);
+    assert!(interval.low < ranks.ratio && ranks.ratio < interval.high);
+    let few = compared(
+        vec![measured("base", &[100.0, 101.0, 102.0])],
+        vec![measured("new", &[110.0, 111.0, 112.0])],
+        &[Metric::Throughput],
+    );
+    assert_eq!(throughput(&few).by_ranks.expect("tested").ratio_interval, None, "three cannot have one");
+}
+
+#[test]
+fn tests_that_disagree_are_a_warning_and_the_verdict_stays_that_of_welch() {
+    let steady = [100.0, 101.0, 102.0, 99.0, 98.0, 100.5];
+    // One trial far below hides the difference from Welch's test.
+    let with_outlier = [110.0, 111.0, 112.0, 109.0, 30.0, 110.5, 113.0, 108.5];
+    let told = |new: &[f64]| {
+        let model = compared(vec![measured("a", &steady)], vec![measured("b", new)], &[Metric::Throughput]);
+        let doubt = model.findings.iter().find_map(|finding| match &finding.doubt {
+            CompareDoubt::RanksDisagree { comparisons } => Some((finding.severity, comparisons.clone())),
+            _ => None,
+        });
+        (throughput(&model).verdict, doubt)
+    };
+    let (verdict, doubt) = told(&with_outlier);
+    assert_eq!(verdict, Verdict::Inconclusive);
+    let (severity, comparisons) = doubt.expect("a warning");
+    assert_eq!((severity, comparisons.len(), comparisons[0].1), (Severity::Warning, 1, Metric::Throughput));
+    assert_eq!(told(&[110.0, 111.0, 112.0, 109.0, 110.2, 110.5]).1, None, "both see it");
+    assert_eq!(told(&[100.0, 101.0, 102.0, 99.5, 98.2, 100.4]).1, None, "neither does");
+    // With five trials ranks see little; that is no disagreement.
+    assert_eq!(told(&with_outlier[..5]).1, None);
+}
