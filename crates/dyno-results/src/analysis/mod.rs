@@ -5,6 +5,7 @@
 //! * `latency`: summaries and percentile curves of merged histograms, tables of statements;
 //! * `checks`: audits, generator, findings;
 //! * `resources`: what trials took of machine and server;
+//! * `steadiness`: whether trials were in a steady state;
 //! * `growth`: figures over the rows of a table that grows;
 //! * `comparisons`: ratios and verdicts;
 //! * `conclusions`: what follows, as typed statements;
@@ -21,17 +22,18 @@ mod latency;
 pub mod pilot;
 mod provenance;
 mod resources;
+mod steadiness;
 
 use crate::report::model::{
     Completeness, Estimate, FailedTrial, KindCount, LineName, Panel, PanelLine, PanelPoint, PublishedPoint,
     PublishedRows, PublishedSeries, REPORT_FORMAT, Range, RepeatDot, ReportModel, Timeline, TimelinePoint,
-    TreatmentRow, TrialFigures, TrialRow, TrialState, Unit, Validity,
+    TreatmentRow, TrialFigures, TrialRow, TrialState, TrialSteadiness, Unit, Validity,
 };
 use crate::stats::student;
 use crate::store::{Run, RunData, TrialOutcome};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::failure::FailureKind;
-use dyno_model::finding::Severity;
+use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::{Metric, Plan, Treatment};
 use dyno_model::record::TrialRecord;
 use hdrhistogram::Histogram;
@@ -86,6 +88,8 @@ struct View<'a> {
     line_of: Vec<usize>,
     /// Records of measured trials by treatment, in run order.
     records: BTreeMap<usize, Vec<&'a TrialRecord>>,
+    /// How steady trials were, by id; those that cannot be judged are not here.
+    steadiness: BTreeMap<&'a str, TrialSteadiness>,
     /// Transactions of each treatment's valid trials, merged.
     merged: Vec<Histogram<u64>>,
 }
@@ -95,12 +99,17 @@ impl<'a> View<'a> {
         let run = &data.run;
         let (lines, line_of) = lines(&run.plan);
         let mut records: BTreeMap<usize, Vec<&TrialRecord>> = BTreeMap::new();
+        let mut steadiness = BTreeMap::new();
         for trial in &run.plan.trials {
             if let Some(TrialOutcome::Finished(record)) = run.outcomes.get(&trial.id) {
                 records.entry(trial.treatment).or_default().push(record);
+                let stop = &run.plan.treatments[trial.treatment].load.stop;
+                let files = data.trials.get(&trial.id);
+                let judged = files.and_then(|files| steadiness::judge(record, stop, &files.timeline));
+                steadiness.extend(judged.map(|judged| (trial.id.as_str(), judged)));
             }
         }
-        let mut view = Self { run, data, lines, line_of, records, merged: Vec::new() };
+        let mut view = Self { run, data, lines, line_of, records, steadiness, merged: Vec::new() };
         view.merged = (0..run.plan.treatments.len())
             .map(|treatment| latency::merged_transactions(&view, treatment))
             .collect();
@@ -117,6 +126,17 @@ impl<'a> View<'a> {
 
     fn valid(&self, treatment: usize) -> impl Iterator<Item = &'a TrialRecord> {
         self.measured(treatment).iter().copied().filter(|record| record.is_valid())
+    }
+
+    /// A trial's doubts: what was noticed while it was measured, and what its timeline says.
+    fn findings(&self, record: &TrialRecord) -> Vec<Finding> {
+        let judged = self.steadiness.get(record.trial.id.as_str()).map(steadiness::findings);
+        record.findings.iter().cloned().chain(judged.unwrap_or_default()).collect()
+    }
+
+    /// The weight of a trial's worst doubt.
+    fn worst(&self, record: &TrialRecord) -> Option<Severity> {
+        self.findings(record).iter().map(Finding::severity).max()
     }
 
     fn treatments(&self) -> impl Iterator<Item = (usize, &'a Treatment)> {
@@ -237,7 +257,7 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
     let validity = match (measured.len(), valid.len()) {
         (0, _) => Validity::Missing,
         (_, 0) => Validity::Invalid,
-        _ if measured.iter().any(|record| record.worst() >= Some(Severity::Warning)) => Validity::Warned,
+        _ if measured.iter().any(|record| view.worst(record) >= Some(Severity::Warning)) => Validity::Warned,
         _ => Validity::Valid,
     };
     TreatmentRow {
@@ -290,6 +310,7 @@ fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
                 state,
                 figures,
                 findings,
+                steadiness: view.steadiness.get(trial.id.as_str()).copied(),
                 reason,
             };
             match view.run.outcomes.get(&trial.id) {
@@ -298,12 +319,12 @@ fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
                     row(TrialState::Failed, None, Vec::new(), reason.clone())
                 }
                 Some(TrialOutcome::Finished(record)) => {
-                    let state = match record.worst() {
+                    let state = match view.worst(record) {
                         Some(Severity::Invalid) => TrialState::Invalid,
                         Some(Severity::Warning) => TrialState::Warned,
                         Some(Severity::Note) | None => TrialState::Valid,
                     };
-                    row(state, Some(trial_figures(record)), record.findings.clone(), String::new())
+                    row(state, Some(trial_figures(record)), view.findings(record), String::new())
                 }
             }
         })
