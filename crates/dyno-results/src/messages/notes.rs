@@ -40,7 +40,7 @@ messages! {
     /// One line about the run, with a profile.
     NOTE_RUN_PROFILE [started, version, seed, blocks, profile] "Measured {started} (UTC) with dyno {version}; profile {profile}, number of blocks {blocks}, seed {seed}.";
     /// Under the findings.
-    NOTE_STEADY [judged, measured, steady] "{judged} of {measured} trials were judged whether they were in a steady state, {steady} were. Judged are windows of 40 s and more.";
+    NOTE_STEADY [judged, measured, steady] "{judged} of {measured} trials were long enough (40 s) to judge whether they were in a steady state; neither warm-up nor drift was found in {steady}.";
     /// One line about the machine.
     NOTE_MACHINE [cpu, processors, memory, os, kernel] "{cpu}, {processors} logical processors, {memory} memory, {os}, {kernel}.";
     /// One line about the systems: names with versions.
