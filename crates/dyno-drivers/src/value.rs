@@ -143,3 +143,23 @@ pub trait RowWriter {
     /// A NULL field.
     fn null(&mut self);
 }
+
+/// Appends an integer in decimal. Several times as fast as formatting, which matters for bulk loads.
+#[inline]
+pub fn append_integer(number: i64, text: &mut Vec<u8>) {
+    let mut digits = [0; 20];
+    let mut at = digits.len();
+    let mut rest = number.unsigned_abs();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    if number < 0 {
+        text.push(b'-');
+    }
+    text.extend_from_slice(&digits[at..]);
+}

@@ -1,10 +1,8 @@
 //! Workloads that decide by themselves what becomes of a client after a failure, and that use the connection as they like.
 
-use dyno_drivers::{Connection, Discard, Driver, RowWriter};
+use dyno_drivers::{Connection, Discard, Driver};
 use dyno_engine::random::Random;
-use dyno_engine::workload::{
-    AuditFacts, ClientId, DataSet, StatementText, TableDefinition, Verdict, Workload,
-};
+use dyno_engine::workload::{AuditFacts, ClientId, DataSet, NoData, StatementText, Verdict, Workload};
 use dyno_engine::{LoadInput, LoadRecord, Session, run_load};
 use dyno_model::audit::AuditCheck;
 use dyno_model::event::Listener;
@@ -20,24 +18,6 @@ struct Failing {
     /// Raised when another client went on after the failure.
     has_gone_on: Arc<AtomicBool>,
     has_failed: AtomicBool,
-}
-
-struct NoData;
-
-impl DataSet for NoData {
-    fn fingerprint(&self) -> String {
-        String::new()
-    }
-
-    fn is_reusable(&self) -> bool {
-        false
-    }
-
-    fn tables(&self) -> Vec<TableDefinition> {
-        Vec::new()
-    }
-
-    fn row(&self, _table: usize, _row: u64, _out: &mut dyn RowWriter) {}
 }
 
 impl Workload for Failing {

@@ -25,7 +25,7 @@ pub enum ScriptSource {
     },
 }
 
-/// How loud a log line is; the numbers are those of `--verbosity`.
+/// How important a log line is; the numbers are those of `--verbosity`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum LogLevel {
@@ -57,7 +57,7 @@ impl Log for Silent {
     fn log(&self, _level: LogLevel, _text: &str) {}
 }
 
-/// What `sysbench.rand.default` draws from.
+/// What `sysbench.rand.default` draws from: the values of `--rand-type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum RandomType {
     /// Every key alike.
@@ -71,6 +71,20 @@ pub enum RandomType {
     Pareto,
     /// Zipf's law.
     Zipfian,
+}
+
+impl RandomType {
+    /// Its name in `--rand-type`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Uniform => "uniform",
+            Self::Gaussian => "gaussian",
+            Self::Special => "special",
+            Self::Pareto => "pareto",
+            Self::Zipfian => "zipfian",
+        }
+    }
 }
 
 /// Settings of the random functions.

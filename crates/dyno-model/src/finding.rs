@@ -1,6 +1,7 @@
 //! Typed doubts about a number. Texts are made by the report's message table.
 
 use crate::monitor::SessionGroup;
+use crate::plan::Metric;
 use serde::{Deserialize, Serialize};
 
 /// How much a finding weighs; ordered.
@@ -84,6 +85,23 @@ pub enum Finding {
         usual: f64,
         /// What the server said its sessions were doing then, the look with most waiting sessions, most frequent first.
         sessions: Vec<SessionGroup>,
+    },
+    /// The window began before the system had warmed up: its beginning stands apart from the rest and moves the trial's figure. Judged
+    /// when a report is made, from the timeline.
+    WarmUpLeft {
+        /// Throughput or mean response time.
+        metric: Metric,
+        /// Length of this beginning, in seconds.
+        seconds: f64,
+        /// The figure over the figure without this beginning, minus 1. Raised from 0.02 on.
+        share: f64,
+    },
+    /// The trial still changed in one direction to its end. Judged when a report is made, from the timeline.
+    Drift {
+        /// Throughput or mean response time.
+        metric: Metric,
+        /// Change from the beginning of the window, without its warm-up, to its end, over the mean. Raised from 0.02 on.
+        share: f64,
     },
     /// Nearly all clients' sessions waited for the same, in at least half of all looks.
     SameWait {
@@ -190,6 +208,8 @@ impl Finding {
             | Self::Unfinished { .. }
             | Self::Stall { .. }
             | Self::Collapse { .. }
+            | Self::WarmUpLeft { .. }
+            | Self::Drift { .. }
             | Self::AuditViolated
             | Self::AuditNotRun { .. }
             | Self::ForeignSessions { .. }

@@ -29,6 +29,13 @@ pub fn record(histogram: &mut Histogram<u64>, nanos: u64) {
     let _ = histogram.record(nanos.clamp(LOWEST_NANOS, HIGHEST_NANOS));
 }
 
+/// The time below which a percentage (0 to 100) of the recorded ones lie, in nanoseconds; 0 when there are none. It is the highest
+/// value equivalent to its bucket, but never passes the largest value seen.
+#[must_use]
+pub fn percentile(histogram: &Histogram<u64>, percentage: f64) -> u64 {
+    histogram.value_at_percentile(percentage).min(histogram.max())
+}
+
 /// Sum and extremes of times, exact where a histogram is rounded. All 0 when `count` is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExactLatency {

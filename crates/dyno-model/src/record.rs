@@ -105,8 +105,7 @@ impl From<&Histogram<u64>> for LatencySummary {
         if histogram.is_empty() {
             return Self::default();
         }
-        // A percentile is the highest value equivalent to its bucket; it must never pass the largest value seen.
-        let at = |percentile| histogram.value_at_percentile(percentile).min(histogram.max());
+        let at = |percentage| latency::percentile(histogram, percentage);
         Self {
             count: histogram.len(),
             mean: histogram.mean(),

@@ -6,7 +6,7 @@
 use crate::analysis::analyse;
 use crate::report::model::ReportModel;
 use crate::store::environment::Environment;
-use crate::store::{RunReader, RunWriter, StoreError};
+use crate::store::{Run, RunWriter, StoreError};
 use dyno_model::audit::{AuditCheck, AuditRecord, LostUpdateWitness, WitnessedTransaction};
 use dyno_model::catalog::{OptionValue, WorkloadOptions};
 use dyno_model::event::{Event, Listener, Phase, StartTimes};
@@ -245,7 +245,7 @@ impl Shape {
         // The folder's name is part of the report, so it is fixed.
         let folder = scratch.join("20261121T084500Z-2005");
         self.write(&folder).expect("the temporary folder can be written");
-        let data = RunReader::open(&folder).expect("what was written can be read").into_data();
+        let data = Run::open(&folder).expect("what was written can be read").read_trials();
         std::fs::remove_dir_all(&scratch).expect("the scratch folder can be removed");
         analyse(&data)
     }

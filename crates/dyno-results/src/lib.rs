@@ -1,7 +1,8 @@
 //! Results of dbdyno: what a run leaves on disk, and everything that is derived from it.
 //!
 //! # Layout (read in this order)
-//! * [`store`]: the results folder: [`store::RunWriter`] hears the events of a run, [`store::RunReader`] reads a folder;
+//! * [`store`]: the results folder: [`store::RunWriter`] hears the events of a run, [`store::Run`] is what a folder says of it,
+//!   [`store::RunData`] the same with the files of its trials;
 //! * [`stats`]: Student's t, Welch, paired comparison, Benjamini-Hochberg, verdicts; imports only `std`;
 //! * [`analysis`]: a run's data become a [`report::model::ReportModel`];
 //! * [`messages`]: the one table of all prose;

@@ -1,40 +1,21 @@
 //! Everything that is written: log lines on standard output with sysbench's levels, complaints about the command line
 //! on standard error. Nothing else in the crate writes to the terminal.
 
+pub use dyno_lua::LogLevel as Level;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How important a line is; the numbers of `--verbosity`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum Level {
-    /// What ends the program.
-    Fatal = 0,
-    /// What needs attention at once.
-    Alert = 1,
-    /// What may spoil the figures.
-    Warning = 2,
-    /// Results and headings: the default verbosity.
-    Notice = 3,
-    /// Why things happened.
-    Info = 4,
-    /// Per-thread detail.
-    Debug = 5,
-}
-
-impl Level {
-    /// What a line of this level begins with.
-    fn prefix(self) -> &'static str {
-        match self {
-            Self::Fatal => "FATAL: ",
-            Self::Alert => "ALERT: ",
-            Self::Warning => "WARNING: ",
-            Self::Notice | Self::Info => "",
-            Self::Debug => "DEBUG: ",
-        }
+/// What a line of a level begins with.
+fn prefix(level: Level) -> &'static str {
+    match level {
+        Level::Fatal => "FATAL: ",
+        Level::Alert => "ALERT: ",
+        Level::Warning => "WARNING: ",
+        Level::Notice | Level::Info => "",
+        Level::Debug => "DEBUG: ",
     }
 }
 
@@ -122,7 +103,7 @@ impl Logger {
             return;
         }
         let mut line = streams.repetitions();
-        line.push_str(level.prefix());
+        line.push_str(prefix(level));
         line.push_str(text);
         line.push('\n');
         streams.last = Some((level, text.to_owned()));
@@ -136,7 +117,7 @@ impl Logger {
         }
         let mut streams = self.lock();
         let mut line = streams.repetitions();
-        line.push_str(level.prefix());
+        line.push_str(prefix(level));
         line.push_str(&format!("[ {}s ] {text}\n", Seconds(elapsed)));
         streams.last = None;
         self.write(&mut streams, &line);

@@ -7,7 +7,7 @@ use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::spec;
-use dyno_results::store::RunReader;
+use dyno_results::store::Run;
 use serde_json::Value;
 use std::path::Path;
 
@@ -35,9 +35,8 @@ fn rest(
     folder: &Path,
     catalog: &[WorkloadDescription],
 ) -> Result<Experiment, Failure> {
-    let reader =
-        RunReader::open(folder).map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?;
-    let plan = reader.plan().clone();
+    let run = Run::open(folder).map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?;
+    let plan = run.plan;
     let shown = folder.display();
     if plan.format != FORMAT {
         let text = format!("{shown} was begun by another version of dyno, in format {}", plan.format);
@@ -53,7 +52,7 @@ fn rest(
             return Err(Failure::new(exit_code::SPEC_INVALID, text).help(help));
         }
     }
-    Ok(Experiment { text: reader.spec().to_owned(), plan })
+    Ok(Experiment { text: run.spec, plan })
 }
 
 /// Leaves only the named trials in the plan.

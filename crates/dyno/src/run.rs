@@ -18,7 +18,7 @@ use dyno_model::plan::{Plan, Via};
 use dyno_results::messages::Lang;
 use dyno_results::report::{self, Format};
 use dyno_results::store::environment::Environment;
-use dyno_results::store::{RunReader, RunWriter, StoreError};
+use dyno_results::store::{Run, RunWriter, StoreError};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -68,7 +68,7 @@ pub(crate) fn run(
 /// Trials that the run to go on with has measured.
 fn done(arguments: &RunArguments) -> Result<BTreeSet<String>, Failure> {
     let Some(folder) = &arguments.resume else { return Ok(BTreeSet::new()) };
-    RunReader::open(folder).map(|reader| reader.done()).map_err(|error| store_failure(&error))
+    Run::open(folder).map(|run| run.done()).map_err(|error| store_failure(&error))
 }
 
 /// Preflight: notes and warnings are shown, an impossible experiment is not begun.

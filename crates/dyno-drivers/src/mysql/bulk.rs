@@ -8,11 +8,11 @@
 
 use super::connection::{Connection, Result};
 use super::error::kind;
-use super::protocol::literal::{Backslash, write_integer, write_literal, write_load_data, write_name};
+use super::protocol::literal::{Backslash, write_literal, write_load_data, write_name};
 use super::protocol::packet;
 use super::protocol::{command, reply::Done};
 use crate::driver::{Driver, Outcome};
-use crate::value::{BulkLoad, Discard, FirstInteger, RowSource, RowWriter, Table, Value};
+use crate::value::{BulkLoad, Discard, FirstInteger, RowSource, RowWriter, Table, Value, append_integer};
 use dyno_model::failure::{FailureKind, OperationFailure};
 
 /// Bytes of data per packet and write of `LOAD DATA`.
@@ -299,7 +299,7 @@ impl LoadDataRow<'_> {
 impl RowWriter for LoadDataRow<'_> {
     fn integer(&mut self, value: i64) {
         self.separate();
-        write_integer(self.out, value);
+        append_integer(value, self.out);
     }
 
     fn text(&mut self, value: &str) {

@@ -172,6 +172,26 @@ pub trait DataSet: Send + Sync {
     fn row(&self, table: usize, row: u64, out: &mut dyn RowWriter);
 }
 
+/// No tables: the workload finds its own.
+#[derive(Debug, Clone, Copy)]
+pub struct NoData;
+
+impl DataSet for NoData {
+    fn fingerprint(&self) -> String {
+        String::new()
+    }
+
+    fn is_reusable(&self) -> bool {
+        false
+    }
+
+    fn tables(&self) -> Vec<TableDefinition> {
+        Vec::new()
+    }
+
+    fn row(&self, _table: usize, _row: u64, _out: &mut dyn RowWriter) {}
+}
+
 /// Any native workload.
 pub enum Native {
     /// Counters under a rush of clients.

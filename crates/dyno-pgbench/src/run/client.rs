@@ -9,12 +9,10 @@ use crate::statistics::{Ending, Finished};
 use crate::terminal::Messages;
 use crate::variables::Variables;
 use crate::{failure, statistics::Tally};
-use dyno_drivers::{Discard, Driver, RowWriter, Statement};
+use dyno_drivers::{Discard, Driver, Statement};
 use dyno_engine::Session;
 use dyno_engine::random::Random;
-use dyno_engine::workload::{
-    AuditFacts, ClientId, DataSet, StatementText, TableDefinition, Verdict, Workload,
-};
+use dyno_engine::workload::{AuditFacts, ClientId, DataSet, NoData, StatementText, Verdict, Workload};
 use dyno_model::audit::AuditCheck;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::sync::Arc;
@@ -297,6 +295,7 @@ impl Workload for Scripts {
     }
 
     fn data(&self) -> &dyn DataSet {
+        // Scripts find their tables there.
         &NoData
     }
 
@@ -329,23 +328,4 @@ impl Workload for Scripts {
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
         Ok(Vec::new())
     }
-}
-
-/// Scripts find their tables there.
-struct NoData;
-
-impl DataSet for NoData {
-    fn fingerprint(&self) -> String {
-        String::new()
-    }
-
-    fn is_reusable(&self) -> bool {
-        false
-    }
-
-    fn tables(&self) -> Vec<TableDefinition> {
-        Vec::new()
-    }
-
-    fn row(&self, _table: usize, _row: u64, _out: &mut dyn RowWriter) {}
 }

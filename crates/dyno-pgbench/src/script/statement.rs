@@ -3,6 +3,7 @@
 use super::Store;
 use super::parser::Quoting;
 use crate::variables::{Names, Parameter, Slot, Variables, continues_name, starts_name};
+use dyno_drivers::postgres::protocol::placeholder::{comment_end, quoted_end};
 use std::fmt::Write;
 
 /// A command of SQL: one statement, or several joined by `\;`.
@@ -113,7 +114,7 @@ impl Scanner<'_> {
                 }
                 b'-' if next == Some(b'-') => self.blank(self.line_end()),
                 b'#' if self.quoting == Quoting::Mysql => self.blank(self.line_end()),
-                b'/' if next == Some(b'*') => self.take(self.comment_length(), true),
+                b'/' if next == Some(b'*') => self.take(comment_end(self.source, self.at) - self.at, true),
                 b'\'' | b'"' => self.take(self.quoted_length(byte), true),
                 b'`' if self.quoting != Quoting::Postgres => self.take(self.quoted_length(byte), true),
                 b'$' if self.quoting == Quoting::Postgres => {
@@ -151,45 +152,14 @@ impl Scanner<'_> {
         self.run(|byte| byte != b'\n')
     }
 
-    /// Comments nest.
-    fn comment_length(&self) -> usize {
-        let rest = &self.source[self.at..];
-        let (mut depth, mut at) = (0, 0);
-        while at < rest.len() {
-            if rest[at..].starts_with(b"/*") {
-                depth += 1;
-                at += 2;
-            } else if rest[at..].starts_with(b"*/") {
-                depth -= 1;
-                at += 2;
-                if depth == 0 {
-                    return at;
-                }
-            } else {
-                at += 1;
-            }
-        }
-        rest.len()
-    }
-
-    /// Length of a quoted string or name. A doubled quote ends it and begins another one at once, which comes to the same.
+    /// Length of a quoted string or name.
     fn quoted_length(&self, quote: u8) -> usize {
         let has_escapes = match self.quoting {
             Quoting::Mysql => quote != b'`',
             Quoting::Postgres => quote == b'\'' && self.is_escape_string(),
             Quoting::Sqlite => false,
         };
-        let rest = &self.source[self.at..];
-        let mut at = 1;
-        while at < rest.len() {
-            match rest[at] {
-                b'\\' if has_escapes => at += 2,
-                byte if byte == quote && rest.get(at + 1) == Some(&quote) => at += 2,
-                byte if byte == quote => return at + 1,
-                _ => at += 1,
-            }
-        }
-        rest.len()
+        quoted_end(self.source, self.at, has_escapes) - self.at
     }
 
     /// True when an E of its own stands right before the quote.

@@ -180,13 +180,13 @@ fn generator_row(treatment: usize, records: &[&TrialRecord]) -> GeneratorRow {
 /// One row per kind and severity, worst first; within one severity the kind that most trials have.
 pub(super) fn findings(view: &View<'_>) -> Vec<FindingRow> {
     let mut rows: Vec<FindingRow> = Vec::new();
-    for finding in &view.data.findings {
+    for finding in &view.run.findings {
         add_finding(&mut rows, finding, None);
     }
     for trial in &view.plan().trials {
         let record = view.measured(trial.treatment).iter().find(|record| record.trial.id == trial.id);
-        for finding in record.map_or(&[][..], |record| &record.findings) {
-            add_finding(&mut rows, finding, Some((&trial.id, trial.treatment)));
+        for finding in record.map_or_else(Vec::new, |record| view.findings(record)) {
+            add_finding(&mut rows, &finding, Some((&trial.id, trial.treatment)));
         }
     }
     for row in &mut rows {
@@ -240,6 +240,7 @@ fn weight(finding: &Finding) -> f64 {
         Finding::FewTransactions { committed } => -(*committed as f64),
         Finding::Stall { longest_gap, .. } => *longest_gap,
         Finding::Collapse { seconds, .. } => *seconds,
+        Finding::WarmUpLeft { share, .. } | Finding::Drift { share, .. } => share.abs(),
         Finding::ForeignSessions { sessions } => *sessions as f64,
         Finding::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
         Finding::SharedMachine

@@ -109,8 +109,8 @@ struct Step {
 impl<'a> Grown<'a> {
     /// `None` when its table does not grow, or its timeline is not whole, so that the rows of its intervals are not known.
     fn of(view: &View<'a>, trial: &Trial) -> Option<Self> {
+        let TrialOutcome::Finished(record) = view.run.outcomes.get(&trial.id)? else { return None };
         let data = view.data.trials.get(&trial.id)?;
-        let TrialOutcome::Finished(record) = &data.outcome else { return None };
         let growth = record.growth?;
         let counted =
             data.timeline.iter().filter(|line| !line.is_warmup).map(|line| line.committed).sum::<u64>();

@@ -38,7 +38,7 @@ pub(super) fn summary(histogram: &Histogram<u64>) -> Option<MergedLatency> {
     let count = histogram.len();
     let at = |percentile: f64| {
         let beyond = count as f64 * (1.0 - percentile / 100.0);
-        (beyond >= BEYOND_MIN).then(|| milliseconds(value_at(histogram, percentile)))
+        (beyond >= BEYOND_MIN).then(|| milliseconds(latency::percentile(histogram, percentile)))
     };
     Some(MergedLatency {
         count,
@@ -54,11 +54,6 @@ pub(super) fn summary(histogram: &Histogram<u64>) -> Option<MergedLatency> {
         p999: at(99.9),
         max: milliseconds(histogram.max()),
     })
-}
-
-/// A percentile is the highest value equivalent to its bucket; it must never pass the largest value seen.
-fn value_at(histogram: &Histogram<u64>, percentile: f64) -> u64 {
-    histogram.value_at_percentile(percentile).min(histogram.max())
 }
 
 pub(super) fn curves(view: &View<'_>) -> Vec<PercentileCurve> {
@@ -188,7 +183,7 @@ mod tests {
     fn a_curve_agrees_with_the_histograms_own_percentiles() {
         let histogram = histogram((1..=5_000).map(|i| 1_000 + i * i));
         for point in curve(&histogram) {
-            let own = value_at(&histogram, point.percentile) as f64 / 1e6;
+            let own = latency::percentile(&histogram, point.percentile) as f64 / 1e6;
             assert!((point.value_ms - own).abs() <= own * 0.002, "{point:?} against {own}");
         }
     }

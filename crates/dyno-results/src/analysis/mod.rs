@@ -5,6 +5,7 @@
 //! * `latency`: summaries and percentile curves of merged histograms, tables of statements;
 //! * `checks`: audits, generator, findings;
 //! * `resources`: what trials took of machine and server;
+//! * `steadiness`: whether trials were in a steady state;
 //! * `growth`: figures over the rows of a table that grows;
 //! * `comparisons`: ratios and verdicts;
 //! * `conclusions`: what follows, as typed statements;
@@ -21,17 +22,18 @@ mod latency;
 pub mod pilot;
 mod provenance;
 mod resources;
+mod steadiness;
 
 use crate::report::model::{
     Completeness, Estimate, FailedTrial, KindCount, LineName, Panel, PanelLine, PanelPoint, PublishedPoint,
     PublishedRows, PublishedSeries, REPORT_FORMAT, Range, RepeatDot, ReportModel, Timeline, TimelinePoint,
-    TreatmentRow, TrialFigures, TrialRow, TrialState, Unit, Validity,
+    TreatmentRow, TrialFigures, TrialRow, TrialState, TrialSteadiness, Unit, Validity,
 };
 use crate::stats::student;
-use crate::store::{RunData, TrialOutcome};
+use crate::store::{Run, RunData, TrialOutcome};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::failure::FailureKind;
-use dyno_model::finding::Severity;
+use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::{Metric, Plan, Treatment};
 use dyno_model::record::TrialRecord;
 use hdrhistogram::Histogram;
@@ -49,13 +51,13 @@ pub fn analyse(data: &RunData) -> ReportModel {
     let completeness = completeness(&view);
     let mut model = ReportModel {
         report_format: REPORT_FORMAT,
-        title: data.plan.title.clone(),
-        description: data.plan.description.clone(),
-        provenance: provenance::provenance(data),
+        title: view.run.plan.title.clone(),
+        description: view.run.plan.description.clone(),
+        provenance: provenance::provenance(view.run),
         completeness,
         conclusions: Vec::new(),
-        factors: data.plan.factors.clone(),
-        compare: data.plan.compare,
+        factors: view.run.plan.factors.clone(),
+        compare: view.run.plan.compare,
         lines: view.lines.clone(),
         treatments,
         trials: trial_rows(&view),
@@ -70,7 +72,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         comparisons,
         comparison_rules,
         growth: growth::growth(&view),
-        published: published(&data.plan),
+        published: published(&view.run.plan),
     };
     model.conclusions = conclusions::conclude(&model);
     model
@@ -78,36 +80,44 @@ pub fn analyse(data: &RunData) -> ReportModel {
 
 /// A run's data, arranged for lookup.
 struct View<'a> {
+    run: &'a Run,
+    /// Its trials' files.
     data: &'a RunData,
     lines: Vec<LineName>,
     /// Line of each treatment.
     line_of: Vec<usize>,
     /// Records of measured trials by treatment, in run order.
     records: BTreeMap<usize, Vec<&'a TrialRecord>>,
+    /// How steady trials were, by id; those that cannot be judged are not here.
+    steadiness: BTreeMap<&'a str, TrialSteadiness>,
     /// Transactions of each treatment's valid trials, merged.
     merged: Vec<Histogram<u64>>,
 }
 
 impl<'a> View<'a> {
     fn new(data: &'a RunData) -> Self {
-        let (lines, line_of) = lines(&data.plan);
+        let run = &data.run;
+        let (lines, line_of) = lines(&run.plan);
         let mut records: BTreeMap<usize, Vec<&TrialRecord>> = BTreeMap::new();
-        for trial in &data.plan.trials {
-            if let Some(TrialOutcome::Finished(record)) =
-                data.trials.get(&trial.id).map(|trial| &trial.outcome)
-            {
+        let mut steadiness = BTreeMap::new();
+        for trial in &run.plan.trials {
+            if let Some(TrialOutcome::Finished(record)) = run.outcomes.get(&trial.id) {
                 records.entry(trial.treatment).or_default().push(record);
+                let stop = &run.plan.treatments[trial.treatment].load.stop;
+                let files = data.trials.get(&trial.id);
+                let judged = files.and_then(|files| steadiness::judge(record, stop, &files.timeline));
+                steadiness.extend(judged.map(|judged| (trial.id.as_str(), judged)));
             }
         }
-        let mut view = Self { data, lines, line_of, records, merged: Vec::new() };
-        view.merged = (0..data.plan.treatments.len())
+        let mut view = Self { run, data, lines, line_of, records, steadiness, merged: Vec::new() };
+        view.merged = (0..run.plan.treatments.len())
             .map(|treatment| latency::merged_transactions(&view, treatment))
             .collect();
         view
     }
 
     fn plan(&self) -> &'a Plan {
-        &self.data.plan
+        &self.run.plan
     }
 
     fn measured(&self, treatment: usize) -> &[&'a TrialRecord] {
@@ -118,8 +128,19 @@ impl<'a> View<'a> {
         self.measured(treatment).iter().copied().filter(|record| record.is_valid())
     }
 
+    /// A trial's doubts: what was noticed while it was measured, and what its timeline says.
+    fn findings(&self, record: &TrialRecord) -> Vec<Finding> {
+        let judged = self.steadiness.get(record.trial.id.as_str()).map(steadiness::findings);
+        record.findings.iter().cloned().chain(judged.unwrap_or_default()).collect()
+    }
+
+    /// The weight of a trial's worst doubt.
+    fn worst(&self, record: &TrialRecord) -> Option<Severity> {
+        self.findings(record).iter().map(Finding::severity).max()
+    }
+
     fn treatments(&self) -> impl Iterator<Item = (usize, &'a Treatment)> {
-        self.data.plan.treatments.iter().enumerate()
+        self.run.plan.treatments.iter().enumerate()
     }
 }
 
@@ -236,7 +257,7 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
     let validity = match (measured.len(), valid.len()) {
         (0, _) => Validity::Missing,
         (_, 0) => Validity::Invalid,
-        _ if measured.iter().any(|record| record.worst() >= Some(Severity::Warning)) => Validity::Warned,
+        _ if measured.iter().any(|record| view.worst(record) >= Some(Severity::Warning)) => Validity::Warned,
         _ => Validity::Valid,
     };
     TreatmentRow {
@@ -289,20 +310,21 @@ fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
                 state,
                 figures,
                 findings,
+                steadiness: view.steadiness.get(trial.id.as_str()).copied(),
                 reason,
             };
-            match view.data.trials.get(&trial.id).map(|data| &data.outcome) {
+            match view.run.outcomes.get(&trial.id) {
                 None => row(TrialState::Missing, None, Vec::new(), String::new()),
                 Some(TrialOutcome::Failed { reason }) => {
                     row(TrialState::Failed, None, Vec::new(), reason.clone())
                 }
                 Some(TrialOutcome::Finished(record)) => {
-                    let state = match record.worst() {
+                    let state = match view.worst(record) {
                         Some(Severity::Invalid) => TrialState::Invalid,
                         Some(Severity::Warning) => TrialState::Warned,
                         Some(Severity::Note) | None => TrialState::Valid,
                     };
-                    row(state, Some(trial_figures(record)), record.findings.clone(), String::new())
+                    row(state, Some(trial_figures(record)), view.findings(record), String::new())
                 }
             }
         })
@@ -334,16 +356,16 @@ fn trial_figures(record: &TrialRecord) -> TrialFigures {
 }
 
 fn completeness(view: &View<'_>) -> Completeness {
-    let data = view.data;
+    let run = view.run;
     let mut completeness = Completeness {
-        planned: count(data.plan.trials.len()),
-        is_interrupted: data.is_interrupted,
-        has_ended: data.has_ended,
-        unreadable: data.problems.clone(),
+        planned: count(run.plan.trials.len()),
+        is_interrupted: run.is_interrupted,
+        has_ended: run.has_ended,
+        unreadable: run.problems.clone(),
         ..Completeness::default()
     };
-    for trial in &data.plan.trials {
-        match data.trials.get(&trial.id).map(|trial| &trial.outcome) {
+    for trial in &run.plan.trials {
+        match run.outcomes.get(&trial.id) {
             None => completeness.missing.push(trial.id.clone()),
             Some(TrialOutcome::Failed { reason }) => completeness.failed.push(FailedTrial {
                 trial: trial.id.clone(),
@@ -356,7 +378,7 @@ fn completeness(view: &View<'_>) -> Completeness {
             }
         }
     }
-    completeness.is_complete = data.has_ended && completeness.measured == completeness.planned;
+    completeness.is_complete = run.has_ended && completeness.measured == completeness.planned;
     completeness
 }
 

@@ -113,7 +113,7 @@ mod tests {
     fn a_run_tells_the_scatter_of_its_differences() {
         let folder = tempfile::tempdir().unwrap();
         let run = crate::fixture::Shape::rush().write(&folder.path().join("run")).unwrap();
-        let data = crate::store::RunReader::open(&run).unwrap().into_data();
+        let data = crate::store::Run::open(&run).unwrap().read_trials();
         let found = super::pilot(&data).unwrap();
         assert!(found.comparisons > 10 && found.degrees >= found.comparisons * 2, "{found:?}");
         assert!((0.001..0.5).contains(&found.deviation), "{found:?}");

@@ -1,15 +1,15 @@
 //! Where, when and with what a run was made.
 
 use crate::report::model::{Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
-use crate::store::{RunData, add_value};
+use crate::store::{Run, add_value};
 use dyno_model::event::StartTimes;
 use dyno_model::plan::{Plan, SystemPlan, SystemSource};
 use dyno_model::target::QueryMode;
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
 
-pub(super) fn provenance(data: &RunData) -> Provenance {
-    let plan = &data.plan;
+pub(super) fn provenance(run: &Run) -> Provenance {
+    let plan = &run.plan;
     let mut workloads: Vec<WorkloadRow> = Vec::new();
     let mut loads = Vec::new();
     for treatment in &plan.treatments {
@@ -25,22 +25,22 @@ pub(super) fn provenance(data: &RunData) -> Provenance {
     }
     Provenance {
         experiment: plan.name.clone(),
-        run: data.run.clone(),
-        started_at: data.started_at.clone(),
-        ended_at: data.ended_at.clone(),
-        dyno_version: if data.dyno_version.is_empty() {
-            data.environment.dyno_version.clone()
+        run: run.name.clone(),
+        started_at: run.started_at.clone(),
+        ended_at: run.ended_at.clone(),
+        dyno_version: if run.dyno_version.is_empty() {
+            run.environment.dyno_version.clone()
         } else {
-            data.dyno_version.clone()
+            run.dyno_version.clone()
         },
         profile: plan.profile.clone(),
         seed: plan.seed,
         blocks: plan.blocks,
-        environment: data.environment.clone(),
-        systems: plan.systems.iter().map(|system| system_row(data, system)).collect(),
+        environment: run.environment.clone(),
+        systems: plan.systems.iter().map(|system| system_row(run, system)).collect(),
         workloads,
         loads,
-        spec: data.spec.clone(),
+        spec: run.spec.clone(),
     }
 }
 
@@ -81,11 +81,11 @@ fn starts(times: &[StartTimes]) -> Option<SystemStarts> {
     })
 }
 
-fn system_row(data: &RunData, system: &SystemPlan) -> SystemRow {
-    let report = data.systems.get(&system.name).cloned().unwrap_or_default();
+fn system_row(run: &Run, system: &SystemPlan) -> SystemRow {
+    let report = run.systems.get(&system.name).cloned().unwrap_or_default();
     let (kind, address, settings_asked) = match &system.source {
         SystemSource::Managed(server) => {
-            (server.kind.name(), String::new(), settings_asked(&data.plan, system))
+            (server.kind.name(), String::new(), settings_asked(&run.plan, system))
         }
         SystemSource::Existing(existing) => {
             (existing.engine.name(), existing.endpoint.to_string(), Default::default())

@@ -195,8 +195,8 @@ fn busiest_disk(samples: &[Sample], from: f64, to: f64) -> Option<String> {
 
 /// The course of a trial from its first client on.
 pub(super) fn course(view: &View<'_>, trial: &Trial) -> Vec<ResourcePoint> {
+    let Some(TrialOutcome::Finished(record)) = view.run.outcomes.get(&trial.id) else { return Vec::new() };
     let Some(data) = view.data.trials.get(&trial.id) else { return Vec::new() };
-    let TrialOutcome::Finished(record) = &data.outcome else { return Vec::new() };
     let load = &view.plan().treatment(trial).load;
     let closes = load.warmup.as_secs_f64() + record.measured.as_secs_f64();
     // After the window the clients leave; a stop rule by count ends between two looks.

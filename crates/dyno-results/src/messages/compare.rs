@@ -34,6 +34,8 @@ messages! {
     FIGURE [] "figure";
     /// Column: p-value, corrected.
     NEEDED [] "trials needed";
+    /// Column, and mark of a line: ratio and interval without assumptions about the distribution.
+    BY_RANKS [] "by ranks";
     /// Column: a treatment.
     TREATMENT [] "treatment";
     /// Row: transactions given up.
@@ -96,6 +98,10 @@ messages! {
     COMPARE_UNREADABLE [side, places, what] "Not everything of {side} could be read (places: {places}): {what}.";
     /// Killed or going on.
     COMPARE_NOT_ENDED [side, runs] "Runs of {side} that have not written their end, because they were killed or are still going on: {runs}.";
+    /// Two tests.
+    RANKS_DISAGREE [comparisons] "Welch's test and the test by ranks do not agree whether there is a difference: {comparisons}. Single trials may be far from the others; look at each trial before relying on the verdict.";
+    /// One comparison: `throughput of MySQL, 8 clients`.
+    METRIC_OF [metric, treatment] "{metric} of {treatment}";
     /// Order.
     BASE_FIRST [gap] "The runs were not interleaved: new was measured {gap} after base. Whatever else changed in between is in the ratios, too.";
     /// Order.
@@ -110,6 +116,8 @@ messages! {
     // Notes.
     /// Under the table.
     COMPARE_NOTE_METHOD [margin, alpha, family] "Figures are means over n valid trials, ± is half their 95 % interval. Ratio: new over base, of geometric means, with the 95 % interval of Welch's test on logarithms; the sides share no blocks, so trials are not paired. Better and worse hold after correction for {family} comparisons together (Benjamini and Hochberg): on average at most {alpha} of such verdicts are false. Equivalent: the 90 % interval lies inside a margin of {margin}. Inconclusive: the data do not tell; this does not mean that there is no difference.";
+    /// Under the table.
+    COMPARE_NOTE_RANKS [] "By ranks: the same ratio without assumptions about the distribution, as the median of the ratios of every trial of new to every trial of base (Hodges and Lehmann), with the 95 % interval that belongs to the rank-sum test (Mann and Whitney), from four trials on each side. It stands beside the verdict and does not change it.";
     /// Under the table.
     COMPARE_NOTE_MARK [margin] "~: the difference is certain, though perhaps smaller than {margin}.";
     /// Under the table.
@@ -212,6 +220,14 @@ pub fn doubt(doubt: &CompareDoubt, lang: Lang) -> String {
         }
         CompareDoubt::NotEnded { side, runs } => {
             say(&COMPARE_NOT_ENDED, &[of(side), ("runs", &list(lang, runs))])
+        }
+        CompareDoubt::RanksDisagree { comparisons } => {
+            let names = comparisons.iter().map(|(name, metric)| {
+                let treatment = treatment(&name.label, name.clients, lang);
+                let metric = conclusion::metric(*metric, lang);
+                METRIC_OF.fill(lang, &[("metric", metric), ("treatment", &treatment)])
+            });
+            say(&RANKS_DISAGREE, &[("comparisons", &list(lang, &names.collect::<Vec<_>>()))])
         }
         CompareDoubt::OneAfterTheOther { first: SideName::Base, gap_s } => {
             say(&BASE_FIRST, &[("gap", &figures::span(*gap_s))])

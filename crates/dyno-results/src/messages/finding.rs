@@ -1,9 +1,10 @@
 //! Sentences for findings.
 
-use super::{Lang, Message, list, messages};
+use super::{Lang, Message, conclusion, list, messages};
 use crate::report::figures;
 use dyno_model::finding::{BusyProcess, Finding};
 use dyno_model::monitor::SessionGroup;
+use dyno_model::plan::Metric;
 
 messages! {
     /// Generator worker busy.
@@ -28,6 +29,12 @@ messages! {
     STALL [seconds, at] "Nothing was committed for up to {seconds} s in a row (from {at} s into the window on).";
     /// Stall, and the server said what its sessions were doing.
     STALL_EXPLAINED [seconds, at, sessions] "Nothing was committed for up to {seconds} s in a row (from {at} s into the window on). The server's sessions then: {sessions}.";
+    /// Warm-up in the window.
+    WARM_UP_LEFT [metric, seconds, change] "A window began with a warm-up of about {seconds} s, which changed its {metric} by {change}; warm up longer.";
+    /// Drift.
+    DRIFT_UP [metric, percent] "Within a window {metric} rose by {percent} from beginning to end: no steady state.";
+    /// Drift.
+    DRIFT_DOWN [metric, percent] "Within a window {metric} fell by {percent} from beginning to end: no steady state.";
     /// Throughput collapsed, and the server said what its sessions were doing.
     COLLAPSE [at, usual, seconds, committed, sessions] "From {at} s into the window on, throughput stayed below a tenth of the usual {usual} transactions per second for {seconds} s ({committed} committed). The server's sessions then: {sessions}.";
     /// Throughput collapsed, and nobody could be asked.
@@ -111,6 +118,8 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
                 false => say(&COLLAPSE, &values),
             }
         }
+        Finding::WarmUpLeft { metric, seconds, share } => warm_up_left(*metric, *seconds, *share, lang),
+        Finding::Drift { metric, share } => drift(*metric, *share, lang),
         Finding::SameWait { wait, statement, share, sessions } => {
             let (percent, sessions) = (percent(*share), figures::count(u64::from(*sessions)));
             let known = [("percent", percent.as_str()), ("wait", wait), ("sessions", &sessions)];
@@ -145,6 +154,21 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
         ),
         Finding::RecordingIncomplete { what } => say(&RECORDING_INCOMPLETE, &[("what", what)]),
     }
+}
+
+fn warm_up_left(metric: Metric, seconds: f64, share: f64, lang: Lang) -> String {
+    let values = [
+        ("metric", conclusion::metric(metric, lang)),
+        ("seconds", &figures::digits(seconds)),
+        ("change", &figures::percent(share * 100.0)),
+    ];
+    WARM_UP_LEFT.fill(lang, &values)
+}
+
+fn drift(metric: Metric, share: f64, lang: Lang) -> String {
+    let message = if share > 0.0 { &DRIFT_UP } else { &DRIFT_DOWN };
+    let percent = figures::percent(share.abs() * 100.0);
+    message.fill(lang, &[("metric", conclusion::metric(metric, lang)), ("percent", &percent)])
 }
 
 /// Groups of sessions that a sentence names at most.
@@ -198,6 +222,8 @@ mod tests {
                 sessions: 40,
             },
             Finding::MonitorCost { share: 0.02 },
+            Finding::WarmUpLeft { metric: Metric::Throughput, seconds: 15.0, share: -0.08 },
+            Finding::Drift { metric: Metric::MeanMs, share: 0.12 },
             Finding::OthersBusy {
                 share: 0.31,
                 processes: vec![

@@ -39,6 +39,8 @@ messages! {
     NOTE_RUN [started, version, seed, blocks] "Measured {started} (UTC) with dyno {version}; number of blocks {blocks}, seed {seed}.";
     /// One line about the run, with a profile.
     NOTE_RUN_PROFILE [started, version, seed, blocks, profile] "Measured {started} (UTC) with dyno {version}; profile {profile}, number of blocks {blocks}, seed {seed}.";
+    /// Under the findings.
+    NOTE_STEADY [judged, measured, steady] "{judged} of {measured} trials were long enough (40 s) to judge whether they were in a steady state; neither warm-up nor drift was found in {steady}.";
     /// One line about the machine.
     NOTE_MACHINE [cpu, processors, memory, os, kernel] "{cpu}, {processors} logical processors, {memory} memory, {os}, {kernel}.";
     /// One line about the systems: names with versions.

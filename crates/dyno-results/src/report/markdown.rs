@@ -109,7 +109,10 @@ impl Page {
             let (reach, sentence) = notes::doubt(model, row, lang);
             format!("{} ({reach}): {sentence}", tables::severity(row.severity, lang))
         });
-        let items: Vec<_> = doubts.chain(notes::incompleteness(model, usize::MAX, lang)).collect();
+        let items: Vec<_> = doubts
+            .chain(notes::incompleteness(model, usize::MAX, lang))
+            .chain(notes::steadiness(model, lang))
+            .collect();
         self.list(headings::VALIDITY, &items);
     }
 

@@ -20,7 +20,7 @@ mod tests;
 
 use crate::analysis::analyse;
 use crate::messages::Lang;
-use crate::store::{RunReader, StoreError};
+use crate::store::{Run, StoreError};
 use model::ReportModel;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -102,7 +102,7 @@ impl FromStr for Format {
 /// # Errors
 /// When it is no results folder or its plan cannot be read. Whatever else is damaged is named in the model.
 pub fn load(folder: &Path) -> Result<ReportModel, StoreError> {
-    Ok(analyse(&RunReader::open(folder)?.into_data()))
+    Ok(analyse(&Run::open(folder)?.read_trials()))
 }
 
 /// Renders a report.

@@ -24,8 +24,8 @@ pub use charts::{
     PublishedSeries, RepeatDot, Timeline, TimelinePoint,
 };
 pub use checks::{
-    AuditRow, ColumnSumAudit, FindingRow, GeneratorRow, RowCountAudit, StatementRow, StatementTable,
-    UpdateAudit, WitnessExample,
+    AuditRow, ColumnSumAudit, FindingRow, GeneratorRow, RowCountAudit, SeriesSteadiness, StatementRow,
+    StatementTable, TrialSteadiness, UpdateAudit, WitnessExample,
 };
 pub use comparisons::{Comparison, ComparisonOf, ComparisonRules, Conclusion, Verdict};
 pub use growth::{
@@ -423,6 +423,9 @@ pub struct TrialRow {
     pub figures: Option<TrialFigures>,
     /// Its doubts.
     pub findings: Vec<Finding>,
+    /// How steady it was; absent when it cannot be judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steadiness: Option<TrialSteadiness>,
     /// Why it failed, in the words of the server or system; empty otherwise.
     pub reason: String,
 }

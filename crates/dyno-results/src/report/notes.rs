@@ -41,6 +41,19 @@ pub(super) fn origin(model: &ReportModel, lang: Lang) -> Vec<String> {
     sentences
 }
 
+/// How many trials were in a steady state; `None` when no window was long enough to tell.
+pub(super) fn steadiness(model: &ReportModel, lang: Lang) -> Option<String> {
+    let judged: Vec<_> = model.trials.iter().filter_map(|trial| trial.steadiness).collect();
+    let steady = judged.iter().filter(|trial| trial.is_steady()).count();
+    let values = [
+        ("judged", judged.len().to_string()),
+        ("measured", model.completeness.measured.to_string()),
+        ("steady", steady.to_string()),
+    ];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    (!judged.is_empty()).then(|| notes::NOTE_STEADY.fill(lang, &values))
+}
+
 /// The systems with their versions, as far as they told.
 pub(super) fn systems(model: &ReportModel, lang: Lang) -> String {
     let names: Vec<String> = model

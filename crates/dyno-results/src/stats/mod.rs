@@ -3,6 +3,7 @@
 //! # Layout
 //! * [`student`]: the t distribution, its quantiles, mean and interval;
 //! * [`compare`]: ratio of two treatments with interval, p-value and smallest visible effect;
+//! * [`ranks`]: the same ratio without assumptions about the distribution (Hodges and Lehmann, Mann and Whitney);
 //! * [`verdict`]: correction for many comparisons and the five verdicts;
 //! * [`steady`]: where a time series settles (MSER-5) and whether it still drifts (Theil-Sen).
 //!
@@ -10,6 +11,7 @@
 //! were repeats.
 
 pub mod compare;
+pub mod ranks;
 pub mod steady;
 pub mod student;
 pub mod verdict;

@@ -19,18 +19,20 @@
 //! ```
 //!
 //! Everything but `summary.json` and rendered reports is append-only while the run goes on, so a killed run leaves a
-//! readable prefix. [`RunReader`] says what is missing or unreadable, and where.
+//! readable prefix. [`Run::open`] reads what holds for the whole run, [`Run::read_trials`] the files of its trials too; both say what
+//! is unreadable, and where.
 
 mod clock;
 mod collection;
 pub mod environment;
 mod hlog;
 mod monitor;
-mod reader;
 mod resume;
+mod run;
 mod single;
 mod summary;
 mod timeline;
+mod trials;
 mod writer;
 
 #[cfg(test)]
@@ -38,11 +40,12 @@ mod tests;
 
 pub use clock::{seconds_between, utc_now};
 pub use collection::results_below;
-pub(crate) use reader::add_value;
-pub use reader::{RunData, RunFigures, RunReader, SystemReport, TrialData, TrialOutcome};
 pub use resume::SET_ASIDE_FOLDER;
+pub(crate) use run::add_value;
+pub use run::{Run, SystemReport, TrialOutcome};
 pub use single::SingleRun;
 pub use timeline::TimelineLine;
+pub use trials::{RunData, TrialData};
 pub use writer::RunWriter;
 
 use std::fmt;

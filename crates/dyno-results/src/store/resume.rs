@@ -2,7 +2,7 @@
 //! figures.
 
 use super::clock::machine_clock;
-use super::reader::{RunReader, TrialOutcome};
+use super::run::{Run, TrialOutcome};
 use super::writer::RunWriter;
 use super::{EVENTS_FILE, StoreError, TRIALS_FOLDER, path_name};
 use dyno_model::finding::Finding;
@@ -15,24 +15,21 @@ use std::path::Path;
 /// Folder for what half-measured trials left.
 pub const SET_ASIDE_FOLDER: &str = "set-aside";
 
-impl RunReader {
+impl Run {
     /// Trials that have figures and need not be measured again. A trial that failed is measured again, and so is the one that
     /// an interruption cut short.
     #[must_use]
     pub fn done(&self) -> BTreeSet<String> {
-        let finished =
-            self.plan().trials.iter().filter_map(|trial| match self.outcomes().get(&trial.id)? {
-                TrialOutcome::Finished(record) => Some(record.as_ref()),
-                TrialOutcome::Failed { .. } => None,
-            });
+        let finished = self.plan.trials.iter().filter_map(|trial| match self.outcomes.get(&trial.id)? {
+            TrialOutcome::Finished(record) => Some(record.as_ref()),
+            TrialOutcome::Failed { .. } => None,
+        });
         let finished: Vec<&TrialRecord> = finished.collect();
         let is_cut = |record: &TrialRecord| {
             record.findings.iter().any(|finding| matches!(finding, Finding::CutShort { .. }))
         };
-        let cut = finished
-            .last()
-            .filter(|record| self.is_interrupted() && is_cut(record))
-            .map(|last| &last.trial.id);
+        let cut =
+            finished.last().filter(|record| self.is_interrupted && is_cut(record)).map(|last| &last.trial.id);
         finished.iter().map(|record| &record.trial.id).filter(|id| Some(*id) != cut).cloned().collect()
     }
 }
@@ -46,24 +43,24 @@ impl RunWriter {
     pub fn resume(folder: &Path) -> Result<Self, StoreError> {
         let path = folder.join(EVENTS_FILE);
         // Locked before it is read: a run that still goes on must not be taken for a dead one.
-        RunReader::open(folder)?;
+        Run::open(folder)?;
         let events = File::options().append(true).open(&path).map_err(StoreError::io("write", &path))?;
         super::writer::lock(&events, folder)?;
         let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
         let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         events.set_len(whole as u64).map_err(StoreError::io("write", &path))?;
 
-        let reader = RunReader::open(folder)?;
-        let done = reader.done();
-        for trial in reader.plan().trials.iter().filter(|trial| !done.contains(&trial.id)) {
+        let run = Run::open(folder)?;
+        let done = run.done();
+        for trial in run.plan.trials.iter().filter(|trial| !done.contains(&trial.id)) {
             set_aside(folder, &path_name(&trial.id))?;
         }
-        let records = reader.outcomes().iter().filter(|(id, _)| done.contains(*id));
+        let records = run.outcomes.into_iter().filter(|(id, _)| done.contains(id));
         let records = records.filter_map(|(_, outcome)| match outcome {
-            TrialOutcome::Finished(record) => Some((**record).clone()),
+            TrialOutcome::Finished(record) => Some(*record),
             TrialOutcome::Failed { .. } => None,
         });
-        Ok(Self::going_on(folder, reader.plan().clone(), events, records.collect(), machine_clock()))
+        Ok(Self::going_on(folder, run.plan, events, records.collect(), machine_clock()))
     }
 }
 

@@ -73,8 +73,8 @@ fn what_the_monitor_saw_is_read_again_and_totals_begin_at_nothing() {
     let mut monitored = Monitored(writer);
     shape.play(&plan, &mut monitored);
     monitored.0.finish().expect("written");
-    let data = RunReader::open(&folder).expect("readable").into_data();
-    assert_eq!(data.problems, Vec::<String>::new());
+    let data = Run::open(&folder).expect("readable").read_trials();
+    assert_eq!(data.run.problems, Vec::<String>::new());
     for trial in data.trials.values() {
         assert_eq!(trial.samples.len(), trial.timeline.len());
         assert_eq!(trial.samples[0].values["host.cpu.user_seconds_total"], 0.0);
@@ -82,8 +82,8 @@ fn what_the_monitor_saw_is_read_again_and_totals_begin_at_nothing() {
     }
     fs::write(folder.join(TRIALS_FOLDER).join("b01-001").join(MONITOR_FILE), "at_s,x\n1,2,3\n")
         .expect("written");
-    let data = RunReader::open(&folder).expect("readable").into_data();
-    assert_eq!(data.problems, ["trials/b01-001/monitor.csv, line 2: not a look: `1,2,3`"]);
+    let data = Run::open(&folder).expect("readable").read_trials();
+    assert_eq!(data.run.problems, ["trials/b01-001/monitor.csv, line 2: not a look: `1,2,3`"]);
     assert!(text_of(&folder).contains("monitor.csv, line 2"));
 }
 
@@ -91,14 +91,14 @@ fn what_the_monitor_saw_is_read_again_and_totals_begin_at_nothing() {
 fn everything_written_is_read_again() {
     let shape = tiny();
     let (_scratch, folder) = written(&shape);
-    let data = RunReader::open(&folder).expect("readable").into_data();
-    assert_eq!(data.problems, Vec::<String>::new());
-    assert_eq!(data.plan, shape.plan());
-    assert!(data.has_ended && !data.is_interrupted);
-    assert_eq!(data.started_at, "2026-11-21T08:45:00.250Z");
-    assert_eq!(data.systems["MariaDB"].version, "11.8.2-MariaDB");
-    for trial in data.trials.values() {
-        let TrialOutcome::Finished(record) = &trial.outcome else { panic!("all trials finished") };
+    let data = Run::open(&folder).expect("readable").read_trials();
+    assert_eq!(data.run.problems, Vec::<String>::new());
+    assert_eq!(data.run.plan, shape.plan());
+    assert!(data.run.has_ended && !data.run.is_interrupted);
+    assert_eq!(data.run.started_at, "2026-11-21T08:45:00.250Z");
+    assert_eq!(data.run.systems["MariaDB"].version, "11.8.2-MariaDB");
+    for (id, trial) in &data.trials {
+        let TrialOutcome::Finished(record) = &data.run.outcomes[id] else { panic!("all trials finished") };
         assert_eq!(trial.transaction.len(), record.transaction.count);
         assert_eq!(dyno_model::record::LatencySummary::from(&trial.transaction), record.transaction);
         assert_eq!(
@@ -211,8 +211,8 @@ fn figures_that_are_no_numbers_do_not_cost_the_trial() {
     let (shape, plan) = (tiny(), tiny().plan());
     let mut writer = RunWriter::create_at(&folder, &plan, "", &Environment::default()).expect("created");
     shape.play(&plan, &mut Spoil(&mut writer));
-    let reader = RunReader::open(&folder).expect("readable");
-    assert_eq!(reader.outcomes().len(), 4);
+    let run = Run::open(&folder).expect("readable");
+    assert_eq!(run.outcomes.len(), 4);
     assert!(text_of(&folder).contains("Not everything could be recorded: Little's-law gap"));
 }
 
@@ -237,12 +237,12 @@ fn an_event_log_cut_anywhere_is_readable_and_says_what_is_missing() {
     let whole = fs::read(folder.join(EVENTS_FILE)).expect("there");
     for cut in (0..whole.len()).step_by(197) {
         fs::write(folder.join(EVENTS_FILE), &whole[..cut]).expect("written");
-        let reader = RunReader::open(&folder).expect("readable");
+        let run = Run::open(&folder).expect("readable");
         let finished = whole[..cut].split_inclusive(|byte| *byte == b'\n').filter(|line| {
             line.ends_with(b"\n") && String::from_utf8_lossy(line).contains("\"event\":\"trial-finished\"")
         });
         let finished = finished.count();
-        assert_eq!(reader.outcomes().len(), finished, "cut at {cut}");
+        assert_eq!(run.outcomes.len(), finished, "cut at {cut}");
         let text = text_of(&folder);
         assert!(text.contains("The run has not written its end"), "cut at {cut}: {text}");
         if finished < 4 {
@@ -265,9 +265,10 @@ fn an_interval_log_cut_anywhere_is_readable_and_named() {
     let whole = fs::read(&path).expect("there");
     for cut in (0..whole.len()).step_by(1499) {
         fs::write(&path, &whole[..cut]).expect("written");
-        let data = RunReader::open(&folder).expect("readable").into_data();
-        let named = data.problems.iter().any(|problem| problem.starts_with("trials/b01-001/latency.hlog"));
-        assert!(named || cut == 0, "cut at {cut}: {:?}", data.problems);
+        let data = Run::open(&folder).expect("readable").read_trials();
+        let named =
+            data.run.problems.iter().any(|problem| problem.starts_with("trials/b01-001/latency.hlog"));
+        assert!(named || cut == 0, "cut at {cut}: {:?}", data.run.problems);
         assert_eq!(data.trials.len(), 4);
     }
     text_of(&folder);
@@ -301,12 +302,12 @@ fn a_damaged_line_costs_only_itself() {
         )
         .collect();
     fs::write(&path, damaged).expect("written");
-    let data = RunReader::open(&folder).expect("readable").into_data();
+    let data = Run::open(&folder).expect("readable").read_trials();
     assert_eq!(data.trials.len(), 3);
     assert!(
-        data.problems[0].starts_with(&format!("events.jsonl, line {}: ", number + 1)),
+        data.run.problems[0].starts_with(&format!("events.jsonl, line {}: ", number + 1)),
         "{:?}",
-        data.problems
+        data.run.problems
     );
 }
 
@@ -314,13 +315,13 @@ fn a_damaged_line_costs_only_itself() {
 fn a_newer_format_is_refused() {
     let (_scratch, folder) = written(&tiny());
     fs::write(folder.join(FORMAT_FILE), "2\n").expect("written");
-    let error = RunReader::open(&folder).expect_err("newer");
+    let error = Run::open(&folder).expect_err("newer");
     assert!(
         error.to_string().contains("has results format 2, and this dyno reads formats up to 1"),
         "{error}"
     );
     fs::write(folder.join(FORMAT_FILE), "one\n").expect("written");
-    let error = RunReader::open(&folder).expect_err("no number");
+    let error = Run::open(&folder).expect_err("no number");
     assert!(
         error
             .to_string()
@@ -332,9 +333,9 @@ fn a_newer_format_is_refused() {
 #[test]
 fn a_folder_without_results_is_told_from_a_damaged_one() {
     let scratch = tempfile::tempdir().expect("scratch");
-    let error = RunReader::open(scratch.path()).expect_err("empty");
+    let error = Run::open(scratch.path()).expect_err("empty");
     assert!(error.to_string().contains("is no results folder: it has no FORMAT"), "{error}");
-    let error = RunReader::open(&scratch.path().join("nowhere")).expect_err("absent");
+    let error = Run::open(&scratch.path().join("nowhere")).expect_err("absent");
     assert!(matches!(error, StoreError::NoResults { .. }));
 }
 
@@ -344,12 +345,12 @@ fn a_corrupt_plan_is_named_with_its_line() {
     let plan = fs::read_to_string(folder.join(PLAN_FILE)).expect("there");
     fs::write(folder.join(PLAN_FILE), plan.replacen("\"seed\": 2005", "\"seed\": \"many\"", 1))
         .expect("written");
-    let error = RunReader::open(&folder).expect_err("corrupt");
+    let error = Run::open(&folder).expect_err("corrupt");
     let StoreError::Corrupt { line, what, .. } = &error else { panic!("{error}") };
     assert!(*line > 1 && what.contains("invalid type"), "{error}");
     for cut in (0..plan.len() - 2).step_by(211) {
         fs::write(folder.join(PLAN_FILE), &plan[..cut]).expect("written");
-        assert!(matches!(RunReader::open(&folder), Err(StoreError::Corrupt { .. })), "cut at {cut}");
+        assert!(matches!(Run::open(&folder), Err(StoreError::Corrupt { .. })), "cut at {cut}");
     }
 }
 
@@ -359,7 +360,7 @@ fn a_plan_that_refers_to_nothing_is_refused() {
     let mut plan = tiny().plan();
     plan.trials[2].treatment = 99;
     fs::write(folder.join(PLAN_FILE), serde_json::to_vec(&plan).expect("JSON")).expect("written");
-    let error = RunReader::open(&folder).expect_err("refers to nothing");
+    let error = Run::open(&folder).expect_err("refers to nothing");
     assert!(
         error.to_string().contains("trial b02-001 refers to treatment 99, which is not there"),
         "{error}"
@@ -381,7 +382,7 @@ fn an_unreadable_file_is_named() {
     assert!(text.contains("No trial was measured."), "{text}");
     fs::remove_file(folder.join(PLAN_FILE)).expect("removed");
     fs::create_dir(folder.join(PLAN_FILE)).expect("made");
-    let error = RunReader::open(&folder).expect_err("no plan");
+    let error = Run::open(&folder).expect_err("no plan");
     assert!(
         error.to_string().starts_with("cannot read ") && error.to_string().ends_with("plan.json"),
         "{error}"

@@ -1,5 +1,6 @@
 //! `timeline.csv`: the course of a trial, one line per interval.
 
+use dyno_model::latency;
 use dyno_model::record::Interval;
 use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
@@ -55,9 +56,8 @@ fn latency_ms(histogram: &Histogram<u64>) -> Option<[f64; 5]> {
     if histogram.is_empty() {
         return None;
     }
-    let max = histogram.max();
-    let at = |percentile| Nanos(histogram.value_at_percentile(percentile).min(max)).as_millis_f64();
-    Some([histogram.mean() / 1e6, at(50.0), at(95.0), at(99.0), Nanos(max).as_millis_f64()])
+    let at = |percentage| Nanos(latency::percentile(histogram, percentage)).as_millis_f64();
+    Some([histogram.mean() / 1e6, at(50.0), at(95.0), at(99.0), Nanos(histogram.max()).as_millis_f64()])
 }
 
 /// Reads the file. The second value says what could not be read, by line.

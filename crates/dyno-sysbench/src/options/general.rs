@@ -3,6 +3,7 @@
 use super::OptionError;
 use super::definition::Value;
 use crate::logger::Level;
+use dyno_lua::RandomType;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -71,36 +72,6 @@ pub struct General {
     pub help: bool,
     /// Print the version and end.
     pub version: bool,
-}
-
-/// Names of distributions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RandomType {
-    /// Each value alike.
-    Uniform,
-    /// A bell around the middle.
-    Gaussian,
-    /// Few values in the middle get most draws.
-    #[default]
-    Special,
-    /// Self-similar, low values first.
-    Pareto,
-    /// Zipf's law, low values first.
-    Zipfian,
-}
-
-impl RandomType {
-    /// Its name in `--rand-type`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Uniform => "uniform",
-            Self::Gaussian => "gaussian",
-            Self::Special => "special",
-            Self::Pareto => "pareto",
-            Self::Zipfian => "zipfian",
-        }
-    }
 }
 
 /// How scripts draw random numbers.

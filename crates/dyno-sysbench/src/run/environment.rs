@@ -1,10 +1,9 @@
 //! What script states need to know, from the options.
 
-use crate::logger::{Level, Logger};
+use crate::logger::Logger;
 use crate::options::Options;
 use crate::options::database::Ignored;
 use crate::options::definition::{Definition, Kind, Value};
-use crate::options::general::RandomType;
 use crate::options::help::shown_default;
 use crate::report::header;
 use dyno_lua::{
@@ -16,14 +15,6 @@ use std::sync::Arc;
 
 impl Log for Logger {
     fn log(&self, level: LogLevel, text: &str) {
-        let level = match level {
-            LogLevel::Fatal => Level::Fatal,
-            LogLevel::Alert => Level::Alert,
-            LogLevel::Warning => Level::Warning,
-            LogLevel::Notice => Level::Notice,
-            LogLevel::Info => Level::Info,
-            LogLevel::Debug => Level::Debug,
-        };
         Self::log(self, level, text);
     }
 }
@@ -44,13 +35,7 @@ pub fn environment(
     environment.seed = seed;
     let random = &options.random;
     environment.random = RandomSettings {
-        default: match random.kind {
-            RandomType::Uniform => dyno_lua::RandomType::Uniform,
-            RandomType::Gaussian => dyno_lua::RandomType::Gaussian,
-            RandomType::Special => dyno_lua::RandomType::Special,
-            RandomType::Pareto => dyno_lua::RandomType::Pareto,
-            RandomType::Zipfian => dyno_lua::RandomType::Zipfian,
-        },
+        default: random.kind,
         iterations: random.special_iterations,
         special_percent: random.special_percent,
         special_share: random.special_result,

@@ -13,7 +13,7 @@ use dyno_model::plan::{Plan, StopRule, Storage, SystemSource, Treatment, Trial, 
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
 use dyno_model::units::Nanos;
 use dyno_results::analysis::{self, pilot::Pilot};
-use dyno_results::store::RunReader;
+use dyno_results::store::Run;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;
@@ -46,9 +46,9 @@ const DIFFERENCES: [f64; 5] = [0.02, 0.05, 0.1, 0.2, 0.5];
 
 /// The scatter of an earlier run.
 fn pilot(folder: &Path) -> Result<Pilot, Failure> {
-    let data = RunReader::open(folder)
+    let data = Run::open(folder)
         .map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?
-        .into_data();
+        .read_trials();
     analysis::pilot::pilot(&data).ok_or_else(|| {
         let text = format!("{} has no treatment that was measured twice", folder.display());
         Failure::new(exit_code::RESULTS_FAILED, text)

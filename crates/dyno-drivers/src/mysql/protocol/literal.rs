@@ -1,6 +1,6 @@
 //! Values written into the text of a statement.
 
-use crate::value::Value;
+use crate::value::{Value, append_integer};
 use std::io::Write;
 
 /// How string literals are read by the server, which depends on its SQL mode.
@@ -17,7 +17,7 @@ pub enum Backslash {
 pub fn write_literal(out: &mut Vec<u8>, value: &Value<'_>, backslash: Backslash) -> bool {
     match value {
         Value::Null => out.extend_from_slice(b"NULL"),
-        Value::Integer(value) => write_integer(out, *value),
+        Value::Integer(value) => append_integer(*value, out),
         // With an exponent the literal is a DOUBLE; without one it would be a DECIMAL.
         Value::Float(value) if value.is_finite() => {
             let _ = write!(out, "{value:e}");
@@ -30,26 +30,6 @@ pub fn write_literal(out: &mut Vec<u8>, value: &Value<'_>, backslash: Backslash)
         }
     }
     true
-}
-
-/// Appends an integer in decimal.
-#[inline]
-pub fn write_integer(out: &mut Vec<u8>, value: i64) {
-    let mut digits = [0; 20];
-    let mut at = digits.len();
-    let mut rest = value.unsigned_abs();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        if rest == 0 {
-            break;
-        }
-    }
-    if value < 0 {
-        out.push(b'-');
-    }
-    out.extend_from_slice(&digits[at..]);
 }
 
 /// Appends a string in quotes. In UTF-8 no byte of a longer character is a quote or backslash, so bytes can be looked at singly.

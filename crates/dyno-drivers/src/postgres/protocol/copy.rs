@@ -1,7 +1,6 @@
 //! The text format of COPY: one line per row, fields separated by tabs, `\N` for NULL.
 
-use super::literal;
-use crate::value::RowWriter;
+use crate::value::{RowWriter, append_integer};
 
 /// Rows collected into one CopyData message.
 #[derive(Debug)]
@@ -75,7 +74,7 @@ impl CopyChunk {
 impl RowWriter for CopyChunk {
     fn integer(&mut self, value: i64) {
         self.separate();
-        literal::append_integer(value, &mut self.bytes);
+        append_integer(value, &mut self.bytes);
     }
 
     fn text(&mut self, value: &str) {

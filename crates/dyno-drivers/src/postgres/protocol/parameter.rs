@@ -4,7 +4,7 @@
 //! make here or to parse there. Everything else travels as text, which any type's input function reads.
 
 use super::{literal, oid};
-use crate::value::Value;
+use crate::value::{Value, append_integer};
 
 /// What is known of a parameter's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,7 +88,7 @@ fn append_binary(kind: ParameterType, value: &Value<'_>, message: &mut Vec<u8>) 
 fn append_text(value: &Value<'_>, message: &mut Vec<u8>) -> bool {
     match value {
         Value::Null => return false,
-        Value::Integer(number) => literal::append_integer(*number, message),
+        Value::Integer(number) => append_integer(*number, message),
         Value::Float(number) => literal::append_float(*number, message),
         Value::Text(text) => message.extend_from_slice(text.as_bytes()),
         Value::Bytes(bytes) => message.extend_from_slice(bytes),

@@ -112,8 +112,10 @@ fn opaque_end(bytes: &[u8], at: usize, standard_strings: bool) -> usize {
     }
 }
 
-/// The end of a quoted string. A doubled quote ends it and begins another one at once, which comes to the same.
-fn quoted_end(bytes: &[u8], start: usize, has_escapes: bool) -> usize {
+/// The end of the quoted string or name that begins at `start`, or of everything when it is not closed. A doubled quote ends it and
+/// begins another one at once, which comes to the same.
+#[must_use]
+pub fn quoted_end(bytes: &[u8], start: usize, has_escapes: bool) -> usize {
     let mut at = start + 1;
     while at < bytes.len() {
         match bytes[at] {
@@ -134,8 +136,9 @@ fn is_escape_string(bytes: &[u8], quote: usize) -> bool {
         && !(quote > 1 && is_identifier_byte(bytes[quote - 2]))
 }
 
-/// The end of a comment; they nest.
-fn comment_end(bytes: &[u8], start: usize) -> usize {
+/// The end of the comment that begins at `start`, or of everything when it is not closed; comments nest.
+#[must_use]
+pub fn comment_end(bytes: &[u8], start: usize) -> usize {
     let mut depth = 0;
     let mut at = start;
     while at < bytes.len() {

@@ -9,7 +9,7 @@ use crate::report::compare::model::{
 use crate::report::figures;
 use crate::report::model::FindingRow;
 use crate::store::environment::Environment;
-use crate::store::{RunFigures, SystemReport, seconds_between};
+use crate::store::{Run, SystemReport, seconds_between};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::{DataPolicy, ExistingSystem, SystemPlan, SystemSource};
@@ -23,7 +23,7 @@ const PLACES_MAX: usize = 3;
 /// A side with the names of its treatments.
 type Named<'a> = (&'a Pool<'a>, &'a [TreatmentName]);
 
-/// All doubts, worst first.
+/// All doubts that come from runs and plans.
 pub(super) fn findings(
     (base, base_names): Named<'_>,
     (new, new_names): Named<'_>,
@@ -42,7 +42,6 @@ pub(super) fn findings(
         folders(&mut findings, side, pool);
     }
     time_between(&mut findings, base, new);
-    findings.0.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     findings.0
 }
 
@@ -88,10 +87,10 @@ impl Values {
 type SystemPart = (&'static str, fn(&SystemPlan) -> String);
 
 /// A name with what tells its value from a run.
-type Part = (&'static str, fn(&RunFigures) -> String);
+type Part = (&'static str, fn(&Run) -> String);
 
 fn parts(base: &Pool<'_>, new: &Pool<'_>, parts: &[Part]) -> Vec<Difference> {
-    let values = |pool: &Pool<'_>, of: fn(&RunFigures) -> String| -> Vec<String> {
+    let values = |pool: &Pool<'_>, of: fn(&Run) -> String| -> Vec<String> {
         pool.runs.iter().map(|run| of(run)).collect()
     };
     parts
@@ -238,7 +237,7 @@ fn plans(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>, matching: &Ma
 /// Runs of a single trial have no spec (`dyno_model::single`). In its place they write down the scripts that they ran, between lines of
 /// comments; the plan has only their names.
 fn scripts(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
-    let has_spec = |run: &&RunFigures| {
+    let has_spec = |run: &&Run| {
         let [treatment] = &run.plan.treatments[..] else { return true };
         let is_own = matches!(
             &run.plan.systems[treatment.system].source,
@@ -350,12 +349,12 @@ fn doubts(pool: &Pool<'_>) -> Vec<FindingRow> {
 /// Runs that have not ended, and what could not be read of them.
 fn folders(findings: &mut Findings, side: SideName, pool: &Pool<'_>) {
     let runs: Vec<String> =
-        pool.runs.iter().filter(|run| !run.has_ended).map(|run| run.run.clone()).collect();
+        pool.runs.iter().filter(|run| !run.has_ended).map(|run| run.name.clone()).collect();
     if !runs.is_empty() {
         findings.add(Severity::Warning, CompareDoubt::NotEnded { side, runs });
     }
     let problems =
-        pool.runs.iter().flat_map(|run| run.problems.iter().map(move |what| format!("{}/{what}", run.run)));
+        pool.runs.iter().flat_map(|run| run.problems.iter().map(move |what| format!("{}/{what}", run.name)));
     let all: Vec<String> = problems.collect();
     if !all.is_empty() {
         let (what, places) = (all.iter().take(PLACES_MAX).cloned().collect(), count(all.len()));

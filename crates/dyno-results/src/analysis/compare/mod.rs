@@ -7,7 +7,8 @@
 //! * `conditions`: what makes the sides hard to compare;
 //! * `verdicts`: ratios and verdicts.
 //!
-//! Runs of two sides share no blocks, so nothing is paired: Welch's test on logarithms ([`crate::stats::compare::welch`]).
+//! Runs of two sides share no blocks, so nothing is paired: Welch's test on logarithms ([`crate::stats::compare::welch`]) gives the
+//! verdicts, and a test by ranks ([`crate::stats::ranks`]) stands beside it.
 
 mod conditions;
 mod matching;
@@ -23,7 +24,7 @@ use crate::report::compare::model::{
 };
 use crate::report::model::Verdict;
 use crate::stats::verdict::Rules;
-use crate::store::RunFigures;
+use crate::store::Run;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::{Metric, Plan, Treatment};
 use dyno_model::record::TrialRecord;
@@ -40,7 +41,7 @@ pub struct Side {
     /// The folder as the user named it.
     pub folder: String,
     /// Its runs, at least one.
-    pub runs: Vec<RunFigures>,
+    pub runs: Vec<Run>,
 }
 
 /// What is asked of a comparison.
@@ -100,17 +101,17 @@ impl std::error::Error for CompareError {}
 /// # Errors
 /// When the runs of a side are no repeats, a run is on both sides, or nothing matches.
 pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareModel, CompareError> {
-    let is_same = |one: &RunFigures, other: &RunFigures| {
-        !one.started_at.is_empty() && (&one.run, &one.started_at) == (&other.run, &other.started_at)
+    let is_same = |one: &Run, other: &Run| {
+        !one.started_at.is_empty() && (&one.name, &one.started_at) == (&other.name, &other.started_at)
     };
     if let Some(run) = base.runs.iter().find(|run| new.runs.iter().any(|other| is_same(run, other))) {
-        return Err(CompareError::SameRun { run: run.run.clone() });
+        return Err(CompareError::SameRun { run: run.name.clone() });
     }
     let pooled = |side, runs| Pool::new(runs).map_err(|error| CompareError::Pool { side, error });
     let (of_base, of_new) = (pooled(SideName::Base, &base.runs)?, pooled(SideName::New, &new.runs)?);
     let matching = matching::matching(&of_base, &of_new, &question.systems).map_err(CompareError::Match)?;
     let names = (names(&of_base), names(&of_new));
-    let findings = conditions::findings((&of_base, &names.0), (&of_new, &names.1), &matching);
+    let mut findings = conditions::findings((&of_base, &names.0), (&of_new, &names.1), &matching);
     let places =
         matching.pairs.iter().map(|(one, other)| (&of_base.treatments[*one], &of_new.treatments[*other]));
     let pairs: Vec<_> = places.collect();
@@ -128,6 +129,8 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
             metrics,
         })
         .collect();
+    findings.extend(verdicts::disagreement(&treatments));
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
     let verdicts: Vec<Verdict> =
         treatments.iter().flat_map(|pair| &pair.metrics).map(|metric| metric.verdict).collect();
     let pick = |names: &[TreatmentName], places: &[usize]| {
@@ -205,7 +208,7 @@ fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
             .runs
             .iter()
             .map(|run| RunRow {
-                run: run.run.clone(),
+                run: run.name.clone(),
                 started_at: run.started_at.clone(),
                 ended_at: run.ended_at.clone(),
             })

@@ -1,6 +1,6 @@
 //! One side of a comparison: its runs, pooled by treatment.
 
-use crate::store::{RunFigures, TrialOutcome};
+use crate::store::{Run, TrialOutcome};
 use dyno_model::catalog::OptionValue;
 use dyno_model::plan::{StopRule, SystemPlan, SystemSource, Treatment};
 use dyno_model::record::TrialRecord;
@@ -15,7 +15,7 @@ pub(super) struct PooledTreatment<'a> {
     /// Name of its system.
     pub(super) system: &'a str,
     /// The run it was first seen in.
-    pub(super) run: &'a RunFigures,
+    pub(super) run: &'a Run,
     /// Records of measured trials, in the order of runs and plans.
     pub(super) records: Vec<&'a TrialRecord>,
 }
@@ -29,7 +29,7 @@ impl<'a> PooledTreatment<'a> {
 /// A side.
 pub(super) struct Pool<'a> {
     /// Runs in the order in which they began.
-    pub(super) runs: Vec<&'a RunFigures>,
+    pub(super) runs: Vec<&'a Run>,
     /// Factors of the experiment.
     pub(super) factors: &'a [String],
     /// Systems by name, in the order in which plans list them.
@@ -84,9 +84,9 @@ impl std::error::Error for PoolError {}
 impl<'a> Pool<'a> {
     /// Pools the runs of a side. Seeds, numbers of blocks and sets of treatments may differ: runs at other numbers of clients are
     /// further treatments.
-    pub(super) fn new(runs: &'a [RunFigures]) -> Result<Self, PoolError> {
-        let mut ordered: Vec<&RunFigures> = runs.iter().collect();
-        ordered.sort_by(|a, b| (&a.started_at, &a.run).cmp(&(&b.started_at, &b.run)));
+    pub(super) fn new(runs: &'a [Run]) -> Result<Self, PoolError> {
+        let mut ordered: Vec<&Run> = runs.iter().collect();
+        ordered.sort_by(|a, b| (&a.started_at, &a.name).cmp(&(&b.started_at, &b.name)));
         let first = *ordered.first().ok_or(PoolError::Empty)?;
         same_experiment(&ordered)?;
         let mut pool = Self {
@@ -107,15 +107,14 @@ impl<'a> Pool<'a> {
         Ok(pool)
     }
 
-    fn add(&mut self, run: &'a RunFigures) -> Result<(), PoolError> {
+    fn add(&mut self, run: &'a Run) -> Result<(), PoolError> {
         for system in &run.plan.systems {
             match self.systems.iter().find(|known| known.name == system.name) {
                 None => self.systems.push(system),
                 Some(known) => {
                     let differences = system_differences(known, system);
                     if !differences.is_empty() {
-                        let has =
-                            |other: &&&RunFigures| other.plan.systems.iter().any(|it| it.name == system.name);
+                        let has = |other: &&&Run| other.plan.systems.iter().any(|it| it.name == system.name);
                         let first = self.runs.iter().find(has).copied().unwrap_or(run);
                         return Err(plans_differ(differences, first, run));
                     }
@@ -136,7 +135,7 @@ impl<'a> Pool<'a> {
     }
 
     /// Index of the pooled treatment that a run's treatment belongs to.
-    fn place(&mut self, run: &'a RunFigures, treatment: &'a Treatment) -> Result<usize, PoolError> {
+    fn place(&mut self, run: &'a Run, treatment: &'a Treatment) -> Result<usize, PoolError> {
         let system = run.plan.systems[treatment.system].name.as_str();
         let is_same = |known: &PooledTreatment<'_>| {
             known.system == system
@@ -158,16 +157,12 @@ impl<'a> Pool<'a> {
     }
 }
 
-fn plans_differ(
-    differences: Vec<(String, String, String)>,
-    first: &RunFigures,
-    second: &RunFigures,
-) -> PoolError {
-    let folder = |run: &RunFigures| run.folder.display().to_string();
+fn plans_differ(differences: Vec<(String, String, String)>, first: &Run, second: &Run) -> PoolError {
+    let folder = |run: &Run| run.folder.display().to_string();
     PoolError::Plans { differences, first: folder(first), second: folder(second) }
 }
 
-fn same_experiment(runs: &[&RunFigures]) -> Result<(), PoolError> {
+fn same_experiment(runs: &[&Run]) -> Result<(), PoolError> {
     let mut names: Vec<(String, String)> = Vec::new();
     for run in runs {
         if !names.iter().any(|(name, _)| *name == run.plan.name) {

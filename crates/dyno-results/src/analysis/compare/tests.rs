@@ -3,7 +3,7 @@
 use super::*;
 use crate::fixture::Shape;
 use crate::report::compare::model::{CompareDoubt, CompareFinding, Condition, MetricPair};
-use crate::store::{RunReader, TrialOutcome};
+use crate::store::{Run, TrialOutcome};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::OptionValue;
 use dyno_model::finding::{Finding, Severity};
@@ -15,16 +15,16 @@ fn shape(blocks: u32) -> Shape {
 }
 
 /// A run of this shape, as it is read from its folder.
-fn run(shape: &Shape, name: &str) -> RunFigures {
+fn run(shape: &Shape, name: &str) -> Run {
     let folder = tempfile::tempdir().expect("a temporary folder can be made");
     let folder = shape.write(&folder.path().join(name)).expect("the run can be written");
-    let mut run = RunReader::open(&folder).expect("the run can be read").into_figures();
+    let mut run = Run::open(&folder).expect("the run can be read");
     run.folder = name.into();
     run
 }
 
 /// Changes every record of a run, in the plan's order.
-fn each_record(run: &mut RunFigures, mut change: impl FnMut(usize, &mut TrialRecord)) {
+fn each_record(run: &mut Run, mut change: impl FnMut(usize, &mut TrialRecord)) {
     for (i, trial) in run.plan.trials.iter().enumerate() {
         if let Some(TrialOutcome::Finished(record)) = run.outcomes.get_mut(&trial.id) {
             change(i, record);
@@ -33,7 +33,7 @@ fn each_record(run: &mut RunFigures, mut change: impl FnMut(usize, &mut TrialRec
 }
 
 /// A run with a trial for each throughput; response times follow from it.
-fn measured(name: &str, throughputs: &[f64]) -> RunFigures {
+fn measured(name: &str, throughputs: &[f64]) -> Run {
     let mut run = run(&shape(u32::try_from(throughputs.len()).expect("few")), name);
     each_record(&mut run, |i, record| {
         record.ledger.committed = (throughputs[i] * 1e9).round() as u64;
@@ -46,7 +46,7 @@ fn measured(name: &str, throughputs: &[f64]) -> RunFigures {
     run
 }
 
-fn side(runs: Vec<RunFigures>) -> Side {
+fn side(runs: Vec<Run>) -> Side {
     Side { folder: "side".to_owned(), runs }
 }
 
@@ -54,7 +54,7 @@ fn question(metrics: &[Metric]) -> Question {
     Question { metrics: metrics.to_vec(), rules: Rules::default(), systems: Vec::new() }
 }
 
-fn compared(base: Vec<RunFigures>, new: Vec<RunFigures>, metrics: &[Metric]) -> CompareModel {
+fn compared(base: Vec<Run>, new: Vec<Run>, metrics: &[Metric]) -> CompareModel {
     compare(&side(base), &side(new), &question(metrics)).expect("comparable")
 }
 
@@ -96,7 +96,7 @@ fn runs_are_compared_unpaired_and_give_the_published_interval() {
 
 #[test]
 fn folders_of_one_trial_each_are_repeats_of_the_same_thing() {
-    let each = |name: &str, values: [f64; 5]| -> Vec<RunFigures> {
+    let each = |name: &str, values: [f64; 5]| -> Vec<Run> {
         let one = |(i, value)| measured(&format!("{name}{i}"), &[value]);
         values.into_iter().enumerate().map(one).collect()
     };
@@ -257,7 +257,7 @@ fn the_time_between_the_sides_is_told() {
         (run.started_at, run.ended_at) = (format!("2026-11-21T{from}Z"), format!("2026-11-21T{to}Z"));
         run
     };
-    let told = |base: Vec<RunFigures>, new: Vec<RunFigures>| {
+    let told = |base: Vec<Run>, new: Vec<Run>| {
         let model = compared(base, new, &[Metric::Throughput]);
         let doubts = model.findings.into_iter().filter(|finding| finding.severity == Severity::Note);
         doubts.map(|finding| finding.doubt).next_back().expect("one about time")
@@ -271,7 +271,7 @@ fn the_time_between_the_sides_is_told() {
 }
 
 /// The error of runs that are no repeats, in words.
-fn no_repeats(first: RunFigures, second: RunFigures) -> String {
+fn no_repeats(first: Run, second: Run) -> String {
     let other = measured("other", &[100.0; 3]);
     let error = compare(&side(vec![first, second]), &side(vec![other]), &question(&METRICS));
     error.expect_err("no repeats").to_string()
@@ -279,7 +279,7 @@ fn no_repeats(first: RunFigures, second: RunFigures) -> String {
 
 #[test]
 fn runs_of_different_plans_are_no_repeats() {
-    let changed = |change: &dyn Fn(&mut RunFigures)| {
+    let changed = |change: &dyn Fn(&mut Run)| {
         let mut run = measured("second", &[100.0; 3]);
         run.started_at.push('Z'); // later than the first
         change(&mut run);
@@ -341,7 +341,7 @@ fn a_run_on_both_sides_is_an_error() {
 }
 
 /// A run of these systems.
-fn of_systems(name: &str, systems: &[&str]) -> RunFigures {
+fn of_systems(name: &str, systems: &[&str]) -> Run {
     let mut run = run(&Shape { systems: systems.len(), ..shape(3) }, name);
     for (plan, name) in run.plan.systems.iter_mut().zip(systems) {
         plan.name = (*name).to_owned();
@@ -413,4 +413,48 @@ fn levels_are_matched_by_their_names() {
     assert_eq!(model.treatments[0].name.label, "MariaDB (in-place)");
     assert_eq!(labels(&model.only_base), ["MariaDB (read-modify-write)"]);
     assert_eq!(labels(&model.only_new), ["MariaDB (for-update)"]);
+}
+
+#[test]
+fn the_test_by_ranks_stands_beside_the_verdict_and_does_not_change_it() {
+    let base = measured("base", &[100.0, 101.0, 102.0, 99.0]);
+    let new = measured("new", &[110.0, 111.0, 112.0, 109.0]);
+    let model = compared(vec![base], vec![new], &[Metric::Throughput]);
+    let pair = throughput(&model);
+    assert_eq!(pair.verdict, Verdict::Better);
+    let ranks = pair.by_ranks.expect("tested");
+    assert!((ranks.p - 2.0 / 70.0).abs() < 1e-9, "{ranks:?}");
+    // Four on each side: the interval is the range of all ratios.
+    let interval = ranks.ratio_interval.expect("four on each side");
+    assert!((interval.low - 109.0 / 102.0).abs() < 1e-9 && (interval.high - 112.0 / 99.0).abs() < 1e-9);
+    assert!(interval.low < ranks.ratio && ranks.ratio < interval.high);
+    let few = compared(
+        vec![measured("base", &[100.0, 101.0, 102.0])],
+        vec![measured("new", &[110.0, 111.0, 112.0])],
+        &[Metric::Throughput],
+    );
+    assert_eq!(throughput(&few).by_ranks.expect("tested").ratio_interval, None, "three cannot have one");
+}
+
+#[test]
+fn tests_that_disagree_are_a_warning_and_the_verdict_stays_that_of_welch() {
+    let steady = [100.0, 101.0, 102.0, 99.0, 98.0, 100.5];
+    // One trial far below hides the difference from Welch's test.
+    let with_outlier = [110.0, 111.0, 112.0, 109.0, 30.0, 110.5, 113.0, 108.5];
+    let told = |new: &[f64]| {
+        let model = compared(vec![measured("a", &steady)], vec![measured("b", new)], &[Metric::Throughput]);
+        let doubt = model.findings.iter().find_map(|finding| match &finding.doubt {
+            CompareDoubt::RanksDisagree { comparisons } => Some((finding.severity, comparisons.clone())),
+            _ => None,
+        });
+        (throughput(&model).verdict, doubt)
+    };
+    let (verdict, doubt) = told(&with_outlier);
+    assert_eq!(verdict, Verdict::Inconclusive);
+    let (severity, comparisons) = doubt.expect("a warning");
+    assert_eq!((severity, comparisons.len(), comparisons[0].1), (Severity::Warning, 1, Metric::Throughput));
+    assert_eq!(told(&[110.0, 111.0, 112.0, 109.0, 110.2, 110.5]).1, None, "both see it");
+    assert_eq!(told(&[100.0, 101.0, 102.0, 99.5, 98.2, 100.4]).1, None, "neither does");
+    // With five trials ranks see little; that is no disagreement.
+    assert_eq!(told(&with_outlier[..5]).1, None);
 }

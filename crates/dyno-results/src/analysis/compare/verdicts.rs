@@ -7,12 +7,16 @@ use super::Question;
 use super::pool::PooledTreatment;
 use crate::analysis::comparisons::{MIN_REPEATS, verdict};
 use crate::analysis::{count, estimate, figure, has_figure, unit};
-use crate::report::compare::model::{CompareRules, MetricPair};
+use crate::report::compare::model::{
+    ByRanks, CompareDoubt, CompareFinding, CompareRules, MetricPair, TreatmentPair,
+};
 use crate::report::model::{Range, Verdict};
 use crate::stats::compare::{RatioTest, repeats_needed, welch};
+use crate::stats::ranks::rank_sum;
 use crate::stats::student;
 use crate::stats::verdict::benjamini_hochberg;
 use dyno_model::audit::AuditVerdict;
+use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
 
 /// What is known of one comparison before any is judged.
@@ -89,6 +93,11 @@ fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric
         p_corrected: None,
         detectable_ratio: None,
         repeats_needed: None,
+        by_ranks: test.and_then(|_| rank_sum(&of_new, &of_base)).map(|ranks| ByRanks {
+            ratio: ranks.ratio,
+            ratio_interval: ranks.interval.map(|(low, high)| Range { low, high }),
+            p: ranks.p,
+        }),
         exceeds_margin: false,
         verdict,
     };
@@ -100,4 +109,30 @@ fn geometric_mean(values: &[f64]) -> Option<f64> {
     let are_positive = values.iter().all(|value| value.is_finite() && *value > 0.0);
     let logarithms: Vec<f64> = values.iter().map(|value| value.ln()).collect();
     student::mean(&logarithms).filter(|_| are_positive).map(f64::exp)
+}
+
+/// Valid trials on each side from which a disagreement of both tests says something about the trials. With fewer, ranks find a
+/// difference only where the sides hardly overlap.
+const RANKS_MIN: u32 = 6;
+
+/// The comparisons in which one of the two tests sees a difference that the other does not, if there are any.
+pub(super) fn disagreement(treatments: &[TreatmentPair]) -> Option<CompareFinding> {
+    let all = treatments.iter().flat_map(|pair| pair.metrics.iter().map(move |metric| (pair, metric)));
+    let comparisons: Vec<_> = all
+        .filter(|(_, metric)| disagrees(metric))
+        .map(|(pair, metric)| (pair.name.clone(), metric.metric))
+        .collect();
+    (!comparisons.is_empty()).then_some(CompareFinding {
+        severity: Severity::Warning,
+        doubt: CompareDoubt::RanksDisagree { comparisons },
+    })
+}
+
+fn disagrees(pair: &MetricPair) -> bool {
+    let repeats = pair.base.zip(pair.new).map_or(0, |(base, new)| base.repeats.min(new.repeats));
+    let leaves_out_one = |range: Range| range.low > 1.0 || range.high < 1.0;
+    let by_ranks = pair.by_ranks.and_then(|ranks| ranks.ratio_interval);
+    pair.ratio_interval
+        .zip(by_ranks)
+        .is_some_and(|(welch, ranks)| repeats >= RANKS_MIN && leaves_out_one(welch) != leaves_out_one(ranks))
 }

@@ -3,7 +3,7 @@ use crate::analysis::analyse;
 use crate::fixture::Shape;
 use crate::messages::Lang;
 use crate::report::{Format, render};
-use crate::store::{RunData, RunReader, TimelineLine};
+use crate::store::{Run, RunData, TimelineLine};
 use dyno_model::record::Growth as RecordGrowth;
 
 const GROWTH: RecordGrowth = RecordGrowth { rows_before: 0, rows_per_transaction: 100 };
@@ -17,13 +17,15 @@ fn grown_run(blocks: u32) -> RunData {
     let folder = scratch.path().join("20261121T084500Z-2005");
     let shape = Shape { systems: 2, clients: vec![30], blocks, ..Shape::small() };
     shape.write(&folder).expect("the temporary folder can be written");
-    let mut data = RunReader::open(&folder).expect("what was written can be read").into_data();
-    for treatment in &mut data.plan.treatments {
+    let mut data = Run::open(&folder).expect("what was written can be read").read_trials();
+    for treatment in &mut data.run.plan.treatments {
         treatment.load.stop = StopRule::Rows(TARGET);
     }
-    for trial in data.plan.trials.clone() {
-        let data = data.trials.get_mut(&trial.id).expect("every trial was measured");
-        let TrialOutcome::Finished(record) = &mut data.outcome else { panic!("every trial was measured") };
+    for trial in data.run.plan.trials.clone() {
+        let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&trial.id) else {
+            panic!("every trial was measured")
+        };
+        let files = data.trials.get_mut(&trial.id).expect("every trial was measured");
         // Blocks differ a little.
         let pace = 1.0 + 0.01 * f64::from(trial.block);
         let speed = |rows: u64| match (trial.treatment, rows < TARGET / 2) {
@@ -52,8 +54,8 @@ fn grown_run(blocks: u32) -> RunData {
         record.ledger.committed = commits;
         record.findings.clear();
         record.audit = dyno_model::audit::AuditRecord::default();
-        data.samples = (0..=timeline.len()).map(|second| sample(second as f64)).collect();
-        data.timeline = timeline;
+        files.samples = (0..=timeline.len()).map(|second| sample(second as f64)).collect();
+        files.timeline = timeline;
     }
     data
 }
@@ -74,8 +76,8 @@ fn sample(at_s: f64) -> Sample {
 }
 
 fn record() -> TrialRecord {
-    let run = grown_run(1);
-    let records = run.trials.into_values().filter_map(|trial| match trial.outcome {
+    let data = grown_run(1);
+    let records = data.run.outcomes.into_values().filter_map(|outcome| match outcome {
         TrialOutcome::Finished(record) => Some(*record),
         TrialOutcome::Failed { .. } => None,
     });
@@ -167,25 +169,25 @@ fn without_enough_blocks_nobody_is_said_to_be_ahead() {
 
 #[test]
 fn a_trial_that_ended_early_counts_in_the_steps_that_it_finished() {
-    let mut run = grown_run(3);
-    let id = run.plan.trials.iter().find(|trial| trial.treatment == 0).expect("planned").id.clone();
-    let data = run.trials.get_mut(&id).expect("measured");
-    let lost = data.timeline.split_off(data.timeline.len() - 2);
-    let TrialOutcome::Finished(record) = &mut data.outcome else { panic!("measured") };
+    let mut data = grown_run(3);
+    let id = data.run.plan.trials.iter().find(|trial| trial.treatment == 0).expect("planned").id.clone();
+    let timeline = &mut data.trials.get_mut(&id).expect("measured").timeline;
+    let lost = timeline.split_off(timeline.len() - 2);
+    let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&id) else { panic!("measured") };
     record.ledger.committed -= lost.iter().map(|line| line.committed).sum::<u64>();
     record.findings.push(Finding::CutShort { reason: "the table is full".to_owned() });
-    let growth = analyse(&run).growth.expect("its tables grow");
+    let growth = analyse(&data).growth.expect("its tables grow");
     let repeats = |step: usize| growth.lines[0].steps[step].rows_per_second.map(|rate| rate.repeats);
     assert_eq!((repeats(0), repeats(9)), (Some(3), Some(2)));
 }
 
 #[test]
 fn a_timeline_with_a_hole_is_not_put_on_the_axis() {
-    let mut run = grown_run(1);
-    let id = run.plan.trials[0].id.clone();
-    run.trials.get_mut(&id).expect("measured").timeline.remove(1);
-    let treatment = run.plan.trials[0].treatment;
-    let growth = analyse(&run).growth.expect("the other trial's table grows");
+    let mut data = grown_run(1);
+    let id = data.run.plan.trials[0].id.clone();
+    data.trials.get_mut(&id).expect("measured").timeline.remove(1);
+    let treatment = data.run.plan.trials[0].treatment;
+    let growth = analyse(&data).growth.expect("the other trial's table grows");
     assert!(growth.lines.iter().all(|line| line.treatment != treatment));
 }
 

@@ -1,14 +1,15 @@
 //! The comparisons as CSV (RFC 4180), one per line. Column names and their order are part of the format and the same in every
 //! language: `system`, `system_new`, a column per factor, `workload`, `clients`, `metric`, `unit`, then of each side `mean`, the 95 %
 //! interval and the number of valid trials, `ratio` (new over base) with its 95 % interval, `p`, `p_corrected`, `exceeds_margin`,
-//! `trials_needed` and `verdict`. What does not exist is empty.
+//! `trials_needed`, `verdict`, and the ratio by ranks with its 95 % interval and p-value: `rank_ratio`, `rank_low`, `rank_high`,
+//! `rank_p`. What does not exist is empty.
 
 use super::model::{CompareModel, MetricPair, TreatmentPair};
 use crate::report::csv::{Sheet, word};
 use crate::report::model::Estimate;
 
 /// Columns behind those of factors.
-const COLUMNS: [&str; 20] = [
+const COLUMNS: [&str; 24] = [
     "workload",
     "clients",
     "metric",
@@ -29,6 +30,10 @@ const COLUMNS: [&str; 20] = [
     "exceeds_margin",
     "trials_needed",
     "verdict",
+    "rank_ratio",
+    "rank_low",
+    "rank_high",
+    "rank_p",
 ];
 
 /// Renders all comparisons.
@@ -65,6 +70,7 @@ fn cells(pair: &TreatmentPair, metric: &MetricPair) -> Vec<String> {
     cells.extend([name.workload.clone(), name.clients.to_string(), word(&metric.metric), unit]);
     cells.extend(side(metric.base));
     cells.extend(side(metric.new));
+    let by_ranks = metric.by_ranks.and_then(|ranks| ranks.ratio_interval);
     cells.extend([
         optional(metric.ratio),
         optional(metric.ratio_interval.map(|range| range.low)),
@@ -74,6 +80,10 @@ fn cells(pair: &TreatmentPair, metric: &MetricPair) -> Vec<String> {
         metric.exceeds_margin.to_string(),
         metric.repeats_needed.map(|needed| needed.to_string()).unwrap_or_default(),
         word(&metric.verdict),
+        optional(metric.by_ranks.map(|ranks| ranks.ratio)),
+        optional(by_ranks.map(|range| range.low)),
+        optional(by_ranks.map(|range| range.high)),
+        optional(metric.by_ranks.map(|ranks| ranks.p)),
     ]);
     cells
 }

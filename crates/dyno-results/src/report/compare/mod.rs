@@ -13,7 +13,7 @@ mod text;
 use super::Format;
 use crate::analysis::compare::Side;
 use crate::messages::{Lang, compare};
-use crate::store::{RunReader, StoreError, results_below};
+use crate::store::{Run, StoreError, results_below};
 use model::CompareModel;
 use serde::Serialize;
 use std::path::Path;
@@ -24,8 +24,8 @@ use std::path::Path;
 /// When there is none, or one cannot be read. What is damaged beyond its plan is named in the comparison.
 pub fn load(folder: &Path) -> Result<Side, StoreError> {
     let folders = results_below(folder)?;
-    let runs = folders.iter().map(|folder| Ok(RunReader::open(folder)?.into_figures()));
-    Ok(Side { folder: folder.display().to_string(), runs: runs.collect::<Result<_, StoreError>>()? })
+    let runs = folders.iter().map(|folder| Run::open(folder));
+    Ok(Side { folder: folder.display().to_string(), runs: runs.collect::<Result<_, _>>()? })
 }
 
 /// Renders a comparison.

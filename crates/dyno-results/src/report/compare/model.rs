@@ -196,10 +196,24 @@ pub struct MetricPair {
     /// Of an inconclusive comparison: valid trials that each side needs to see a difference as large as the margin four times in
     /// five; absent when there is no scatter to go by, or more than a thousand are needed.
     pub repeats_needed: Option<u32>,
+    /// The same without assumptions about the distribution; absent where nothing was tested. Shown beside, it decides nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_ranks: Option<ByRanks>,
     /// Whether the whole interval lies beyond the margin; only meaningful for better and worse.
     pub exceeds_margin: bool,
     /// Outcome.
     pub verdict: Verdict,
+}
+
+/// A comparison by ranks.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ByRanks {
+    /// New over base: the median of the ratios of every trial of new to every trial of base (Hodges and Lehmann).
+    pub ratio: f64,
+    /// 95 % interval of the ratio; absent with fewer than four trials on a side, or nearly so few.
+    pub ratio_interval: Option<Range>,
+    /// Two-sided p-value (Wilcoxon, Mann and Whitney), not corrected.
+    pub p: f64,
 }
 
 /// How verdicts were made.
@@ -339,6 +353,11 @@ pub enum CompareDoubt {
         side: SideName,
         /// Names of the runs.
         runs: Vec<String>,
+    },
+    /// Of the two 95 % intervals of a ratio, Welch's and that by ranks, one leaves out 1 and the other does not.
+    RanksDisagree {
+        /// Treatment and metric.
+        comparisons: Vec<(TreatmentName, Metric)>,
     },
     /// One side was measured after the other.
     OneAfterTheOther {

@@ -69,6 +69,9 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
         ("family", &model.rules.family.to_string()),
     ];
     sentences.push(compare::COMPARE_NOTE_METHOD.fill(lang, &values));
+    if model.comparisons().any(|(_, metric)| metric.by_ranks.is_some()) {
+        sentences.push(compare::COMPARE_NOTE_RANKS.text(lang).to_owned());
+    }
     sentences
 }
 

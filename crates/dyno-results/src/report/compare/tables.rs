@@ -4,7 +4,7 @@ use super::model::{CompareModel, MetricPair, SideFigures, TreatmentPair};
 use super::notes::is_marked;
 use crate::messages::{Lang, Message, compare, headings};
 use crate::report::figures;
-use crate::report::model::Estimate;
+use crate::report::model::{Estimate, Range};
 use crate::report::table::{Align, Table};
 use crate::report::tables::{audit_verdict, verdict};
 use dyno_model::audit::AuditVerdict;
@@ -31,6 +31,7 @@ pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
         );
         for metric in &pair.metrics {
             table.row(metric_row(metric, lang));
+            table_by_ranks(&mut table, metric, lang);
         }
         for (name, base, new) in books(pair, lang) {
             let mut row = vec![name.to_owned(), base, String::new(), new];
@@ -52,14 +53,23 @@ fn metric_row(metric: &MetricPair, lang: Lang) -> Vec<String> {
         mean(metric.new),
         half(metric.new),
         metric.ratio.map_or_else(absent, figures::ratio),
-        interval(metric, lang),
+        interval(metric.ratio_interval, lang),
         verdict_cell(metric, lang),
     ]
 }
 
+/// A line below the comparison: ratio and interval by ranks.
+fn table_by_ranks(table: &mut Table, metric: &MetricPair, lang: Lang) {
+    let Some(ranks) = metric.by_ranks.filter(|ranks| ranks.ratio_interval.is_some()) else { return };
+    let mut row = vec![String::new(); 5];
+    row.extend([figures::ratio(ranks.ratio), interval(ranks.ratio_interval, lang)]);
+    row.push(compare::BY_RANKS.text(lang).to_owned());
+    table.row(row);
+}
+
 /// `0.79 to 0.84`, or a dash.
-pub(super) fn interval(metric: &MetricPair, lang: Lang) -> String {
-    metric.ratio_interval.map_or_else(
+pub(super) fn interval(interval: Option<Range>, lang: Lang) -> String {
+    interval.map_or_else(
         || headings::ABSENT.text(lang).to_owned(),
         |range| {
             let (low, high) = (figures::ratio(range.low), figures::ratio(range.high));

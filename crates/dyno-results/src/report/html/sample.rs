@@ -212,7 +212,16 @@ impl Maker<'_> {
                 _ => Vec::new(),
             };
             let figures = is_measured.then_some(of_trial);
-            model.trials.push(TrialRow { id, block, treatment, state, figures, findings, reason });
+            model.trials.push(TrialRow {
+                id,
+                block,
+                treatment,
+                state,
+                figures,
+                findings,
+                steadiness: None,
+                reason,
+            });
         }
         self.add_rows(model, line, clients, truth, &figures);
     }

@@ -351,6 +351,7 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
                 } } }
                 p.note { (page.text(&notes::NOTE_INVALID)) }
             }
+            @if let Some(sentence) = crate::report::notes::steadiness(model, page.lang) { p.note { (sentence) } }
             @for failed in &model.completeness.failed {
                 p.note { (failed_trial(page, failed)) }
             }

@@ -165,3 +165,38 @@ pub struct FindingRow {
     /// Treatments of these trials, each once, in the plan's order.
     pub treatments: Vec<usize>,
 }
+
+/// How steady a trial was, by the whole seconds of its window.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TrialSteadiness {
+    /// Seconds that were judged.
+    pub seconds: u32,
+    /// Of throughput.
+    pub throughput: SeriesSteadiness,
+    /// Of mean response time; absent when a second had no commit.
+    pub mean_ms: Option<SeriesSteadiness>,
+}
+
+impl TrialSteadiness {
+    /// True when neither throughput nor response time had a warm-up or a drift.
+    #[must_use]
+    pub fn is_steady(&self) -> bool {
+        let is_steady = |series: &SeriesSteadiness| !series.has_warm_up && !series.drifts;
+        is_steady(&self.throughput) && self.mean_ms.as_ref().is_none_or(is_steady)
+    }
+}
+
+/// How steady the seconds of one figure were.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SeriesSteadiness {
+    /// Seconds at the beginning of the window that stand apart from the rest (MSER-5), at most half of it.
+    pub warm_up_s: f64,
+    /// The mean over the mean without these seconds, minus 1.
+    pub warm_up_share: f64,
+    /// Change of the rest from beginning to end over its mean (Theil and Sen).
+    pub drift_share: f64,
+    /// Whether the beginning counts as a warm-up: it moves the mean by 2 % or more, and not by chance.
+    pub has_warm_up: bool,
+    /// Whether the rest drifts: by 2 % or more, and not by chance.
+    pub drifts: bool,
+}

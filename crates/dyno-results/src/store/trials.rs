@@ -1,0 +1,138 @@
+//! The files of a run's trials: response times, course, and what the monitor saw.
+
+use super::hlog::{self, TrialHistograms};
+use super::monitor;
+use super::run::{Run, TrialOutcome};
+use super::timeline::{self, TimelineLine};
+use super::{LATENCY_FILE, MONITOR_FILE, SESSIONS_FILE, TIMELINE_FILE, TRIALS_FOLDER, path_name};
+use dyno_model::latency;
+use dyno_model::monitor::Sample;
+use dyno_model::record::TrialRecord;
+use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
+use std::fs;
+
+/// A run with the files of its trials: what a report rests on.
+#[derive(Debug)]
+pub struct RunData {
+    /// What the folder says without these files; its problems include theirs.
+    pub run: Run,
+    /// Files of the trials that ended, by id; for each there is an outcome in `run`.
+    pub trials: BTreeMap<String, TrialData>,
+    /// Histograms of statements by treatment, in the workload's order. Derived: valid trials are merged while they are read,
+    /// so that not all of them are in memory at once.
+    pub statements: BTreeMap<usize, Vec<(String, Histogram<u64>)>>,
+}
+
+/// The files of a trial that ended.
+#[derive(Debug)]
+pub struct TrialData {
+    /// Response times of its transactions, from the interval log.
+    pub transaction: Histogram<u64>,
+    /// Its course.
+    pub timeline: Vec<TimelineLine>,
+    /// What the monitor saw, in order of time; totals as their growth since the first look. Empty without a monitor.
+    pub samples: Vec<Sample>,
+    /// What the monitor saw of sessions, in order of time.
+    pub sessions: Vec<Sample>,
+}
+
+impl Run {
+    /// Reads the files of all trials too.
+    #[must_use]
+    pub fn read_trials(mut self) -> RunData {
+        let mut trials = BTreeMap::new();
+        let mut statements: BTreeMap<usize, Vec<(String, Histogram<u64>)>> = BTreeMap::new();
+        let outcomes = std::mem::take(&mut self.outcomes);
+        for (id, outcome) in &outcomes {
+            let (histograms, timeline) = self.read_trial(id, outcome);
+            if let TrialOutcome::Finished(record) = outcome
+                && record.is_valid()
+            {
+                add_statements(statements.entry(record.trial.treatment).or_default(), record, &histograms);
+            }
+            let samples = self.read_optional(id, MONITOR_FILE, monitor::parse);
+            let sessions = self.read_optional(id, SESSIONS_FILE, monitor::parse_sessions);
+            let transaction = histograms.transaction;
+            trials.insert(id.clone(), TrialData { transaction, timeline, samples, sessions });
+        }
+        self.outcomes = outcomes;
+        RunData { run: self, trials, statements }
+    }
+
+    /// Reads a file that a trial may lack.
+    fn read_optional<T>(
+        &mut self,
+        id: &str,
+        file: &str,
+        parse: fn(&str) -> (Vec<T>, monitor::Problems),
+    ) -> Vec<T> {
+        let name = format!("{TRIALS_FOLDER}/{id}/{file}");
+        let text = match fs::read(self.folder.join(TRIALS_FOLDER).join(path_name(id)).join(file)) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) => {
+                if error.kind() != std::io::ErrorKind::NotFound {
+                    self.problems.push(format!("{name}: {error}"));
+                }
+                return Vec::new();
+            }
+        };
+        let (lines, problems) = parse(&text);
+        self.problems.extend(problems.into_iter().map(|(line, what)| format!("{name}, line {line}: {what}")));
+        lines
+    }
+
+    fn read_trial(&mut self, id: &str, outcome: &TrialOutcome) -> (TrialHistograms, Vec<TimelineLine>) {
+        let folder = self.folder.join(TRIALS_FOLDER).join(path_name(id));
+        let name = |file: &str| format!("{TRIALS_FOLDER}/{id}/{file}");
+        // A failed trial may have no files; a finished one has committed something or has none either.
+        let must_exist = matches!(outcome, TrialOutcome::Finished(record) if record.ledger.committed > 0);
+        let mut read = |file: &str| match fs::read(folder.join(file)) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => Vec::new(),
+            Err(error) => {
+                self.problems.push(format!("{}: {error}", name(file)));
+                Vec::new()
+            }
+        };
+        let (latency, timeline) = (read(LATENCY_FILE), read(TIMELINE_FILE));
+        let (histograms, mut latency_problems) = hlog::parse(&latency);
+        if let TrialOutcome::Finished(record) = outcome
+            && latency_problems.is_empty()
+            && !latency.is_empty()
+            && histograms.transaction.len() != record.transaction.count
+        {
+            let last = latency.iter().filter(|byte| **byte == b'\n').count();
+            latency_problems.push((
+                last,
+                format!(
+                    "holds {} transactions where the trial's record has {}",
+                    histograms.transaction.len(),
+                    record.transaction.count
+                ),
+            ));
+        }
+        let text = String::from_utf8_lossy(&timeline);
+        let (lines, timeline_problems) =
+            if text.is_empty() { Default::default() } else { timeline::parse(&text) };
+        for (file, problems) in [(LATENCY_FILE, latency_problems), (TIMELINE_FILE, timeline_problems)] {
+            let described =
+                problems.into_iter().map(|(line, what)| format!("{}, line {line}: {what}", name(file)));
+            self.problems.extend(described);
+        }
+        (histograms, lines)
+    }
+}
+
+/// Adds a trial's statements to its treatment's, by the workload's order.
+fn add_statements(sums: &mut Vec<(String, Histogram<u64>)>, record: &TrialRecord, trial: &TrialHistograms) {
+    for statement in &record.statements {
+        let Some(histogram) = trial.statement(&statement.name) else { continue };
+        let position = sums.iter().position(|(name, _)| *name == statement.name).unwrap_or_else(|| {
+            sums.push((statement.name.clone(), latency::histogram()));
+            sums.len() - 1
+        });
+        // Sums grow by themselves, so adding cannot fail for want of range.
+        let _ = sums[position].1.add(histogram);
+    }
+}
