@@ -278,7 +278,7 @@ impl Sql {
         let is_ignored = ignored(databases, driver).contains(&code) && !around.interrupts.is_interrupted();
         let mut refusal =
             Refusal { verdict: Verdict::Fatal, errno, state, message: failure.message.clone(), query };
-        let is_lost = is_connection_lost(failure.kind)
+        let is_lost = is_connection_lost(failure)
             || driver == DriverName::Mysql && CONNECTION_ERRORS.contains(&errno)
             || !link.is_usable();
         if is_lost {

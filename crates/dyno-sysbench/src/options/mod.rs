@@ -141,7 +141,11 @@ impl Options {
                     None => return Err(unknown(&argument)),
                 }
             };
-            let value = parse(definition, &argument)?.ok_or_else(|| unknown(&argument))?;
+            let mut value = parse(definition, &argument)?.ok_or_else(|| unknown(&argument))?;
+            if definition.kind == Kind::File {
+                // As in sysbench a script never sees the value of such an option.
+                value = Value::Nothing;
+            }
             self.given.insert(argument.name.clone());
             self.values.insert(argument.name, value);
         }
@@ -338,12 +342,17 @@ fn parse(definition: &Definition, argument: &Argument) -> Result<Option<Value>, 
         Ok(value) => Ok(Some(value)),
         Err(BadValue::NoSuchSwitch) => Ok(None),
         Err(BadValue::NotOfType) => Err(OptionError::Argument(format!(
-            "{}Invalid value for the '{}' option: '{}'",
+            "{}{}",
             argument.place.as_ref().map_or(String::new(), |place| format!("{place}: ")),
-            definition.name,
-            argument.value.as_deref().unwrap_or_default()
+            invalid(&definition.name, argument.value.as_deref().unwrap_or_default())
         ))),
     }
+}
+
+/// What is said about a text that is no value of its option's type.
+#[must_use]
+pub fn invalid(name: &str, text: &str) -> String {
+    format!("Invalid value for the '{name}' option: '{text}'")
 }
 
 fn unknown(argument: &Argument) -> OptionError {
