@@ -248,7 +248,8 @@ fn find_driver(name: &Value) -> (Option<usize>, Option<&'static str>) {
                 return None;
             }
             None if name.is_empty() => {
-                let text = "Multiple DB drivers are available. Use --db-driver=name to specify which one to use";
+                let text =
+                    "Multiple DB drivers are available. Use --db-driver=name to specify which one to use";
                 environment.log.log(LogLevel::Fatal, text);
             }
             Some(_) => environment.shared.uses_sql.store(true, Ordering::Relaxed),

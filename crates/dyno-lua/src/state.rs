@@ -119,7 +119,9 @@ impl State {
         let (kind, name, text) = match script {
             ScriptSource::File(path) => ("file", path.to_string_lossy().into_owned(), None),
             ScriptSource::Module(name) => ("module", name.clone(), None),
-            ScriptSource::Text { name, text } => ("text", name.clone(), Some(self.lua().create_string(text).map_err(|error| broken(&error))?)),
+            ScriptSource::Text { name, text } => {
+                ("text", name.clone(), Some(self.lua().create_string(text).map_err(|error| broken(&error))?))
+            }
         };
         // First what can be known without running anything, so that the kinds of errors can be told apart.
         let found: (Value, Option<String>, Option<String>) =
@@ -192,7 +194,8 @@ impl State {
                 Value::Nil => return Ok(None),
                 Value::Table(options) => options,
                 other => {
-                    let kind = if other.is_number() || other.is_integer() { "number" } else { other.type_name() };
+                    let kind =
+                        if other.is_number() || other.is_integer() { "number" } else { other.type_name() };
                     let message = format!("wrong type for sysbench.cmdline.options: {kind}");
                     return Err(mlua::Error::RuntimeError(message));
                 }
@@ -211,12 +214,12 @@ impl State {
         self.native().get("cmdline")
     }
 
-    /// Fills `sysbench.opt`. With `as_globals` every option becomes a global variable too, except where there is a function of
+    /// Fills `sysbench.opt`. The options named in `globals` become global variables too, except where there is a function of
     /// that name: scripts of the 0.5 era, which declare no options, read them so.
     ///
     /// # Errors
     /// When Lua is out of memory.
-    pub fn set_options(&self, values: &BTreeMap<String, OptionValue>, as_globals: bool) -> Result<()> {
+    pub fn set_options(&self, values: &BTreeMap<String, OptionValue>, globals: &[String]) -> Result<()> {
         let _entered = Entered::new(&self.home);
         let set = || -> mlua::Result<()> {
             let lua = self.lua();
@@ -233,7 +236,7 @@ impl State {
                 };
                 table.raw_set(name.as_str(), value)?;
             }
-            self.native().get::<Function>("set_options")?.call((table, as_globals))
+            self.native().get::<Function>("set_options")?.call((table, globals))
         };
         set().map_err(|error| broken(&error))
     }

@@ -172,10 +172,11 @@ fn lua(mut session: Session<'_>, source: ScriptSource, argv: Vec<String>, bundle
         return code;
     }
     let values = environment::values(&session.options);
-    if let Err(error) = main.set_options(&values, definitions.is_none()) {
+    let globals = if definitions.is_none() { session.options.globals() } else { Vec::new() };
+    if let Err(error) = main.set_options(&values, &globals) {
         return unloadable(&session, &error);
     }
-    let recipe = Arc::new(Recipe { environment, definitions, values });
+    let recipe = Arc::new(Recipe { environment, definitions, values, globals });
     command(&session, &LoadedScript { main, recipe })
 }
 

@@ -287,7 +287,12 @@ impl Sql {
         }
         if is_ignored {
             refusal.verdict = Verdict::Ignorable;
+            let debug = |text: &str| around.environment.log.log(LogLevel::Debug, text);
+            if driver == DriverName::Mysql {
+                debug(&format!("Ignoring error {} {}, ", refusal.errno, refusal.message));
+            }
             if is_lost {
+                debug("Reconnecting");
                 match link.insist(databases, around.meter, around.interrupts) {
                     Ok(()) => {
                         around.interrupts.register(number, link.interrupter());
@@ -303,7 +308,8 @@ impl Sql {
                 link.roll_back();
             }
         }
-        if refusal.verdict == Verdict::Fatal {
+        // What was given up because the run is over is no failure of the server's.
+        if refusal.verdict == Verdict::Fatal && !around.interrupts.is_interrupted() {
             for line in log_lines(driver, action, &refusal) {
                 around.environment.log.log(LogLevel::Fatal, &line);
             }
@@ -483,7 +489,9 @@ fn trip(
         }
         Err(failure) => {
             let end = around.meter.now();
-            around.meter.statement_failed(kind, start, end);
+            if !around.interrupts.is_interrupted() {
+                around.meter.statement_failed(kind, start, end);
+            }
             Err(Failed { failure, was_broken })
         }
     }

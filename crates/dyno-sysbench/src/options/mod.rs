@@ -238,6 +238,14 @@ impl Options {
         values
     }
 
+    /// Names of the options that a script of the 0.5 era, which declares none, finds as global variables: those that
+    /// sysbench 1.0.20 has, and those that were given. Any other may be a name of the script's own, `json` or `results`.
+    #[must_use]
+    pub fn globals(&self) -> Vec<String> {
+        let names = self.for_script().into_keys();
+        names.filter(|name| self.given.contains(name) || !registry::is_newer(name)).collect()
+    }
+
     /// All options and values as text, for records of a run: without passwords.
     #[must_use]
     pub fn for_record(&self) -> Vec<(String, String)> {

@@ -1,11 +1,11 @@
 //! What script states need to know, from the options.
 
 use crate::logger::{Level, Logger};
-use crate::options::{OptionError, Options, invalid};
 use crate::options::database::Ignored;
 use crate::options::definition::{Definition, Kind, Value};
 use crate::options::general::RandomType;
 use crate::options::help::shown_default;
+use crate::options::{OptionError, Options, invalid};
 use crate::report::header;
 use dyno_lua::{
     DeclaredOption, Environment, Log, LogLevel, OptionKind, OptionValue, RandomSettings, ScriptSource,
@@ -113,7 +113,9 @@ fn definition(declared: &DeclaredOption) -> Result<Definition, OptionError> {
         (Value::Nothing, Kind::Boolean) => Value::Boolean(true),
         (Value::Nothing, kind) => kind.parse(Some("")).unwrap_or(Value::Nothing),
         // A type that the script names decides, whatever the default is in Lua: "4K" as a size is 4096.
-        _ => kind.parse(Some(&given.text())).map_err(|_| OptionError::Argument(invalid(&declared.name, &given.text())))?,
+        _ => kind
+            .parse(Some(&given.text()))
+            .map_err(|_| OptionError::Argument(invalid(&declared.name, &given.text())))?,
     };
     Ok(Definition {
         name: declared.name.clone(),
