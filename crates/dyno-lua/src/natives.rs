@@ -241,12 +241,7 @@ fn find_driver(name: &Value) -> (Option<usize>, Option<&'static str>) {
         let environment = &context.environment;
         let name = name.as_deref().unwrap_or(&environment.databases.driver);
         let driver = DriverName::by_name(name);
-        let databases = &environment.databases;
         match driver {
-            Some(DriverName::Mysql) if databases.mysql.is_empty() && !databases.dry_run => {
-                environment.log.log(LogLevel::Fatal, "No MySQL hosts specified, aborting");
-                return None;
-            }
             None if name.is_empty() => {
                 let text =
                     "Multiple DB drivers are available. Use --db-driver=name to specify which one to use";

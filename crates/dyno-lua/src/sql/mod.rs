@@ -99,7 +99,10 @@ impl Sql {
         }
         let log = |text: &str| around.environment.log.log(LogLevel::Fatal, text);
         let Some(target) = next_target(databases, &around.environment.shared, driver) else {
-            log(&format!("there is no address for the {} driver", driver.name()));
+            match driver {
+                DriverName::Mysql => log("No MySQL hosts specified, aborting"),
+                _ => log(&format!("there is no address for the {} driver", driver.name())),
+            }
             return self.misuse(FAILED);
         };
         match Link::open(driver, target) {

@@ -8,10 +8,7 @@ use dyno_lua::{Role, ScriptError, State};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::{Duration, Instant};
-
-/// How long a script may still take when it was interrupted: a loop without statements cannot be ended.
-const GRACE: Duration = Duration::from_secs(2);
+use std::time::Duration;
 
 /// How often an interrupt is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -45,8 +42,7 @@ pub fn function(session: &Session<'_>, script: &LoadedScript, name: &str) -> u8 
 pub fn help(session: &Session<'_>, script: &LoadedScript) -> u8 {
     if script.main.has_function("help") {
         // sysbench succeeds even when the function fails; whoever asked for help has seen the error.
-        let outcome = watched(session, &script.main, || script.main.call("help", None).map(|()| true));
-        session.conclude("help", outcome);
+        session.conclude("help", script.main.call("help", None).map(|()| true));
         return OK;
     }
     match &script.recipe.definitions {
@@ -86,7 +82,7 @@ pub fn failed(function: &str, message: &str) -> String {
 }
 
 /// Runs something in a state of this thread; an interrupt meanwhile ends what the state waits for.
-pub fn watched<T>(session: &Session<'_>, state: &State, work: impl FnOnce() -> T) -> T {
+fn watched<T>(session: &Session<'_>, state: &State, work: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
     let interrupter = state.interrupter();
     thread::scope(|scope| {
@@ -96,10 +92,6 @@ pub fn watched<T>(session: &Session<'_>, state: &State, work: impl FnOnce() -> T
             while !is_over.load(Ordering::Relaxed) {
                 if session.is_interrupted() {
                     interrupter.interrupt();
-                    // The work ends now, or never.
-                    if ended.recv_timeout(GRACE) == Err(RecvTimeoutError::Timeout) {
-                        give_up(session);
-                    }
                     return;
                 }
                 // The other end is dropped when the work is over, which ends the waiting at once.
@@ -153,24 +145,13 @@ fn parallel(session: &Session<'_>, script: &LoadedScript, name: &str) -> u8 {
     }
 }
 
-/// Ends the program while a script goes on that nothing can end: `timeout` and init systems ask once only.
-#[expect(clippy::exit, reason = "the thread that would return to main never does")]
-fn give_up(session: &Session<'_>) {
-    session.logger.warning("Interrupted: the script does not end and is left behind");
-    std::process::exit(INTERRUPTED.into());
-}
-
 /// Waits until all threads have dropped their end, and interrupts them when the user does.
 fn await_all(session: &Session<'_>, ended: &Receiver<()>, states: &Receiver<dyno_lua::Interrupter>) {
     let mut interrupters = Vec::new();
-    let mut interrupted: Option<Instant> = None;
     while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
         interrupters.extend(states.try_iter());
         if session.is_interrupted() {
             interrupters.drain(..).for_each(|interrupter| interrupter.interrupt());
-            if interrupted.get_or_insert_with(Instant::now).elapsed() > GRACE {
-                give_up(session);
-            }
         }
     }
 }

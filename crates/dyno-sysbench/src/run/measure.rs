@@ -1,6 +1,6 @@
 //! `run`: headings, the engine's clients, reports, exit code. The same for scripts and native workloads.
 
-use super::commands::{failed, watched};
+use super::commands::failed;
 use super::failures::{self, Action};
 use super::printing::Printing;
 use super::reporter::{Remains, Reporter, Start};
@@ -61,7 +61,7 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
     // What the top level sets counts; init() comes too late for it, as in sysbench.
     let hooks = script.main.report_hooks();
     if script.main.has_global("init")
-        && let Err(error) = watched(session, &script.main, || script.main.call("init", None))
+        && let Err(error) = script.main.call("init", None)
     {
         session.logger.fatal(&failed("init", &error.message));
         return FAILED;
@@ -103,7 +103,7 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
     if has_started
         && code != CUT_OFF
         && script.main.has_global("done")
-        && let Err(error) = watched(session, &script.main, || script.main.call("done", None))
+        && let Err(error) = script.main.call("done", None)
     {
         session.logger.fatal(&failed("done", &error.message));
     }
