@@ -100,7 +100,8 @@ fn environment(script: ScriptSource) -> Arc<Environment> {
 }
 
 fn measure(script: &str, events: u64) -> f64 {
-    let source = ScriptSource::Text { name: "cost.lua".to_owned(), text: format!("{PREPARE}{script}") };
+    let source =
+        ScriptSource::Text { name: "cost.lua".to_owned(), text: format!("{PREPARE}{script}").into_bytes() };
     let state = State::load(&environment(source), Role::Thread(0)).expect("the script loads");
     state.call("thread_init", Some(0)).expect("a dry run connects");
     state.attach(Box::new(Budget { left: events / 10, statements: 0 }));
@@ -127,7 +128,7 @@ fn main() {
         println!("{name:<40} {nanos:>10.0} {per_statement:>14}");
     }
     for script in ["", "require('oltp_common')", "require('oltp_read_write')"] {
-        let source = ScriptSource::Text { name: "cost.lua".to_owned(), text: script.to_owned() };
+        let source = ScriptSource::Text { name: "cost.lua".to_owned(), text: script.as_bytes().to_vec() };
         let state = State::load(&environment(source), Role::Thread(0)).expect("the script loads");
         println!("Lua's heap with the script \"{script}\": {:.1} KiB", state.memory() as f64 / 1024.0);
     }
@@ -136,7 +137,7 @@ fn main() {
     let load = |number| {
         let state = State::load(&environment, Role::Thread(number)).expect("the bundled script loads");
         state
-            .set_options(&BTreeMap::from([("tables".to_owned(), OptionValue::Number(1.0))]), false)
+            .set_options(&BTreeMap::from([("tables".to_owned(), OptionValue::Number(1.0))]), &[])
             .expect("options");
         state
     };

@@ -20,8 +20,8 @@ pub enum ScriptSource {
     Text {
         /// What errors call it, and `sysbench.cmdline.script_path`.
         name: String,
-        /// The Lua source.
-        text: String,
+        /// The Lua source, in any encoding, or compiled.
+        text: Vec<u8>,
     },
 }
 

@@ -119,7 +119,9 @@ impl State {
         let (kind, name, text) = match script {
             ScriptSource::File(path) => ("file", path.to_string_lossy().into_owned(), None),
             ScriptSource::Module(name) => ("module", name.clone(), None),
-            ScriptSource::Text { name, text } => ("text", name.clone(), Some(text.as_str())),
+            ScriptSource::Text { name, text } => {
+                ("text", name.clone(), Some(self.lua().create_string(text).map_err(|error| broken(&error))?))
+            }
         };
         // First what can be known without running anything, so that the kinds of errors can be told apart.
         let found: (Value, Option<String>, Option<String>) =
@@ -192,8 +194,9 @@ impl State {
                 Value::Nil => return Ok(None),
                 Value::Table(options) => options,
                 other => {
-                    let kind = other.type_name();
-                    let message = format!("sysbench.cmdline.options must be a table, but is a {kind}");
+                    let kind =
+                        if other.is_number() || other.is_integer() { "number" } else { other.type_name() };
+                    let message = format!("wrong type for sysbench.cmdline.options: {kind}");
                     return Err(mlua::Error::RuntimeError(message));
                 }
             };
@@ -211,12 +214,12 @@ impl State {
         self.native().get("cmdline")
     }
 
-    /// Fills `sysbench.opt`. With `as_globals` every option becomes a global variable too, except where there is a function of
+    /// Fills `sysbench.opt`. The options named in `globals` become global variables too, except where there is a function of
     /// that name: scripts of the 0.5 era, which declare no options, read them so.
     ///
     /// # Errors
     /// When Lua is out of memory.
-    pub fn set_options(&self, values: &BTreeMap<String, OptionValue>, as_globals: bool) -> Result<()> {
+    pub fn set_options(&self, values: &BTreeMap<String, OptionValue>, globals: &[String]) -> Result<()> {
         let _entered = Entered::new(&self.home);
         let set = || -> mlua::Result<()> {
             let lua = self.lua();
@@ -233,7 +236,7 @@ impl State {
                 };
                 table.raw_set(name.as_str(), value)?;
             }
-            self.native().get::<Function>("set_options")?.call((table, as_globals))
+            self.native().get::<Function>("set_options")?.call((table, globals))
         };
         set().map_err(|error| broken(&error))
     }
@@ -415,7 +418,11 @@ fn about(lua: &Lua, environment: &Environment, role: Role) -> mlua::Result<Table
 
 /// One entry of `sysbench.cmdline.options`.
 fn declared_option((name, entry): (Value, Value)) -> mlua::Result<DeclaredOption> {
-    let name = name.to_string()?;
+    let Value::String(name) = name else {
+        let message = "wrong table structure in sysbench.cmdline.options: a name is no string";
+        return Err(mlua::Error::RuntimeError(message.to_owned()));
+    };
+    let name = name.to_string_lossy();
     let wrong = |what: &str| mlua::Error::RuntimeError(format!("{what} for option {name}"));
     let Value::Table(entry) = entry else { return Err(wrong("wrong type")) };
     let description = match entry.get(1)? {

@@ -48,7 +48,7 @@ pub fn main(arguments: &[OsString], name: &str, terminal: Terminal, interrupts: 
     let session = Session { options, logger, interrupts, script: script.clone().unwrap_or_default(), seed };
     let argv: Vec<String> = std::iter::once(name.to_owned()).chain(arguments.iter().map(shown)).collect();
     let logger = Arc::clone(&session.logger);
-    let code = perform(session, resolve::resolve(script.as_deref(), Path::exists), argv);
+    let code = perform(session, resolve::resolve(script.as_deref(), is_script), argv);
     if logger.has_lost() { code.max(FAILED) } else { code }
 }
 
@@ -78,6 +78,11 @@ fn shown(argument: &OsString) -> String {
         Some((name, _)) if name.starts_with("--") && name.contains("password") => format!("{name}=***"),
         _ => text.into_owned(),
     }
+}
+
+/// Whether a path can be a script. A folder cannot: one of a script's name, such as that of its results, does not stand before it.
+fn is_script(path: &Path) -> bool {
+    path.exists() && !path.is_dir()
 }
 
 fn seed_from_clock() -> u64 {
@@ -122,8 +127,8 @@ fn input(session: &Session<'_>, argv: Vec<String>) -> u8 {
             .logger
             .notice("Reading the script from standard input. See 'sysbench --help' for what else there is.");
     }
-    let mut text = String::new();
-    if let Err(error) = std::io::stdin().read_to_string(&mut text) {
+    let mut text = Vec::new();
+    if let Err(error) = std::io::stdin().read_to_end(&mut text) {
         session.logger.fatal(&format!("cannot read the script from standard input: {error}"));
         return FAILED;
     }
@@ -147,6 +152,10 @@ fn lua(mut session: Session<'_>, source: ScriptSource, argv: Vec<String>, bundle
         Ok(declared) => declared.map(|declared| environment::definitions(&declared)),
         Err(error) => return unloadable(&session, &error),
     };
+    let definitions = match definitions.transpose() {
+        Ok(definitions) => definitions,
+        Err(error) => return refuse(&session.logger, &error),
+    };
     let known = session.options.warnings.len();
     let taken = match &definitions {
         None => session.options.accept_all(),
@@ -163,10 +172,11 @@ fn lua(mut session: Session<'_>, source: ScriptSource, argv: Vec<String>, bundle
         return code;
     }
     let values = environment::values(&session.options);
-    if let Err(error) = main.set_options(&values, definitions.is_none()) {
+    let globals = if definitions.is_none() { session.options.globals() } else { Vec::new() };
+    if let Err(error) = main.set_options(&values, &globals) {
         return unloadable(&session, &error);
     }
-    let recipe = Arc::new(Recipe { environment, definitions, values });
+    let recipe = Arc::new(Recipe { environment, definitions, values, globals });
     command(&session, &LoadedScript { main, recipe })
 }
 

@@ -11,7 +11,7 @@ use super::protocol::row::Encoding;
 use super::protocol::template::Template;
 use super::protocol::{Malformed, command};
 use crate::driver::{Driver, Outcome, Statement};
-use crate::transport::{Io, Stream, stream_failure};
+use crate::transport::{ConnectFailure, Io, Stream, stream_failure};
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{QueryMode, Target};
@@ -71,7 +71,7 @@ impl Driver for Connection {
             ));
         }
         let deadline = Instant::now() + target.connect_timeout;
-        let mut stream = Stream::connect(&target.endpoint, io, deadline).await?;
+        let mut stream = Stream::connect(&target.endpoint, io, deadline).await.map_err(not_connected)?;
         stream.set_deadline(Some(deadline));
         let late = |failure: OperationFailure| match failure.kind {
             FailureKind::Timeout if failure.code == 0 => OperationFailure::new(
@@ -560,8 +560,25 @@ impl Connection {
 
 /// "This command is not supported in the prepared statement protocol yet."
 const UNSUPPORTED_PREPARED: u16 = 1295;
+/// "Unknown server host", of client libraries.
+const UNKNOWN_HOST: u32 = 2005;
 /// "Can't create more than max_prepared_stmt_count statements."
 const TOO_MANY_PREPARED: u16 = 1461;
+
+/// The number of MySQL's own library, and its words, for a name that nobody knows.
+fn not_connected(failure: ConnectFailure) -> OperationFailure {
+    match failure {
+        ConnectFailure::UnknownHost { host, reason } => OperationFailure {
+            code: UNKNOWN_HOST,
+            sqlstate: "HY000".into(),
+            ..OperationFailure::new(
+                FailureKind::ConnectRefused,
+                format!("Unknown server host '{host}' ({reason})"),
+            )
+        },
+        ConnectFailure::Other(failure) => failure,
+    }
+}
 
 pub(super) fn protocol_failure(error: &Malformed) -> OperationFailure {
     OperationFailure::new(FailureKind::Protocol, error.to_string())

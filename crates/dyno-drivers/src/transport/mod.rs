@@ -13,7 +13,7 @@ mod tls;
 
 pub use executor::{Executor, TaskId, block_on};
 pub use reactor::{Reactor, ReactorCounters};
-pub use stream::{Stream, stream_failure};
+pub use stream::{ConnectFailure, Stream, stream_failure};
 pub use tls::client_configuration;
 
 use std::time::{Duration, Instant};

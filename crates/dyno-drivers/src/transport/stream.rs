@@ -50,15 +50,13 @@ impl Stream {
     /// Connects to a TCP port (with `TCP_NODELAY`) or a unix socket. All addresses of a host name are tried in turn.
     ///
     /// # Errors
-    /// [`FailureKind::ConnectRefused`] when nobody listens or the name does not resolve, [`FailureKind::Timeout`] at the deadline.
-    pub async fn connect(endpoint: &Endpoint, io: &Io, deadline: Instant) -> Result<Self, OperationFailure> {
+    /// [`ConnectFailure::UnknownHost`] when the name does not resolve; else [`FailureKind::ConnectRefused`] when nobody listens,
+    /// [`FailureKind::Timeout`] at the deadline.
+    pub async fn connect(endpoint: &Endpoint, io: &Io, deadline: Instant) -> Result<Self, ConnectFailure> {
         match endpoint {
             Endpoint::Tcp { host, port } => {
                 let addresses = (host.as_str(), *port).to_socket_addrs().map_err(|error| {
-                    OperationFailure::new(
-                        FailureKind::ConnectRefused,
-                        format!("host {host} cannot be resolved: {error}"),
-                    )
+                    ConnectFailure::UnknownHost { host: host.clone(), reason: error.to_string() }
                 })?;
                 let mut failure =
                     OperationFailure::new(FailureKind::ConnectRefused, format!("host {host} has no address"));
@@ -68,15 +66,16 @@ impl Stream {
                         Err(error) => failure = connect_failure(&error, &address.to_string()),
                     }
                 }
-                Err(failure)
+                Err(failure.into())
             }
             Endpoint::Unix(path) => Self::connect_unix(path, io, deadline)
                 .await
-                .map_err(|error| connect_failure(&error, &path.display().to_string())),
+                .map_err(|error| connect_failure(&error, &path.display().to_string()).into()),
             Endpoint::File(_) | Endpoint::InProcess => Err(OperationFailure::new(
                 FailureKind::Unsupported,
                 format!("{endpoint} is not an address of a server"),
-            )),
+            )
+            .into()),
         }
     }
 
@@ -355,6 +354,37 @@ impl Stream {
             self.socket.set_write_timeout(Some(remaining))?;
         }
         Ok(())
+    }
+}
+
+/// Why there is no connection. Some drivers have a number of their own for a name that nobody knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConnectFailure {
+    /// The name does not resolve.
+    UnknownHost {
+        /// The name.
+        host: String,
+        /// In the system's words.
+        reason: String,
+    },
+    /// Anything else.
+    Other(OperationFailure),
+}
+
+impl From<OperationFailure> for ConnectFailure {
+    fn from(failure: OperationFailure) -> Self {
+        Self::Other(failure)
+    }
+}
+
+impl From<ConnectFailure> for OperationFailure {
+    fn from(failure: ConnectFailure) -> Self {
+        match failure {
+            ConnectFailure::UnknownHost { host, reason } => {
+                Self::new(FailureKind::ConnectRefused, format!("host {host} cannot be resolved: {reason}"))
+            }
+            ConnectFailure::Other(failure) => failure,
+        }
     }
 }
 

@@ -13,13 +13,11 @@ sysbench.cmdline = cmdline
 native.cmdline = cmdline
 test = about.script_path
 
-function native.set_options(values, as_globals)
+function native.set_options(values, globals)
   sysbench.opt = values
-  if as_globals then
-    for name, value in pairs(values) do
-      if type(rawget(_G, name)) ~= "function" then
-        rawset(_G, name, value)
-      end
+  for _, name in ipairs(globals) do
+    if type(rawget(_G, name)) ~= "function" then
+      rawset(_G, name, values[name])
     end
   end
 end

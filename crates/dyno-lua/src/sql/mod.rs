@@ -99,7 +99,10 @@ impl Sql {
         }
         let log = |text: &str| around.environment.log.log(LogLevel::Fatal, text);
         let Some(target) = next_target(databases, &around.environment.shared, driver) else {
-            log(&format!("there is no address for the {} driver", driver.name()));
+            match driver {
+                DriverName::Mysql => log("No MySQL hosts specified, aborting"),
+                _ => log(&format!("there is no address for the {} driver", driver.name())),
+            }
             return self.misuse(FAILED);
         };
         match Link::open(driver, target) {
@@ -278,7 +281,7 @@ impl Sql {
         let is_ignored = ignored(databases, driver).contains(&code) && !around.interrupts.is_interrupted();
         let mut refusal =
             Refusal { verdict: Verdict::Fatal, errno, state, message: failure.message.clone(), query };
-        let is_lost = is_connection_lost(failure.kind)
+        let is_lost = is_connection_lost(failure)
             || driver == DriverName::Mysql && CONNECTION_ERRORS.contains(&errno)
             || !link.is_usable();
         if is_lost {
@@ -287,7 +290,12 @@ impl Sql {
         }
         if is_ignored {
             refusal.verdict = Verdict::Ignorable;
+            let debug = |text: &str| around.environment.log.log(LogLevel::Debug, text);
+            if driver == DriverName::Mysql {
+                debug(&format!("Ignoring error {} {}, ", refusal.errno, refusal.message));
+            }
             if is_lost {
+                debug("Reconnecting");
                 match link.insist(databases, around.meter, around.interrupts) {
                     Ok(()) => {
                         around.interrupts.register(number, link.interrupter());
@@ -303,7 +311,8 @@ impl Sql {
                 link.roll_back();
             }
         }
-        if refusal.verdict == Verdict::Fatal {
+        // What was given up because the run is over is no failure of the server's.
+        if refusal.verdict == Verdict::Fatal && !around.interrupts.is_interrupted() {
             for line in log_lines(driver, action, &refusal) {
                 around.environment.log.log(LogLevel::Fatal, &line);
             }
@@ -483,7 +492,9 @@ fn trip(
         }
         Err(failure) => {
             let end = around.meter.now();
-            around.meter.statement_failed(kind, start, end);
+            if !around.interrupts.is_interrupted() {
+                around.meter.statement_failed(kind, start, end);
+            }
             Err(Failed { failure, was_broken })
         }
     }

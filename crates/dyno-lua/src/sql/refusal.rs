@@ -68,7 +68,7 @@ const CONNECTION_FAILURE: &str = "08006";
 
 /// The number and state that a script sees.
 pub(crate) fn codes(driver: DriverName, failure: &OperationFailure, was_broken: bool) -> (u32, String) {
-    let is_lost = is_connection_lost(failure.kind);
+    let is_lost = is_connection_lost(failure);
     match driver {
         DriverName::Mysql if failure.code == 0 && is_lost => {
             let errno = if was_broken { GONE_AWAY } else { LOST_IN_QUERY };
@@ -81,9 +81,14 @@ pub(crate) fn codes(driver: DriverName, failure: &OperationFailure, was_broken: 
     }
 }
 
-/// Whether a failure leaves no connection behind.
-pub(crate) fn is_connection_lost(kind: FailureKind) -> bool {
-    matches!(kind, FailureKind::ConnectionLost | FailureKind::Timeout | FailureKind::Protocol)
+/// Whether a failure leaves no connection behind. A time limit of the server's own ends the statement and nothing more.
+pub(crate) fn is_connection_lost(failure: &OperationFailure) -> bool {
+    let is_told_by_server = failure.code != 0 || !failure.sqlstate.is_empty();
+    match failure.kind {
+        FailureKind::ConnectionLost => true,
+        FailureKind::Timeout | FailureKind::Protocol => !is_told_by_server,
+        _ => false,
+    }
 }
 
 /// What sysbench logs about a fatal error, one line each.
@@ -151,6 +156,19 @@ mod tests {
         assert_eq!(codes(DriverName::Mysql, &lost, false), (2013, "HY000".to_owned()));
         assert_eq!(codes(DriverName::Mysql, &lost, true), (2006, "HY000".to_owned()));
         assert_eq!(codes(DriverName::Postgres, &lost, false), (0, "08006".to_owned()));
+    }
+
+    #[test]
+    fn a_statement_that_the_server_ended_leaves_the_connection() {
+        let own = OperationFailure::new(FailureKind::Timeout, "no answer in time");
+        let servers = OperationFailure {
+            kind: FailureKind::Timeout,
+            code: 3024,
+            sqlstate: "HY000".into(),
+            message: "maximum statement execution time exceeded".into(),
+        };
+        assert!(is_connection_lost(&own));
+        assert!(!is_connection_lost(&servers));
     }
 
     #[test]

@@ -177,7 +177,7 @@ fn states_of_one_thread_do_not_touch_each_other() {
 fn a_script_may_begin_with_the_program_that_runs_it() {
     let script = ScriptSource::Text {
         name: "s".to_owned(),
-        text: "#!/usr/bin/env sysbench\nerror('second line')".to_owned(),
+        text: b"#!/usr/bin/env sysbench\nerror('second line')".to_vec(),
     };
     let error = State::load(&Arc::new(Environment::new(script)), Role::Main).err().unwrap();
     assert_eq!((error.kind, error.message.as_str()), (ErrorKind::Runtime, "s:2: second line"));

@@ -2,6 +2,7 @@
 
 use crate::running::{Lines, canned, dry, environment, run, state};
 use dyno_lua::{ErrorKind, Ignored, LogLevel};
+use dyno_model::target::{Endpoint, Engine, Target};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -149,7 +150,24 @@ fn a_connection_that_cannot_be_had_is_an_error_of_its_kind() {
         (error.kind, error.message.as_str()),
         (ErrorKind::Database, "test.lua:2: connection creation failed")
     );
-    assert_eq!(lines.texts(), ["there is no address for the mysql driver"]);
+    assert_eq!(lines.texts(), ["No MySQL hosts specified, aborting"]);
+}
+
+#[test]
+fn a_host_that_nobody_knows_has_the_number_of_mysqls_library() {
+    let lines = Arc::new(Lines::default());
+    let mut lost = environment("function event() sysbench.sql.driver():connect() end");
+    lost.log = Arc::clone(&lines) as Arc<dyn dyno_lua::Log>;
+    let endpoint = Endpoint::Tcp { host: "no.such.host.invalid".to_owned(), port: 1 };
+    lost.databases.mysql = vec![Target::new(Engine::Mysql, endpoint)];
+    let (done, _) = run(&Arc::new(lost), 1, 0);
+    assert_eq!(done.unwrap_err().message, "test.lua:2: connection creation failed");
+    let texts = lines.texts();
+    assert_eq!(
+        texts[0],
+        "unable to connect to MySQL server on host 'no.such.host.invalid', port 1, aborting..."
+    );
+    assert!(texts[1].starts_with("error 2005: Unknown server host 'no.such.host.invalid' ("), "{texts:?}");
 }
 
 #[test]

@@ -60,7 +60,7 @@ fn bundled_transactions_run_without_a_server() {
         let mut values: std::collections::BTreeMap<_, _> =
             options.into_iter().map(|option| (option.name, option.default)).collect();
         values.insert("threads".to_owned(), dyno_lua::OptionValue::Number(1.0));
-        state.set_options(&values, false).unwrap();
+        state.set_options(&values, &[]).unwrap();
         for function in ["thread_init", "event", "event", "thread_done"] {
             if state.has_function(function) {
                 state.call(function, Some(0)).unwrap_or_else(|error| panic!("{name}: {function}: {error}"));

@@ -70,7 +70,7 @@ end";
 #[test]
 fn options_have_lua_types_and_can_be_assigned() {
     let state = state(&dry(SEEN)).unwrap();
-    state.set_options(&values(), false).unwrap();
+    state.set_options(&values(), &[]).unwrap();
     state.call("seen", None).unwrap();
 }
 
@@ -78,6 +78,6 @@ fn options_have_lua_types_and_can_be_assigned() {
 fn options_become_globals_for_old_scripts_but_hide_no_function() {
     let script = "function seen() same(mine, '7') same(table_size, 10000) same(skip_trx, false) same(type(print), 'function') end";
     let state = state(&dry(script)).unwrap();
-    state.set_options(&values(), true).unwrap();
+    state.set_options(&values(), &values().into_keys().collect::<Vec<_>>()).unwrap();
     state.call("seen", None).unwrap();
 }

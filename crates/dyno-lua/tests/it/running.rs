@@ -14,7 +14,7 @@ const CHECKS: &str = "local function same(found, expected) if found ~= expected 
 
 /// A script of that text, called `test.lua`.
 pub(crate) fn text(script: &str) -> ScriptSource {
-    ScriptSource::Text { name: "test.lua".to_owned(), text: format!("{CHECKS}\n{script}") }
+    ScriptSource::Text { name: "test.lua".to_owned(), text: format!("{CHECKS}\n{script}").into_bytes() }
 }
 
 /// An environment for `run`, with this script.

@@ -167,6 +167,8 @@ fn mysql_family(server: &RunningServer) {
           same(con:next_result():fetch_row()[1], '3') same(con:next_result(), nil) assert(con:more_results())
           same(con:next_result():fetch_row()[1], '4') assert(not con:more_results()) same(con:next_result(), nil)
           con:query('SELECT 1; SELECT 2') same(con:query_row('SELECT 3'), '3')
+          con:query('SELECT 1; SELECT * FROM nowhere') local ok, problem = pcall(con.query, con, 'SELECT 3')
+          same(ok, false) assert(problem:find('errno = 1146', 1, true)) same(con:query_row('SELECT 3'), '3')
           con:query('DROP PROCEDURE IF EXISTS p') con:query('CREATE PROCEDURE p() BEGIN SELECT 1; SELECT 2, 3; END')
           local st = con:prepare('CALL p()') rs = st:execute() same(rs:fetch_row()[1], '1') rs = st:next_result() same(rs.nfields, 2) same(rs:fetch_row()[2], '3')
           con:query('DROP TABLE IF EXISTS v') con:query(\"CREATE TABLE v (a BIT(8), b DECIMAL(10,3), c DATE, d DATETIME(3), e TIME, f FLOAT, g DOUBLE, h BLOB, i INT ZEROFILL, j BIGINT UNSIGNED, k YEAR, l JSON)\")

@@ -93,8 +93,8 @@ fn make_table(
     let target = &preparation.targets[thread % preparation.targets.len()];
     let name = &table.name;
     let plain = |failure| PrepareError { failure, statement: None };
-    (preparation.say)(&format!("Creating table '{name}'..."));
     let mut connection = block_on(Connection::connect(target, &Io::Blocking)).map_err(plain)?;
+    (preparation.say)(&format!("Creating table '{name}'..."));
     block_on(connection.query(&table.create, &mut Discard))
         .map_err(|failure| PrepareError { failure, statement: Some(table.create.clone()) })?;
     block_on(connection.close());

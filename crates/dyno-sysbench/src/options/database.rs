@@ -202,11 +202,8 @@ fn mysql_targets(
         if ports.is_empty() {
             ports.push(MYSQL_PORT);
         }
-        let mut hosts = values["mysql_host"].items();
-        if hosts.is_empty() {
-            hosts.push("localhost".to_owned());
-        }
-        for host in hosts {
+        // An empty list is a mistake, of a shell variable that is not set perhaps: whoever connects is told.
+        for host in values["mysql_host"].items() {
             endpoints.extend(ports.iter().map(|port| mysql_endpoint(&host, *port, surroundings)));
         }
     }

@@ -141,7 +141,11 @@ impl Options {
                     None => return Err(unknown(&argument)),
                 }
             };
-            let value = parse(definition, &argument)?.ok_or_else(|| unknown(&argument))?;
+            let mut value = parse(definition, &argument)?.ok_or_else(|| unknown(&argument))?;
+            if definition.kind == Kind::File {
+                // As in sysbench a script never sees the value of such an option.
+                value = Value::Nothing;
+            }
             self.given.insert(argument.name.clone());
             self.values.insert(argument.name, value);
         }
@@ -232,6 +236,14 @@ impl Options {
             values.remove(name);
         }
         values
+    }
+
+    /// Names of the options that a script of the 0.5 era, which declares none, finds as global variables: those that
+    /// sysbench 1.0.20 has, and those that were given. Any other may be a name of the script's own, `json` or `results`.
+    #[must_use]
+    pub fn globals(&self) -> Vec<String> {
+        let names = self.for_script().into_keys();
+        names.filter(|name| self.given.contains(name) || !registry::is_newer(name)).collect()
     }
 
     /// All options and values as text, for records of a run: without passwords.
@@ -338,12 +350,17 @@ fn parse(definition: &Definition, argument: &Argument) -> Result<Option<Value>, 
         Ok(value) => Ok(Some(value)),
         Err(BadValue::NoSuchSwitch) => Ok(None),
         Err(BadValue::NotOfType) => Err(OptionError::Argument(format!(
-            "{}Invalid value for the '{}' option: '{}'",
+            "{}{}",
             argument.place.as_ref().map_or(String::new(), |place| format!("{place}: ")),
-            definition.name,
-            argument.value.as_deref().unwrap_or_default()
+            invalid(&definition.name, argument.value.as_deref().unwrap_or_default())
         ))),
     }
+}
+
+/// What is said about a text that is no value of its option's type.
+#[must_use]
+pub fn invalid(name: &str, text: &str) -> String {
+    format!("Invalid value for the '{name}' option: '{text}'")
 }
 
 fn unknown(argument: &Argument) -> OptionError {

@@ -39,6 +39,30 @@ fn definition(row: &Row) -> Definition {
 /// Every group, in the order of help.
 pub const GROUPS: [&Group; 8] = [&GENERAL, &RANDOM, &LOG, &DATABASE, &MYSQL, &POSTGRES, &SQLITE, &EXTENSIONS];
 
+/// Options within the groups of sysbench's that 1.0.20 has not.
+const NEWER: [&str; 13] = [
+    "warmup_time",
+    "thread_init_timeout",
+    "luajit_cmd",
+    "rand_zipfian_exp",
+    "mysql_ssl_ca",
+    "mysql_ssl_cert",
+    "mysql_ssl_key",
+    "mysql_compression_algorithms",
+    "pgsql_sslmode",
+    "pgsql_sslrootcert",
+    "pgsql_sslcert",
+    "pgsql_sslkey",
+    "pgsql_ignore_errors",
+];
+
+/// Whether an option, by its name with underscores, is none of sysbench 1.0.20's.
+#[must_use]
+pub fn is_newer(name: &str) -> bool {
+    let own = [&SQLITE, &EXTENSIONS].into_iter().flat_map(|group| group.rows);
+    NEWER.contains(&name) || own.into_iter().any(|row| super::underscored(row.0) == name)
+}
+
 /// What runs, how long, and how often it is told.
 pub const GENERAL: Group = Group {
     title: "General options",

@@ -81,7 +81,7 @@ fn run(session: &Session<'_>, name: &str, native: &NativeScript, driver: DriverN
             logger: Arc::clone(&session.logger),
             general: session.options.general.clone(),
             uses_sql: Arc::new(|| true),
-            hooks: None,
+            script: None,
         },
         start: Arc::new(Start::of_native(&session.logger, &session.options.general)),
         retry: load::retry_policy(&session.options.database, driver),

@@ -1,10 +1,10 @@
 //! What script states need to know, from the options.
 
 use crate::logger::Logger;
-use crate::options::Options;
 use crate::options::database::Ignored;
 use crate::options::definition::{Definition, Kind, Value};
 use crate::options::help::shown_default;
+use crate::options::{OptionError, Options, invalid};
 use crate::report::header;
 use dyno_lua::{
     DeclaredOption, Environment, Log, LogLevel, OptionKind, OptionValue, RandomSettings, ScriptSource,
@@ -67,12 +67,14 @@ fn ignored<T: ToString>(ignored: &Ignored<T>) -> dyno_lua::Ignored {
 }
 
 /// The script's own options as definitions.
-#[must_use]
-pub fn definitions(declared: &[DeclaredOption]) -> Vec<Definition> {
+///
+/// # Errors
+/// When a default is no value of the type that the script names for it.
+pub fn definitions(declared: &[DeclaredOption]) -> Result<Vec<Definition>, OptionError> {
     declared.iter().map(definition).collect()
 }
 
-fn definition(declared: &DeclaredOption) -> Definition {
+fn definition(declared: &DeclaredOption) -> Result<Definition, OptionError> {
     let kind = match declared.kind {
         OptionKind::Boolean => Kind::Boolean,
         OptionKind::Integer => Kind::Integer,
@@ -91,19 +93,22 @@ fn definition(declared: &DeclaredOption) -> Definition {
     };
     // An option without a default has its type's empty value, "" or 0; a switch is on, as in sysbench.
     let default = match (&given, kind) {
-        (Value::Nothing, Kind::File) => Value::Nothing,
+        // As in sysbench a script never sees the value of such an option.
+        (_, Kind::File) => Value::Nothing,
         (Value::Nothing, Kind::Boolean) => Value::Boolean(true),
         (Value::Nothing, kind) => kind.parse(Some("")).unwrap_or(Value::Nothing),
         // A type that the script names decides, whatever the default is in Lua: "4K" as a size is 4096.
-        _ => kind.parse(Some(&given.text())).unwrap_or_else(|_| given.clone()),
+        _ => kind
+            .parse(Some(&given.text()))
+            .map_err(|_| OptionError::Argument(invalid(&declared.name, &given.text())))?,
     };
-    Definition {
+    Ok(Definition {
         name: declared.name.clone(),
         kind,
         shown_default: shown_default(&given),
         default,
         help: declared.description.clone(),
-    }
+    })
 }
 
 /// Values of all options as scripts see them in `sysbench.opt`.

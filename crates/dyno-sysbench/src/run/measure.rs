@@ -58,13 +58,14 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
         session.logger.fatal(&format!("cannot find the event() function in {}", session.script_name()));
         return FAILED;
     }
+    // What the top level sets counts; init() comes too late for it, as in sysbench.
+    let hooks = script.main.report_hooks();
     if script.main.has_global("init")
         && let Err(error) = script.main.call("init", None)
     {
         session.logger.fatal(&failed("init", &error.message));
         return FAILED;
     }
-    let hooks = script.main.report_hooks();
     let environment = Arc::clone(&script.recipe.environment);
     let subject = Subject {
         runner: "lua",
@@ -72,7 +73,7 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
             logger: Arc::clone(&session.logger),
             general: session.options.general.clone(),
             uses_sql: Arc::new(move || environment.uses_sql()),
-            hooks: (hooks.intermediate || hooks.cumulative).then(|| (hooks, Arc::clone(&script.recipe))),
+            script: Some((hooks, Arc::clone(&script.recipe))),
         },
         start: Arc::new(Start::new(&session.logger, &session.options.general)),
         retry: RetryPolicy::Kind,

@@ -30,6 +30,8 @@ pub struct Recipe {
     pub definitions: Option<Vec<Definition>>,
     /// Values of all options.
     pub values: BTreeMap<String, OptionValue>,
+    /// Names of those that are global variables as well: a script that declares no options knows them so.
+    pub globals: Vec<String>,
 }
 
 impl Recipe {
@@ -39,7 +41,7 @@ impl Recipe {
     /// What the script's top level raised.
     pub fn load(&self, role: Role) -> Result<State, ScriptError> {
         let state = State::load(&self.environment, role)?;
-        state.set_options(&self.values, self.definitions.is_none())?;
+        state.set_options(&self.values, &self.globals)?;
         Ok(state)
     }
 }

@@ -6,7 +6,7 @@ use super::reporter::Line;
 use crate::logger::{Level, Logger};
 use crate::options::general::General;
 use crate::report::{Snapshot, cumulative, interval};
-use dyno_lua::{Report, ReportHooks, ReportStat, Role, State};
+use dyno_lua::{ErrorKind, Report, ReportHooks, ReportStat, Role, State};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -27,8 +27,8 @@ pub struct Printing {
     pub general: General,
     /// Whether SQL is used, which decides the layout. Asked each time: a script may begin to use it late.
     pub uses_sql: Arc<dyn Fn() -> bool + Send + Sync>,
-    /// The script, if it prints reports itself.
-    pub hooks: Option<(ReportHooks, Arc<Recipe>)>,
+    /// The script, if one runs in Lua, and the reports that it prints itself.
+    pub script: Option<(ReportHooks, Arc<Recipe>)>,
 }
 
 impl std::fmt::Debug for Printing {
@@ -60,10 +60,9 @@ impl Printing {
 
     fn print_all(self, lines: &Receiver<Line>) {
         // As in sysbench, intervals and checkpoints have a state each, whose globals the other does not see: the script is
-        // loaded once more for each hook that will be called.
-        let hooks = self.hooks.as_ref().map(|(hooks, _)| *hooks).unwrap_or_default();
-        let intervals = self.state(hooks.intermediate && self.general.interval.is_some());
-        let checkpoints = self.state(hooks.cumulative && !self.general.checkpoints.is_empty());
+        // loaded once more for each, whether it has hooks or not.
+        let intervals = self.state(self.general.interval.is_some());
+        let checkpoints = self.state(!self.general.checkpoints.is_empty());
         for line in lines {
             match line {
                 Line::Interval(snapshot) => self.interval(&snapshot, intervals.as_ref()),
@@ -75,15 +74,15 @@ impl Printing {
         }
     }
 
-    /// A state for a hook, if it is needed. A script that cannot be loaded once more is told.
+    /// A state for reports, if it is needed. A script that cannot be loaded once more is told.
     fn state(&self, is_needed: bool) -> Option<State> {
-        let (_, recipe) = self.hooks.as_ref().filter(|_| is_needed)?;
+        let (_, recipe) = self.script.as_ref().filter(|_| is_needed)?;
         let loaded = recipe.load(Role::Reporter);
         loaded.map_err(|error| self.logger.fatal(&error.message)).ok()
     }
 
     fn interval(&self, snapshot: &Snapshot, state: Option<&State>) {
-        if let (Some((ReportHooks { intermediate: true, .. }, _)), Some(state)) = (&self.hooks, state) {
+        if let (Some((ReportHooks { intermediate: true, .. }, _)), Some(state)) = (&self.script, state) {
             return self.hook(state, Report::Intermediate, snapshot);
         }
         let uses_sql = (self.uses_sql)();
@@ -96,7 +95,7 @@ impl Printing {
 
     /// A whole report: the script's own in this state, or ours.
     pub fn cumulative(&self, snapshot: &Snapshot, state: Option<&State>) {
-        if let (Some((ReportHooks { cumulative: true, .. }, _)), Some(state)) = (&self.hooks, state) {
+        if let (Some((ReportHooks { cumulative: true, .. }, _)), Some(state)) = (&self.script, state) {
             return self.hook(state, Report::Cumulative, snapshot);
         }
         for (level, text) in cumulative::messages(snapshot, &self.general, (self.uses_sql)()) {
@@ -104,10 +103,12 @@ impl Printing {
         }
     }
 
-    /// A hook that fails is told; the run goes on.
+    /// A hook that fails is told; the run goes on. One that this state lacks, though the main state has it, prints nothing.
     fn hook(&self, state: &State, report: Report, snapshot: &Snapshot) {
         let stat = stat(snapshot, self.general.percentile());
-        if let Err(error) = state.report(report, &stat) {
+        if let Err(error) = state.report(report, &stat)
+            && error.kind != ErrorKind::MissingFunction
+        {
             let name = match report {
                 Report::Intermediate => "report_intermediate",
                 Report::Cumulative => "report_cumulative",

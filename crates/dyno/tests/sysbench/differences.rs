@@ -59,6 +59,18 @@ const DIFFERENCES: &[Difference] = &[
         "The place of a mistake in an option table would be one within dyno.",
     ),
     lines(
+        &["options/numbered"],
+        "`sysbench.cmdline.read_cmdline_options' function failed: [string \"sysbench.cmdline.lua\"]:132: wrong table structure in sysbench.cmdline.options",
+        "wrong table structure in sysbench.cmdline.options: a name is no string",
+        "The same, without a place within dyno.",
+    ),
+    lines(
+        &["options/wrong_defaults"],
+        "$ --kind=4 prepare\n\n",
+        "$ --kind=4 prepare\nInvalid value for the 'value' option: 'maybe'\n",
+        "A default that is no switch is told; sysbench ends without a word.",
+    ).in_part("messages"),
+    lines(
         &["options/text_entry"],
         "`sysbench.cmdline.read_cmdline_options' function failed: [string \"sysbench.cmdline.lua\"]:132: wrong table structure in sysbench.cmdline.options",
         "wrong type for option wrong",
@@ -115,6 +127,18 @@ const DIFFERENCES: &[Difference] = &[
         "The same for sb_rand.",
     ),
     // SQL.
+    lines(
+        &["errors/no_host"],
+        "aborting\nFATAL: `thread_init' function failed: errors/no_host.lua:7: failed to initialize the DB driver",
+        "aborting\nFATAL: `thread_init' function failed: errors/no_host.lua:7: connection creation failed",
+        "Hosts are needed by whoever connects.",
+    ),
+    lines(
+        &["wild/time_limits"],
+        "mysql_store_result() returned error 1969 (Query execution was interrupted (max_statement_time exceeded))",
+        "mysql_drv_query() returned error 1969 (Query execution was interrupted (max_statement_time exceeded)) for query 'SELECT SLEEP(0.03) FROM numbers WHERE n > 0'",
+        "A failure in the middle of a result is told as any other, with its statement.",
+    ).of_driver("mysql"),
     lines(
         &["sql/fetch_prepared"],
         "true\t2\t0",
