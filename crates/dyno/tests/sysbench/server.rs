@@ -9,7 +9,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, OnceLock};
-use std::time::Duration;
 
 /// The database that scripts see. Error messages show it, so it is the same for both programs.
 const DATABASE: &str = "suite";
@@ -156,7 +155,7 @@ impl Server {
     /// Waits until no session but ours uses the database: only then has the server counted everything.
     fn settle(&self) {
         let sessions = format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{DATABASE}'");
-        wait_until("all sessions of a program end", Duration::from_secs(10), || {
+        wait_until("all sessions of a program end", || {
             // MySQL counts SELECT statements, also this one.
             match self.kind {
                 ServerKind::Postgres => self.administer(&sessions).first() == Some("0"),
