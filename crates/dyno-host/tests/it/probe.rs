@@ -20,9 +20,7 @@ fn a_servers_limit_counts_what_others_hold() {
         wait_until("earlier sessions have ended", || limit().in_use == 0);
         assert_eq!((limit().max, limit().per_user), (20, None), "{kind}");
         let mut others = [connect(&target), connect(&target)];
-        wait_until("both are counted", || {
-            limit().in_use == 2 && limit().available() == 18
-        });
+        wait_until("both are counted", || limit().in_use == 2 && limit().available() == 18);
         for other in &mut others {
             block_on(other.close());
         }

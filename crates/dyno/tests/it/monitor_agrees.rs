@@ -247,9 +247,7 @@ fn the_monitor_agrees_with_proc_with_sysstat_and_with_the_servers_counters() {
         (machine.map(|child| columns(child, "all")), process.map(|child| columns(child, &number)));
     let disks = disks.map(|child| child.wait_with_output().expect("it ends"));
     // The same window without sysstat.
-    wait_until("the window is long enough", || {
-        newest() >= after_it(&before) + 3.0
-    });
+    wait_until("the window is long enough", || newest() >= after_it(&before) + 3.0);
     let after = Reading::take(&bench, pid, &target);
     let passed = after.ended.duration_since(before.began).as_secs_f64();
     wait_until("looks after the window", || newest() >= after_it(&after));

@@ -40,9 +40,7 @@ impl Mounts {
 
     fn no_process_and_no_mount_is_left(&self) {
         let marker = self.0.path().to_str().expect("a path of text");
-        wait_until("no process is left", || {
-            dyno_testkit::processes_with(marker).is_empty()
-        });
+        wait_until("no process is left", || dyno_testkit::processes_with(marker).is_empty());
         assert_eq!(self.mounted(), Vec::<PathBuf>::new());
     }
 }
@@ -111,9 +109,7 @@ fn kill_9_between_mounts_and_resume_measure_every_trial_once_and_leave_no_mount(
     });
     child.kill().expect("it runs");
     child.wait().expect("it was killed");
-    wait_until("the guard has stopped the server and run `after`", || {
-        bench.names() == ["mounted.toml", "r"]
-    });
+    wait_until("the guard has stopped the server and run `after`", || bench.names() == ["mounted.toml", "r"]);
     mounts.no_process_and_no_mount_is_left();
 
     let ended = bench.dyno(&["run", "--resume", "r"]);

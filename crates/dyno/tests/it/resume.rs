@@ -71,9 +71,7 @@ fn kill_9_and_resume_measure_every_trial_once_and_leave_no_server() {
     // On a busy machine the signal may come some trials late.
     let before = finished(&bench.path().join("r"));
     assert!((3..trials).contains(&before.len()), "{before:?}");
-    wait_until("the guard has removed the server", || {
-        bench.names() == ["killed.toml", "r"]
-    });
+    wait_until("the guard has removed the server", || bench.names() == ["killed.toml", "r"]);
     let ended = bench.dyno(&["run", "--resume", "r"]);
     assert_eq!(ended.code, 0, "{ended}");
     assert!(ended.stderr.contains(&format!("{} of {trials} trials are measured", before.len())), "{ended}");

@@ -152,7 +152,5 @@ fn kill_9_leaves_neither_server_nor_folder_and_the_command_after_runs() {
     let left = ["after.txt", "before.txt", "r", "storage.toml", "two"];
     wait_until("folders and saved data vanish", || bench.names() == left);
     let marker = bench.path().to_str().expect("a path of text");
-    wait_until("no process is left", || {
-        dyno_testkit::processes_with(marker).is_empty()
-    });
+    wait_until("no process is left", || dyno_testkit::processes_with(marker).is_empty());
 }
