@@ -230,7 +230,10 @@ fn intervals_and_checkpoints_have_their_lines_at_their_times() {
     );
     let times: Vec<&str> =
         ran.out.lines().filter(|line| line.starts_with("[ ")).map(|line| &line[..15]).collect();
-    assert_eq!(times, ["[ 0.2s ] thds: ", "[ 0.4s ] thds: ", "[ 0.4s ] Checkp", "[ 0.6s ] thds: "]);
+    let (within, beyond) = times.split_at(times.len().min(4));
+    assert_eq!(within, ["[ 0.2s ] thds: ", "[ 0.4s ] thds: ", "[ 0.4s ] Checkp", "[ 0.6s ] thds: "]);
+    // An event that a busy machine holds up at the end of the time has lines until its own end.
+    assert!(beyond.iter().all(|line| line.contains("s ] thds:")), "{beyond:?}");
     assert_eq!(ran.out.matches("General statistics:").count(), 2);
     assert!(ran.out.contains("Time limit exceeded, exiting...\nDone.\n\n\nGeneral"), "{}", ran.out);
     assert_eq!(ran.code, 0);
