@@ -74,7 +74,7 @@ fn a_system_that_runs_already_tells_its_version_and_settings() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), target.password.reveal()).unwrap();
         let system = existing(&target, PasswordSource::File(file.path().to_owned()));
-        let connected = existing::connect(&system, QueryMode::Prepared, Duration::from_secs(10)).unwrap();
+        let connected = existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60)).unwrap();
         assert_eq!(connected.version, server.version());
         assert_eq!(
             connected.settings.get("max_connections"),
@@ -83,7 +83,7 @@ fn a_system_that_runs_already_tells_its_version_and_settings() {
         assert!(connected.settings.len() >= 15, "{kind}: {:?}", connected.settings);
 
         std::fs::write(file.path(), "wrong-s3cret").unwrap();
-        let error = existing::connect(&system, QueryMode::Prepared, Duration::from_secs(10)).unwrap_err();
+        let error = existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60)).unwrap_err();
         assert!(
             matches!(&error, ExistingError::Connect { failure, .. } if failure.kind == FailureKind::Authentication),
             "{kind}: {error}"
@@ -97,7 +97,7 @@ fn a_database_file_is_a_system_too() {
     let scratch = open_folder();
     let server = running(ServerKind::Sqlite, scratch.path(), &[("journal_mode", "wal")]).unwrap();
     let system = existing(&server.target(), PasswordSource::None);
-    let connected = existing::connect(&system, QueryMode::Prepared, Duration::from_secs(10)).unwrap();
+    let connected = existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60)).unwrap();
     assert_eq!(connected.settings["journal_mode"], "wal");
     assert_eq!(connection_limit(&connected.target).unwrap(), None);
 }

@@ -1,7 +1,7 @@
 -- A deadlock restarts the event of one thread; in the end both have done their work.
 -- counters: random
 -- $ prepare
--- $ --events=100 --threads=2 run
+-- $ --events=100 --time=0 --threads=2 run
 
 -- Both threads take their first row, then wait for each other's. Files say how far they are, whatever holds one of them up.
 ffi.cdef("int usleep(unsigned int microseconds);")
