@@ -21,8 +21,10 @@ use std::time::{Duration, Instant};
 
 /// Pause between two looks at the sessions on the server.
 const LOOK: Duration = Duration::from_millis(10);
-/// Longest wait for sessions to end on the server.
-const SETTLING: Duration = Duration::from_secs(2);
+/// Longest pause between two looks at sessions that are to end, so that the questions do not weigh in the server's counters.
+const LOOK_MAX: Duration = Duration::from_millis(320);
+/// Longest wait for sessions to end on the server; a busy machine takes its time for that.
+const SETTLING: Duration = Duration::from_secs(10);
 
 /// What a trial needs. Tables are made and loaded already.
 pub struct TrialInput<'a> {
@@ -186,8 +188,10 @@ fn settle(observer: &mut Connection, engine: Engine) {
     let sql =
         "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dyno' AND pid <> pg_backend_pid()";
     let until = Instant::now() + SETTLING;
+    let mut pause = LOOK;
     while Instant::now() < until && block_on(scalar(observer, sql)).is_ok_and(|sessions| sessions > 0) {
-        std::thread::sleep(LOOK);
+        std::thread::sleep(pause);
+        pause = (2 * pause).min(LOOK_MAX);
     }
 }
 

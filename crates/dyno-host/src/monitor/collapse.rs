@@ -104,16 +104,26 @@ pub(super) fn explain_stalls(findings: &mut [Finding], looks: &[Look], opens: f6
     }
 }
 
-/// The look with most waiting sessions; among equal ones the one with most at work.
+/// The look with most waiting sessions; among equal ones the one with most at work, then one that saw what most looks saw: the last
+/// answers before a stall, and the first after it, may show sessions that wait for something else.
 fn worst_look(looks: &[Look], from: f64, to: f64) -> Vec<SessionGroup> {
     let sum = |look: &Look, is_wanted: fn(&SessionGroup) -> bool| {
         look.sessions.iter().filter(|group| is_wanted(group)).map(|group| group.sessions).sum::<u32>()
     };
-    let weight = |look: &&Look| {
-        (sum(look, |group| !group.is_idle() && !group.wait.is_empty()), sum(look, |group| !group.is_idle()))
+    // Groups come with the most frequent first.
+    let wait = |look: &Look| {
+        let group = look.sessions.iter().find(|group| !group.is_idle() && !group.wait.is_empty());
+        group.map(|group| group.wait.clone())
     };
-    let during = looks.iter().filter(|look| look.at >= from && look.at <= to);
-    during.max_by_key(weight).map(|look| look.sessions.clone()).unwrap_or_default()
+    let during = || looks.iter().filter(|look| look.at >= from && look.at <= to);
+    let weight = |look: &&Look| {
+        (
+            sum(look, |group| !group.is_idle() && !group.wait.is_empty()),
+            sum(look, |group| !group.is_idle()),
+            during().filter(|other| wait(other) == wait(look)).count(),
+        )
+    };
+    during().max_by_key(weight).map(|look| look.sessions.clone()).unwrap_or_default()
 }
 
 /// Nearly all sessions waiting for the same, in half of the looks: the wait that most of them share.
@@ -195,6 +205,21 @@ mod tests {
         explain_stalls(&mut findings, &looks, 1.0);
         let Finding::Stall { sessions, .. } = &findings[1] else { panic!("{findings:?}") };
         assert_eq!(sessions[..], [group(8, "Lock:relation")]);
+    }
+
+    #[test]
+    fn of_looks_with_equally_many_waiting_sessions_one_is_told_that_saw_what_most_saw() {
+        let look = |at: f64, wait: &str| Look { at, sessions: vec![group(8, wait)] };
+        let looks = [
+            look(2.3, "Lock:relation"),
+            look(2.5, "Lock:relation"),
+            look(3.0, "waiting for handler commit"),
+            look(3.1, "Lock:relation"),
+            look(3.2, "waiting for handler commit"),
+            look(9.0, "waiting for handler commit"),
+            look(9.1, "waiting for handler commit"),
+        ];
+        assert_eq!(worst_look(&looks, 0.0, 4.0), [group(8, "Lock:relation")]);
     }
 
     #[test]

@@ -35,8 +35,8 @@ pub struct Watch<'l> {
     server: Option<u32>,
     /// Whether a server on this machine has no known process, and would itself pass for one of the others.
     is_server_unknown: bool,
-    /// Everybody's processor time: at the first look within the window, and at the last.
-    everybody: Option<(Everybody, Everybody)>,
+    /// Everybody's processor time at the looks at the bounds, with their times in seconds since the first client began.
+    everybody: Vec<(f64, Everybody)>,
     /// What could not be seen.
     troubles: Vec<String>,
     /// The monitor's own cost, out of the samples.
@@ -74,7 +74,7 @@ impl<'l> Watch<'l> {
             is_server_unknown: subject.is_local
                 && subject.pid.is_none()
                 && matches!(subject.target.engine, Engine::Mysql | Engine::Postgres),
-            everybody: None,
+            everybody: Vec::new(),
             looker: Looker::start(subject),
             epoch: None,
             early: Vec::new(),
@@ -110,7 +110,10 @@ impl<'l> Watch<'l> {
 
     /// Who else was at work.
     fn others(&self) -> Option<Finding> {
-        let (from, to) = self.everybody.as_ref().filter(|_| !self.is_server_unknown)?;
+        if self.is_server_unknown {
+            return None;
+        }
+        let (from, to) = window(&self.everybody, self.warmup.as_secs_f64())?;
         let ticks_per_second = rustix::param::clock_ticks_per_second() as f64;
         others::finding(from, to, self.server.as_slice(), ticks_per_second)
     }
@@ -155,15 +158,7 @@ impl<'l> Watch<'l> {
         let since = reading.at.saturating_duration_since(epoch).as_secs_f64();
         let before = epoch.saturating_duration_since(reading.at).as_secs_f64();
         let at_s = since - before;
-        if let Some(everybody) = reading.everybody.take() {
-            // The window opens at a look; one that came a moment early is the same.
-            let is_inside = at_s >= self.warmup.as_secs_f64() - 0.1;
-            match &mut self.everybody {
-                Some((_, last)) => *last = everybody,
-                None if is_inside => self.everybody = Some((everybody.clone(), everybody)),
-                None => {}
-            }
-        }
+        self.everybody.extend(reading.everybody.take().map(|everybody| (at_s, everybody)));
         if !reading.sessions.is_empty() {
             self.looks.push(Look { at: at_s, sessions: reading.sessions.clone() });
         }
@@ -199,6 +194,15 @@ impl<'l> Watch<'l> {
             self.order(Order::Collapsed(is_collapsed));
         }
     }
+}
+
+/// Of the looks at the bounds the one nearest to the opening of the window, and the last. On a busy machine the first may have
+/// come long before the clients began.
+fn window<L>(looks: &[(f64, L)], opens: f64) -> Option<(&L, &L)> {
+    let ((_, last), before) = looks.split_last()?;
+    let distance = |(at, _): &&(f64, L)| (at - opens).abs();
+    let first = before.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)));
+    first.map(|(_, first)| (first, last))
 }
 
 impl Listener for Watch<'_> {
@@ -237,5 +241,19 @@ impl Listener for Watch<'_> {
 
     fn sample(&mut self, sample: &Sample) {
         self.listener.sample(sample);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_window_is_between_the_look_nearest_to_its_opening_and_the_last() {
+        let of = |looks: &[(f64, char)], opens| window(looks, opens).map(|(from, to)| (*from, *to));
+        assert_eq!(of(&[(-1.5, 'a'), (3.0, 'z')], 0.0), Some(('a', 'z')), "none is nearer");
+        assert_eq!(of(&[(-0.2, 'a'), (1.0, 'b'), (4.0, 'z')], 1.0), Some(('b', 'z')), "after a warm-up");
+        assert_eq!(of(&[(0.0, 'z')], 0.0), None);
+        assert_eq!(of(&[], 0.0), None);
     }
 }

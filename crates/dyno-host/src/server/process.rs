@@ -494,7 +494,8 @@ mod tests {
             let taken = winner.local_addr().unwrap().port();
             let mut ports = vec![free_port().unwrap(), taken];
             let options = StartOptions::new("race", guard);
-            let running = start(&server, &options, &mut || Ok(ports.pop().expect("two attempts are enough")))
+            // The second is free only now: somebody else may take it as well.
+            let running = start(&server, &options, &mut || ports.pop().map_or_else(free_port, Ok))
                 .unwrap_or_else(|error| panic!("{kind}: {error}"));
             assert!(ports.is_empty(), "{kind}: the first port was taken");
             assert!(running.is_alive());
@@ -530,21 +531,24 @@ mod tests {
         };
         let guard = dyno_testkit::guard_command();
         let guard = GuardCommand { program: guard.program, arguments: guard.arguments };
+        // Long enough for its words to come into its log.
         let options =
-            StartOptions { ready_timeout: Duration::from_secs(1), ..StartOptions::new("mute", guard) };
+            StartOptions { ready_timeout: Duration::from_secs(4), ..StartOptions::new("mute", guard) };
         if rustix::process::geteuid().is_root() && account::for_server(ServerKind::Postgres).is_err() {
             return;
         }
         let error = start(&server, &options, &mut free_port).err().expect("it never answers").to_string();
         assert!(
             error.starts_with(
-                "the postgres server did not answer within 1 s (the last attempt: connect-refused"
+                "the postgres server did not answer within 4 s (the last attempt: connect-refused"
             ),
             "{error}"
         );
         assert!(error.ends_with("its log:\n  | LOG:  thinking about it"), "{error}");
         assert!(dyno_testkit::processes_with(folder.path().to_str().unwrap()).is_empty());
 
+        // The others end by themselves.
+        let options = StartOptions { ready_timeout: Duration::from_secs(120), ..options };
         script(
             "postgres",
             "case \"$*\" in *--version) echo 'postgres (PostgreSQL) 99.1'; exit;; *--single*) exit;; esac\n\

@@ -11,7 +11,6 @@ use std::io::{BufRead, BufReader};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
 
 fn pid(number: u32) -> Pid {
     Pid::from_raw(i32::try_from(number).unwrap()).unwrap()
@@ -45,11 +44,11 @@ fn kill_9_of_dyno_leaves_no_process_and_no_folder() {
         assert!(!is_empty(scratch.path()));
         keeper.kill().unwrap();
         keeper.wait().unwrap();
-        wait_until("folder and server vanish", Duration::from_secs(30), || {
+        wait_until("folder and server vanish", || {
             is_empty(scratch.path()) && server.is_none_or(|pid| !is_process(pid))
         });
         let marker = scratch.path().to_str().unwrap();
-        wait_until("no process is left", Duration::from_secs(10), || processes_with(marker).is_empty());
+        wait_until("no process is left", || processes_with(marker).is_empty());
     }
 }
 
@@ -73,12 +72,10 @@ fn kill_9_of_dyno_while_the_data_folder_is_being_made_leaves_nothing() {
             String::from_utf8_lossy(&line).contains("--initialize-insecure")
         })
     };
-    wait_until("initialising begins", Duration::from_secs(30), is_initialising);
+    wait_until("initialising begins", is_initialising);
     keeper.kill().unwrap();
     keeper.wait().unwrap();
-    wait_until("folder and server vanish", Duration::from_secs(30), || {
-        is_empty(scratch.path()) && processes_with(&marker).is_empty()
-    });
+    wait_until("folder and server vanish", || is_empty(scratch.path()) && processes_with(&marker).is_empty());
 }
 
 #[test]
@@ -98,9 +95,7 @@ fn ctrl_c_in_the_terminal_does_not_reach_the_server_before_dyno_has_its_say() {
         // The terminal's signal ends dyno; the guard then stops the server in order.
         kill_process_group(pid(keeper.id()), Signal::INT).unwrap();
         keeper.wait().unwrap();
-        wait_until("folder and server vanish", Duration::from_secs(30), || {
-            is_empty(scratch.path()) && !is_process(server)
-        });
+        wait_until("folder and server vanish", || is_empty(scratch.path()) && !is_process(server));
     }
 }
 
@@ -111,11 +106,11 @@ fn a_guard_that_is_killed_takes_neither_the_server_nor_the_folder_with_it_into_o
         let Some(server) = running(kind, scratch.path(), &[]) else { continue };
         let number = server.pid().unwrap();
         kill_process(pid(parent(number).unwrap()), Signal::KILL).unwrap();
-        wait_until("dyno notices", Duration::from_secs(10), || !server.is_alive());
+        wait_until("dyno notices", || !server.is_alive());
         assert!(server.ending().unwrap().contains("guard"), "{:?}", server.ending());
         let stopped = server.stop();
         assert!(!stopped.problems.is_empty(), "{kind}: this is worth telling");
-        wait_until("the server vanishes", Duration::from_secs(10), || !is_process(number));
+        wait_until("the server vanishes", || !is_process(number));
         assert!(is_empty(scratch.path()), "{kind}");
     }
 }
@@ -150,7 +145,7 @@ fn a_killed_postgres_leaves_no_shared_memory() {
         assert!(memory.files.len() >= 2 && memory.system_v.len() == 1, "{memory:?}");
         let victim = if is_guard_killed { parent(number).unwrap() } else { number };
         kill_process(pid(victim), Signal::KILL).unwrap();
-        wait_until("its death is noticed", Duration::from_secs(10), || !server.is_alive());
+        wait_until("its death is noticed", || !server.is_alive());
         drop(server);
         let table = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
         let left =

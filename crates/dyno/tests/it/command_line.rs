@@ -1,6 +1,6 @@
 //! Options, help, and where output goes.
 
-use crate::program::Bench;
+use crate::program::{Bench, signal};
 use std::io::{BufRead, BufReader};
 use std::process::Stdio;
 
@@ -126,17 +126,8 @@ fn the_null_server_tells_its_address_and_ends_with_ctrl_c() {
         taken.code == 5 && taken.stderr.contains(&format!("cannot listen at 127.0.0.1:{port}")),
         "{taken}"
     );
-    interrupt(child.id());
+    signal("-INT", child.id());
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8_lossy(&output.stderr).contains("0 statements over 0 connections"));
-}
-
-/// What Ctrl-C does, for one process.
-fn interrupt(pid: u32) {
-    let status = std::process::Command::new("kill")
-        .args(["-INT", &pid.to_string()])
-        .status()
-        .expect("kill can be run");
-    assert!(status.success());
 }

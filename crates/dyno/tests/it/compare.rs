@@ -40,6 +40,8 @@ fn staged(bench: &Bench, name: &str, throughputs: [u64; 3], change: impl Fn(&mut
             for time in ["mean", "p50", "p95", "p99"] {
                 event["transaction"][time] = json!(1_000_000_000 / throughput);
             }
+            // How busy this machine was must not make it invalid.
+            event["findings"] = json!([]);
             change(&mut event);
         }
         lines.push_str(&format!("{event}\n"));

@@ -1,9 +1,8 @@
 //! Every shipped experiment runs in its smoke profile, on real servers, from the repository's folder as its head says.
 
-use crate::program::{Bench, Ended};
+use crate::program::{Bench, Ended, flaws};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::event::Event;
-use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::{Plan, ServerKind};
 use dyno_model::record::TrialRecord;
 use dyno_testkit::require_server;
@@ -61,19 +60,7 @@ fn every_trial_is_there_and_intact(results: &Path) {
         let id = &record.trial.id;
         assert_eq!(record.ledger.check(), Vec::<String>::new(), "{id}");
         assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{id}: {:?}", record.audit);
-        // How busy this machine is while all tests run is no matter of the experiment.
-        let is_about_the_machine = |finding: &&Finding| {
-            matches!(
-                finding,
-                Finding::GeneratorBusy { .. }
-                    | Finding::LittleGap { .. }
-                    | Finding::Steal { .. }
-                    | Finding::OthersBusy { .. }
-            )
-        };
-        let doubts = record.findings.iter().filter(|finding| !is_about_the_machine(finding));
-        let invalid: Vec<_> = doubts.filter(|finding| finding.severity() == Severity::Invalid).collect();
-        assert!(invalid.is_empty(), "{id}: {invalid:?}");
+        assert!(flaws(record).is_empty(), "{id}: {:?}", flaws(record));
     }
     // Over all, for a window of a second may pass without a commit on a slow disk.
     let committed: u64 = records.iter().map(|record| record.ledger.committed).sum();

@@ -1,18 +1,21 @@
 //! Runs are monitored: what machine and server did stands beside what was measured, and a stall is explained.
 
-use crate::program::Bench;
+use crate::program::{Bench, Ended, flaws, signal};
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
 use dyno_model::event::Event;
 use dyno_model::finding::Finding;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
-use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::target::{Endpoint, Target};
 use dyno_testkit::{running_server, wait_until};
-use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::process::{Child, Stdio};
+use std::time::Instant;
 
 /// Environment variable that hands the server's password to dyno.
 const PASSWORD: &str = "DYNO_TEST_PASSWORD";
+
+/// Clients of every run here.
+const CLIENTS: u32 = 8;
 
 /// Looks of a trial so far.
 fn looks(bench: &Bench) -> usize {
@@ -26,7 +29,7 @@ fn spec(target: &Target, load: &str) -> String {
     format!(
         "title = \"Stall\"\n[[system]]\nname = \"running\"\nurl = \"{}://{}@{host}:{port}/{}\"\n\
          password_env = \"{PASSWORD}\"\n[workload]\nkind = \"oltp_update_index\"\ntables = 1\ntable_size = 1000\n\
-         [load]\nclients = 8\n{load}\nwarmup = \"1s\"\n[design]\nblocks = 1\n",
+         [load]\nclients = {CLIENTS}\n{load}\nwarmup = \"1s\"\n[design]\nblocks = 1\n",
         target.engine, target.user, target.database
     )
 }
@@ -48,17 +51,39 @@ fn record(bench: &Bench) -> TrialRecord {
     record.expect("the trial has figures")
 }
 
-/// Nobody can update the table for three seconds.
-fn stall(target: &Target) {
-    let statements: &[&str] = match target.engine {
-        Engine::Mysql => &["LOCK TABLES sbtest1 WRITE", "SELECT SLEEP(3)", "UNLOCK TABLES"],
-        _ => &["BEGIN", "LOCK TABLE sbtest1 IN ACCESS EXCLUSIVE MODE", "SELECT pg_sleep(3)", "COMMIT"],
+/// A run of ten minutes in which nobody can update the table until the monitor has seen all clients wait for so many seconds. It is
+/// interrupted when the clients have gone on; the seconds that it took.
+fn stalled(bench: &Bench, target: &Target, (lock, unlock): Locks, seconds: f64) -> (Ended, f64) {
+    bench.file("stall.toml", spec(target, "duration = \"10m\""));
+    let began = Instant::now();
+    let run = start(bench, target);
+    // One look before the clients begin, one as they do, then one a second.
+    wait_until("the trial is under way", || looks(bench) >= 6);
+    let mut holder = block_on(Connection::connect(target, &Io::Blocking)).expect("a connection");
+    let mut tell = |statement: &str| {
+        block_on(holder.query(statement, &mut Discard)).unwrap_or_else(|failure| panic!("{failure}"));
     };
-    let mut connection = block_on(Connection::connect(target, &Io::Blocking)).expect("a connection");
-    for statement in statements {
-        block_on(connection.query(statement, &mut Discard)).unwrap_or_else(|failure| panic!("{failure}"));
-    }
-    block_on(connection.close());
+    lock.iter().for_each(|statement| tell(statement));
+    wait_until("all clients wait", || {
+        let seen = looks_at_locks(bench, CLIENTS);
+        // Regular looks are a second apart: two of them that are nearer are there because nothing commits.
+        seen.last().zip(seen.first()).is_some_and(|(last, first)| last - first >= seconds)
+            && seen.windows(2).any(|pair| pair[1] - pair[0] < 0.6)
+    });
+    tell(unlock);
+    let before = looks(bench);
+    wait_until("clients go on", || looks(bench) > before + 2);
+    signal("-INT", run.id());
+    let ended = Ended::from(run.wait_with_output().expect("dyno ends"));
+    assert_eq!(ended.code, 130, "{ended}");
+    (ended, began.elapsed().as_secs_f64())
+}
+
+/// True when the monitor saw all clients wait at some time between these two, in seconds since the window opened.
+fn is_of_the_lock(bench: &Bench, at: f64, length: f64) -> bool {
+    // The window opens after a second of warm-up.
+    let opened = at + 1.0;
+    looks_at_locks(bench, CLIENTS).iter().any(|look| *look >= opened && *look <= opened + length)
 }
 
 #[test]
@@ -67,20 +92,21 @@ fn a_stall_is_found_and_told_in_the_servers_words() {
         let Some(server) = running_server(kind, &[]) else { continue };
         let target = server.target();
         let bench = Bench::new();
-        bench.file("stall.toml", spec(&target, "duration = \"10s\""));
-        let run = start(&bench, &target);
-        // One look before the clients begin, one as they do, then one a second.
-        wait_until("the trial is under way", Duration::from_secs(60), || looks(&bench) >= 6);
-        stall(&target);
-        let ended = crate::program::Ended::from(run.wait_with_output().expect("dyno ends"));
-        assert_eq!(ended.code, 0, "{kind}: {ended}");
+        let lock: Locks = match kind {
+            ServerKind::Postgres => locks(kind),
+            _ => (&["LOCK TABLES sbtest1 WRITE"], "UNLOCK TABLES"),
+        };
+        // In so long there is at least one second of the timeline without a commit.
+        let (ended, passed) = stalled(&bench, &target, lock, 2.2);
         let record = record(&bench);
         let collapse = record.findings.iter().find_map(|finding| match finding {
-            Finding::Collapse { seconds, sessions, .. } => Some((*seconds, sessions)),
+            Finding::Collapse { at, seconds, sessions, .. } => {
+                is_of_the_lock(&bench, *at, *seconds).then_some((*seconds, sessions))
+            }
             _ => None,
         });
         let (seconds, sessions) = collapse.unwrap_or_else(|| panic!("{kind}: {:?}", record.findings));
-        assert!((1.0..5.0).contains(&seconds), "{kind}: {seconds}");
+        assert!((1.0..passed).contains(&seconds), "{kind}: {seconds}");
         let blocked = sessions.iter().filter(|group| {
             group.wait.to_lowercase().contains("lock") && group.statement.starts_with("UPDATE sbtest1 SET k")
         });
@@ -90,7 +116,9 @@ fn a_stall_is_found_and_told_in_the_servers_words() {
 }
 
 /// What locks the whole table, or server, and how it is let go.
-fn locks(kind: ServerKind) -> (&'static [&'static str], &'static str) {
+type Locks = (&'static [&'static str], &'static str);
+
+fn locks(kind: ServerKind) -> Locks {
     match kind {
         ServerKind::Mariadb => (&["FLUSH TABLES WITH READ LOCK"], "UNLOCK TABLES"),
         ServerKind::Mysql => (&["LOCK TABLES sbtest1 WRITE"], "UNLOCK TABLES"),
@@ -124,37 +152,19 @@ fn sessions_are_looked_at_again_and_again_while_nothing_commits() {
         let Some(server) = running_server(kind, &[]) else { continue };
         let target = server.target();
         let bench = Bench::new();
-        // Ended by the test, as soon as it has seen what it wants to see.
-        bench.file("stall.toml", spec(&target, "duration = \"10m\""));
-        let run = start(&bench, &target);
-        wait_until("the trial is under way", Duration::from_secs(60), || looks(&bench) >= 5);
-        let (lock, unlock) = locks(kind);
-        let mut holder = block_on(Connection::connect(&target, &Io::Blocking)).expect("a connection");
-        let mut tell = |statement: &str| {
-            block_on(holder.query(statement, &mut Discard)).unwrap_or_else(|failure| panic!("{failure}"));
-        };
-        lock.iter().for_each(|statement| tell(statement));
-        // Regular looks are a second apart: two of them that are nearer are there because nothing commits.
-        wait_until("looks come more often", Duration::from_secs(60), || {
-            looks_at_locks(&bench, 6).windows(2).any(|pair| pair[1] - pair[0] < 0.6)
-        });
-        tell(unlock);
-        let before = looks(&bench);
-        wait_until("clients go on", Duration::from_secs(60), || looks(&bench) > before + 2);
-        let pid = run.id().to_string();
-        assert!(Command::new("kill").args(["-INT", &pid]).status().expect("kill is there").success());
-        let ended = crate::program::Ended::from(run.wait_with_output().expect("dyno ends"));
+        let (ended, _) = stalled(&bench, &target, locks(kind), 1.0);
         let record = record(&bench);
         let longest = record.longest_gap.expect("a figure of every trial");
-        let stall = record.findings.iter().find_map(|finding| match finding {
+        let stalls = record.findings.iter().filter_map(|finding| match finding {
             Finding::Stall { longest_gap, at, sessions } => Some((*longest_gap, *at, sessions)),
             _ => None,
         });
-        let (length, at, sessions) = stall.unwrap_or_else(|| panic!("{kind}: {:?}", record.findings));
-        assert_eq!((length, at), (longest.length.as_secs_f64(), longest.at.as_secs_f64()), "{kind}");
-        let seen = looks_at_locks(&bench, 6);
-        // The window opens after a second of warm-up.
-        assert!(seen.iter().any(|look| *look >= 1.0 + at && *look <= 1.0 + at + length), "{kind}: {seen:?}");
+        let stalls: Vec<_> = stalls.collect();
+        let told = stalls.first().map(|(length, at, _)| (*length, *at));
+        assert_eq!(told, Some((longest.length.as_secs_f64(), longest.at.as_secs_f64())), "{kind}");
+        // A busy machine may have held everything up for longer than the lock did.
+        let stall = stalls.iter().find(|(length, at, _)| is_of_the_lock(&bench, *at, *length));
+        let (_, _, sessions) = stall.unwrap_or_else(|| panic!("{kind}: {:?}", record.findings));
         let blocked = sessions.iter().filter(|group| group.wait.to_lowercase().contains("lock"));
         assert!(blocked.map(|group| group.sessions).sum::<u32>() >= 6, "{kind}: {sessions:?}");
         let summary = std::fs::read_to_string(bench.path().join("r/summary.json")).expect("a summary");
@@ -186,7 +196,7 @@ fn a_machine_elsewhere_is_seen_through_a_command_until_that_ends() {
         let text = spec(&target, "duration = \"3s\"").replace("\"\n[workload]", &monitor);
         bench.file("stall.toml", &text);
         let run = start(&bench, &target);
-        let ended = crate::program::Ended::from(run.wait_with_output().expect("dyno ends"));
+        let ended = Ended::from(run.wait_with_output().expect("dyno ends"));
         assert_eq!(ended.code, 0, "{kind}: {ended}");
         let record = record(&bench);
         assert!(
@@ -197,6 +207,7 @@ fn a_machine_elsewhere_is_seen_through_a_command_until_that_ends() {
         let read = |name: &str| std::fs::read_to_string(bench.path().join(name)).expect("a file");
         assert_eq!(read("started.txt"), "started\n", "{kind}: once per trial");
         assert!(!read("given.txt").contains(target.password.reveal()), "{kind}");
+        bench.forget_the_machine("r");
         let report = bench.dyno(&["report", "r", "--format", "json"]);
         let report: serde_json::Value = serde_json::from_str(&report.stdout).expect("JSON");
         let row = &report["resources"][0];
@@ -222,10 +233,14 @@ fn a_machine_elsewhere_is_seen_through_a_command_until_that_ends() {
             bench.file("stall.toml", text.replace(command, failing));
             std::fs::remove_dir_all(bench.path().join("r")).expect("a folder");
             let run = start(&bench, &target);
-            let ended = crate::program::Ended::from(run.wait_with_output().expect("dyno ends"));
+            let ended = Ended::from(run.wait_with_output().expect("dyno ends"));
             assert_eq!(ended.code, 0, "{kind}: {ended}");
             let record = self::record(&bench);
-            assert!(record.is_valid() && record.ledger.committed > 0, "{kind}: {:?}", record.findings);
+            assert!(
+                flaws(&record).is_empty() && record.ledger.committed > 0,
+                "{kind}: {:?}",
+                record.findings
+            );
             let told = record.findings.iter().find_map(|finding| match finding {
                 Finding::RecordingIncomplete { what } => Some(what),
                 _ => None,
@@ -243,16 +258,20 @@ fn an_embedded_database_is_monitored_as_part_of_the_generator() {
                 workload = { kind = \"rush\", variant = \"in-place\" }\n\
                 load = { clients = 1, duration = \"2s\", warmup = \"0s\" }\ndesign = { blocks = 1 }\n";
     bench.file("short.toml", spec);
-    let ended = bench.dyno(&["run", "short.toml", "--quiet", "--out", "r", "--json"]);
+    let ended = bench.dyno(&["run", "short.toml", "--quiet", "--out", "r"]);
     assert_eq!(ended.code, 0, "{ended}");
-    let report: serde_json::Value = serde_json::from_str(&ended.stdout).expect("JSON");
+    bench.forget_the_machine("r");
+    let report = bench.dyno(&["report", "r", "--format", "json"]);
+    let report: serde_json::Value = serde_json::from_str(&report.stdout).expect("JSON");
     let row = &report["resources"][0];
     let figure = |name: &str| row[name].as_f64().unwrap_or_else(|| panic!("{name}: {row}"));
     assert!(figure("generator_cpu_per_transaction_us") > 0.0);
     assert!(figure("generator_processors") > 0.0 && figure("generator_processors") < 2.0);
     assert!(row["server_processors"].is_null());
     assert!(looks(&bench) >= 3);
-    assert_eq!(report["timelines"][0]["resources"].as_array().expect("a list").len(), 2);
+    // A second each; a look that comes late makes one of two, or a part of a second at the end.
+    let stretches = report["timelines"][0]["resources"].as_array().expect("a list").len();
+    assert!((1..=3).contains(&stretches), "{stretches}");
 }
 
 #[test]

@@ -2,11 +2,12 @@
 //! sysstat's programs where they are installed.
 //!
 //! Nothing here depends on how fast anything is. Totals only grow, and the order of readings is known: a look whose line is
-//! in the file came before what is read next. So the growth between looks that lie within two readings is at most what the
-//! readings grew by, and between looks that lie around them at least as much. sysstat measures a part of the time between
+//! in the file came before what is read next, and one that is later by its own clock after what was read. So the growth between
+//! looks that lie within two readings is at most what the readings grew by, and between looks that lie around them at least as much.
+//! sysstat measures a part of the time between
 //! two readings whose length is known; outside of it no more time can have been used than passed.
 
-use crate::program::Bench;
+use crate::program::{Bench, signal};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Target};
@@ -14,15 +15,16 @@ use dyno_testkit::{running_server, wait_until};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 /// Environment variable that hands the server's password to dyno.
 const PASSWORD: &str = "DYNO_TEST_PASSWORD";
 /// Seconds that sysstat's programs measure for.
 const SECONDS: u32 = 6;
-/// A look may be taken and not be written yet: two a second at the bounds of the window, one a second else. From the third new
-/// line on it was taken after the reading.
-const UNWRITTEN: usize = 2;
+/// A look may hold the server's answer to the question before, if it came late; an answer older than a second is left out.
+const ANSWER_AGE: f64 = 1.01;
+/// Questions of the monitor in a look, which it takes off its own counts.
+const QUESTIONS: f64 = 3.0;
 /// Processor times are told in ticks, percentages with two digits; seconds.
 const ROUNDING: f64 = 0.05;
 
@@ -41,7 +43,8 @@ struct Reading {
     totals: BTreeMap<String, f64>,
     /// Looks that were written down before.
     looks_before: usize,
-    at: Instant,
+    began: Instant,
+    ended: Instant,
 }
 
 fn file(path: &str) -> String {
@@ -106,9 +109,9 @@ impl Reading {
     fn take(bench: &Bench, pid: u32, target: &Target) -> Self {
         let looks_before = looks(bench).1.len();
         let mut found = BTreeMap::new();
-        let at = Instant::now();
+        let began = Instant::now();
         totals(pid, target, &mut found);
-        Self { totals: found, looks_before, at }
+        Self { totals: found, looks_before, began, ended: Instant::now() }
     }
 }
 
@@ -214,7 +217,26 @@ fn the_monitor_agrees_with_proc_with_sysstat_and_with_the_servers_counters() {
     let mut command = bench.command(&["run", "agreement.toml", "--quiet", "--out", "r"]);
     let command = command.env(PASSWORD, target.password.reveal()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut run = command.spawn().expect("dyno can be started");
-    wait_until("the trial is under way", Duration::from_secs(60), || looks(&bench).1.len() >= 5);
+    // The monitor's clock begins later than this: seconds since then are at least those of looks at the same moment.
+    let mut not_yet = Instant::now();
+    wait_until("clients connect", || {
+        let now = Instant::now();
+        let text = std::fs::read_to_string(bench.path().join("r/events.jsonl")).unwrap_or_default();
+        let is_begun = text.contains(r#""phase":"ramp""#);
+        if !is_begun {
+            not_yet = now;
+        }
+        is_begun
+    });
+    wait_until("the trial is under way", || looks(&bench).1.len() >= 5);
+    // Seconds of the monitor's clock from which on all of a look came after a reading.
+    let after_it = |reading: &Reading| reading.ended.duration_since(not_yet).as_secs_f64() + ANSWER_AGE;
+    let newest = || {
+        let (names, looks) = looks(&bench);
+        // With the server's answer.
+        let known = names.iter().position(|name| name == "server.status.Com_select_total");
+        looks.iter().rfind(|look| known.is_some_and(|i| look[i].is_finite())).map_or(0.0, |look| look[0])
+    };
 
     let before = Reading::take(&bench, pid, &target);
     let number = pid.to_string();
@@ -225,18 +247,12 @@ fn the_monitor_agrees_with_proc_with_sysstat_and_with_the_servers_counters() {
         (machine.map(|child| columns(child, "all")), process.map(|child| columns(child, &number)));
     let disks = disks.map(|child| child.wait_with_output().expect("it ends"));
     // The same window without sysstat.
-    wait_until("the window is long enough", Duration::from_secs(60), || {
-        looks(&bench).1.len() >= before.looks_before + UNWRITTEN + SECONDS as usize
-    });
+    wait_until("the window is long enough", || newest() >= after_it(&before) + 3.0);
     let after = Reading::take(&bench, pid, &target);
-    let passed = after.at.duration_since(before.at).as_secs_f64();
-    wait_until("looks after the window", Duration::from_secs(60), || {
-        looks(&bench).1.len() > after.looks_before + UNWRITTEN
-    });
+    let passed = after.ended.duration_since(before.began).as_secs_f64();
+    wait_until("looks after the window", || newest() >= after_it(&after));
     let (names, looks) = looks(&bench);
-    assert!(
-        Command::new("kill").args(["-INT", &run.id().to_string()]).status().expect("kill is there").success()
-    );
+    signal("-INT", run.id());
     run.wait().expect("dyno ends");
 
     let mut table = String::new();
@@ -247,9 +263,18 @@ fn the_monitor_agrees_with_proc_with_sysstat_and_with_the_servers_counters() {
             assert!(name.starts_with("host.disk."), "{name} is not monitored");
             continue;
         };
-        let at = |look: usize| looks[look][column];
-        let within = at(after.looks_before - 1) - at(before.looks_before + UNWRITTEN);
-        let around = at(after.looks_before + UNWRITTEN) - at(before.looks_before - 1);
+        // A look that was not answered in time has no figures of the server.
+        let last_before = |reading: &Reading| {
+            let known = looks[..reading.looks_before].iter().map(|look| look[column]);
+            known.rev().find(|value| value.is_finite()).unwrap_or_else(|| panic!("{name}: {looks:?}"))
+        };
+        let first_after = |reading: &Reading| {
+            let known = looks.iter().filter(|look| look[0] >= after_it(reading)).map(|look| look[column]);
+            known.into_iter().find(|value| value.is_finite()).unwrap_or_else(|| panic!("{name}: {looks:?}"))
+        };
+        let within = last_before(&after) - first_after(&before);
+        let own = if name == "server.status.Com_select_total" { QUESTIONS * looks.len() as f64 } else { 0.0 };
+        let around = first_after(&after) - last_before(&before) + own;
         let _ = writeln!(table, "{name}: {within} <= {} <= {around}", grown(name));
         // Sums of several reads of one file are rounded to six decimals in the file.
         assert!(within <= grown(name) + 1e-5 && grown(name) <= around + 1e-5, "{table}");

@@ -130,6 +130,7 @@ fn a_pilot_proposes_the_number_of_blocks() {
     let ended =
         bench.dyno(&["run", "count.toml", "--profile", "short", "--blocks", "3", "--out", "pilot", "-q"]);
     assert_eq!(ended.code, 0, "{ended}");
+    bench.forget_the_machine("pilot");
     let ended = bench.dyno(&["plan", "count.toml", "--pilot", "pilot"]);
     assert_eq!(ended.code, 0, "{ended}");
     for words in

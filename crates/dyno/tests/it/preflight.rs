@@ -26,9 +26,8 @@ fn assert_refused(system: &str, clients: u32, words: &[&str]) {
 #[test]
 fn a_port_where_nobody_listens_is_named() {
     for scheme in ["mysql", "postgres"] {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        drop(listener);
+        let closed = dyno_testkit::ClosedPort::new();
+        let address = closed.address();
         let url = format!("url = \"{scheme}://bench@{address}/bench\"");
         assert_refused(&url, 1, &["Target", &address.to_string(), "refused"]);
     }

@@ -1,5 +1,8 @@
 //! Runs the program in a folder of its own and says what came of it.
 
+use dyno_model::finding::{Finding, Severity};
+use dyno_model::record::TrialRecord;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -43,11 +46,73 @@ impl Bench {
         command
     }
 
+    /// Takes out of a results folder what its trials say of how busy this machine was: reports leave out trials that suffered
+    /// from it, and it is no matter of what is tested.
+    pub(crate) fn forget_the_machine(&self, results: &str) {
+        let path = self.path().join(results).join("events.jsonl");
+        let mut lines = String::new();
+        for line in std::fs::read_to_string(&path).expect("the event log can be read").lines() {
+            let mut event: serde_json::Value = serde_json::from_str(line).expect("events are JSON");
+            if let Some(findings) = event["findings"].as_array_mut() {
+                findings.retain(|finding| {
+                    !serde_json::from_value(finding.clone()).is_ok_and(|finding| is_of_the_machine(&finding))
+                });
+            }
+            lines.push_str(&format!("{event}\n"));
+        }
+        std::fs::write(path, lines).expect("a file can be written");
+    }
+
     /// Runs the program to its end.
     pub(crate) fn dyno(&self, arguments: &[&str]) -> Ended {
         let output = self.command(arguments).output().expect("dyno can be started");
         Ended::from(output)
     }
+}
+
+/// Other tests run at the same time, and other guests of this machine's host do what they want.
+fn is_of_the_machine(finding: &Finding) -> bool {
+    matches!(
+        finding,
+        Finding::GeneratorBusy { .. }
+            | Finding::LittleGap { .. }
+            | Finding::Steal { .. }
+            | Finding::OthersBusy { .. }
+    )
+}
+
+/// What makes the figures of a trial useless, but for how busy this machine was.
+pub(crate) fn flaws(record: &TrialRecord) -> Vec<&Finding> {
+    let invalid = record.findings.iter().filter(|finding| finding.severity() == Severity::Invalid);
+    invalid.filter(|finding| !is_of_the_machine(finding)).collect()
+}
+
+/// Whether all sessions of a trial have ended is asked for ten seconds, a third of a second apart in the end.
+pub(crate) const SETTLING_QUESTIONS_MAX: i64 = 40;
+
+/// The most questions that the monitor and the trial's own observer asked a server during a trial, each of them a statement that the
+/// server counts.
+pub(crate) fn questions_max(results: &Path, record: &TrialRecord) -> i64 {
+    let trial = results.join("trials").join(&record.trial.id);
+    let looks = |file: &str| {
+        // Without sessions to tell of there is no such file.
+        let text = std::fs::read_to_string(trial.join(file)).unwrap_or_default();
+        text.lines().skip(1).filter_map(|line| line.split(',').next().map(str::to_owned)).collect()
+    };
+    let mut times: BTreeSet<String> = looks("monitor.csv");
+    assert!(!times.is_empty(), "every trial is monitored");
+    times.extend::<BTreeSet<String>>(looks("sessions.csv"));
+    // Two at each look, and a few when it connects, which may be after the first snapshot. While nothing commits sessions are looked
+    // at four times a second, whether that is answered in time or not.
+    let asked = 2 * times.len() as i64 + 5;
+    let is_stalled = record.longest_gap.is_some_and(|gap| gap.length.as_secs_f64() > 0.25);
+    asked + if is_stalled { (10.0 * record.measured.as_secs_f64()).ceil() as i64 } else { 0 }
+}
+
+/// Sends a signal to a process that runs.
+pub(crate) fn signal(name: &str, pid: u32) {
+    let status = Command::new("kill").args([name, &pid.to_string()]).status();
+    assert!(status.expect("kill is there").success(), "{name} {pid}");
 }
 
 /// What the program left.

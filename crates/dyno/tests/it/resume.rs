@@ -1,6 +1,6 @@
 //! Runs that were killed go on where they were; single trials are repeated by name.
 
-use crate::program::Bench;
+use crate::program::{Bench, signal};
 use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
 use dyno_testkit::{require_server, wait_until};
@@ -8,7 +8,6 @@ use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
-use std::time::Duration;
 
 const SQLITE: &str = r#"
 title = "To be killed"
@@ -38,7 +37,7 @@ fn finished(folder: &Path) -> BTreeMap<String, usize> {
     finished
 }
 
-/// Starts a run and kills it with signal 9 while it measures the trial after the first `trials`.
+/// Starts a run and kills it with signal 9 when it measures another trial after the first `trials`.
 fn kill_after(bench: &Bench, spec: &str, trials: usize) {
     let mut child = bench
         .command(&["run", spec, "--out", "r"])
@@ -47,10 +46,10 @@ fn kill_after(bench: &Bench, spec: &str, trials: usize) {
         .spawn()
         .expect("dyno can be started");
     let folder = bench.path().join("r");
-    wait_until("some trials are finished and the next one is measured", Duration::from_secs(120), || {
+    wait_until("some trials are finished and the next one is measured", || {
         let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
         let last = text.trim_end().lines().last().unwrap_or_default();
-        finished(&folder).len() == trials && last.contains(r#""phase":"measure""#)
+        finished(&folder).len() >= trials && last.contains(r#""phase":"measure""#)
     });
     child.kill().expect("it runs");
     child.wait().expect("it was killed");
@@ -69,13 +68,13 @@ fn kill_9_and_resume_measure_every_trial_once_and_leave_no_server() {
     let bench = Bench::new();
     bench.file("killed.toml", text);
     kill_after(&bench, "killed.toml", 3);
+    // On a busy machine the signal may come some trials late.
     let before = finished(&bench.path().join("r"));
-    wait_until("the guard has removed the server", Duration::from_secs(60), || {
-        bench.names() == ["killed.toml", "r"]
-    });
+    assert!((3..trials).contains(&before.len()), "{before:?}");
+    wait_until("the guard has removed the server", || bench.names() == ["killed.toml", "r"]);
     let ended = bench.dyno(&["run", "--resume", "r"]);
     assert_eq!(ended.code, 0, "{ended}");
-    assert!(ended.stderr.contains(&format!("3 of {trials} trials are measured")), "{ended}");
+    assert!(ended.stderr.contains(&format!("{} of {trials} trials are measured", before.len())), "{ended}");
     every_trial_once(&bench.path().join("r"), trials);
     assert!(before.keys().all(|id| !ended.stderr.contains(&format!("{id}  "))), "{ended}");
     assert_eq!(bench.names(), ["killed.toml", "r"]);
@@ -104,10 +103,16 @@ fn another_plan_a_running_run_and_a_torn_line_are_seen() {
         .spawn()
         .expect("dyno can be started");
     let folder = bench.path().join("r");
-    wait_until("a trial is finished", Duration::from_secs(60), || !finished(&folder).is_empty());
+    wait_until("a trial is being measured", || {
+        std::fs::read_to_string(folder.join("events.jsonl")).is_ok_and(|text| text.contains(r#""phase""#))
+    });
+    // It must not end before it is asked for.
+    signal("-STOP", child.id());
     let refused = bench.dyno(&["run", "--resume", "r"]);
     assert_eq!(refused.code, 7, "{refused}");
     assert!(refused.stderr.contains("is being written by another dyno"), "{refused}");
+    signal("-CONT", child.id());
+    wait_until("a trial is finished", || !finished(&folder).is_empty());
     child.kill().expect("it runs");
     child.wait().expect("it was killed");
 
@@ -139,16 +144,16 @@ fn a_trial_that_was_interrupted_is_measured_again() {
         .spawn()
         .expect("dyno can be started");
     let folder = bench.path().join("r");
-    wait_until("the first trial is measured", Duration::from_secs(60), || {
+    wait_until("the first trial is measured", || {
         let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
         text.contains(r#""phase":"measure""#)
     });
-    let pid = child.id().to_string();
-    assert!(std::process::Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
+    signal("-INT", child.id());
     let status = child.wait_with_output().expect("it ends").status;
     assert_eq!(status.code(), Some(130));
     let ended = bench.dyno(&["run", "--resume", "r"]);
     assert_eq!(ended.code, 0, "{ended}");
+    bench.forget_the_machine("r");
     let report = bench.dyno(&["report", "r", "--format", "json"]);
     let json: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
     assert_eq!(

@@ -1,6 +1,6 @@
 //! `dyno run` on what needs no server: output, results, refusals and Ctrl-C.
 
-use crate::program::{Bench, Ended};
+use crate::program::{Bench, Ended, signal};
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 
@@ -121,22 +121,16 @@ fn endless(bench: &Bench, spec: &str) -> (Child, impl Iterator<Item = String>) {
     (child, lines)
 }
 
-fn send(signal: &str, child: &Child) {
-    let status =
-        Command::new("kill").args([signal, &child.id().to_string()]).status().expect("kill can be run");
-    assert!(status.success());
-}
-
 #[test]
 fn a_second_ctrl_c_ends_a_run_at_once_and_what_was_written_can_be_read() {
     let bench = Bench::new();
     let (mut child, mut lines) = endless(&bench, ENDLESS);
-    send("-INT", &child);
+    signal("-INT", child.id());
     // The answers that never come have half an hour of grace: only the second signal can end this.
     lines.find(|line| line.starts_with("interrupted:")).expect("the first signal is acknowledged");
     // One that follows the first at once is the same request.
     while child.try_wait().expect("the child can be waited for").is_none() {
-        send("-INT", &child);
+        signal("-INT", child.id());
     }
     assert_eq!(child.wait().unwrap().code(), Some(130));
     drop(lines);

@@ -62,7 +62,9 @@ pub(crate) fn has_pgbench() -> bool {
 
 impl Bench {
     pub(crate) fn start(kind: ServerKind) -> Option<Self> {
-        let server = running_server(kind, &[])?;
+        // Sessions of the run before may not have ended when the next one begins.
+        let settings: &[_] = if kind == ServerKind::Postgres { &[("max_connections", "300")] } else { &[] };
+        let server = running_server(kind, settings)?;
         Some(Self { server, folder: TempDir::new().expect("a scratch folder can be made") })
     }
 

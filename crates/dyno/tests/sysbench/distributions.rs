@@ -31,7 +31,8 @@ fn the_hottest_rows_get_their_documented_shares() {
         }
         for (options, documented) in SHARES {
             let arguments =
-                [options, &["--rand-seed=11", "--events=1", "--threads=1", script, "run"]].concat();
+                [options, &["--rand-seed=11", "--events=1", "--time=0", "--threads=1", script, "run"]]
+                    .concat();
             let ended = program.run(folder.path(), &arguments, b"");
             let line = ended.stdout.lines().find_map(|line| line.strip_prefix("SHARES"));
             let found: Vec<f64> = line
@@ -67,7 +68,9 @@ fn ids(program: Program, options: &[&str]) -> Vec<u32> {
     server.query("CREATE TABLE sbtest1(id INTEGER PRIMARY KEY, k INTEGER, c CHAR(120), pad CHAR(60))");
     let connection = server::options(ServerKind::Mariadb).expect("the server runs");
     let mut arguments: Vec<&str> = connection.iter().map(String::as_str).collect();
-    arguments.extend(["oltp_point_select", "--table-size=10000", "--events=4000", "--threads=1", "run"]);
+    // As long as it takes: without this the run ends after ten seconds.
+    let limits = ["--events=4000", "--time=0", "--threads=1"];
+    arguments.extend(["oltp_point_select", "--table-size=10000", "run"].into_iter().chain(limits));
     arguments.extend(options);
     server.query("SET GLOBAL log_output = 'TABLE'");
     server.query("TRUNCATE TABLE mysql.general_log");

@@ -46,7 +46,7 @@ fn line(line: &str) -> String {
     if TIMED.iter().any(|known| timed.starts_with(known)) || label.contains("th percentile:") {
         return decimals_masked(line);
     }
-    if label.starts_with("[ ") && label.contains("s ] thds:") {
+    if label.starts_with("[ ") && (label.contains("s ] thds:") || label.ends_with("s ] Checkpoint report:")) {
         return digits_masked(line);
     }
     if label.contains(" |*") || label.starts_with("DEBUG:     thread") {
@@ -124,6 +124,7 @@ fn times_and_rates_are_masked_and_counts_stay() {
         ("a script says 1.78", "a script says 1.78"),
         ("FATAL: /usr/share/sysbench/oltp_common.lua:28: no", "FATAL: oltp_common.lua:#: no"),
         ("[ 1s ] thds: 2 tps: 105.92 qps: 1.2", "[ #s ] thds: # tps: # qps: #"),
+        ("[ 1s ] Checkpoint report:", "[ #s ] Checkpoint report:"),
     ];
     for (output, expected) in cases {
         assert_eq!(line(output), expected);

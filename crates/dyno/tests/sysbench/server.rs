@@ -1,5 +1,6 @@
 //! The servers of the suite: one of each kind for the whole test program, an empty database for each run of a script.
 
+use crate::comparison::counted;
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_host::server::RunningServer;
 use dyno_model::plan::ServerKind;
@@ -9,7 +10,6 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, OnceLock};
-use std::time::Duration;
 
 /// The database that scripts see. Error messages show it, so it is the same for both programs.
 const DATABASE: &str = "suite";
@@ -156,7 +156,7 @@ impl Server {
     /// Waits until no session but ours uses the database: only then has the server counted everything.
     fn settle(&self) {
         let sessions = format!("SELECT count(*) FROM pg_stat_activity WHERE datname = '{DATABASE}'");
-        wait_until("all sessions of a program end", Duration::from_secs(10), || {
+        wait_until("all sessions of a program end", || {
             // MySQL counts SELECT statements, also this one.
             match self.kind {
                 ServerKind::Postgres => self.administer(&sessions).first() == Some("0"),
@@ -173,6 +173,16 @@ impl Server {
     /// some for their own purposes, such as asking for the version.
     pub(crate) fn counters(&self) -> BTreeMap<String, i64> {
         self.settle();
+        // A session that ends while the server adds up may be missing in the sum once.
+        let mut last = self.counted_now();
+        wait_until("the counters stand still", || {
+            let before = std::mem::replace(&mut last, self.counted_now());
+            counted(&before, &last).is_empty()
+        });
+        last
+    }
+
+    fn counted_now(&self) -> BTreeMap<String, i64> {
         let table = match self.kind {
             ServerKind::Postgres => {
                 // Counters are handed over when a session ends, which is after it left the list of sessions.

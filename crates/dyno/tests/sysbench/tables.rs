@@ -191,7 +191,7 @@ fn observe(server: &Server, way: Way, script: &str, options: &[&str]) -> String 
     // Every way has a seed of its own: the same values once more would change nothing.
     let seed = way as u32 + 1;
     let seeded = format!("--rand-seed={seed}");
-    let run = ["--events=12", "--threads=1", &seeded, "run"];
+    let run = ["--events=12", "--time=0", "--threads=1", &seeded, "run"];
     let ended = way.succeed(server, script, &[&SIZE[..], options, &run].concat());
     let counters = counted(&before, &server.counters());
     let output = mask::lines(&ended.stdout).replace(&format!("from seed ({seed})"), "from seed (#)");
@@ -216,7 +216,8 @@ fn tables_of_one_program_are_run_and_dropped_by_the_other() {
             server.clear();
             makes.succeed(server, "oltp_read_write", &[&SIZE[..], &["prepare"]].concat());
             for script in workloads {
-                let run = ["--tables=2", "--table-size=300", "--events=20", "--threads=2", "run"];
+                let limits = ["--events=20", "--time=0", "--threads=2", "run"];
+                let run = [&SIZE[..], &limits].concat();
                 let ended = runs.succeed(server, script, &run);
                 assert!(
                     ended.stdout.contains("transactions:                        20 "),
@@ -236,8 +237,8 @@ fn connections_are_made_again_after_so_many_events() {
         Way::Native.succeed(server, "oltp_read_write", &[&SIZE[..], &["prepare"]].concat());
         for script in ["oltp_read_write", "oltp_insert", "select_random_ranges"] {
             for way in OTHERS {
-                let run =
-                    ["--tables=2", "--table-size=300", "--reconnect=3", "--events=12", "--threads=1", "run"];
+                let limits = ["--reconnect=3", "--events=12", "--time=0", "--threads=1", "run"];
+                let run = [&SIZE[..], &limits].concat();
                 let ended = way.succeed(server, script, &run);
                 let is_counted = ended.stdout.contains("reconnects:                          4 ");
                 assert!(is_counted, "{way:?} {script} on {}\n{ended}", server.kind().name());

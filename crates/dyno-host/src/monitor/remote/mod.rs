@@ -24,8 +24,8 @@ use std::time::{Duration, Instant};
 const SCRIPT: &str = include_str!("look.sh");
 /// How long the command may take until its first answer: a login at the other end.
 const BEGIN_LIMIT: Duration = Duration::from_secs(15);
-/// How long it may take to end when its input is closed.
-const END_LIMIT: Duration = Duration::from_secs(2);
+/// How long it may take to end when its input is closed, and until what it said has been read: on a busy machine both can come late.
+const END_LIMIT: Duration = Duration::from_secs(5);
 /// Looks in a row that it may leave without an answer: orders wait in a pipe, which must not fill.
 const UNANSWERED_MAX: u32 = 60;
 /// Bytes of its error output that are told.

@@ -1,6 +1,6 @@
 -- The time limit is looked at between events, never within one.
 -- servers: none
--- $ --time=1 --threads=2 run
+-- $ --time=2 --threads=2 run
 -- lines: any order
 
 ffi.cdef("int usleep(unsigned int microseconds);")
@@ -9,7 +9,10 @@ local events = 0
 
 function event()
    events = events + 1
-   ffi.C.usleep(650000)
+   if events == 2 then
+      -- From within the limit to beyond it.
+      ffi.C.usleep(2500000)
+   end
 end
 
 function thread_done(thread_id)

@@ -1,6 +1,6 @@
 -- unique() never repeats a number, over all threads.
 -- servers: none
--- $ --events=20000 --threads=4 run
+-- $ --events=20000 --time=0 --threads=4 run
 
 -- Threads write what they got into files that the main state reads.
 local numbers = {}

@@ -1,7 +1,7 @@
 -- A report hook has a connection of its own, and writes what it gets into a table.
 -- servers: mariadb postgres
 -- $ prepare
--- $ --time=2 --report-interval=1 --threads=2 run
+-- $ --time=0 --report-interval=1 --threads=2 run
 -- counters: random
 
 ffi.cdef("int usleep(unsigned int microseconds);")
@@ -16,8 +16,9 @@ local function store(kind, stat)
 end
 
 function sysbench.hooks.report_intermediate(stat)
-   if stat.time_total < 1.5 then
+   if not con then
       store("interval", stat)
+      io.open("reported", "w"):close()
    end
 end
 
@@ -25,6 +26,15 @@ function sysbench.hooks.report_cumulative(stat)
    store("end", stat)
 end
 
+local is_reported = false
+
 function event()
-   ffi.C.usleep(550000)
+   if is_reported then
+      return true
+   end
+   -- Until there was a report.
+   while not is_reported do
+      ffi.C.usleep(10000)
+      is_reported = io.open("reported") ~= nil
+   end
 end

@@ -1,7 +1,7 @@
 -- Lines of intervals, without and with SQL.
 -- servers: none mariadb
 -- counters: random
--- $ --time=2 --report-interval=1 --threads=2 run
+-- $ --time=0 --report-interval=1 --threads=2 run
 
 ffi.cdef("int usleep(unsigned int microseconds);")
 
@@ -11,10 +11,16 @@ function thread_init()
    end
 end
 
+local events = 0
+
 function event()
-   -- Slow and few, so that the report counts the same.
-   ffi.C.usleep(550000)
+   -- Few, so that the report counts the same, and long enough for a line, however late it comes.
+   events = events + 1
+   if events == 3 then
+      return true
+   end
    if con then
       con:query("SELECT 1")
    end
+   ffi.C.usleep(1600000)
 end

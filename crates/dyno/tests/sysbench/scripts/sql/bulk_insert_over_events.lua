@@ -1,6 +1,6 @@
 -- One bulk insert stays open over many events; it is finished when the thread ends.
 -- $ prepare
--- $ --events=2000 --threads=1 run
+-- $ --events=2000 --time=0 --threads=1 run
 
 function prepare()
    local con = sysbench.sql.driver():connect()

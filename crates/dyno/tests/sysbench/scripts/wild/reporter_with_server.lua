@@ -1,6 +1,7 @@
 -- Reports asked of the server: each reporting state connects by itself and has globals of its own.
--- $ --time=2 --report-interval=1 --threads=2 run
--- $ --time=3 --report-interval=2 --report-checkpoints=1 --threads=1 run
+-- lines: any order
+-- $ --time=0 --report-interval=1 --threads=2 run
+-- $ --time=0 --report-interval=2 --report-checkpoints=1 --threads=1 run
 -- counters: random
 
 ffi.cdef("int usleep(unsigned int);")
@@ -9,9 +10,21 @@ function thread_init()
    con = sysbench.sql.driver():connect()
 end
 
+local events = 0
+
 function event()
+   events = events + 1
+   if events == 3 then
+      return true
+   end
    con:query("SELECT 1")
-   ffi.C.usleep(300000)
+   -- The second lasts until both kinds of reports have come that come on the way.
+   local names = events == 2 and (sysbench.opt.report_interval == 1 and {"interval"} or {"interval", "cumulative"}) or {}
+   for _, name in ipairs(names) do
+      while not io.open(sysbench.opt.report_interval .. name) do
+         ffi.C.usleep(10000)
+      end
+   end
 end
 
 local function status()
@@ -24,12 +37,14 @@ end
 local intervals = 0
 
 function sysbench.hooks.report_intermediate(stat)
-   if intervals == 0 and stat.time_total < 2.5 then
+   if intervals == 0 then
       print("interval", stat.threads_running, stat.errors, status())
+      io.open(sysbench.opt.report_interval .. "interval", "w"):close()
    end
    intervals = intervals + 1
 end
 
 function sysbench.hooks.report_cumulative(stat)
    print("cumulative", intervals, stat.events > 0, stat.reads > 0, stat.writes, stat.reconnects, status())
+   io.open(sysbench.opt.report_interval .. "cumulative", "w"):close()
 end
