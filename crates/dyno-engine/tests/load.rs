@@ -169,8 +169,7 @@ fn intervals_add_up_to_the_books_exactly() {
     let record = run_script(script, &ScriptThreads::default(), &input, &mut heard).expect("measured");
     assert_eq!(record.ledger.check(), Vec::<String>::new());
     let ledger = &record.ledger;
-    let measured: Vec<&Interval> =
-        heard.intervals.iter().filter(|interval| !interval.is_warmup).collect();
+    let measured: Vec<&Interval> = heard.intervals.iter().filter(|interval| !interval.is_warmup).collect();
     let sum = |pick: fn(&Interval) -> u64| measured.iter().map(|interval| pick(interval)).sum::<u64>();
     assert!(ledger.committed > 100, "{}", ledger.committed);
     assert_eq!(sum(|interval| interval.latency.count), ledger.committed);
@@ -291,8 +290,10 @@ fn a_script_that_is_never_ready_ends_the_run_and_says_how_many_were() {
     let input = LoadInput::new("load", 3, &load, 7, &interrupts);
     let mut heard = Heard { intervals: Vec::new(), shares: Arc::clone(&input.shares), events_seen: 0 };
     let script = Closure(|client: ClientId, mut meter: Meter| {
-        while client.0 == 2 {
-            std::thread::park();
+        if client.0 == 2 {
+            loop {
+                std::thread::park();
+            }
         }
         meter.ready();
         Ok(())
@@ -327,18 +328,19 @@ fn a_fatal_error_in_an_event_stops_everybody_at_their_next_event() {
 
 #[test]
 fn a_script_whose_event_never_ends_is_left_behind_and_named() {
-    let (record, intervals) = record(3, &plan_with_little_grace(StopRule::Duration(seconds(1.0))), |client, mut meter| {
-        meter.ready();
-        while meter.begin_event() {
-            if client.0 == 1 && meter.counter(ScriptCounter::Events) == 7 {
-                loop {
-                    std::thread::park();
+    let (record, intervals) =
+        record(3, &plan_with_little_grace(StopRule::Duration(seconds(1.0))), |client, mut meter| {
+            meter.ready();
+            while meter.begin_event() {
+                if client.0 == 1 && meter.counter(ScriptCounter::Events) == 7 {
+                    loop {
+                        std::thread::park();
+                    }
                 }
+                meter.end_event();
             }
-            meter.end_event();
-        }
-        Ok(())
-    });
+            Ok(())
+        });
     assert_eq!(record.left_behind, [ClientId(1)]);
     assert!(record.is_cut_off);
     assert_eq!(record.ledger.unfinished, 1);
