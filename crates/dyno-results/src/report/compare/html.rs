@@ -1,6 +1,6 @@
 //! A comparison as one HTML file in the style of reports: no network, a forest plot as SVG inside the page, ready for A4.
 
-use super::model::{ByRanks, CompareModel, MetricPair, SideFigures, TreatmentPair};
+use super::model::{CompareModel, MetricPair, SideFigures, TreatmentPair};
 use super::{notes, tables, text};
 use crate::messages::{Lang, Message, compare, conclusion, headings, page};
 use crate::report::chart::forest::{ForestChart, ForestGroup, ForestRow};
@@ -150,18 +150,18 @@ fn table(model: &CompareModel, lang: Lang) -> Markup {
             thead { tr {
                 th.l scope="col" { (column(&compare::FIGURE)) }
                 @for message in [&compare::BASE, &compare::NEW, &headings::RATIO, &headings::RATIO_INTERVAL,
-                    &compare::BY_RANKS, &headings::P_CORRECTED, &headings::DETECTABLE, &compare::NEEDED] {
+                    &headings::P_CORRECTED, &headings::DETECTABLE, &compare::NEEDED] {
                     th scope="col" { (column(message)) }
                 }
                 th.l scope="col" { (column(&headings::VERDICT)) }
             } }
             @for treatment in &model.treatments { tbody {
-                tr { th.group colspan="10" scope="colgroup" { (group_title(treatment, lang)) } }
+                tr { th.group colspan="9" scope="colgroup" { (group_title(treatment, lang)) } }
                 @for metric in &treatment.metrics { (table_row(metric, lang)) }
                 @for (name, base, new) in tables::books(treatment, lang) { tr {
                     th scope="row" { (name) }
                     td { (base) } td { (new) }
-                    td colspan="7" {}
+                    td colspan="6" {}
                 } }
             } }
         } }
@@ -183,21 +183,19 @@ fn table_row(metric: &MetricPair, lang: Lang) -> Markup {
         @for side in [&metric.base, &metric.new] { td { (estimate(side.as_ref(), absent)) } }
         td { (optional(metric.ratio.map(figures::ratio))) }
         td.n { (tables::interval(metric.ratio_interval, lang)) }
-        td.n { (optional(metric.by_ranks.map(|ranks| by_ranks(&ranks, lang)))) }
         td { (optional(metric.p_corrected.map(figures::p_value))) }
         td { (optional(metric.detectable_ratio.map(|ratio| figures::percent((ratio - 1.0) * 100.0)))) }
         td { (optional(metric.repeats_needed.map(|needed| needed.to_string()))) }
         td.l { (chip(verdict_class(Some(metric.verdict)), &tables::verdict_cell(metric, lang))) }
-    } }
-}
-
-/// `0.82 (0.79 to 0.84)`.
-fn by_ranks(ranks: &ByRanks, lang: Lang) -> String {
-    let ratio = figures::ratio(ranks.ratio);
-    match ranks.ratio_interval {
-        Some(_) => format!("{ratio} ({})", tables::interval(ranks.ratio_interval, lang)),
-        None => ratio,
     }
+    // A line of its own, as in the text: one more column would push the verdict off the page.
+    @if let Some(ranks) = tables::shown_by_ranks(metric) { tr {
+        th.n scope="row" { span.pm { (compare::BY_RANKS.text(lang)) } }
+        td colspan="2" {}
+        td { span.pm { (figures::ratio(ranks.ratio)) } }
+        td.n { span.pm { (tables::interval(ranks.ratio_interval, lang)) } }
+        td colspan="4" {}
+    } } }
 }
 
 fn estimate(estimate: Option<&Estimate>, absent: &str) -> Markup {

@@ -1,6 +1,6 @@
 //! The table that text and Markdown share.
 
-use super::model::{CompareModel, MetricPair, SideFigures, TreatmentPair};
+use super::model::{ByRanks, CompareModel, MetricPair, SideFigures, TreatmentPair};
 use super::notes::is_marked;
 use crate::messages::{Lang, Message, compare, headings};
 use crate::report::figures;
@@ -60,11 +60,16 @@ fn metric_row(metric: &MetricPair, lang: Lang) -> Vec<String> {
 
 /// A line below the comparison: ratio and interval by ranks.
 fn table_by_ranks(table: &mut Table, metric: &MetricPair, lang: Lang) {
-    let Some(ranks) = metric.by_ranks.filter(|ranks| ranks.ratio_interval.is_some()) else { return };
+    let Some(ranks) = shown_by_ranks(metric) else { return };
     let mut row = vec![String::new(); 5];
     row.extend([figures::ratio(ranks.ratio), interval(ranks.ratio_interval, lang)]);
     row.push(compare::BY_RANKS.text(lang).to_owned());
     table.row(row);
+}
+
+/// The comparison by ranks, where there are trials enough for an interval.
+pub(super) fn shown_by_ranks(metric: &MetricPair) -> Option<ByRanks> {
+    metric.by_ranks.filter(|ranks| ranks.ratio_interval.is_some())
 }
 
 /// `0.79 to 0.84`, or a dash.
