@@ -43,6 +43,12 @@ impl Interrupter {
     pub fn interrupt(&self) {
         self.0.interrupt();
     }
+
+    /// Whether it was called.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.0.is_interrupted()
+    }
 }
 
 /// One Lua state. It lives on the thread that loaded it.
