@@ -13,7 +13,7 @@
 
 use mlua::ffi::{lua_Alloc, lua_getallocf, lua_setallocf};
 use mlua::{Lua, LuaOptions, StdLib};
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::alloc::{Layout, alloc, dealloc};
 use std::ffi::c_void;
 use std::ops::Deref;
 use std::ptr::{self, NonNull};
@@ -159,22 +159,32 @@ impl Pools {
         chunk.is_some_and(|chunk| block.addr() - chunk.start.addr().get() < chunk.layout.size())
     }
 
-    /// A block of that many grains, from 2 to 127.
+    /// A block of that many grains, from 2 to 127; null when memory has run out.
     fn take(&mut self, grains: usize) -> *mut u8 {
-        self.used += grains * GRAIN;
+        let block = self.find(grains);
+        if !block.is_null() {
+            self.used += grains * GRAIN;
+        }
+        block
+    }
+
+    /// A block that is not counted as used yet.
+    fn find(&mut self, grains: usize) -> *mut u8 {
         if let Some(block) = self.take_free(grains) {
             return block;
         }
         if self.rest_size < grains * GRAIN {
             // Holes of which each is too small may be neighbours.
-            let free = self.total - (self.used - grains * GRAIN) - self.rest_size;
+            let free = self.total - self.used - self.rest_size;
             if free > self.total / 4 {
                 self.join();
                 if let Some(block) = self.take_free(grains) {
                     return block;
                 }
             }
-            self.grow();
+            if !self.grow() {
+                return ptr::null_mut();
+            }
         }
         let block = self.rest;
         // SAFETY: the rest has at least so many bytes.
@@ -252,23 +262,23 @@ impl Pools {
         }
     }
 
-    /// Begins a new chunk. What is left of the last one becomes a free block.
-    fn grow(&mut self) {
+    /// Begins a new chunk. What is left of the last one becomes a free block. False, and nothing has changed, when memory has run out:
+    /// a script then gets Lua's error "not enough memory".
+    fn grow(&mut self) -> bool {
+        let layout = Layout::from_size_align(self.chunk_next, 16).expect("a power of two");
+        // SAFETY: the size is not 0.
+        let Some(start) = NonNull::new(unsafe { alloc(layout) }) else { return false };
         let left = self.rest_size / GRAIN;
         if left >= SMALL_MIN / GRAIN {
             // SAFETY: never given out, and smaller than the block that there was no room for.
             unsafe { self.put(self.rest, left) };
         }
-        let layout = Layout::from_size_align(self.chunk_next, 16).expect("a power of two");
         self.chunk_next = (self.chunk_next * 2).min(CHUNK_MAX);
-        // SAFETY: the size is not 0.
-        let start = unsafe { alloc(layout) };
-        // mlua takes it that memory never runs out, as its own allocator does.
-        let Some(start) = NonNull::new(start) else { handle_alloc_error(layout) };
         let at = self.chunks.partition_point(|chunk| chunk.start < start);
         self.chunks.insert(at, Chunk { start, layout });
         self.total += layout.size();
         (self.rest, self.rest_size) = (start.as_ptr(), layout.size());
+        true
     }
 }
 
@@ -320,16 +330,33 @@ unsafe extern "C" fn allocate(
 }
 
 impl Pools {
-    /// Asks the former allocator.
+    /// Asks the former allocator. It ends the process where there is no memory, so a block that grows is tried for first.
     ///
     /// # Safety
     /// As of `allocate`, for blocks that came from it.
     unsafe fn former(&mut self, block: *mut c_void, old_size: usize, size: usize) -> *mut c_void {
+        if size > old_size && !is_to_be_had(size) {
+            return ptr::null_mut();
+        }
         match self.former {
             // SAFETY: the state's own allocator with its own data.
             Some((former, data)) => unsafe { former(data, block, old_size, size) },
             None => ptr::null_mut(),
         }
+    }
+}
+
+/// Whether there is memory for a block of this size now.
+fn is_to_be_had(size: usize) -> bool {
+    let Ok(layout) = Layout::from_size_align(size, 16) else { return false };
+    // SAFETY: the size is not 0 because it is larger than another; what was allocated is freed with the same layout.
+    unsafe {
+        let probe = std::hint::black_box(alloc(layout));
+        let is_there = !probe.is_null();
+        if is_there {
+            dealloc(probe, layout);
+        }
+        is_there
     }
 }
 
@@ -445,6 +472,25 @@ mod tests {
         let (total, _) = fill(16, 20_000);
         assert_eq!(fill(1000, 300), (total, 0));
         assert_eq!(fill(16, 20_000), (total, 0));
+    }
+
+    #[test]
+    fn what_the_machine_cannot_hold_is_lua_s_error_and_not_the_end_of_the_process() {
+        let own = OwnLua::new().unwrap();
+        // SAFETY: nobody else looks at the pools meanwhile.
+        unsafe {
+            // No machine has an exbibyte.
+            assert!((*own._heap.0.as_ptr()).former(ptr::null_mut(), 0, 1 << 60).is_null());
+            (*own._heap.0.as_ptr()).chunk_next = 1 << 60;
+        }
+        let error = own.load("local t = {} for i = 1, 1e6 do t[i] = {i} end").exec().unwrap_err();
+        assert!(error.to_string().contains("not enough memory"), "{error}");
+        let mut pools = pools();
+        pools.chunk_next = 1 << 60;
+        assert!(pools.take(4).is_null());
+        assert_eq!((pools.used, pools.total), (0, 0));
+        pools.chunk_next = CHUNK_MIN;
+        assert!(!pools.take(4).is_null());
     }
 
     #[test]

@@ -43,6 +43,12 @@ impl Interrupter {
     pub fn interrupt(&self) {
         self.0.interrupt();
     }
+
+    /// Whether it was called.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
+        self.0.is_interrupted()
+    }
 }
 
 /// One Lua state. It lives on the thread that loaded it.
@@ -162,10 +168,10 @@ impl State {
                 match (table.get("sql_errno"), table.get("sql_state"), table.get("sql_errmsg")) {
                     // A restart that nobody waited for.
                     (Ok(Some::<f64>(errno)), Ok(Some::<String>(state)), Ok(Some::<String>(message))) => {
-                        return ScriptError::new(
-                            ErrorKind::FatalSql,
-                            format!("SQL error, errno = {errno}, state = '{state}': {message}"),
-                        );
+                        let place: String = table.get("place").unwrap_or_default();
+                        let message =
+                            format!("{place}SQL error, errno = {errno}, state = '{state}': {message}");
+                        return ScriptError::new(ErrorKind::FatalSql, without_own_place(&message));
                     }
                     _ => NOT_A_STRING.to_owned(),
                 }

@@ -56,10 +56,16 @@ impl Printer {
         }
     }
 
-    /// Writes a piece of a result as it is. A reader that has gone is nobody's loss.
-    pub(crate) fn raw_result(self, text: &str) {
+    /// Writes a piece of a result as it is.
+    ///
+    /// # Errors
+    /// When stdout takes no more. A reader that has gone is nobody's loss, and no error.
+    pub(crate) fn raw_result(self, text: &str) -> io::Result<()> {
         let mut stdout = io::stdout().lock();
-        let _ = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+            Err(error) if error.kind() != io::ErrorKind::BrokenPipe => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Writes a piece of anything else as it is.

@@ -6,6 +6,7 @@ local row_count, column_count, free_result = scalar.row_count, scalar.column_cou
 local next_result, more_results = scalar.next_result, scalar.more_results
 local query, fetch, trouble, last_error = native.query, native.fetch, native.trouble, native.last_error
 local type, error, setmetatable, rawget, tostring = type, error, setmetatable, rawget, tostring
+local getinfo = debug.getinfo
 local result, statement, connection = native.result, native.statement, native.connection
 local Result, nothing = native.Result, native.nothing
 
@@ -29,6 +30,9 @@ local function fail(connection, level)
     end
   end
   problem.errcode = sysbench.error.RESTART_EVENT
+  -- Where nobody restarts anything, in prepare say, the failure is told with its line.
+  local caller = getinfo(level + 1, "Sl")
+  problem.place = caller and caller.currentline > 0 and caller.short_src .. ":" .. caller.currentline .. ": " or ""
   error(problem, 0)
 end
 native.fail = fail

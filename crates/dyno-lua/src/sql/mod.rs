@@ -101,6 +101,7 @@ impl Sql {
         let Some(target) = next_target(databases, &around.environment.shared, driver) else {
             match driver {
                 DriverName::Mysql => log("No MySQL hosts specified, aborting"),
+                DriverName::Sqlite => log("no database file is given: --sqlite-db=FILE"),
                 _ => log(&format!("there is no address for the {} driver", driver.name())),
             }
             return self.misuse(FAILED);

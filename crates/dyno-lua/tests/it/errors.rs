@@ -91,6 +91,19 @@ fn a_fatal_error_of_a_database_is_logged_and_worded_as_in_sysbench() {
 }
 
 #[test]
+fn an_ignorable_error_where_nothing_is_restarted_is_told_with_its_line() {
+    let mut environment = canned(
+        "function thread_init()\n  sysbench.sql.driver():connect():query('SELECT 1')\nend function event() end",
+        "fail=deadlock:1,seed=11",
+    );
+    environment.databases.mysql_ignored = Ignored::All;
+    let (done, _) = run(&Arc::new(environment), 1, 9);
+    let error = done.unwrap_err();
+    assert_eq!(error.kind, ErrorKind::FatalSql);
+    assert!(error.message.starts_with("test.lua:3: SQL error, errno = "), "{}", error.message);
+}
+
+#[test]
 fn an_ignorable_error_restarts_the_event_with_all_its_fields() {
     let mut environment = canned(
         "local con, tries = nil, 0

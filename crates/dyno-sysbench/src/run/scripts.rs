@@ -7,7 +7,7 @@ use crate::logger::{Level, Logger};
 use dyno_drivers::Outcome;
 use dyno_engine::measure::meter::{Meter, Script, ScriptTrouble};
 use dyno_engine::workload::ClientId;
-use dyno_lua::{Counter, Role, ScriptError, State, StatementClass, StatementKind};
+use dyno_lua::{Counter, ErrorKind, Role, ScriptError, State, StatementClass, StatementKind};
 use dyno_model::failure::FailureKind;
 use dyno_model::ledger::ScriptCounter;
 use std::cell::RefCell;
@@ -39,7 +39,7 @@ impl Script for LuaScript {
         let meter = Rc::new(RefCell::new(meter));
         state.attach(Box::new(SharedMeter(Rc::clone(&meter))));
         if state.has_global("thread_init") {
-            state.call("thread_init", Some(number)).map_err(|error| self.failed("thread_init", &error))?;
+            state.call("thread_init", Some(number)).map_err(|error| self.not_begun(&state, &error))?;
         }
         self.logger.log(Level::Debug, &format!("Worker thread (#{number}) initialized"));
         if !meter.borrow_mut().ready() {
@@ -56,6 +56,15 @@ impl LuaScript {
     /// Tells a failure and makes it the end of the run.
     fn failed(&self, function: &str, error: &ScriptError) -> ScriptTrouble {
         self.trouble(failed(function, &error.message))
+    }
+
+    /// A failure of `thread_init`: what the end of the run cut off, because another thread had failed, is not told.
+    fn not_begun(&self, state: &State, error: &ScriptError) -> ScriptTrouble {
+        let by_server = matches!(error.kind, ErrorKind::FatalSql | ErrorKind::Database);
+        if by_server && state.interrupter().is_interrupted() {
+            return ScriptTrouble(error.message.clone());
+        }
+        self.failed("thread_init", error)
     }
 
     fn trouble(&self, message: String) -> ScriptTrouble {

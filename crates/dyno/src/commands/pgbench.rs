@@ -3,9 +3,11 @@
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
+use dyno_pgbench::exit_code;
 use dyno_pgbench::terminal::Terminal;
 use std::ffi::OsString;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Carries out pgbench's command line; the exit code is pgbench's too.
 ///
@@ -15,19 +17,30 @@ pub(crate) fn pgbench(arguments: &[OsString], printer: Printer) -> Result<u8, Fa
     let interrupts = Interrupts::listen()?;
     let arguments: Vec<String> =
         arguments.iter().map(|argument| argument.to_string_lossy().into_owned()).collect();
-    let terminal: Arc<dyn Terminal> = Arc::new(PrinterTerminal(printer));
-    Ok(dyno_pgbench::main(&arguments, &terminal, interrupts.count()))
+    let outputs = Arc::new(PrinterTerminal { printer, has_lost: AtomicBool::new(false) });
+    let terminal: Arc<dyn Terminal> = Arc::<PrinterTerminal>::clone(&outputs);
+    let code = dyno_pgbench::main(&arguments, &terminal, interrupts.count());
+    let has_lost = outputs.has_lost.load(Ordering::Relaxed);
+    Ok(if has_lost && code == exit_code::OK { exit_code::FAILED } else { code })
 }
 
 /// The printer as pgbench's interface wants it. Threads write whole pieces, so that lines stay whole.
-struct PrinterTerminal(Printer);
+struct PrinterTerminal {
+    printer: Printer,
+    /// Whether something could not be written, which is told once.
+    has_lost: AtomicBool,
+}
 
 impl Terminal for PrinterTerminal {
     fn result(&self, text: &str) {
-        self.0.raw_result(text);
+        if let Err(error) = self.printer.raw_result(text)
+            && !self.has_lost.swap(true, Ordering::Relaxed)
+        {
+            self.message(&format!("pgbench: error: cannot write to standard output: {error}\n"));
+        }
     }
 
     fn message(&self, text: &str) {
-        self.0.raw_message(text);
+        self.printer.raw_message(text);
     }
 }

@@ -4,6 +4,7 @@ use crate::program::{Bench, Program, first};
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_testkit::TempDir;
+use std::process::{Command, Stdio};
 
 const SCRIPT: &str = "\\set aid random(1, 100000 * :scale)\nSELECT abalance, bid AS branch FROM pgbench_accounts WHERE aid = :aid \\gset\n\
                       \\if :branch <> 1\nSELECT no_such_column;\n\\endif\nSELECT 'a;b' AS x; -- ; no end\n";
@@ -113,4 +114,25 @@ fn pipelines_are_refused_where_there_are_none() {
     ]);
     assert_eq!(ended.code, Some(2));
     assert!(ended.stderr.contains("only PostgreSQL has pipelines"), "{}", ended.stderr);
+}
+
+#[test]
+fn an_output_that_cannot_be_written_is_told_once_and_the_run_goes_on() {
+    let folder = TempDir::new().expect("a scratch folder can be made");
+    let url = format!("sqlite:{}", folder.path().join("x.db").display());
+    let dyno = |arguments: &[&str], output: Stdio| {
+        Command::new(env!("CARGO_BIN_EXE_dyno"))
+            .args(["pgbench", "--url", &url])
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(output)
+            .output()
+            .expect("dyno can be started")
+    };
+    assert_eq!(dyno(&["-i", "-q"], Stdio::null()).status.code(), Some(0));
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("Linux has it");
+    let ended = dyno(&["-n", "-S", "-t", "5", "-P", "1"], full.into());
+    let told = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(told.matches("cannot write to standard output: No space left on device").count(), 1, "{told}");
+    assert_eq!(ended.status.code(), Some(1));
 }

@@ -119,3 +119,14 @@ fn scripts_run_on_sqlite_as_well() {
     --- exit 0
     ");
 }
+
+#[test]
+fn what_is_cut_off_because_another_thread_cannot_begin_is_not_told_as_a_failure() {
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let database = ["--db-driver=sqlite", "--sqlite-db=file.db", "--threads=4"];
+    let ended = run(folder.path(), "thread_init_fails", &[&database[..], &["run"]].concat());
+    assert_eq!(ended.status, "1", "{ended}");
+    let output = ended.to_string();
+    assert!(output.contains("the first thread cannot begin"), "{ended}");
+    assert!(!output.contains("SQL error"), "{ended}");
+}
