@@ -87,6 +87,8 @@ sysbench = {
 -- A mistake that shows in here, such as a dot where a colon belongs, is told with the place in the script that it came from. The
 -- loop of events has no part in mistakes.
 local type, match, format, getinfo, xpcall = type, string.match, string.format, debug.getinfo, xpcall
+-- Parts of the prelude that are loaded later find an option of the name "debug" there.
+native.getinfo = getinfo
 function native.placed(problem)
   local part, text
   if type(problem) == "string" then

@@ -6,7 +6,7 @@ local row_count, column_count, free_result = scalar.row_count, scalar.column_cou
 local next_result, more_results = scalar.next_result, scalar.more_results
 local query, fetch, trouble, last_error = native.query, native.fetch, native.trouble, native.last_error
 local type, error, setmetatable, rawget, tostring = type, error, setmetatable, rawget, tostring
-local getinfo = debug.getinfo
+local getinfo = native.getinfo
 local result, statement, connection = native.result, native.statement, native.connection
 local Result, nothing = native.Result, native.nothing
 
