@@ -1,6 +1,6 @@
 //! When transactions arrive in an open loop: Poisson arrivals at a rate, whether or not the system keeps up.
 //!
-//! The times are a function of the seed and the rate alone. One schedule serves all clients: a free client takes the next arrival and waits
+//! The times are a function of the trial's seed and the rate alone. One schedule serves all clients: a free client takes the next arrival and waits
 //! for its time, or begins at once when that has passed. Nothing is queued in memory, so no overload is too much: how many
 //! transactions are due follows from the same sequence, which the coordinator runs through a second time.
 

@@ -65,7 +65,8 @@ impl<W: Workload> Client<W> {
     /// Connects; nothing is measured.
     pub(crate) async fn connect(&self) -> Result<Session, OperationFailure> {
         let window = Arc::clone(&self.window);
-        Session::open(&self.target, &self.session_plan, &self.io, self.recorder.clone(), window).await
+        Session::open(&self.target, &self.session_plan, &self.io, self.recorder.clone(), window, self.seed)
+            .await
     }
 
     /// Runs transactions until the window admits no more.

@@ -16,7 +16,7 @@
 //! # Invariants
 //! * Nothing is shared between workers on the hot path but the transaction budget; nothing is allocated per statement. A worker's
 //!   recorder has a lock that only the coordinator also takes, once per interval.
-//! * Transaction *i* of client *c* depends on (seed, c, i) only, whatever the number of workers.
+//! * Transaction *i* of client *c* depends on (seed, trial, c, i) only, whatever the number of workers.
 //! * The books balance ([`dyno_model::ledger::Ledger`]); every trial checks them.
 //! * This crate does not know how servers are started or how results are stored.
 

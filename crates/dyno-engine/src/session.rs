@@ -33,6 +33,7 @@ pub struct Session {
     intended_start: u64,
     target: Arc<Target>,
     io: Io,
+    seed: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -78,6 +79,7 @@ impl Session {
         io: &Io,
         recorder: SharedRecorder,
         window: Arc<Window>,
+        seed: u64,
     ) -> Result<Self> {
         let mut connection = Connection::connect(target, io).await?;
         for sql in &plan.setup {
@@ -119,6 +121,7 @@ impl Session {
             intended_start: 0,
             target: Arc::clone(target),
             io: io.clone(),
+            seed,
         })
     }
 
@@ -213,6 +216,12 @@ impl Session {
     #[must_use]
     pub fn now(&self) -> u64 {
         self.window.now()
+    }
+
+    /// Seed of what all clients draw, the same for all of them; another one in every trial.
+    #[must_use]
+    pub fn seed(&self) -> u64 {
+        self.seed
     }
 
     /// When the transaction in progress was to start, as [`Self::now`] counts: when it did, or in an open loop when it was due.

@@ -2,6 +2,7 @@
 
 use crate::measure::crew::{Crew, Ending};
 use crate::measure::{LoadInput, Measured};
+use crate::random::trial_seed;
 use crate::worker::{NativeClients, hire_native};
 use crate::workload::{AuditFacts, ClientId, Workload, scalar};
 use dyno_drivers::{Connection, Driver, Io, block_on};
@@ -34,7 +35,7 @@ pub struct TrialInput<'a> {
     pub clients: u32,
     /// Load rules.
     pub load: &'a LoadPlan,
-    /// Seed of the experiment.
+    /// Seed of the experiment. What the trial draws follows from it and the trial's id ([`trial_seed`]).
     pub seed: u64,
     /// Where the clients connect.
     pub target: Target,
@@ -135,11 +136,12 @@ pub fn run_trial<W: Workload>(
     let baseline = block_on(workload.baseline(&mut observer)).map_err(TrialError::Baseline)?;
     let table_growth = workload.growth(&baseline);
     let server_version = observer.server_version().to_owned();
+    let seed = trial_seed(input.seed, id);
     let load = LoadInput {
         shares_machine: input.shares_machine,
         is_dead: input.is_dead,
         growth: table_growth,
-        ..LoadInput::new(id, input.clients, input.load, input.seed, input.interrupts)
+        ..LoadInput::new(id, input.clients, input.load, seed, input.interrupts)
     };
     let native =
         Arc::new(NativeClients::new(Arc::clone(&workload), std::slice::from_ref(&input.target), input.load));

@@ -54,7 +54,7 @@ pub struct LoadInput<'a> {
     pub clients: u32,
     /// Load rules.
     pub load: &'a LoadPlan,
-    /// Seed of everything random.
+    /// Seed of everything that clients draw, arrivals included.
     pub seed: u64,
     /// Length of an interval.
     pub interval: Nanos,

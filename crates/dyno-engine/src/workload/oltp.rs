@@ -349,11 +349,11 @@ impl Oltp {
         Ok(())
     }
 
-    /// A number that no other transaction of the trial has, from all that fit the column. The next run with another seed draws others,
-    /// so that it may work on the same tables.
-    fn unique_id(&self, client: ClientId, sequence: u64) -> i32 {
+    /// A number that no other transaction of the trial has, from all that fit the column. The next trial draws others, so that it may
+    /// work on the same tables.
+    fn unique_id(&self, seed: u64, client: ClientId, sequence: u64) -> i32 {
         let index = sequence.wrapping_mul(self.clients).wrapping_add(client.0.into()) as u32;
-        let start = Random::new(self.data.seed, Stream::Data, u64::MAX, 0).next_u64() as u32;
+        let start = Random::new(seed, Stream::Data, u64::MAX, 0).next_u64() as u32;
         // Murmur3's last step (Appleby, public domain) maps 32 bits onto themselves one to one.
         let mut id = index.wrapping_add(start);
         id = (id ^ (id >> 16)).wrapping_mul(0x85eb_ca6b);
@@ -381,7 +381,7 @@ impl Oltp {
             }
             (_, true) => format!("INSERT INTO sbtest{table} (k, c, pad) VALUES ({k}, '{c}', '{pad}')"),
             (_, false) => {
-                let id = self.unique_id(client.id, sequence);
+                let id = self.unique_id(session.seed(), client.id, sequence);
                 format!("INSERT INTO sbtest{table} (id, k, c, pad) VALUES ({id}, {k}, '{c}', '{pad}')")
             }
         };
@@ -534,15 +534,15 @@ mod tests {
     fn numbers_of_inserted_rows_are_unique_over_clients_and_differ_between_seeds() {
         let off = [("auto_inc", OptionValue::Boolean(false))];
         let ids = |seed| -> BTreeSet<i32> {
-            let oltp = oltp("oltp_insert", Engine::Mysql, seed, &off);
+            let oltp = oltp("oltp_insert", Engine::Mysql, 1, &off);
             (0..4)
                 .flat_map(|client| (0..2_000).map(move |sequence| (ClientId(client), sequence)))
-                .map(|(client, sequence)| oltp.unique_id(client, sequence))
+                .map(|(client, sequence)| oltp.unique_id(seed, client, sequence))
                 .collect()
         };
         let (first, second) = (ids(1), ids(2));
         assert_eq!((first.len(), second.len()), (8_000, 8_000));
-        assert!(first.intersection(&second).count() < 100, "runs one after another hardly meet");
+        assert!(first.intersection(&second).count() < 100, "trials one after another hardly meet");
         assert_eq!(oltp("oltp_insert", Engine::Mysql, 1, &off).data.tables()[0].rows, 0);
     }
 

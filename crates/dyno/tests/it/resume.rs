@@ -3,8 +3,9 @@
 use crate::program::{Bench, signal};
 use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
+use dyno_model::record::{OpenLoop, TrialRecord};
 use dyno_testkit::{require_server, wait_until};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
 use std::process::Stdio;
@@ -26,13 +27,19 @@ factors = { "server.settings.max_connections" = [80, 90] }
 design = { blocks = 2 }
 "#;
 
-fn finished(folder: &Path) -> BTreeMap<String, usize> {
+fn records(folder: &Path) -> Vec<TrialRecord> {
     let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
+    let record = |line| match serde_json::from_str(line) {
+        Ok(Event::TrialFinished(record)) => Some(*record),
+        _ => None,
+    };
+    text.lines().filter_map(record).collect()
+}
+
+fn finished(folder: &Path) -> BTreeMap<String, usize> {
     let mut finished = BTreeMap::new();
-    for line in text.lines() {
-        if let Ok(Event::TrialFinished(record)) = serde_json::from_str(line) {
-            *finished.entry(record.trial.id).or_insert(0) += 1;
-        }
+    for record in records(folder) {
+        *finished.entry(record.trial.id).or_insert(0) += 1;
     }
     finished
 }
@@ -174,4 +181,42 @@ fn one_trial_is_repeated_by_its_name() {
     let wrong = bench.dyno(&["run", "short.toml", "--trial", "b20-002"]);
     assert_eq!(wrong.code, 2, "{wrong}");
     assert!(wrong.stderr.contains("the plan has no trial b20-002"), "{wrong}");
+}
+
+const OPEN_LOOP: &str = r#"
+title = "Arrivals"
+system = [{ name = "SQLite", server = { kind = "sqlite" } }]
+workload = { kind = "oltp_point_select", table_size = 1000 }
+load = { clients = [1, 2], rate = "2000/s", duration = "400ms", warmup = "0s" }
+design = { blocks = 2 }
+"#;
+
+#[test]
+fn a_trial_draws_alone_and_resumed_what_it_draws_in_the_whole_run_and_no_other_trial_draws_it() {
+    let bench = Bench::new();
+    bench.file("open.toml", OPEN_LOOP);
+    kill_after(&bench, "open.toml", 1);
+    let resumed = bench.dyno(&["run", "--resume", "r"]);
+    assert_eq!(resumed.code, 0, "{resumed}");
+    let whole = bench.dyno(&["run", "open.toml", "--out", "whole"]);
+    assert_eq!(whole.code, 0, "{whole}");
+    let alone = bench.dyno(&["run", "open.toml", "--trial", "b02-002", "--out", "alone"]);
+    assert_eq!(alone.code, 0, "{alone}");
+    // Arrivals come from the same seed as keys, and unlike these do not depend on how fast the machine is.
+    let arrived = |folder: &str| -> BTreeMap<String, u64> {
+        let records = records(&bench.path().join(folder));
+        let arrived = |record: &TrialRecord| record.open_loop.map(|OpenLoop { arrived, .. }| arrived);
+        records
+            .into_iter()
+            .map(|record| (record.trial.id.clone(), arrived(&record).expect("an open loop")))
+            .collect()
+    };
+    let expected = arrived("whole");
+    assert_eq!(arrived("r"), expected);
+    assert_eq!(arrived("alone"), BTreeMap::from([("b02-002".to_owned(), expected["b02-002"])]));
+    assert_eq!(expected.values().collect::<BTreeSet<_>>().len(), 4, "{expected:?}");
+    // The data are those of the experiment: the second trial of a block finds them made.
+    for record in records(&bench.path().join("whole")) {
+        assert_eq!(record.loading.0 == 0, record.trial.id.ends_with("-002"), "{}", record.trial.id);
+    }
 }
