@@ -6,8 +6,10 @@
 //! allocations on this path. The same driver code runs on blocking sockets ([`Io::Blocking`]) for set-up work and for
 //! clients that need a thread of their own.
 
+mod encryption;
 mod executor;
 mod reactor;
+mod resolve;
 mod stream;
 mod tls;
 

@@ -1,7 +1,9 @@
 //! A connected socket, perhaps encrypted, that either blocks or pends.
 
 use super::Io;
+use super::encryption::Encryption;
 use super::reactor::Registration;
+use super::resolve::addresses;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Endpoint;
 use rustls::{ClientConfig, ClientConnection};
@@ -9,7 +11,7 @@ use rustls_pki_types::ServerName;
 use socket2::{Domain, SockAddr, Socket, Type};
 use std::future::poll_fn;
 use std::io::{self, Read, Write};
-use std::net::{Shutdown, SocketAddr, ToSocketAddrs};
+use std::net::{Shutdown, SocketAddr};
 use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::sync::Arc;
@@ -18,25 +20,18 @@ use std::time::{Duration, Instant};
 
 /// A connected socket. Reads and writes pend on the reactor or block the thread, as [`Io`] says; both keep to the deadline.
 pub struct Stream {
+    wire: Wire,
+    tls: Option<Box<Encryption>>,
+}
+
+/// The socket itself, without encryption.
+struct Wire {
     // Dropped before the socket, so that the reactor is told while the descriptor is still ours.
     waiting: Waiting,
     /// Shared with interrupters only.
     socket: Arc<Socket>,
-    tls: Option<Box<Encryption>>,
     deadline: Option<Instant>,
 }
-
-/// TLS state. The buffers live here and not in futures, which every client without TLS would have to carry too.
-struct Encryption {
-    session: ClientConnection,
-    /// What came from the socket.
-    incoming: Vec<u8>,
-    /// What goes to it.
-    outgoing: Vec<u8>,
-}
-
-/// Bytes read from an encrypted socket at once: a full TLS record.
-const RECORD: usize = 16 * 1024;
 
 enum Waiting {
     Blocking,
@@ -55,12 +50,9 @@ impl Stream {
     pub async fn connect(endpoint: &Endpoint, io: &Io, deadline: Instant) -> Result<Self, ConnectFailure> {
         match endpoint {
             Endpoint::Tcp { host, port } => {
-                let addresses = (host.as_str(), *port).to_socket_addrs().map_err(|error| {
-                    ConnectFailure::UnknownHost { host: host.clone(), reason: error.to_string() }
-                })?;
                 let mut failure =
                     OperationFailure::new(FailureKind::ConnectRefused, format!("host {host} has no address"));
-                for address in addresses {
+                for address in addresses(host, *port, io, deadline).await? {
                     match Self::connect_tcp(address, io, deadline).await {
                         Ok(stream) => return Ok(stream),
                         Err(error) => failure = connect_failure(&error, &address.to_string()),
@@ -132,7 +124,7 @@ impl Stream {
                 Waiting::Reactor(registration)
             }
         };
-        Ok(Self { waiting, socket: Arc::new(socket), tls: None, deadline: None })
+        Ok(Self { wire: Wire { waiting, socket: Arc::new(socket), deadline: None }, tls: None })
     }
 
     /// From now on the connection is encrypted: performs the handshake.
@@ -151,21 +143,24 @@ impl Stream {
             ClientConnection::new(configuration, name).map_err(|error| refused(error.to_string()))?;
         // A few records are all a handshake and a statement need.
         tls.set_buffer_limit(None);
-        self.tls =
-            Some(Box::new(Encryption { session: tls, incoming: vec![0; RECORD], outgoing: Vec::new() }));
-        while self.tls.as_ref().is_some_and(|tls| tls.session.is_handshaking()) {
-            self.flush_tls().await.map_err(|error| stream_failure(&error))?;
-            if self.tls.as_ref().is_some_and(|tls| tls.session.is_handshaking()) {
-                let received = self.receive_tls().await.map_err(|error| match error.get_ref() {
-                    Some(inner) if inner.is::<rustls::Error>() => refused(inner.to_string()),
-                    _ => stream_failure(&error),
-                })?;
+        let tls = self.tls.insert(Box::new(Encryption::new(tls)));
+        while tls.is_handshaking() {
+            self.wire.flush(tls).await.map_err(|error| stream_failure(&error))?;
+            if !tls.is_handshaking() {
+                break;
+            }
+            if tls.needs_bytes() {
+                let received = self.wire.fill(tls).await.map_err(|error| stream_failure(&error))?;
                 if received == 0 {
                     return Err(refused("the server closed the connection during the handshake".to_owned()));
                 }
             }
+            tls.digest().map_err(|error| match error.get_ref() {
+                Some(inner) if inner.is::<rustls::Error>() => refused(inner.to_string()),
+                _ => stream_failure(&error),
+            })?;
         }
-        self.flush_tls().await.map_err(|error| stream_failure(&error))
+        self.wire.flush(tls).await.map_err(|error| stream_failure(&error))
     }
 
     /// True once [`Self::start_tls`] has succeeded.
@@ -178,8 +173,8 @@ impl Stream {
     /// ends. It does not keep the connection open.
     #[must_use]
     pub fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
-        let Waiting::Blocking = self.waiting else { return None };
-        let socket = Arc::downgrade(&self.socket);
+        let Waiting::Blocking = self.wire.waiting else { return None };
+        let socket = Arc::downgrade(&self.wire.socket);
         Some(Box::new(move || {
             if let Some(socket) = socket.upgrade() {
                 // A connection that is broken already needs no more.
@@ -190,19 +185,19 @@ impl Stream {
 
     /// The socket is used by another task from now on.
     pub fn adopt(&self) {
-        if let Waiting::Reactor(registration) = &self.waiting {
+        if let Waiting::Reactor(registration) = &self.wire.waiting {
             registration.adopt();
         }
     }
 
     /// Reads and writes fail with `TimedOut` from this time on; `None` lifts the limit.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
-        self.deadline = deadline;
+        self.wire.deadline = deadline;
         if deadline.is_none()
-            && let Waiting::Blocking = self.waiting
+            && let Waiting::Blocking = self.wire.waiting
         {
-            let _ = self.socket.set_read_timeout(None);
-            let _ = self.socket.set_write_timeout(None);
+            let _ = self.wire.socket.set_read_timeout(None);
+            let _ = self.wire.socket.set_write_timeout(None);
         }
     }
 
@@ -211,20 +206,13 @@ impl Stream {
     /// # Errors
     /// As the socket fails; `TimedOut` at the deadline.
     pub async fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.tls.is_none() {
-            return self.receive(buffer).await;
-        }
+        let Some(tls) = &mut self.tls else { return self.wire.receive(buffer).await };
         loop {
-            match self.tls.as_mut().expect("checked above").session.reader().read(buffer) {
-                Ok(count) => return Ok(count),
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    if self.receive_tls().await? == 0 {
-                        return Ok(0);
-                    }
-                }
-                // Many servers close without the farewell that TLS asks for.
-                Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(0),
-                Err(error) => return Err(error),
+            if let Some(count) = tls.plaintext(buffer)? {
+                return Ok(count);
+            }
+            if self.wire.fill(tls).await? == 0 {
+                return Ok(0);
             }
         }
     }
@@ -234,39 +222,24 @@ impl Stream {
     /// # Errors
     /// As the socket fails; `TimedOut` at the deadline.
     pub async fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
-        let Some(tls) = &mut self.tls else { return self.send(bytes).await };
-        tls.session.writer().write_all(bytes)?;
-        self.flush_tls().await
+        let Some(tls) = &mut self.tls else { return self.wire.send(bytes, &mut 0).await };
+        tls.encrypt(bytes)?;
+        self.wire.flush(tls).await
     }
+}
 
-    async fn receive_tls(&mut self) -> io::Result<usize> {
-        let mut incoming = self.tls.as_mut().map(|tls| std::mem::take(&mut tls.incoming)).unwrap_or_default();
-        let received = self.receive(&mut incoming).await;
-        let tls = self.tls.as_mut().expect("only called with TLS");
-        tls.incoming = incoming;
-        let count = received?;
-        let mut rest = &tls.incoming[..count];
-        while !rest.is_empty() {
-            tls.session.read_tls(&mut rest)?;
-            tls.session
-                .process_new_packets()
-                .map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
-        }
+impl Wire {
+    /// Reads for an encrypted connection that has had all that came; 0 when the peer has closed.
+    async fn fill(&mut self, tls: &mut Encryption) -> io::Result<usize> {
+        let count = self.receive(tls.room()).await?;
+        tls.arrived(count);
         Ok(count)
     }
 
-    async fn flush_tls(&mut self) -> io::Result<()> {
-        let Some(tls) = &mut self.tls else { return Ok(()) };
-        let mut outgoing = std::mem::take(&mut tls.outgoing);
-        outgoing.clear();
-        while tls.session.wants_write() {
-            tls.session.write_tls(&mut outgoing)?;
-        }
-        let sent = if outgoing.is_empty() { Ok(()) } else { self.send(&outgoing).await };
-        if let Some(tls) = &mut self.tls {
-            tls.outgoing = outgoing;
-        }
-        sent
+    /// Sends all that waits to be sent.
+    async fn flush(&mut self, tls: &mut Encryption) -> io::Result<()> {
+        let (outgoing, sent) = tls.outgoing()?;
+        if *sent == outgoing.len() { Ok(()) } else { self.send(outgoing, sent).await }
     }
 
     async fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -304,15 +277,15 @@ impl Stream {
         .await
     }
 
-    async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+    /// Sends all of it. How much has gone is noted as it goes, because a future may be dropped before its end.
+    async fn send(&mut self, bytes: &[u8], sent: &mut usize) -> io::Result<()> {
         let mut is_armed = false;
-        let mut sent = 0;
         poll_fn(|_| {
             self.before_blocking()?;
-            while sent < bytes.len() {
-                match (&*self.socket).write(&bytes[sent..]) {
+            while *sent < bytes.len() {
+                match (&*self.socket).write(&bytes[*sent..]) {
                     Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
-                    Ok(count) => sent += count,
+                    Ok(count) => *sent += count,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => match &self.waiting {
                         Waiting::Reactor(registration) => {

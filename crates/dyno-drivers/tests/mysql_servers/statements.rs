@@ -259,6 +259,27 @@ fn two_hundred_clients_share_a_thread() {
     }
 }
 
+/// What a server sends at once may be more than a TLS session keeps for its reader.
+#[test]
+fn rows_of_any_length_arrive_encrypted_as_they_do_in_the_clear() {
+    for server in servers() {
+        let mut target = server.database("long_rows");
+        target.endpoint = server.tcp();
+        target.tls = dyno_model::target::Tls::Required;
+        let mut connection = server.connect(&target);
+        for length in [17_000, 20_000, 32_768, 50_000, 100_000] {
+            let rows = table(
+                &mut connection,
+                &format!(
+                    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 400) SELECT REPEAT('x', {length}) FROM n"
+                ),
+            );
+            let right = rows.iter().filter(|row| row[0].as_ref().is_some_and(|text| text.len() == length));
+            assert_eq!((rows.len(), right.count()), (400, 400), "rows of {length} bytes");
+        }
+    }
+}
+
 #[test]
 fn names_in_other_scripts_survive() {
     for server in servers() {

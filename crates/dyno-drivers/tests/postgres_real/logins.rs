@@ -81,6 +81,15 @@ fn encrypted_connections_are_encrypted() {
         assert_eq!(first(&mut connection, question), "t");
         // More than one TLS record.
         assert_eq!(first(&mut connection, "SELECT repeat('x', 100000)").len(), 100_000);
+        // More than a TLS session keeps for its reader, in one answer.
+        for length in [17_000, 50_000] {
+            let sql = format!("SELECT repeat('x', {length}) FROM generate_series(1, 400)");
+            let rows = super::server::table(&mut connection, &sql);
+            assert_eq!(
+                rows.iter().filter(|row| row[0].as_ref().is_some_and(|text| text.len() == length)).count(),
+                400
+            );
+        }
     }
     assert_eq!(first(&mut connect(&server.target("scram")).unwrap(), question), "f");
 }

@@ -1,0 +1,192 @@
+//! Encrypted connections against a scripted peer: what a server may send, in pieces of any size.
+
+use dyno_drivers::transport::{Executor, Reactor, Stream, client_configuration};
+use dyno_drivers::{Io, block_on};
+use dyno_model::target::{Endpoint, Tls};
+use rustls::ServerConnection;
+use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use std::cell::RefCell;
+use std::future::poll_fn;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::pin::pin;
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::task::Poll;
+use std::time::{Duration, Instant};
+
+/// No test waits so long for anything that comes.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// A peer that shakes hands and then does what the script says. Its port.
+fn peer(script: impl FnOnce(ServerConnection, &mut TcpStream) + Send + 'static) -> u16 {
+    let made = rcgen::generate_simple_self_signed(["peer".to_owned()]).unwrap();
+    let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(made.signing_key.serialize_der()));
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let configuration = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_no_client_auth()
+        .with_single_cert(vec![made.cert.der().clone()], key)
+        .unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        let (mut socket, _) = listener.accept().unwrap();
+        let mut session = ServerConnection::new(Arc::new(configuration)).unwrap();
+        session.set_buffer_limit(None);
+        while session.is_handshaking() {
+            session.complete_io(&mut socket).unwrap();
+        }
+        script(session, &mut socket);
+        // Until the other end has gone.
+        let _ = socket.read_to_end(&mut Vec::new());
+    });
+    port
+}
+
+/// Encrypts texts, each a write of its own, and a farewell.
+fn encrypted<'a>(session: &mut ServerConnection, texts: impl IntoIterator<Item = &'a [u8]>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for text in texts {
+        session.writer().write_all(text).unwrap();
+        bytes.extend(drained(session));
+    }
+    session.send_close_notify();
+    bytes.extend(drained(session));
+    bytes
+}
+
+/// What the session has to send.
+fn drained(session: &mut ServerConnection) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while session.wants_write() {
+        session.write_tls(&mut bytes).unwrap();
+    }
+    bytes
+}
+
+async fn connect(port: u16, io: &Io) -> Stream {
+    let endpoint = Endpoint::Tcp { host: "127.0.0.1".to_owned(), port };
+    let deadline = Instant::now() + PATIENCE;
+    let mut stream = Stream::connect(&endpoint, io, deadline).await.unwrap();
+    stream.set_deadline(Some(deadline));
+    let configuration = client_configuration(&Tls::Required, None).unwrap().unwrap();
+    stream.start_tls(configuration, "peer").await.unwrap();
+    stream
+}
+
+/// Everything until the peer's farewell, read in pieces of so many bytes.
+async fn read_all(stream: &mut Stream, piece: usize) -> Vec<u8> {
+    let (mut all, mut buffer) = (Vec::new(), vec![0; piece]);
+    loop {
+        match stream.read(&mut buffer).await.unwrap() {
+            0 => return all,
+            count => all.extend_from_slice(&buffer[..count]),
+        }
+    }
+}
+
+/// Runs a client on an event loop.
+fn on_event_loop<T: 'static>(client: impl AsyncFnOnce(Io) -> T + 'static) -> T {
+    let reactor = Reactor::new().unwrap();
+    let mut executor = Executor::new(reactor.clone());
+    let result = Rc::new(RefCell::new(None));
+    let there = Rc::clone(&result);
+    executor.spawn(async move {
+        let outcome = client(Io::Reactor(reactor)).await;
+        *there.borrow_mut() = Some(outcome);
+    });
+    let until = Instant::now() + PATIENCE;
+    while executor.alive() > 0 {
+        assert!(Instant::now() < until, "the client does not end");
+        executor.turn(Duration::from_millis(100)).unwrap();
+    }
+    result.take().unwrap()
+}
+
+/// Polls a future once, which must pend, and drops it.
+async fn give_up<T>(future: impl Future<Output = T>) {
+    let mut future = pin!(future);
+    poll_fn(|context| Poll::Ready(assert!(future.as_mut().poll(context).is_pending()))).await;
+}
+
+fn pattern(length: usize) -> Vec<u8> {
+    (0..length).map(|at| (at * 7 % 251) as u8).collect()
+}
+
+#[test]
+fn what_stands_behind_a_farewell_belongs_to_nobody_and_holds_nobody_up() {
+    let client = async |io: Io| {
+        let port = peer(|mut session, socket| {
+            let mut bytes = encrypted(&mut session, [&b"the last words"[..]]);
+            bytes.extend_from_slice(&[0x17; 5_000]);
+            socket.write_all(&bytes).unwrap();
+        });
+        read_all(&mut connect(port, &io).await, 64).await
+    };
+    assert_eq!(block_on(client(Io::Blocking)), b"the last words");
+    assert_eq!(on_event_loop(client), b"the last words");
+}
+
+#[test]
+fn an_answer_longer_than_the_session_s_store_is_read_in_pieces_of_any_size() {
+    // Records as long as they may be, and short ones, of which many come with one read.
+    for record in [17_000, 700, 40] {
+        for piece in [100, 4_096, 65_536] {
+            let client = async move |io: Io| {
+                let port = peer(move |mut session, socket| {
+                    let text = pattern(300_000);
+                    socket.write_all(&encrypted(&mut session, text.chunks(record))).unwrap();
+                });
+                read_all(&mut connect(port, &io).await, piece).await
+            };
+            let expected = pattern(300_000);
+            assert!(block_on(client(Io::Blocking)) == expected, "records of {record}, pieces of {piece}");
+            assert!(on_event_loop(client) == expected, "records of {record}, pieces of {piece}");
+        }
+    }
+}
+
+#[test]
+fn a_read_that_is_given_up_loses_nothing() {
+    let came = on_event_loop(async |io| {
+        let (say, told) = channel();
+        let port = peer(move |mut session, socket| {
+            told.recv_timeout(PATIENCE).unwrap();
+            socket.write_all(&encrypted(&mut session, [&b"late"[..]])).unwrap();
+        });
+        let mut stream = connect(port, &io).await;
+        give_up(stream.read(&mut [0; 16])).await;
+        say.send(()).unwrap();
+        read_all(&mut stream, 16).await
+    });
+    assert_eq!(came, b"late");
+}
+
+#[test]
+fn a_write_that_is_given_up_is_finished_by_the_next_one() {
+    let text = pattern(16 << 20);
+    let (came, arrived) = channel();
+    let sent = text.clone();
+    let length = text.len() + b" and more".len();
+    on_event_loop(async move |io| {
+        let (say, told) = channel();
+        let port = peer(move |mut session, socket| {
+            told.recv_timeout(PATIENCE).unwrap();
+            let mut read = vec![0; length];
+            rustls::Stream::new(&mut session, socket).read_exact(&mut read).unwrap();
+            came.send(read).unwrap();
+            socket.write_all(&encrypted(&mut session, [])).unwrap();
+        });
+        let mut stream = connect(port, &io).await;
+        // Nobody reads yet, and there is no room for so much on the way.
+        give_up(stream.write_all(&sent)).await;
+        say.send(()).unwrap();
+        stream.write_all(b" and more").await.unwrap();
+        read_all(&mut stream, 16).await
+    });
+    let read = arrived.recv_timeout(PATIENCE).unwrap();
+    assert!(read == [text, b" and more".to_vec()].concat());
+}
