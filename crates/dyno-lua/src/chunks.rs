@@ -4,11 +4,12 @@
 //! enough again to be given back. Bytecode keeps names and line numbers, so errors point into the script as before. A file is read
 //! each time it is asked for: one that has changed is compiled anew.
 
+use dyno_engine::text::{self, SCRIPT_MAX};
 use mlua::{Function, Lua};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -54,13 +55,10 @@ pub(crate) enum Unread {
 /// A file's content. Messages are worded as Lua words them.
 pub(crate) fn read(path: &[u8]) -> Result<Vec<u8>, Unread> {
     let name = String::from_utf8_lossy(path);
-    let mut file = File::open(OsStr::from_bytes(path))
+    let file = File::open(OsStr::from_bytes(path))
         .map_err(|error| Unread::Missing(format!("{name}: {}", reason(&error))))?;
-    let mut text = Vec::new();
-    match file.read_to_end(&mut text) {
-        Ok(_) => Ok(text),
-        Err(error) => Err(Unread::Unreadable(format!("cannot read {name}: {}", reason(&error)))),
-    }
+    text::read_from(file, SCRIPT_MAX)
+        .map_err(|error| Unread::Unreadable(format!("cannot read {name}: {}", reason(&error))))
 }
 
 /// The system's words for an error, without its number.

@@ -41,13 +41,19 @@ pub(crate) struct OwnLua {
 impl OwnLua {
     /// A state with all libraries, the unsafe ones too.
     pub(crate) fn new() -> mlua::Result<Self> {
+        Self::with(Heap::new())
+    }
+
+    fn with(heap: Heap) -> mlua::Result<Self> {
         // Lua's own pcall and xpcall stay: in those that mlua puts in their place coroutines cannot yield, and recursion ends the process.
         // SAFETY: what a script does with the FFI, the debug library or modules in C is the script's affair, as in sysbench: it
         // runs with the user's own rights. The prelude casts only addresses of our own functions, to the types beside them.
         let lua = unsafe { Lua::unsafe_new_with(StdLib::NONE, LuaOptions::new().catch_rust_panics(true)) };
-        let heap = Heap::install(&lua)?;
-        lua.load_std_libs(StdLib::ALL)?;
-        Ok(Self { lua, _heap: heap })
+        // From here on the two are together: whatever fails, the state is closed before its memory goes.
+        let own = Self { lua, _heap: heap };
+        own._heap.install(&own.lua)?;
+        own.lua.load_std_libs(StdLib::ALL)?;
+        Ok(own)
     }
 }
 
@@ -64,10 +70,13 @@ impl Deref for OwnLua {
 struct Heap(NonNull<Pools>);
 
 impl Heap {
-    /// From now on the state takes its small blocks from a heap of its own. Those that it has stay where they are.
-    fn install(lua: &Lua) -> mlua::Result<Self> {
-        let place: *mut Pools = Box::into_raw(Box::new(Pools::new()));
-        let heap = Self(NonNull::new(place).expect("a box has an address"));
+    fn new() -> Self {
+        Self(NonNull::from(Box::leak(Box::new(Pools::new()))))
+    }
+
+    /// From now on the state takes its small blocks from this heap, which must outlive it. Those that it has stay where they are.
+    fn install(&self, lua: &Lua) -> mlua::Result<()> {
+        let place = self.0.as_ptr();
         // SAFETY: `allocate` is an allocator as Lua wants it, with `place` as its data. The pools stay until no block of theirs is in
         // use, see `drop`. The former allocator and its data stay good as long as the state: mlua frees the data, if at all, after
         // closing it. (It does so only for an allocator of its own, so 32 bytes per state stay behind.)
@@ -77,18 +86,24 @@ impl Heap {
                 let former = lua_getallocf(state, &raw mut data);
                 (*place).former = Some((former, data));
                 lua_setallocf(state, allocate, place.cast());
-            })?;
+            })
         }
-        Ok(heap)
     }
 }
 
 impl Drop for Heap {
     fn drop(&mut self) {
-        // SAFETY: the pools were made by `Box::into_raw`. Nobody else drops them, and the state calls `allocate` no more once it has
+        // SAFETY: the pools were made in a box. Nobody else drops them, and the state calls `allocate` no more once it has
         // given all its blocks back, because it does so only when it is closed.
         unsafe {
             if self.0.as_ref().used == 0 {
+                #[cfg(test)]
+                {
+                    // Stays, so that a test sees who comes back.
+                    self.0.as_mut().is_gone = true;
+                    return;
+                }
+                #[cfg(not(test))]
                 drop(Box::from_raw(self.0.as_ptr()));
             }
         }
@@ -130,6 +145,9 @@ struct Pools {
     /// Bytes of blocks in use, and of all chunks.
     used: usize,
     total: usize,
+    /// The owner has dropped it.
+    #[cfg(test)]
+    is_gone: bool,
 }
 
 /// Bytes that a block takes, in grains.
@@ -149,6 +167,8 @@ impl Pools {
             chunk_next: CHUNK_MIN,
             used: 0,
             total: 0,
+            #[cfg(test)]
+            is_gone: false,
         }
     }
 
@@ -232,9 +252,12 @@ impl Pools {
         self.filled |= 1 << grains;
     }
 
-    /// Makes larger free blocks of those that are neighbours.
+    /// Makes larger free blocks of those that are neighbours. Does nothing when there is no memory to sort them in.
     fn join(&mut self) {
         let mut blocks: Vec<(*mut u8, usize)> = Vec::new();
+        if blocks.try_reserve_exact(self.free_blocks()).is_err() {
+            return;
+        }
         for grains in 0..self.lists.len() {
             while !self.lists[grains].is_null() {
                 blocks.push((self.pop(grains), grains));
@@ -262,10 +285,36 @@ impl Pools {
         }
     }
 
+    /// How many blocks the lists hold.
+    fn free_blocks(&self) -> usize {
+        let length = |first: &*mut Free| {
+            // SAFETY: blocks in lists are free blocks, and the last one has null behind it.
+            std::iter::successors(NonNull::new(*first), |block| NonNull::new(unsafe { block.as_ref().next }))
+                .count()
+        };
+        self.lists.iter().map(length).sum()
+    }
+
+    /// Makes a block of this heap smaller where it is: Lua takes for granted that this cannot fail. What is left over becomes a free block;
+    /// a single grain is too small for one and stays behind until the chunk goes.
+    ///
+    /// # Safety
+    /// The block is `old` grains of a chunk, in use, and `new` is less, but at least 2.
+    unsafe fn shrink(&mut self, block: *mut u8, old: usize, new: usize) {
+        self.used -= (old - new) * GRAIN;
+        if old - new >= SMALL_MIN / GRAIN {
+            // SAFETY: the end of the block, which nobody uses any more.
+            unsafe { self.put(block.add(new * GRAIN), old - new) };
+        }
+    }
+
     /// Begins a new chunk. What is left of the last one becomes a free block. False, and nothing has changed, when memory has run out:
     /// a script then gets Lua's error "not enough memory".
     fn grow(&mut self) -> bool {
         let layout = Layout::from_size_align(self.chunk_next, 16).expect("a power of two");
+        if self.chunks.try_reserve(1).is_err() {
+            return false;
+        }
         // SAFETY: the size is not 0.
         let Some(start) = NonNull::new(unsafe { alloc(layout) }) else { return false };
         let left = self.rest_size / GRAIN;
@@ -296,6 +345,8 @@ unsafe extern "C" fn allocate(
     // SAFETY: the pools exist as long as the state, which one thread uses at a time and which does not come back here from within: no
     // allocator calls Lua.
     let pools = unsafe { &mut *pools_at };
+    #[cfg(test)]
+    assert!(!pools.is_gone, "the state uses memory that is gone");
     let is_own = !block.is_null() && old_size <= SMALL_MAX && pools.owns(block.cast());
     let is_small = (1..=SMALL_MAX).contains(&size);
     if !is_own && !is_small {
@@ -311,8 +362,20 @@ unsafe extern "C" fn allocate(
         // SAFETY: a new block.
         _ => unsafe { pools.former(ptr::null_mut(), 0, size) },
     };
-    if block.is_null() || size > 0 && new.is_null() {
+    if block.is_null() || size > old_size && new.is_null() {
         return new;
+    }
+    if size > 0 && new.is_null() {
+        // No memory for a smaller block: the old one is made smaller where it is.
+        // SAFETY: both are blocks as their sizes say. One that is not ours stays with its allocator, whatever its size.
+        return unsafe {
+            if is_own {
+                pools.shrink(block.cast(), grains(old_size), grains(size));
+                block
+            } else {
+                pools.former(block, old_size, size)
+            }
+        };
     }
     // SAFETY: both blocks have at least so many bytes, and Lua uses the old one no more.
     unsafe {
@@ -491,6 +554,40 @@ mod tests {
         assert_eq!((pools.used, pools.total), (0, 0));
         pools.chunk_next = CHUNK_MIN;
         assert!(!pools.take(4).is_null());
+    }
+
+    #[test]
+    fn a_state_that_cannot_be_made_for_want_of_memory_is_closed_before_its_memory_goes() {
+        let heap = Heap::new();
+        // SAFETY: nobody else looks at the pools meanwhile. No machine has an exbibyte.
+        unsafe { (*heap.0.as_ptr()).chunk_next = 1 << 60 };
+        let Err(error) = OwnLua::with(heap) else { panic!("a state without memory") };
+        assert!(error.to_string().contains("not enough memory"), "{error}");
+    }
+
+    #[test]
+    fn a_block_becomes_smaller_also_when_memory_has_run_out() {
+        let mut pools = pools();
+        // A chunk full of blocks, and one that is too large for it.
+        let mut blocks = vec![Block::new(&mut pools, 2_000, 1)];
+        pools.chunk_next = CHUNK_MIN;
+        while pools.chunks.is_empty() || pools.rest_size >= SMALL_MAX {
+            blocks.push(Block::new(&mut pools, SMALL_MAX, 2));
+        }
+        while pools.rest_size >= SMALL_MIN {
+            blocks.push(Block::new(&mut pools, SMALL_MIN, 3));
+        }
+        pools.chunk_next = 1 << 60;
+        assert!(pools.take(2).is_null());
+        // From the allocator of large blocks; by one grain, by more, and as small as a block may be.
+        for (at, size) in [(0, 1_000), (0, 16), (1, SMALL_MAX - GRAIN), (2, 900), (3, 1), (4, 24)] {
+            blocks[at].resize(&mut pools, size);
+            assert!(!blocks[at].place.is_null());
+        }
+        assert!(!pools.take(2).is_null(), "what was left over can be taken");
+        pools.used -= SMALL_MIN;
+        blocks.iter_mut().for_each(|block| block.resize(&mut pools, 0));
+        assert_eq!(pools.used, 0);
     }
 
     #[test]

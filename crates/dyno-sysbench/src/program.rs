@@ -7,9 +7,10 @@ use crate::report::header;
 use crate::resolve::{self, Script};
 use crate::run::{LoadedScript, Recipe, bundled, commands, environment, measure};
 use crate::session::{FAILED, OK, Session};
+use dyno_engine::text::{self, SCRIPT_MAX};
 use dyno_lua::{ErrorKind, Role, ScriptError, ScriptSource, State};
 use std::ffi::OsString;
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -127,11 +128,13 @@ fn input(session: &Session<'_>, argv: Vec<String>) -> u8 {
             .logger
             .notice("Reading the script from standard input. See 'sysbench --help' for what else there is.");
     }
-    let mut text = Vec::new();
-    if let Err(error) = std::io::stdin().read_to_end(&mut text) {
-        session.logger.fatal(&format!("cannot read the script from standard input: {error}"));
-        return FAILED;
-    }
+    let text = match text::read_from(std::io::stdin(), SCRIPT_MAX) {
+        Ok(text) => text,
+        Err(error) => {
+            session.logger.fatal(&format!("cannot read the script from standard input: {error}"));
+            return FAILED;
+        }
+    };
     let source = ScriptSource::Text { name: "stdin".to_owned(), text };
     let environment = environment::environment(source, &session.options, argv, session.seed, &session.logger);
     match State::load(&Arc::new(environment), Role::Main) {

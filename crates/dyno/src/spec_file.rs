@@ -2,15 +2,14 @@
 
 use crate::cli::SpecArguments;
 use crate::failure::Failure;
-use dyno_engine::with_native;
 use dyno_engine::workload::{Native, Setting, Workload};
+use dyno_engine::{text, with_native};
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code::SPEC_INVALID;
 use dyno_model::plan::{Plan, SystemPlan, Treatment};
 use dyno_model::spec::{self, Input};
 use dyno_model::target::Engine;
-use std::fs::File;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::path::Path;
 
 /// The built-in experiment, which runs without a server.
@@ -68,21 +67,19 @@ fn read(path: &Path) -> Result<String, Failure> {
             Failure::new(SPEC_INVALID, format!("{shown} is a folder, not a spec file")).help(in_folder(path))
         );
     }
-    let mut bytes = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(SPEC_MAX + 1).read_to_end(&mut bytes));
-    if let Err(error) = read {
+    let bytes = text::read(path, SPEC_MAX).map_err(|error| {
         let failure =
             Failure::new(SPEC_INVALID, format!("cannot read the spec file {shown}")).because(&error);
-        return Err(match error.kind() {
+        match error.kind() {
             ErrorKind::NotFound => failure.help(not_found(path)),
             ErrorKind::PermissionDenied => failure.help(format!("make it readable: chmod u+r {shown}")),
+            ErrorKind::FileTooLarge => {
+                let text = format!("{shown} is larger than {} MiB and cannot be a spec", SPEC_MAX >> 20);
+                Failure::new(SPEC_INVALID, text)
+            }
             _ => failure,
-        });
-    }
-    if bytes.len() as u64 > SPEC_MAX {
-        let text = format!("{shown} is larger than {} MiB and cannot be a spec", SPEC_MAX >> 20);
-        return Err(Failure::new(SPEC_INVALID, text));
-    }
+        }
+    })?;
     String::from_utf8(bytes).map_err(|error| {
         let at = error.utf8_error().valid_up_to();
         let bytes = error.as_bytes();

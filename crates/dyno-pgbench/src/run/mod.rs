@@ -23,6 +23,7 @@ use crate::terminal::{Messages, Terminal};
 use crate::variables::Names;
 use client::Scripts;
 use dyno_drivers::{Connection, Driver, Io, block_on};
+use dyno_engine::text::{self, SCRIPT_MAX};
 use dyno_engine::{LoadInput, LoadRecord, TrialError, run_load};
 use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::plan::{LoadPlan, StopRule};
@@ -140,12 +141,15 @@ fn read_scripts(
         }
         Source::File(path) => {
             let read = if path == Path::new("-") {
-                std::io::read_to_string(std::io::stdin())
+                text::read_from(std::io::stdin(), SCRIPT_MAX)
             } else {
-                std::fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+                text::read(path, SCRIPT_MAX)
             };
             match read {
-                Ok(text) => Ok((path.display().to_string(), *weight, text)),
+                Ok(bytes) => {
+                    let text = String::from_utf8_lossy(&bytes).into_owned();
+                    Ok((path.display().to_string(), *weight, text))
+                }
                 Err(error) => {
                     let reason = reason(&error);
                     terminal.error(&format!("could not open file \"{}\": {reason}", path.display()));

@@ -16,10 +16,12 @@ pub mod registry;
 use arguments::{Argument, Positionals, Word};
 use database::DatabaseOptions;
 use definition::{BadValue, Definition, Kind, Value};
+use dyno_engine::text;
 use general::{General, RandomOptions};
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
+use std::path::Path;
 
 pub use definition::underscored;
 
@@ -81,7 +83,10 @@ impl Options {
     /// # Errors
     /// What is wrong with it, in the words that sysbench uses where it has some.
     pub fn parse(arguments: &[OsString]) -> Result<Self, OptionError> {
-        Self::parse_with(arguments, |file| std::fs::read_to_string(file))
+        Self::parse_with(arguments, |file| {
+            let bytes = text::read(Path::new(file), text::SCRIPT_MAX)?;
+            String::from_utf8(bytes).map_err(std::io::Error::other)
+        })
     }
 
     /// The same with another way to read config files.
