@@ -8,7 +8,7 @@ use crate::window::Window;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::StopRule;
-use dyno_model::record::{OpenLoop, TrialRecord};
+use dyno_model::record::{OpenLoop, TrialEnd, TrialRecord};
 use dyno_model::target::Engine;
 
 /// Stalls that are told of a trial at most: the longest.
@@ -37,6 +37,8 @@ pub(crate) fn raise(
             Some(reason) => Finding::SystemFailed { reason },
             None => Finding::CutShort { reason },
         });
+    } else if let (TrialEnd::System, Some(reason)) = (record.end, (input.is_dead)()) {
+        findings.push(Finding::SystemFailed { reason });
     } else if let Some(wanted) = wanted(input)
         && record.ledger.started < wanted
     {

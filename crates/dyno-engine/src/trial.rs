@@ -3,6 +3,7 @@
 use crate::measure::crew::{Crew, Ending};
 use crate::measure::{LoadInput, Measured};
 use crate::random::trial_seed;
+use crate::window::Window;
 use crate::worker::{NativeClients, hire_native};
 use crate::workload::{AuditFacts, ClientId, Workload, scalar};
 use dyno_drivers::{Connection, Driver, Io, block_on};
@@ -11,13 +12,13 @@ use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::failure::OperationFailure;
 use dyno_model::finding::Finding;
 use dyno_model::plan::{LoadPlan, Trial};
-use dyno_model::record::TrialRecord;
+use dyno_model::record::{TrialEnd, TrialRecord};
 use dyno_model::target::{Engine, Target};
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// Pause between two looks at the sessions on the server.
@@ -170,6 +171,7 @@ pub fn run_trial<W: Workload>(
         generator: measured.generator,
         server_counters: growth(&counters_before, &counters_after),
         audit: AuditRecord::default(),
+        end: TrialEnd::Trial,
         findings: measured.troubles.into_iter().map(|reason| Finding::CutShort { reason }).collect(),
     };
     listener.event(&Event::PhaseStarted { trial: id.to_owned(), phase: Phase::Audit });
@@ -178,8 +180,23 @@ pub fn run_trial<W: Workload>(
         Some(reason) => not_audited(&reason),
         None => audit(&*workload, &mut observer, &input.target, &facts),
     };
+    record.end = end(&record.audit, &window, input);
     crate::findings::raise(&mut record, &window, &collector, input, &totals, steal);
     Ok(record)
+}
+
+/// What ended a trial. A system that dies or a user who interrupts when all is measured and audited ends nothing.
+fn end(audit: &AuditRecord, window: &Window, input: &TrialInput<'_>) -> TrialEnd {
+    let is_audited = !audit.checks.iter().any(|check| matches!(check, AuditCheck::NotRun { .. }));
+    if is_audited && !window.is_stopped() {
+        TrialEnd::Trial
+    } else if (input.is_dead)().is_some() {
+        TrialEnd::System
+    } else if input.interrupts.load(Ordering::Relaxed) > 0 {
+        TrialEnd::User
+    } else {
+        TrialEnd::Trial
+    }
 }
 
 /// PostgreSQL counts what a session did when the session ends, which takes it a moment after the client has gone.

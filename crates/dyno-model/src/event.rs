@@ -51,6 +51,10 @@ pub enum Event {
         trials: usize,
         /// Version of dyno.
         dyno_version: String,
+        /// What the kernel calls the time since the machine was started; empty when it does not tell, and in logs of older
+        /// versions. A run that is gone on with begins again, perhaps after a restart or elsewhere.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        boot: String,
     },
     /// A system is being started or connected to.
     SystemStarting {
@@ -81,7 +85,7 @@ pub enum Event {
         /// What happened, with the last lines of the server's log.
         reason: String,
     },
-    /// A trial began.
+    /// A trial began. What was written down of an earlier attempt at it counts no more.
     TrialStarted {
         /// Its id.
         trial: String,

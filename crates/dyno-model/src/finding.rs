@@ -167,6 +167,19 @@ pub enum Finding {
         /// The server's count.
         theirs: u64,
     },
+    /// The trials of a block were not measured in one go: the machine was started anew between them, or they were measured on several
+    /// machines.
+    BlockRestarted {
+        /// Which block, from 1.
+        block: u32,
+    },
+    /// The trials of a block were not measured in one go: a long time passed between two that follow each other.
+    BlockApart {
+        /// Which block, from 1.
+        block: u32,
+        /// From the end of one to the beginning of the next. Raised from 1 on.
+        hours: f64,
+    },
     /// Something the run could not record.
     RecordingIncomplete {
         /// What.
@@ -214,6 +227,8 @@ impl Finding {
             | Self::AuditNotRun { .. }
             | Self::ForeignSessions { .. }
             | Self::CountersDiffer { .. }
+            | Self::BlockRestarted { .. }
+            | Self::BlockApart { .. }
             | Self::RecordingIncomplete { .. } => Severity::Warning,
             Self::CutShort { .. } | Self::SystemFailed { .. } | Self::BooksUnbalanced { .. } => {
                 Severity::Invalid

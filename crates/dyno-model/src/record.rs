@@ -47,8 +47,26 @@ pub struct TrialRecord {
     pub server_counters: BTreeMap<String, i64>,
     /// What the data said.
     pub audit: AuditRecord,
+    /// What ended it.
+    #[serde(default)]
+    pub end: TrialEnd,
     /// Doubts.
     pub findings: Vec<Finding>,
+}
+
+/// What ended a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum TrialEnd {
+    /// Not written down: records of older versions.
+    #[default]
+    Unknown,
+    /// The trial itself: its stop rule, its time limit, or an error of its own that would come again.
+    Trial,
+    /// The user, before its end.
+    User,
+    /// The system under test or the process that guards it, before its end.
+    System,
 }
 
 impl TrialRecord {
@@ -62,6 +80,25 @@ impl TrialRecord {
     #[must_use]
     pub fn worst(&self) -> Option<Severity> {
         self.findings.iter().map(Finding::severity).max()
+    }
+
+    /// True when the trial was measured to its end. One that the user or its system ended before is to be measured again. Of
+    /// records of older versions the findings tell.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        match self.end {
+            TrialEnd::Trial => true,
+            TrialEnd::User | TrialEnd::System => false,
+            TrialEnd::Unknown => !self.is_cut_short(),
+        }
+    }
+
+    /// True when measuring stopped before the stop rule was met, for whatever reason.
+    #[must_use]
+    pub fn is_cut_short(&self) -> bool {
+        let is_cut =
+            |finding: &Finding| matches!(finding, Finding::CutShort { .. } | Finding::SystemFailed { .. });
+        self.findings.iter().any(is_cut)
     }
 
     /// True when no finding forbids the use of the figures.

@@ -19,7 +19,8 @@ use dyno_model::plan::{
     Treatment, Trial, WorkloadPlan,
 };
 use dyno_model::record::{
-    CommitGap, GeneratorRecord, Interval, LatencySummary, StatementLatency, TrialRecord, WorkerRecord,
+    CommitGap, GeneratorRecord, Interval, LatencySummary, StatementLatency, TrialEnd, TrialRecord,
+    WorkerRecord,
 };
 use dyno_model::target::QueryMode;
 use dyno_model::units::Nanos;
@@ -178,7 +179,7 @@ impl Shape {
     /// Plays the whole run to a listener.
     pub fn play(&self, plan: &Plan, listener: &mut dyn Listener) {
         let trials = plan.trials.len();
-        listener.event(&Event::RunStarted { trials, dyno_version: "0.1.0".to_owned() });
+        listener.event(&Event::RunStarted { trials, dyno_version: "0.1.0".to_owned(), boot: String::new() });
         for (index, system) in plan.systems.iter().enumerate() {
             listener.event(&Event::SystemStarting { system: system.name.clone() });
             listener.event(&Event::SystemReady {
@@ -432,6 +433,7 @@ fn record(plan: &Plan, trial: &Trial, played: &Played) -> TrialRecord {
         },
         server_counters: BTreeMap::new(),
         audit: audit(trial, played, committed, sum_after),
+        end: TrialEnd::Trial,
         findings,
         ledger,
     }

@@ -62,6 +62,12 @@ pub(crate) fn run(
     let shown = show_report(&folder, arguments, printer);
     written.map_err(|error| store_failure(&error))?;
     shown?;
+    if !outcome.cut.is_empty() {
+        let (trials, folder) = (outcome.cut.join(", "), folder.display());
+        printer.warning(&format!(
+            "ended before their time: {trials}; `dyno run --resume {folder}` measures them again"
+        ));
+    }
     Ok(exit_code(&outcome, plan, &interrupts))
 }
 
@@ -135,7 +141,7 @@ fn show_report(folder: &Path, arguments: &RunArguments, printer: Printer) -> Res
 fn exit_code(outcome: &Outcome, plan: &Plan, interrupts: &Interrupts) -> u8 {
     if interrupts.is_requested() {
         exit_code::INTERRUPTED
-    } else if outcome.measured == 0 && outcome.system_failures > 0 {
+    } else if outcome.measured == 0 && outcome.cut.is_empty() && outcome.system_failures > 0 {
         exit_code::SERVER_FAILED
     } else if outcome.is_complete(plan) {
         exit_code::OK

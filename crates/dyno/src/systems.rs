@@ -603,6 +603,11 @@ impl Ready {
         }
     }
 
+    /// True when it can be connected to and asked.
+    pub(crate) fn answers(&self) -> bool {
+        self.ending().is_none() && counters::snapshot(&self.target()).is_ok()
+    }
+
     /// What the monitor looks at.
     pub(crate) fn monitored(&self, command: Option<monitor::RemoteCommand>) -> monitor::Subject {
         let (target, is_local) = (self.target(), self.shares_machine());

@@ -9,15 +9,18 @@ use dyno_engine::{TrialError, TrialInput, run_trial, with_native};
 use dyno_host::monitor::Watch;
 use dyno_model::event::{Event, Listener};
 use dyno_model::plan::{Plan, Trial};
-use dyno_model::record::TrialRecord;
+use dyno_model::record::{TrialEnd, TrialRecord};
+use dyno_results::store::environment::boot_id;
 use dyno_results::store::utc_now;
 use std::collections::BTreeSet;
 
 /// How the trials of a run went.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Outcome {
-    /// Trials with figures, those of an earlier part of the run included.
+    /// Trials measured to their end, those of an earlier part of the run included.
     pub(crate) measured: usize,
+    /// Trials with figures that the user or their system ended before.
+    pub(crate) cut: Vec<String>,
     /// Trials without.
     pub(crate) failed: usize,
     /// Times a system could not be started or died.
@@ -27,7 +30,7 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// True when every trial was measured.
     pub(crate) fn is_complete(&self, plan: &Plan) -> bool {
-        self.measured == plan.trials.len() && self.failed == 0
+        self.measured == plan.trials.len()
     }
 }
 
@@ -63,6 +66,7 @@ pub(crate) fn run(
     listener.event(&Event::RunStarted {
         trials: plan.trials.len(),
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+        boot: boot_id(),
     });
     let mut block = 0;
     for trial in plan.trials.iter().filter(|trial| !done.contains(&trial.id)) {
@@ -76,8 +80,11 @@ pub(crate) fn run(
         listener.event(&Event::TrialStarted { trial: trial.id.clone() });
         match measure(plan, trial, systems, listener, interrupts) {
             Ok(record) => {
+                match record.is_whole() {
+                    true => outcome.measured += 1,
+                    false => outcome.cut.push(trial.id.clone()),
+                }
                 listener.event(&Event::TrialFinished(Box::new(record)));
-                outcome.measured += 1;
                 if let Some(reason) = systems.bury_if_dead(plan.treatment(trial).system, listener) {
                     outcome.system_failures += usize::from(!reason.is_empty());
                 }
@@ -149,6 +156,10 @@ fn measure(
     let measured = with_native!(native, workload => run_trial(workload, &input, &mut watch));
     let measured = measured.map(|mut record| {
         watch.finish(&mut record);
+        // Clients give up sooner than a server is known to have died, and of one that dyno did not start nobody tells.
+        if record.is_cut_short() && record.end == TrialEnd::Trial && !ready.answers() {
+            record.end = TrialEnd::System;
+        }
         record
     });
     measured.map_err(|error| match error {

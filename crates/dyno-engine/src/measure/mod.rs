@@ -29,7 +29,7 @@ use dyno_model::latency::ExactLatency;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::{
-    CommitGap, GeneratorRecord, Growth, LatencySummary, OpenLoop, StatementLatency, TrialRecord,
+    CommitGap, GeneratorRecord, Growth, LatencySummary, OpenLoop, StatementLatency, TrialEnd, TrialRecord,
 };
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
@@ -166,6 +166,7 @@ impl LoadRecord {
             generator: self.generator.clone(),
             server_counters: BTreeMap::new(),
             audit: AuditRecord::default(),
+            end: TrialEnd::Trial,
             findings: self.findings(),
         }
     }

@@ -242,6 +242,7 @@ fn weight(finding: &Finding) -> f64 {
         Finding::Collapse { seconds, .. } => *seconds,
         Finding::WarmUpLeft { share, .. } | Finding::Drift { share, .. } => share.abs(),
         Finding::ForeignSessions { sessions } => *sessions as f64,
+        Finding::BlockApart { hours, .. } => *hours,
         Finding::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
         Finding::SharedMachine
         | Finding::DebugBuild
@@ -250,6 +251,7 @@ fn weight(finding: &Finding) -> f64 {
         | Finding::BooksUnbalanced { .. }
         | Finding::AuditViolated
         | Finding::AuditNotRun { .. }
+        | Finding::BlockRestarted { .. }
         | Finding::RecordingIncomplete { .. } => 0.0,
     }
 }

@@ -35,10 +35,11 @@ pub(super) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
 fn incomplete(model: &ReportModel) -> Option<Conclusion> {
     let completeness = &model.completeness;
     let failed = super::count(completeness.failed.len());
-    let missing = super::count(completeness.missing.len());
+    let cut = super::count(completeness.cut.len());
+    let missing = super::count(completeness.missing.len()) + cut;
     (failed + missing > 0).then_some(Conclusion::Incomplete {
         planned: completeness.planned,
-        measured: completeness.measured,
+        measured: completeness.measured - cut,
         failed,
         missing,
         is_interrupted: completeness.is_interrupted,

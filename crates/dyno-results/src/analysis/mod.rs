@@ -375,10 +375,12 @@ fn completeness(view: &View<'_>) -> Completeness {
             Some(TrialOutcome::Finished(record)) => {
                 completeness.measured += 1;
                 completeness.valid += u32::from(record.is_valid());
+                completeness.cut.extend((!record.is_whole()).then(|| trial.id.clone()));
             }
         }
     }
-    completeness.is_complete = run.has_ended && completeness.measured == completeness.planned;
+    completeness.is_complete =
+        run.has_ended && completeness.measured == completeness.planned && completeness.cut.is_empty();
     completeness
 }
 

@@ -63,6 +63,10 @@ messages! {
     OTHERS_BUSY [percent, processes] "Other processes took up to {percent} of this machine's processor time during the window (processors: {processes}); let nothing else run.";
     /// Counters.
     COUNTERS_DIFFER [counter, ours, theirs] "The server counted {theirs} for {counter} where the generator counted {ours}.";
+    /// A block over several boots.
+    BLOCK_RESTARTED [block] "Some trials of block {block} were measured before the machine was started anew (or on another machine), and some after it; comparisons within the block take both for the same conditions.";
+    /// A block with a long pause.
+    BLOCK_APART [block, hours] "Between two trials of block {block} that follow each other lie {hours} hours; comparisons within the block take both for the same conditions.";
     /// Recording.
     RECORDING_INCOMPLETE [what] "Not everything could be recorded: {what}";
 }
@@ -152,6 +156,10 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
             &COUNTERS_DIFFER,
             &[("counter", counter), ("ours", &figures::count(*ours)), ("theirs", &figures::count(*theirs))],
         ),
+        Finding::BlockRestarted { block } => say(&BLOCK_RESTARTED, &[("block", &block.to_string())]),
+        Finding::BlockApart { block, hours } => {
+            say(&BLOCK_APART, &[("block", &block.to_string()), ("hours", &figures::digits(*hours))])
+        }
         Finding::RecordingIncomplete { what } => say(&RECORDING_INCOMPLETE, &[("what", what)]),
     }
 }
@@ -214,6 +222,8 @@ mod tests {
             Finding::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },
             Finding::RecordingIncomplete { what: text() },
             Finding::KeptBehind { share: 0.61, unstarted: 1234 },
+            Finding::BlockRestarted { block: 2 },
+            Finding::BlockApart { block: 2, hours: 5.25 },
             Finding::Collapse { at: 4.0, seconds: 2.5, committed: 0, usual: 812.0, sessions: Vec::new() },
             Finding::SameWait {
                 wait: "Lock:tuple".into(),

@@ -67,6 +67,8 @@ messages! {
     NOTE_FAILED_SYSTEM [system, reason] "System {system} failed: {reason}";
     /// Missing trials.
     NOTE_MISSING [trials] "Never finished: {trials}.";
+    /// Trials that ended before their time.
+    NOTE_CUT [trials] "Ended before their time by the user or their system: {trials}; `dyno run --resume` measures them again.";
     /// Published figures.
     NOTE_PUBLISHED [source] "Published figures are from {source}; they were measured on other machines and show a shape, not a comparison.";
     /// Published values that were read off a chart.

@@ -255,7 +255,7 @@ pub struct Completeness {
     pub measured: u32,
     /// Trials whose figures may be used.
     pub valid: u32,
-    /// True when the run wrote its end and every trial has figures.
+    /// True when the run wrote its end and every trial was measured to its own.
     pub is_complete: bool,
     /// True when the user ended it.
     pub is_interrupted: bool,
@@ -263,6 +263,10 @@ pub struct Completeness {
     pub has_ended: bool,
     /// Trials that were never finished (ids).
     pub missing: Vec<String>,
+    /// Trials that have figures and were ended before their time by the user or their system (ids). A run that is gone on with
+    /// measures them again.
+    #[serde(default)]
+    pub cut: Vec<String>,
     /// Trials that could not be measured.
     pub failed: Vec<FailedTrial>,
     /// What could not be read in the results folder: file, line and what is wrong, as sentences.

@@ -155,6 +155,9 @@ pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: L
             ],
         ));
     }
+    if !completeness.cut.is_empty() {
+        sentences.push(notes::NOTE_CUT.fill(lang, &[("trials", &completeness.cut.join(", "))]));
+    }
     if !completeness.missing.is_empty() {
         let trials = completeness.missing.join(", ");
         sentences.push(notes::NOTE_MISSING.fill(lang, &[("trials", &trials)]));

@@ -92,6 +92,13 @@ impl Environment {
     }
 }
 
+/// What the kernel calls the time since this machine was started; empty when it does not tell.
+#[must_use]
+pub fn boot_id() -> String {
+    let id = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    id.trim().to_owned()
+}
+
 /// A setting as one line; of several words with one in brackets, that one (`always [madvise] never`).
 fn chosen(text: &str) -> Option<String> {
     let words = text.split_whitespace().collect::<Vec<_>>();

@@ -14,7 +14,7 @@
 //!     monitor.csv       one line per look of the monitor at machine, server process and server counters
 //!     sessions.csv      what the server's sessions were doing, grouped
 //!   server-logs/<system>.log
-//!   set-aside/<trial>-<n>/  what a trial left that was not measured to its end, when the run was resumed
+//!   set-aside/<trial>-<n>/  what an attempt left that was not measured to its end, from when the trial began again
 //!   summary.json        derived: the figures of each finished trial, renewed after every trial
 //! ```
 //!
@@ -22,6 +22,7 @@
 //! readable prefix. [`Run::open`] reads what holds for the whole run, [`Run::read_trials`] the files of its trials too; both say what
 //! is unreadable, and where.
 
+mod blocks;
 mod clock;
 mod collection;
 pub mod environment;

@@ -1,12 +1,10 @@
-//! Going on with a run that was killed or interrupted: in the same folder, with the same plan, at the first trial without
-//! figures.
+//! Going on with a run that was killed or interrupted: in the same folder, with the same plan, at the first trial that is not
+//! measured to its end.
 
 use super::clock::machine_clock;
 use super::run::{Run, TrialOutcome};
 use super::writer::RunWriter;
-use super::{EVENTS_FILE, StoreError, TRIALS_FOLDER, path_name};
-use dyno_model::finding::Finding;
-use dyno_model::record::TrialRecord;
+use super::{EVENTS_FILE, StoreError, TRIALS_FOLDER};
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
@@ -16,27 +14,22 @@ use std::path::Path;
 pub const SET_ASIDE_FOLDER: &str = "set-aside";
 
 impl Run {
-    /// Trials that have figures and need not be measured again. A trial that failed is measured again, and so is the one that
-    /// an interruption cut short.
+    /// Trials that have figures and need not be measured again. A trial that failed is measured again, and so is one that the user or
+    /// its system ended before its time.
     #[must_use]
     pub fn done(&self) -> BTreeSet<String> {
-        let finished = self.plan.trials.iter().filter_map(|trial| match self.outcomes.get(&trial.id)? {
-            TrialOutcome::Finished(record) => Some(record.as_ref()),
-            TrialOutcome::Failed { .. } => None,
-        });
-        let finished: Vec<&TrialRecord> = finished.collect();
-        let is_cut = |record: &TrialRecord| {
-            record.findings.iter().any(|finding| matches!(finding, Finding::CutShort { .. }))
+        let is_whole = |outcome: &TrialOutcome| match outcome {
+            TrialOutcome::Finished(record) => record.is_whole(),
+            TrialOutcome::Failed { .. } => false,
         };
-        let cut =
-            finished.last().filter(|record| self.is_interrupted && is_cut(record)).map(|last| &last.trial.id);
-        finished.iter().map(|record| &record.trial.id).filter(|id| Some(*id) != cut).cloned().collect()
+        let whole = self.outcomes.iter().filter(|(_, outcome)| is_whole(outcome));
+        whole.map(|(id, _)| id.clone()).collect()
     }
 }
 
 impl RunWriter {
-    /// Goes on writing into the folder of a run that has ended before its time. What half-measured trials left is moved to
-    /// [`SET_ASIDE_FOLDER`], and a last line of the event log that was not written to its end is cut off.
+    /// Goes on writing into the folder of a run that has ended before its time. A last line of the event log that was not written to
+    /// its end is cut off. What an earlier attempt at a trial left stays until the trial begins again.
     ///
     /// # Errors
     /// [`StoreError::InUse`] while another dyno writes there; when this is no results folder, or it cannot be written.
@@ -51,23 +44,20 @@ impl RunWriter {
         events.set_len(whole as u64).map_err(StoreError::io("write", &path))?;
 
         let run = Run::open(folder)?;
-        let done = run.done();
-        for trial in run.plan.trials.iter().filter(|trial| !done.contains(&trial.id)) {
-            set_aside(folder, &path_name(&trial.id))?;
-        }
-        let records = run.outcomes.into_iter().filter(|(id, _)| done.contains(id));
-        let records = records.filter_map(|(_, outcome)| match outcome {
+        let records = run.outcomes.into_values().filter_map(|outcome| match outcome {
             TrialOutcome::Finished(record) => Some(*record),
             TrialOutcome::Failed { .. } => None,
         });
-        Ok(Self::going_on(folder, run.plan, events, records.collect(), machine_clock()))
+        let records = records.collect();
+        Ok(Self::going_on(folder, run.plan, events, records, machine_clock()))
     }
 }
 
-/// Moves a trial's folder away, if there is one.
-fn set_aside(folder: &Path, name: &str) -> Result<(), StoreError> {
+/// Moves the folder that an earlier attempt at a trial left away, if there is one. The event log must have said before that this
+/// attempt counts no more.
+pub(super) fn set_aside(folder: &Path, name: &str) -> Result<(), StoreError> {
     let from = folder.join(TRIALS_FOLDER).join(name);
-    if !from.exists() {
+    if !from.is_dir() {
         return Ok(());
     }
     let aside = folder.join(SET_ASIDE_FOLDER);
@@ -80,4 +70,106 @@ fn set_aside(folder: &Path, name: &str) -> Result<(), StoreError> {
         return fs::rename(&from, &to).map_err(StoreError::io("rename to", &to));
     }
     Err(StoreError::io("rename", &from)(io::Error::other("no number is free")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Shape;
+    use crate::store::TRIALS_FOLDER;
+    use dyno_model::event::{Event, Listener};
+    use dyno_model::finding::Finding;
+    use dyno_model::record::{Interval, TrialEnd, TrialRecord};
+
+    const FIRST: &str = "b01-001";
+
+    /// A run of four trials that was played to its end, with records as `change` leaves them.
+    struct Changed<F> {
+        writer: RunWriter,
+        change: F,
+    }
+
+    impl<F: FnMut(&mut TrialRecord)> Listener for Changed<F> {
+        fn event(&mut self, event: &Event) {
+            let mut event = event.clone();
+            if let Event::TrialFinished(record) = &mut event {
+                (self.change)(record);
+            }
+            // It was killed while it tore its servers down, so it wrote no end.
+            if !matches!(event, Event::RunFinished { .. }) {
+                self.writer.event(&event);
+            }
+        }
+
+        fn interval(&mut self, interval: &Interval) {
+            self.writer.interval(interval);
+        }
+    }
+
+    fn run_with(change: impl FnMut(&mut TrialRecord)) -> (tempfile::TempDir, std::path::PathBuf) {
+        let shape = Shape { systems: 1, clients: vec![1, 8], blocks: 2, ..Shape::small() };
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("run");
+        let environment = crate::store::environment::Environment::default();
+        let writer = RunWriter::create_at(&folder, &shape.plan(), "", &environment).unwrap();
+        let mut changed = Changed { writer, change };
+        shape.play(&shape.plan(), &mut changed);
+        changed.writer.finish().unwrap();
+        (scratch, folder)
+    }
+
+    fn missing(folder: &Path) -> Vec<String> {
+        let run = Run::open(folder).unwrap();
+        let done = run.done();
+        run.plan.trials.into_iter().map(|trial| trial.id).filter(|id| !done.contains(id)).collect()
+    }
+
+    #[test]
+    fn a_trial_that_was_ended_before_its_time_is_measured_again_whatever_came_after_it() {
+        for end in [TrialEnd::User, TrialEnd::System] {
+            let (_scratch, folder) = run_with(|record| {
+                if record.trial.id == FIRST {
+                    record.end = end;
+                }
+            });
+            assert_eq!(missing(&folder), [FIRST], "{end:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_trials_own_is_not_measured_again_but_in_records_that_do_not_tell() {
+        let cut = |end| {
+            run_with(move |record| {
+                if record.trial.id == FIRST {
+                    record.end = end;
+                    record.findings.push(Finding::CutShort { reason: "the time limit came".to_owned() });
+                }
+            })
+        };
+        let (_scratch, folder) = cut(TrialEnd::Trial);
+        assert_eq!(missing(&folder), [""; 0]);
+        let (_scratch, folder) = cut(TrialEnd::Unknown);
+        assert_eq!(missing(&folder), [FIRST]);
+    }
+
+    #[test]
+    fn a_record_never_stands_beside_the_files_of_a_later_attempt() {
+        let (_scratch, folder) = run_with(|record| {
+            if record.trial.id == FIRST {
+                record.end = TrialEnd::User;
+            }
+        });
+        let files = folder.join(TRIALS_FOLDER).join(FIRST);
+        let mut writer = RunWriter::resume(&folder).unwrap();
+        assert!(files.exists(), "killed here, the first attempt is all that there is");
+        writer.event(&Event::RunStarted { trials: 4, dyno_version: String::new(), boot: String::new() });
+        assert!(Run::open(&folder).unwrap().outcomes.contains_key(FIRST));
+        writer.event(&Event::TrialStarted { trial: FIRST.to_owned() });
+        drop(writer);
+        // Killed here, it was begun and not measured.
+        let run = Run::open(&folder).unwrap();
+        assert!(!run.outcomes.contains_key(FIRST), "the record of the first attempt stands");
+        assert!(!files.exists() && folder.join(SET_ASIDE_FOLDER).join("b01-001-1").exists());
+        assert_eq!(missing(&folder), [FIRST]);
+    }
 }

@@ -1,6 +1,7 @@
 //! A run as its folder tells it: plan, environment, spec and event log. Read here, derived nowhere; also from a folder that was
 //! cut off in the middle.
 
+use super::blocks::{self, Span};
 use super::environment::Environment;
 use super::timeline::shortened;
 use super::{ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, PLAN_FILE, SPEC_FILE, StoreError};
@@ -41,8 +42,11 @@ pub struct Run {
     pub systems: BTreeMap<String, SystemReport>,
     /// Doubts about the whole run.
     pub findings: Vec<Finding>,
-    /// How the trials that ended did so, by id. What is in the plan and not here is missing.
+    /// How the trials that ended did so, by id. What is in the plan and not here is missing. Of a trial with several attempts the last
+    /// one counts from its beginning on: the files in its folder are of this one, and nothing else may stand beside them.
     pub outcomes: BTreeMap<String, TrialOutcome>,
+    /// When and in which boot of a machine the trials of `outcomes` were measured.
+    pub(super) spans: BTreeMap<String, Span>,
     /// What could not be read: file, line and what is wrong, as sentences without full stop.
     pub problems: Vec<String>,
 }
@@ -111,10 +115,15 @@ impl Run {
             systems: BTreeMap::new(),
             findings: Vec::new(),
             outcomes: BTreeMap::new(),
+            spans: BTreeMap::new(),
             problems,
         };
         match fs::read(folder.join(EVENTS_FILE)) {
-            Ok(bytes) => run.read_events(&bytes),
+            Ok(bytes) => {
+                run.read_events(&bytes);
+                let doubts = blocks::doubts(&run.plan, &run.spans);
+                run.findings.extend(doubts);
+            }
             Err(error) => run.problems.push(format!("{EVENTS_FILE}: {error}")),
         }
         Ok(run)
@@ -122,6 +131,7 @@ impl Run {
 
     /// Reads all lines. A last line that is cut off is what a killed run leaves; a damaged one elsewhere is damage.
     fn read_events(&mut self, bytes: &[u8]) {
+        let mut span = Span::default();
         for (i, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
             let number = i + 1;
             if !line.ends_with(b"\n") {
@@ -130,7 +140,7 @@ impl Run {
             }
             match serde_json::from_slice::<Stamped>(line) {
                 Ok(stamped) => {
-                    if let Err(what) = self.take(stamped) {
+                    if let Err(what) = self.take(stamped, &mut span) {
                         self.problems.push(format!("{EVENTS_FILE}, line {number}: {what}"));
                     }
                 }
@@ -142,14 +152,16 @@ impl Run {
         }
     }
 
-    fn take(&mut self, Stamped { at, event }: Stamped) -> Result<(), String> {
+    /// Takes in the next event; `span` is that of the trial that is being measured.
+    fn take(&mut self, Stamped { at, event }: Stamped, span: &mut Span) -> Result<(), String> {
         if self.started_at.is_empty() {
             self.started_at.clone_from(&at);
         }
         self.ended_at = at;
         match event {
-            Event::RunStarted { dyno_version, .. } => {
+            Event::RunStarted { dyno_version, boot, .. } => {
                 self.dyno_version = dyno_version;
+                span.boot = boot;
                 // A resumed run begins again in the same log.
                 self.has_ended = false;
                 self.is_interrupted = false;
@@ -171,11 +183,18 @@ impl Run {
             Event::SystemFailed { system, reason } => {
                 self.systems.entry(system).or_default().failure = Some(reason);
             }
+            Event::TrialStarted { trial } => {
+                self.outcomes.remove(&trial);
+                self.spans.remove(&trial);
+                span.begun_at.clone_from(&self.ended_at);
+            }
             Event::TrialFinished(record) => {
                 let planned = self.plan.trials.iter().find(|planned| planned.id == record.trial.id);
                 if planned != Some(&record.trial) {
                     return Err(format!("trial {} is not in the plan", record.trial.id));
                 }
+                span.ended_at.clone_from(&self.ended_at);
+                self.spans.insert(record.trial.id.clone(), span.clone());
                 self.outcomes.insert(record.trial.id.clone(), TrialOutcome::Finished(record));
             }
             Event::TrialFailed { trial, reason } => {
@@ -191,7 +210,6 @@ impl Run {
             }
             Event::SystemStarting { .. }
             | Event::SystemStopped { .. }
-            | Event::TrialStarted { .. }
             | Event::PhaseStarted { .. }
             | Event::Progress { .. } => {}
         }

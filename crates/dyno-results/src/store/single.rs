@@ -1,6 +1,6 @@
 //! Writing the folder of a run that is one trial of one system, with the events that a run has around its trial.
 
-use super::environment::Environment;
+use super::environment::{Environment, boot_id};
 use super::{RunWriter, StoreError, utc_now};
 use dyno_model::event::{Event, Listener};
 use dyno_model::plan::Trial;
@@ -26,7 +26,11 @@ impl SingleRun {
     pub fn create(root: &Path, trial: SingleTrial, spec: &str, version: String) -> Result<Self, StoreError> {
         let plan = trial.plan();
         let mut writer = RunWriter::create(root, &plan, spec, &Environment::capture())?;
-        writer.event(&Event::RunStarted { trials: 1, dyno_version: env!("CARGO_PKG_VERSION").to_owned() });
+        writer.event(&Event::RunStarted {
+            trials: 1,
+            dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+            boot: boot_id(),
+        });
         let (system, trial) = (plan.systems[0].name.clone(), plan.trials[0].clone());
         writer.event(&Event::SystemStarting { system: system.clone() });
         let settings = BTreeMap::new();

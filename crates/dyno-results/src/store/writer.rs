@@ -4,6 +4,7 @@ use super::clock::{Clock, folder_time, machine_clock, rfc3339};
 use super::environment::Environment;
 use super::hlog::LogEncoder;
 use super::monitor::{self, MonitorEncoder};
+use super::resume::set_aside;
 use super::summary::Summary;
 use super::{
     ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE, SERVER_LOGS_FOLDER,
@@ -200,6 +201,10 @@ impl RunWriter {
         // One write per line and no buffer of ours: a killed run has every line that was announced.
         self.events.write_all(&line).map_err(StoreError::io("write", &self.folder.join(EVENTS_FILE)))?;
         match event {
+            Event::TrialStarted { trial } => {
+                self.records.retain(|record| record.trial.id != *trial);
+                set_aside(&self.folder, &path_name(trial))
+            }
             Event::TrialFinished(record) => {
                 (self.trial, self.monitor) = (None, None);
                 self.records.push((**record).clone());

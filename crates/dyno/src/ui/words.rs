@@ -186,6 +186,7 @@ mod tests {
             generator: Default::default(),
             server_counters: Default::default(),
             audit: dyno_model::audit::AuditRecord { checks: vec![check] },
+            end: dyno_model::record::TrialEnd::Trial,
             findings: Vec::new(),
         }
     }

@@ -1,6 +1,6 @@
 //! Runs that were killed go on where they were; single trials are repeated by name.
 
-use crate::program::{Bench, signal};
+use crate::program::{Bench, Ended, signal};
 use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::{OpenLoop, TrialRecord};
@@ -8,7 +8,7 @@ use dyno_testkit::{require_server, wait_until};
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 const SQLITE: &str = r#"
 title = "To be killed"
@@ -168,6 +168,40 @@ fn a_trial_that_was_interrupted_is_measured_again() {
         (&2.into(), &2.into()),
         "{report}"
     );
+}
+
+#[test]
+fn a_trial_whose_guard_died_makes_the_run_incomplete_and_is_measured_again() {
+    let bench = Bench::new();
+    bench.file("killed.toml", SQLITE.replace("400ms", "6s"));
+    let child = bench
+        .command(&["run", "killed.toml", "--out", "r", "--blocks", "1"])
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("dyno can be started");
+    let folder = bench.path().join("r");
+    wait_until("the first trial is measured", || {
+        let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
+        text.contains(r#""phase":"measure""#)
+    });
+    let guards = Command::new("pgrep").args(["-P", &child.id().to_string()]).output().unwrap();
+    let guards = String::from_utf8(guards.stdout).unwrap();
+    signal("-9", guards.trim().parse().expect("dyno has one child, the guard"));
+    let ended = Ended::from(child.wait_with_output().expect("it ends"));
+    assert_eq!(ended.code, 6, "{ended}");
+    assert!(ended.stderr.contains("ended before their time: b01-00"), "{ended}");
+    let report = bench.dyno(&["report", "r", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+    assert_eq!(json["completeness"]["is_complete"], false, "{report}");
+    let ended = bench.dyno(&["run", "--resume", "r"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    assert!(ended.stderr.contains("1 of 2 trials are measured"), "{ended}");
+    let report = bench.dyno(&["report", "r", "--format", "json"]);
+    let json: serde_json::Value = serde_json::from_str(&report.stdout).unwrap();
+    assert_eq!(json["completeness"]["is_complete"], true, "{report}");
+    let aside = std::fs::read_dir(folder.join("set-aside")).expect("what the first attempt left is kept");
+    assert_eq!(aside.count(), 1);
 }
 
 #[test]

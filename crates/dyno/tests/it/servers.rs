@@ -286,7 +286,7 @@ fn a_server_that_dies_in_a_trial_marks_it_and_the_campaign_goes_on() {
         [first, second] => assert!(is_marked(first) && second.ledger.committed > 0, "{records:?}"),
         other => panic!("expected two trials, found {}", other.len()),
     }
-    assert!(status.code().is_some(), "dyno was not killed");
+    assert_eq!(status.code(), Some(6), "a trial is to be measured again");
     let left = Command::new("pgrep").args(["-f", &bench.path().display().to_string()]).output().unwrap();
     assert_eq!(String::from_utf8(left.stdout).unwrap(), "", "no process is left");
     assert_eq!(bench.names(), ["dying.toml", "r"]);

@@ -355,6 +355,9 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
             @for failed in &model.completeness.failed {
                 p.note { (failed_trial(page, failed)) }
             }
+            @if !model.completeness.cut.is_empty() {
+                p.note { (page.fill(&notes::NOTE_CUT, &[("trials", &list(page.lang, &model.completeness.cut))])) }
+            }
             @if !model.completeness.missing.is_empty() {
                 p.note {
                     (page.fill(&notes::NOTE_MISSING, &[("trials", &list(page.lang, &model.completeness.missing))]))
