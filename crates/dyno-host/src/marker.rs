@@ -1,8 +1,9 @@
-//! The production guard: dyno writes only to a database that is empty or bears its marker, a table named
-//! [`MARKER_TABLE`]; any other needs an explicit word that names the database.
+//! The production guard: dyno writes only to a database that holds nothing but what dyno made; any other needs an explicit word
+//! that names the database. The word holds for the run that was given it, not for a later one that finds the marker.
 //!
-//! The marker lists the tables that dyno made, one row each, so [`cleanup`] can drop these and no others. A row with the
-//! empty name stands for the claim itself.
+//! The marker, a table named [`MARKER_TABLE`], lists the tables that dyno made, one row each, so [`cleanup`] can drop these and no
+//! others. A name is written there only while no table of this name exists: whatever the marker lists was made by dyno, also
+//! after a run that was killed at any moment. A row with the empty name stands for the claim itself.
 
 use crate::session::{Session, literal, mysql_literal};
 use dyno_model::failure::OperationFailure;
@@ -102,7 +103,7 @@ impl fmt::Display for ClaimError {
 
 impl std::error::Error for ClaimError {}
 
-/// Claims the target's database: marks it when it is empty, and recognises the mark when it is there.
+/// Claims the target's database: marks it when it is empty, and recognises the mark and what it lists when they are there.
 ///
 /// # Errors
 /// [`ClaimError::NotOurs`] when it holds anything else and `yes_write_to` does not name it.
@@ -137,7 +138,7 @@ fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Ma
     let ours = if is_marked { marker.recorded().map_err(failed)? } else { BTreeSet::new() };
     let foreign: Vec<String> = tables.difference(&ours).cloned().collect();
     let is_named = options.yes_write_to == Some(name.as_str());
-    if !is_marked && !foreign.is_empty() && !is_named {
+    if !foreign.is_empty() && !is_named {
         return Err(ClaimError::NotOurs {
             database: name,
             tables: foreign,
@@ -149,7 +150,9 @@ fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Ma
 }
 
 impl Claim {
-    /// Writes down tables that are about to be made, before they are, so that none is ever forgotten.
+    /// Writes down tables that are about to be made, before they are, so that none is ever forgotten. One of the same name that
+    /// dyno did not make is dropped before, if the claim was forced: were it listed first and the run killed then, the next run would
+    /// take it for dyno's.
     ///
     /// # Errors
     /// [`ClaimError::TableNotOurs`] when one exists that dyno did not make, unless the claim was forced.
@@ -175,6 +178,9 @@ impl Claim {
             });
         }
         for table in fresh {
+            if existing.contains(table) {
+                marker.drop_table(table).map_err(failed)?;
+            }
             marker.record(table, options).map_err(failed)?;
             self.tables.insert(table.to_owned());
         }
