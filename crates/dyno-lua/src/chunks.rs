@@ -89,6 +89,12 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_device_without_an_end_is_no_script() {
+        let Err(Unread::Unreadable(message)) = read(b"/dev/zero") else { panic!("it has no end") };
+        assert_eq!(message, "cannot read /dev/zero: larger than 64 MiB, which is the limit");
+    }
+
+    #[test]
     fn a_second_state_loads_what_the_first_compiled_and_a_changed_source_is_compiled_anew() {
         let chunks = Chunks::default();
         let error_of = |source: &str| {
