@@ -36,6 +36,17 @@ pub fn percentile(histogram: &Histogram<u64>, percentage: f64) -> u64 {
     histogram.value_at_percentile(percentage).min(histogram.max())
 }
 
+/// Values that must lie beyond a percentile for it to be shown: fewer say nothing about it.
+pub const BEYOND_MIN: f64 = 10.0;
+
+/// True when of so many values at least [`BEYOND_MIN`] lie beyond a percentage (0 to 100), so that its percentile can be told. The one rule for
+/// everything that shows, compares or writes down a percentile; what is stored raw (histograms, the timeline's file) has all.
+#[must_use]
+pub fn is_shown(count: u64, percentage: f64) -> bool {
+    // A millionth of a value is rounding: of 200 values, 10 lie beyond 95 %.
+    count as f64 * (100.0 - percentage) / 100.0 >= BEYOND_MIN - 1e-6
+}
+
 /// Sum and extremes of times, exact where a histogram is rounded. All 0 when `count` is 0.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ExactLatency {
@@ -76,6 +87,15 @@ impl ExactLatency {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_percentile_is_shown_from_ten_values_beyond_it_on() {
+        for (percentage, enough) in [(50.0, 20), (90.0, 100), (95.0, 200), (99.0, 1_000), (99.9, 10_000)] {
+            assert!(is_shown(enough, percentage), "{percentage}");
+            assert!(!is_shown(enough - 1, percentage), "{percentage}");
+        }
+        assert!(!is_shown(0, 50.0));
+    }
 
     #[test]
     fn sums_and_extremes_are_exact_and_can_be_merged() {

@@ -4,7 +4,7 @@ use crate::audit::AuditRecord;
 use crate::finding::{Finding, Severity};
 use crate::latency::{self, ExactLatency};
 use crate::ledger::{Ledger, Outcomes, ScriptCounts};
-use crate::plan::Trial;
+use crate::plan::{Metric, Trial};
 use crate::units::Nanos;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -74,6 +74,22 @@ impl TrialRecord {
     #[must_use]
     pub fn throughput(&self) -> f64 {
         if self.measured.0 == 0 { 0.0 } else { self.ledger.committed as f64 / self.measured.as_secs_f64() }
+    }
+
+    /// What a trial says of a metric, in transactions per second or milliseconds; `None` for response times when nothing was committed, and for
+    /// percentiles that too few values lie beyond ([`latency::is_shown`]).
+    #[must_use]
+    pub fn figure(&self, metric: Metric) -> Option<f64> {
+        let times = &self.transaction;
+        let percentile =
+            |percentage, nanos: u64| latency::is_shown(times.count, percentage).then_some(nanos as f64 / 1e6);
+        match metric {
+            Metric::Throughput => Some(self.throughput()),
+            Metric::MeanMs => (times.count > 0).then_some(times.mean / 1e6),
+            Metric::P50Ms => percentile(50.0, times.p50),
+            Metric::P95Ms => percentile(95.0, times.p95),
+            Metric::P99Ms => percentile(99.0, times.p99),
+        }
     }
 
     /// Valid, warned or invalid: the worst severity of all findings (`None` when there is none).
@@ -244,6 +260,17 @@ pub struct WorkerRecord {
     pub wakeups: u64,
     /// Statements it sent.
     pub statements: u64,
+}
+
+/// An interval shorter than this says nothing about a rate, in seconds.
+pub const RATE_MIN: f64 = 0.95;
+
+/// True when an interval of so many seconds can be drawn, judged or compared as a rate. Warm-up, window and trial seldom end with a whole second; what
+/// is left over may hold no commit, or ten times as many per second as usual, without anything being wrong. The one rule for timelines, steady
+/// state, collapses and tables that grow; what is counted in such an interval counts all the same.
+#[must_use]
+pub fn is_rate(length_s: f64) -> bool {
+    length_s >= RATE_MIN
 }
 
 /// One interval (about a second) of a trial, for the timeline and the histogram log. Not serialised as such:

@@ -2,6 +2,7 @@
 
 use dyno_model::finding::Finding;
 use dyno_model::monitor::SessionGroup;
+use dyno_model::record::is_rate;
 
 /// A second below this share of the usual is a collapse.
 const COLLAPSED_SHARE: f64 = 0.1;
@@ -10,8 +11,6 @@ const SECONDS_MIN: usize = 3;
 /// Below so many transactions per second an empty second is chance: with 20 on average, fewer than 2 come in one of
 /// ten million seconds.
 const USUAL_MIN: f64 = 20.0;
-/// Intervals shorter than this, at the ends of warm-up and window, are not judged; seconds.
-const LENGTH_MIN: f64 = 0.5;
 /// Findings about one trial at most; the longest collapses.
 const FINDINGS_MAX: usize = 3;
 /// A look so long before or after a collapse still shows it, seconds.
@@ -50,7 +49,7 @@ pub(super) struct Pulse {
 impl Pulse {
     /// Takes the next interval. `Some` when it is a collapse: the median rate of the seconds before.
     pub(super) fn beat(&mut self, beat: Beat) -> Option<f64> {
-        if beat.length < LENGTH_MIN {
+        if !is_rate(beat.length) {
             return None;
         }
         let rate = beat.committed as f64 / beat.length;

@@ -1,7 +1,7 @@
 //! Comparisons: each system against the first one at equal clients and levels, each level of a factor within a system against the
 //! first one that was measured with it, other levels equal; where the spec says what is compared, only that.
 
-use super::{View, figure, has_figure};
+use super::View;
 use crate::report::model::{Comparison, ComparisonOf, ComparisonRules, Range, Verdict};
 use crate::stats::compare::{self, RatioTest};
 use crate::stats::verdict::{Outcome, Rules, benjamini_hochberg, outcome};
@@ -100,8 +100,7 @@ fn pairs(view: &View<'_>) -> Vec<Pair> {
 /// Values of a treatment's valid trials by block.
 fn by_block(view: &View<'_>, treatment: usize, metric: Metric) -> BTreeMap<u32, f64> {
     view.valid(treatment)
-        .filter(|record| has_figure(record, metric))
-        .map(|record| (record.trial.block, figure(record, metric)))
+        .filter_map(|record| Some((record.trial.block, record.figure(metric)?)))
         .filter(|(_, value)| *value > 0.0)
         .collect()
 }

@@ -14,7 +14,7 @@ use crate::store::TrialOutcome;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::monitor::{Sample, mean, names};
 use dyno_model::plan::{StopRule, Trial};
-use dyno_model::record::TrialRecord;
+use dyno_model::record::{TrialRecord, is_rate};
 use std::collections::BTreeMap;
 
 /// Steps when the plan names no milestones.
@@ -169,7 +169,19 @@ impl<'a> Grown<'a> {
     fn course(&self) -> GrowthCourse {
         let stretches = self.path.len() - 1;
         let each = stretches.div_ceil(POINTS_MAX).max(1);
-        let places: Vec<usize> = (0..stretches).step_by(each).chain([stretches]).collect();
+        let is_point =
+            |from: usize, to: usize| to - from >= each && is_rate(self.path[to].0 - self.path[from].0);
+        let mut places = vec![0];
+        for end in 1..=stretches {
+            if is_point(places[places.len() - 1], end) {
+                places.push(end);
+            }
+        }
+        // What is left over at the end belongs to the last point.
+        if places.len() > 1 {
+            places.pop();
+            places.push(stretches);
+        }
         let point = |pair: &[usize]| {
             let ((t0, r0), (t1, r1)) = (self.path[pair[0]], self.path[pair[1]]);
             let length = t1 - t0;

@@ -5,9 +5,6 @@ use crate::report::model::{MergedLatency, PercentileCurve, PercentilePoint, Stat
 use dyno_model::latency;
 use hdrhistogram::Histogram;
 
-/// A percentile is shown when at least this many values lie beyond it; fewer say nothing about it.
-const BEYOND_MIN: f64 = 10.0;
-
 /// Steps of a percentile curve per halving of what lies beyond.
 const STEPS_PER_HALVING: u32 = 4;
 
@@ -37,8 +34,7 @@ pub(super) fn summary(histogram: &Histogram<u64>) -> Option<MergedLatency> {
     let milliseconds = |nanos: u64| nanos as f64 / 1e6;
     let count = histogram.len();
     let at = |percentile: f64| {
-        let beyond = count as f64 * (1.0 - percentile / 100.0);
-        (beyond >= BEYOND_MIN).then(|| milliseconds(latency::percentile(histogram, percentile)))
+        latency::is_shown(count, percentile).then(|| milliseconds(latency::percentile(histogram, percentile)))
     };
     Some(MergedLatency {
         count,
@@ -71,7 +67,7 @@ pub(super) fn curves(view: &View<'_>) -> Vec<PercentileCurve> {
         .collect()
 }
 
-/// Points at equal distances on the axis `log(1 / (1 - p))`, from 0 to where [`BEYOND_MIN`] values lie beyond; one pass
+/// Points at equal distances on the axis `log(1 / (1 - p))`, from 0 to where [`latency::BEYOND_MIN`] values lie beyond; one pass
 /// over the histogram.
 fn curve(histogram: &Histogram<u64>) -> Vec<PercentilePoint> {
     let count = histogram.len() as f64;
@@ -79,7 +75,7 @@ fn curve(histogram: &Histogram<u64>) -> Vec<PercentilePoint> {
     let mut recorded = histogram.iter_recorded();
     for step in 0.. {
         let one_in = 2f64.powf(f64::from(step) / f64::from(STEPS_PER_HALVING));
-        if count / one_in < BEYOND_MIN {
+        if count / one_in < latency::BEYOND_MIN {
             break;
         }
         let share = 1.0 - 1.0 / one_in;

@@ -34,8 +34,9 @@ use crate::store::{Run, RunData, TrialOutcome};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::{Finding, Severity};
+use dyno_model::latency::is_shown;
 use dyno_model::plan::{Metric, Plan, Treatment};
-use dyno_model::record::TrialRecord;
+use dyno_model::record::{TrialRecord, is_rate};
 use hdrhistogram::Histogram;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -197,28 +198,11 @@ fn line_name(plan: &Plan, treatment: &Treatment, varied: &[bool]) -> LineName {
     }
 }
 
-/// A trial's figure that charts show.
-fn figure(record: &TrialRecord, metric: Metric) -> f64 {
-    let milliseconds = |nanos: u64| nanos as f64 / 1e6;
-    match metric {
-        Metric::Throughput => record.throughput(),
-        Metric::MeanMs => record.transaction.mean / 1e6,
-        Metric::P50Ms => milliseconds(record.transaction.p50),
-        Metric::P95Ms => milliseconds(record.transaction.p95),
-        Metric::P99Ms => milliseconds(record.transaction.p99),
-    }
-}
-
 fn unit(metric: Metric) -> Unit {
     match metric {
         Metric::Throughput => Unit::TransactionsPerSecond,
         Metric::MeanMs | Metric::P50Ms | Metric::P95Ms | Metric::P99Ms => Unit::Milliseconds,
     }
-}
-
-/// Whether a trial has a value for a metric: without a single commit there is no response time, but a throughput of 0.
-fn has_figure(record: &TrialRecord, metric: Metric) -> bool {
-    metric == Metric::Throughput || record.transaction.count > 0
 }
 
 /// Mean with interval. None of these figures can be negative, so an interval that would reach below 0 ends there.
@@ -232,11 +216,7 @@ fn estimate(values: &[f64], unit: Unit) -> Option<Estimate> {
 }
 
 fn estimate_of(view: &View<'_>, treatment: usize, metric: Metric) -> Option<Estimate> {
-    let values: Vec<f64> = view
-        .valid(treatment)
-        .filter(|record| has_figure(record, metric))
-        .map(|record| figure(record, metric))
-        .collect();
+    let values: Vec<f64> = view.valid(treatment).filter_map(|record| record.figure(metric)).collect();
     estimate(&values, unit(metric))
 }
 
@@ -340,11 +320,11 @@ fn trial_figures(record: &TrialRecord) -> TrialFigures {
         started_at: record.started_at.clone(),
         measured_s: record.measured.as_secs_f64(),
         throughput: record.throughput(),
-        mean_ms: figure(record, Metric::MeanMs),
-        p50_ms: figure(record, Metric::P50Ms),
-        p95_ms: figure(record, Metric::P95Ms),
-        p99_ms: figure(record, Metric::P99Ms),
-        max_ms: record.transaction.max as f64 / 1e6,
+        mean_ms: record.figure(Metric::MeanMs),
+        p50_ms: record.figure(Metric::P50Ms),
+        p95_ms: record.figure(Metric::P95Ms),
+        p99_ms: record.figure(Metric::P99Ms),
+        max_ms: (record.transaction.count > 0).then_some(record.transaction.max as f64 / 1e6),
         longest_gap_ms: record.longest_gap.map(|gap| gap.length.0 as f64 / 1e6),
         committed: record.ledger.committed,
         failed: record.ledger.failed,
@@ -416,12 +396,13 @@ fn panel_lines(view: &View<'_>, metric: Metric) -> Vec<PanelLine> {
 fn repeat_dots(view: &View<'_>, treatment: usize, metric: Metric) -> Vec<RepeatDot> {
     view.measured(treatment)
         .iter()
-        .filter(|record| has_figure(record, metric))
-        .map(|record| RepeatDot {
-            trial: record.trial.id.clone(),
-            block: record.trial.block,
-            value: figure(record, metric),
-            is_valid: record.is_valid(),
+        .filter_map(|record| {
+            Some(RepeatDot {
+                trial: record.trial.id.clone(),
+                block: record.trial.block,
+                value: record.figure(metric)?,
+                is_valid: record.is_valid(),
+            })
         })
         .collect()
 }
@@ -444,17 +425,19 @@ fn timelines(view: &View<'_>) -> Vec<Timeline> {
 
 fn timeline_point(line: &crate::store::TimelineLine) -> TimelinePoint {
     let latency = |column: usize| line.latency_ms.map(|values| values[column]);
+    let percentile =
+        |percentage, column: usize| latency(column).filter(|_| is_shown(line.committed, percentage));
     TimelinePoint {
         start_s: line.start_s,
         length_s: line.length_s,
         is_warmup: line.is_warmup,
-        throughput: if line.length_s > 0.0 { line.committed as f64 / line.length_s } else { 0.0 },
+        throughput: is_rate(line.length_s).then(|| line.committed as f64 / line.length_s),
         failed: line.failed,
         retries: line.retries,
         mean_ms: latency(0),
-        p50_ms: latency(1),
-        p95_ms: latency(2),
-        p99_ms: latency(3),
+        p50_ms: percentile(50.0, 1),
+        p95_ms: percentile(95.0, 2),
+        p99_ms: percentile(99.0, 3),
         max_ms: latency(4),
     }
 }
@@ -489,26 +472,4 @@ fn published(plan: &Plan) -> Vec<PublishedSeries> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_interval_of_throughput_never_reaches_below_zero() {
-        let estimate = estimate(&[10.0, 500.0, 900.0], Unit::TransactionsPerSecond).expect("values");
-        let interval = estimate.interval.expect("three values");
-        assert_eq!(interval.low, 0.0);
-        assert!((interval.high - 1577.3).abs() < 0.1, "{interval:?}");
-    }
-
-    #[test]
-    fn a_level_that_says_little_alone_is_named_with_its_factor() {
-        let mut plan = crate::fixture::Shape::rush().plan();
-        plan.factors = vec!["server.settings.innodb_buffer_pool_size".to_owned()];
-        for (index, treatment) in plan.treatments.iter_mut().enumerate() {
-            treatment.levels = vec![["4G", "8G"][index % 2].to_owned()];
-        }
-        let (lines, _) = lines(&plan);
-        assert_eq!(lines[0].label, "MariaDB (innodb_buffer_pool_size 4G)");
-        assert_eq!(lines.len(), 6);
-    }
-}
+mod tests;

@@ -5,7 +5,7 @@
 //! when it is at least `exp((t(0.975; n-1) + t(0.80; n-1)) · s / √n) - 1` (minimum detectable effect, Bloom 1995). A pilot with
 //! one treatment has no differences; there `s²` is twice the variance of its logarithms, as for two independent sides.
 
-use super::{View, comparisons, figure, has_figure};
+use super::{View, comparisons};
 use crate::stats::student::{quantile, variance};
 use crate::store::RunData;
 use dyno_model::plan::Metric;
@@ -35,12 +35,8 @@ pub fn pilot(data: &RunData) -> Option<Pilot> {
         return Some(Pilot { deviation, comparisons, degrees });
     }
     let logarithms = |(treatment, _)| -> Vec<f64> {
-        let valid = view.valid(treatment).filter(|record| has_figure(record, Metric::Throughput));
-        valid
-            .map(|record| figure(record, Metric::Throughput))
-            .filter(|value| *value > 0.0)
-            .map(f64::ln)
-            .collect()
+        let values = view.valid(treatment).map(dyno_model::record::TrialRecord::throughput);
+        values.filter(|value| *value > 0.0).map(f64::ln).collect()
     };
     let values: Vec<Vec<f64>> = view.treatments().map(logarithms).collect();
     let (deviation, _, degrees) = pooled(&values)?;

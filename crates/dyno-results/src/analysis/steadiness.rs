@@ -5,10 +5,10 @@ use crate::stats::steady::{Steadiness, VALUES_MIN, steadiness};
 use crate::store::TimelineLine;
 use dyno_model::finding::Finding;
 use dyno_model::plan::{Metric, StopRule};
-use dyno_model::record::TrialRecord;
+use dyno_model::record::{TrialRecord, is_rate};
 
-/// A second as timelines have it: no shorter than this, and no longer than the other.
-const SECOND: (f64, f64) = (0.95, 1.5);
+/// A second as timelines have it is no longer than this, and no shorter than what is a rate.
+const SECOND_MAX: f64 = 1.5;
 
 /// Judges a trial; `None` when it has too few whole seconds, or was meant to change: its table grows, or its clients end one after
 /// another.
@@ -81,10 +81,10 @@ fn seconds(timeline: &[TimelineLine]) -> Option<Vec<Second>> {
         open.length_s += line.length_s;
         open.committed += line.committed;
         open.sum_ms += line.latency_ms.map_or(0.0, |values| values[0]) * line.committed as f64;
-        if open.length_s > SECOND.1 {
+        if open.length_s > SECOND_MAX {
             return None;
         }
-        if open.length_s >= SECOND.0 {
+        if is_rate(open.length_s) {
             seconds.push(std::mem::take(&mut open));
         }
     }

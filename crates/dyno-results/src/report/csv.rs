@@ -104,19 +104,24 @@ fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
         sheet.figure(model, &owner, &Figure::new("committed", Unit::Count, 0.0));
         return;
     };
-    let mut list = vec![
-        Figure::new("throughput", Unit::TransactionsPerSecond, figures.throughput),
-        Figure::new("mean", Unit::Milliseconds, figures.mean_ms),
-        Figure::new("p50", Unit::Milliseconds, figures.p50_ms),
-        Figure::new("p95", Unit::Milliseconds, figures.p95_ms),
-        Figure::new("p99", Unit::Milliseconds, figures.p99_ms),
-        Figure::new("max", Unit::Milliseconds, figures.max_ms),
+    let mut list = vec![Figure::new("throughput", Unit::TransactionsPerSecond, figures.throughput)];
+    let times = [
+        ("mean", figures.mean_ms),
+        ("p50", figures.p50_ms),
+        ("p95", figures.p95_ms),
+        ("p99", figures.p99_ms),
+        ("max", figures.max_ms),
+    ];
+    list.extend(
+        times.into_iter().filter_map(|(name, time)| Some(Figure::new(name, Unit::Milliseconds, time?))),
+    );
+    list.extend([
         Figure::new("window", Unit::Seconds, figures.measured_s),
         Figure::new("committed", Unit::Count, figures.committed as f64),
         Figure::new("failed", Unit::Count, figures.failed as f64),
         Figure::new("unfinished", Unit::Count, figures.unfinished as f64),
         Figure::new("retries", Unit::Count, figures.retries as f64),
-    ];
+    ]);
     list.extend(figures.longest_gap_ms.map(|gap| Figure::new("longest_gap", Unit::Milliseconds, gap)));
     list.extend(figures.lost.map(|lost| Figure::new("lost", Unit::Count, lost as f64)));
     for figure in &list {

@@ -443,16 +443,17 @@ pub struct TrialFigures {
     pub measured_s: f64,
     /// Committed transactions per second.
     pub throughput: f64,
-    /// Mean response time in ms.
-    pub mean_ms: f64,
+    /// Mean response time in ms; this and the following are absent when nothing was committed, percentiles also when fewer than ten values lie
+    /// beyond them.
+    pub mean_ms: Option<f64>,
     /// Median in ms.
-    pub p50_ms: f64,
+    pub p50_ms: Option<f64>,
     /// 95th percentile in ms.
-    pub p95_ms: f64,
+    pub p95_ms: Option<f64>,
     /// 99th percentile in ms.
-    pub p99_ms: f64,
+    pub p99_ms: Option<f64>,
     /// Largest in ms.
-    pub max_ms: f64,
+    pub max_ms: Option<f64>,
     /// Longest time without a commit of any client in the window, in ms; absent in records of older versions.
     #[serde(default)]
     pub longest_gap_ms: Option<f64>,

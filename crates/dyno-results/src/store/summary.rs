@@ -1,6 +1,6 @@
 //! `summary.json`: the figures of every finished trial, flat, for other people's programs. Derived from the event log.
 
-use dyno_model::plan::Plan;
+use dyno_model::plan::{Metric, Plan};
 use dyno_model::record::TrialRecord;
 use serde::Serialize;
 
@@ -33,11 +33,12 @@ struct SummaryRow<'a> {
     committed: u64,
     failed: u64,
     retries: u64,
-    mean_ms: f64,
-    p50_ms: f64,
-    p95_ms: f64,
-    p99_ms: f64,
-    max_ms: f64,
+    /// This and the following are `null` when nothing was committed, percentiles also when fewer than ten values lie beyond them.
+    mean_ms: Option<f64>,
+    p50_ms: Option<f64>,
+    p95_ms: Option<f64>,
+    p99_ms: Option<f64>,
+    max_ms: Option<f64>,
     longest_gap_ms: Option<f64>,
     is_valid: bool,
     audit: dyno_model::audit::AuditVerdict,
@@ -78,11 +79,11 @@ fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
         committed: record.ledger.committed,
         failed: record.ledger.failed,
         retries: record.ledger.retries,
-        mean_ms: latency.mean / 1e6,
-        p50_ms: milliseconds(latency.p50),
-        p95_ms: milliseconds(latency.p95),
-        p99_ms: milliseconds(latency.p99),
-        max_ms: milliseconds(latency.max),
+        mean_ms: record.figure(Metric::MeanMs),
+        p50_ms: record.figure(Metric::P50Ms),
+        p95_ms: record.figure(Metric::P95Ms),
+        p99_ms: record.figure(Metric::P99Ms),
+        max_ms: (latency.count > 0).then(|| milliseconds(latency.max)),
         longest_gap_ms: record.longest_gap.map(|gap| milliseconds(gap.length.0)),
         is_valid: record.is_valid(),
         audit: record.audit.verdict(),
@@ -90,4 +91,35 @@ fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
         rows_inserted: record.growth.map(|growth| growth.rows_per_transaction * record.ledger.committed),
         rows_per_second: record.growth.map(|growth| growth.rows_per_transaction as f64 * record.throughput()),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixture::Shape;
+    use dyno_model::event::{Event, Listener};
+
+    struct Records(Vec<TrialRecord>);
+
+    impl Listener for Records {
+        fn event(&mut self, event: &Event) {
+            if let Event::TrialFinished(record) = event {
+                self.0.push((**record).clone());
+            }
+        }
+    }
+
+    #[test]
+    fn a_percentile_with_fewer_than_ten_values_beyond_it_is_null() {
+        let (shape, mut records) = (Shape::small(), Records(Vec::new()));
+        let plan = shape.plan();
+        shape.play(&plan, &mut records);
+        let mut records = records.0;
+        records[0].transaction.count = 999;
+        records[1].transaction = dyno_model::record::LatencySummary::default();
+        let summary = serde_json::to_value(Summary::new(&plan, &records, 0)).expect("a document");
+        let (few, none) = (&summary["trials"][0], &summary["trials"][1]);
+        assert!(few["p95_ms"].is_number() && few["p99_ms"].is_null(), "{few}");
+        assert!(none["mean_ms"].is_null() && none["p50_ms"].is_null() && none["max_ms"].is_null(), "{none}");
+    }
 }

@@ -1,6 +1,7 @@
 //! `--json`: one document with every figure of a run. docs/sysbench.md describes the fields.
 
 use super::snapshot::{Counts, Latency, Snapshot};
+use dyno_model::latency::is_shown;
 use serde_json::{Map, Value, json};
 
 /// Version of the document's fields.
@@ -95,8 +96,9 @@ fn period(snapshot: &Snapshot, percentiles: &[f64]) -> Value {
             .statements
             .iter()
             .map(|it| {
+                let p95_ms = is_shown(it.count, 95.0).then_some(it.p95 as f64 / 1e6);
                 json!({"name": it.name, "count": it.count, "mean_ms": it.mean / 1e6,
-                       "p95_ms": it.p95 as f64 / 1e6, "max_ms": it.max as f64 / 1e6})
+                       "p95_ms": p95_ms, "max_ms": it.max as f64 / 1e6})
             })
             .collect();
     }

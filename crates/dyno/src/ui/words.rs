@@ -3,6 +3,7 @@
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::event::Event;
 use dyno_model::finding::Severity;
+use dyno_model::latency::is_shown;
 use dyno_model::plan::{Plan, Treatment};
 use dyno_model::record::TrialRecord;
 use dyno_model::units::Nanos;
@@ -79,8 +80,12 @@ pub(super) fn figures(record: &TrialRecord) -> String {
     let mut line = format!("{} transactions/s", rate(record.throughput()));
     if record.transaction.count > 0 {
         let summary = &record.transaction;
-        let mean = Nanos(summary.mean.round() as u64);
-        line.push_str(&format!(", mean {mean}, p95 {}, p99 {}", Nanos(summary.p95), Nanos(summary.p99)));
+        line.push_str(&format!(", mean {}", Nanos(summary.mean.round() as u64)));
+        for (percentage, nanos) in [(95.0, summary.p95), (99.0, summary.p99)] {
+            if is_shown(summary.count, percentage) {
+                line.push_str(&format!(", p{percentage} {}", Nanos(nanos)));
+            }
+        }
     }
     if record.ledger.failed > 0 {
         line.push_str(&format!(", {} failed", record.ledger.failed));

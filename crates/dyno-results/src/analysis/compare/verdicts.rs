@@ -6,7 +6,7 @@
 use super::Question;
 use super::pool::PooledTreatment;
 use crate::analysis::comparisons::{MIN_REPEATS, verdict};
-use crate::analysis::{count, estimate, figure, has_figure, unit};
+use crate::analysis::{count, estimate, unit};
 use crate::report::compare::model::{
     ByRanks, CompareDoubt, CompareFinding, CompareRules, MetricPair, TreatmentPair,
 };
@@ -71,8 +71,7 @@ pub(super) fn verdicts(
 
 fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric) -> Measured {
     let values = |side: &PooledTreatment<'_>| -> Vec<f64> {
-        let figures = side.valid().filter(|record| has_figure(record, metric));
-        figures.map(|record| figure(record, metric)).collect()
+        side.valid().filter_map(|record| record.figure(metric)).collect()
     };
     let (of_base, of_new) = (values(base), values(new));
     let is_violated = [base, new]

@@ -55,8 +55,8 @@ pub struct Moment {
     pub length: f64,
     /// True before the measured window.
     pub is_warmup: bool,
-    /// Per second.
-    pub throughput: f64,
+    /// Per second; absent where the interval is too short to be a rate.
+    pub throughput: Option<f64>,
     /// Milliseconds.
     pub median: Option<f64>,
     /// Milliseconds.
@@ -169,7 +169,7 @@ impl Axes {
     fn of(courses: &[Course]) -> Self {
         let points = || courses.iter().flat_map(|course| &course.points);
         let seconds = points().map(|p| p.start + p.length).filter(|s| s.is_finite()).fold(0.0, f64::max);
-        let throughput = points().map(|p| p.throughput).filter(|t| t.is_finite()).fold(0.0, f64::max);
+        let throughput = points().filter_map(|p| p.throughput).filter(|t| t.is_finite()).fold(0.0, f64::max);
         let times = || {
             let both = points().flat_map(|p| p.median.into_iter().chain(p.p99));
             both.filter(|time| time.is_finite() && *time > 0.0)
@@ -266,17 +266,15 @@ fn draw_course(drawing: &mut Drawing, course: &Course, axes: &Axes, upper: Frame
 }
 
 fn draw_throughput(drawing: &mut Drawing, course: &Course, x: &Scale, y: &Scale, ground: f64) {
-    // A step per interval: throughput is a count over it, not a value at an instant.
-    let steps: Vec<(f64, f64)> = course
-        .points
-        .iter()
-        .flat_map(|p| {
-            let height = y.at(p.throughput);
-            [(x.at(p.start), height), (x.at(p.start + p.length), height)]
-        })
-        .collect();
+    // A step per interval: throughput is a count over it, not a value at an instant. Intervals that are no rate leave a gap.
+    let steps = |points: &[Moment]| -> Vec<(f64, f64)> {
+        let each = points.iter().filter_map(|p| Some((p, y.at(p.throughput?))));
+        each.flat_map(|(p, height)| [(x.at(p.start), height), (x.at(p.start + p.length), height)]).collect()
+    };
     drawing.open("s0");
-    drawing.area("area", &steps, ground);
+    for stretch in course.points.chunk_by(|a, b| a.throughput.is_some() == b.throughput.is_some()) {
+        drawing.area("area", &steps(stretch), ground);
+    }
     drawing.close();
 }
 

@@ -195,9 +195,7 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
     let is_invalid = trial.is_some_and(|trial| trial.state == TrialState::Invalid);
     let message = if is_invalid { &page::CHART_BLOCK_INVALID } else { &page::CHART_BLOCK };
     let window = timeline.points.iter().find(|point| !point.is_warmup).map_or(0.0, |point| point.start_s);
-    // The last interval is often a fraction of a second and may be empty without anything being wrong.
-    let whole = timeline.points.split_last().map_or(&[][..], |(_, firsts)| firsts);
-    let empty = whole.iter().filter(|point| point.throughput == 0.0 && !point.is_warmup);
+    let empty = timeline.points.iter().filter(|point| point.throughput == Some(0.0) && !point.is_warmup);
     let mut stalls: Vec<(f64, f64)> = empty.map(|p| (p.start_s, p.start_s + p.length_s)).collect();
     for finding in trial.map_or(&[][..], |trial| &trial.findings) {
         if let Finding::Stall { longest_gap, at, .. } = finding {
@@ -222,14 +220,17 @@ fn binned(points: &[TimelinePoint], step: usize) -> Vec<Moment> {
 fn bin(points: &[TimelinePoint]) -> Moment {
     let first = &points[0];
     let length: f64 = points.iter().map(|point| point.length_s).sum();
-    let committed: f64 = points.iter().map(|point| point.throughput * point.length_s).sum();
+    // Seconds by their lengths; what is too short to be a rate counts for nothing.
+    let rates = || points.iter().filter_map(|point| Some((point.throughput?, point.length_s)));
+    let rated: f64 = rates().map(|(_, length)| length).sum();
+    let committed: f64 = rates().map(|(rate, length)| rate * length).sum();
     let mut medians: Vec<f64> = points.iter().filter_map(|point| point.p50_ms).collect();
     medians.sort_by(f64::total_cmp);
     Moment {
         start: first.start_s,
         length,
         is_warmup: first.is_warmup,
-        throughput: if length > 0.0 { committed / length } else { 0.0 },
+        throughput: (rated > 0.0).then(|| committed / rated),
         median: medians.get(medians.len() / 2).copied(),
         p99: points.iter().filter_map(|point| point.p99_ms).max_by(f64::total_cmp),
     }
@@ -265,10 +266,9 @@ fn trial_row(page: &Page<'_>, trial: &TrialRow) -> Markup {
                 None => td.l colspan="11" { (trial.reason) },
                 Some(figures_of) => {
                     @for value in [
-                        figures_of.throughput, figures_of.mean_ms, figures_of.p50_ms, figures_of.p95_ms,
-                        figures_of.p99_ms, figures_of.max_ms,
-                    ] { td { (figures::digits(value)) } }
-                    td { (cells::optional(page, figures_of.longest_gap_ms)) }
+                        Some(figures_of.throughput), figures_of.mean_ms, figures_of.p50_ms, figures_of.p95_ms,
+                        figures_of.p99_ms, figures_of.max_ms, figures_of.longest_gap_ms,
+                    ] { td { (cells::optional(page, value)) } }
                     @for count in [figures_of.committed, figures_of.retries] { td { (figures::count(count)) } }
                     td class=[cells::alarm_if(figures_of.failed > 0)] { (figures::count(figures_of.failed)) }
                     td class=[cells::alarm_if(figures_of.lost.is_some_and(|lost| lost > 0))] {

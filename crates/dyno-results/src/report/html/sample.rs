@@ -234,11 +234,11 @@ impl Maker<'_> {
             started_at: "2026-11-21T09:00:00.000Z".to_owned(),
             measured_s: 10_000.0 / throughput,
             throughput,
-            mean_ms,
-            p50_ms: mean_ms * 0.8,
-            p95_ms: mean_ms * 2.4 * self.noise(0.2),
-            p99_ms: mean_ms * 4.1 * self.noise(0.4),
-            max_ms: mean_ms * 14.0 * self.noise(0.8),
+            mean_ms: Some(mean_ms),
+            p50_ms: Some(mean_ms * 0.8),
+            p95_ms: Some(mean_ms * 2.4 * self.noise(0.2)),
+            p99_ms: Some(mean_ms * 4.1 * self.noise(0.4)),
+            max_ms: Some(mean_ms * 14.0 * self.noise(0.8)),
             longest_gap_ms: Some(mean_ms * 3.0),
             committed: 10_000,
             failed: 0,
@@ -256,12 +256,12 @@ impl Maker<'_> {
             let slow = if is_warmup { 0.6 } else { 1.0 };
             let is_stalled = second == stall && !is_warmup;
             let throughput = if is_stalled { 0.0 } else { of.throughput * slow * self.noise(0.12) };
-            let time = |factor: f64| (!is_stalled).then_some(of.mean_ms * factor / slow);
+            let time = |factor: f64| of.mean_ms.filter(|_| !is_stalled).map(|mean| mean * factor / slow);
             TimelinePoint {
                 start_s: second as f64,
                 length_s: 1.0,
                 is_warmup,
-                throughput,
+                throughput: Some(throughput),
                 failed: 0,
                 retries: 0,
                 mean_ms: time(1.0),
@@ -302,8 +302,9 @@ impl Maker<'_> {
     ) {
         let shape = self.shape;
         let treatment = model.treatments.len();
-        let all = |value: fn(&TrialFigures) -> f64| figures.iter().map(value).collect::<Vec<_>>();
-        let ms = |value: fn(&TrialFigures) -> f64| estimate(Unit::Milliseconds, &all(value));
+        let all =
+            |value: fn(&TrialFigures) -> Option<f64>| figures.iter().filter_map(value).collect::<Vec<_>>();
+        let ms = |value: fn(&TrialFigures) -> Option<f64>| estimate(Unit::Milliseconds, &all(value));
         let is_lossy = truth.lost_percent > 0.0;
         let audit = match (shape.has_audit, is_lossy) {
             (false, _) => AuditVerdict::NotChecked,
@@ -319,7 +320,7 @@ impl Maker<'_> {
             trials_planned: shape.blocks,
             trials_measured: valid,
             trials_valid: valid,
-            throughput: estimate(Unit::TransactionsPerSecond, &all(|f| f.throughput)),
+            throughput: estimate(Unit::TransactionsPerSecond, &all(|f| Some(f.throughput))),
             mean: ms(|f| f.mean_ms),
             p50: ms(|f| f.p50_ms),
             p95: ms(|f| f.p95_ms),
@@ -561,9 +562,9 @@ fn empty(shape: &Shape, factors: Vec<String>, lines: Vec<LineName>) -> ReportMod
 }
 
 fn add_panels(model: &mut ReportModel) {
-    type Of = fn(&TrialFigures) -> f64;
+    type Of = fn(&TrialFigures) -> Option<f64>;
     let metrics: [(Metric, Unit, Of); 4] = [
-        (Metric::Throughput, Unit::TransactionsPerSecond, |f| f.throughput),
+        (Metric::Throughput, Unit::TransactionsPerSecond, |f| Some(f.throughput)),
         (Metric::MeanMs, Unit::Milliseconds, |f| f.mean_ms),
         (Metric::P95Ms, Unit::Milliseconds, |f| f.p95_ms),
         (Metric::P99Ms, Unit::Milliseconds, |f| f.p99_ms),
@@ -574,7 +575,7 @@ fn add_panels(model: &mut ReportModel) {
             let points = rows.map(|(treatment, row)| {
                 let trials = model.trials.iter().filter(|trial| trial.treatment == treatment);
                 let repeats = trials.filter_map(|trial| {
-                    let value = value(trial.figures.as_ref()?);
+                    let value = value(trial.figures.as_ref()?)?;
                     let is_valid = trial.state != TrialState::Invalid;
                     Some(RepeatDot { trial: trial.id.clone(), block: trial.block, value, is_valid })
                 });

@@ -99,13 +99,13 @@ pub struct TimelinePoint {
     pub length_s: f64,
     /// True for warm-up.
     pub is_warmup: bool,
-    /// Committed transactions per second.
-    pub throughput: f64,
+    /// Committed transactions per second; absent where the interval is too short to be a rate.
+    pub throughput: Option<f64>,
     /// Transactions given up.
     pub failed: u64,
     /// Retries.
     pub retries: u64,
-    /// Mean in ms; this and the following are absent when nothing was committed.
+    /// Mean in ms; this and the following are absent when nothing was committed, percentiles also when fewer than ten values lie beyond them.
     pub mean_ms: Option<f64>,
     /// Median in ms.
     pub p50_ms: Option<f64>,

@@ -1,0 +1,92 @@
+//! Figures that are shown, and figures that are not.
+
+use super::*;
+use crate::fixture::Shape;
+use crate::messages::Lang;
+use crate::report::{Format, render};
+
+#[test]
+fn an_interval_of_throughput_never_reaches_below_zero() {
+    let estimate = estimate(&[10.0, 500.0, 900.0], Unit::TransactionsPerSecond).expect("values");
+    let interval = estimate.interval.expect("three values");
+    assert_eq!(interval.low, 0.0);
+    assert!((interval.high - 1577.3).abs() < 0.1, "{interval:?}");
+}
+
+#[test]
+fn a_level_that_says_little_alone_is_named_with_its_factor() {
+    let mut plan = crate::fixture::Shape::rush().plan();
+    plan.factors = vec!["server.settings.innodb_buffer_pool_size".to_owned()];
+    for (index, treatment) in plan.treatments.iter_mut().enumerate() {
+        treatment.levels = vec![["4G", "8G"][index % 2].to_owned()];
+    }
+    let (lines, _) = lines(&plan);
+    assert_eq!(lines[0].label, "MariaDB (innodb_buffer_pool_size 4G)");
+    assert_eq!(lines.len(), 6);
+}
+
+/// A small run, as it is read from its folder.
+fn small_run() -> RunData {
+    let folder = tempfile::tempdir().expect("scratch");
+    let folder = folder.path().join("20261121T084500Z-2005");
+    Shape::small().write(&folder).expect("the temporary folder can be written");
+    Run::open(&folder).expect("what was written can be read").read_trials()
+}
+
+#[test]
+fn a_percentile_with_fewer_than_ten_values_beyond_it_is_in_no_form_of_the_report() {
+    let mut data = small_run();
+    for outcome in data.run.outcomes.values_mut() {
+        if let TrialOutcome::Finished(record) = outcome {
+            record.transaction.count = 150;
+        }
+    }
+    let model = analyse(&data);
+    let figures = model.trials[0].figures.as_ref().expect("measured");
+    assert!(figures.p50_ms.is_some() && figures.max_ms.is_some());
+    assert_eq!((figures.p95_ms, figures.p99_ms), (None, None), "7.5 and 1.5 values lie beyond");
+    assert!(model.treatments.iter().all(|row| row.p50.is_some() && row.p95.is_none() && row.p99.is_none()));
+    assert!(model.panel(Metric::P95Ms).is_none() && model.panel(Metric::P99Ms).is_none());
+    let of_p95: Vec<_> = model.comparisons.iter().filter(|it| it.metric == Metric::P95Ms).collect();
+    assert!(!of_p95.is_empty() && of_p95.iter().all(|it| it.ratio.is_none() && it.p.is_none()), "{of_p95:?}");
+    let csv = render(&model, Format::Csv, Lang::En);
+    assert!(csv.contains(",p50,") && !csv.contains(",p95,") && !csv.contains(",p99,"), "{csv}");
+    let json: serde_json::Value =
+        serde_json::from_str(&render(&model, Format::Json, Lang::En)).expect("JSON");
+    assert!(json["trials"][0]["figures"]["p95_ms"].is_null() && json["treatments"][0]["p99"].is_null());
+}
+
+#[test]
+fn percentiles_of_a_second_need_as_many_values_as_others() {
+    let mut data = small_run();
+    let id = data.run.plan.trials[0].id.clone();
+    let line = &mut data.trials.get_mut(&id).expect("measured").timeline[1];
+    (line.committed, line.latency_ms) = (250, Some([1.0; 5]));
+    let point = analyse(&data).timelines[0].points[1];
+    assert_eq!((point.p50_ms, point.p95_ms, point.p99_ms), (Some(1.0), Some(1.0), None));
+}
+
+#[test]
+fn what_is_left_over_at_the_end_of_a_trial_is_drawn_as_no_rate() {
+    let mut data = small_run();
+    let id = data.run.plan.trials[0].id.clone();
+    let timeline = &mut data.trials.get_mut(&id).expect("measured").timeline;
+    let whole = timeline.len();
+    // Ten commits of clients that left together in 4 ms, then nothing: 2,500 and 0 per second.
+    for (length_s, committed) in [(0.004, 10), (0.4, 0)] {
+        let start_s = timeline.last().map_or(0.0, |line| line.start_s + line.length_s);
+        timeline.push(crate::store::TimelineLine {
+            start_s,
+            length_s,
+            is_warmup: false,
+            committed,
+            failed: 0,
+            retries: 0,
+            latency_ms: None,
+        });
+    }
+    let model = analyse(&data);
+    let rates: Vec<Option<f64>> = model.timelines[0].points.iter().map(|point| point.throughput).collect();
+    assert!(rates[..whole].iter().all(Option::is_some), "{rates:?}");
+    assert_eq!(rates[whole..], [None, None]);
+}
