@@ -26,6 +26,13 @@ impl Sequence {
         sequence
     }
 
+    /// The arrival after so many.
+    #[cfg(test)]
+    fn nth(mut self, arrivals: usize) -> u64 {
+        (0..arrivals).for_each(|_| self.advance());
+        self.next as u64
+    }
+
     fn advance(&mut self) {
         // 1 - u is never 0.
         self.next -= (1.0 - self.random.unit()).ln() * self.gap;
@@ -41,11 +48,24 @@ pub(crate) enum Turn {
         at: u64,
         /// Whether the transaction belongs to the measured window.
         is_counted: bool,
+        /// Whether the client was free before then. A transaction that was due already waited for a client.
+        is_awaited: bool,
     },
     /// Nothing arrives any more; it waits for the end of the window.
     Rest,
     /// Its work is done.
     Over,
+}
+
+/// When a transaction's time begins, in any loop.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Begun {
+    /// Nanoseconds since the epoch: in an open loop, when it was due.
+    pub(crate) start: u64,
+    /// Whether it belongs to the measured window.
+    pub(crate) is_counted: bool,
+    /// Open loop: whether its client was free before it was due.
+    pub(crate) is_awaited: bool,
 }
 
 /// The schedule that all clients of an open loop take their transactions from.
@@ -59,27 +79,30 @@ pub(crate) struct Arrivals {
 struct State {
     sequence: Sequence,
     taken: u64,
+    /// Times of arrivals that were taken and not started after all; a client gives back one at most, its last.
+    given_back: Vec<u64>,
 }
 
 impl Arrivals {
     /// Arrivals at a rate per second, which must be above 0.
     pub(crate) fn new(seed: u64, rate: f64) -> Self {
         let origin = Sequence::new(seed, rate);
-        Self { state: Mutex::new(State { sequence: origin.clone(), taken: 0 }), origin }
+        Self { state: Mutex::new(State { sequence: origin.clone(), taken: 0, given_back: Vec::new() }), origin }
     }
 
     /// What a free client does next; `counted` is how many of its transactions counted so far. The budget of a stop rule by count is taken
     /// with the arrival, so that nobody waits for a transaction that must not start.
     pub(crate) fn turn(&self, window: &Window, counted: u64) -> Turn {
-        if window.is_spent(counted) || window.now() >= window.ends() {
+        let now = window.now();
+        if window.is_spent(counted) || now >= window.ends() {
             return Turn::Over;
         }
         let Some(at) = self.take(window.closes()) else { return Turn::Rest };
         match window.admit(at, counted) {
-            Admission::WarmUp => Turn::Due { at, is_counted: false },
-            Admission::Measured => Turn::Due { at, is_counted: true },
+            Admission::WarmUp => Turn::Due { at, is_counted: false, is_awaited: now < at },
+            Admission::Measured => Turn::Due { at, is_counted: true, is_awaited: now < at },
             Admission::Over => {
-                self.give_back();
+                self.give_back(at);
                 Turn::Over
             }
         }
@@ -97,9 +120,24 @@ impl Arrivals {
         Some(at)
     }
 
-    /// An arrival that was taken was not started after all.
-    pub(crate) fn give_back(&self) {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner).taken -= 1;
+    /// An arrival that was taken was not started after all. Whoever gives one back takes no other.
+    pub(crate) fn give_back(&self, at: u64) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.taken -= 1;
+        state.given_back.push(at);
+    }
+
+    /// Times of the arrivals in `[from, until)` that nobody started.
+    pub(crate) fn unstarted(&self, from: u64, until: u64) -> Vec<u64> {
+        let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut sequence, mut times) = (state.sequence.clone(), state.given_back.clone());
+        drop(state);
+        while (sequence.next as u64) < until {
+            times.push(sequence.next as u64);
+            sequence.advance();
+        }
+        times.retain(|at| (from..until).contains(at));
+        times
     }
 
     /// Arrivals that were taken.
@@ -157,8 +195,19 @@ mod tests {
         let taken = std::iter::from_fn(|| arrivals.take(second + 1)).count() as u64;
         assert_eq!((taken, arrivals.taken()), (in_a_second, in_a_second));
         assert_eq!(arrivals.take(second + 1), None, "what comes after the end is nobody's");
-        arrivals.give_back();
+        arrivals.give_back(7);
         assert_eq!(arrivals.taken(), in_a_second - 1);
+    }
+
+    #[test]
+    fn what_nobody_started_is_what_was_given_back_and_what_was_never_taken() {
+        let arrivals = Arrivals::new(3, 500.0);
+        let times: Vec<u64> = (0..10).map(|_| arrivals.take(u64::MAX).expect("no end")).collect();
+        arrivals.give_back(times[4]);
+        let next = arrivals.origin.clone().nth(10);
+        assert_eq!(arrivals.unstarted(0, next + 1), [times[4], next]);
+        assert_eq!(arrivals.unstarted(0, next), [times[4]]);
+        assert_eq!(arrivals.unstarted(times[4] + 1, next), [0_u64; 0]);
     }
 
     #[test]

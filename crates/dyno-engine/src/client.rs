@@ -1,6 +1,6 @@
 //! The loop of one client: transaction after transaction, each with its retries.
 
-use crate::arrivals::{Arrivals, Turn};
+use crate::arrivals::{Arrivals, Begun, Turn};
 use crate::measure::crew::Report;
 use crate::measure::{Fatal, FatalCause};
 use crate::random::{Random, Stream};
@@ -13,6 +13,7 @@ use dyno_drivers::Io;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
 use dyno_model::retry::RetryPolicy;
 use dyno_model::target::Target;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -43,6 +44,8 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) reports: Sender<Report>,
     /// Open loop.
     pub(crate) arrivals: Option<Arc<Arrivals>>,
+    /// The transaction in progress.
+    pub(crate) open: Cell<Option<Begun>>,
 }
 
 /// How a transaction that did not commit ended.
@@ -77,7 +80,9 @@ impl<W: Workload> Client<W> {
         // In a closed loop a transaction begins when the client is done with the one before: one look at the clock for both.
         let mut now = self.window.now();
         for sequence in 0.. {
-            let Some((start, is_counted)) = self.next_start(now, counted).await else { break };
+            let Some(next) = self.next_start(now, counted).await else { break };
+            let Begun { start, is_counted, is_awaited } = next;
+            self.open.set(Some(next));
             counted += u64::from(is_counted);
             let begun = if self.arrivals.is_some() { self.window.now() } else { now };
             session.start_transaction(begun, is_counted);
@@ -86,9 +91,13 @@ impl<W: Workload> Client<W> {
             self.recorder.note(|recorder| {
                 recorder.started(is_counted);
                 recorder.occupied(occupied);
+                if is_awaited {
+                    recorder.began_late(begun, begun.saturating_sub(start), is_counted);
+                }
             });
             let mut outcome = self.transaction(&mut session, &mut state, sequence, is_counted).await;
             if outcome.is_ok() {
+                self.open.set(None);
                 if every > 0 && (sequence + 1) % every == 0 {
                     outcome = self.renew(&mut session, is_counted).await;
                 }
@@ -146,12 +155,12 @@ impl<W: Workload> Client<W> {
 
     /// When the next transaction's time begins and whether it counts: in a closed loop now, in an open loop when it was due, for
     /// which the client waits. `None` when there is none.
-    async fn next_start(&self, now: u64, counted: u64) -> Option<(u64, bool)> {
+    async fn next_start(&self, now: u64, counted: u64) -> Option<Begun> {
         let window = &self.window;
         let Some(arrivals) = &self.arrivals else {
             return match window.admit(now, counted) {
-                Admission::WarmUp => Some((now, false)),
-                Admission::Measured => Some((now, true)),
+                Admission::WarmUp => Some(Begun { start: now, is_counted: false, is_awaited: false }),
+                Admission::Measured => Some(Begun { start: now, is_counted: true, is_awaited: false }),
                 Admission::Over => None,
             };
         };
@@ -164,9 +173,11 @@ impl<W: Workload> Client<W> {
         let until = window.epoch() + Duration::from_nanos(until);
         self.io.sleep_until(until, || window.is_stopped()).await;
         match turn {
-            Turn::Due { at, is_counted } if window.now() < window.ends() => Some((at, is_counted)),
-            Turn::Due { .. } => {
-                arrivals.give_back();
+            Turn::Due { at, is_counted, is_awaited } if !window.is_stopped() => {
+                Some(Begun { start: at, is_counted, is_awaited })
+            }
+            Turn::Due { at, .. } => {
+                arrivals.give_back(at);
                 None
             }
             Turn::Rest | Turn::Over => None,
@@ -258,7 +269,8 @@ impl<W: Workload> Client<W> {
 
     fn fail(&self, failure: &OperationFailure, is_in_doubt: bool, is_counted: bool) -> Result<(), Loss> {
         let now = self.window.now();
-        self.recorder.note(|recorder| recorder.failed(failure.kind, now, is_in_doubt, is_counted));
+        let start = self.open.take().map_or(now, |begun| begun.start);
+        self.recorder.note(|recorder| recorder.failed(failure.kind, start, now, is_in_doubt, is_counted));
         Err(Loss::Failed)
     }
 
@@ -304,6 +316,16 @@ impl<W: Workload> Client<W> {
             }
             self.io.sleep(pause).await;
             pause = (pause * 2).min(RECONNECT_PAUSE_MAX);
+        }
+    }
+}
+
+impl<W: Workload> Drop for Client<W> {
+    /// A client that ends in mid-transaction was cut off.
+    fn drop(&mut self) {
+        if let Some(Begun { start, is_counted, .. }) = self.open.take() {
+            let now = self.window.now();
+            self.recorder.note(|recorder| recorder.cut_off(start, now, is_counted));
         }
     }
 }

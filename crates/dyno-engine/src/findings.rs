@@ -8,15 +8,13 @@ use crate::window::Window;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::StopRule;
-use dyno_model::record::{OpenLoop, TrialEnd, TrialRecord};
+use dyno_model::record::{TrialEnd, TrialRecord};
 use dyno_model::target::Engine;
 
 /// Stalls that are told of a trial at most: the longest.
 const STALLS_MAX: usize = 3;
 /// Windows shorter than this give coarse figures, seconds.
 const SHORT: f64 = 1.0;
-/// A system that does less than this share of what arrives does not keep up.
-const KEPT_UP: f64 = 0.95;
 /// Fewer committed transactions than this cannot carry a 99th percentile.
 const FEW: u64 = 1_000;
 
@@ -53,7 +51,7 @@ pub(crate) fn raise(
         let reason = format!("the time limit came at {rows} of {target} rows");
         findings.push(Finding::CutShort { reason });
     }
-    findings.extend(kept_behind(record.open_loop, record.ledger.committed));
+    findings.extend(record.open_loop.into_iter().flat_map(|open| open.findings(record.ledger.committed)));
     let ledger = &record.ledger;
     if ledger.failed > 0 {
         let share = ledger.failed as f64 / ledger.started.max(1) as f64;
@@ -93,13 +91,6 @@ pub(crate) fn raise(
     }
     server_counters(record, input, totals, &mut findings);
     record.findings = findings;
-}
-
-/// An open loop in which the backlog grew.
-fn kept_behind(open_loop: Option<OpenLoop>, committed: u64) -> Option<Finding> {
-    let OpenLoop { arrived, unstarted } = open_loop?;
-    let share = committed as f64 / arrived.max(1) as f64;
-    (arrived > 0 && share < KEPT_UP).then_some(Finding::KeptBehind { share, unstarted })
 }
 
 /// Transactions of all clients that the stop rule asks for; `None` when it asks for a time.
@@ -174,14 +165,12 @@ pub(crate) fn of_load(record: &LoadRecord) -> Vec<Finding> {
     raise(record.generator.shares_machine, Finding::SharedMachine);
     let share = ledger.failed as f64 / ledger.started.max(1) as f64;
     raise(ledger.failed > 0, Finding::Failures { failed: ledger.failed, share });
-    if let Some(finding) = kept_behind(record.open_loop, ledger.committed) {
-        raise(true, finding);
-    }
     raise(ledger.unfinished > 0, Finding::Unfinished { unfinished: ledger.unfinished });
     raise(ledger.committed < FEW, Finding::FewTransactions { committed: ledger.committed });
     let seconds = record.measured.as_secs_f64();
     raise(seconds < SHORT, Finding::ShortWindow { seconds });
     let identities = ledger.check();
     raise(!identities.is_empty(), Finding::BooksUnbalanced { identities });
+    findings.extend(record.open_loop.into_iter().flat_map(|open| open.findings(ledger.committed)));
     findings
 }

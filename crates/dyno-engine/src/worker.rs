@@ -156,6 +156,7 @@ impl<W: Workload> Assignment<W> {
             shares: Arc::clone(&self.shares),
             reports: self.post.reports.clone(),
             arrivals: self.arrivals.clone(),
+            open: Cell::new(None),
         }
     }
 

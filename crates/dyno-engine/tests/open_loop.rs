@@ -1,10 +1,17 @@
 //! Transactions that arrive at a rate, whether or not the system keeps up.
 
-use dyno_engine::workload::{ClientId, Native, Setting, catalog};
-use dyno_engine::{
-    LoadInput, LoadRecord, Meter, Script, ScriptThreads, ScriptTrouble, run_load, run_script, with_native,
+use dyno_drivers::{Connection, Discard, Driver};
+use dyno_engine::random::Random;
+use dyno_engine::workload::{
+    AuditFacts, ClientId, DataSet, Native, NoData, Setting, StatementText, Workload, catalog,
 };
+use dyno_engine::{
+    LoadInput, LoadRecord, Meter, Script, ScriptThreads, ScriptTrouble, Session, run_load, run_script, with_native,
+};
+use dyno_model::audit::AuditCheck;
 use dyno_model::event::Listener;
+use dyno_model::failure::OperationFailure;
+use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::{LoadPlan, StopRule, WorkloadPlan};
 use dyno_model::record::Interval;
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -81,6 +88,10 @@ fn native(script: &str, clients: u32, load: &LoadPlan, interrupts: usize) -> (Lo
 fn assert_arrivals_add_up(record: &LoadRecord) {
     let open_loop = record.open_loop.expect("an open loop");
     assert_eq!(open_loop.arrived, record.ledger.started + open_loop.unstarted, "{record:?}");
+    if let Some(response) = open_loop.response {
+        assert_eq!(response.count, open_loop.arrived, "every arrival has a time or an age");
+        assert_eq!(response.censored, open_loop.arrived - record.ledger.committed);
+    }
 }
 
 #[test]
@@ -170,4 +181,127 @@ fn a_window_in_which_nothing_arrives_any_more_lasts_to_its_end() {
     let (record, intervals) = script(2, &plan(0.001, 400), Duration::ZERO, 0);
     assert!(record.elapsed.0 >= 400 * MILLISECOND, "{}", record.elapsed);
     assert!(intervals.len() >= 4, "intervals in which nothing happens are there too");
+}
+
+#[test]
+fn an_offer_slightly_above_the_capacity_is_told() {
+    // Two clients that take 10 ms each start 802 transactions in 4 s at most. The seed brings more arrivals than that.
+    let load = plan(210.0, 4_000);
+    for (record, _) in [script(2, &load, Duration::from_millis(10), 0), native("latency_us=10000", 2, &load, 0)] {
+        assert_arrivals_add_up(&record);
+        let open_loop = record.open_loop.expect("an open loop");
+        assert_eq!(open_loop.arrived, 835);
+        let findings = record.findings();
+        let behind = findings.iter().find(|finding| matches!(finding, Finding::KeptBehind { .. }));
+        assert!(behind.expect("at least 33 were never started").severity() >= Severity::Warning);
+    }
+}
+
+#[test]
+fn a_stall_at_the_end_of_a_window_makes_high_percentiles_lower_bounds() {
+    // From 1.5 s on nothing is answered until long after the window has closed: two are in flight, and all others are never started.
+    let load = plan(200.0, 3_000);
+    let (record, intervals) = native("latency_us=1000,stall=at:1500ms/for:4s", 2, &load, 0);
+    assert_arrivals_add_up(&record);
+    let open_loop = record.open_loop.expect("an open loop");
+    let response = open_loop.response.expect("there are arrivals");
+    assert!(open_loop.unstarted > 200, "{open_loop:?}");
+    assert!(response.p99.is_bound && response.p99.nanos > 1e9, "{response:?}");
+    let ages = intervals.last().and_then(|interval| interval.censored.as_ref()).expect("ages are handed out");
+    assert_eq!(ages.len(), response.censored);
+}
+
+#[test]
+fn transactions_that_fail_or_are_cut_off_are_as_old_as_they_were_then() {
+    let failing = native("latency_us=2000,fail=duplicate-key:0.2", 4, &plan(200.0, 500), 0).0;
+    assert_arrivals_add_up(&failing);
+    let response = failing.open_loop.expect("an open loop").response.expect("there are arrivals");
+    assert!(failing.ledger.failed > 0 && response.censored >= failing.ledger.failed);
+    assert!(response.max.is_bound && response.mean.is_bound, "{response:?}");
+
+    let cut = LoadPlan { grace: Nanos(200 * MILLISECOND), ..plan(200.0, 500) };
+    let (record, intervals) = native("hang_after=5", 2, &cut, 0);
+    assert_arrivals_add_up(&record);
+    assert_eq!(record.ledger.unfinished, 2, "both connections hang");
+    let ages = intervals.last().and_then(|interval| interval.censored.as_ref()).expect("ages are handed out");
+    assert!(ages.max() > 200 * MILLISECOND, "until the end of the grace period");
+}
+
+/// Every tenth transaction holds up the thread that all clients share.
+struct HoldsUp;
+
+impl Workload for HoldsUp {
+    type Client = ();
+    type Baseline = ();
+
+    fn kinds(&self) -> Vec<&'static str> {
+        vec!["select"]
+    }
+
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn statements(&self) -> Vec<StatementText> {
+        Vec::new()
+    }
+
+    fn data(&self) -> &dyn DataSet {
+        &NoData
+    }
+
+    fn client(&self, _id: ClientId) {}
+
+    async fn transaction(
+        &self,
+        _client: &mut (),
+        sequence: u64,
+        session: &mut Session,
+        _random: &mut Random,
+    ) -> Result<(), OperationFailure> {
+        if sequence % 10 == 9 {
+            std::thread::park_timeout(Duration::from_millis(60));
+        }
+        session.measure(0, async |connection| connection.query("SELECT 1", &mut Discard).await).await?;
+        session.touch();
+        Ok(())
+    }
+
+    async fn baseline(&self, _connection: &mut Connection) -> Result<(), OperationFailure> {
+        Ok(())
+    }
+
+    async fn audit(
+        &self,
+        _connection: &mut Connection,
+        _facts: &AuditFacts<'_, ()>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        Ok(Vec::new())
+    }
+}
+
+#[test]
+fn a_generator_that_is_held_up_is_told() {
+    let load = LoadPlan { workers: Some(1), ..plan(100.0, 3_000) };
+    let interrupts = AtomicUsize::new(0);
+    let input = LoadInput::new("open", 8, &load, 7, &interrupts);
+    let mut target = Target::new(Engine::Null, Endpoint::InProcess);
+    target.database = "latency_us=1000".to_owned();
+    let record = run_load(HoldsUp, &[target], &input, &mut Intervals::default()).expect("it can be measured");
+    assert_arrivals_add_up(&record);
+    let findings = record.findings();
+    let late = findings.iter().find(|finding| matches!(finding, Finding::GeneratorLate { .. }));
+    let late = late.unwrap_or_else(|| panic!("{:?}", record.open_loop));
+    assert_eq!(late.severity(), Severity::Invalid, "{late:?}");
+}
+
+#[test]
+fn what_waits_for_a_system_that_stalls_is_not_the_generators_lateness() {
+    let (record, _) = native("latency_us=1000,stall=at:300ms/for:5s", 2, &plan(200.0, 4_000), 0);
+    let open_loop = record.open_loop.expect("an open loop");
+    let (lag, response) = (open_loop.lag.expect("some were awaited"), open_loop.response.expect("there are arrivals"));
+    assert!(lag.count < open_loop.arrived / 2, "those of the stall found no free client: {open_loop:?}");
+    assert!((lag.p50 as f64) < response.p50.nanos / 4.0, "{open_loop:?}");
+    let findings = record.findings();
+    assert!(!findings.iter().any(|finding| matches!(finding, Finding::GeneratorLate { .. })), "{open_loop:?}");
 }

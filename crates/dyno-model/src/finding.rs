@@ -16,6 +16,15 @@ pub enum Severity {
     Invalid,
 }
 
+/// An open loop in which the system did less than this share of what arrived did not keep up.
+pub const KEPT_UP: f64 = 0.995;
+/// Below this share of what arrived, figures say how long the window was, not what the system does.
+pub const KEPT_UP_ENOUGH: f64 = 0.97;
+/// A generator that is late by less is not judged, in nanoseconds: a thread that wakes up on a busy machine waits so long for a processor.
+pub const LAG_JUDGED: u64 = 5_000_000;
+/// A generator that is late by this share of the median response time is worth a warning.
+pub const LAG_SHARE: f64 = 0.05;
+
 /// A doubt about one trial or the whole run.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "finding", rename_all = "kebab-case")]
@@ -34,12 +43,20 @@ pub enum Finding {
     SharedMachine,
     /// The generator is a debug build.
     DebugBuild,
-    /// Open loop: the system did not do what arrived. Raised below 0.95.
+    /// Open loop: the system did not do what arrived. Raised and warned below [`KEPT_UP`], invalid below [`KEPT_UP_ENOUGH`].
     KeptBehind {
         /// Committed transactions over those that arrived.
         share: f64,
         /// Arrivals that were never started.
         unstarted: u64,
+    },
+    /// Open loop: transactions began late although a client was free, so their response times are partly the generator's. Raised from
+    /// [`LAG_JUDGED`] and 0.05 on, invalid at 0.25.
+    GeneratorLate {
+        /// 99th percentile of how late they began, in milliseconds.
+        lag_ms: f64,
+        /// It over the median response time.
+        share: f64,
     },
     /// Some transactions failed for good. Invalid from 0.001 on.
     Failures {
@@ -208,6 +225,8 @@ impl Finding {
         match self {
             Self::GeneratorBusy { share } => graded(*share, 0.70, 0.90),
             Self::LittleGap { share } => graded(*share, 0.03, 0.10),
+            Self::GeneratorLate { share, .. } => graded(*share, LAG_SHARE, 0.25),
+            Self::KeptBehind { share, .. } if *share < KEPT_UP_ENOUGH => Severity::Invalid,
             Self::Steal { share } => graded(*share, 0.01, 0.05),
             Self::Failures { share, .. } => graded(*share, 0.0, 0.001),
             Self::OthersBusy { share, .. } => graded(*share, 0.03, f64::INFINITY),

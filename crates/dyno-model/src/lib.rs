@@ -27,6 +27,7 @@ pub mod ledger;
 pub mod monitor;
 pub mod plan;
 pub mod record;
+pub mod response;
 pub mod retry;
 pub mod secret;
 pub mod single;

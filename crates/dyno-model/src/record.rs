@@ -1,10 +1,11 @@
 //! What is written down about one trial.
 
 use crate::audit::AuditRecord;
-use crate::finding::{Finding, Severity};
+use crate::finding::{Finding, KEPT_UP, LAG_JUDGED, LAG_SHARE, Severity};
 use crate::latency::{self, ExactLatency};
 use crate::ledger::{Ledger, Outcomes, ScriptCounts};
 use crate::plan::{Metric, Trial};
+use crate::response::{Bounded, ResponseSummary};
 use crate::units::Nanos;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -76,19 +77,43 @@ impl TrialRecord {
         if self.measured.0 == 0 { 0.0 } else { self.ledger.committed as f64 / self.measured.as_secs_f64() }
     }
 
-    /// What a trial says of a metric, in transactions per second or milliseconds; `None` for response times when nothing was committed, and for
-    /// percentiles that too few values lie beyond ([`latency::is_shown`]).
+    /// What a trial says of a metric, in transactions per second or milliseconds; `None` for response times when nothing arrived, and for
+    /// percentiles that too few values lie beyond ([`latency::is_shown`]). Of response times it may be a lower bound ([`Self::is_bound`]).
     #[must_use]
     pub fn figure(&self, metric: Metric) -> Option<f64> {
-        let times = &self.transaction;
-        let percentile =
-            |percentage, nanos: u64| latency::is_shown(times.count, percentage).then_some(nanos as f64 / 1e6);
         match metric {
             Metric::Throughput => Some(self.throughput()),
-            Metric::MeanMs => (times.count > 0).then_some(times.mean / 1e6),
-            Metric::P50Ms => percentile(50.0, times.p50),
-            Metric::P95Ms => percentile(95.0, times.p95),
-            Metric::P99Ms => percentile(99.0, times.p99),
+            _ => self.time(metric).map(Bounded::as_millis),
+        }
+    }
+
+    /// True when the figure of a metric is only a lower bound, because arrivals without a commit reach it.
+    #[must_use]
+    pub fn is_bound(&self, metric: Metric) -> bool {
+        self.time(metric).is_some_and(|time| time.is_bound)
+    }
+
+    fn time(&self, metric: Metric) -> Option<Bounded> {
+        let times = self.response()?;
+        let (percentage, time) = match metric {
+            Metric::Throughput => return None,
+            Metric::MeanMs => return Some(times.mean),
+            Metric::P50Ms => (50.0, times.p50),
+            Metric::P95Ms => (95.0, times.p95),
+            Metric::P99Ms => (99.0, times.p99),
+        };
+        latency::is_shown(times.count, percentage).then_some(time)
+    }
+
+    /// Response times of everything that arrived: in a closed loop those of the commits, in an open loop with bounds where arrivals without a
+    /// commit reach them. `None` when nothing arrived, and for open loops of older versions that kept no ages of such arrivals.
+    #[must_use]
+    pub fn response(&self) -> Option<ResponseSummary> {
+        let ledger = &self.ledger;
+        match self.open_loop {
+            Some(OpenLoop { response: Some(response), .. }) => Some(response),
+            Some(open_loop) if open_loop.unstarted + ledger.failed + ledger.unfinished > 0 => None,
+            _ => (self.transaction.count > 0).then(|| ResponseSummary::from(&self.transaction)),
         }
     }
 
@@ -219,12 +244,51 @@ impl Growth {
 }
 
 /// What became of the transactions that arrived in the measured window of an open loop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+///
+/// `arrived = started + unstarted`
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct OpenLoop {
     /// Transactions that were due in the window.
     pub arrived: u64,
     /// Those of them that were never started, because all clients were busy until the end.
     pub unstarted: u64,
+    /// Response times of all that arrived; absent when nothing did, and in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response: Option<ResponseSummary>,
+    /// How late transactions began for which a client had been free; absent when there were none, and in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lag: Option<Lag>,
+}
+
+impl OpenLoop {
+    /// Whether the system kept up with what arrived, and the generator with its own schedule. `committed` is how many of the arrivals
+    /// committed.
+    #[must_use]
+    pub fn findings(&self, committed: u64) -> Vec<Finding> {
+        let share = committed as f64 / self.arrived.max(1) as f64;
+        let is_behind = self.arrived > 0 && share < KEPT_UP;
+        let behind = is_behind.then_some(Finding::KeptBehind { share, unstarted: self.unstarted });
+        let late = self.lag.zip(self.response).and_then(|(lag, response)| {
+            let share = lag.p99 as f64 / response.p50.nanos.max(1.0);
+            let is_late = lag.p99 >= LAG_JUDGED && share >= LAG_SHARE;
+            is_late.then_some(Finding::GeneratorLate { lag_ms: lag.p99 as f64 / 1e6, share })
+        });
+        behind.into_iter().chain(late).collect()
+    }
+}
+
+/// How late the generator was, in nanoseconds: from when a transaction was due until it began, of those only that a free client waited for. What
+/// waited because no client was free, waited for the system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Lag {
+    /// Number of transactions.
+    pub count: u64,
+    /// Median.
+    pub p50: u64,
+    /// 99th percentile.
+    pub p99: u64,
+    /// Largest.
+    pub max: u64,
 }
 
 /// What the generator measured of itself during the window.
@@ -307,6 +371,8 @@ pub struct Interval {
     pub transaction: Histogram<u64>,
     /// Statements' response times by kind, in the workload's order.
     pub statements: Vec<(String, Histogram<u64>)>,
+    /// Open loop: ages of the arrivals of the whole window that did not commit. Only the last interval has them, if there are any.
+    pub censored: Option<Histogram<u64>>,
 }
 
 impl Interval {
@@ -329,6 +395,52 @@ impl Interval {
             latency: ExactLatency::default(),
             transaction: latency::histogram(),
             statements: kinds.iter().map(|kind| ((*kind).to_owned(), latency::histogram())).collect(),
+            censored: None,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn weights(open_loop: &OpenLoop, committed: u64) -> Vec<Severity> {
+        open_loop.findings(committed).iter().map(Finding::severity).collect()
+    }
+
+    #[test]
+    fn an_open_loop_that_does_less_than_arrives_is_judged_by_how_much_less() {
+        let arrived = OpenLoop { arrived: 1_000, ..OpenLoop::default() };
+        for (committed, expected) in [
+            (1_000, &[][..]),
+            (995, &[]),
+            (994, &[Severity::Warning]),
+            (970, &[Severity::Warning]),
+            // Measured once, without a word: 312 a second offered to a system that can do 309.
+            (958, &[Severity::Invalid]),
+            (0, &[Severity::Invalid]),
+        ] {
+            assert_eq!(weights(&arrived, committed), expected, "{committed} of 1,000");
+        }
+        assert_eq!(weights(&OpenLoop::default(), 0), [], "nothing arrived, and nothing was left undone");
+    }
+
+    #[test]
+    fn a_generator_that_is_late_is_judged_by_the_median_response_time() {
+        let late = |lag_ms: u64, median_ms: u64| {
+            let response =
+                ResponseSummary { p50: Bounded::value(median_ms as f64 * 1e6), ..ResponseSummary::default() };
+            let lag = Lag { count: 900, p50: 1_000, p99: lag_ms * 1_000_000, max: lag_ms * 2_000_000 };
+            let open_loop =
+                OpenLoop { arrived: 1_000, response: Some(response), lag: Some(lag), ..OpenLoop::default() };
+            weights(&open_loop, 1_000)
+        };
+        // A thread that wakes up on a busy machine waits for a processor: no doubt about the generator, however fast the system is.
+        assert_eq!(late(4, 1), []);
+        assert_eq!(late(5, 1), [Severity::Invalid]);
+        assert_eq!(late(5, 100), [Severity::Warning]);
+        assert_eq!(late(24, 100), [Severity::Warning]);
+        assert_eq!(late(25, 100), [Severity::Invalid]);
+        assert_eq!(late(6, 200), []);
     }
 }

@@ -22,6 +22,10 @@ use dyno_model::record::{
     CommitGap, GeneratorRecord, Interval, LatencySummary, StatementLatency, TrialEnd, TrialRecord,
     WorkerRecord,
 };
+#[cfg(test)]
+use dyno_model::record::{Lag, OpenLoop};
+#[cfg(test)]
+use dyno_model::response::Responses;
 use dyno_model::target::QueryMode;
 use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
@@ -436,6 +440,25 @@ fn record(plan: &Plan, trial: &Trial, played: &Played) -> TrialRecord {
         end: TrialEnd::Trial,
         findings,
         ledger,
+    }
+}
+
+/// What an open loop would have said of a record, if so many arrivals had never been started, all of this age in nanoseconds.
+#[cfg(test)]
+pub(crate) fn open_loop(record: &TrialRecord, unstarted: u64, age: u64) -> OpenLoop {
+    let times = &record.transaction;
+    let mut responses = Responses::default();
+    // The distribution in steps, as far as its summary tells.
+    let steps = [(times.p50, 0.5), (times.p90, 0.4), (times.p95, 0.05), (times.p99, 0.04), (times.max, 0.01)];
+    for (time, share) in steps {
+        let _ = responses.committed.record_n(time, (times.count as f64 * share) as u64);
+    }
+    let _ = responses.censored.record_n(age, unstarted);
+    OpenLoop {
+        arrived: record.ledger.started + unstarted,
+        unstarted,
+        response: responses.summary(),
+        lag: Some(Lag { count: times.count, p50: 20_000, p99: 90_000, max: 200_000 }),
     }
 }
 

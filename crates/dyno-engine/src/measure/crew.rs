@@ -1,6 +1,7 @@
 //! The threads of a run, from their start to their last sample.
 
 use super::interrupt::Interrupters;
+use super::open_loop;
 use super::silence::{Life, Silence};
 use super::watch::Watch;
 use super::{Fatal, LoadInput, LoadRecord, Measured};
@@ -17,7 +18,6 @@ use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::OperationFailure;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, StopRule};
-use dyno_model::record::OpenLoop;
 use dyno_model::record::{GeneratorRecord, LatencySummary, WorkerRecord};
 use dyno_model::units::Nanos;
 use std::sync::atomic::Ordering;
@@ -414,20 +414,6 @@ impl Crew {
         self.finish(input, listener, Finish { window, watch, spare, is_cut_off })
     }
 
-    /// What became of the arrivals of an open loop, of which so many were started.
-    fn open_loop(&self, window: &Window, ended: u64, started: u64) -> Option<OpenLoop> {
-        let (arrivals, _) = self.arrivals.as_ref()?;
-        if !window.is_stopped() && ended < window.closes() {
-            // A stop rule by count was met: what came later was nobody's.
-            return Some(OpenLoop { arrived: started, unstarted: 0 });
-        }
-        let mut due = arrivals.due();
-        let before = due.by(window.opens().saturating_sub(1));
-        let all = due.by(window.ends().min(ended).saturating_sub(1));
-        let arrived = all - before;
-        Some(OpenLoop { arrived, unstarted: all.saturating_sub(arrivals.taken()).min(arrived) })
-    }
-
     fn interrupt(&self) {
         let stuck = self.members.iter().filter(|member| !member.is_done);
         stuck.for_each(|member| member.interrupters.interrupt());
@@ -440,14 +426,10 @@ impl Crew {
         self.gather(&mut finish.spare);
         self.receive();
         let length = measured_length(&window, &self.collector, input.load, ended);
-        while let Some(interval) = self.collector.complete(ended) {
-            listener.interval(&interval);
-        }
+        let mut intervals: Vec<_> = std::iter::from_fn(|| self.collector.complete(ended)).collect();
         // Answers of the grace period come after the window; their interval ends with the last of them.
         let last = self.collector.last_end().max(window.opens().saturating_add(length));
-        for interval in self.collector.rest(last) {
-            listener.interval(&interval);
-        }
+        intervals.extend(self.collector.rest(last));
         let (mut ledger, mut totals) = (Ledger::default(), Totals::default());
         let mut counts = ScriptCounts::default();
         for member in &self.members {
@@ -457,7 +439,18 @@ impl Crew {
             totals.add(&sums);
             counts.add(recorder.counts());
         }
-        let open_loop = self.open_loop(&window, ended, ledger.started);
+        let open_loop = self.arrivals.as_ref().map(|(arrivals, _)| {
+            let (account, censored) =
+                open_loop::account(arrivals, &window, &self.collector, &ledger, ended);
+            if !censored.is_empty() {
+                if intervals.is_empty() {
+                    intervals.push(self.collector.remainder(ended));
+                }
+                intervals.last_mut().expect("there is one now").censored = Some(censored);
+            }
+            account
+        });
+        intervals.iter().for_each(|interval| listener.interval(interval));
         let (cpu_user, cpu_system) = finish.watch.cpu();
         let (mut workers, mut lags, mut troubles) = (Vec::new(), Vec::new(), Vec::new());
         for report in self.reports {

@@ -13,7 +13,7 @@
 use super::crew::{Crew, Post, Report, WorkerReport};
 use super::interrupt::Interrupters;
 use super::{Fatal, FatalCause, LoadInput, ScriptThreads};
-use crate::arrivals::{Arrivals, Turn};
+use crate::arrivals::{Arrivals, Begun, Turn};
 use crate::generator::WorkerMeter;
 use crate::recording::recorder::{Answered, SMALL_BATCH};
 use crate::recording::shares::ClientShares;
@@ -86,6 +86,8 @@ pub struct Meter {
     is_ready: bool,
     /// Whether what happens now belongs to the measured window.
     is_counted: bool,
+    /// Open loop: the client was free before the event was due.
+    is_awaited: bool,
     place: Place,
     /// When the last event ended, nanoseconds since the epoch.
     last_end: u64,
@@ -134,17 +136,21 @@ impl Meter {
         let next = match &self.arrivals {
             Some(arrivals) => await_arrival(arrivals, &self.window, self.admitted),
             None => match self.window.admit(self.last_end, self.admitted) {
-                Admission::WarmUp => Some((self.last_end, false)),
-                Admission::Measured => Some((self.last_end, true)),
+                Admission::WarmUp => {
+                    Some(Begun { start: self.last_end, is_counted: false, is_awaited: false })
+                }
+                Admission::Measured => {
+                    Some(Begun { start: self.last_end, is_counted: true, is_awaited: false })
+                }
                 Admission::Over => None,
             },
         };
-        let Some((start, is_counted)) = next else {
+        let Some(Begun { start, is_counted, is_awaited }) = next else {
             self.is_counted = self.is_ready && self.last_end >= self.window.opens();
             self.place = Place::Between;
             return false;
         };
-        self.is_counted = is_counted;
+        (self.is_counted, self.is_awaited) = (is_counted, is_awaited);
         self.admitted += u64::from(is_counted);
         self.place = Place::Admitted(start);
         true
@@ -167,9 +173,13 @@ impl Meter {
     fn open(&mut self, start: u64) {
         let begun = if self.arrivals.is_some() { self.window.now() } else { start };
         let (is_counted, occupied) = (self.is_counted, self.window.clip(begun));
+        let is_awaited = std::mem::take(&mut self.is_awaited);
         self.recorder.note(|recorder| {
             recorder.started(is_counted);
             recorder.occupied(occupied);
+            if is_awaited {
+                recorder.began_late(begun, begun.saturating_sub(start), is_counted);
+            }
         });
         self.place = Place::Within { start, occupied };
     }
@@ -202,11 +212,11 @@ impl Meter {
 
     /// The event that was begun failed for good. Without one it does nothing.
     pub fn give_up_event(&mut self) {
-        let Place::Within { occupied, .. } = self.place else { return };
+        let Place::Within { start, occupied } = self.place else { return };
         let end = self.window.now();
         let released = self.window.clip(end);
         self.note(|recorder, now, is_counted| {
-            recorder.failed(FailureKind::Other, now, false, is_counted);
+            recorder.failed(FailureKind::Other, start, now, false, is_counted);
             recorder.released(occupied, released);
         });
         self.place = Place::Between;
@@ -321,12 +331,14 @@ impl Drop for Meter {
     fn drop(&mut self) {
         if !self.is_cut() {
             self.give_up_event();
+        } else if let Place::Within { start, .. } = self.place {
+            self.note(|recorder, now, is_counted| recorder.cut_off(start, now, is_counted));
         }
     }
 }
 
 /// Takes the next arrival and blocks until it is due: its time, and whether it counts. `None` when nothing starts any more.
-fn await_arrival(arrivals: &Arrivals, window: &Window, admitted: u64) -> Option<(u64, bool)> {
+fn await_arrival(arrivals: &Arrivals, window: &Window, admitted: u64) -> Option<Begun> {
     let turn = arrivals.turn(window, admitted);
     let until = match turn {
         Turn::Due { at, .. } => at,
@@ -339,9 +351,11 @@ fn await_arrival(arrivals: &Arrivals, window: &Window, admitted: u64) -> Option<
         now = window.now();
     }
     match turn {
-        Turn::Due { at, is_counted } if now < window.ends() => Some((at, is_counted)),
-        Turn::Due { .. } => {
-            arrivals.give_back();
+        Turn::Due { at, is_counted, is_awaited } if !window.is_stopped() => {
+            Some(Begun { start: at, is_counted, is_awaited })
+        }
+        Turn::Due { at, .. } => {
+            arrivals.give_back(at);
             None
         }
         Turn::Rest | Turn::Over => None,
@@ -396,6 +410,7 @@ fn run_client<S: Script>(
         arrivals,
         is_ready: false,
         is_counted: counts_early,
+        is_awaited: false,
         place: Place::Between,
         last_end: 0,
         admitted: 0,

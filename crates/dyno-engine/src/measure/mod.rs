@@ -3,7 +3,7 @@
 //! * this file: what a caller gives and gets; [`run_load`] for native workloads, [`run_script`] for scripts;
 //! * [`meter`]: what a script reports with;
 //! * `crew`: the threads, from their start to their last sample; `watch`: what the coordinator looks after meanwhile;
-//!   `silence`: when nothing commits;
+//!   `silence`: when nothing commits; `open_loop`: what became of arrivals;
 //! * [`interrupt`]: how a thread that blocks is got out of it.
 //!
 //! A trial ([`crate::trial`]) is this core with an observer, a baseline, the server's counters, an audit and findings around it.
@@ -11,6 +11,7 @@
 pub(crate) mod crew;
 pub mod interrupt;
 pub mod meter;
+mod open_loop;
 pub(crate) mod silence;
 mod watch;
 

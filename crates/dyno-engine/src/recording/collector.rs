@@ -4,7 +4,7 @@ use super::gaps::Gaps;
 use super::sample::{Sample, Subject};
 use dyno_model::latency::{self, ExactLatency};
 use dyno_model::ledger::ScriptCounter;
-use dyno_model::record::{CommitGap, Interval, StatementLatency};
+use dyno_model::record::{CommitGap, Interval, Lag, StatementLatency};
 use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
 use std::collections::VecDeque;
@@ -20,6 +20,12 @@ pub(crate) struct Collector {
     transaction: Histogram<u64>,
     statements: Vec<Histogram<u64>>,
     latency: ExactLatency,
+    /// Ages of counted transactions that failed or were cut off.
+    censored: Histogram<u64>,
+    /// How many of them were cut off.
+    cut_off: u64,
+    /// How late transactions began that a free client waited for.
+    lag: Histogram<u64>,
     open_intervals: VecDeque<Interval>,
     /// Index of the first open interval.
     first_open: u64,
@@ -41,6 +47,9 @@ impl Collector {
             transaction: latency::histogram(),
             statements: kinds.iter().map(|_| latency::histogram()).collect(),
             latency: ExactLatency::default(),
+            censored: latency::histogram(),
+            cut_off: 0,
+            lag: latency::histogram(),
             open_intervals: VecDeque::new(),
             first_open: 0,
             last_place: (0, 0, 0),
@@ -82,6 +91,9 @@ impl Collector {
 
     fn sort(&mut self, sample: Sample) {
         let (end, duration) = (sample.end(), sample.duration());
+        if self.sort_aside(sample) {
+            return;
+        }
         // Events that a script counts itself are no measured commits, but somebody works.
         if matches!(sample.subject(), Subject::Committed | Subject::Counted(ScriptCounter::Events)) {
             self.note_commit(end);
@@ -110,12 +122,28 @@ impl Collector {
             Subject::Retried => interval.retries += 1,
             Subject::StatementFailed => interval.errors += 1,
             Subject::Reconnected => interval.reconnects += 1,
+            Subject::CutOff | Subject::Late => {}
             Subject::Counted(counter) => interval.counts.count(counter, duration),
             Subject::Statement(kind, class) => {
                 interval.outcomes.count(class);
                 latency::record(&mut interval.statements[usize::from(kind)].1, duration);
             }
         }
+    }
+
+    /// What belongs to no interval. True when it was that.
+    fn sort_aside(&mut self, sample: Sample) -> bool {
+        let subject = sample.subject();
+        let of_window = match subject {
+            Subject::Failed | Subject::CutOff => &mut self.censored,
+            Subject::Late => &mut self.lag,
+            _ => return false,
+        };
+        if sample.is_counted() {
+            latency::record(of_window, sample.duration());
+            self.cut_off += u64::from(subject == Subject::CutOff);
+        }
+        subject != Subject::Failed
     }
 
     /// A transaction that began in warm-up and committed in the window is in no book, but somebody works.
@@ -206,6 +234,13 @@ impl Collector {
         rest
     }
 
+    /// What is left of the trial behind the last complete interval, without anything in it.
+    pub(crate) fn remainder(&self, end: u64) -> Interval {
+        let mut interval = self.fresh(self.first_open);
+        interval.length = Nanos(end.saturating_sub(interval.start.0).clamp(1, interval.length.0));
+        interval
+    }
+
     fn sum_up(&mut self, interval: &Interval) {
         if interval.is_warmup {
             return;
@@ -240,6 +275,18 @@ impl Collector {
     /// Their sum and extremes.
     pub(crate) fn latency(&self) -> ExactLatency {
         self.latency
+    }
+
+    /// Ages of counted transactions that failed or were cut off, and how many of these were cut off.
+    pub(crate) fn censored(&self) -> (&Histogram<u64>, u64) {
+        (&self.censored, self.cut_off)
+    }
+
+    /// How late transactions began that a free client waited for; `None` when there were none.
+    pub(crate) fn lag(&self) -> Option<Lag> {
+        let at = |percentage| latency::percentile(&self.lag, percentage);
+        let (count, max) = (self.lag.len(), self.lag.max());
+        (count > 0).then(|| Lag { count, p50: at(50.0), p99: at(99.0), max })
     }
 
     /// Summary per statement kind that occurred, in complete intervals.

@@ -197,7 +197,15 @@ impl Recorder {
         self.push(Subject::Retried, now, 0, is_counted);
     }
 
-    pub(crate) fn failed(&mut self, kind: FailureKind, now: u64, is_in_doubt: bool, is_counted: bool) {
+    /// A transaction whose time began at `start` is given up.
+    pub(crate) fn failed(
+        &mut self,
+        kind: FailureKind,
+        start: u64,
+        now: u64,
+        is_in_doubt: bool,
+        is_counted: bool,
+    ) {
         self.totals.failed += 1;
         self.totals.in_doubt += u64::from(is_in_doubt);
         if is_counted {
@@ -205,7 +213,17 @@ impl Recorder {
             self.ledger.in_doubt += u64::from(is_in_doubt);
             *self.ledger.failed_by_kind.entry(kind).or_default() += 1;
         }
-        self.push(Subject::Failed, now, 0, is_counted);
+        self.push(Subject::Failed, now, now.saturating_sub(start), is_counted);
+    }
+
+    /// A transaction whose time began at `start` is cut off. The books know it by what is missing in them.
+    pub(crate) fn cut_off(&mut self, start: u64, now: u64, is_counted: bool) {
+        self.push(Subject::CutOff, now, now.saturating_sub(start), is_counted);
+    }
+
+    /// A transaction that a free client waited for has begun so late, in nanoseconds.
+    pub(crate) fn began_late(&mut self, now: u64, lag: u64, is_counted: bool) {
+        self.push(Subject::Late, now, lag, is_counted);
     }
 
     pub(crate) fn reconnected(&mut self, now: u64, is_counted: bool) {
@@ -364,7 +382,7 @@ mod tests {
                 match event {
                     0 => { recorder.started(is_counted); open[side] += 1 }
                     1 if open[side] > 0 => { recorder.committed(1, 2, is_counted); open[side] -= 1 }
-                    2 if open[side] > 0 => { recorder.failed(FailureKind::Deadlock, 2, false, is_counted); open[side] -= 1 }
+                    2 if open[side] > 0 => { recorder.failed(FailureKind::Deadlock, 1, 2, false, is_counted); open[side] -= 1 }
                     3 if open[side] > 0 => recorder.retried(FailureKind::Serialization, 2, is_counted),
                     4 => { recorder.statement_sent(1, is_counted); sent[side] += 1 }
                     5 if sent[side] > 0 => {

@@ -7,7 +7,7 @@ use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 pub(crate) enum Subject {
     /// A committed transaction.
     Committed,
-    /// A transaction given up; its time is not recorded.
+    /// A transaction given up; the time is its age.
     Failed,
     /// A retry.
     Retried,
@@ -15,6 +15,10 @@ pub(crate) enum Subject {
     StatementFailed,
     /// A connection opened again.
     Reconnected,
+    /// A transaction cut off; the time is its age.
+    CutOff,
+    /// A transaction of an open loop that a free client waited for has begun; the time is how late.
+    Late,
     /// A script counted something itself; how often stands in place of the duration.
     Counted(ScriptCounter),
     /// A successful statement of a kind, and what it left.
@@ -35,7 +39,7 @@ pub(super) const TIME_MASK: u64 = (1 << 48) - 1;
 const COUNTED: u64 = 1 << 63;
 const CLASS_SHIFT: u32 = 60;
 /// Codes of the subjects; kinds of statements follow behind the last.
-const FIRST_COUNTER: u64 = 5;
+const FIRST_COUNTER: u64 = 7;
 const COUNTERS: [ScriptCounter; 6] = [
     ScriptCounter::Events,
     ScriptCounter::Reads,
@@ -55,6 +59,8 @@ impl Sample {
             Subject::Retried => (2, 0),
             Subject::StatementFailed => (3, 0),
             Subject::Reconnected => (4, 0),
+            Subject::CutOff => (5, 0),
+            Subject::Late => (6, 0),
             Subject::Counted(counter) => (FIRST_COUNTER + counter as u64, 0),
             Subject::Statement(kind, class) => (FIRST_KIND + u64::from(kind), class as u64),
         };
@@ -73,6 +79,8 @@ impl Sample {
             2 => Subject::Retried,
             3 => Subject::StatementFailed,
             4 => Subject::Reconnected,
+            5 => Subject::CutOff,
+            6 => Subject::Late,
             code if code < FIRST_KIND => Subject::Counted(COUNTERS[(code - FIRST_COUNTER) as usize]),
             code => Subject::Statement((code - FIRST_KIND) as u16, self.class()),
         }
@@ -119,6 +127,8 @@ mod tests {
                 Subject::Retried,
                 Subject::StatementFailed,
                 Subject::Reconnected,
+                Subject::CutOff,
+                Subject::Late,
             ]
             .into_iter()
             .chain(COUNTERS.map(Subject::Counted))

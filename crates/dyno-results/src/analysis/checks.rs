@@ -167,6 +167,10 @@ fn generator_row(treatment: usize, records: &[&TrialRecord]) -> GeneratorRow {
             records.iter().map(|record| record.generator.cpu_system.0).sum(),
         ),
         wakeup_lag_p99_ms: (lag > 0).then_some(lag as f64 / 1e6),
+        lag_p99_ms: records
+            .iter()
+            .filter_map(|record| Some(record.open_loop?.lag?.p99 as f64 / 1e6))
+            .max_by(f64::total_cmp),
         statements_per_wakeup: (wakeups > 0).then(|| sent as f64 / wakeups as f64),
         memory_peak_bytes: records
             .iter()
@@ -236,6 +240,7 @@ fn weight(finding: &Finding) -> f64 {
         | Finding::Failures { share, .. } => *share,
         Finding::Unfinished { unfinished } => *unfinished as f64,
         Finding::KeptBehind { share, .. } => -share,
+        Finding::GeneratorLate { share, .. } => *share,
         Finding::ShortWindow { seconds } => -seconds,
         Finding::FewTransactions { committed } => -(*committed as f64),
         Finding::Stall { longest_gap, .. } => *longest_gap,

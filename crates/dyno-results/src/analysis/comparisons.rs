@@ -2,7 +2,7 @@
 //! first one that was measured with it, other levels equal; where the spec says what is compared, only that.
 
 use super::View;
-use crate::report::model::{Comparison, ComparisonOf, ComparisonRules, Range, Verdict};
+use crate::report::model::{Comparison, ComparisonOf, ComparisonRules, Range, RatioBound, Verdict};
 use crate::stats::compare::{self, RatioTest};
 use crate::stats::verdict::{Outcome, Rules, benjamini_hochberg, outcome};
 use dyno_model::plan::{Compare, Metric, Treatment};
@@ -25,6 +25,7 @@ pub(super) fn compare(view: &View<'_>) -> (Vec<Comparison>, ComparisonRules) {
         if enabled {
             judge(&mut family, rules);
         }
+        family.iter_mut().for_each(|(comparison, _)| settle_bound(comparison));
         comparisons.extend(family.into_iter().map(|(comparison, _)| comparison));
     }
     let rules = ComparisonRules {
@@ -119,7 +120,23 @@ pub(super) fn differences(view: &View<'_>, metric: Metric) -> Vec<Vec<f64>> {
 /// Whole trials.
 fn measure_whole(view: &View<'_>, pair: &Pair, metric: Metric) -> (Comparison, Option<RatioTest>) {
     let of = |treatment| by_block(view, treatment, metric);
-    measure(view, pair, metric, &of(pair.subject), &of(pair.baseline))
+    let is_bound = |treatment| super::has_bound(view.valid(treatment), metric);
+    let (mut comparison, test) = measure(view, pair, metric, &of(pair.subject), &of(pair.baseline));
+    comparison.bound = RatioBound::of(is_bound(pair.subject), is_bound(pair.baseline));
+    let test = test.filter(|_| comparison.bound != Some(RatioBound::Unknown));
+    (comparison, test)
+}
+
+/// What a verdict is worth where figures are lower bounds of response times: a bound that is worse already decides, because what it stands for
+/// is worse still. Nothing else is known.
+pub(super) fn verdict_on_bounds(verdict: Verdict, bound: Option<RatioBound>) -> Verdict {
+    match (bound, verdict) {
+        (None, _)
+        | (_, Verdict::Invalid)
+        | (Some(RatioBound::AtLeast), Verdict::Worse)
+        | (Some(RatioBound::AtMost), Verdict::Better) => verdict,
+        _ => Verdict::Inconclusive,
+    }
 }
 
 /// The ratio with its interval, still without verdict. Both sides by block.
@@ -159,6 +176,7 @@ fn measure(
         subject: pair.subject,
         baseline: pair.baseline,
         ratio: test.map(|test| test.ratio).or_else(means),
+        bound: None,
         ratio_interval: test.map(|test| Range { low: test.low, high: test.high }),
         repeats: super::count(test.map_or_else(|| subject.len().min(baseline.len()), |test| test.repeats)),
         p: None,
@@ -181,6 +199,20 @@ pub(super) fn verdict(metric: Metric, test: &RatioTest, p_corrected: f64, rules:
         Outcome::Equivalent => (Verdict::Equivalent, false),
         Outcome::Inconclusive => (Verdict::Inconclusive, false),
     }
+}
+
+/// Takes from a comparison of lower bounds what does not follow from them.
+fn settle_bound(comparison: &mut Comparison) {
+    let Some(bound) = comparison.bound else { return };
+    let verdict = comparison.verdict.map(|verdict| verdict_on_bounds(verdict, Some(bound)));
+    comparison.ratio_interval = None;
+    comparison.detectable_ratio = None;
+    if verdict != comparison.verdict || verdict == Some(Verdict::Inconclusive) {
+        (comparison.p, comparison.p_corrected) = (None, None);
+        comparison.exceeds_margin = false;
+    }
+    comparison.verdict = verdict;
+    comparison.ratio = comparison.ratio.filter(|_| bound != RatioBound::Unknown);
 }
 
 /// Gives verdicts to all comparisons of one metric together.

@@ -2,28 +2,51 @@
 
 use super::View;
 use crate::report::model::{MergedLatency, PercentileCurve, PercentilePoint, StatementRow, StatementTable};
+use crate::store::TrialData;
 use dyno_model::latency;
+use dyno_model::record::TrialRecord;
+use dyno_model::response::Responses;
 use hdrhistogram::Histogram;
 
 /// Steps of a percentile curve per halving of what lies beyond.
 const STEPS_PER_HALVING: u32 = 4;
 
 /// All transactions of a treatment's valid trials.
-pub(super) fn merged_transactions(view: &View<'_>, treatment: usize) -> Histogram<u64> {
-    let mut merged = latency::histogram();
-    for histogram in trial_histograms(view, treatment) {
-        // The sum grows by itself, so adding cannot fail for want of range.
-        let _ = merged.add(histogram);
-    }
+pub(super) fn merged_transactions(view: &View<'_>, treatment: usize) -> Responses {
+    let mut merged = Responses::default();
+    trial_responses(view, treatment).for_each(|responses| merged.add(&responses));
     merged
 }
 
-fn trial_histograms<'a>(view: &View<'a>, treatment: usize) -> impl Iterator<Item = &'a Histogram<u64>> {
+fn trial_responses<'a>(view: &View<'a>, treatment: usize) -> impl Iterator<Item = Responses> {
     let data = view.data;
     view.valid(treatment)
-        .filter_map(|record| data.trials.get(&record.trial.id))
-        .map(|trial| &trial.transaction)
-        .filter(|histogram| !histogram.is_empty())
+        .filter_map(|record| Some(responses(record, data.trials.get(&record.trial.id)?)))
+        .filter(|responses| responses.count() > 0)
+}
+
+/// What a trial's files say of everything that arrived.
+fn responses(record: &TrialRecord, trial: &TrialData) -> Responses {
+    let mut responses =
+        Responses { committed: trial.transaction.clone(), censored: trial.censored.clone() };
+    if let Some(open_loop) = record.open_loop
+        && open_loop.response.is_none()
+    {
+        // Older versions kept no ages: nothing is known of these but that they took some time.
+        let unknown = open_loop.unstarted + record.ledger.failed + record.ledger.unfinished;
+        let _ = responses.censored.record_n(latency::LOWEST_NANOS, unknown);
+    }
+    responses
+}
+
+/// Distribution of all that arrived in milliseconds; `None` without values.
+pub(super) fn summary_of_all(responses: &Responses) -> Option<MergedLatency> {
+    let bounds = responses.bounds();
+    let summary = summary(bounds.lower())?;
+    let shown = [50.0, 70.0, 80.0, 90.0, 95.0, 99.0, 99.9];
+    let first = shown.into_iter().find(|percentile| bounds.percentile(*percentile).is_bound);
+    let censored = responses.censored.len();
+    Some(MergedLatency { censored, bounds_from: first.or((censored > 0).then_some(100.0)), ..summary })
 }
 
 /// Distribution in milliseconds; `None` without values.
@@ -38,6 +61,8 @@ pub(super) fn summary(histogram: &Histogram<u64>) -> Option<MergedLatency> {
     };
     Some(MergedLatency {
         count,
+        censored: 0,
+        bounds_from: None,
         mean: histogram.mean() / 1e6,
         standard_deviation: histogram.stdev() / 1e6,
         min: milliseconds(histogram.min()),
@@ -58,18 +83,20 @@ pub(super) fn curves(view: &View<'_>) -> Vec<PercentileCurve> {
             let merged = &view.merged[treatment];
             PercentileCurve {
                 treatment,
-                count: merged.len(),
+                count: merged.count(),
                 merged: curve(merged),
-                repeats: trial_histograms(view, treatment).map(curve).collect(),
+                repeats: trial_responses(view, treatment).map(|responses| curve(&responses)).collect(),
             }
         })
         .filter(|curve| !curve.merged.is_empty())
         .collect()
 }
 
-/// Points at equal distances on the axis `log(1 / (1 - p))`, from 0 to where [`latency::BEYOND_MIN`] values lie beyond; one pass
-/// over the histogram.
-fn curve(histogram: &Histogram<u64>) -> Vec<PercentilePoint> {
+/// Points at equal distances on the axis `log(1 / (1 - p))`, from 0 to where [`latency::BEYOND_MIN`] values lie beyond, or
+/// to where percentiles are only lower bounds; one pass over the histogram.
+fn curve(responses: &Responses) -> Vec<PercentilePoint> {
+    let bounds = responses.bounds();
+    let histogram = bounds.lower();
     let count = histogram.len() as f64;
     let mut points = Vec::new();
     let mut recorded = histogram.iter_recorded();
@@ -88,6 +115,9 @@ fn curve(histogram: &Histogram<u64>) -> Vec<PercentilePoint> {
         {
             below += next.count_at_value();
             value = histogram.highest_equivalent(next.value_iterated_to()).min(histogram.max()) as f64 / 1e6;
+        }
+        if !responses.censored.is_empty() && bounds.percentile(100.0 * share).is_bound {
+            break;
         }
         points.push((below, PercentilePoint { percentile: 100.0 * share, one_in, value_ms: value }));
     }
@@ -115,7 +145,7 @@ fn transaction_row(view: &View<'_>, treatment: usize) -> StatementRow {
         failed: sum(|ledger| ledger.failed),
         unfinished: sum(|ledger| ledger.unfinished),
         rows: 0,
-        latency: summary(&view.merged[treatment]),
+        latency: summary_of_all(&view.merged[treatment]),
     }
 }
 
@@ -148,6 +178,10 @@ fn statement_rows(view: &View<'_>, treatment: usize) -> Vec<StatementRow> {
 mod tests {
     use super::*;
 
+    fn responses(committed: impl IntoIterator<Item = u64>) -> Responses {
+        Responses { committed: histogram(committed), ..Responses::default() }
+    }
+
     fn histogram(values: impl IntoIterator<Item = u64>) -> Histogram<u64> {
         let mut histogram = latency::histogram();
         for value in values {
@@ -168,20 +202,33 @@ mod tests {
 
     #[test]
     fn a_curve_ends_where_ten_values_lie_beyond() {
-        let points = curve(&histogram((1..=10_000).map(|i| i * 1_000)));
+        let points = curve(&responses((1..=10_000).map(|i| i * 1_000)));
         let last = points.last().expect("points");
         assert!(last.one_in <= 1000.0 && last.one_in > 800.0, "{last:?}");
         assert!(points.windows(2).all(|pair| pair[0].value_ms <= pair[1].value_ms));
-        assert!(curve(&histogram(1..=9)).is_empty());
+        assert!(curve(&responses(1..=9)).is_empty());
     }
 
     #[test]
     fn a_curve_agrees_with_the_histograms_own_percentiles() {
         let histogram = histogram((1..=5_000).map(|i| 1_000 + i * i));
-        for point in curve(&histogram) {
+        let responses = Responses { committed: histogram.clone(), ..Responses::default() };
+        for point in curve(&responses) {
             let own = latency::percentile(&histogram, point.percentile) as f64 / 1e6;
             assert!((point.value_ms - own).abs() <= own * 0.002, "{point:?} against {own}");
         }
+    }
+
+    #[test]
+    fn arrivals_that_were_never_started_make_bounds_and_end_the_curve() {
+        // 4,000 answers within 40 ms, and 160 arrivals that were never started.
+        let mut responses = responses((1..=4_000).map(|i| i * 10_000));
+        responses.censored = histogram((41..=200).map(|i| i * 1_000_000));
+        let summary = summary_of_all(&responses).expect("values");
+        assert_eq!((summary.count, summary.censored, summary.bounds_from), (4_160, 160, Some(99.0)));
+        assert!(!summary.is_bound(95.0) && summary.is_bound(99.9) && summary.is_bound(100.0));
+        let end = curve(&responses).last().expect("points").percentile;
+        assert!((90.0..96.2).contains(&end), "{end}: 4,000 of 4,160");
     }
 
     #[test]

@@ -36,8 +36,8 @@ use dyno_model::failure::FailureKind;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::latency::is_shown;
 use dyno_model::plan::{Metric, Plan, Treatment};
-use dyno_model::record::{TrialRecord, is_rate};
-use hdrhistogram::Histogram;
+use dyno_model::record::{OpenLoop, TrialRecord, is_rate};
+use dyno_model::response::Responses;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Confidence of all intervals.
@@ -92,7 +92,7 @@ struct View<'a> {
     /// How steady trials were, by id; those that cannot be judged are not here.
     steadiness: BTreeMap<&'a str, TrialSteadiness>,
     /// Transactions of each treatment's valid trials, merged.
-    merged: Vec<Histogram<u64>>,
+    merged: Vec<Responses>,
 }
 
 impl<'a> View<'a> {
@@ -212,12 +212,34 @@ fn estimate(values: &[f64], unit: Unit) -> Option<Estimate> {
         low: (mean - interval.half_width).max(0.0),
         high: mean + interval.half_width,
     });
-    Some(Estimate { unit, mean, interval, repeats: count(values.len()) })
+    Some(Estimate { unit, mean, interval, repeats: count(values.len()), is_bound: false })
+}
+
+/// The same of trials' figures: where one of them is a lower bound, so is the mean, and it has no interval.
+fn estimate_among<'a>(
+    records: impl Iterator<Item = &'a TrialRecord>,
+    metric: Metric,
+) -> Option<Estimate> {
+    let records: Vec<&TrialRecord> = records.collect();
+    let values: Vec<f64> = records.iter().filter_map(|record| record.figure(metric)).collect();
+    let estimate = estimate(&values, unit(metric))?;
+    let is_bound = has_bound(records.into_iter(), metric);
+    Some(Estimate { interval: estimate.interval.filter(|_| !is_bound), is_bound, ..estimate })
+}
+
+/// True when the figure of any of these trials is only a lower bound.
+fn has_bound<'a>(mut records: impl Iterator<Item = &'a TrialRecord>, metric: Metric) -> bool {
+    records.any(|record| record.is_bound(metric))
+}
+
+/// Sum over the trials of an open loop; `None` when there are none.
+fn arrived(records: &[&TrialRecord], pick: fn(&OpenLoop) -> u64) -> Option<u64> {
+    let open_loops = || records.iter().filter_map(|record| record.open_loop.as_ref());
+    open_loops().next().is_some().then(|| open_loops().map(pick).sum())
 }
 
 fn estimate_of(view: &View<'_>, treatment: usize, metric: Metric) -> Option<Estimate> {
-    let values: Vec<f64> = view.valid(treatment).filter_map(|record| record.figure(metric)).collect();
-    estimate(&values, unit(metric))
+    estimate_among(view.valid(treatment), metric)
 }
 
 fn count(number: usize) -> u32 {
@@ -251,7 +273,9 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
         p50: estimate_of(view, index, Metric::P50Ms),
         p95: estimate_of(view, index, Metric::P95Ms),
         p99: estimate_of(view, index, Metric::P99Ms),
-        merged: latency::summary(&view.merged[index]),
+        merged: latency::summary_of_all(&view.merged[index]),
+        arrived: arrived(measured, |open_loop| open_loop.arrived),
+        unstarted: arrived(measured, |open_loop| open_loop.unstarted),
         committed,
         failed: sum(|record| record.ledger.failed),
         unfinished: sum(|record| record.ledger.unfinished),
@@ -324,7 +348,13 @@ fn trial_figures(record: &TrialRecord) -> TrialFigures {
         p50_ms: record.figure(Metric::P50Ms),
         p95_ms: record.figure(Metric::P95Ms),
         p99_ms: record.figure(Metric::P99Ms),
-        max_ms: (record.transaction.count > 0).then_some(record.transaction.max as f64 / 1e6),
+        max_ms: record.response().map(|response| response.max.as_millis()),
+        bounds: [Metric::MeanMs, Metric::P50Ms, Metric::P95Ms, Metric::P99Ms]
+            .into_iter()
+            .filter(|metric| record.is_bound(*metric))
+            .collect(),
+        arrived: record.open_loop.map(|open_loop| open_loop.arrived),
+        unstarted: record.open_loop.map(|open_loop| open_loop.unstarted),
         longest_gap_ms: record.longest_gap.map(|gap| gap.length.0 as f64 / 1e6),
         committed: record.ledger.committed,
         failed: record.ledger.failed,

@@ -3,6 +3,7 @@
 use super::*;
 use crate::fixture::Shape;
 use crate::messages::Lang;
+use crate::report::model::{RatioBound, Verdict};
 use crate::report::{Format, render};
 
 #[test]
@@ -89,4 +90,91 @@ fn what_is_left_over_at_the_end_of_a_trial_is_drawn_as_no_rate() {
     let rates: Vec<Option<f64>> = model.timelines[0].points.iter().map(|point| point.throughput).collect();
     assert!(rates[..whole].iter().all(Option::is_some), "{rates:?}");
     assert_eq!(rates[whole..], [None, None]);
+}
+
+/// As if all trials of a treatment had been open loops in which so many arrivals were never started, and were 2 s old.
+fn never_started(data: &mut RunData, treatment: usize, unstarted: u64) {
+    for outcome in data.run.outcomes.values_mut() {
+        let TrialOutcome::Finished(record) = outcome else { continue };
+        if record.trial.treatment == treatment {
+            record.open_loop = Some(crate::fixture::open_loop(record, unstarted, 2_000_000_000));
+            let files = data.trials.get_mut(&record.trial.id).expect("its files were read");
+            files.censored.record_n(2_000_000_000, unstarted).expect("the histogram grows");
+        }
+    }
+}
+
+#[test]
+fn lower_bounds_are_shown_as_such_in_every_form_of_the_report() {
+    let mut data = small_run();
+    let id = data.run.plan.trials.iter().find(|trial| trial.treatment == 0).expect("planned").id.clone();
+    let commits = data.trials[&id].transaction.len();
+    never_started(&mut data, 0, commits / 50);
+    let model = analyse(&data);
+    let (row, other) = (&model.treatments[0], &model.treatments[1]);
+    let p99 = row.p99.expect("there are values");
+    assert!(p99.is_bound && p99.interval.is_none() && p99.mean > 1_000.0, "{p99:?}");
+    assert!(row.p50.is_some_and(|p50| !p50.is_bound) && other.p99.is_some_and(|p99| !p99.is_bound));
+    assert!(row.unstarted.is_some_and(|unstarted| unstarted > 0) && other.arrived.is_none());
+    let merged = row.merged.expect("merged");
+    assert_eq!((merged.bounds_from, merged.censored), (Some(99.0), row.unstarted.unwrap_or_default()));
+    let curve = model.percentile_curves.iter().find(|curve| curve.treatment == 0).expect("drawn");
+    let end = |curve: &[crate::report::model::PercentilePoint]| curve.last().expect("points").percentile;
+    assert!(end(&curve.merged) < 98.1 && curve.repeats.iter().all(|curve| end(curve) < 98.1));
+    let trial = model.trials.iter().find(|trial| trial.id == id).and_then(|trial| trial.figures.as_ref());
+    assert!(trial.is_some_and(|figures| figures.is_bound(Metric::P99Ms) && !figures.is_bound(Metric::P50Ms)));
+    for format in [Format::Text, Format::Markdown, Format::Html] {
+        let report = render(&model, format, Lang::En);
+        assert!(report.contains("never started") && report.contains("≥ 2,00"), "{format:?}: {report}");
+    }
+    let csv = render(&model, Format::Csv, Lang::En);
+    assert!(csv.contains(",p99,milliseconds,,200"), "no value, but a lower end: {csv}");
+    assert!(csv.contains(",never-started,count,") && csv.contains(",merged-p99,milliseconds,,200"), "{csv}");
+    let json = render(&model, Format::Json, Lang::En);
+    let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert_eq!(json["treatments"][0]["p99"]["is_bound"], true);
+    assert!(json["treatments"][1]["p99"]["is_bound"].is_null());
+}
+
+#[test]
+fn a_lower_bound_decides_a_comparison_only_when_it_is_already_worse() {
+    let verdicts = |treatments: &[usize]| -> Vec<(usize, usize, Option<Verdict>, Option<RatioBound>)> {
+        let mut data = small_run();
+        for treatment in treatments {
+            // One in five: the 95th percentile is among the arrivals that were never started.
+            let trial = data.run.plan.trials.iter().find(|trial| trial.treatment == *treatment);
+            let commits = data.trials[&trial.expect("planned").id].transaction.len();
+            never_started(&mut data, *treatment, commits / 4);
+        }
+        let model = analyse(&data);
+        let of_p95 = model.comparisons.iter().filter(|it| it.metric == Metric::P95Ms);
+        of_p95.map(|it| (it.subject, it.baseline, it.verdict, it.bound)).collect()
+    };
+    let (subject, baseline, ..) = verdicts(&[])[0];
+    let pair = |all: Vec<(usize, usize, Option<Verdict>, Option<RatioBound>)>| {
+        let found = all.into_iter().find(|it| (it.0, it.1) == (subject, baseline)).expect("the same pairs");
+        (found.2, found.3)
+    };
+    assert_eq!(pair(verdicts(&[])).1, None);
+    assert_eq!(pair(verdicts(&[subject])), (Some(Verdict::Worse), Some(RatioBound::AtLeast)));
+    assert_eq!(pair(verdicts(&[baseline])), (Some(Verdict::Better), Some(RatioBound::AtMost)));
+    assert_eq!(pair(verdicts(&[subject, baseline])), (Some(Verdict::Inconclusive), Some(RatioBound::Unknown)));
+    // A bound that is better than the other side's value says nothing.
+    assert_eq!(comparisons::verdict_on_bounds(Verdict::Better, Some(RatioBound::AtLeast)), Verdict::Inconclusive);
+    assert_eq!(comparisons::verdict_on_bounds(Verdict::Equivalent, Some(RatioBound::AtMost)), Verdict::Inconclusive);
+}
+
+#[test]
+fn an_open_loop_of_an_older_version_that_kept_no_ages_has_no_percentiles_as_values() {
+    let mut data = small_run();
+    for outcome in data.run.outcomes.values_mut() {
+        let TrialOutcome::Finished(record) = outcome else { continue };
+        let old = OpenLoop { response: None, lag: None, ..crate::fixture::open_loop(record, record.ledger.started / 50, 1) };
+        record.open_loop = Some(old);
+    }
+    let model = analyse(&data);
+    let row = &model.treatments[0];
+    assert!(row.p50.is_none() && row.p99.is_none(), "a trial's record does not tell");
+    let merged = row.merged.expect("the histograms tell more");
+    assert!(merged.is_bound(99.0) && merged.p99.is_some());
 }

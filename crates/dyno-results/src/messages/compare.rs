@@ -291,7 +291,7 @@ pub fn outcome(model: &CompareModel, lang: Lang) -> String {
     match model.outcome.verdict {
         Verdict::Worse => {
             let (treatment, metric, ratio) = worst(model).map_or_else(Default::default, |(of, worst)| {
-                let ratio = figures::ratio(worst.ratio.unwrap_or(1.0));
+                let ratio = figures::bounded_ratio(worst.ratio.unwrap_or(1.0), worst.bound);
                 (pair(of, lang), conclusion::metric(worst.metric, lang), ratio)
             });
             let which = [("treatment", treatment.as_str()), ("metric", metric), ("ratio", &ratio)];

@@ -2,7 +2,7 @@
 
 use super::{Lang, Message, conclusion, list, messages};
 use crate::report::figures;
-use dyno_model::finding::{BusyProcess, Finding};
+use dyno_model::finding::{BusyProcess, Finding, Severity};
 use dyno_model::monitor::SessionGroup;
 use dyno_model::plan::Metric;
 
@@ -11,8 +11,12 @@ messages! {
     GENERATOR_BUSY [percent] "The busiest worker of the generator used {percent} of one processor, so the generator may have limited the load.";
     /// Little's law.
     LITTLE_GAP [percent] "Clients spent {percent} of the window inside the generator, between transactions; the system was loaded less than the number of clients says.";
-    /// Open loop that fell behind.
-    KEPT_BEHIND [percent, unstarted] "The system did only {percent} of what arrived, and up to {unstarted} transactions were never started: the backlog grew, and response times tell how long the window was.";
+    /// Open loop that did not keep up.
+    KEPT_BEHIND [percent, unstarted] "The system did only {percent} of what arrived (up to {unstarted} transactions were never started): it did not keep up with the rate, and percentiles that unanswered arrivals reach are lower bounds.";
+    /// Open loop that fell far behind.
+    KEPT_FAR_BEHIND [percent, unstarted] "The system did only {percent} of what arrived (up to {unstarted} transactions were never started): the backlog grew, and response times tell how long the window was. Offer less to measure response times; measure capacity in a closed loop.";
+    /// Open loop: the generator was late.
+    GENERATOR_LATE [lag, percent] "The generator began transactions late although a client was free: by {lag} ms at the 99th percentile, which is {percent} of the median response time. So long, response times are the generator's and not the system's.";
     /// Same machine.
     SHARED_MACHINE [] "The generator shares its processors with the server, so each slows the other; compare only figures measured this way.";
     /// Debug build.
@@ -80,7 +84,14 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
         Finding::GeneratorBusy { share } => say(&GENERATOR_BUSY, &[("percent", &percent(*share))]),
         Finding::LittleGap { share } => say(&LITTLE_GAP, &[("percent", &percent(*share))]),
         Finding::KeptBehind { share, unstarted } => {
-            say(&KEPT_BEHIND, &[("percent", &percent(*share)), ("unstarted", &figures::count(*unstarted))])
+            let message = match finding.severity() {
+                Severity::Invalid => &KEPT_FAR_BEHIND,
+                Severity::Warning | Severity::Note => &KEPT_BEHIND,
+            };
+            say(message, &[("percent", &percent(*share)), ("unstarted", &figures::count(*unstarted))])
+        }
+        Finding::GeneratorLate { lag_ms, share } => {
+            say(&GENERATOR_LATE, &[("lag", &figures::digits(*lag_ms)), ("percent", &percent(*share))])
         }
         Finding::SharedMachine => say(&SHARED_MACHINE, &[]),
         Finding::DebugBuild => say(&DEBUG_BUILD, &[]),
@@ -224,6 +235,8 @@ mod tests {
             Finding::KeptBehind { share: 0.61, unstarted: 1234 },
             Finding::BlockRestarted { block: 2 },
             Finding::BlockApart { block: 2, hours: 5.25 },
+            Finding::KeptBehind { share: 0.98, unstarted: 12 },
+            Finding::GeneratorLate { lag_ms: 12.0, share: 0.3 },
             Finding::Collapse { at: 4.0, seconds: 2.5, committed: 0, usual: 812.0, sessions: Vec::new() },
             Finding::SameWait {
                 wait: "Lock:tuple".into(),

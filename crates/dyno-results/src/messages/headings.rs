@@ -65,6 +65,10 @@ messages! {
     P95_MS [] "p95 ms";
     /// Column.
     P99_MS [] "p99 ms";
+    /// Open loop: transactions that were due.
+    ARRIVED [] "arrived";
+    /// Open loop: transactions that were due and never started.
+    NEVER_STARTED [] "never started";
     /// Column.
     MAX_MS [] "max ms";
     /// Longest time without a commit of any client.
@@ -153,6 +157,8 @@ messages! {
     CPU_SYSTEM [] "sys µs/stmt";
     /// Column.
     WAKEUP_LAG [] "wake-up lag p99 ms";
+    /// Column: how late transactions of an open loop began although a client was free.
+    LAG [] "late start p99 ms";
     /// Column.
     MEMORY [] "memory MB";
     /// Column: processor time of the machine.

@@ -3,10 +3,12 @@
 //!
 //! Column names, scopes and metrics are part of the format and the same in every language. Columns: `scope` (`trial` or
 //! `treatment`), `system`, one column per factor, `clients`, `block` and `trial` (empty for treatments), `state`,
-//! `metric`, `unit`, `value`, `low` and `high` (95 % interval, empty for trials), `n` (valid trials, empty for trials).
+//! `metric`, `unit`, `value`, `low` and `high` (95 % interval, empty for trials), `n` (valid trials, empty for trials). A figure that is
+//! only a lower bound has no `value` and no `high`: the bound is in `low`.
 
 use super::model::{Estimate, KindCount, ReportModel, ResourceRow, TreatmentRow, TrialRow, Unit};
 use crate::messages::Lang;
+use dyno_model::plan::Metric;
 use serde::Serialize;
 
 /// Renders all figures.
@@ -31,13 +33,15 @@ struct Figure {
     metric: String,
     unit: Unit,
     value: f64,
+    /// True when `value` is only a lower bound.
+    is_bound: bool,
     interval: Option<(f64, f64)>,
     repeats: Option<u32>,
 }
 
 impl Figure {
     fn new(metric: &str, unit: Unit, value: f64) -> Self {
-        Self { metric: metric.to_owned(), unit, value, interval: None, repeats: None }
+        Self { metric: metric.to_owned(), unit, value, is_bound: false, interval: None, repeats: None }
     }
 }
 
@@ -69,9 +73,11 @@ impl Sheet {
     fn figure(&mut self, model: &ReportModel, owner: &Owner<'_>, figure: &Figure) {
         let line = &model.lines[owner.treatment.line];
         let clients = owner.treatment.clients.to_string();
-        let value = figure.value.to_string();
-        let (low, high) =
-            figure.interval.map(|(low, high)| (low.to_string(), high.to_string())).unwrap_or_default();
+        let (value, low, high) = match (figure.is_bound, figure.interval) {
+            (true, _) => (String::new(), figure.value.to_string(), String::new()),
+            (false, None) => (figure.value.to_string(), String::new(), String::new()),
+            (false, Some((low, high))) => (figure.value.to_string(), low.to_string(), high.to_string()),
+        };
         let repeats = figure.repeats.map(|repeats| repeats.to_string()).unwrap_or_default();
         let levels = line.levels.iter().map(String::as_str);
         let unit = word(&figure.unit);
@@ -106,15 +112,18 @@ fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
     };
     let mut list = vec![Figure::new("throughput", Unit::TransactionsPerSecond, figures.throughput)];
     let times = [
-        ("mean", figures.mean_ms),
-        ("p50", figures.p50_ms),
-        ("p95", figures.p95_ms),
-        ("p99", figures.p99_ms),
-        ("max", figures.max_ms),
+        ("mean", Metric::MeanMs, figures.mean_ms),
+        ("p50", Metric::P50Ms, figures.p50_ms),
+        ("p95", Metric::P95Ms, figures.p95_ms),
+        ("p99", Metric::P99Ms, figures.p99_ms),
+        // The largest is a bound where the mean is.
+        ("max", Metric::MeanMs, figures.max_ms),
     ];
-    list.extend(
-        times.into_iter().filter_map(|(name, time)| Some(Figure::new(name, Unit::Milliseconds, time?))),
-    );
+    list.extend(times.into_iter().filter_map(|(name, metric, time)| {
+        let is_bound = figures.is_bound(metric);
+        Some(Figure { is_bound, ..Figure::new(name, Unit::Milliseconds, time?) })
+    }));
+    list.extend(arrivals(figures.arrived, figures.unstarted));
     list.extend([
         Figure::new("window", Unit::Seconds, figures.measured_s),
         Figure::new("committed", Unit::Count, figures.committed as f64),
@@ -127,6 +136,12 @@ fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
     for figure in &list {
         sheet.figure(model, &owner, figure);
     }
+}
+
+/// What became of the arrivals of an open loop.
+fn arrivals(arrived: Option<u64>, unstarted: Option<u64>) -> impl Iterator<Item = Figure> {
+    let figures = [("arrived", arrived), ("never-started", unstarted)];
+    figures.into_iter().filter_map(|(name, count)| Some(Figure::new(name, Unit::Count, count? as f64)))
 }
 
 /// A table that grows, step by step.
@@ -179,18 +194,21 @@ fn treatment_lines(sheet: &mut Sheet, model: &ReportModel, treatment: usize) {
         estimates.into_iter().filter_map(|(metric, estimate)| Some(estimated(metric, &estimate?))).collect();
     if let Some(merged) = &row.merged {
         let percentiles = [
-            ("merged-p50", merged.p50),
-            ("merged-p70", merged.p70),
-            ("merged-p80", merged.p80),
-            ("merged-p90", merged.p90),
-            ("merged-p95", merged.p95),
-            ("merged-p99", merged.p99),
-            ("merged-p99.9", merged.p999),
-            ("merged-max", Some(merged.max)),
+            ("merged-p50", 50.0, merged.p50),
+            ("merged-p70", 70.0, merged.p70),
+            ("merged-p80", 80.0, merged.p80),
+            ("merged-p90", 90.0, merged.p90),
+            ("merged-p95", 95.0, merged.p95),
+            ("merged-p99", 99.0, merged.p99),
+            ("merged-p99.9", 99.9, merged.p999),
+            ("merged-max", 100.0, Some(merged.max)),
         ];
-        let known = percentiles.into_iter().filter_map(|(metric, value)| Some((metric, value?)));
-        list.extend(known.map(|(metric, value)| Figure::new(metric, Unit::Milliseconds, value)));
+        list.extend(percentiles.into_iter().filter_map(|(metric, percentile, value)| {
+            let is_bound = merged.is_bound(percentile);
+            Some(Figure { is_bound, ..Figure::new(metric, Unit::Milliseconds, value?) })
+        }));
     }
+    list.extend(arrivals(row.arrived, row.unstarted));
     list.extend([
         Figure::new("committed", Unit::Count, row.committed as f64),
         Figure::new("failed", Unit::Count, row.failed as f64),
@@ -245,6 +263,7 @@ fn estimated(metric: &str, estimate: &Estimate) -> Figure {
     Figure {
         interval: estimate.interval.map(|interval| (interval.low, interval.high)),
         repeats: Some(estimate.repeats),
+        is_bound: estimate.is_bound,
         ..Figure::new(metric, estimate.unit, estimate.mean)
     }
 }

@@ -1,6 +1,6 @@
 //! How figures look: same digits and separators in all languages. The only place where renderers get text for numbers.
 
-use crate::report::model::{Estimate, Unit};
+use crate::report::model::{Estimate, MergedLatency, RatioBound, Unit};
 
 /// A whole number with thousands separators: `12,345`.
 #[must_use]
@@ -65,6 +65,57 @@ pub fn ratio(value: f64) -> String {
         format!("{value:.2}")
     } else {
         format!("{value:.3}")
+    }
+}
+
+/// A figure as it is shown: `95.0`, or `≥ 95.0` when it is only a lower bound. The one way to show figures that may be one.
+#[must_use]
+pub fn bounded(value: String, is_bound: bool) -> String {
+    if is_bound { format!("≥ {value}") } else { value }
+}
+
+/// The mean of an estimate in its unit, without the unit's symbol.
+#[must_use]
+pub fn mean(estimate: &Estimate) -> String {
+    bounded(value(estimate.unit, estimate.mean), estimate.is_bound)
+}
+
+/// The percentiles of a distribution in milliseconds, 50 to 99.9, each as it is shown; `None` for those that are not.
+#[must_use]
+pub fn merged_percentiles(latency: Option<&MergedLatency>) -> [Option<String>; 7] {
+    let shown = |percentile: f64, pick: fn(&MergedLatency) -> Option<f64>| {
+        let latency = latency?;
+        Some(bounded(digits(pick(latency)?), latency.is_bound(percentile)))
+    };
+    [
+        shown(50.0, |latency| latency.p50),
+        shown(70.0, |latency| latency.p70),
+        shown(80.0, |latency| latency.p80),
+        shown(90.0, |latency| latency.p90),
+        shown(95.0, |latency| latency.p95),
+        shown(99.0, |latency| latency.p99),
+        shown(99.9, |latency| latency.p999),
+    ]
+}
+
+/// The mean of a distribution.
+#[must_use]
+pub fn merged_mean(latency: &MergedLatency) -> String {
+    bounded(digits(latency.mean), latency.censored > 0)
+}
+
+/// The largest value of a distribution.
+#[must_use]
+pub fn merged_max(latency: &MergedLatency) -> String {
+    bounded(digits(latency.max), latency.is_bound(100.0))
+}
+
+/// A ratio of which a side may be a lower bound: `1.32`, `≥ 1.32`, `≤ 0.80`.
+#[must_use]
+pub fn bounded_ratio(value: f64, bound: Option<RatioBound>) -> String {
+    match bound {
+        Some(RatioBound::AtMost) => format!("≤ {}", ratio(value)),
+        bound => bounded(ratio(value), bound.is_some()),
     }
 }
 
@@ -200,6 +251,17 @@ mod tests {
     }
 
     #[test]
+    fn a_lower_bound_is_never_shown_as_a_value() {
+        let estimate =
+            Estimate { unit: Unit::Milliseconds, mean: 95.04, interval: None, repeats: 3, is_bound: true };
+        assert_eq!(mean(&estimate), "≥ 95.0");
+        assert_eq!(mean(&Estimate { is_bound: false, ..estimate }), "95.0");
+        assert_eq!(bounded_ratio(1.318, Some(RatioBound::AtLeast)), "≥ 1.32");
+        assert_eq!(bounded_ratio(0.8, Some(RatioBound::AtMost)), "≤ 0.80");
+        assert_eq!(bounded_ratio(0.8, None), "0.80");
+    }
+
+    #[test]
     fn ratios_keep_two_decimals() {
         assert_eq!(ratio(1.3249), "1.32");
         assert_eq!(ratio(0.0543), "0.054");
@@ -223,6 +285,7 @@ mod tests {
             mean: 5123.0,
             interval: Some(Range { low: 5000.6, high: 5245.4 }),
             repeats: 5,
+            is_bound: false,
         };
         assert_eq!(half_width(&estimate).as_deref(), Some("122"));
         let one = Estimate { interval: None, ..estimate };

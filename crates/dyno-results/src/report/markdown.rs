@@ -19,6 +19,9 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
         &tables::results(model, lang),
         &[texts::NOTE_ESTIMATES, *notes::Loops::of(model).note()],
     );
+    if model.has_bounds() {
+        page.paragraph(&escaped(texts::NOTE_BOUNDS.text(lang)));
+    }
     page.section(growth_texts::GROWTH, &growth::steps(model, lang), &[growth_texts::GROWTH_NOTE]);
     page.section(headings::COMPARISONS, &tables::comparisons(model, lang), &[]);
     if !model.comparisons.is_empty() {

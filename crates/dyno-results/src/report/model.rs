@@ -27,7 +27,7 @@ pub use checks::{
     AuditRow, ColumnSumAudit, FindingRow, GeneratorRow, RowCountAudit, SeriesSteadiness, StatementRow,
     StatementTable, TrialSteadiness, UpdateAudit, WitnessExample,
 };
-pub use comparisons::{Comparison, ComparisonOf, ComparisonRules, Conclusion, Verdict};
+pub use comparisons::{Comparison, ComparisonOf, ComparisonRules, Conclusion, RatioBound, Verdict};
 pub use growth::{
     Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint, GrowthStep, StepComparison,
 };
@@ -98,7 +98,37 @@ pub struct ReportModel {
     pub published: Vec<PublishedSeries>,
 }
 
+impl MergedLatency {
+    /// True when the figure of a percentile (0 to 100; 100 is the maximum) is a lower bound.
+    #[must_use]
+    pub fn is_bound(&self, percentile: f64) -> bool {
+        self.bounds_from.is_some_and(|from| percentile >= from)
+    }
+}
+
+impl TrialFigures {
+    /// True when the figure of a metric is a lower bound.
+    #[must_use]
+    pub fn is_bound(&self, metric: Metric) -> bool {
+        self.bounds.contains(&metric)
+    }
+}
+
 impl ReportModel {
+    /// True when a figure of any trial or treatment is a lower bound.
+    #[must_use]
+    pub fn has_bounds(&self) -> bool {
+        let mut of_trials = self.trials.iter().filter_map(|trial| trial.figures.as_ref());
+        of_trials.any(|figures| !figures.bounds.is_empty())
+            || self.treatments.iter().any(|row| row.merged.is_some_and(|merged| merged.censored > 0))
+    }
+
+    /// True when transactions arrived at a rate in any trial.
+    #[must_use]
+    pub fn has_open_loop(&self) -> bool {
+        self.treatments.iter().any(|row| row.arrived.is_some())
+    }
+
     /// The line of a treatment.
     #[must_use]
     pub fn line_of(&self, treatment: usize) -> &LineName {
@@ -147,6 +177,9 @@ pub struct Estimate {
     pub interval: Option<Range>,
     /// Number of valid trials.
     pub repeats: u32,
+    /// True when `mean` is only a lower bound, because the figure of a trial is one; then there is no interval.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_bound: bool,
 }
 
 /// A closed range.
@@ -336,6 +369,12 @@ pub struct TreatmentRow {
     pub p99: Option<Estimate>,
     /// Percentiles of all valid trials' transactions together.
     pub merged: Option<MergedLatency>,
+    /// Open loop: transactions that were due, sum over measured trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrived: Option<u64>,
+    /// Open loop: those of them that were never started, sum over measured trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unstarted: Option<u64>,
     /// Transactions committed, sum over measured trials.
     pub committed: u64,
     /// Transactions given up, sum over measured trials.
@@ -367,11 +406,19 @@ pub struct KindCount {
     pub count: u64,
 }
 
-/// Distribution of response times, all in milliseconds. A percentile is absent when fewer than ten values lie beyond it.
+/// Distribution of response times, all in milliseconds. A percentile is absent when fewer than ten values lie beyond it. With arrivals that did not commit
+/// (`censored`, in an open loop) mean, deviation and maximum are those of all arrivals with the others at their ages, so mean and maximum
+/// are lower bounds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct MergedLatency {
     /// Number of values.
     pub count: u64,
+    /// Those of them that are ages of arrivals without a commit.
+    #[serde(default)]
+    pub censored: u64,
+    /// From this percentile on figures are lower bounds; absent when all are values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bounds_from: Option<f64>,
     /// Mean.
     pub mean: f64,
     /// Standard deviation.
@@ -454,6 +501,15 @@ pub struct TrialFigures {
     pub p99_ms: Option<f64>,
     /// Largest in ms.
     pub max_ms: Option<f64>,
+    /// Which of these figures are only lower bounds, because arrivals without a commit reach them. Where the mean is one, so is the largest.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bounds: Vec<Metric>,
+    /// Open loop: transactions that were due in the window.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrived: Option<u64>,
+    /// Open loop: those of them that were never started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unstarted: Option<u64>,
     /// Longest time without a commit of any client in the window, in ms; absent in records of older versions.
     #[serde(default)]
     pub longest_gap_ms: Option<f64>,

@@ -3,13 +3,14 @@
 use super::figures::{self, digits};
 use super::model::{
     AuditRow, Comparison, Estimate, KindCount, MergedLatency, ReportModel, StatementRow, TreatmentRow,
-    TrialState, Validity, Verdict,
+    TrialFigures, TrialState, Validity, Verdict,
 };
 use super::table::{Align, Table};
 use crate::messages::{Lang, Message, conclusion, headings};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Severity;
+use dyno_model::plan::Metric;
 
 /// A table under construction, in a language.
 struct Columns(Lang);
@@ -32,12 +33,14 @@ fn or_absent(value: Option<String>, lang: Lang) -> String {
 }
 
 fn mean(estimate: Option<Estimate>, lang: Lang) -> String {
-    or_absent(estimate.map(|estimate| digits(estimate.mean)), lang)
+    or_absent(estimate.map(|estimate| figures::mean(&estimate)), lang)
 }
 
 /// Main result: a group per line, a row per number of clients.
 pub(super) fn results(model: &ReportModel, lang: Lang) -> Table {
-    let mut table = Columns(lang).table(&[
+    let arrivals = [(headings::ARRIVED, Right), (headings::NEVER_STARTED, Right)];
+    let arrivals = if model.has_open_loop() { &arrivals[..] } else { &[] };
+    let before = [
         (headings::CLIENTS, Right),
         (headings::TRIALS_VALID, Right),
         (headings::THROUGHPUT, Right),
@@ -45,15 +48,18 @@ pub(super) fn results(model: &ReportModel, lang: Lang) -> Table {
         (headings::MEAN_MS, Right),
         (headings::P95_MS, Right),
         (headings::P99_MS, Right),
+    ];
+    let after = [
         (headings::FAILED, Right),
         (headings::RETRIES, Right),
         (headings::LOST_PERCENT, Right),
         (headings::VALIDITY_COLUMN, Left),
-    ]);
+    ];
+    let mut table = Columns(lang).table(&[&before[..], arrivals, &after].concat());
     for (line, name) in model.lines.iter().enumerate() {
         table.group(&name.label);
         for row in rows_of(model, line) {
-            table.row(vec![
+            let mut cells = vec![
                 row.clients.to_string(),
                 trials_valid(row),
                 mean(row.throughput, lang),
@@ -61,11 +67,17 @@ pub(super) fn results(model: &ReportModel, lang: Lang) -> Table {
                 mean(row.mean, lang),
                 mean(row.p95, lang),
                 mean(row.p99, lang),
+            ];
+            if model.has_open_loop() {
+                cells.extend([row.arrived, row.unstarted].map(|n| or_absent(n.map(figures::count), lang)));
+            }
+            cells.extend([
                 figures::count(row.failed),
                 figures::count(row.retries),
                 or_absent(row.lost_percent.map(figures::percent), lang),
                 validity(row.validity, lang).to_owned(),
             ]);
+            table.row(cells);
         }
     }
     table
@@ -238,7 +250,7 @@ pub(super) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
             conclusion::metric(comparison.metric, lang).to_owned(),
             comparison.clients.to_string(),
             comparison.repeats.to_string(),
-            or_absent(comparison.ratio.map(figures::ratio), lang),
+            or_absent(comparison.ratio.map(|ratio| figures::bounded_ratio(ratio, comparison.bound)), lang),
             or_absent(interval, lang),
             or_absent(comparison.p_corrected.map(figures::p_value), lang),
             or_absent(detectable, lang),
@@ -279,25 +291,14 @@ pub(super) fn statements(model: &ReportModel, lang: Lang) -> Table {
 }
 
 fn statement_row(row: &StatementRow, lang: Lang) -> Vec<String> {
-    let value = |pick: fn(&MergedLatency) -> Option<f64>| {
-        or_absent(row.latency.as_ref().and_then(pick).map(digits), lang)
-    };
-    vec![
-        row.name.clone(),
-        figures::count(row.ok),
-        figures::count(row.failed),
-        value(|latency| Some(latency.mean)),
-        value(|latency| Some(latency.standard_deviation)),
-        value(|latency| Some(latency.min)),
-        value(|latency| latency.p50),
-        value(|latency| latency.p70),
-        value(|latency| latency.p80),
-        value(|latency| latency.p90),
-        value(|latency| latency.p95),
-        value(|latency| latency.p99),
-        value(|latency| latency.p999),
-        value(|latency| Some(latency.max)),
-    ]
+    let latency = row.latency.as_ref();
+    let value = |pick: fn(&MergedLatency) -> f64| or_absent(latency.map(pick).map(digits), lang);
+    let mut cells = vec![row.name.clone(), figures::count(row.ok), figures::count(row.failed)];
+    cells.push(or_absent(latency.map(figures::merged_mean), lang));
+    cells.extend([value(|latency| latency.standard_deviation), value(|latency| latency.min)]);
+    cells.extend(figures::merged_percentiles(latency).map(|shown| or_absent(shown, lang)));
+    cells.push(or_absent(latency.map(figures::merged_max), lang));
+    cells
 }
 
 /// Failed and retried transactions by the kind of error; empty when there were none.
@@ -331,7 +332,7 @@ pub(super) fn failures(model: &ReportModel, lang: Lang) -> Table {
 }
 
 pub(super) fn generator(model: &ReportModel, lang: Lang) -> Table {
-    let mut table = Columns(lang).table(&[
+    let mut columns = vec![
         (headings::CLIENTS, Right),
         (headings::WORKERS, Right),
         (headings::WORKER_CPU, Right),
@@ -340,7 +341,11 @@ pub(super) fn generator(model: &ReportModel, lang: Lang) -> Table {
         (headings::CPU_SYSTEM, Right),
         (headings::WAKEUP_LAG, Right),
         (headings::MEMORY, Right),
-    ]);
+    ];
+    if model.has_open_loop() {
+        columns.push((headings::LAG, Right));
+    }
+    let mut table = Columns(lang).table(&columns);
     let mut line = usize::MAX;
     for row in &model.generator {
         let treatment = &model.treatments[row.treatment];
@@ -348,7 +353,7 @@ pub(super) fn generator(model: &ReportModel, lang: Lang) -> Table {
             line = treatment.line;
             table.group(&model.lines[line].label);
         }
-        table.row(vec![
+        let mut cells = vec![
             treatment.clients.to_string(),
             row.workers.to_string(),
             digits(row.worker_cpu_percent_max),
@@ -357,7 +362,11 @@ pub(super) fn generator(model: &ReportModel, lang: Lang) -> Table {
             digits(row.cpu_system_per_statement_us),
             or_absent(row.wakeup_lag_p99_ms.map(digits), lang),
             digits(row.memory_peak_bytes as f64 / 1e6),
-        ]);
+        ];
+        if model.has_open_loop() {
+            cells.push(or_absent(row.lag_p99_ms.map(digits), lang));
+        }
+        table.row(cells);
     }
     table
 }
@@ -407,7 +416,9 @@ pub(super) fn resources(model: &ReportModel, lang: Lang) -> Table {
 
 /// Every planned trial in run order.
 pub(super) fn trials(model: &ReportModel, lang: Lang) -> Table {
-    let mut table = Columns(lang).table(&[
+    let arrivals = [(headings::ARRIVED, Right), (headings::NEVER_STARTED, Right)];
+    let arrivals = if model.has_open_loop() { &arrivals[..] } else { &[] };
+    let before = [
         (headings::TRIAL, Left),
         (headings::SYSTEM, Left),
         (headings::CLIENTS, Right),
@@ -417,32 +428,45 @@ pub(super) fn trials(model: &ReportModel, lang: Lang) -> Table {
         (headings::P95_MS, Right),
         (headings::MAX_MS, Right),
         (headings::GAP_MS, Right),
+    ];
+    let after = [
         (headings::COMMITTED, Right),
         (headings::FAILED, Right),
         (headings::RETRIES, Right),
         (headings::LOST, Right),
         (headings::REASON, Left),
-    ]);
+    ];
+    let mut table = Columns(lang).table(&[&before[..], arrivals, &after].concat());
     for trial in &model.trials {
-        let figures = trial.figures.as_ref();
+        let of = trial.figures.as_ref();
         let number = |value: Option<u64>| or_absent(value.map(figures::count), lang);
         let decimal = |value: Option<f64>| or_absent(value.map(digits), lang);
-        table.row(vec![
+        let time = |metric: Metric, pick: fn(&TrialFigures) -> Option<f64>| {
+            let shown = of.and_then(|of| Some(figures::bounded(digits(pick(of)?), of.is_bound(metric))));
+            or_absent(shown, lang)
+        };
+        let mut cells = vec![
             trial.id.clone(),
             model.line_of(trial.treatment).label.clone(),
             model.treatments[trial.treatment].clients.to_string(),
             trial_state(trial.state, lang).to_owned(),
-            decimal(figures.map(|figures| figures.throughput)),
-            decimal(figures.and_then(|figures| figures.mean_ms)),
-            decimal(figures.and_then(|figures| figures.p95_ms)),
-            decimal(figures.and_then(|figures| figures.max_ms)),
-            decimal(figures.and_then(|figures| figures.longest_gap_ms)),
-            number(figures.map(|figures| figures.committed)),
-            number(figures.map(|figures| figures.failed)),
-            number(figures.map(|figures| figures.retries)),
-            number(figures.and_then(|figures| figures.lost)),
+            decimal(of.map(|of| of.throughput)),
+            time(Metric::MeanMs, |of| of.mean_ms),
+            time(Metric::P95Ms, |of| of.p95_ms),
+            time(Metric::MeanMs, |of| of.max_ms),
+            decimal(of.and_then(|of| of.longest_gap_ms)),
+        ];
+        if model.has_open_loop() {
+            cells.extend([number(of.and_then(|of| of.arrived)), number(of.and_then(|of| of.unstarted))]);
+        }
+        cells.extend([
+            number(of.map(|of| of.committed)),
+            number(of.map(|of| of.failed)),
+            number(of.map(|of| of.retries)),
+            number(of.and_then(|of| of.lost)),
             reasons(trial, lang),
         ]);
+        table.row(cells);
     }
     table
 }

@@ -24,6 +24,9 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
         heading(&mut text, headings::RESULTS, lang);
         text.push_str(&tables::results(model, lang).to_text());
         text.push_str(&wrapped(&texts::NOTE_ESTIMATES.fill(lang, &[]), "", WIDTH));
+        if model.has_bounds() {
+            text.push_str(&wrapped(texts::NOTE_BOUNDS.text(lang), "", WIDTH));
+        }
     }
     if model.growth.is_some() {
         heading(&mut text, growth_texts::GROWTH, lang);

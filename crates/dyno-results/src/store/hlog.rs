@@ -18,6 +18,8 @@ use std::time::{Duration, SystemTime};
 
 /// Tag of transactions in the warm-up.
 const WARM_UP: &str = "warm-up";
+/// Tag of the ages of arrivals without a commit, those of the whole window in one line.
+const CENSORED: &str = "censored";
 /// Nanoseconds in a millisecond.
 const DIVISOR: f64 = 1e6;
 
@@ -72,6 +74,11 @@ impl LogEncoder {
                     .map_err(|error| format!("{error:?}"))?;
             }
         }
+        if let Some(ages) = &interval.censored {
+            writer
+                .write_histogram(ages, start, length, Tag::new(CENSORED))
+                .map_err(|error| format!("{error:?}"))?;
+        }
         Ok(lines.split_off(self.header.len()))
     }
 }
@@ -87,6 +94,8 @@ fn tag_name(name: &str) -> String {
 pub(crate) struct TrialHistograms {
     /// Transactions.
     pub(crate) transaction: Histogram<u64>,
+    /// Ages of arrivals without a commit.
+    pub(crate) censored: Histogram<u64>,
     /// Statements by tag.
     statements: BTreeMap<String, Histogram<u64>>,
 }
@@ -100,7 +109,11 @@ impl TrialHistograms {
 
 /// Reads a log. The second value says what could not be read, by line.
 pub(crate) fn parse(log: &[u8]) -> (TrialHistograms, Vec<(usize, String)>) {
-    let mut histograms = TrialHistograms { transaction: latency::histogram(), statements: BTreeMap::new() };
+    let mut histograms = TrialHistograms {
+        transaction: latency::histogram(),
+        censored: latency::histogram(),
+        statements: BTreeMap::new(),
+    };
     let mut problems = Vec::new();
     let mut deserializer = Deserializer::new();
     for (i, line) in log.split_inclusive(|byte| *byte == b'\n').enumerate() {
@@ -135,6 +148,7 @@ fn add_line(histograms: &mut TrialHistograms, line: &[u8], decoder: &mut Deseria
         .map_err(|error| format!("the histogram cannot be decoded: {error:?}"))?;
     let sum = match tag {
         None => &mut histograms.transaction,
+        Some(CENSORED) => &mut histograms.censored,
         Some(tag) => histograms.statements.entry(tag.to_owned()).or_insert_with(latency::histogram),
     };
     sum.add(&histogram).map_err(|error| format!("the histogram does not fit: {error:?}"))
@@ -180,6 +194,19 @@ mod tests {
         assert_eq!(problems, []);
         assert_eq!(histograms.transaction.len(), 2);
         assert_eq!(histograms.statement("select").expect("there").len(), 1);
+    }
+
+    #[test]
+    fn ages_of_arrivals_without_a_commit_have_a_tag_of_their_own() {
+        let mut last = interval(2, &[7], &[]);
+        last.censored = Some(interval(2, &[400, 500, 600], &[]).transaction);
+        let log = log(&[interval(1, &[9], &[]), last]);
+        let text = String::from_utf8(log.clone()).expect("text");
+        assert_eq!(text.matches("Tag=censored,2.000,1.000,").count(), 1, "{text}");
+        let (histograms, problems) = parse(&log);
+        assert_eq!(problems, []);
+        assert_eq!((histograms.transaction.len(), histograms.censored.len()), (2, 3));
+        assert_eq!(histograms.censored.max(), 600);
     }
 
     #[test]

@@ -2,7 +2,9 @@
 
 use dyno_model::plan::{Metric, Plan};
 use dyno_model::record::TrialRecord;
+use dyno_model::response::Bounded;
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// The file.
 #[derive(Debug, Serialize)]
@@ -33,12 +35,21 @@ struct SummaryRow<'a> {
     committed: u64,
     failed: u64,
     retries: u64,
-    /// This and the following are `null` when nothing was committed, percentiles also when fewer than ten values lie beyond them.
+    /// Open loop: transactions that were due, and those of them that were never started.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    arrived: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    never_started: Option<u64>,
+    /// This and the following are `null` when nothing was committed, percentiles also when fewer than ten values lie beyond them, and all when
+    /// only a lower bound is known.
     mean_ms: Option<f64>,
     p50_ms: Option<f64>,
     p95_ms: Option<f64>,
     p99_ms: Option<f64>,
     max_ms: Option<f64>,
+    /// Lower bounds of those of these figures that are not known, in an open loop.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    at_least: BTreeMap<&'static str, f64>,
     longest_gap_ms: Option<f64>,
     is_valid: bool,
     audit: dyno_model::audit::AuditVerdict,
@@ -50,6 +61,14 @@ struct SummaryRow<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     rows_per_second: Option<f64>,
 }
+
+/// Figures that may be lower bounds.
+const TIMES: [(&str, Metric); 4] = [
+    ("mean_ms", Metric::MeanMs),
+    ("p50_ms", Metric::P50Ms),
+    ("p95_ms", Metric::P95Ms),
+    ("p99_ms", Metric::P99Ms),
+];
 
 impl<'a> Summary<'a> {
     /// The summary after these trials.
@@ -68,7 +87,8 @@ impl<'a> Summary<'a> {
 fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
     let treatment = plan.treatments.get(record.trial.treatment)?;
     let milliseconds = |nanos: u64| nanos as f64 / 1e6;
-    let latency = &record.transaction;
+    let value = |metric| record.figure(metric).filter(|_| !record.is_bound(metric));
+    let largest = record.response().map(|response| response.max);
     Some(SummaryRow {
         trial: &record.trial.id,
         block: record.trial.block,
@@ -79,11 +99,19 @@ fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
         committed: record.ledger.committed,
         failed: record.ledger.failed,
         retries: record.ledger.retries,
-        mean_ms: record.figure(Metric::MeanMs),
-        p50_ms: record.figure(Metric::P50Ms),
-        p95_ms: record.figure(Metric::P95Ms),
-        p99_ms: record.figure(Metric::P99Ms),
-        max_ms: (latency.count > 0).then(|| milliseconds(latency.max)),
+        arrived: record.open_loop.map(|open_loop| open_loop.arrived),
+        never_started: record.open_loop.map(|open_loop| open_loop.unstarted),
+        mean_ms: value(Metric::MeanMs),
+        p50_ms: value(Metric::P50Ms),
+        p95_ms: value(Metric::P95Ms),
+        p99_ms: value(Metric::P99Ms),
+        max_ms: largest.filter(|max| !max.is_bound).map(Bounded::as_millis),
+        at_least: TIMES
+            .into_iter()
+            .filter(|(_, metric)| record.is_bound(*metric))
+            .filter_map(|(name, metric)| Some((name, record.figure(metric)?)))
+            .chain(largest.filter(|max| max.is_bound).map(|max| ("max_ms", max.as_millis())))
+            .collect(),
         longest_gap_ms: record.longest_gap.map(|gap| milliseconds(gap.length.0)),
         is_valid: record.is_valid(),
         audit: record.audit.verdict(),
@@ -107,6 +135,21 @@ mod tests {
                 self.0.push((**record).clone());
             }
         }
+    }
+
+    #[test]
+    fn a_lower_bound_is_null_and_stands_among_the_bounds() {
+        let (shape, mut records) = (Shape::small(), Records(Vec::new()));
+        let plan = shape.plan();
+        shape.play(&plan, &mut records);
+        let record = &mut records.0[0];
+        record.open_loop = Some(crate::fixture::open_loop(record, 60, 2_000_000_000));
+        let summary = serde_json::to_value(Summary::new(&plan, &records.0, 0)).expect("a document");
+        let (open, closed) = (&summary["trials"][0], &summary["trials"][1]);
+        assert!(open["p50_ms"].is_number() && open["p99_ms"].is_null() && open["max_ms"].is_null(), "{open}");
+        let max = open["at_least"]["max_ms"].as_f64().expect("a bound");
+        assert!((max - 2_000.0).abs() < 2.0 && open["never_started"] == 60, "{open}");
+        assert!(closed["at_least"].is_null() && closed["arrived"].is_null(), "{closed}");
     }
 
     #[test]

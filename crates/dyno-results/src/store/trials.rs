@@ -29,6 +29,8 @@ pub struct RunData {
 pub struct TrialData {
     /// Response times of its transactions, from the interval log.
     pub transaction: Histogram<u64>,
+    /// Open loop: ages of its arrivals without a commit, from the interval log.
+    pub censored: Histogram<u64>,
     /// Its course.
     pub timeline: Vec<TimelineLine>,
     /// What the monitor saw, in order of time; totals as their growth since the first look. Empty without a monitor.
@@ -53,8 +55,8 @@ impl Run {
             }
             let samples = self.read_optional(id, MONITOR_FILE, monitor::parse);
             let sessions = self.read_optional(id, SESSIONS_FILE, monitor::parse_sessions);
-            let transaction = histograms.transaction;
-            trials.insert(id.clone(), TrialData { transaction, timeline, samples, sessions });
+            let (transaction, censored) = (histograms.transaction, histograms.censored);
+            trials.insert(id.clone(), TrialData { transaction, censored, timeline, samples, sessions });
         }
         self.outcomes = outcomes;
         RunData { run: self, trials, statements }
@@ -111,6 +113,18 @@ impl Run {
                     record.transaction.count
                 ),
             ));
+        }
+        if let TrialOutcome::Finished(record) = outcome
+            && let Some(response) = record.open_loop.and_then(|open_loop| open_loop.response)
+            && latency_problems.is_empty()
+            && histograms.censored.len() != response.censored
+        {
+            let what = format!(
+                "holds ages of {} arrivals without a commit where the trial's record has {}",
+                histograms.censored.len(),
+                response.censored
+            );
+            latency_problems.push((latency.iter().filter(|byte| **byte == b'\n').count(), what));
         }
         let text = String::from_utf8_lossy(&timeline);
         let (lines, timeline_problems) =

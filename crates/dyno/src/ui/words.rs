@@ -78,14 +78,16 @@ pub(crate) fn start(plan: &Plan, treatment: &Treatment) -> String {
 /// The figures of a finished trial in a line.
 pub(super) fn figures(record: &TrialRecord) -> String {
     let mut line = format!("{} transactions/s", rate(record.throughput()));
-    if record.transaction.count > 0 {
-        let summary = &record.transaction;
-        line.push_str(&format!(", mean {}", Nanos(summary.mean.round() as u64)));
-        for (percentage, nanos) in [(95.0, summary.p95), (99.0, summary.p99)] {
-            if is_shown(summary.count, percentage) {
-                line.push_str(&format!(", p{percentage} {}", Nanos(nanos)));
+    if let Some(times) = record.response() {
+        line.push_str(&format!(", mean {}", times.mean));
+        for (percentage, time) in [(95.0, times.p95), (99.0, times.p99)] {
+            if is_shown(times.count, percentage) {
+                line.push_str(&format!(", p{percentage} {time}"));
             }
         }
+    }
+    if let Some(open_loop) = record.open_loop.filter(|open_loop| open_loop.unstarted > 0) {
+        line.push_str(&format!(", {} of {} never started", open_loop.unstarted, open_loop.arrived));
     }
     if record.ledger.failed > 0 {
         line.push_str(&format!(", {} failed", record.ledger.failed));

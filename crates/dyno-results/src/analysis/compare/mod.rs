@@ -17,7 +17,7 @@ mod pool;
 mod tests;
 mod verdicts;
 
-use super::{checks, count, line_name};
+use super::{arrived, checks, count, line_name};
 use crate::report::compare::model::{
     COMPARE_FORMAT, CompareModel, Level, Outcome, RunRow, SideFigures, SideName, SideRow, TreatmentName,
     TreatmentPair,
@@ -180,6 +180,8 @@ fn figures(pooled: &PooledTreatment<'_>) -> SideFigures {
     SideFigures {
         trials_measured: count(records.len()),
         trials_valid: count(pooled.valid().count()),
+        arrived: arrived(records, |open_loop| open_loop.arrived),
+        unstarted: arrived(records, |open_loop| open_loop.unstarted),
         committed: sum(|record| record.ledger.committed),
         failed: sum(|record| record.ledger.failed),
         unfinished: sum(|record| record.ledger.unfinished),

@@ -5,12 +5,12 @@
 
 use super::Question;
 use super::pool::PooledTreatment;
-use crate::analysis::comparisons::{MIN_REPEATS, verdict};
-use crate::analysis::{count, estimate, unit};
+use crate::analysis::comparisons::{MIN_REPEATS, verdict, verdict_on_bounds};
+use crate::analysis::{count, estimate_among, has_bound};
 use crate::report::compare::model::{
     ByRanks, CompareDoubt, CompareFinding, CompareRules, MetricPair, TreatmentPair,
 };
-use crate::report::model::{Range, Verdict};
+use crate::report::model::{Range, RatioBound, Verdict};
 use crate::stats::compare::{RatioTest, repeats_needed, welch};
 use crate::stats::ranks::rank_sum;
 use crate::stats::student;
@@ -50,7 +50,9 @@ pub(super) fn verdicts(
             pair.p_corrected = Some(p_corrected);
             pair.detectable_ratio = Some(test.detectable_ratio);
         }
-        if measured.pair.verdict == Verdict::Inconclusive {
+        if measured.pair.bound.is_some() {
+            settle_bound(&mut measured.pair);
+        } else if measured.pair.verdict == Verdict::Inconclusive {
             let (base, new) = &measured.values;
             // Where as many as there are would have to do, a difference close to the margin needs still more.
             let more = base.len().min(new.len()) + 1;
@@ -80,13 +82,17 @@ fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric
     let ratio = geometric_mean(&of_new).zip(geometric_mean(&of_base)).map(|(new, base)| new / base);
     let has_enough = of_base.len().min(of_new.len()) >= MIN_REPEATS;
     // A value of 0 has no logarithm: without a ratio there is no test either.
-    let test = welch(&of_new, &of_base).filter(|_| has_enough && !is_violated);
+    let is_bound = |side: &PooledTreatment<'_>| has_bound(side.valid(), metric);
+    let bound = RatioBound::of(is_bound(new), is_bound(base));
+    let is_unknown = bound == Some(RatioBound::Unknown);
+    let test = welch(&of_new, &of_base).filter(|_| has_enough && !is_violated && !is_unknown);
     let verdict = if is_violated || ratio.is_none() { Verdict::Invalid } else { Verdict::Inconclusive };
     let pair = MetricPair {
         metric,
-        base: estimate(&of_base, unit(metric)),
-        new: estimate(&of_new, unit(metric)),
-        ratio,
+        base: estimate_among(base.valid(), metric),
+        new: estimate_among(new.valid(), metric),
+        ratio: ratio.filter(|_| !is_unknown),
+        bound,
         ratio_interval: test.map(|test| Range { low: test.low, high: test.high }),
         p: None,
         p_corrected: None,
@@ -101,6 +107,17 @@ fn measure(base: &PooledTreatment<'_>, new: &PooledTreatment<'_>, metric: Metric
         verdict,
     };
     Measured { pair, test, values: (of_base, of_new) }
+}
+
+/// Takes from a comparison of lower bounds what does not follow from them.
+fn settle_bound(pair: &mut MetricPair) {
+    let verdict = verdict_on_bounds(pair.verdict, pair.bound);
+    (pair.ratio_interval, pair.by_ranks, pair.detectable_ratio) = (None, None, None);
+    if verdict != pair.verdict || verdict == Verdict::Inconclusive {
+        (pair.p, pair.p_corrected) = (None, None);
+        pair.exceeds_margin = false;
+    }
+    pair.verdict = verdict;
 }
 
 /// `None` without values, or when one of them is not positive.

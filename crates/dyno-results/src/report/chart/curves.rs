@@ -64,6 +64,8 @@ pub struct CurvePoint {
     pub x: f64,
     /// Mean; `None` when there is no usable figure.
     pub value: Option<f64>,
+    /// True when the mean is only a lower bound; a bar without an end goes up from it.
+    pub is_bound: bool,
     /// Its interval.
     pub interval: Option<(f64, f64)>,
     /// Every repeat's value that is in the mean.
@@ -386,6 +388,10 @@ fn draw_line(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
     let line: Vec<_> = curve.points.iter().map(|point| places.point(i, point)).collect();
     drawing.curve("curve", &line);
     let mut bars = Vec::new();
+    for point in curve.points.iter().filter(|point| point.is_bound) {
+        let place = places.point(i, point);
+        bars.extend(place.map(|(x, y)| ((x, y), (x, places.frame.top))));
+    }
     for point in &curve.points {
         let (Some((x, _)), Some((from, to))) = (places.point(i, point), point.interval) else { continue };
         bars.push(((x, places.y.at(from)), (x, places.y.at(to))));

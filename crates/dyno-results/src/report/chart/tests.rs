@@ -90,6 +90,7 @@ fn point() -> impl Strategy<Value = CurvePoint> {
         |(x, value, interval, repeats, unusable)| CurvePoint {
             x: f64::from(x),
             value,
+            is_bound: x % 3 == 0,
             interval,
             repeats,
             unusable,

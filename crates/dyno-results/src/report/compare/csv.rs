@@ -6,7 +6,7 @@
 
 use super::model::{CompareModel, MetricPair, TreatmentPair};
 use crate::report::csv::{Sheet, word};
-use crate::report::model::Estimate;
+use crate::report::model::{Estimate, RatioBound};
 
 /// Columns behind those of factors.
 const COLUMNS: [&str; 24] = [
@@ -56,9 +56,11 @@ fn cells(pair: &TreatmentPair, metric: &MetricPair) -> Vec<String> {
     let optional = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     let side = |estimate: Option<Estimate>| {
         let interval = estimate.and_then(|estimate| estimate.interval);
+        let bound = estimate.filter(|estimate| estimate.is_bound).map(|estimate| estimate.mean);
         [
-            optional(estimate.map(|estimate| estimate.mean)),
-            optional(interval.map(|range| range.low)),
+            // As in reports: a lower bound is no value, it stands where intervals begin.
+            optional(estimate.filter(|estimate| !estimate.is_bound).map(|estimate| estimate.mean)),
+            optional(bound.or(interval.map(|range| range.low))),
             optional(interval.map(|range| range.high)),
             estimate.map_or(0, |estimate| estimate.repeats).to_string(),
         ]
@@ -70,11 +72,12 @@ fn cells(pair: &TreatmentPair, metric: &MetricPair) -> Vec<String> {
     cells.extend([name.workload.clone(), name.clients.to_string(), word(&metric.metric), unit]);
     cells.extend(side(metric.base));
     cells.extend(side(metric.new));
+    let ratio = |bound| metric.ratio.filter(|_| metric.bound == Some(bound));
     let by_ranks = metric.by_ranks.and_then(|ranks| ranks.ratio_interval);
     cells.extend([
-        optional(metric.ratio),
-        optional(metric.ratio_interval.map(|range| range.low)),
-        optional(metric.ratio_interval.map(|range| range.high)),
+        optional(metric.ratio.filter(|_| metric.bound.is_none())),
+        optional(ratio(RatioBound::AtLeast).or(metric.ratio_interval.map(|range| range.low))),
+        optional(ratio(RatioBound::AtMost).or(metric.ratio_interval.map(|range| range.high))),
         optional(metric.p),
         optional(metric.p_corrected),
         metric.exceeds_margin.to_string(),

@@ -181,7 +181,7 @@ fn table_row(metric: &MetricPair, lang: Lang) -> Markup {
     html! { tr {
         th.n scope="row" { (tables::metric_name(metric.metric).text(lang)) }
         @for side in [&metric.base, &metric.new] { td { (estimate(side.as_ref(), absent)) } }
-        td { (optional(metric.ratio.map(figures::ratio))) }
+        td { (optional(metric.ratio.map(|ratio| figures::bounded_ratio(ratio, metric.bound)))) }
         td.n { (tables::interval(metric.ratio_interval, lang)) }
         td { (optional(metric.p_corrected.map(figures::p_value))) }
         td { (optional(metric.detectable_ratio.map(|ratio| figures::percent((ratio - 1.0) * 100.0)))) }
@@ -202,7 +202,7 @@ fn estimate(estimate: Option<&Estimate>, absent: &str) -> Markup {
     html! { @match estimate {
         None => (absent),
         Some(estimate) => {
-            (figures::value(estimate.unit, estimate.mean))
+            (figures::mean(estimate))
             @if let Some(half) = figures::half_width(estimate) { span.pm { " ± " (half) } }
         }
     } }

@@ -1,6 +1,6 @@
 //! A comparison of two sides as data: what `dyno compare` shows, and its JSON form.
 
-use crate::report::model::{Estimate, Range, Verdict};
+use crate::report::model::{Estimate, Range, RatioBound, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::Metric;
@@ -160,6 +160,12 @@ pub struct SideFigures {
     pub trials_measured: u32,
     /// Trials that are compared.
     pub trials_valid: u32,
+    /// Open loop: transactions that were due; absent in a closed loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrived: Option<u64>,
+    /// Open loop: those of them that were never started.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unstarted: Option<u64>,
     /// Transactions committed.
     pub committed: u64,
     /// Transactions given up.
@@ -185,7 +191,10 @@ pub struct MetricPair {
     pub new: Option<Estimate>,
     /// New over base (geometric means); absent when a side has no usable figure.
     pub ratio: Option<f64>,
-    /// 95 % interval of the ratio (Welch); absent with too few trials.
+    /// What the ratio is when a side's figures are only lower bounds; absent when both are values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<RatioBound>,
+    /// 95 % interval of the ratio (Welch); absent with too few trials, and when the ratio is a bound.
     pub ratio_interval: Option<Range>,
     /// Two-sided p-value; absent where nothing was tested.
     pub p: Option<f64>,

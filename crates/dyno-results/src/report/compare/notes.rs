@@ -1,9 +1,9 @@
 //! Sentences that the forms of a comparison share.
 
 use super::model::{CompareModel, SideName, SideRow};
-use crate::messages::{Lang, compare, list};
+use crate::messages::{Lang, compare, list, notes};
 use crate::report::figures;
-use crate::report::model::Verdict;
+use crate::report::model::{Estimate, Verdict};
 
 /// The heading.
 pub(super) fn title(model: &CompareModel, lang: Lang) -> String {
@@ -60,6 +60,10 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
         sentences.push(compare::COMPARE_NOTE_FEW.fill(lang, &[("min", &min)]));
     }
     sentences.extend(needed(model, &margin, lang));
+    let is_bound = |side: Option<Estimate>| side.is_some_and(|estimate| estimate.is_bound);
+    if model.comparisons().any(|(_, metric)| is_bound(metric.base) || is_bound(metric.new)) {
+        sentences.push(notes::NOTE_BOUNDS.text(lang).to_owned());
+    }
     if model.comparisons().any(|(_, metric)| is_marked(metric)) {
         sentences.push(compare::COMPARE_NOTE_MARK.fill(lang, &[("margin", &margin)]));
     }

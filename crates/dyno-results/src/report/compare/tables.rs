@@ -44,7 +44,7 @@ pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
 
 fn metric_row(metric: &MetricPair, lang: Lang) -> Vec<String> {
     let absent = || headings::ABSENT.text(lang).to_owned();
-    let mean = |side: Option<Estimate>| side.map_or_else(absent, |it| figures::value(it.unit, it.mean));
+    let mean = |side: Option<Estimate>| side.map_or_else(absent, |it| figures::mean(&it));
     let half = |side: Option<Estimate>| side.and_then(|it| figures::half_width(&it)).unwrap_or_else(absent);
     vec![
         metric_name(metric.metric).text(lang).to_owned(),
@@ -52,7 +52,7 @@ fn metric_row(metric: &MetricPair, lang: Lang) -> Vec<String> {
         half(metric.base),
         mean(metric.new),
         half(metric.new),
-        metric.ratio.map_or_else(absent, figures::ratio),
+        metric.ratio.map_or_else(absent, |ratio| figures::bounded_ratio(ratio, metric.bound)),
         interval(metric.ratio_interval, lang),
         verdict_cell(metric, lang),
     ]
@@ -105,7 +105,8 @@ type Count = (&'static Message, fn(&SideFigures) -> u64);
 
 /// What is told of failures, retries and audits: only what is not as it should be on either side. Name, base, new.
 pub(super) fn books(pair: &TreatmentPair, lang: Lang) -> Vec<(&'static str, String, String)> {
-    let counts: [Count; 4] = [
+    let counts: [Count; 5] = [
+        (&headings::NEVER_STARTED, |side| side.unstarted.unwrap_or_default()),
         (&compare::FAILED_TRANSACTIONS, |side| side.failed),
         (&compare::UNFINISHED_TRANSACTIONS, |side| side.unfinished),
         (&compare::RETRIES, |side| side.retries),
@@ -117,6 +118,10 @@ pub(super) fn books(pair: &TreatmentPair, lang: Lang) -> Vec<(&'static str, Stri
         .filter(|(_, base, new)| base + new > 0)
         .map(|(name, base, new)| (name, figures::count(base), figures::count(new)))
         .collect();
+    if pair.base.arrived.or(pair.new.arrived).is_some() {
+        let arrived = |side: &SideFigures| figures::count(side.arrived.unwrap_or_default());
+        rows.insert(0, (headings::ARRIVED.text(lang), arrived(&pair.base), arrived(&pair.new)));
+    }
     if [&pair.base, &pair.new].iter().any(|side| side.audit == AuditVerdict::Violated) {
         let word = |side: &SideFigures| audit_verdict(side.audit, lang).to_owned();
         rows.push((headings::AUDIT_VERDICT.text(lang), word(&pair.base), word(&pair.new)));

@@ -90,7 +90,7 @@ pub(super) fn audit_chip(page: &Page<'_>, verdict: AuditVerdict) -> Markup {
 pub(super) fn estimate(page: &Page<'_>, estimate: Option<&Estimate>) -> Markup {
     let Some(estimate) = estimate else { return html! { (page.text(&headings::ABSENT)) } };
     html! {
-        (figures::value(estimate.unit, estimate.mean))
+        (figures::mean(estimate))
         @if let Some(half) = figures::half_width(estimate) { span.pm { " ± " (half) } }
     }
 }
@@ -98,6 +98,11 @@ pub(super) fn estimate(page: &Page<'_>, estimate: Option<&Estimate>) -> Markup {
 /// A figure, or a dash.
 pub(super) fn optional(page: &Page<'_>, value: Option<f64>) -> String {
     value.map_or_else(|| page.text(&headings::ABSENT).to_owned(), figures::digits)
+}
+
+/// A number of things, or a dash.
+pub(super) fn number(page: &Page<'_>, value: Option<u64>) -> String {
+    value.map_or_else(|| page.text(&headings::ABSENT).to_owned(), figures::count)
 }
 
 /// `1.18 to 1.29` as `1.18 – 1.29`, or a dash.

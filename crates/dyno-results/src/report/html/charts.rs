@@ -210,7 +210,7 @@ fn measured_curve(page: &Page<'_>, member: &Member, line: &PanelLine, metric: Me
         let clients = conclusion::clients(&[point.clients], page.lang);
         let told = point.estimate.as_ref().filter(|_| page.model.treatments.len() <= TOLD);
         let tooltip = told.map_or_else(String::new, |estimate| {
-            let value = spelled(quantity, estimate.mean);
+            let value = figures::bounded(spelled(quantity, estimate.mean), estimate.is_bound);
             let names = [("line", label.as_str()), ("clients", clients.as_str()), ("value", value.as_str())];
             match interval {
                 None => page.fill(&page::CHART_TIP_PLAIN, &names),
@@ -226,6 +226,7 @@ fn measured_curve(page: &Page<'_>, member: &Member, line: &PanelLine, metric: Me
         CurvePoint {
             x: f64::from(point.clients),
             value: point.estimate.as_ref().map(|estimate| estimate.mean),
+            is_bound: point.estimate.is_some_and(|estimate| estimate.is_bound),
             interval: interval.map(|interval| (interval.low, interval.high)),
             repeats: values(true),
             unusable: values(false),
@@ -465,7 +466,7 @@ fn data_cell(page: &Page<'_>, curve: &Curve, level: f64, quantity: Quantity) -> 
     let shown =
         if quantity == Quantity::Percent { figures::percent(value) } else { spelled(quantity, value) };
     html! {
-        (shown)
+        (figures::bounded(shown, point.is_bound))
         @if let Some((low, high)) = point.interval {
             br; span.pm { (spelled(quantity, low.max(0.0))) " – " (spelled(quantity, high)) }
         }

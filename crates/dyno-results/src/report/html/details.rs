@@ -12,6 +12,7 @@ use crate::report::model::{
     MergedLatency, PercentilePoint, StatementRow, Timeline, TimelinePoint, TrialRow, TrialState,
 };
 use dyno_model::finding::Finding;
+use dyno_model::plan::Metric;
 use maud::{Markup, html};
 
 /// More treatments than this stay folded on paper, and their charts hold fewer points.
@@ -104,24 +105,17 @@ fn statements(page: &Page<'_>, treatment: usize) -> Markup {
 fn statement_row(page: &Page<'_>, row: &StatementRow) -> Markup {
     let latency = row.latency.as_ref();
     let exact = |value: fn(&MergedLatency) -> f64| cells::optional(page, latency.map(value));
-    let percentile =
-        |value: fn(&MergedLatency) -> Option<f64>| cells::optional(page, latency.and_then(value));
+    let shown = |text: Option<String>| text.unwrap_or_else(|| page.text(&headings::ABSENT).to_owned());
     html! {
         tr {
             th scope="row" { (row.name) }
             td { (figures::count(row.ok)) }
             td class=[cells::alarm_if(row.failed > 0)] { (figures::count(row.failed)) }
-            td { (exact(|l| l.mean)) }
+            td { (shown(latency.map(figures::merged_mean))) }
             td { (exact(|l| l.standard_deviation)) }
             td { (exact(|l| l.min)) }
-            td { (percentile(|l| l.p50)) }
-            td { (percentile(|l| l.p70)) }
-            td { (percentile(|l| l.p80)) }
-            td { (percentile(|l| l.p90)) }
-            td { (percentile(|l| l.p95)) }
-            td { (percentile(|l| l.p99)) }
-            td { (percentile(|l| l.p999)) }
-            td { (exact(|l| l.max)) }
+            @for percentile in figures::merged_percentiles(latency) { td { (shown(percentile)) } }
+            td { (shown(latency.map(figures::merged_max))) }
         }
     }
 }
@@ -245,9 +239,14 @@ fn trials(page: &Page<'_>, treatment: usize) -> Markup {
                 th.l scope="col" { (page.text(&headings::TRIAL)) }
                 @for message in [
                     &headings::THROUGHPUT, &headings::MEAN_MS, &headings::P50_MS, &headings::P95_MS,
-                    &headings::P99_MS, &headings::MAX_MS, &headings::GAP_MS, &headings::COMMITTED, &headings::RETRIES,
-                    &headings::FAILED, &headings::LOST,
+                    &headings::P99_MS, &headings::MAX_MS, &headings::GAP_MS,
                 ] { th scope="col" { (page.text(message)) } }
+                @if page.model.has_open_loop() {
+                    @for message in [&headings::ARRIVED, &headings::NEVER_STARTED] { th scope="col" { (page.text(message)) } }
+                }
+                @for message in [&headings::COMMITTED, &headings::RETRIES, &headings::FAILED, &headings::LOST] {
+                    th scope="col" { (page.text(message)) }
+                }
                 th.l scope="col" { (page.text(&headings::VALIDITY_COLUMN)) }
             } }
             tbody { @for trial in rows { (trial_row(page, trial)) } }
@@ -263,12 +262,24 @@ fn trial_row(page: &Page<'_>, trial: &TrialRow) -> Markup {
         tr {
             th scope="row" { (trial.id) }
             @match &trial.figures {
-                None => td.l colspan="11" { (trial.reason) },
+                None => td.l colspan=(if page.model.has_open_loop() { 13 } else { 11 }) { (trial.reason) },
                 Some(figures_of) => {
-                    @for value in [
-                        Some(figures_of.throughput), figures_of.mean_ms, figures_of.p50_ms, figures_of.p95_ms,
-                        figures_of.p99_ms, figures_of.max_ms, figures_of.longest_gap_ms,
-                    ] { td { (cells::optional(page, value)) } }
+                    td { (figures::digits(figures_of.throughput)) }
+                    @for (metric, value) in [
+                        (Metric::MeanMs, figures_of.mean_ms), (Metric::P50Ms, figures_of.p50_ms),
+                        (Metric::P95Ms, figures_of.p95_ms), (Metric::P99Ms, figures_of.p99_ms),
+                        // The largest is a bound where the mean is.
+                        (Metric::MeanMs, figures_of.max_ms),
+                    ] {
+                        td { @match value {
+                            None => (page.text(&headings::ABSENT)),
+                            Some(value) => (figures::bounded(figures::digits(value), figures_of.is_bound(metric))),
+                        } }
+                    }
+                    td { (cells::optional(page, figures_of.longest_gap_ms)) }
+                    @if page.model.has_open_loop() {
+                        @for number in [figures_of.arrived, figures_of.unstarted] { td { (cells::number(page, number)) } }
+                    }
                     @for count in [figures_of.committed, figures_of.retries] { td { (figures::count(count)) } }
                     td class=[cells::alarm_if(figures_of.failed > 0)] { (figures::count(figures_of.failed)) }
                     td class=[cells::alarm_if(figures_of.lost.is_some_and(|lost| lost > 0))] {

@@ -110,7 +110,7 @@ fn row(page: &Page<'_>, comparison: &Comparison) -> ForestRow {
         (Some(ratio), Some(_)) => {
             format!("{} ({})", figures::ratio(ratio), cells::range(page, comparison.ratio_interval))
         }
-        (Some(ratio), None) => figures::ratio(ratio),
+        (Some(ratio), None) => figures::bounded_ratio(ratio, comparison.bound),
         (None, _) => String::new(),
     };
     ForestRow {

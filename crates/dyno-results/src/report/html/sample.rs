@@ -109,7 +109,7 @@ fn estimate(unit: Unit, values: &[f64]) -> Option<Estimate> {
     let t = [12.7, 12.7, 12.7, 4.30, 3.18, 2.78, 2.57][n.min(6)];
     let half = t * (variance / n as f64).sqrt();
     let interval = (n > 1).then_some(Range { low: mean - half, high: mean + half });
-    Some(Estimate { unit, mean, interval, repeats: n as u32 })
+    Some(Estimate { unit, mean, interval, repeats: n as u32, is_bound: false })
 }
 
 impl Maker<'_> {
@@ -239,6 +239,9 @@ impl Maker<'_> {
             p95_ms: Some(mean_ms * 2.4 * self.noise(0.2)),
             p99_ms: Some(mean_ms * 4.1 * self.noise(0.4)),
             max_ms: Some(mean_ms * 14.0 * self.noise(0.8)),
+            bounds: Vec::new(),
+            arrived: None,
+            unstarted: None,
             longest_gap_ms: Some(mean_ms * 3.0),
             committed: 10_000,
             failed: 0,
@@ -326,6 +329,8 @@ impl Maker<'_> {
             p95: ms(|f| f.p95_ms),
             p99: ms(|f| f.p99_ms),
             merged: (valid > 0).then(|| latency(1.0)),
+            arrived: None,
+            unstarted: None,
             committed,
             failed: 0,
             unfinished: 0,
@@ -364,6 +369,7 @@ impl Maker<'_> {
             cpu_user_per_statement_us: 2.1,
             cpu_system_per_statement_us: 8.7,
             wakeup_lag_p99_ms: None,
+            lag_p99_ms: None,
             statements_per_wakeup: Some(1.7),
             memory_peak_bytes: 18_000_000,
             shares_machine: true,
@@ -400,6 +406,8 @@ impl Maker<'_> {
 
 fn latency(mean: f64) -> MergedLatency {
     MergedLatency {
+        censored: 0,
+        bounds_from: None,
         count: 50_000,
         mean,
         standard_deviation: mean * 0.7,

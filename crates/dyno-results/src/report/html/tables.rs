@@ -27,17 +27,22 @@ fn folded(page: &Page<'_>, rows: usize, table: &Markup) -> Markup {
 
 /// The matrix, and the table of all treatments.
 pub(super) fn results(page: &Page<'_>) -> Markup {
-    let columns = [
+    let arrivals = [Column::Figure(&headings::ARRIVED), Column::Figure(&headings::NEVER_STARTED)];
+    let arrivals = if page.model.has_open_loop() { &arrivals[..] } else { &[] };
+    let before = [
         Column::Figure(&headings::TRIALS_VALID),
         Column::Figure(&headings::THROUGHPUT),
         Column::Figure(&headings::MEAN_MS),
         Column::Figure(&headings::P95_MS),
         Column::Figure(&headings::P99_MS),
+    ];
+    let after = [
         Column::Figure(&headings::RETRIES),
         Column::Figure(&headings::FAILED),
         Column::Figure(&headings::LOST_PERCENT),
         Column::Word(&headings::VALIDITY_COLUMN),
     ];
+    let columns = [&before[..], arrivals, &after].concat();
     let treatments = page.model.treatments.iter().enumerate();
     let rows: Vec<Row> =
         treatments.map(|(treatment, row)| Row { treatment, cells: result_cells(page, row) }).collect();
@@ -48,6 +53,7 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
             (kept(page))
             (folded(page, rows.len(), &grouped::table(page, &columns, &rows)))
             p.note { (page.text(&notes::NOTE_ESTIMATES)) " " (page.text(Loops::of(page.model).note())) }
+            @if page.model.has_bounds() { p.note { (page.text(&notes::NOTE_BOUNDS)) } }
         }
     }
 }
@@ -60,6 +66,9 @@ fn result_cells(page: &Page<'_>, row: &TreatmentRow) -> Markup {
         td.n { (cells::estimate(page, row.mean.as_ref())) }
         td.n { (cells::estimate(page, row.p95.as_ref())) }
         td.n { (cells::estimate(page, row.p99.as_ref())) }
+        @if page.model.has_open_loop() {
+            @for number in [row.arrived, row.unstarted] { td { (cells::number(page, number)) } }
+        }
         td { (figures::count(row.retries)) }
         td class=[cells::alarm_if(row.failed > 0)] { (figures::count(row.failed)) }
         td.n.alarm[is_lossy] { (lost_share(page, row.lost_percent)) }
@@ -182,7 +191,7 @@ fn comparison_row(page: &Page<'_>, comparison: &Comparison) -> Markup {
             td.l { (conclusion::metric(comparison.metric, page.lang)) }
             td { (comparison.clients) }
             td { (comparison.repeats) }
-            td.n { (or_absent(comparison.ratio.map(figures::ratio))) }
+            td.n { (or_absent(comparison.ratio.map(|ratio| figures::bounded_ratio(ratio, comparison.bound)))) }
             td.n { (cells::range(page, comparison.ratio_interval)) }
             td.n { (or_absent(comparison.p_corrected.map(figures::p_value))) }
             td.n { (or_absent(detectable)) }
@@ -399,7 +408,10 @@ fn generator(page: &Page<'_>) -> Markup {
         Column::Figure(&headings::CPU_SYSTEM),
         Column::Figure(&headings::WAKEUP_LAG),
         Column::Figure(&headings::MEMORY),
+        Column::Figure(&headings::LAG),
     ];
+    let has_open_loop = page.model.has_open_loop();
+    let columns = &columns[..columns.len() - usize::from(!has_open_loop)];
     let all = page.fill(&page::PAGE_ALL_ROWS, &[("number", &rows.len().to_string())]);
     let rows: Vec<Row> = rows
         .iter()
@@ -412,6 +424,7 @@ fn generator(page: &Page<'_>) -> Markup {
                 td { (figures::digits(row.cpu_system_per_statement_us)) }
                 td { (cells::optional(page, row.wakeup_lag_p99_ms)) }
                 td { (figures::digits(row.memory_peak_bytes as f64 / 1e6)) }
+                @if has_open_loop { td { (cells::optional(page, row.lag_p99_ms)) } }
             };
             Row { treatment: row.treatment, cells }
         })
@@ -420,7 +433,7 @@ fn generator(page: &Page<'_>) -> Markup {
         h3 { (page.text(&headings::GENERATOR)) }
         details {
             summary { (all) }
-            (grouped::table(page, &columns, &rows))
+            (grouped::table(page, columns, &rows))
             p.note { (page.text(&notes::NOTE_GENERATOR)) }
         }
     }

@@ -145,6 +145,9 @@ pub struct GeneratorRow {
     pub cpu_system_per_statement_us: f64,
     /// 99th percentile of the lateness of its own timers, ms; the largest of all trials; absent when none was due.
     pub wakeup_lag_p99_ms: Option<f64>,
+    /// Open loop: how late transactions began although a client was free, 99th percentile in ms, the largest of all trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lag_p99_ms: Option<f64>,
     /// Statements per wake-up from waiting.
     pub statements_per_wakeup: Option<f64>,
     /// Largest resident set, bytes.

@@ -50,7 +50,10 @@ pub struct Comparison {
     pub baseline: usize,
     /// Subject over baseline (geometric mean over blocks); absent when a side has no valid trials.
     pub ratio: Option<f64>,
-    /// 95 % interval of the ratio; absent with fewer than two blocks.
+    /// What the ratio is when a side's figures are only lower bounds; absent when both are values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<RatioBound>,
+    /// 95 % interval of the ratio; absent with fewer than two blocks, and when the ratio is a bound.
     pub ratio_interval: Option<Range>,
     /// Blocks (paired) or trials of the smaller side (unpaired) used.
     pub repeats: u32,
@@ -64,6 +67,31 @@ pub struct Comparison {
     pub exceeds_margin: bool,
     /// Outcome; absent when verdicts are disabled (see [`ComparisonRules::min_repeats`]).
     pub verdict: Option<Verdict>,
+}
+
+/// A ratio of which one side or both are lower bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RatioBound {
+    /// Figures of the subject are lower bounds: the ratio is this or more.
+    AtLeast,
+    /// Figures of the baseline are lower bounds: the ratio is this or less.
+    AtMost,
+    /// Both: nothing is known of the ratio.
+    Unknown,
+}
+
+impl RatioBound {
+    /// From whether figures of subject and baseline are lower bounds.
+    #[must_use]
+    pub fn of(is_subject: bool, is_baseline: bool) -> Option<Self> {
+        match (is_subject, is_baseline) {
+            (false, false) => None,
+            (true, false) => Some(Self::AtLeast),
+            (false, true) => Some(Self::AtMost),
+            (true, true) => Some(Self::Unknown),
+        }
+    }
 }
 
 /// How comparisons were made.

@@ -25,6 +25,7 @@ pub(super) fn add_comparisons(model: &mut ReportModel) {
             Some(_) => Verdict::Inconclusive,
         };
         comparisons.push(Comparison {
+            bound: None,
             of: ComparisonOf::System,
             metric: Metric::Throughput,
             clients: row.clients,

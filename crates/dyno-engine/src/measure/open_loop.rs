@@ -1,0 +1,41 @@
+//! What became of the arrivals of an open loop, once everything has ended.
+
+use crate::arrivals::Arrivals;
+use crate::recording::Collector;
+use crate::window::Window;
+use dyno_model::latency;
+use dyno_model::ledger::Ledger;
+use dyno_model::record::OpenLoop;
+use dyno_model::response::Responses;
+use hdrhistogram::Histogram;
+
+/// The account of the arrivals, and the ages of those that did not commit. All samples must have been collected; `ended` is when the
+/// last worker had ended.
+pub(super) fn account(
+    arrivals: &Arrivals,
+    window: &Window,
+    collector: &Collector,
+    ledger: &Ledger,
+    ended: u64,
+) -> (OpenLoop, Histogram<u64>) {
+    let until = window.ends().min(ended);
+    // When a stop rule by count was met, what came later was nobody's.
+    let is_met = !window.is_stopped() && ended < window.closes();
+    let unstarted = if is_met { Vec::new() } else { arrivals.unstarted(window.opens(), until) };
+    let (lost, cut_off) = collector.censored();
+    let mut censored = lost.clone();
+    unstarted.iter().for_each(|at| latency::record(&mut censored, until - at));
+    // Threads that were left behind cannot say when theirs were due, but that was before the end.
+    for _ in cut_off..ledger.unfinished {
+        latency::record(&mut censored, ended - until);
+    }
+    let unstarted = unstarted.len() as u64;
+    let responses = Responses { committed: collector.transaction().clone(), censored };
+    let account = OpenLoop {
+        arrived: ledger.started + unstarted,
+        unstarted,
+        response: responses.summary(),
+        lag: collector.lag(),
+    };
+    (account, responses.censored)
+}

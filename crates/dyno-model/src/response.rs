@@ -1,0 +1,275 @@
+//! Response times of everything that arrived, whether it committed or not.
+//!
+//! In an open loop an arrival without a commit is a **censored observation**: it was never started, failed, or was cut off, and all that is
+//! known of its response time is that it is at least its age when it was last seen. Leaving such arrivals out makes percentiles look better the
+//! worse the system is. So every figure is computed twice, with the censored ones at their ages and at infinity. Where both agree to 1 %
+//! the first is the figure's value, else it is a lower bound.
+
+use crate::latency;
+use crate::record::LatencySummary;
+use crate::units::Nanos;
+use hdrhistogram::Histogram;
+use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
+use std::fmt;
+
+/// Both ways to compute a figure agree when the second is not above the first by more than this factor. One failure among many commits
+/// moves a percentile by one rank, which is no doubt about it.
+const AGREEMENT: f64 = 1.01;
+
+/// A figure of response times: a value, or a lower bound.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Bounded {
+    /// Nanoseconds.
+    pub nanos: f64,
+    /// True when the figure is this or more, and nobody knows how much more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_bound: bool,
+}
+
+impl Bounded {
+    /// A figure that is known.
+    #[must_use]
+    pub fn value(nanos: f64) -> Self {
+        Self { nanos, is_bound: false }
+    }
+
+    /// Milliseconds.
+    #[must_use]
+    pub fn as_millis(self) -> f64 {
+        self.nanos / 1e6
+    }
+}
+
+/// `1.30 ms`, or `≥ 1.30 ms`.
+impl fmt::Display for Bounded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_bound {
+            f.write_str("≥ ")?;
+        }
+        Nanos(self.nanos.round() as u64).fmt(f)
+    }
+}
+
+/// Summary of [`Responses`].
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct ResponseSummary {
+    /// Arrivals: commits and censored ones.
+    pub count: u64,
+    /// Those without a commit.
+    pub censored: u64,
+    /// Arithmetic mean.
+    pub mean: Bounded,
+    /// Median.
+    pub p50: Bounded,
+    /// 70th percentile.
+    pub p70: Bounded,
+    /// 80th percentile.
+    pub p80: Bounded,
+    /// 90th percentile.
+    pub p90: Bounded,
+    /// 95th percentile.
+    pub p95: Bounded,
+    /// 99th percentile.
+    pub p99: Bounded,
+    /// 99.9th percentile.
+    pub p999: Bounded,
+    /// Largest.
+    pub max: Bounded,
+}
+
+/// Of commits alone: everything is known.
+impl From<&LatencySummary> for ResponseSummary {
+    fn from(summary: &LatencySummary) -> Self {
+        let exact = |nanos: u64| Bounded::value(nanos as f64);
+        Self {
+            count: summary.count,
+            censored: 0,
+            mean: Bounded::value(summary.mean),
+            p50: exact(summary.p50),
+            p70: exact(summary.p70),
+            p80: exact(summary.p80),
+            p90: exact(summary.p90),
+            p95: exact(summary.p95),
+            p99: exact(summary.p99),
+            p999: exact(summary.p999),
+            max: exact(summary.max),
+        }
+    }
+}
+
+/// Times of commits, and ages of arrivals without one.
+#[derive(Debug, Clone)]
+pub struct Responses {
+    /// Times of the commits.
+    pub committed: Histogram<u64>,
+    /// Ages of the others.
+    pub censored: Histogram<u64>,
+}
+
+impl Default for Responses {
+    fn default() -> Self {
+        Self { committed: latency::histogram(), censored: latency::histogram() }
+    }
+}
+
+impl Responses {
+    /// Takes all of another.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, part) in
+            [(&mut self.committed, &other.committed), (&mut self.censored, &other.censored)]
+        {
+            // Histograms that grow by themselves take everything.
+            let _ = sum.add(part);
+        }
+    }
+
+    /// Number of arrivals.
+    #[must_use]
+    pub fn count(&self) -> u64 {
+        self.committed.len() + self.censored.len()
+    }
+
+    /// Where figures are read from.
+    #[must_use]
+    pub fn bounds(&self) -> Bounds<'_> {
+        let lower = if self.censored.is_empty() {
+            Cow::Borrowed(&self.committed)
+        } else {
+            let mut lower = self.committed.clone();
+            lower.auto(true);
+            let _ = lower.add(&self.censored);
+            Cow::Owned(lower)
+        };
+        Bounds { committed: &self.committed, lower }
+    }
+
+    /// All figures; `None` when nothing arrived.
+    #[must_use]
+    pub fn summary(&self) -> Option<ResponseSummary> {
+        let bounds = self.bounds();
+        let at = |percentage| bounds.percentile(percentage);
+        (self.count() > 0).then(|| ResponseSummary {
+            count: self.count(),
+            censored: self.censored.len(),
+            mean: bounds.mean(),
+            p50: at(50.0),
+            p70: at(70.0),
+            p80: at(80.0),
+            p90: at(90.0),
+            p95: at(95.0),
+            p99: at(99.0),
+            p999: at(99.9),
+            max: bounds.max(),
+        })
+    }
+}
+
+/// Figures of [`Responses`].
+#[derive(Debug)]
+pub struct Bounds<'a> {
+    committed: &'a Histogram<u64>,
+    /// Commits, and the others at their ages.
+    lower: Cow<'a, Histogram<u64>>,
+}
+
+impl Bounds<'_> {
+    /// Commits, and the others at their ages.
+    #[must_use]
+    pub fn lower(&self) -> &Histogram<u64> {
+        &self.lower
+    }
+
+    /// The time below which a percentage (0 to 100) of the arrivals were answered.
+    #[must_use]
+    pub fn percentile(&self, percentage: f64) -> Bounded {
+        let nanos = latency::percentile(&self.lower, percentage);
+        let rank = (self.lower.len() as f64 * percentage / 100.0).ceil() as u64;
+        // With the censored ones at infinity the figure is the first time at or below which as many commits lie.
+        let limit = (nanos as f64 * AGREEMENT) as u64;
+        Bounded { nanos: nanos as f64, is_bound: self.committed.count_between(0, limit) < rank.max(1) }
+    }
+
+    /// Arithmetic mean: a bound as soon as one arrival is censored.
+    #[must_use]
+    pub fn mean(&self) -> Bounded {
+        Bounded { nanos: self.lower.mean(), is_bound: self.has_censored() }
+    }
+
+    /// The largest.
+    #[must_use]
+    pub fn max(&self) -> Bounded {
+        Bounded { nanos: self.lower.max() as f64, is_bound: self.has_censored() }
+    }
+
+    fn has_censored(&self) -> bool {
+        self.lower.len() > self.committed.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MILLISECOND: u64 = 1_000_000;
+
+    fn responses(committed: impl Iterator<Item = u64>, censored: impl Iterator<Item = u64>) -> Responses {
+        let mut responses = Responses::default();
+        committed.for_each(|time| latency::record(&mut responses.committed, time * MILLISECOND));
+        censored.for_each(|age| latency::record(&mut responses.censored, age * MILLISECOND));
+        responses
+    }
+
+    fn milliseconds(figure: Bounded) -> (f64, bool) {
+        (figure.as_millis().round(), figure.is_bound)
+    }
+
+    #[test]
+    fn percentiles_that_arrivals_without_a_commit_reach_are_lower_bounds() {
+        // 960 were answered within 96 ms; 40 were never started, when the window closed they were 1 s to 1.039 s old.
+        let late = responses((0..960).map(|i| 1 + i / 10), 1_000..1_040);
+        let summary = late.summary().expect("there are arrivals");
+        assert_eq!((summary.count, summary.censored), (1_000, 40));
+        assert_eq!(milliseconds(summary.p50), (50.0, false));
+        assert_eq!(milliseconds(summary.p95), (95.0, false));
+        assert_eq!(milliseconds(summary.p99), (1_029.0, true), "30 of the 40 are not beyond");
+        assert_eq!(milliseconds(summary.max), (1_039.0, true));
+        assert!(summary.mean.is_bound);
+    }
+
+    #[test]
+    fn young_arrivals_without_a_commit_bound_percentiles_too() {
+        // Whoever left them out would call 99 ms the 99th percentile.
+        let young = responses(0..100, std::iter::repeat_n(1, 10));
+        let summary = young.summary().expect("there are arrivals");
+        assert_eq!(milliseconds(summary.p99), (98.0, true), "rank 109 of 110, the ten at their ages");
+        assert_eq!(milliseconds(summary.p90), (88.0, true));
+        assert!(summary.p50.is_bound, "rank 55: between 44 ms and 54 ms");
+    }
+
+    #[test]
+    fn without_censored_arrivals_every_figure_is_that_of_the_commits() {
+        let all = responses((1..=1_000).rev(), std::iter::empty());
+        let summary = all.summary().expect("there are arrivals");
+        assert_eq!(summary, ResponseSummary::from(&LatencySummary::from(&all.committed)));
+        assert_eq!(Responses::default().summary(), None);
+    }
+
+    #[test]
+    fn merging_adds_both_kinds_so_that_a_bound_in_one_trial_may_vanish_in_many() {
+        let bad = responses(0..95, std::iter::repeat_n(500, 5));
+        let mut merged = responses(0..1_900, std::iter::empty());
+        assert!(bad.bounds().percentile(99.0).is_bound);
+        merged.add(&bad);
+        assert_eq!((merged.count(), merged.censored.len()), (2_000, 5));
+        assert_eq!(milliseconds(merged.bounds().percentile(99.0)), (1_879.0, false), "or 1,884");
+        assert!(merged.bounds().percentile(99.9).is_bound);
+        assert!(merged.bounds().max().is_bound);
+    }
+
+    #[test]
+    fn a_bound_is_shown_as_one() {
+        assert_eq!(Bounded { nanos: 95e6, is_bound: true }.to_string(), "≥ 95.0 ms");
+        assert_eq!(Bounded::value(95e6).to_string(), "95.0 ms");
+    }
+}
