@@ -87,7 +87,10 @@ impl Arrivals {
     /// Arrivals at a rate per second, which must be above 0.
     pub(crate) fn new(seed: u64, rate: f64) -> Self {
         let origin = Sequence::new(seed, rate);
-        Self { state: Mutex::new(State { sequence: origin.clone(), taken: 0, given_back: Vec::new() }), origin }
+        Self {
+            state: Mutex::new(State { sequence: origin.clone(), taken: 0, given_back: Vec::new() }),
+            origin,
+        }
     }
 
     /// What a free client does next; `counted` is how many of its transactions counted so far. The budget of a stop rule by count is taken

@@ -6,7 +6,8 @@ use dyno_engine::workload::{
     AuditFacts, ClientId, DataSet, Native, NoData, Setting, StatementText, Workload, catalog,
 };
 use dyno_engine::{
-    LoadInput, LoadRecord, Meter, Script, ScriptThreads, ScriptTrouble, Session, run_load, run_script, with_native,
+    LoadInput, LoadRecord, Meter, Script, ScriptThreads, ScriptTrouble, Session, run_load, run_script,
+    with_native,
 };
 use dyno_model::audit::AuditCheck;
 use dyno_model::event::Listener;
@@ -187,7 +188,9 @@ fn a_window_in_which_nothing_arrives_any_more_lasts_to_its_end() {
 fn an_offer_slightly_above_the_capacity_is_told() {
     // Two clients that take 10 ms each start 802 transactions in 4 s at most. The seed brings more arrivals than that.
     let load = plan(210.0, 4_000);
-    for (record, _) in [script(2, &load, Duration::from_millis(10), 0), native("latency_us=10000", 2, &load, 0)] {
+    for (record, _) in
+        [script(2, &load, Duration::from_millis(10), 0), native("latency_us=10000", 2, &load, 0)]
+    {
         assert_arrivals_add_up(&record);
         let open_loop = record.open_loop.expect("an open loop");
         assert_eq!(open_loop.arrived, 835);
@@ -299,9 +302,13 @@ fn a_generator_that_is_held_up_is_told() {
 fn what_waits_for_a_system_that_stalls_is_not_the_generators_lateness() {
     let (record, _) = native("latency_us=1000,stall=at:300ms/for:5s", 2, &plan(200.0, 4_000), 0);
     let open_loop = record.open_loop.expect("an open loop");
-    let (lag, response) = (open_loop.lag.expect("some were awaited"), open_loop.response.expect("there are arrivals"));
+    let (lag, response) =
+        (open_loop.lag.expect("some were awaited"), open_loop.response.expect("there are arrivals"));
     assert!(lag.count < open_loop.arrived / 2, "those of the stall found no free client: {open_loop:?}");
     assert!((lag.p50 as f64) < response.p50.nanos / 4.0, "{open_loop:?}");
     let findings = record.findings();
-    assert!(!findings.iter().any(|finding| matches!(finding, Finding::GeneratorLate { .. })), "{open_loop:?}");
+    assert!(
+        !findings.iter().any(|finding| matches!(finding, Finding::GeneratorLate { .. })),
+        "{open_loop:?}"
+    );
 }

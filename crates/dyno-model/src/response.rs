@@ -116,9 +116,7 @@ impl Default for Responses {
 impl Responses {
     /// Takes all of another.
     pub fn add(&mut self, other: &Self) {
-        for (sum, part) in
-            [(&mut self.committed, &other.committed), (&mut self.censored, &other.censored)]
-        {
+        for (sum, part) in [(&mut self.committed, &other.committed), (&mut self.censored, &other.censored)] {
             // Histograms that grow by themselves take everything.
             let _ = sum.add(part);
         }

@@ -440,8 +440,7 @@ impl Crew {
             counts.add(recorder.counts());
         }
         let open_loop = self.arrivals.as_ref().map(|(arrivals, _)| {
-            let (account, censored) =
-                open_loop::account(arrivals, &window, &self.collector, &ledger, ended);
+            let (account, censored) = open_loop::account(arrivals, &window, &self.collector, &ledger, ended);
             if !censored.is_empty() {
                 if intervals.is_empty() {
                     intervals.push(self.collector.remainder(ended));

@@ -27,8 +27,7 @@ fn trial_responses<'a>(view: &View<'a>, treatment: usize) -> impl Iterator<Item 
 
 /// What a trial's files say of everything that arrived.
 fn responses(record: &TrialRecord, trial: &TrialData) -> Responses {
-    let mut responses =
-        Responses { committed: trial.transaction.clone(), censored: trial.censored.clone() };
+    let mut responses = Responses { committed: trial.transaction.clone(), censored: trial.censored.clone() };
     if let Some(open_loop) = record.open_loop
         && open_loop.response.is_none()
     {

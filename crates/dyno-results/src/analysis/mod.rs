@@ -216,10 +216,7 @@ fn estimate(values: &[f64], unit: Unit) -> Option<Estimate> {
 }
 
 /// The same of trials' figures: where one of them is a lower bound, so is the mean, and it has no interval.
-fn estimate_among<'a>(
-    records: impl Iterator<Item = &'a TrialRecord>,
-    metric: Metric,
-) -> Option<Estimate> {
+fn estimate_among<'a>(records: impl Iterator<Item = &'a TrialRecord>, metric: Metric) -> Option<Estimate> {
     let records: Vec<&TrialRecord> = records.collect();
     let values: Vec<f64> = records.iter().filter_map(|record| record.figure(metric)).collect();
     let estimate = estimate(&values, unit(metric))?;

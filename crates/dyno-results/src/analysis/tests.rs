@@ -158,10 +158,19 @@ fn a_lower_bound_decides_a_comparison_only_when_it_is_already_worse() {
     assert_eq!(pair(verdicts(&[])).1, None);
     assert_eq!(pair(verdicts(&[subject])), (Some(Verdict::Worse), Some(RatioBound::AtLeast)));
     assert_eq!(pair(verdicts(&[baseline])), (Some(Verdict::Better), Some(RatioBound::AtMost)));
-    assert_eq!(pair(verdicts(&[subject, baseline])), (Some(Verdict::Inconclusive), Some(RatioBound::Unknown)));
+    assert_eq!(
+        pair(verdicts(&[subject, baseline])),
+        (Some(Verdict::Inconclusive), Some(RatioBound::Unknown))
+    );
     // A bound that is better than the other side's value says nothing.
-    assert_eq!(comparisons::verdict_on_bounds(Verdict::Better, Some(RatioBound::AtLeast)), Verdict::Inconclusive);
-    assert_eq!(comparisons::verdict_on_bounds(Verdict::Equivalent, Some(RatioBound::AtMost)), Verdict::Inconclusive);
+    assert_eq!(
+        comparisons::verdict_on_bounds(Verdict::Better, Some(RatioBound::AtLeast)),
+        Verdict::Inconclusive
+    );
+    assert_eq!(
+        comparisons::verdict_on_bounds(Verdict::Equivalent, Some(RatioBound::AtMost)),
+        Verdict::Inconclusive
+    );
 }
 
 #[test]
@@ -169,7 +178,11 @@ fn an_open_loop_of_an_older_version_that_kept_no_ages_has_no_percentiles_as_valu
     let mut data = small_run();
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { continue };
-        let old = OpenLoop { response: None, lag: None, ..crate::fixture::open_loop(record, record.ledger.started / 50, 1) };
+        let old = OpenLoop {
+            response: None,
+            lag: None,
+            ..crate::fixture::open_loop(record, record.ledger.started / 50, 1)
+        };
         record.open_loop = Some(old);
     }
     let model = analyse(&data);

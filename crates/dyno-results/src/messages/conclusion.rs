@@ -431,7 +431,13 @@ mod tests {
     }
 
     fn peak(interval: Option<Range>, is_at_end: bool, clients_measured: u32) -> Conclusion {
-        let throughput = Estimate { unit: Unit::TransactionsPerSecond, mean: 500.0, interval, repeats: 3, is_bound: false };
+        let throughput = Estimate {
+            unit: Unit::TransactionsPerSecond,
+            mean: 500.0,
+            interval,
+            repeats: 3,
+            is_bound: false,
+        };
         Conclusion::PeakThroughput { line: 0, clients: 8, throughput, is_at_end, clients_measured }
     }
 
