@@ -97,13 +97,28 @@ impl Drop for Heap {
         // given all its blocks back, because it does so only when it is closed.
         unsafe {
             if self.0.as_ref().used == 0 {
-                // In tests it stays, so that who comes back is seen.
-                #[cfg(test)]
-                self.0.as_mut().is_gone = true;
-                #[cfg(not(test))]
-                drop(Box::from_raw(self.0.as_ptr()));
+                Pools::release(self.0);
             }
         }
+    }
+}
+
+impl Pools {
+    /// Frees pools that were made in a box.
+    ///
+    /// # Safety
+    /// Nobody uses them any more.
+    #[cfg(not(test))]
+    unsafe fn release(pools: NonNull<Self>) {
+        // SAFETY: as above.
+        drop(unsafe { Box::from_raw(pools.as_ptr()) });
+    }
+
+    /// In tests they stay, so that whoever uses them all the same is seen.
+    #[cfg(test)]
+    unsafe fn release(mut pools: NonNull<Self>) {
+        // SAFETY: as above.
+        unsafe { pools.as_mut() }.is_gone = true;
     }
 }
 
