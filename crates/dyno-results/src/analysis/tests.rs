@@ -16,7 +16,7 @@ fn an_interval_of_throughput_never_reaches_below_zero() {
 
 #[test]
 fn a_level_that_says_little_alone_is_named_with_its_factor() {
-    let mut plan = crate::fixture::Shape::rush().plan();
+    let mut plan = Shape::rush().plan();
     plan.factors = vec!["server.settings.innodb_buffer_pool_size".to_owned()];
     for (index, treatment) in plan.treatments.iter_mut().enumerate() {
         treatment.levels = vec![["4G", "8G"][index % 2].to_owned()];

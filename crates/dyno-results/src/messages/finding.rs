@@ -106,45 +106,26 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
             say(&FEW_TRANSACTIONS, &[("committed", &figures::count(*committed))])
         }
         Finding::Stall { longest_gap, at, sessions } => {
-            let sessions = groups(sessions);
-            let values = [
-                ("seconds", figures::digits(*longest_gap)),
-                ("at", figures::digits(*at)),
-                ("sessions", list(lang, &sessions)),
-            ];
-            let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-            match sessions.is_empty() {
-                true => say(&STALL, &values[..2]),
-                false => say(&STALL_EXPLAINED, &values),
-            }
+            let values = [("seconds", figures::digits(*longest_gap)), ("at", figures::digits(*at))];
+            explained((&STALL, &STALL_EXPLAINED), &values, sessions, lang)
         }
         Finding::Collapse { at, seconds, committed, usual, sessions } => {
-            let sessions = groups(sessions);
             let values = [
                 ("at", figures::digits(*at)),
                 ("usual", figures::digits(*usual)),
                 ("seconds", figures::digits(*seconds)),
                 ("committed", figures::count(*committed)),
-                ("sessions", list(lang, &sessions)),
             ];
-            let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-            match sessions.is_empty() {
-                true => say(&COLLAPSE_UNEXPLAINED, &values[..4]),
-                false => say(&COLLAPSE, &values),
-            }
+            explained((&COLLAPSE_UNEXPLAINED, &COLLAPSE), &values, sessions, lang)
         }
         Finding::WarmUpLeft { metric, seconds, share } => warm_up_left(*metric, *seconds, *share, lang),
         Finding::Drift { metric, share } => drift(*metric, *share, lang),
         Finding::SameWait { wait, statement, share, sessions } => {
             let (percent, sessions) = (percent(*share), figures::count(u64::from(*sessions)));
-            let known = [("percent", percent.as_str()), ("wait", wait), ("sessions", &sessions)];
-            match statement.as_str() {
-                "" => say(&SAME_WAIT, &known),
-                statement => {
-                    let statement = [("statement", statement)];
-                    say(&SAME_WAIT_IN, &known.into_iter().chain(statement).collect::<Vec<_>>())
-                }
-            }
+            let message = if statement.is_empty() { &SAME_WAIT } else { &SAME_WAIT_IN };
+            let values =
+                [("percent", &*percent), ("wait", wait), ("sessions", &sessions), ("statement", statement)];
+            say(message, &values[..if statement.is_empty() { 3 } else { 4 }])
         }
         Finding::MonitorCost { share } => say(&MONITOR_COST, &[("percent", &percent(*share))]),
         Finding::CutShort { reason } => say(&CUT_SHORT, &[("reason", reason)]),
@@ -173,6 +154,22 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
         }
         Finding::RecordingIncomplete { what } => say(&RECORDING_INCOMPLETE, &[("what", what)]),
     }
+}
+
+/// A sentence, and a longer one where it is known what the sessions did meanwhile.
+fn explained(
+    (without, with): (&Message, &Message),
+    values: &[(&str, String)],
+    sessions: &[SessionGroup],
+    lang: Lang,
+) -> String {
+    let told = list(lang, &groups(sessions));
+    let mut values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    if sessions.is_empty() {
+        return without.fill(lang, &values);
+    }
+    values.push(("sessions", &told));
+    with.fill(lang, &values)
 }
 
 fn warm_up_left(metric: Metric, seconds: f64, share: f64, lang: Lang) -> String {
