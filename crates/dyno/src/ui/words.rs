@@ -6,7 +6,6 @@ use dyno_model::finding::Severity;
 use dyno_model::latency::is_shown;
 use dyno_model::plan::{Plan, Treatment};
 use dyno_model::record::TrialRecord;
-use dyno_model::units::Nanos;
 use std::time::Duration;
 
 /// A span of time as a plan has it: exact below a minute (`1.5 s`), else as [`duration`].
@@ -138,6 +137,7 @@ pub(super) fn line(plan: &Plan, event: &Event) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::units::Nanos;
 
     #[test]
     fn spans_of_time_are_rounded_to_what_matters() {
