@@ -120,14 +120,15 @@ fn existing(fields: &Fields<'_>, sources: &[Source]) -> Option<ExistingSystem> {
     let text = fields.required_text("url", "write for example `mysql://bench@localhost:3306/bench`")?;
     let node = fields.node("url")?;
     match url::parse(text) {
-        Err(error) => {
-            let span = inside(node.span, text, error.range, sources);
-            if error.is_password {
-                fields.problems.hide(span);
+        Err(errors) => {
+            for error in errors {
+                let span = inside(node.span, text, error.range, sources);
+                if error.is_password {
+                    fields.problems.hide(span);
+                }
+                let message = format!("`url`: {}", error.message);
+                fields.problems.report(Diagnostic::new(span, message).help(error.help));
             }
-            fields
-                .problems
-                .report(Diagnostic::new(span, format!("`url`: {}", error.message)).help(error.help));
             None
         }
         Ok(url) => {

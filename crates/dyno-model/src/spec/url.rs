@@ -87,26 +87,44 @@ impl<'u> Piece<'u> {
 
 const SCHEMES: [&str; 6] = ["mysql", "mariadb", "postgres", "postgresql", "sqlite", "null"];
 
+/// Takes what is right of a part and notes what is wrong with it, so that the other parts are looked at too.
+fn noted<T>(result: Result<T, UrlError>, errors: &mut Vec<UrlError>) -> Option<T> {
+    result.map_err(|error| errors.push(error)).ok()
+}
+
 /// Reads an address.
-pub(super) fn parse(text: &str) -> Result<Url, UrlError> {
+///
+/// # Errors
+/// Everything that is wrong with it, in the order of its parts.
+pub(super) fn parse(text: &str) -> Result<Url, Vec<UrlError>> {
     let whole = Piece { text, start: 0 };
     let Some((scheme, rest)) = whole.split_once(':') else {
         let help = "write for example `mysql://bench@localhost:3306/bench`, `postgres://bench@localhost/bench` or \
                     `sqlite:bench.db`";
-        return Err(UrlError::new(whole.range(), "this is not an address: it has no scheme", help));
+        return Err(vec![UrlError::new(whole.range(), "this is not an address: it has no scheme", help)]);
     };
     match scheme.text {
         "mysql" | "mariadb" => server(Engine::Mysql, 3306, scheme, rest),
         "postgres" | "postgresql" => server(Engine::Postgres, 5432, scheme, rest),
         "sqlite" => sqlite(rest),
         // What follows is the script of the null driver, which stands where others name a database.
-        "null" => Ok(Url { database: rest.decoded()?, ..bare(Engine::Null, Endpoint::InProcess) }),
+        "null" => match rest.decoded() {
+            Ok(database) => Ok(Url { database, ..bare(Engine::Null, Endpoint::InProcess) }),
+            Err(error) => Err(vec![error]),
+        },
         other => {
             let help = match nearest(other, SCHEMES) {
                 Some(candidate) => format!("did you mean `{candidate}`?"),
                 None => format!("known schemes: {}", list(&SCHEMES)),
             };
-            Err(UrlError::new(scheme.range(), format!("unknown scheme `{other}`"), help))
+            let unknown = UrlError::new(scheme.range(), format!("unknown scheme `{other}`"), help);
+            // The rest is most likely that of a server's address, and what is wrong with it is wrong with any scheme's.
+            let others = if rest.text.starts_with("//") {
+                server(Engine::Mysql, 3306, scheme, rest).err()
+            } else {
+                None
+            };
+            Err(std::iter::once(unknown).chain(others.unwrap_or_default()).collect())
         }
     }
 }
@@ -115,82 +133,127 @@ fn bare(engine: Engine, endpoint: Endpoint) -> Url {
     Url { engine, endpoint, user: String::new(), database: String::new(), tls: Tls::Off }
 }
 
-fn sqlite(rest: Piece<'_>) -> Result<Url, UrlError> {
+fn sqlite(rest: Piece<'_>) -> Result<Url, Vec<UrlError>> {
     let help = "write `sqlite:FILE`, relative to the working directory, or `sqlite:///absolute/file`";
-    let path = match rest.text.strip_prefix("//") {
-        None => rest,
-        Some(path) if path.starts_with('/') => rest.after(2),
-        Some(_) => return Err(UrlError::new(rest.range(), "`sqlite://` needs an absolute path", help)),
+    let mut errors = Vec::new();
+    let (path, query) = rest.split_once('?').unwrap_or((rest, rest.after(rest.text.len())));
+    let path = match path.text.strip_prefix("//") {
+        None => path,
+        Some(absolute) => {
+            if !absolute.starts_with('/') {
+                errors.push(UrlError::new(path.range(), "`sqlite://` needs an absolute path", help));
+            }
+            path.after(2)
+        }
     };
-    if path.text.is_empty() {
-        return Err(UrlError::new(rest.range(), "the address names no file", help));
+    if path.text.is_empty() && errors.is_empty() {
+        errors.push(UrlError::new(path.range(), "the address names no file", help));
     }
     if path.text.starts_with(":memory:") {
         let help =
             "each client would have a database of its own; name a file, on a memory file system if need be";
-        return Err(UrlError::new(path.range(), "a database in memory cannot be shared by clients", help));
+        errors.push(UrlError::new(path.range(), "a database in memory cannot be shared by clients", help));
     }
-    if let Some((_, query)) = path.split_once('?') {
-        return Err(UrlError::new(
-            query.range(),
-            "`sqlite:` takes no parameters",
-            "write `%3F` for a question mark",
-        ));
+    if rest.text.contains('?') {
+        let help = "write `%3F` for a question mark";
+        errors.push(UrlError::new(query.range(), "`sqlite:` takes no parameters", help));
     }
-    Ok(bare(Engine::Sqlite, Endpoint::File(PathBuf::from(path.decoded()?))))
+    match noted(path.decoded(), &mut errors) {
+        Some(file) if errors.is_empty() => Ok(bare(Engine::Sqlite, Endpoint::File(PathBuf::from(file)))),
+        _ => Err(errors),
+    }
 }
 
-fn server(engine: Engine, port_default: u16, scheme: Piece<'_>, rest: Piece<'_>) -> Result<Url, UrlError> {
+fn server(
+    engine: Engine,
+    port_default: u16,
+    scheme: Piece<'_>,
+    rest: Piece<'_>,
+) -> Result<Url, Vec<UrlError>> {
     let example = format!("write `{}://USER@HOST:PORT/DATABASE`", scheme.text);
     if !rest.text.starts_with("//") {
-        return Err(UrlError::new(rest.range(), "`//` is missing after the scheme", example));
+        return Err(vec![UrlError::new(rest.range(), "`//` is missing after the scheme", example)]);
     }
-    let rest = rest.after(2);
-    let (rest, query) = rest.split_once('?').unwrap_or((rest, rest.after(rest.text.len())));
-    // A password may hold a slash that should have been encoded: it must be found, and not be shown, all the same.
-    let (credentials, location) = match rest.rsplit_once('@') {
-        Some((credentials, location)) => (credentials, location),
-        None => (rest.before(0), rest),
-    };
-    if let Some((_, password)) = credentials.split_once(':') {
+    let whole = rest.after(2);
+    let mut errors = Vec::new();
+    if let Some(password) = password(whole) {
         let help = "the spec is stored with the results and must hold no password: take it out and name its source with \
                     `password_env = \"VARIABLE\"` or `password_file = \"FILE\"`";
         let mut error = UrlError::new(password.range(), "an address must not hold a password", help);
         error.is_password = true;
-        return Err(error);
+        errors.push(error);
     }
-    let user = credentials.decoded()?;
-    if user.is_empty() {
-        return Err(UrlError::new(location.range(), "the address names no user", example));
+    let has_password = !errors.is_empty();
+    // A password may hold signs that should have been encoded. It must not be shown in parts by what is said of the rest.
+    let (rest, query) = match whole.split_once('?') {
+        Some((_, query)) if has_password && query.text.contains('@') => return Err(errors),
+        Some(parts) => parts,
+        None => (whole, whole.after(whole.text.len())),
+    };
+    let (credentials, location) = rest.rsplit_once('@').unwrap_or((rest.before(0), rest));
+    let user = match credentials.split_once(':') {
+        Some((user, _)) => user,
+        None => credentials,
+    };
+    let user = noted(user.decoded(), &mut errors);
+    if user.as_ref().is_some_and(String::is_empty) {
+        errors.push(UrlError::new(location.range(), "the address names no user", &example));
     }
     let (authority, database) =
         location.split_once('/').unwrap_or((location, location.after(location.text.len())));
-    let database_name = database.decoded()?;
-    if database_name.is_empty() {
-        return Err(UrlError::new(location.range(), "the address names no database", example));
+    let name = noted(database.decoded(), &mut errors);
+    if name.as_ref().is_some_and(String::is_empty) {
+        errors.push(UrlError::new(location.range(), "the address names no database", &example));
     }
     if let Some(at) = database.text.find('/') {
-        return Err(UrlError::new(
-            database.after(at).range(),
-            "a database's name holds no `/`",
-            "write `%2F` if it does",
-        ));
+        let help = "write `%2F` if it does";
+        errors.push(UrlError::new(database.after(at).range(), "a database's name holds no `/`", help));
     }
-    let parameters = Parameters::parse(query)?;
-    let (host, port) = host_and_port(authority, port_default)?;
-    let endpoint = match (parameters.socket, host.text) {
-        (Some((socket, _)), "" | "localhost") => Endpoint::Unix(socket_file(engine, socket, port)),
-        (Some((_, range)), _) => {
-            return Err(UrlError::new(range, "host and `socket` cannot both be given", "remove one of them"));
+    let parameters = Parameters::parse(query, &mut errors);
+    let endpoint = endpoint(engine, authority, port_default, &parameters, &example, &mut errors);
+    match (user, name, endpoint) {
+        (Some(user), Some(database), Some(endpoint)) if errors.is_empty() => {
+            Ok(Url { engine, endpoint, user, database, tls: parameters.tls })
         }
-        (None, "") => return Err(UrlError::new(authority.range(), "the address names no host", example)),
-        (None, _) => Endpoint::Tcp { host: host.decoded()?, port },
-    };
-    Ok(Url { engine, endpoint, user, database: database_name, tls: parameters.tls })
+        _ => Err(errors),
+    }
+}
+
+/// The password of an address, if it has one: from the first colon, when that stands before the first `@`, to the last `@`.
+fn password(address: Piece<'_>) -> Option<Piece<'_>> {
+    let (colon, first) = (address.text.find(':')?, address.text.find('@')?);
+    let is_host = address.text.starts_with('[');
+    let last = address.text.rfind('@')?;
+    (colon < first && !is_host).then(|| address.before(last).after(colon + 1))
+}
+
+/// Where the server is.
+fn endpoint(
+    engine: Engine,
+    authority: Piece<'_>,
+    port_default: u16,
+    parameters: &Parameters,
+    example: &str,
+    errors: &mut Vec<UrlError>,
+) -> Option<Endpoint> {
+    let (host, port) = noted(host_and_port(authority, port_default), errors)?;
+    match (&parameters.socket, host.text) {
+        (Some((socket, _)), "" | "localhost") => Some(Endpoint::Unix(socket_file(engine, socket, port))),
+        (Some((_, range)), _) => {
+            let message = "host and `socket` cannot both be given";
+            errors.push(UrlError::new(range.clone(), message, "remove one of them"));
+            None
+        }
+        (None, "") => {
+            errors.push(UrlError::new(authority.range(), "the address names no host", example));
+            None
+        }
+        (None, _) => Some(Endpoint::Tcp { host: noted(host.decoded(), errors)?, port }),
+    }
 }
 
 /// PostgreSQL users name the folder; the driver wants the file.
-fn socket_file(engine: Engine, socket: String, port: u16) -> PathBuf {
+fn socket_file(engine: Engine, socket: &str, port: u16) -> PathBuf {
     let path = PathBuf::from(socket);
     let is_file = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".s.PGSQL."));
     if engine == Engine::Postgres && !is_file { path.join(format!(".s.PGSQL.{port}")) } else { path }
@@ -242,9 +305,10 @@ struct Parameters {
 }
 
 impl Parameters {
-    fn parse(query: Piece<'_>) -> Result<Self, UrlError> {
+    fn parse(query: Piece<'_>, errors: &mut Vec<UrlError>) -> Self {
         const NAMES: [&str; 3] = ["socket", "tls", "ca"];
         let mut values: [Option<(String, Range<usize>)>; 3] = [None, None, None];
+        let before = errors.len();
         let mut rest = query;
         while !rest.text.is_empty() {
             let (pair, tail) = rest.split_once('&').unwrap_or((rest, rest.after(rest.text.len())));
@@ -255,20 +319,25 @@ impl Parameters {
                     Some(candidate) => format!("did you mean `{candidate}`?"),
                     None => format!("known parameters: {}", list(&NAMES)),
                 };
-                return Err(UrlError::new(name.range(), format!("unknown parameter `{}`", name.text), help));
+                errors.push(UrlError::new(name.range(), format!("unknown parameter `{}`", name.text), help));
+                continue;
             };
             if value.text.is_empty() {
                 let message = format!("parameter `{}` has no value", name.text);
-                return Err(UrlError::new(pair.range(), message, format!("write `{}=VALUE`", name.text)));
-            }
-            if values[i].is_some() {
+                errors.push(UrlError::new(pair.range(), message, format!("write `{}=VALUE`", name.text)));
+            } else if values[i].is_some() {
                 let message = format!("parameter `{}` is given twice", name.text);
-                return Err(UrlError::new(pair.range(), message, "remove one of them"));
+                errors.push(UrlError::new(pair.range(), message, "remove one of them"));
+            } else {
+                values[i] = noted(value.decoded(), errors).map(|value| (value, pair.range()));
             }
-            values[i] = Some((value.decoded()?, pair.range()));
         }
         let [socket, tls, ca] = values;
-        Ok(Self { socket, tls: Self::tls(tls, ca)? })
+        // What a broken parameter leaves out is not missing.
+        let is_whole = errors.len() == before;
+        let tls = Self::tls(tls, ca);
+        let tls = if is_whole { noted(tls, errors) } else { tls.ok() };
+        Self { socket, tls: tls.unwrap_or(Tls::Off) }
     }
 
     fn tls(tls: Option<(String, Range<usize>)>, ca: Option<(String, Range<usize>)>) -> Result<Tls, UrlError> {

@@ -88,7 +88,8 @@ fn what_is_wrong_with_an_address_is_pointed_at() {
         ("sqlite::memory:", ":memory:", "a database in memory cannot be shared by clients"),
     ];
     for (text, part, message) in rows {
-        let error = parse(text).expect_err(text);
+        let errors = parse(text).expect_err(text);
+        let [error] = errors.as_slice() else { panic!("{text}: {errors:?}") };
         assert_eq!((&text[error.range.clone()], error.message.as_str()), (part, message), "{text}");
         assert!(!error.help.is_empty() && !error.is_password, "{text}");
     }
@@ -96,11 +97,64 @@ fn what_is_wrong_with_an_address_is_pointed_at() {
 
 #[test]
 fn a_password_is_refused_and_never_repeated() {
-    for text in ["mysql://u:hunter2@h/d", "postgres://u:hunter2/x@h/d", "mysql://u:hunter2@@h/d?tls=off"] {
-        let error = parse(text).expect_err(text);
+    for text in [
+        "mysql://u:hunter2@h/d",
+        "postgres://u:hunter2/x@h/d",
+        "mysql://u:hunter2@@h/d?tls=off",
+        "mysql://u:hunter2?x@h:0",
+    ] {
+        let errors = parse(text).expect_err(text);
+        let [error] = errors.as_slice() else { panic!("{text}: {errors:?}") };
         assert!(error.is_password, "{text}");
         assert!(text[error.range.clone()].starts_with("hunter2"), "{text}");
         assert!(!error.message.contains("hunter") && !error.help.contains("hunter"), "{text}");
         assert!(error.help.contains("password_env"), "{text}");
+    }
+}
+
+/// Each row: address, and each part that is pointed at with its message.
+#[test]
+fn all_mistakes_of_an_address_are_told_at_once() {
+    let rows: [(&str, &[(&str, &str)]); 7] = [
+        (
+            "mysql://u@h:99999/d?tsl=off",
+            &[("tsl", "unknown parameter `tsl`"), ("99999", "`99999` is not a port")],
+        ),
+        (
+            "mysql://h:0",
+            &[
+                ("h:0", "the address names no user"),
+                ("h:0", "the address names no database"),
+                ("0", "`0` is not a port"),
+            ],
+        ),
+        ("mysqll://u@h:0/d", &[("mysqll", "unknown scheme `mysqll`"), ("0", "`0` is not a port")]),
+        ("mysqll:x", &[("mysqll", "unknown scheme `mysqll`")]),
+        (
+            "mysql://u%4@h/a/b?tls=maybe",
+            &[
+                ("u%4", "the percent-encoding is broken"),
+                ("/b", "a database's name holds no `/`"),
+                ("tls=maybe", "`tls` cannot be `maybe`"),
+            ],
+        ),
+        (
+            "postgres://u:hunter2@h:x/d",
+            &[("hunter2", "an address must not hold a password"), ("x", "`x` is not a port")],
+        ),
+        (
+            "sqlite://:memory:?mode=ro",
+            &[
+                ("//:memory:", "`sqlite://` needs an absolute path"),
+                (":memory:", "a database in memory cannot be shared by clients"),
+                ("mode=ro", "`sqlite:` takes no parameters"),
+            ],
+        ),
+    ];
+    for (text, expected) in rows {
+        let errors = parse(text).expect_err(text);
+        let found: Vec<(&str, &str)> =
+            errors.iter().map(|error| (&text[error.range.clone()], error.message.as_str())).collect();
+        assert_eq!(found, expected, "{text}");
     }
 }
