@@ -4,6 +4,7 @@
 //! * [`driver`]: the one interface ([`Driver`]) and the [`Connection`] that is any of the drivers;
 //! * [`value`]: parameters, rows and what becomes of them;
 //! * [`transport`]: sockets, TLS, the event loop and the executor that let one thread drive many connections;
+//! * [`open_files`]: how many files connections take, and how many there may be;
 //! * one folder per system, all with the same skeleton: `mod.rs`, `connection.rs` (state and I/O), `protocol/`
 //!   (bytes in, bytes out; no I/O imports), `error.rs` (error numbers to failure kinds).
 //!
@@ -16,6 +17,7 @@ pub mod driver;
 #[cfg(feature = "mysql")]
 pub mod mysql;
 pub mod null;
+pub mod open_files;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(feature = "sqlite")]

@@ -4,9 +4,11 @@
 //! # Layout (read in this order)
 //! * [`server`]: starts and stops servers, each in a scratch folder; [`guard`] is the process that undoes this whatever
 //!   happens to dyno;
+//! * `folder`: the one way to reach files where a server's user may have put something else;
 //! * [`data_set`]: data folders that are loaded once and restored by copy;
 //! * [`proxy`]: proxies that dyno starts in front of servers;
 //! * [`storage`]: places for servers' data, with the commands that prepare and clear them;
+//! * [`shell`]: commands that are missing, found before they are run;
 //! * [`existing`]: systems that run already; `client_files`: passwords that their client programs keep;
 //! * [`settings`]: reading settings back and comparing them with what was asked for;
 //! * [`marker`]: the production guard: dyno writes only to what is empty or its own;
@@ -16,6 +18,7 @@
 //! # Invariants
 //! * No process and no folder outlives dyno, even when dyno is killed.
 //! * Passwords go to the server through files that only it can read, and to drivers; never to arguments, logs or errors.
+//! * As root, dyno opens, writes, copies or gives away nothing by its path below a folder that another user owns.
 //! * Everything that dyno starts listens on the loopback address only.
 //! * Drivers are used for questions only, blocking, one connection at a time; load is the engine's business.
 
@@ -23,6 +26,7 @@ mod client_files;
 pub mod counters;
 pub mod data_set;
 pub mod existing;
+mod folder;
 pub mod guard;
 pub mod marker;
 pub mod monitor;
@@ -31,4 +35,5 @@ pub mod proxy;
 pub mod server;
 mod session;
 pub mod settings;
+pub mod shell;
 pub mod storage;

@@ -3,7 +3,6 @@
 use crate::session::Session;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Endpoint, Engine, Target};
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
 use std::path::Path;
@@ -210,30 +209,6 @@ pub fn disk_space(path: &Path) -> io::Result<DiskSpace> {
     })
 }
 
-/// How many files (and so connections) this process may have open.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct OpenFilesLimit {
-    /// In force now; `u64::MAX` for none.
-    pub soft: u64,
-    /// As far as this process may raise it.
-    pub hard: u64,
-}
-
-/// The present limit of open files.
-#[must_use]
-pub fn open_files_limit() -> OpenFilesLimit {
-    let limit = getrlimit(Resource::Nofile);
-    OpenFilesLimit { soft: limit.current.unwrap_or(u64::MAX), hard: limit.maximum.unwrap_or(u64::MAX) }
-}
-
-/// Raises this process's limit of open files as far as it may, for thousands of clients; returns what is in force then.
-pub fn raise_open_files_limit() -> OpenFilesLimit {
-    let limit = getrlimit(Resource::Nofile);
-    // Where it cannot be raised, the old limit stays and is returned.
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
-    open_files_limit()
-}
-
 /// Whether a system runs on this machine, so that it and the generator share processors. A host name that cannot be
 /// resolved counts as elsewhere.
 #[must_use]
@@ -268,13 +243,6 @@ mod tests {
     fn disk_space_is_told_and_a_missing_path_is_an_error() {
         assert!(free_disk_space(&std::env::temp_dir()).unwrap() > 0);
         assert_eq!(free_disk_space(Path::new("/nonexistent")).unwrap_err().kind(), io::ErrorKind::NotFound);
-    }
-
-    #[test]
-    fn the_limit_of_open_files_is_raised_to_what_is_allowed() {
-        let raised = raise_open_files_limit();
-        assert_eq!(raised.soft, raised.hard);
-        assert_eq!(open_files_limit(), raised);
     }
 
     #[test]

@@ -1,8 +1,10 @@
 //! Proxies that dyno starts in front of a server: on a free port of 127.0.0.1, with a configuration of their own, looked after
 //! by a guard as servers are.
 
+use crate::folder::write_private;
 use crate::guard::{Exit, Guard, GuardCommand, GuardError, Launch, StopSignal, StopStep};
-use crate::server::{account, kept_log, log, process};
+use crate::server::process::{free_port, own_folder};
+use crate::server::{account, kept_log, log};
 use crate::session::Session;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{ProxyKind, ProxyPlan};
@@ -198,7 +200,10 @@ pub fn start(plan: &ProxyPlan, server: &Target, options: &ProxyOptions) -> Resul
     let (program, version) = locate(plan.kind)?;
     let owner = account::without_rights(&USERS);
     let mut guard = Guard::start(&options.guard)?;
-    let folder = guard.make_folder(&std::env::temp_dir(), &format!("dyno-{}", plan.kind.name()), owner)?;
+    let folder =
+        own_folder(&mut guard, &std::env::temp_dir(), &format!("dyno-{}", plan.kind.name()), owner).map_err(
+            |reason| ProxyError::Folder { path: std::env::temp_dir(), error: io::Error::other(reason) },
+        )?;
     let log = folder.join("proxy.log");
     if let Some(logs) = &options.log_dir {
         let made = fs::create_dir_all(logs).and_then(|()| fs::canonicalize(logs));
@@ -207,10 +212,9 @@ pub fn start(plan: &ProxyPlan, server: &Target, options: &ProxyOptions) -> Resul
     }
     let configuration = folder.join("proxy.cfg");
     for attempt in 1.. {
-        let own = process::free_port()
-            .map_err(|error| ProxyError::Folder { path: configuration.clone(), error })?;
+        let own = free_port().map_err(|error| ProxyError::Folder { path: configuration.clone(), error })?;
         let text = haproxy(plan, own, (host, *port), options.connections.saturating_add(CONNECTIONS_SPARE));
-        write(&configuration, &text, owner)
+        write_private(&folder, "proxy.cfg", &text, owner)
             .map_err(|error| ProxyError::Folder { path: configuration.clone(), error })?;
         guard.launch(Launch {
             program: program.clone(),
@@ -253,11 +257,6 @@ fn haproxy(plan: &ProxyPlan, own: u16, server: (&str, u16), connections: u32) ->
          defaults\n    mode tcp\n    maxconn {connections}\n    timeout connect 10s\n    timeout client 24d\n    timeout server 24d\n\n\
          listen dyno\n    bind 127.0.0.1:{own}\n    server behind {host}:{port}\n"
     )
-}
-
-fn write(path: &Path, text: &str, owner: Option<crate::guard::Owner>) -> io::Result<()> {
-    fs::write(path, text)?;
-    owner.map_or(Ok(()), |owner| std::os::unix::fs::chown(path, Some(owner.user), Some(owner.group)))
 }
 
 /// Waits until a session through the proxy answers; `Some` when the proxy has ended instead.

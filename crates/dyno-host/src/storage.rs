@@ -4,11 +4,15 @@
 //! their environment. The guard runs them: `after` is promised to it before `before` begins, so it runs whatever happens,
 //! when the server has stopped and its folders are gone.
 
+use crate::data_set::copy_into;
+use crate::folder::{Folder, Kind, give};
 use crate::guard::{Exit, Guard, GuardError, Last, Launch, Owner, StopSignal, StopStep};
 use dyno_model::plan::{ServerKind, Storage};
+use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -145,20 +149,19 @@ fn plain(name: &str) -> String {
 /// Moves the transaction log of a data folder that was copied to where the storage wants it. `log` is an empty folder of the
 /// server's.
 pub(crate) fn move_log(kind: ServerKind, data: &Path, log: &Path, owner: Option<Owner>) -> io::Result<()> {
+    let (from, to) = (Folder::of(data, owner)?, Folder::of(log, owner)?);
     match kind {
         ServerKind::Postgres => {
-            let (from, to) = (data.join("pg_wal"), log.join("wal"));
-            move_path(&from, &to, owner)?;
-            std::os::unix::fs::symlink(&to, &from)
+            move_entry(&from, OsStr::new("pg_wal"), &to, OsStr::new("wal"), owner)?;
+            from.link(&log.join("wal"), "pg_wal")
         }
         _ => {
-            for entry in fs::read_dir(data)? {
-                let name = entry?.file_name();
+            for (name, _) in from.entries()? {
                 let is_log = name
                     .to_str()
                     .is_some_and(|name| name.starts_with("ib_logfile") || name == "#innodb_redo");
                 if is_log {
-                    move_path(&data.join(&name), &log.join(&name), owner)?;
+                    move_entry(&from, &name, &to, &name, owner)?;
                 }
             }
             Ok(())
@@ -166,19 +169,19 @@ pub(crate) fn move_log(kind: ServerKind, data: &Path, log: &Path, owner: Option<
     }
 }
 
-/// Moves a file or folder, also to another file system.
-fn move_path(from: &Path, to: &Path, owner: Option<Owner>) -> io::Result<()> {
-    match fs::rename(from, to) {
+/// Moves a file or folder of the server's, also to another file system.
+fn move_entry(from: &Folder, name: &OsStr, to: &Folder, new: &OsStr, owner: Option<Owner>) -> io::Result<()> {
+    match from.rename(name, to, new) {
         Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {}
         other => return other,
     }
-    if from.is_dir() {
-        crate::data_set::copy_folder(from, to, owner)?;
-        return fs::remove_dir_all(from);
+    if from.kind(name)? == Kind::Folder {
+        copy_into(from.folder(name)?.checked(owner)?, to, new.to_owned(), owner)?;
+    } else {
+        let mut source = from.read(name, owner)?;
+        let mut copy = to.create(new, source.metadata()?.permissions().mode() & 0o7777)?;
+        io::copy(&mut source, &mut copy)?;
+        give(&copy, owner)?;
     }
-    fs::copy(from, to)?;
-    if let Some(owner) = owner {
-        std::os::unix::fs::chown(to, Some(owner.user), Some(owner.group))?;
-    }
-    fs::remove_file(from)
+    from.remove_all(name)
 }

@@ -197,6 +197,17 @@ pub enum Finding {
         /// From the end of one to the beginning of the next. Raised from 1 on.
         hours: f64,
     },
+    /// The server has a setting with the next value that it can have, not with the one that was asked for.
+    SettingRounded {
+        /// Name of the system.
+        system: String,
+        /// The setting.
+        name: String,
+        /// The value asked for.
+        asked: String,
+        /// The value in force.
+        in_force: String,
+    },
     /// Something the run could not record.
     RecordingIncomplete {
         /// What.
@@ -232,6 +243,7 @@ impl Finding {
             Self::OthersBusy { share, .. } => graded(*share, 0.03, f64::INFINITY),
             Self::MonitorCost { share } => graded(*share, 0.01, f64::INFINITY),
             Self::SharedMachine
+            | Self::SettingRounded { .. }
             | Self::ShortWindow { .. }
             | Self::FewTransactions { .. }
             | Self::SameWait { .. } => Severity::Note,

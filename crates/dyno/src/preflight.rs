@@ -2,9 +2,11 @@
 
 use crate::preflight_finding::{PreflightFinding, Weight};
 use crate::systems::CONNECTIONS_BESIDE;
+use dyno_drivers::open_files;
 use dyno_engine::with_native;
 use dyno_engine::workload::{Native, Setting, Workload};
 use dyno_host::marker::{self, ClaimOptions};
+use dyno_host::shell::missing_command;
 use dyno_host::{existing, probe, proxy, server};
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{
@@ -23,8 +25,6 @@ const SERVER_BYTES: u64 = 250 << 20;
 const TRIAL_BYTES: u64 = 200 << 10;
 /// Longest trial, nanoseconds: three days.
 const TRIAL_NANOS_MAX: u64 = 3 * 24 * 3600 * 1_000_000_000;
-/// Files that dyno opens beside one per client.
-const FILES_BESIDE: u64 = 200;
 
 /// Everything that speaks against running the plan, or that its reader should know. Raises this process's limit of open files
 /// as far as the plan needs.
@@ -69,20 +69,15 @@ fn length_of_trials(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
     }
 }
 
+/// Clients of the treatment that needs the most files.
 fn open_files(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
-    let clients = plan.treatments.iter().map(|treatment| treatment.clients).max().unwrap_or(0);
-    // Embedded SQLite opens the database, its journal or log, and its index per client.
-    let needed = u64::from(clients) * 3 + FILES_BESIDE;
-    let limit = probe::raise_open_files_limit();
-    if limit.soft < needed {
-        let message = format!(
-            "{clients} clients need up to {needed} open files, and this process may open {}",
-            limit.soft
-        );
-        found(
-            PreflightFinding::new(Weight::Fatal, "this machine", message)
-                .remedy(format!("ulimit -n {needed}")),
-        );
+    let rooms = plan.treatments.iter().map(|treatment| {
+        let engine = plan.systems[treatment.system].engine();
+        open_files::make_room(engine, treatment.clients)
+    });
+    if let Some(short) = rooms.filter_map(Result::err).max_by_key(|short| short.needed) {
+        let finding = PreflightFinding::new(Weight::Fatal, "this machine", short.to_string());
+        found(finding.remedy(short.remedy()));
     }
 }
 
@@ -112,14 +107,37 @@ fn storages(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
     let is_used = |storage: &&Storage| {
         plan.treatments.iter().any(|treatment| treatment.variation.storage.as_ref() == Some(&storage.name))
     };
-    for storage in plan.storages.iter().filter(is_used).filter(|storage| storage.before.is_none()) {
+    for storage in plan.storages.iter().filter(is_used) {
         let place = format!("storage {}", storage.name);
+        let commands = [("before", &storage.before), ("after", &storage.after)];
+        for (key, command) in commands {
+            let missing = command.as_deref().and_then(missing_command);
+            if let Some(word) = missing {
+                let message = format!("the command `{key}` runs {word}, which is not on this machine");
+                found(
+                    PreflightFinding::new(Weight::Fatal, &place, message)
+                        .remedy(format!("install {word}, or write another command")),
+                );
+            }
+        }
+        if storage.before.is_some() {
+            continue;
+        }
         for folder in [Some(&storage.data), storage.log.as_ref()].into_iter().flatten() {
             if !folder.is_dir() {
                 let message = format!("the folder {} does not exist", folder.display());
                 found(
                     PreflightFinding::new(Weight::Fatal, &place, message)
                         .remedy("make or mount it, or give a command that does as `before`"),
+                );
+            } else if let Some(error) =
+                kinds_on(plan, storage).find_map(|kind| server::check_place(kind, folder).err())
+            {
+                let error = error.to_string();
+                let message = error.split("\nhint: ").next().unwrap_or_default();
+                found(
+                    PreflightFinding::new(Weight::Fatal, &place, message)
+                        .remedy(format!("chmod a+x every folder on the way to {}", folder.display())),
                 );
             }
         }
@@ -128,6 +146,16 @@ fn storages(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
             space(&storage.data, SERVER_BYTES + data, &place, found);
         }
     }
+}
+
+/// Kinds of the servers that are started on a storage.
+fn kinds_on(plan: &Plan, storage: &Storage) -> impl Iterator<Item = ServerKind> {
+    let treatments = plan.treatments.iter();
+    let on_it = treatments.filter(|treatment| treatment.variation.storage.as_ref() == Some(&storage.name));
+    on_it.filter_map(|treatment| match &plan.systems[treatment.system].source {
+        SystemSource::Managed(managed) => Some(managed.kind),
+        SystemSource::Existing(_) => None,
+    })
 }
 
 fn space(path: &Path, needed: u64, place: &str, found: &mut impl FnMut(PreflightFinding)) {
@@ -199,13 +227,8 @@ fn managed_server(
         return;
     }
     let scratch = managed.scratch.clone().unwrap_or_else(std::env::temp_dir);
-    if !scratch.is_dir() {
-        let message = format!("the folder for its scratch files, {}, does not exist", scratch.display());
-        found(
-            PreflightFinding::new(Weight::Fatal, &system.name, message)
-                .remedy("make it, or name another as server.scratch"),
-        );
-        return;
+    if let Err(error) = server::check_place(managed.kind, &scratch) {
+        return found(finding_of(&system.name, &error.to_string()));
     }
     let rows = most_rows(plan, index);
     // A saved data set, and a copy of it.
@@ -266,6 +289,13 @@ fn existing_system(
     yes_write_to: Option<&str>,
     found: &mut impl FnMut(PreflightFinding),
 ) {
+    if let Some(word) = system_monitor(source).and_then(missing_command) {
+        let message = format!(
+            "monitor.command runs {word}, which is not on this machine: the server's machine will not be seen"
+        );
+        let finding = PreflightFinding::new(Weight::Warning, &system.name, message);
+        found(finding.remedy(format!("install {word}, or write another command")));
+    }
     let connected = match existing::connect(source, system.query_mode, system.connect_timeout.into()) {
         Ok(connected) => connected,
         Err(error) => return found(finding_of(&system.name, &error.to_string())),
@@ -279,6 +309,10 @@ fn existing_system(
         let message = format!("its state cannot be found out: {failure}");
         found(PreflightFinding::new(Weight::Warning, &system.name, message));
     }
+}
+
+fn system_monitor(source: &ExistingSystem) -> Option<&str> {
+    source.monitor.as_ref().map(|monitor| monitor.command.as_str())
 }
 
 fn server_state(

@@ -11,6 +11,7 @@ use dyno_host::monitor;
 use dyno_host::probe;
 use dyno_host::proxy::{self, ProxyOptions, RunningProxy};
 use dyno_host::server::{self, RunningServer, StartOptions};
+use dyno_host::settings::RoundedSetting;
 use dyno_model::event::{Event, Listener, StartTimes};
 use dyno_model::finding::Finding;
 use dyno_model::plan::{
@@ -42,6 +43,8 @@ pub(crate) struct Systems<'p> {
     /// Data sets that were loaded and can be restored by copy.
     saved: Vec<(DataSetKey, Arc<SavedDataSet>)>,
     disks: DiskWatch,
+    /// Findings about settings that were told.
+    told: Vec<Finding>,
 }
 
 #[derive(Default)]
@@ -115,6 +118,7 @@ impl<'p> Systems<'p> {
             block: 0,
             saved: Vec::new(),
             disks,
+            told: Vec::new(),
         }
     }
 
@@ -185,6 +189,13 @@ impl<'p> Systems<'p> {
                 let sessions = ready.foreign_sessions();
                 if sessions > 0 {
                     listener.event(&Event::RunFinding(Finding::ForeignSessions { sessions }));
+                }
+                for rounded in ready.rounded_settings(&self.plan.systems[system].name) {
+                    // Once is enough, however often the server is started.
+                    if !self.told.contains(&rounded) {
+                        self.told.push(rounded.clone());
+                        listener.event(&Event::RunFinding(rounded));
+                    }
                 }
                 let slot = &mut self.slots[system];
                 slot.troubles.retain(|trouble| trouble.plot != plot);
@@ -556,6 +567,18 @@ impl Ready {
         let restoring = is_restored.then(|| self.restored_in());
         let starting = time.saturating_sub(restoring.unwrap_or_default());
         Some(StartTimes { starting: starting.into(), restoring: restoring.map(Into::into) })
+    }
+
+    /// Settings that its server rounded, when dyno started it.
+    fn rounded_settings(&self, system: &str) -> Vec<Finding> {
+        let Source::Managed(server) = &self.source else { return Vec::new() };
+        let finding = |rounded: &RoundedSetting| Finding::SettingRounded {
+            system: system.to_owned(),
+            name: rounded.name.clone(),
+            asked: rounded.asked.clone(),
+            in_force: rounded.found.clone(),
+        };
+        server.rounded_settings().iter().map(finding).collect()
     }
 
     /// Time that copying its data set took.

@@ -5,13 +5,16 @@
 //! time; then each file is written through to the disk and dropped from the page cache, so that neither writing back nor a
 //! warm cache reaches the measurement.
 
+use crate::folder::{Folder, Kind, give, with_path};
 use crate::guard::Owner;
 use rustix::fs::{Advice, SeekFrom, copy_file_range, fadvise, ioctl_ficlone, seek};
 use rustix::io::Errno;
-use std::fs::{self, File};
+use std::ffi::OsString;
+use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Files copied at a time: enough to keep a disk busy while others are synced.
@@ -31,19 +34,32 @@ pub struct Copied {
 }
 
 /// Copies a folder with everything in it. `to` must not exist; it and its files are given to `owner` and are as readable as
-/// the originals.
+/// the originals. Of files and folders, only the owner's own are copied for it; without one, all that this user may read.
 ///
 /// # Errors
 /// With the path that could not be read or written; the copy is incomplete then and the caller removes it.
 pub fn copy_folder(from: &Path, to: &Path, owner: Option<Owner>) -> io::Result<Copied> {
-    let mut files = Vec::new();
-    make_folders(from, to, owner, &mut files)?;
+    let (Some(parent), Some(name)) = (to.parent(), to.file_name()) else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{}: has no name", to.display())));
+    };
+    copy_into(Folder::of(from, owner)?, &Folder::open(parent)?, name.to_owned(), owner)
+}
+
+/// The same with folders that are open: `from` is copied into `parent` under a name.
+pub(crate) fn copy_into(
+    from: Folder,
+    parent: &Folder,
+    name: OsString,
+    owner: Option<Owner>,
+) -> io::Result<Copied> {
+    let (mut files, mut folders) = (Vec::new(), Vec::new());
+    make_folders(from, parent, name, owner, &mut files, &mut folders)?;
     // The largest first: a small one at the end keeps nobody waiting.
     files.sort_by_key(|file| std::cmp::Reverse(file.length));
     let (next, cloned, bytes) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicU64::new(0));
     let work = || -> io::Result<()> {
         while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-            match copy_file(file, owner).map_err(with_path(&file.to))? {
+            match copy_file(file, owner)? {
                 None => cloned.fetch_add(1, Ordering::Relaxed),
                 Some(written) => {
                     bytes.fetch_add(written, Ordering::Relaxed);
@@ -60,59 +76,66 @@ pub fn copy_folder(from: &Path, to: &Path, owner: Option<Owner>) -> io::Result<C
             Err(_) => Err(io::Error::other("a thread that copied files panicked")),
         })
     })?;
+    // Until here nobody but dyno's user could enter the copy. The outermost is the last: it was noted first.
+    for (folder, mode) in folders.iter().rev() {
+        folder.hand_over(*mode, owner)?;
+    }
     Ok(Copied { files: files.len(), bytes: bytes.into_inner(), cloned: cloned.into_inner() })
 }
 
-fn with_path(path: &Path) -> impl FnOnce(io::Error) -> io::Error {
-    let path = path.display().to_string();
-    move |error| io::Error::new(error.kind(), format!("{path}: {error}"))
-}
-
 struct FileCopy {
-    from: PathBuf,
-    to: PathBuf,
+    from: Arc<Folder>,
+    to: Arc<Folder>,
+    name: OsString,
     length: u64,
 }
 
-/// Makes the folders and collects the files. Anything else (sockets, say) belongs to a process and is left out; links are made
-/// again.
-fn make_folders(from: &Path, to: &Path, owner: Option<Owner>, files: &mut Vec<FileCopy>) -> io::Result<()> {
-    let mode = fs::metadata(from).map_err(with_path(from))?.mode();
-    fs::DirBuilder::new().mode(mode & 0o7777).create(to).map_err(with_path(to))?;
-    give(to, owner)?;
-    for entry in fs::read_dir(from).map_err(with_path(from))? {
-        let entry = entry?;
-        let (source, copy) = (entry.path(), to.join(entry.file_name()));
-        let kind = entry.file_type()?;
-        if kind.is_dir() {
-            make_folders(&source, &copy, owner, files)?;
-        } else if kind.is_symlink() {
-            std::os::unix::fs::symlink(fs::read_link(&source)?, &copy)?;
-        } else if kind.is_file() {
-            files.push(FileCopy { length: entry.metadata()?.len(), from: source, to: copy });
+/// Makes the folders, closed to others, and collects the files. Anything else (sockets, say) belongs to a process and is left
+/// out; links are made again.
+fn make_folders(
+    from: Folder,
+    parent: &Folder,
+    name: OsString,
+    owner: Option<Owner>,
+    files: &mut Vec<FileCopy>,
+    folders: &mut Vec<(Arc<Folder>, u32)>,
+) -> io::Result<()> {
+    let (from, to) = (Arc::new(from), Arc::new(parent.make_folder(name)?));
+    folders.push((Arc::clone(&to), from.mode()?));
+    for (name, kind) in from.entries()? {
+        match kind {
+            Kind::Folder => {
+                let inner = from.folder(&name)?.checked(owner)?;
+                make_folders(inner, &to, name, owner, files, folders)?;
+            }
+            Kind::Link => to.link(&from.link_target(&name)?, &name)?,
+            Kind::File => {
+                let length = from.length(&name)?;
+                files.push(FileCopy { from: Arc::clone(&from), to: Arc::clone(&to), name, length });
+            }
+            Kind::Other => {}
         }
     }
     Ok(())
 }
 
-fn give(path: &Path, owner: Option<Owner>) -> io::Result<()> {
-    owner.map_or(Ok(()), |owner| chown(path, Some(owner.user), Some(owner.group)))
-}
-
 /// Copies one file; the number of bytes written, or `None` when it was cloned.
 fn copy_file(file: &FileCopy, owner: Option<Owner>) -> io::Result<Option<u64>> {
-    let source = File::open(&file.from)?;
-    let mode = source.metadata()?.permissions().mode() & 0o7777;
-    let copy = File::options().write(true).create_new(true).mode(mode).open(&file.to)?;
-    give(&file.to, owner)?;
-    let written = if file.length > 0 && ioctl_ficlone(&copy, &source).is_ok() {
-        None
-    } else {
-        copy.set_len(file.length)?;
-        let written = copy_data(&source, &copy, file.length)?;
+    let source = file.from.read(&file.name, owner)?;
+    let found = source.metadata()?;
+    let copy = file.to.create(&file.name, found.permissions().mode() & 0o7777)?;
+    let fill = || -> io::Result<Option<u64>> {
+        give(&copy, owner)?;
+        let length = found.len();
+        if length > 0 && ioctl_ficlone(&copy, &source).is_ok() {
+            return Ok(None);
+        }
+        copy.set_len(length)?;
+        let written = copy_data(&source, &copy, length)?;
         copy.sync_data()?;
-        Some(written)
+        Ok(Some(written))
     };
+    let written = fill().map_err(|error| with_path(&file.to.path().join(&file.name), &error))?;
     for side in [&source, &copy] {
         // A cache that cannot be dropped is no error: the figures only begin warmer.
         let _ = fadvise(side, 0, None, Advice::DontNeed);
@@ -177,6 +200,8 @@ fn copy_by_hand(mut source: &File, mut copy: &File, begin: u64, end: u64) -> io:
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
+    use std::os::unix::fs::{MetadataExt, chown};
 
     #[test]
     fn a_copy_has_the_same_files_and_the_same_holes() {
@@ -213,5 +238,36 @@ mod tests {
         copy_range(&source, &copy, 0, 1_000_003).unwrap();
         copy_by_hand(&source, &copy, 1_000_003, bytes.len() as u64).unwrap();
         assert!(fs::read(folder.path().join("to")).unwrap() == bytes);
+    }
+
+    #[test]
+    fn files_that_are_not_the_owners_own_are_not_copied_for_it() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("SKIPPED: only root copies files for others");
+            return;
+        }
+        let stranger = Owner { user: 4_000_000_000, group: 4_000_000_000 };
+        let give_away = |path: &Path| chown(path, Some(stranger.user), Some(stranger.group)).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::create_dir_all(from.join("theirs")).unwrap();
+        fs::write(from.join("theirs/table"), "rows").unwrap();
+        for path in [from.clone(), from.join("theirs"), from.join("theirs/table")] {
+            give_away(&path);
+        }
+        copy_folder(&from, &to, Some(stranger)).unwrap();
+        assert_eq!(fs::metadata(to.join("theirs/table")).unwrap().uid(), stranger.user);
+        fs::remove_dir_all(&to).unwrap();
+        // A second name of a file of root's: some systems let everybody make one.
+        fs::write(folder.path().join("secret"), "root's").unwrap();
+        fs::hard_link(folder.path().join("secret"), from.join("theirs/link")).unwrap();
+        let error = copy_folder(&from, &to, Some(stranger)).unwrap_err().to_string();
+        assert!(error.contains("theirs/link") && error.contains("belongs to another user"), "{error}");
+        fs::remove_file(from.join("theirs/link")).unwrap();
+        // A folder that is a link to one of root's.
+        std::os::unix::fs::symlink(folder.path(), folder.path().join("way")).unwrap();
+        let to = folder.path().join("elsewhere");
+        copy_folder(&folder.path().join("way"), &to, Some(stranger)).unwrap_err();
+        assert!(!to.exists(), "nothing of it was copied");
     }
 }

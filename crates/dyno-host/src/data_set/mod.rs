@@ -10,17 +10,17 @@
 
 mod copy;
 
+pub(crate) use copy::copy_into;
 pub use copy::{Copied, copy_folder};
 
+use crate::folder::{Folder, Kind};
 use crate::guard::{Guard, GuardCommand, GuardError, Owner};
 use crate::settings::listed_name;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::secret::Secret;
 use dyno_model::target::Engine;
 use std::collections::BTreeMap;
-use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// Settings of the MySQL family that shape files or tables when they are made: a data set that was loaded with one value is
@@ -138,16 +138,18 @@ impl SavedDataSet {
         command: &GuardCommand,
     ) -> Result<Self, TakeError> {
         let mut guard = Guard::start(command)?;
-        let folder = guard.make_folder(beside, "dyno-data", owner)?;
+        let folder = guard.make_folder(beside, "dyno-data", owner, &[])?;
+        let no_name =
+            || io::Error::new(io::ErrorKind::InvalidInput, format!("{}: has no name", data.display()));
+        let scratch = Folder::of(data.parent().ok_or_else(no_name)?, owner)?;
+        let (name, to) = (data.file_name().ok_or_else(no_name)?, Folder::of(&folder, owner)?);
+        // What has the name of the data folder is the server's own folder, before it is moved and after.
+        drop(scratch.folder(name)?.checked(owner)?);
+        scratch.rename(name, &to, "data")?;
+        let moved = to.folder("data")?.checked(owner)?;
+        LEFT_OUT.iter().try_for_each(|name| moved.remove_file(name))?;
+        let bytes = allocated(&moved)?;
         let saved = folder.join("data");
-        fs::rename(data, &saved)?;
-        for name in LEFT_OUT {
-            match fs::remove_file(saved.join(name)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
-                _ => {}
-            }
-        }
-        let bytes = allocated(&saved)?;
         Ok(Self { guard, folder: saved, password, bytes })
     }
 
@@ -195,12 +197,13 @@ impl From<io::Error> for TakeError {
 }
 
 /// Bytes that a folder's files take on disk; holes take none.
-fn allocated(folder: &Path) -> io::Result<u64> {
+fn allocated(folder: &Folder) -> io::Result<u64> {
     let mut bytes = 0;
-    for entry in fs::read_dir(folder)? {
-        let entry = entry?;
-        let metadata = entry.metadata()?;
-        bytes += if metadata.is_dir() { allocated(&entry.path())? } else { metadata.blocks() * 512 };
+    for (name, kind) in folder.entries()? {
+        bytes += match kind {
+            Kind::Folder => allocated(&folder.folder(&name)?)?,
+            _ => folder.allocated(&name)?,
+        };
     }
     Ok(bytes)
 }
@@ -208,6 +211,7 @@ fn allocated(folder: &Path) -> io::Result<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     fn server(settings: &[(&str, &str)]) -> ManagedServer {
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
@@ -236,5 +240,33 @@ mod tests {
         let loader = loader(&server, &base);
         let names: Vec<&str> = loader.settings.keys().map(String::as_str).collect();
         assert_eq!(names, ["innodb_page_size", "max_connections", "skip_log_bin"]);
+    }
+
+    /// An account that the tests' files may belong to: not root's, and nobody's here.
+    const STRANGER: Owner = Owner { user: 4_000_000_000, group: 4_000_000_000 };
+
+    #[test]
+    fn a_link_in_place_of_a_data_folder_is_not_taken_for_one() {
+        if !rustix::process::geteuid().is_root() {
+            eprintln!("SKIPPED: only root takes folders of others over");
+            return;
+        }
+        let (scratch, own) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::write(own.path().join("auto.cnf"), "root's").unwrap();
+        let theirs = scratch.path().join("dyno-mysql-1-0");
+        fs::create_dir(&theirs).unwrap();
+        std::os::unix::fs::symlink(own.path(), theirs.join("data")).unwrap();
+        std::os::unix::fs::chown(&theirs, Some(STRANGER.user), Some(STRANGER.group)).unwrap();
+        let guard = dyno_testkit::guard_command();
+        let guard = GuardCommand { program: guard.program, arguments: guard.arguments };
+        let taken = SavedDataSet::take(
+            &theirs.join("data"),
+            scratch.path(),
+            Some(STRANGER),
+            Secret::new("x"),
+            &guard,
+        );
+        assert!(taken.is_err(), "the link was taken for a data folder");
+        assert!(own.path().join("auto.cnf").exists(), "what lies behind it was touched");
     }
 }

@@ -1,10 +1,11 @@
 //! dyno's end of the guard.
 
 use super::{
-    Exit, FolderOrder, GuardCommand, Last, Launch, Order, Owner, Reply, SharedMemory, StopStep, last,
+    Access, Exit, FolderOrder, GuardCommand, Last, Launch, Order, Owner, Reply, SharedMemory, StopStep, last,
 };
+use crate::guard::shared_memory::remove_abandoned;
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
@@ -163,7 +164,7 @@ impl Guard {
         }
     }
 
-    /// Makes a folder that only `owner` may enter; it is removed when the guard ends.
+    /// Makes a folder that only `owner` may enter, with folders in it; it is removed when the guard ends.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -172,9 +173,35 @@ impl Guard {
         parent: &Path,
         prefix: &str,
         owner: Option<Owner>,
+        inside: &[&str],
     ) -> Result<PathBuf, GuardError> {
-        let parent = parent.to_owned();
-        self.order(&Order::MakeFolder(FolderOrder { parent, prefix: prefix.to_owned(), owner }))?;
+        self.make(parent, prefix, Access::Owned(owner), inside)
+    }
+
+    /// Makes a folder for files of dyno's own: it belongs to dyno, and `visitor` may only pass through it. It is removed when
+    /// the guard ends.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub fn make_own_folder(
+        &mut self,
+        parent: &Path,
+        prefix: &str,
+        visitor: Option<Owner>,
+    ) -> Result<PathBuf, GuardError> {
+        self.make(parent, prefix, Access::Passed(visitor), &[])
+    }
+
+    fn make(
+        &mut self,
+        parent: &Path,
+        prefix: &str,
+        access: Access,
+        inside: &[&str],
+    ) -> Result<PathBuf, GuardError> {
+        let inside = inside.iter().map(|name| (*name).to_owned()).collect();
+        let (parent, prefix) = (parent.to_owned(), prefix.to_owned());
+        self.order(&Order::MakeFolder(FolderOrder { parent, prefix, access, inside }))?;
         match self.reply()? {
             Reply::Folder(path) => {
                 self.folders.push(path.clone());
@@ -303,10 +330,17 @@ impl Guard {
             let state = self.shared.lock();
             (state.pid, state.exit)
         };
+        let mut processes: BTreeSet<u32> = pid.into_iter().collect();
         if let (Some(pid), None) = (pid, exit) {
+            processes.extend(group(pid));
             self.end_orphan(pid);
+            let deadline = Instant::now() + Duration::from_secs(10);
+            while !group(pid).is_empty() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(5));
+            }
         }
         self.memory.remove();
+        remove_abandoned(&self.folders, &processes);
         let mut problems = Vec::new();
         for folder in &self.folders {
             match fs::remove_dir_all(folder) {
@@ -347,6 +381,18 @@ impl Drop for Guard {
     fn drop(&mut self) {
         self.finish();
     }
+}
+
+/// Numbers of the living processes in a process group, from `/proc/PID/stat`: `PID (NAME) STATE PARENT GROUP ...`.
+fn group(leader: u32) -> Vec<u32> {
+    let leader = leader.to_string();
+    let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
+    let is_in = |pid: &u32| {
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        let mut fields = stat.rsplit_once(')').map_or("", |(_, rest)| rest).split_whitespace();
+        fields.next().is_some_and(|state| state != "Z") && fields.nth(1) == Some(&leader)
+    };
+    entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter(is_in).collect()
 }
 
 /// Writes down what the guard says until it is gone.

@@ -1,14 +1,17 @@
 //! The guard process itself.
 
-use super::{Exit, FolderOrder, Last, Launch, Order, Owner, Reply, SharedMemory, StopStep, last};
+use super::{Access, Exit, FolderOrder, Last, Launch, Order, Reply, SharedMemory, StopStep, last};
+use crate::folder::{Folder, append};
+use crate::guard::shared_memory::remove_abandoned;
+use dyno_drivers::open_files::raise_limit;
 use rustix::fs::Mode;
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, getrlimit, kill_process,
-    kill_process_group, set_child_subreaper, setrlimit, umask, wait, waitid,
+    Pid, Signal, WaitId, WaitIdOptions, WaitOptions, getpid, kill_process, kill_process_group,
+    set_child_subreaper, umask, wait, waitid,
 };
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::os::unix::fs::{DirBuilderExt, chown};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, Stdio};
@@ -33,7 +36,8 @@ pub fn main() -> ExitCode {
     umask(Mode::RWXG | Mode::RWXO);
     // Orphans of what it starts become its own children, so that it can end them. Without that they go on as before.
     let _ = set_child_subreaper(Some(getpid()));
-    raise_open_files_limit();
+    // Servers with thousands of connections need as many open files; an unprivileged server cannot raise the limit itself.
+    raise_limit();
 
     let (sender, inputs) = mpsc::channel();
     watch_signals(&sender);
@@ -45,6 +49,7 @@ pub fn main() -> ExitCode {
         folders: Vec::new(),
         keep: Vec::new(),
         shared: SharedMemory::default(),
+        processes: BTreeSet::new(),
         last: Vec::new(),
     };
     keeper.serve();
@@ -62,12 +67,6 @@ enum Input {
     End,
     /// The process of this number ended (and waits to be reaped).
     Ended(u32),
-}
-
-/// Servers with thousands of connections need as many open files; an unprivileged server cannot raise the limit itself.
-fn raise_open_files_limit() {
-    let limit = getrlimit(Resource::Nofile);
-    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
 }
 
 /// Interruptions and hang-ups of the terminal are dyno's business; asked to terminate, the guard still cleans up.
@@ -122,6 +121,8 @@ struct Keeper {
     folders: Vec<PathBuf>,
     keep: Vec<(PathBuf, PathBuf)>,
     shared: SharedMemory,
+    /// Numbers of processes that it started or inherited, also of those that have ended.
+    processes: BTreeSet<u32>,
     last: Vec<Last>,
 }
 
@@ -162,6 +163,7 @@ impl Keeper {
                 let pid = child.id();
                 let group = Pid::from_child(&child);
                 tell(&Reply::Started { pid });
+                self.processes.insert(pid);
                 self.running = Some(Running { child, group, stop: launch.stop });
                 let sender = self.sender.clone();
                 // Waits without reaping: as long as the child is not reaped its number cannot become somebody else's,
@@ -185,7 +187,7 @@ impl Keeper {
         let Some(mut running) = self.running.take_if(|running| running.child.id() == pid) else { return };
         let _ = kill_process_group(running.group, Signal::KILL);
         let status = running.child.wait();
-        end_orphans(Instant::now() + CLEANING_LIMIT);
+        end_orphans(Instant::now() + CLEANING_LIMIT, &mut self.processes);
         let exit = status.map_or(Exit { code: None, signal: None }, |status| Exit {
             code: status.code(),
             signal: status.signal(),
@@ -232,11 +234,14 @@ impl Keeper {
             self.stop(&steps);
         }
         let deadline = Instant::now() + CLEANING_LIMIT;
-        end_orphans(deadline);
+        end_orphans(deadline, &mut self.processes);
         self.shared.remove();
+        remove_abandoned(&self.folders, &self.processes);
         for (from, to) in &self.keep {
+            // Exclusive: a link in its place is not followed.
+            let copy = || io::copy(&mut File::open(from)?, &mut File::create_new(to)?);
             if from.exists()
-                && let Err(error) = fs::copy(from, to)
+                && let Err(error) = copy()
             {
                 problems.push(format!("cannot copy {} to {}: {error}", from.display(), to.display()));
             }
@@ -251,30 +256,40 @@ impl Keeper {
     }
 }
 
+/// Everything is done in the open folder: its parent may belong to somebody who puts another one in its place.
 fn make_folder(order: &FolderOrder) -> io::Result<PathBuf> {
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let mut builder = fs::DirBuilder::new();
-    builder.mode(0o700);
+    let parent = Folder::open(&order.parent)?;
     // The number of this process is unique among the living; a folder of a dead one that was never removed is skipped.
-    let path = loop {
+    let (name, folder) = loop {
         let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-        let path = order.parent.join(format!("{}-{}-{number}", order.prefix, std::process::id()));
-        match builder.create(&path) {
+        let name = format!("{}-{}-{number}", order.prefix, std::process::id());
+        match parent.make_folder(&name) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            other => break other.map(|()| path),
+            other => break other.map(|folder| (name, folder)),
         }
     }?;
-    if let Some(Owner { user, group }) = order.owner
-        && let Err(error) = chown(&path, Some(user), Some(group))
-    {
-        let _ = fs::remove_dir(&path);
+    let furnish = || -> io::Result<()> {
+        match order.access {
+            Access::Owned(owner) => {
+                for inner in &order.inside {
+                    folder.make_folder(inner)?.hand_over(0o700, owner)?;
+                }
+                folder.hand_over(0o700, owner)
+            }
+            Access::Passed(None) => Ok(()),
+            Access::Passed(Some(visitor)) => folder.let_pass(visitor),
+        }
+    };
+    if let Err(error) = furnish() {
+        let _ = parent.remove_all(&name);
         return Err(error);
     }
-    Ok(path)
+    Ok(order.parent.join(name))
 }
 
 pub(super) fn spawn(launch: &Launch) -> io::Result<Child> {
-    let log = File::options().create(true).append(true).open(&launch.log)?;
+    let log = append(&launch.log)?;
     let input =
         launch.input.as_ref().map_or_else(|| Ok(Stdio::null()), |path| File::open(path).map(Stdio::from))?;
     let mut command = Command::new(&launch.program);
@@ -294,10 +309,12 @@ pub(super) fn spawn(launch: &Launch) -> io::Result<Child> {
 }
 
 /// Kills and reaps children that were inherited from a dead server, such as PostgreSQL's backends, which leave the
-/// server's process group.
-fn end_orphans(deadline: Instant) {
+/// server's process group. Their numbers are noted.
+fn end_orphans(deadline: Instant, processes: &mut BTreeSet<u32>) {
     loop {
-        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
+        while let Ok(Some((orphan, _))) = wait(WaitOptions::NOHANG) {
+            processes.insert(orphan.as_raw_pid().unsigned_abs());
+        }
         let orphans = own_children();
         if orphans.is_empty() || Instant::now() > deadline {
             return;

@@ -1,10 +1,17 @@
 //! Shared memory that a killed PostgreSQL leaves behind.
 //!
 //! A server that ends in order gives all of it back. One that is killed leaves a System V segment of a few bytes, and in
-//! `/dev/shm` a control file with the segments of its sessions, which are files beside it.
+//! `/dev/shm` a control file with the segments of its sessions, which are files beside it. The programs that make a data folder
+//! are short-lived servers and leave the same: nobody can look at their memory in time, so their segments are known by who made
+//! them ([`remove_abandoned`]).
 
+use super::Owner;
+use crate::folder::Folder;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::{self, Read};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -12,6 +19,8 @@ use std::process::{Command, Stdio};
 const FOLDER: &str = "/dev/shm";
 /// How files of PostgreSQL begin there.
 const PREFIX: &str = "PostgreSQL.";
+/// More than a control file of the largest server has.
+const CONTROL_BYTES_MAX: u64 = 64 << 20;
 /// First word of a control file (`PG_DYNSHMEM_CONTROL_MAGIC` in PostgreSQL's `dsm.c`).
 const CONTROL_MAGIC: u32 = 0x9a50_3d32;
 
@@ -22,6 +31,70 @@ pub struct SharedMemory {
     pub files: Vec<PathBuf>,
     /// System V identifiers.
     pub system_v: Vec<u64>,
+    /// Whose it is.
+    pub owner: Option<Owner>,
+}
+
+/// What the kernel tells of a System V segment in `/proc/sysvipc/shm`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Segment {
+    key: i32,
+    id: u64,
+    /// The process that made it.
+    made_by: u32,
+    /// Processes that have it in their memory.
+    attached: u64,
+    /// The user that made it.
+    user: u32,
+}
+
+/// `key shmid perms size cpid lpid nattch uid gid cuid cgid ...`, below a line of headings.
+fn segments_of_system(table: &str) -> impl Iterator<Item = Segment> {
+    table.lines().skip(1).filter_map(|line| {
+        let fields: Vec<&str> = line.split_whitespace().collect();
+        Some(Segment {
+            key: fields.first()?.parse().ok()?,
+            id: fields.get(1)?.parse().ok()?,
+            made_by: fields.get(4)?.parse().ok()?,
+            attached: fields.get(6)?.parse().ok()?,
+            user: fields.get(9)?.parse().ok()?,
+        })
+    })
+}
+
+/// Gives back System V segments that servers of these scratch folders left, when all their processes have ended: those that no
+/// process uses and that a folder's user made, by one of `processes` (numbers of ours that have ended) or under the key that
+/// PostgreSQL, from version 13 on, derives from its data folder: the number of its inode.
+pub(super) fn remove_abandoned(folders: &[PathBuf], processes: &BTreeSet<u32>) {
+    let table = fs::read_to_string("/proc/sysvipc/shm").unwrap_or_default();
+    if segments_of_system(&table).next().is_none() {
+        return;
+    }
+    let found = |path: &Path| fs::symlink_metadata(path).ok();
+    let users: BTreeSet<u32> = folders.iter().filter_map(|folder| Some(found(folder)?.uid())).collect();
+    // The key is as many of the number's bits as it holds.
+    let keys = folders.iter().filter_map(|folder| Some(found(&folder.join("data"))?.ino() as i32));
+    let keys: BTreeSet<i32> = keys.collect();
+    for segment in segments_of_system(&table) {
+        if is_abandoned(segment, &users, processes, &keys) {
+            remove_system_v(segment.id);
+        }
+    }
+}
+
+fn is_abandoned(
+    segment: Segment,
+    users: &BTreeSet<u32>,
+    processes: &BTreeSet<u32>,
+    keys: &BTreeSet<i32>,
+) -> bool {
+    let is_ours = processes.contains(&segment.made_by) || keys.contains(&segment.key);
+    segment.attached == 0 && users.contains(&segment.user) && is_ours
+}
+
+fn remove_system_v(id: u64) {
+    let mut command = Command::new("ipcrm");
+    let _ = command.arg("-m").arg(id.to_string()).stdout(Stdio::null()).stderr(Stdio::null()).status();
 }
 
 impl SharedMemory {
@@ -29,7 +102,9 @@ impl SharedMemory {
     #[must_use]
     pub fn of_process(pid: u32) -> Self {
         let maps = fs::read_to_string(format!("/proc/{pid}/maps")).unwrap_or_default();
-        let mut shared = Self::default();
+        let owner = fs::metadata(format!("/proc/{pid}")).ok();
+        let owner = owner.map(|found| Owner { user: found.uid(), group: found.gid() });
+        let mut shared = Self { owner, ..Self::default() };
         for line in maps.lines() {
             // address permissions offset device inode path
             let mut fields = line.split_whitespace();
@@ -49,16 +124,26 @@ impl SharedMemory {
     /// Gives it back. Called when no process uses it any more; where the server did so itself, nothing is there.
     pub(super) fn remove(&self) {
         for file in self.files.iter().filter(|file| is_postgres_file(file)) {
-            for segment in fs::read(file).map(|bytes| segments(&bytes)).unwrap_or_default() {
-                let _ = fs::remove_file(Path::new(FOLDER).join(format!("{PREFIX}{segment}")));
-            }
-            let _ = fs::remove_file(file);
+            let _ = self.remove_files(file);
         }
         for id in &self.system_v {
-            let mut command = Command::new("ipcrm");
-            let _ =
-                command.arg("-m").arg(id.to_string()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+            remove_system_v(*id);
         }
+    }
+
+    /// Removes a control file and what it lists. Its user may have put something else there, or listed what is another's: only
+    /// regular files of that user go.
+    fn remove_files(&self, control: &Path) -> io::Result<()> {
+        let (folder, name) = (Folder::open(Path::new(FOLDER))?, control.file_name().unwrap_or_default());
+        let mut bytes = Vec::new();
+        folder.read(name, self.owner)?.take(CONTROL_BYTES_MAX).read_to_end(&mut bytes)?;
+        for segment in segments(&bytes) {
+            let name = format!("{PREFIX}{segment}");
+            if folder.read(&name, self.owner).is_ok() {
+                folder.remove_file(&name)?;
+            }
+        }
+        folder.remove_file(name)
     }
 }
 
@@ -112,6 +197,22 @@ mod tests {
         control[0] ^= 1;
         assert!(segments(&control).is_empty(), "another file");
         assert!(segments(&[]).is_empty());
+    }
+
+    #[test]
+    fn only_segments_that_nobody_uses_and_that_are_ours_are_abandoned() {
+        let table = "       key      shmid perms                  size  cpid  lpid nattch   uid   gid  cuid  cgid\n\
+                     \x20  1234567          3   600                    56  4321  4321      0   105   111   105   111 0 0 0 0 0\n";
+        let segment = segments_of_system(table).next().expect("one line");
+        assert_eq!(segment, Segment { key: 1_234_567, id: 3, made_by: 4321, attached: 0, user: 105 });
+        let is_abandoned = |segment, process, key| {
+            is_abandoned(segment, &BTreeSet::from([105]), &BTreeSet::from([process]), &BTreeSet::from([key]))
+        };
+        assert!(is_abandoned(segment, 4321, 0), "made by a process of ours");
+        assert!(is_abandoned(segment, 1, 1_234_567), "made for a data folder of ours");
+        assert!(!is_abandoned(segment, 1, 0), "somebody else's");
+        assert!(!is_abandoned(Segment { attached: 1, ..segment }, 4321, 1_234_567), "it is in use");
+        assert!(!is_abandoned(Segment { user: 0, ..segment }, 4321, 1_234_567), "another user's");
     }
 
     #[test]

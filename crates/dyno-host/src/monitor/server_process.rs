@@ -2,12 +2,17 @@
 
 use super::processes::children;
 use super::remote::Traces;
+use crate::folder::read_beginning;
 use crate::session::Session;
 use dyno_model::target::{Engine, Target};
 use std::fs;
+use std::path::Path;
 
 /// Names of servers' programs.
 const PROGRAMS: [&str; 4] = ["mysqld", "mariadbd", "postgres", "postmaster"];
+
+/// More than the digits of a process's number, and a line's end.
+const PID_BYTES_MAX: u64 = 32;
 
 /// Number of the server's process, if it can be found out and is a database server on this machine. Servers in containers
 /// have other numbers inside; what does not fit is not believed.
@@ -17,7 +22,8 @@ pub fn find_server(target: &Target) -> Option<u32> {
     let pid = match target.engine {
         Engine::Mysql => {
             let file = session.first("SELECT @@pid_file").ok()??;
-            fs::read_to_string(file).ok()?.trim().parse().ok()?
+            let text = read_beginning(Path::new(&file), PID_BYTES_MAX).ok()?;
+            String::from_utf8(text).ok()?.trim().parse().ok()?
         }
         Engine::Postgres => {
             let backend: u32 = session.first("SELECT pg_backend_pid()").ok()??.parse().ok()?;

@@ -254,7 +254,7 @@ impl fmt::Display for ServerError {
                     f.write_str("\nIt says:")?;
                     write_lines(f, words)?;
                 }
-                write!(f, "\n{READ_THE_MANUAL}; some servers round a value, then give the rounded one")
+                write!(f, "\n{READ_THE_MANUAL}; a value out of its bounds becomes another one")
             }
             Self::Initialise { kind, program, exit, log } => {
                 let ending = exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());

@@ -32,7 +32,7 @@ pub use validate::check_values;
 
 use crate::data_set::SavedDataSet;
 use crate::guard::{Exit, Guard, GuardCommand, Owner, StopStep};
-use crate::settings;
+use crate::settings::{self, RoundedSetting};
 use dyno_model::plan::{ManagedServer, ServerKind, Storage};
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeMap;
@@ -110,6 +110,15 @@ pub fn check_settings(server: &ManagedServer) -> Result<(), ServerError> {
     Ok(())
 }
 
+/// Checks that a server of this kind can have its folders in a place.
+///
+/// # Errors
+/// [`ServerError::Scratch`] when the place is no folder, or out of reach of the user that the server runs as;
+/// [`ServerError::NoUser`] when there is no such user.
+pub fn check_place(kind: ServerKind, place: &Path) -> Result<(), ServerError> {
+    process::check_parent(place, account::for_server(kind)?)
+}
+
 /// Starts a server, waits until it answers, and reads its settings back.
 ///
 /// # Errors
@@ -146,6 +155,7 @@ pub struct RunningServer {
     process: Option<ServerProcess>,
     place: Option<Place>,
     restoring: Duration,
+    rounded: Vec<RoundedSetting>,
 }
 
 /// Where the data of a server is that dyno started, and what keeping them takes.
@@ -190,6 +200,7 @@ impl RunningServer {
             process: None,
             place: None,
             restoring: Duration::ZERO,
+            rounded: Vec::new(),
         }
     }
 
@@ -223,6 +234,12 @@ impl RunningServer {
     #[must_use]
     pub fn settings_read_back(&self) -> &BTreeMap<String, String> {
         &self.settings
+    }
+
+    /// Settings that it has with the next value that it can have.
+    #[must_use]
+    pub fn rounded_settings(&self) -> &[RoundedSetting] {
+        &self.rounded
     }
 
     /// Time that copying the data set took; 0 when it began empty.

@@ -80,11 +80,11 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, ServerError> {
     };
     arguments.extend(redo_log(site));
     arguments.extend(lasting.map(|(name, value)| format!("--{}={value}", name.trim_start_matches('-'))));
-    Ok(vec![site.launch(program, arguments, site.folder.join("initialise.log"))])
+    Ok(vec![site.launch(program, arguments, site.initialise_log())])
 }
 
 fn launch(site: &Site<'_>) -> Result<Launch, ServerError> {
-    let accounts = site.folder.join("accounts.sql");
+    let accounts = site.own.join("accounts.sql");
     if !site.is_restored && !accounts.exists() {
         site.write_private("accounts.sql", &account_statements(site))?;
     }
@@ -150,7 +150,7 @@ fn identity(site: &Site<'_>) -> (&'static str, String) {
 
 fn furnish(site: &Site<'_>, _session: &mut Session) -> Result<(), OperationFailure> {
     // It has done its work and holds the password.
-    let _ = fs::remove_file(site.folder.join("accounts.sql"));
+    let _ = fs::remove_file(site.own.join("accounts.sql"));
     Ok(())
 }
 

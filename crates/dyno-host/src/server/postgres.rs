@@ -32,7 +32,7 @@ pub(super) const RECIPE: Recipe = Recipe { initialise, launch, identity, furnish
 /// `initdb`, then the database by a server without connections. dyno's account is the superuser, so no other exists;
 /// it always needs its password, over TCP and over the socket.
 fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, ServerError> {
-    let log = site.folder.join("initialise.log");
+    let log = site.initialise_log();
     let password = site.write_private("password", site.password.reveal())?;
     let data = path_text(&site.data());
     let arguments = [
@@ -60,7 +60,7 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, ServerError> {
 }
 
 fn launch(site: &Site<'_>) -> Result<Launch, ServerError> {
-    let _ = fs::remove_file(site.folder.join("password"));
+    let _ = fs::remove_file(site.own.join("password"));
     let mut arguments = vec!["-D".to_owned(), path_text(&site.data())];
     let mut give = |name: &str, value: &str| arguments.extend(["-c".to_owned(), format!("{name}={value}")]);
     give("listen_addresses", "127.0.0.1");

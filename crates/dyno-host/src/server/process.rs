@@ -5,6 +5,7 @@ use super::{
     Binary, Place, RunningServer, ServerError, ServerProcess, StartOptions, account, kept_log, locate, log,
     mysql_family, postgres, random_password,
 };
+use crate::folder::{is_out_of_reach, write_private};
 use crate::guard::{Exit, Guard, GuardError, Launch, Owner, SharedMemory, StopStep};
 use crate::session::Session;
 use crate::settings;
@@ -13,11 +14,10 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, Target};
+use rustix::fs::Access;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::net::{Ipv4Addr, TcpListener};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -41,8 +41,10 @@ pub(super) struct Site<'a> {
     pub(super) server: &'a ManagedServer,
     pub(super) binary: Binary,
     pub(super) owner: Option<Owner>,
-    /// The scratch folder.
+    /// The scratch folder. It is the server's: root opens nothing in it by a path.
     pub(super) folder: PathBuf,
+    /// The folder for files of dyno's own: logs, and what the server is given to read.
+    pub(super) own: PathBuf,
     /// Folder of the socket, usually the same.
     pub(super) socket_folder: PathBuf,
     /// Folder for the transaction log, when it is not with the data.
@@ -66,11 +68,11 @@ impl Site<'_> {
     }
 
     pub(super) fn log(&self) -> PathBuf {
-        self.folder.join("server.log")
+        self.own.join("server.log")
     }
 
-    fn initialise_log(&self) -> PathBuf {
-        self.folder.join("initialise.log")
+    pub(super) fn initialise_log(&self) -> PathBuf {
+        self.own.join("initialise.log")
     }
 
     /// The socket's file. PostgreSQL derives its name from the port.
@@ -87,17 +89,7 @@ impl Site<'_> {
 
     /// A file that only the server (and dyno) can read, for what must not stand on a command line.
     pub(super) fn write_private(&self, name: &str, text: &str) -> Result<PathBuf, ServerError> {
-        let path = self.folder.join(name);
-        let write = || {
-            let mut file = fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(&path)?;
-            file.write_all(text.as_bytes())?;
-            self.give_away(&path)
-        };
-        write().map_err(|error| scratch_error(&path, &error)).map(|()| path)
-    }
-
-    fn give_away(&self, path: &Path) -> std::io::Result<()> {
-        self.owner.map_or(Ok(()), |owner| chown(path, Some(owner.user), Some(owner.group)))
+        write_private(&self.own, name, text, self.owner).map_err(|error| scratch_error(&self.own, &error))
     }
 
     /// A launch of one of the server's programs, in its folder and as its user.
@@ -167,11 +159,14 @@ pub(super) fn start(
         }
     };
     let prefix = format!("dyno-{}", server.kind);
-    let folder = make_folder(&mut guard, &parent, &prefix, owner)?;
+    let inside = if options.data.is_none() { ["data", "tmp"].as_slice() } else { &["tmp"] };
+    let folder = make_folder(&mut guard, &parent, &prefix, owner, inside)?;
+    let own = own_folder(&mut guard, &parent, "dyno-own", owner)
+        .map_err(|reason| ServerError::Scratch { path: parent.clone(), reason })?;
     let socket_folder = socket_folder(&mut guard, &folder, server.kind, owner)?;
     let log_folder = match options.storage.as_ref().and_then(|storage| storage.log.clone()) {
         None => None,
-        Some(place) => Some(make_folder(&mut guard, &usable(&place, owner)?, "dyno-log", owner)?),
+        Some(place) => Some(make_folder(&mut guard, &usable(&place, owner)?, "dyno-log", owner, &[])?),
     };
     let password = match &options.data {
         Some(saved) => saved.password().clone(),
@@ -185,6 +180,7 @@ pub(super) fn start(
         binary,
         owner,
         folder,
+        own,
         socket_folder,
         log_folder,
         port: 0,
@@ -198,7 +194,6 @@ pub(super) fn start(
     }
 
     let recipe = if server.kind == ServerKind::Postgres { postgres::RECIPE } else { mysql_family::RECIPE };
-    make_temporary(&site)?;
     let restoring = Instant::now();
     let filled = match &options.data {
         None => initialise(&mut guard, &site, &recipe),
@@ -235,6 +230,7 @@ pub(super) fn start(
             guard: options.guard.clone(),
         }),
         restoring: if site.is_restored { restoring } else { Duration::ZERO },
+        rounded: settings::rounded(server.kind.engine(), &server.settings, &found),
     })
 }
 
@@ -266,6 +262,9 @@ pub(super) fn check_parent(parent: &Path, owner: Option<Owner>) -> Result<(), Se
         Ok(metadata) if !metadata.is_dir() => return fail("it is no folder".to_owned()),
         Ok(_) => {}
     }
+    if let Err(error) = rustix::fs::access(parent, Access::WRITE_OK | Access::EXEC_OK) {
+        return fail(format!("dyno may make no folder in it: {}", std::io::Error::from(error)));
+    }
     match owner.and_then(|owner| {
         account::barrier(&fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned()), owner)
     }) {
@@ -279,11 +278,38 @@ pub(super) fn make_folder(
     parent: &Path,
     prefix: &str,
     owner: Option<Owner>,
+    inside: &[&str],
 ) -> Result<PathBuf, ServerError> {
-    guard.make_folder(parent, prefix, owner).map_err(|error| match error {
+    guard.make_folder(parent, prefix, owner, inside).map_err(|error| match error {
         GuardError::Refused(reason) => ServerError::Scratch { path: parent.to_owned(), reason },
         other => ServerError::Guard(other),
     })
+}
+
+/// A folder for files of dyno's own that `visitor` may pass through: beside the scratch folder, or where nobody can put
+/// something else in its place.
+///
+/// # Errors
+/// Why there is none.
+pub(crate) fn own_folder(
+    guard: &mut Guard,
+    beside: &Path,
+    prefix: &str,
+    visitor: Option<Owner>,
+) -> Result<PathBuf, String> {
+    let places = [beside.to_owned(), std::env::temp_dir(), PathBuf::from("/tmp"), PathBuf::from("/run")];
+    let is_safe = |place: &&PathBuf| {
+        visitor.is_none_or(|visitor| is_out_of_reach(place) && check_parent(place, Some(visitor)).is_ok())
+    };
+    let Some(place) = places.iter().find(is_safe) else {
+        return Err(format!(
+            "dyno runs as root and found no folder for its logs in which only root can replace files; looked at {}, {}, /tmp and \
+             /run",
+            beside.display(),
+            std::env::temp_dir().display()
+        ));
+    };
+    guard.make_own_folder(place, prefix, visitor).map_err(|error| error.to_string())
 }
 
 /// The scratch folder, or one of its own with a short path when the socket's would be too long.
@@ -300,7 +326,7 @@ fn socket_folder(
     for parent in [std::env::temp_dir(), PathBuf::from("/tmp")] {
         if fits(&parent.join("dyno-socket-4194304-100"))
             && check_parent(&parent, owner).is_ok()
-            && let Ok(short) = make_folder(guard, &parent, "dyno-socket", owner)
+            && let Ok(short) = make_folder(guard, &parent, "dyno-socket", owner, &[])
         {
             return Ok(short);
         }
@@ -329,15 +355,6 @@ fn settings_in_force(
     let log = log::tail(&site.log(), LOG_LINES * 4);
     let words = problems.iter().flat_map(|problem| log::complaints(&log, problem.name())).collect();
     Err(ServerError::SettingsDiffer { kind, problems, words })
-}
-
-fn make_temporary(site: &Site<'_>) -> Result<(), ServerError> {
-    let temporary = site.temporary();
-    fs::DirBuilder::new()
-        .mode(0o700)
-        .create(&temporary)
-        .and_then(|()| site.give_away(&temporary))
-        .map_err(|error| scratch_error(&temporary, &error))
 }
 
 fn initialise(guard: &mut Guard, site: &Site<'_>, recipe: &Recipe) -> Result<(), ServerError> {

@@ -2,7 +2,8 @@
 
 use super::process::Site;
 use super::{RunningServer, ServerError};
-use crate::data_set::{SavedDataSet, TakeError, copy_folder};
+use crate::data_set::{SavedDataSet, TakeError, copy_into};
+use crate::folder::Folder;
 use crate::guard::Owner;
 use crate::probe::free_disk_space;
 use crate::storage::move_log;
@@ -60,7 +61,11 @@ pub(super) fn copy(saved: &SavedDataSet, data: &Path, owner: Option<Owner>) -> R
     if free < saved.bytes().saturating_add(ROOM) && !shares_blocks(scratch) {
         return Err(fail(format!("{} MB are free, and a copy takes {} MB", free >> 20, saved.bytes() >> 20)));
     }
-    copy_folder(saved.folder(), data, owner).map(|_| ()).map_err(|error| fail(error.to_string()))
+    let copied = Folder::of(saved.folder(), owner).and_then(|from| {
+        let name = data.file_name().unwrap_or_default().to_owned();
+        copy_into(from, &Folder::of(scratch, owner)?, name, owner)
+    });
+    copied.map(|_| ()).map_err(|error| fail(error.to_string()))
 }
 
 /// True for file systems that can clone files: copies take no room there until something changes.

@@ -48,7 +48,7 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
     let parent = std::fs::canonicalize(&parent)
         .map_err(|error| ServerError::Scratch { path: parent.clone(), reason: error.to_string() })?;
     let mut guard = Guard::start(&options.guard)?;
-    let folder = make_folder(&mut guard, &parent, "dyno-sqlite", None)?;
+    let folder = make_folder(&mut guard, &parent, "dyno-sqlite", None, &[])?;
     // The file and its journals are a folder of their own, which can be kept and copied as a whole.
     let data = folder.join("data");
     let began = Instant::now();
@@ -104,6 +104,7 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
         process: None,
         place: Some(Place { data, beside: parent, owner: None, guard: options.guard.clone() }),
         restoring,
+        rounded: Vec::new(),
     })
 }
 

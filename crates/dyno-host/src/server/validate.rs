@@ -2,6 +2,7 @@
 //! is told before the first trial and not in the middle of the night.
 
 use super::{Binary, ServerError, log, spelled};
+use crate::settings;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use std::io::Read;
 use std::process::{Command, Stdio};
@@ -11,7 +12,7 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(20);
 
 /// Asks the server's program whether it knows all settings and takes their values. It says so for most of them only; the
-/// rest, and values that it silently changes, are found when settings are read back after the start.
+/// rest, and values that it changes without a word, are found when settings are read back after the start.
 ///
 /// # Errors
 /// [`ServerError::SettingRefused`] with the program's words, for the first setting that it complains about.
@@ -34,7 +35,10 @@ pub fn check_values(server: &ManagedServer, binary: &Binary) -> Result<(), Serve
             if server.settings.keys().any(|name| name.replace('-', "_").contains("plugin_load")) {
                 return Ok(());
             }
-            command.args(["--no-defaults", "--validate-config"]).args(server.settings.iter().map(option));
+            // Without this it says nothing of values that it would change.
+            command
+                .args(["--no-defaults", "--validate-config", "--log-error-verbosity=2"])
+                .args(server.settings.iter().map(option));
             if rustix::process::geteuid().is_root() {
                 command.arg("--user=mysql");
             }
@@ -50,8 +54,11 @@ pub fn check_values(server: &ManagedServer, binary: &Binary) -> Result<(), Serve
     }
     let words = words(&mut command);
     let refusal = |(name, value): (&String, &String)| {
-        let words: Vec<String> =
-            log::complaints(&words, name).into_iter().filter(|line| !line.contains("[Warning]")).collect();
+        let is_refusal = |line: &String| match adjusted(line) {
+            Some(found) => !settings::is_rounding(binary.kind.engine(), name, value, found),
+            None => !line.contains("[Warning]"),
+        };
+        let words: Vec<String> = log::complaints(&words, name).into_iter().filter(is_refusal).collect();
         (!words.is_empty()).then(|| ServerError::SettingRefused {
             kind: binary.kind,
             name: name.clone(),
@@ -60,6 +67,13 @@ pub fn check_values(server: &ManagedServer, binary: &Binary) -> Result<(), Serve
         })
     };
     server.settings.iter().find_map(refusal).map_or(Ok(()), Err)
+}
+
+/// The value that a server of the MySQL family will have instead of one that is out of its bounds, in its words: `[Warning]
+/// option 'NAME': unsigned value 7 adjusted to 3`.
+fn adjusted(line: &str) -> Option<&str> {
+    let (_, rest) = line.split_once(" adjusted to ")?;
+    rest.split_whitespace().next().map(|value| value.trim_end_matches('.'))
 }
 
 /// What a program says on its error output; nothing when it cannot be run or does not end.

@@ -3,10 +3,68 @@
 use super::Setting;
 use super::catalogue::pragma_word;
 use dyno_model::target::Engine;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// How a setting in force stands to what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Agreement {
+    Same,
+    /// The server has the next value that it can have.
+    Rounded,
+    Different,
+}
+
+/// Compares a setting with what was asked for. `all` are the server's settings, of which some say how others are rounded.
+pub(super) fn compare(
+    engine: Engine,
+    name: &str,
+    asked: &str,
+    found: &Setting,
+    all: &BTreeMap<String, Setting>,
+) -> Agreement {
+    if is_same(engine, name, asked, found) {
+        return Agreement::Same;
+    }
+    let is_rounded = match engine {
+        Engine::Mysql => is_rounded_mysql(name, asked.trim(), &found.value, all),
+        Engine::Postgres => is_rounded_postgres(asked.trim(), found),
+        Engine::Sqlite | Engine::Null => false,
+    };
+    if is_rounded { Agreement::Rounded } else { Agreement::Different }
+}
+
+/// Largest block that servers of the MySQL family round sizes to, but for the buffer pool.
+const BLOCK_MAX: u64 = 1 << 20;
+
+/// Sizes become multiples of a block, whose size is a power of two; the buffer pool becomes a multiple of its chunks, upwards
+/// (MySQL's manual, "Configuring InnoDB Buffer Pool Size"). A value out of bounds is another thing, and so is any number that
+/// is no size.
+fn is_rounded_mysql(name: &str, asked: &str, found: &str, all: &BTreeMap<String, Setting>) -> bool {
+    let whole = |text: &str| mysql_number(text).filter(|number| *number >= 0.0).map(|number| number as u64);
+    let (Some(asked), Some(found)) = (whole(asked), whole(found)) else { return false };
+    if name == "innodb_buffer_pool_size" {
+        let value = |name: &str| all.get(name).and_then(|setting| whole(&setting.value)).unwrap_or(1).max(1);
+        let step =
+            value("innodb_buffer_pool_chunk_size").saturating_mul(value("innodb_buffer_pool_instances"));
+        if found > asked && found - asked < step && found % step == 0 {
+            return true;
+        }
+    }
+    let is_size = ["size", "buffer", "packet", "stack", "memory"].iter().any(|word| name.contains(word));
+    let block = (1 << found.trailing_zeros().min(63)).min(BLOCK_MAX);
+    is_size && found > 0 && asked >= block && asked.abs_diff(found) < block
+}
+
+/// The manual, "Parameter Names and Values": a value with a unit is rounded to a multiple of the parameter's own unit.
+fn is_rounded_postgres(asked: &str, found: &Setting) -> bool {
+    let (Some(asked), Ok(value)) = (postgres_number(asked, &found.unit), found.value.parse::<f64>()) else {
+        return false;
+    };
+    found.kind == "integer" && (asked - value).abs() < 1.0
+}
 
 /// True when the server's setting is what was asked for.
-pub(super) fn is_same(engine: Engine, name: &str, asked: &str, found: &Setting) -> bool {
+fn is_same(engine: Engine, name: &str, asked: &str, found: &Setting) -> bool {
     let asked = asked.trim();
     if asked.eq_ignore_ascii_case(found.value.trim()) || asked.eq_ignore_ascii_case(found.shown.trim()) {
         return true;
@@ -84,7 +142,7 @@ fn is_same_postgres(name: &str, asked: &str, found: &Setting) -> bool {
             else {
                 return false;
             };
-            if found.kind == "integer" { (asked.round() - value).abs() < 0.5 } else { is_close(asked, value) }
+            is_close(asked, value)
         }
         "enum" => {
             // Some settings were switches before they became choices.
@@ -216,6 +274,45 @@ mod tests {
                 expected,
                 "{asked:?} against {found:?}"
             );
+        }
+    }
+
+    #[test]
+    fn a_value_that_the_server_rounded_is_told_from_one_that_it_did_not_take() {
+        use Agreement::{Different, Rounded, Same};
+        let chunks = |text: &str| setting(text, "", "");
+        let all = BTreeMap::from([
+            ("innodb_buffer_pool_chunk_size".to_owned(), chunks("134217728")),
+            ("innodb_buffer_pool_instances".to_owned(), chunks("1")),
+        ]);
+        let rows = [
+            ("innodb_buffer_pool_size", "200M", "268435456", Rounded),
+            ("innodb_buffer_pool_size", "256M", "268435456", Same),
+            ("innodb_buffer_pool_size", "192M", "134217728", Different),
+            ("innodb_buffer_pool_size", "4G", "134217728", Different),
+            ("key_buffer_size", "5000", "4096", Rounded),
+            ("max_allowed_packet", "1100000", "1099776", Rounded),
+            ("innodb_log_file_size", "5000000", "4194304", Rounded),
+            ("sort_buffer_size", "5000", "32768", Different),
+            ("innodb_flush_log_at_trx_commit", "7", "2", Different),
+            ("max_connections", "5000", "4096", Different),
+            ("table_open_cache", "2100", "2048", Different),
+        ];
+        for (name, asked, found, expected) in rows {
+            let agreement = compare(Engine::Mysql, name, asked, &setting(found, "", ""), &all);
+            assert_eq!(agreement, expected, "{name} = {asked:?} against {found:?}");
+        }
+        let rows = [
+            ("shared_buffers", "1000kB", "125", "8kB", Same),
+            ("shared_buffers", "1001kB", "125", "8kB", Rounded),
+            ("shared_buffers", "1008kB", "125", "8kB", Different),
+            ("checkpoint_timeout", "31500ms", "32", "s", Rounded),
+            ("checkpoint_timeout", "31500ms", "300", "s", Different),
+        ];
+        for (name, asked, value, unit, expected) in rows {
+            let found = setting(value, unit, "integer");
+            let agreement = compare(Engine::Postgres, name, asked, &found, &all);
+            assert_eq!(agreement, expected, "{name} = {asked:?} against {value:?}");
         }
     }
 

@@ -7,6 +7,7 @@ mod agreement;
 mod catalogue;
 mod spelling;
 
+use agreement::Agreement;
 pub use catalogue::that_matter;
 pub use spelling::as_server_reads;
 
@@ -152,6 +153,44 @@ pub fn listed_name(engine: Engine, name: &str) -> String {
     }
 }
 
+/// A setting that the server rounded to a value that it can have.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoundedSetting {
+    /// The name as written.
+    pub name: String,
+    /// The value asked for.
+    pub asked: String,
+    /// The value in force.
+    pub found: String,
+}
+
+/// Settings that are in force with the next value that the server can have.
+#[must_use]
+pub fn rounded(
+    engine: Engine,
+    asked: &BTreeMap<String, String>,
+    found: &BTreeMap<String, Setting>,
+) -> Vec<RoundedSetting> {
+    let rounded = |(name, value): (&String, &String)| {
+        let listed = listed_name(engine, name);
+        let (setting, value) = catalogue::find(engine, &listed, value, found)?;
+        let agreement = agreement::compare(engine, &listed, &value, setting, found);
+        (agreement == Agreement::Rounded).then(|| RoundedSetting {
+            name: name.clone(),
+            asked: value.into_owned(),
+            found: setting.shown.clone(),
+        })
+    };
+    asked.iter().filter_map(rounded).collect()
+}
+
+/// Whether a server that says beforehand that it will have `found` merely rounds what is asked for. What other settings say
+/// about rounding is not known yet.
+pub(crate) fn is_rounding(engine: Engine, name: &str, asked: &str, found: &str) -> bool {
+    let (listed, found) = (listed_name(engine, name), plain(found.to_owned()));
+    agreement::compare(engine, &listed, asked, &found, &BTreeMap::new()) != Agreement::Different
+}
+
 /// What was asked for and is not in force.
 #[must_use]
 pub fn problems(
@@ -167,7 +206,7 @@ pub fn problems(
         let Some((setting, value)) = catalogue::find(engine, &listed, value, found) else {
             return Some(SettingProblem::Unknown { name: name.clone(), similar: similar(&listed, found) });
         };
-        if agreement::is_same(engine, &listed, &value, setting) {
+        if agreement::compare(engine, &listed, &value, setting, found) != Agreement::Different {
             return None;
         }
         Some(SettingProblem::Differs {

@@ -7,6 +7,7 @@ mod lifecycle;
 mod marker;
 mod monitor;
 mod no_trace;
+mod planted;
 mod probe;
 mod settings;
 

@@ -157,6 +157,73 @@ fn a_killed_postgres_leaves_no_shared_memory() {
     }
 }
 
+/// Identifiers of System V segments with the processes that made them.
+fn system_v() -> Vec<(u64, u32)> {
+    let table = std::fs::read_to_string("/proc/sysvipc/shm").unwrap();
+    let field = |line: &str, index| line.split_whitespace().nth(index).unwrap().to_owned();
+    let segments = table.lines().skip(1);
+    segments.map(|line| (field(line, 1).parse().unwrap(), field(line, 4).parse().unwrap())).collect()
+}
+
+#[test]
+fn a_kill_while_postgres_makes_its_data_folder_leaves_no_shared_memory() {
+    if require_server(ServerKind::Postgres).is_none() {
+        return;
+    }
+    for victim in ["dyno", "its guard", "the maker of the segment"] {
+        let scratch = open_folder();
+        let mut keeper = Command::new(env!("CARGO_BIN_EXE_dyno-server"))
+            .arg("postgres")
+            .env("TMPDIR", scratch.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let marker = scratch.path().to_str().unwrap().to_owned();
+        let mut found = None;
+        wait_until("a segment is made", || {
+            found = system_v().into_iter().find(|(segment, maker)| {
+                let line = std::fs::read(format!("/proc/{maker}/cmdline")).unwrap_or_default();
+                let folder = std::fs::read_link(format!("/proc/{maker}/cwd")).unwrap_or_default();
+                let is_ours = String::from_utf8_lossy(&line).contains(&marker)
+                    || folder.to_string_lossy().contains(&marker);
+                // It stays as it is until it is killed, unless it has just ended.
+                is_ours
+                    && kill_process(pid(*maker), Signal::STOP).is_ok()
+                    && system_v().contains(&(*segment, *maker))
+            });
+            found.is_some()
+        });
+        let (segment, maker) = found.unwrap();
+        match victim {
+            "dyno" => keeper.kill().unwrap(),
+            "its guard" => {
+                let is_guard = |number: u32| {
+                    let line = std::fs::read(format!("/proc/{number}/cmdline")).unwrap_or_default();
+                    line.ends_with(b"\0guard\0")
+                };
+                let ancestors = std::iter::successors(Some(maker), |number| parent(*number));
+                let guard = ancestors.into_iter().find(|number| is_guard(*number)).expect("a guard");
+                kill_process(pid(guard), Signal::KILL).unwrap();
+            }
+            _ => kill_process(pid(maker), Signal::KILL).unwrap(),
+        }
+        if victim == "the maker of the segment" {
+            // It was one of many, and the rest may go on without it: that is the end of it, too.
+            drop(keeper.stdin.take());
+        }
+        keeper.wait().unwrap();
+        wait_until("folder and processes vanish", || {
+            is_empty(scratch.path()) && processes_with(&marker).is_empty()
+        });
+        assert!(
+            system_v().iter().all(|(id, _)| *id != segment),
+            "{victim} was killed: segment {segment} is left"
+        );
+    }
+}
+
 #[test]
 fn the_password_is_in_no_log_no_argument_no_environment_and_no_file() {
     for kind in PROCESSES {

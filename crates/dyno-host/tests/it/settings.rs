@@ -229,3 +229,29 @@ fn the_programs_tell_a_wrong_name_and_a_wrong_value_without_a_start() {
         assert!(is_empty(scratch.path()), "nothing was started");
     }
 }
+
+#[test]
+fn a_size_that_the_server_rounds_is_told_with_both_values_and_is_no_error() {
+    let rows: [(ServerKind, Pairs); 3] = [
+        (ServerKind::Mariadb, &[("key_buffer_size", "5000000"), ("innodb_buffer_pool_size", "200000000")]),
+        (ServerKind::Mysql, &[("innodb-buffer-pool-size", "200M"), ("max_allowed_packet", "1100000")]),
+        (ServerKind::Postgres, &[("shared_buffers", "20001kB"), ("work_mem", "4MB")]),
+    ];
+    let expected: [Pairs; 3] = [
+        &[("innodb_buffer_pool_size", "199229440"), ("key_buffer_size", "4997120")],
+        &[("innodb-buffer-pool-size", "268435456"), ("max_allowed_packet", "1099776")],
+        &[("shared_buffers", "20000kB")],
+    ];
+    for ((kind, asked), expected) in rows.into_iter().zip(expected) {
+        let scratch = open_folder();
+        let Some(server) = running(kind, scratch.path(), asked) else { continue };
+        let rounded = server.rounded_settings();
+        let found: Vec<(&str, &str)> =
+            rounded.iter().map(|setting| (setting.name.as_str(), setting.found.as_str())).collect();
+        assert_eq!(found, expected, "{kind}");
+        for setting in rounded {
+            let (_, value) = asked.iter().find(|(name, _)| *name == setting.name).expect("it was asked for");
+            assert_eq!(setting.asked, *value, "{kind}");
+        }
+    }
+}

@@ -22,7 +22,7 @@ use crate::script::{self, Quoting, Script, builtin};
 use crate::terminal::{Messages, Terminal};
 use crate::variables::Names;
 use client::Scripts;
-use dyno_drivers::{Connection, Driver, Io, block_on};
+use dyno_drivers::{Connection, Driver, Io, block_on, open_files};
 use dyno_engine::text::{self, SCRIPT_MAX};
 use dyno_engine::{LoadInput, LoadRecord, TrialError, run_load};
 use dyno_model::event::{Event, Listener, Phase};
@@ -49,6 +49,14 @@ type Result<T> = std::result::Result<T, Impossible>;
 
 /// Runs scripts and prints the report. Returns the exit code.
 pub fn run(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>, interrupts: &AtomicUsize) -> u8 {
+    if let Err(short) = open_files::make_room(target.engine, options.clients) {
+        let (needed, allowed) = (short.needed, short.allowed);
+        terminal.error(&format!("need at least {needed} open files, but system limit is {allowed}"));
+        terminal.message(
+            "pgbench: hint: Reduce number of clients, or use limit/ulimit to increase the system limit.\n",
+        );
+        return exit_code::FAILED;
+    }
     prepare(options, target, terminal)
         .and_then(|prepared| measure(&prepared, options, target, interrupts))
         .unwrap_or(exit_code::FAILED)

@@ -204,8 +204,11 @@ pub(super) fn findings(view: &View<'_>) -> Vec<FindingRow> {
 }
 
 pub(super) fn add_finding(rows: &mut Vec<FindingRow>, finding: &Finding, of: Option<(&str, usize)>) {
+    // Each of these is about something else.
+    let is_told_alone = matches!(finding, Finding::SettingRounded { .. });
     let same = |row: &FindingRow| {
-        discriminant(&row.finding) == discriminant(finding)
+        (!is_told_alone || row.finding == *finding)
+            && discriminant(&row.finding) == discriminant(finding)
             && row.severity == finding.severity()
             && row.trials.is_empty() == of.is_none()
     };
@@ -250,6 +253,7 @@ fn weight(finding: &Finding) -> f64 {
         Finding::BlockApart { hours, .. } => *hours,
         Finding::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
         Finding::SharedMachine
+        | Finding::SettingRounded { .. }
         | Finding::DebugBuild
         | Finding::CutShort { .. }
         | Finding::SystemFailed { .. }

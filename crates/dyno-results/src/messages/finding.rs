@@ -61,6 +61,8 @@ messages! {
     AUDIT_NOT_RUN [reason] "The audit could not be run: {reason}";
     /// Foreign sessions.
     FOREIGN_SESSIONS [sessions] "Up to {sessions} sessions of others were connected to the server.";
+    /// A rounded setting.
+    SETTING_ROUNDED [system, name, asked, found] "{system} rounded its setting {name}: asked for {asked}, in force is {found}.";
     /// Steal.
     STEAL [percent] "The host lost {percent} of its processor time to other guests.";
     /// Others at work.
@@ -137,6 +139,10 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
         Finding::AuditNotRun { reason } => say(&AUDIT_NOT_RUN, &[("reason", reason)]),
         Finding::ForeignSessions { sessions } => {
             say(&FOREIGN_SESSIONS, &[("sessions", &figures::count(*sessions))])
+        }
+        Finding::SettingRounded { system, name, asked, in_force } => {
+            let values = [("system", system.as_str()), ("name", name), ("asked", asked), ("found", in_force)];
+            say(&SETTING_ROUNDED, &values)
         }
         Finding::Steal { share } => say(&STEAL, &[("percent", &percent(*share))]),
         Finding::OthersBusy { share, processes } => {
@@ -229,6 +235,12 @@ mod tests {
             Finding::Steal { share: 0.02 },
             Finding::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },
             Finding::RecordingIncomplete { what: text() },
+            Finding::SettingRounded {
+                system: "MySQL".into(),
+                name: "innodb_buffer_pool_size".into(),
+                asked: "200M".into(),
+                in_force: "268435456".into(),
+            },
             Finding::KeptBehind { share: 0.61, unstarted: 1234 },
             Finding::BlockRestarted { block: 2 },
             Finding::BlockApart { block: 2, hours: 5.25 },

@@ -10,6 +10,7 @@ use crate::logger::Level;
 use crate::options::general::JsonPlace;
 use crate::report::{header, json};
 use crate::session::{CUT_OFF, FAILED, INTERRUPTED, OK, Session, UNREAD};
+use dyno_drivers::open_files;
 use dyno_engine::measure::{FatalCause, LoadInput, LoadRecord, ScriptThreads, run_script};
 use dyno_engine::recording::shares::ClientShares;
 use dyno_engine::trial::TrialError;
@@ -49,6 +50,13 @@ pub struct Subject {
     pub targets: Vec<Target>,
     /// Whether statements travel as text; a script tells its failures itself.
     pub is_text: bool,
+}
+
+impl Subject {
+    /// A script connects as often as it likes, and perhaps never.
+    fn script_may_do_without_connections(&self) -> bool {
+        self.printing.script.is_some()
+    }
 }
 
 /// `run` of a Lua script.
@@ -118,6 +126,16 @@ pub fn measure(
     clients: impl FnOnce(&LoadInput<'_>, &mut dyn Listener) -> Result<LoadRecord, TrialError>,
 ) -> u8 {
     let general = &session.options.general;
+    let engine = subject.targets.first().map(|target| target.engine);
+    if let Some(short) = engine.and_then(|engine| open_files::make_room(engine, general.threads).err()) {
+        let text = format!("{short}; raise the limit with `{}`", short.remedy());
+        if subject.script_may_do_without_connections() {
+            session.logger.warning(&text);
+        } else {
+            session.logger.fatal(&text);
+            return FAILED;
+        }
+    }
     let is_validating = session.options.is_on("validate");
     for line in header::options(general, session.options.random.seed, is_validating) {
         session.logger.notice(&line);

@@ -121,3 +121,42 @@ fn a_proxy_that_dies_marks_its_trial_and_the_next_ones_are_measured() {
     assert!(flaws(second).is_empty() && second.ledger.committed > 0, "{:?}", second.findings);
     nothing_is_left(&bench);
 }
+
+#[test]
+fn a_link_in_place_of_a_proxys_configuration_or_log_leads_root_nowhere() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let is_root = std::fs::metadata("/proc/self").expect("proc is there").uid() == 0;
+    if !is_root || require_server(ServerKind::Mariadb).is_none() {
+        eprintln!("SKIPPED: only root starts a proxy as another user, and MariaDB is needed");
+        return;
+    }
+    let bench = Bench::new();
+    let mode = |path: &Path, mode| {
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).expect("it is ours");
+    };
+    mode(bench.path(), 0o755);
+    let secret = bench.file("secret", "for root only\n");
+    mode(&secret, 0o600);
+    // A proxy that does what its user can do, and says that it should be started again.
+    let text = format!(
+        "#!/bin/sh\n[ \"$1\" = -v ] && echo 'HAProxy version 9.9' && exit\n\
+         for at in proxy.cfg proxy.log; do rm -f $at; ln -s {} $at; done 2>/dev/null\necho 'cannot bind socket'; exit 1\n",
+        secret.display()
+    );
+    std::fs::create_dir(bench.path().join("bin")).expect("it is new");
+    mode(&bench.file("bin/haproxy", text), 0o755);
+    let factors = r#"endpoint = ["proxied"]"#;
+    bench.file("ways.toml", spec(ServerKind::Mariadb, "[1]", "transactions = 1, ", factors));
+    let path =
+        format!("{}:{}", bench.path().join("bin").display(), std::env::var("PATH").unwrap_or_default());
+    let output = bench.command(&["run", "ways.toml", "--out", "r"]).env("PATH", path).output();
+    let said = String::from_utf8_lossy(&output.expect("dyno can be started").stderr).into_owned();
+    assert_eq!(std::fs::read_to_string(&secret).expect("it is there"), "for root only\n", "{said}");
+    let found = std::fs::metadata(&secret).expect("it is there");
+    assert_eq!((found.uid(), found.mode() & 0o777), (0, 0o600), "it was given away: {said}");
+    assert!(!dyno_testkit::folder_holds(&bench.path().join("r"), "root only"), "it is in the results");
+    assert!(
+        dyno_testkit::folder_holds(&bench.path().join("r"), "cannot bind socket"),
+        "its log is kept: {said}"
+    );
+}

@@ -1,6 +1,8 @@
 //! Experiments that cannot be run here: told before anything is started or written.
 
 use crate::program::Bench;
+use dyno_model::plan::ServerKind;
+use dyno_testkit::require_server;
 use std::net::TcpListener;
 
 fn spec(system: &str, clients: u32) -> String {
@@ -72,6 +74,100 @@ fn programs_that_are_not_where_they_were_said_to_be_are_named() {
 fn fewer_connections_than_clients_are_too_few() {
     let system = "server = { kind = \"mariadb\", settings = { max_connections = 20 } }";
     assert_refused(system, 50, &["Target", "max_connections is set to 20", "needs 60"]);
+}
+
+#[test]
+fn a_value_out_of_a_settings_bounds_is_told_before_anything_is_started() {
+    for kind in [ServerKind::Mariadb, ServerKind::Mysql] {
+        if require_server(kind).is_none() {
+            continue;
+        }
+        let system =
+            format!("server = {{ kind = \"{kind}\", settings = {{ innodb_flush_log_at_trx_commit = 7 }} }}");
+        assert_refused(&system, 1, &["Target", "innodb_flush_log_at_trx_commit", "7 adjusted to"]);
+    }
+}
+
+#[test]
+fn a_scratch_folder_that_the_servers_user_may_not_enter_is_told_before_anything_is_started() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
+        eprintln!("SKIPPED: only root starts servers as another user");
+        return;
+    }
+    let closed = tempfile::tempdir().unwrap();
+    std::fs::set_permissions(closed.path(), std::fs::Permissions::from_mode(0o700)).unwrap();
+    let inner = closed.path().join("inner");
+    std::fs::create_dir(&inner).unwrap();
+    for kind in [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres] {
+        if require_server(kind).is_some() {
+            let system = format!("server = {{ kind = \"{kind}\", scratch = {inner:?} }}");
+            let reason = format!("may not enter {}", closed.path().display());
+            assert_refused(&system, 1, &["Target", &reason]);
+        }
+    }
+}
+
+#[test]
+fn a_command_of_a_storage_that_is_not_on_this_machine_is_told_before_anything_is_started() {
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    for key in ["before", "after"] {
+        let system = format!(
+            "server = {{ kind = \"mariadb\" }}\n[[storage]]\nname = \"fast\"\ndata = \"/tmp\"\n\
+             {key} = \"no-such-program --now\"\n[factors]\nstorage = [\"fast\"]\n"
+        );
+        assert_refused(&system, 1, &["storage fast", key, "no-such-program"]);
+    }
+}
+
+/// What a command says where this process may have so many files open, and its exit code.
+fn with_open_files(bench: &Bench, limit: u32, arguments: &[&str]) -> (String, i32) {
+    let dyno = bench.command(arguments);
+    let mut shell = std::process::Command::new("sh");
+    shell.args(["-c", &format!("ulimit -n {limit} && exec \"$0\" \"$@\"")]);
+    shell.arg(dyno.get_program()).args(dyno.get_args()).current_dir(bench.path()).env("TMPDIR", bench.path());
+    let output = shell.output().unwrap();
+    let text = [output.stdout, output.stderr].concat();
+    (String::from_utf8_lossy(&text).into_owned(), output.status.code().unwrap_or(-1))
+}
+
+#[test]
+fn clients_are_refused_for_want_of_files_only_when_their_engine_needs_as_many() {
+    let bench = Bench::new();
+    // Each client of a null server needs none, of a server one, of SQLite two at most.
+    for (kind, clients, is_possible) in [
+        ("null", 5000, true),
+        ("mariadb", 230, true),
+        ("mariadb", 240, false),
+        ("sqlite", 115, true),
+        ("sqlite", 120, false),
+    ] {
+        if kind == "mariadb" && require_server(ServerKind::Mariadb).is_none() {
+            continue;
+        }
+        bench.file("x.toml", spec(&format!("server = {{ kind = \"{kind}\" }}"), clients));
+        let (said, code) = with_open_files(&bench, 300, &["plan", "x.toml"]);
+        assert_eq!(said.contains("open files"), !is_possible, "{clients} clients of {kind}: {said}");
+        assert!(!is_possible == (code == 4) || !said.contains("open files"), "{kind}: {said}");
+    }
+}
+
+#[test]
+fn pgbench_and_sysbench_know_the_same_limit_of_files() {
+    let bench = Bench::new();
+    let closed = dyno_testkit::ClosedPort::new();
+    let port = closed.address().port().to_string();
+    let pgbench = ["pgbench", "-h", "127.0.0.1", "-p", &port, "-U", "x", "-c", "300", "-n", "x"];
+    let (said, code) = with_open_files(&bench, 300, &pgbench);
+    assert!(said.contains("need at least 364 open files, but system limit is 300"), "{said}");
+    assert_eq!(code, 1, "{said}");
+    let host = ["sysbench", "oltp_point_select", "--mysql-host=127.0.0.1", "--threads=300"];
+    let port = format!("--mysql-port={port}");
+    let (said, code) = with_open_files(&bench, 300, &[&host[..], &[&port, "run"]].concat());
+    assert!(said.contains("300 clients need up to 364 open files"), "{said}");
+    assert_eq!(code, 1, "{said}");
 }
 
 #[test]

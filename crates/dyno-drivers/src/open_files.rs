@@ -1,0 +1,106 @@
+//! How many files a process has open for its connections, and how many it may have: the one rule for every command.
+//!
+//! Measured, the highest number of open files of `dyno run` and what they were (scripts of `rush`, one trial):
+//!
+//! | engine | 50 clients | 200 clients | per client |
+//! |---|---:|---:|---|
+//! | MariaDB | 69 | 219 | a socket |
+//! | PostgreSQL | 71 | 225 | a socket |
+//! | SQLite, rollback journal | 68 | 218 | the database; the one that writes has the journal open, too |
+//! | SQLite, write-ahead log | 119 | 419 | the database and its log; the log's index is open once for all |
+//! | null | 17 | 17 (500 clients) | nothing |
+
+use dyno_model::target::Engine;
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use std::fmt;
+
+/// Files that a process opens beside those of its connections: results, logs, event loops, pipes of guards, connections that
+/// ask questions. Measured: 17 to 25.
+pub const BESIDE: u64 = 64;
+
+/// Files that a connection has open at most.
+#[must_use]
+pub fn per_connection(engine: Engine) -> u64 {
+    match engine {
+        Engine::Mysql | Engine::Postgres => 1,
+        // Whether it has a write-ahead log is the file's matter, and may be found out only when it is open.
+        Engine::Sqlite => 2,
+        Engine::Null => 0,
+    }
+}
+
+/// Too few files for what was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TooFew {
+    /// Connections that were asked for.
+    pub connections: u32,
+    /// Files that they need, with those beside.
+    pub needed: u64,
+    /// Files that this process may have open.
+    pub allowed: u64,
+}
+
+impl fmt::Display for TooFew {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { connections, needed, allowed } = self;
+        write!(f, "{connections} clients need up to {needed} open files, and this process may open {allowed}")
+    }
+}
+
+impl TooFew {
+    /// What to do about it.
+    #[must_use]
+    pub fn remedy(&self) -> String {
+        format!("ulimit -n {}", self.needed)
+    }
+}
+
+/// Raises this process's limit of open files as far as it may, and checks whether so many connections have room below it.
+///
+/// # Errors
+/// [`TooFew`] when they do not.
+pub fn make_room(engine: Engine, connections: u32) -> Result<(), TooFew> {
+    check(engine, connections, raise_limit())
+}
+
+fn check(engine: Engine, connections: u32, allowed: u64) -> Result<(), TooFew> {
+    let needed = u64::from(connections) * per_connection(engine) + BESIDE;
+    if needed <= allowed { Ok(()) } else { Err(TooFew { connections, needed, allowed }) }
+}
+
+/// Raises this process's limit of open files as far as it may; returns what is in force then, `u64::MAX` for no limit. Where it
+/// cannot be raised, the old limit stays.
+pub fn raise_limit() -> u64 {
+    let limit = getrlimit(Resource::Nofile);
+    let _ = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, maximum: limit.maximum });
+    getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clients_need_as_many_files_as_their_engine_opens_for_them() {
+        for engine in [Engine::Mysql, Engine::Postgres] {
+            assert_eq!(check(engine, 10_000, 20_000), Ok(()), "{engine}");
+            let error = check(engine, 20_000, 20_000).unwrap_err();
+            assert_eq!(
+                error.to_string(),
+                "20000 clients need up to 20064 open files, and this process may open 20000"
+            );
+            assert_eq!(error.remedy(), "ulimit -n 20064");
+        }
+        assert!(
+            check(Engine::Sqlite, 9_900, 20_000).is_ok() && check(Engine::Sqlite, 10_000, 20_000).is_err()
+        );
+        assert!(check(Engine::Null, 1_000_000, 100).is_ok());
+    }
+
+    #[test]
+    fn the_limit_is_raised_to_what_is_allowed() {
+        let raised = raise_limit();
+        assert_eq!(raised, getrlimit(Resource::Nofile).maximum.unwrap_or(u64::MAX));
+        assert_eq!(make_room(Engine::Mysql, 1), Ok(()));
+    }
+}
