@@ -14,7 +14,7 @@ pub const SERVER_FAILED: u8 = 5;
 pub const RUN_INCOMPLETE: u8 = 6;
 /// Results could not be read or written.
 pub const RESULTS_FAILED: u8 = 7;
-/// `dyno compare` found something worse (and `--fail-on` names it, as it does by default).
+/// `dyno compare` found something worse, or trials of new that did not work (and `--fail-on` names it, as it does by default).
 pub const WORSE: u8 = 8;
 /// `dyno compare` found nothing worse, but another verdict that `--fail-on` names, by default invalid.
 pub const UNDECIDED: u8 = 9;
@@ -35,7 +35,10 @@ pub const ALL: [(u8, &str); 11] = [
     (SERVER_FAILED, "A server could not be started or died before measuring."),
     (RUN_INCOMPLETE, "The run ended early or trials are missing; the results hold what was measured."),
     (RESULTS_FAILED, "Results could not be read or written."),
-    (WORSE, "`dyno compare`: new is worse than base in at least one comparison."),
+    (
+        WORSE,
+        "`dyno compare`: new is worse than base in at least one comparison, or did not work in some of its trials.",
+    ),
     (
         UNDECIDED,
         "`dyno compare`: nothing is worse, but a comparison has another verdict that `--fail-on` names (by default invalid).",

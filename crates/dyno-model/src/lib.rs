@@ -26,6 +26,7 @@ pub mod latency;
 pub mod ledger;
 pub mod monitor;
 pub mod plan;
+pub mod printable;
 pub mod record;
 pub mod response;
 pub mod retry;

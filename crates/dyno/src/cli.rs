@@ -111,9 +111,9 @@ const COMPARE_EXAMPLES: &str = "Examples:
 BASE and NEW are results folders, or folders that hold several results folders
 of the same thing, which are pooled. Each side needs at least 3 valid trials of
 a treatment for a verdict; what is judged is new against base.
-Exit codes: 0 nothing that --fail-on names, 8 something is worse, 9 nothing is
-worse, but another verdict that --fail-on names, 2 the sides cannot be compared,
-7 results cannot be read.";
+Exit codes: 0 nothing that --fail-on names, 8 something is worse, or new did not
+work in some of its trials, 9 nothing is worse, but another verdict that
+--fail-on names, 2 the sides cannot be compared, 7 results cannot be read.";
 
 const CLEANUP_EXAMPLES: &str = "Examples:
   dyno cleanup rush.toml
@@ -390,7 +390,7 @@ pub(crate) enum CompareMetric {
 /// A verdict that can end dyno with an exit code of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FailOn {
-    /// New is worse than base: exit code 8
+    /// New is worse than base, or did not work in some of its trials: exit code 8
     Worse,
     /// A comparison is not decided: exit code 9
     Inconclusive,

@@ -1,6 +1,7 @@
 //! What ends the program: an exit code, a message that names place, value and remedy, and its causes.
 
 use dyno_model::exit_code;
+use dyno_model::printable::lines;
 use dyno_model::spec::Diagnostics;
 use std::error::Error;
 
@@ -68,14 +69,14 @@ impl Failure {
                 format!("{text}\n\n{} {errors} in the spec; nothing was run", paint("error:", "31"))
             }
             What::Message { text, causes, help } => {
-                let mut lines = format!("{} {text}", paint("error:", "31"));
+                let mut message = format!("{} {}", paint("error:", "31"), lines(text));
                 for cause in causes {
-                    lines.push_str(&format!("\n  {} {cause}", paint("because:", "2")));
+                    message.push_str(&format!("\n  {} {}", paint("because:", "2"), lines(cause)));
                 }
                 if let Some(help) = help {
-                    lines.push_str(&format!("\n  {} {help}", paint("help:", "36")));
+                    message.push_str(&format!("\n  {} {}", paint("help:", "36"), lines(help)));
                 }
-                lines
+                message
             }
         }
     }
@@ -98,5 +99,16 @@ mod tests {
         let text = "error: cannot read results/x\n  because: no such file\n  help: name another folder";
         assert_eq!(failure.render(false), text);
         assert!(failure.render(true).contains("\x1b[1;31merror:\x1b[0m cannot read"));
+    }
+
+    #[test]
+    fn what_a_server_said_cannot_colour_the_terminal() {
+        let said = std::io::Error::other("access denied for \u{1b}[31mroot\u{1b}]0;owned\u{7}");
+        let text =
+            Failure::new(4, "cannot start \u{1b}[2JMySQL").because(&said).help("\u{9b}1A").render(false);
+        assert!(
+            text.contains("\\u{1b}[31mroot") && !text.contains(|c: char| c.is_control() && c != '\n'),
+            "{text:?}"
+        );
     }
 }

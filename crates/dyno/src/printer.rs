@@ -1,7 +1,9 @@
 //! The only place that writes to the terminal. Results go to stdout, everything else to stderr; both are readable
-//! without colours, and get none when they are not a terminal or `NO_COLOR` is set.
+//! without colours, and get none when they are not a terminal or `NO_COLOR` is set. Nothing that came from outside reaches a terminal with
+//! characters that it obeys ([`dyno_model::printable`]).
 
 use crate::failure::Failure;
+use dyno_model::printable::lines;
 use dyno_sysbench::Terminal;
 use indicatif::ProgressDrawTarget;
 use std::io::{self, IsTerminal, Write};
@@ -78,6 +80,10 @@ impl Printer {
     /// # Errors
     /// When stdout takes no more. A reader that has seen enough (`| head`) is no error.
     pub(crate) fn result(self, text: &str) -> Result<(), Failure> {
+        Self::stdout(&lines(text))
+    }
+
+    fn stdout(text: &str) -> Result<(), Failure> {
         let mut stdout = io::stdout().lock();
         let line_end = if text.ends_with('\n') { "" } else { "\n" };
         let written = write!(stdout, "{text}{line_end}").and_then(|()| stdout.flush());
@@ -98,14 +104,14 @@ impl Printer {
     /// A line about what is going on.
     pub(crate) fn note(self, text: &str) {
         if !self.is_quiet {
-            Self::stderr(text);
+            Self::stderr(&lines(text));
         }
     }
 
     /// Something that went wrong without ending the work.
     pub(crate) fn warning(self, text: &str) {
         if !self.is_quiet {
-            Self::stderr(&format!("{} {text}", self.label("warning:", "33")));
+            Self::stderr(&format!("{} {}", self.label("warning:", "33"), lines(text)));
         }
     }
 
@@ -124,7 +130,7 @@ impl Printer {
             Self::stderr(text(self.is_stderr_coloured).trim_end());
             Ok(())
         } else {
-            self.result(&text(self.is_stdout_coloured))
+            Self::stdout(&text(self.is_stdout_coloured))
         }
     }
 

@@ -192,6 +192,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_over_at_the_end_of_a_window_is_no_collapse() {
+        let mut beats = beats(&[500, 510, 490, 500, 505]);
+        beats.push(Beat { start: 5.0, length: 0.7, committed: 0 });
+        assert_eq!(findings(&beats, &[], 0.0, 5.7), []);
+        beats[5].length = 1.0;
+        assert_eq!(findings(&beats, &[], 0.0, 6.0).len(), 1, "a whole second is one");
+    }
+
+    #[test]
     fn a_stall_is_explained_by_the_looks_in_it() {
         let looks = [
             Look { at: 1.9, sessions: vec![group(8, "IO:WALSync")] },

@@ -1,8 +1,8 @@
 //! What follows from the figures, as typed statements; the message table makes sentences of them.
 
 use crate::report::model::{
-    AuditRow, ColumnSumAudit, Comparison, ComparisonOf, Conclusion, Estimate, FindingRow, PanelLine, Range,
-    ReportModel, TrialState, Verdict,
+    AuditRow, ColumnSumAudit, Comparison, ComparisonOf, Conclusion, Estimate, FindingRow, NotWorking,
+    PanelLine, Range, ReportModel, TrialState, Verdict,
 };
 use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
@@ -12,6 +12,7 @@ pub(super) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let mut conclusions = Vec::new();
     conclusions.extend(incomplete(model));
     conclusions.extend(invalid_trials(model));
+    conclusions.extend(did_not_work(model));
     conclusions.extend(lost_updates(model));
     conclusions.extend(violated(model));
     conclusions.extend(no_lost_updates(model));
@@ -55,6 +56,26 @@ fn invalid_trials(model: &ReportModel) -> Option<Conclusion> {
         measured: model.completeness.measured,
         finding: reason.finding.clone(),
     })
+}
+
+/// A statement per line and reason, where something is compared.
+fn did_not_work(model: &ReportModel) -> Vec<Conclusion> {
+    let mut found: Vec<(usize, Vec<u32>, NotWorking)> = Vec::new();
+    let rows = model.treatments.iter().filter(|_| !model.comparisons.is_empty());
+    for (row, here) in rows.filter_map(|row| Some((row, row.not_working?))) {
+        match found.iter_mut().find(|(line, _, it)| *line == row.line && it.because == here.because) {
+            Some((_, clients, sum)) => {
+                clients.push(row.clients);
+                (sum.trials, sum.of) = (sum.trials + here.trials, sum.of + here.of);
+            }
+            None => found.push((row.line, vec![row.clients], here)),
+        }
+    }
+    let conclusion = |(line, mut clients, not_working): (usize, Vec<u32>, NotWorking)| {
+        clients.sort_unstable();
+        Conclusion::DidNotWork { line, clients, not_working }
+    };
+    found.into_iter().map(conclusion).collect()
 }
 
 /// Audits of a line that counted updates, by rising number of clients.
@@ -160,6 +181,8 @@ fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
             line(comparison.baseline),
             comparison.verdict,
             comparison.ratio_interval.is_some(),
+            comparison.subject_not_working.is_some(),
+            comparison.baseline_not_working.is_some(),
         )
     };
     for comparison in model.comparisons.iter().filter(|comparison| comparison.metric == Metric::Throughput) {
@@ -183,18 +206,22 @@ fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {
     };
     let ratios =
         group.iter().filter_map(|comparison| comparison.ratio).map(|ratio| Range { low: ratio, high: ratio });
+    let (subject, baseline) = (model.treatments[first.subject].line, model.treatments[first.baseline].line);
+    let not_working = [(first.subject_not_working, subject), (first.baseline_not_working, baseline)];
     Conclusion::Comparison {
         of: match &first.of {
             ComparisonOf::System => ComparisonOf::System,
             ComparisonOf::Level { factor } => ComparisonOf::Level { factor: *factor },
         },
         metric: first.metric,
-        subject: model.treatments[first.subject].line,
-        baseline: model.treatments[first.baseline].line,
+        subject,
+        baseline,
         verdict: first.verdict,
         clients: group.iter().map(|comparison| comparison.clients).collect(),
         ratio: if first.verdict == Some(Verdict::Invalid) { None } else { hull(ratios.collect()) },
         ratio_interval: hull(group.iter().filter_map(|comparison| comparison.ratio_interval).collect()),
+        interval_level: first.interval_level,
+        not_working: not_working.into_iter().filter_map(|(trials, line)| trials.map(|_| line)).collect(),
         exceeds_margin: group.iter().all(|comparison| comparison.exceeds_margin),
         detectable_ratio: group.iter().filter_map(|comparison| comparison.detectable_ratio).reduce(f64::max),
     }

@@ -2,13 +2,16 @@
 //!
 //! Rows at the end of an interval are the rows before the trial and those of all commits until then, warm-up included. Within an interval rows
 //! are taken to come evenly. A step is the time between the first moments at which a trial reached two milestones; its throughput is the
-//! rows between them over that time.
+//! rows between them over that time. A step shorter than three intervals is mostly interpolated: its rate is shown without an interval, and is not
+//! compared.
 
+use super::comparisons::{self, SideValues};
 use super::resources::{self, Stretch};
-use super::{View, comparisons, estimate};
+use super::standing::Standing;
+use super::{View, estimate};
 use crate::report::model::{
-    Conclusion, Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint, GrowthStep, Range,
-    ReportModel, StepComparison, Unit, Verdict,
+    Conclusion, Estimate, Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint,
+    GrowthStep, Range, ReportModel, StepComparison, Unit, Verdict,
 };
 use crate::store::TrialOutcome;
 use dyno_model::finding::{Finding, Severity};
@@ -21,6 +24,8 @@ use std::collections::BTreeMap;
 const STEPS: u64 = 10;
 /// The monitor looks once a second: of a shorter step it saw nothing of its own.
 const SEEN_MIN: f64 = 1.0;
+/// A step of fewer intervals than this is not measured.
+const INTERVALS_MIN: f64 = 3.0;
 /// Most points of a trial's course; a chart has no room for more.
 const POINTS_MAX: usize = 150;
 
@@ -52,17 +57,45 @@ pub(super) fn growth(view: &View<'_>) -> Option<Growth> {
         })
     };
     let lines = (0..view.plan().treatments.len()).filter_map(line).collect();
-    let by_block = |treatment: usize, step: usize| -> BTreeMap<u32, f64> {
-        let (from, to) = bounds(step);
-        of(treatment)
-            .filter(|trial| trial.is_usable())
-            .filter_map(|trial| Some((trial.record.trial.block, trial.step(from, to)?.rows_per_second)))
-            .collect()
-    };
-    let comparisons = comparisons::step_by_step(view, milestones.len(), &by_block);
+    let side = |treatment: usize, step: usize| side_values(view, &trials, treatment, bounds(step));
+    let comparisons = comparisons::step_by_step(view, milestones.len(), &side);
     let comparisons =
         comparisons.into_iter().map(|(step, comparison)| StepComparison { step, comparison }).collect();
     Some(Growth { rows_before, milestones, lines, comparisons })
+}
+
+/// What a treatment's trials have in a step. A trial that did not finish the step did not work in it, where the treatment itself was the reason; it and a
+/// step that is not measured leave the step without a comparison.
+fn side_values(
+    view: &View<'_>,
+    trials: &[Grown<'_>],
+    treatment: usize,
+    (from, to): (u64, u64),
+) -> SideValues {
+    let mut standing = Standing::default();
+    let (mut by_block, mut is_known) = (BTreeMap::new(), true);
+    for trial in view.plan().trials.iter().filter(|trial| trial.treatment == treatment) {
+        let grown = trials.iter().find(|grown| grown.record.trial.id == trial.id);
+        match grown.and_then(|grown| grown.step(from, to).filter(|_| grown.is_usable())) {
+            Some(step) => {
+                is_known &= step.is_measured;
+                by_block.insert(trial.block, step.rows_per_second);
+                standing.worked();
+            }
+            None => {
+                let outcome = view.run.outcomes.get(&trial.id);
+                let has_figures = grown.is_some_and(Grown::is_usable);
+                let did_work = outcome.is_none_or(|outcome| !standing.add_unmeasured(view.run, outcome));
+                is_known &= !(has_figures && did_work);
+            }
+        }
+    }
+    SideValues {
+        is_usable: !by_block.is_empty(),
+        is_bound: false,
+        by_block: is_known.then_some(by_block),
+        not_working: standing.not_working(),
+    }
 }
 
 /// The plan's milestones, else equal steps to the target, else to the most rows that a trial reached.
@@ -102,6 +135,8 @@ struct Grown<'a> {
 /// One trial in one step.
 struct Step {
     rows_per_second: f64,
+    /// False when it took less than three intervals, so that most of it is interpolated.
+    is_measured: bool,
     resources: Stretch,
     data_bytes: Option<f64>,
 }
@@ -159,8 +194,11 @@ impl<'a> Grown<'a> {
         let is_seen = end - begin >= SEEN_MIN;
         let resources =
             if is_seen { resources::stretch(self.samples, begin, end) } else { Stretch::default() };
+        let touched = self.path.windows(2).filter(|pair| pair[1].0 > begin && pair[0].0 < end);
+        let interval = touched.map(|pair| pair[1].0 - pair[0].0).fold(0.0, f64::max);
         (end > begin).then(|| Step {
             rows_per_second: (to - from) as f64 / (end - begin),
+            is_measured: end - begin >= INTERVALS_MIN * interval,
             resources,
             data_bytes: mean(self.samples, names::SERVER_DATA, end - 0.5, end + 0.5),
         })
@@ -204,8 +242,11 @@ fn means(steps: &[Step]) -> GrowthStep {
     let over = |unit: Unit, of: &dyn Fn(&Step) -> Option<f64>| {
         estimate(&steps.iter().filter_map(of).collect::<Vec<_>>(), unit)
     };
+    let are_measured = steps.iter().all(|step| step.is_measured);
+    let rows_per_second = over(Unit::RowsPerSecond, &|step| Some(step.rows_per_second));
     GrowthStep {
-        rows_per_second: over(Unit::RowsPerSecond, &|step| Some(step.rows_per_second)),
+        rows_per_second: rows_per_second
+            .map(|rate| Estimate { interval: rate.interval.filter(|_| are_measured), ..rate }),
         cpu_percent: over(Unit::Percent, &|step| step.resources.cpu_percent),
         server_percent: over(Unit::Percent, &|step| step.resources.server_percent),
         disk_read: over(Unit::Bytes, &|step| step.resources.disk_read),

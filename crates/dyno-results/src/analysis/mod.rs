@@ -7,6 +7,7 @@
 //! * `resources`: what trials took of machine and server;
 //! * `steadiness`: whether trials were in a steady state;
 //! * `growth`: figures over the rows of a table that grows;
+//! * `standing`: which trials are compared, and what is held against a treatment;
 //! * `comparisons`: ratios and verdicts;
 //! * `conclusions`: what follows, as typed statements;
 //! * `provenance`: where, when and with what;
@@ -22,6 +23,7 @@ mod latency;
 pub mod pilot;
 mod provenance;
 mod resources;
+mod standing;
 mod steadiness;
 
 use crate::report::model::{
@@ -38,6 +40,7 @@ use dyno_model::latency::is_shown;
 use dyno_model::plan::{Metric, Plan, Treatment};
 use dyno_model::record::{OpenLoop, TrialRecord, is_rate};
 use dyno_model::response::Responses;
+use standing::Standing;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Confidence of all intervals.
@@ -89,6 +92,8 @@ struct View<'a> {
     line_of: Vec<usize>,
     /// Records of measured trials by treatment, in run order.
     records: BTreeMap<usize, Vec<&'a TrialRecord>>,
+    /// What became of each treatment's trials.
+    standings: Vec<Standing<'a>>,
     /// How steady trials were, by id; those that cannot be judged are not here.
     steadiness: BTreeMap<&'a str, TrialSteadiness>,
     /// Transactions of each treatment's valid trials, merged.
@@ -101,7 +106,12 @@ impl<'a> View<'a> {
         let (lines, line_of) = lines(&run.plan);
         let mut records: BTreeMap<usize, Vec<&TrialRecord>> = BTreeMap::new();
         let mut steadiness = BTreeMap::new();
+        let mut standings: Vec<Standing<'_>> =
+            run.plan.treatments.iter().map(|_| Standing::default()).collect();
         for trial in &run.plan.trials {
+            if let Some(outcome) = run.outcomes.get(&trial.id) {
+                standings[trial.treatment].add(run, outcome);
+            }
             if let Some(TrialOutcome::Finished(record)) = run.outcomes.get(&trial.id) {
                 records.entry(trial.treatment).or_default().push(record);
                 let stop = &run.plan.treatments[trial.treatment].load.stop;
@@ -110,7 +120,7 @@ impl<'a> View<'a> {
                 steadiness.extend(judged.map(|judged| (trial.id.as_str(), judged)));
             }
         }
-        let mut view = Self { run, data, lines, line_of, records, steadiness, merged: Vec::new() };
+        let mut view = Self { run, data, lines, line_of, records, standings, steadiness, merged: Vec::new() };
         view.merged = (0..run.plan.treatments.len())
             .map(|treatment| latency::merged_transactions(&view, treatment))
             .collect();
@@ -235,8 +245,16 @@ fn arrived(records: &[&TrialRecord], pick: fn(&OpenLoop) -> u64) -> Option<u64> 
     open_loops().next().is_some().then(|| open_loops().map(pick).sum())
 }
 
+/// Throughput is that of every valid trial, 0 where nothing was committed. Times are those of the trials that are compared; when one of them has
+/// too few transactions for a percentile, the treatment has none.
 fn estimate_of(view: &View<'_>, treatment: usize, metric: Metric) -> Option<Estimate> {
-    estimate_among(view.valid(treatment), metric)
+    match metric {
+        Metric::Throughput => estimate_among(view.valid(treatment), metric),
+        _ => {
+            let figures = view.standings[treatment].figures(metric)?;
+            estimate_among(figures.into_iter().map(|(record, _)| record), metric)
+        }
+    }
 }
 
 fn count(number: usize) -> u32 {
@@ -265,6 +283,7 @@ fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> Treatm
         trials_planned: count(view.plan().trials.iter().filter(|trial| trial.treatment == index).count()),
         trials_measured: count(measured.len()),
         trials_valid: count(valid.len()),
+        not_working: view.standings[index].not_working(),
         throughput: estimate_of(view, index, Metric::Throughput),
         mean: estimate_of(view, index, Metric::MeanMs),
         p50: estimate_of(view, index, Metric::P50Ms),

@@ -16,6 +16,8 @@ messages! {
     BASE [] "base";
     /// A side.
     NEW [] "new";
+    /// A figure that rests on fewer trials than are valid.
+    FIGURE_OF [figure, base, new] "{figure} (n = {base} and {new})";
     /// One line about a side.
     SIDE [folder, runs, valid, measured, from, to] "{folder}: runs {runs}, valid trials {valid} of {measured}, {from} to {to} UTC.";
     /// One line about a side.
@@ -86,6 +88,12 @@ messages! {
     SCRIPTS_DIFFER [values] "The scripts differ: {values}.";
     /// Audit.
     COMPARE_AUDIT_VIOLATED [side, treatments] "The audit found the data of {side} violated, so there is no verdict about {treatments}.";
+    /// Trials in which treatments did not work.
+    COMPARE_NOT_WORKING [side, treatments] "Trials of {side} did not work: {treatments}. The other trials of these treatments may speak against {side}, but not for it.";
+    /// One treatment: `MySQL, 8 clients, in 1 of 5 (the system died in mid-trial)`.
+    NOT_WORKING_OF [treatment, trials, of, because] "{treatment}, in {trials} of {of} ({because})";
+    /// Runs without a measured trial.
+    COMPARE_NOTHING_MEASURED [side, runs] "Runs of {side} without a measured trial, which add nothing: {runs}. Take these folders away, or measure them with dyno run --resume.";
     /// Trials left out.
     COMPARE_INVALID [side, invalid, measured, because] "{invalid} of {measured} trials of {side} may not be used and are left out: {because}";
     /// Trials without figures.
@@ -115,9 +123,9 @@ messages! {
 
     // Notes.
     /// Under the table.
-    COMPARE_NOTE_METHOD [margin, alpha, family] "Figures are means over n valid trials, ± is half their 95 % interval. Ratio: new over base, of geometric means, with the 95 % interval of Welch's test on logarithms; the sides share no blocks, so trials are not paired. Better and worse hold after correction for {family} comparisons together (Benjamini and Hochberg): on average at most {alpha} of such verdicts are false. Equivalent: the 90 % interval lies inside a margin of {margin}. Inconclusive: the data do not tell; this does not mean that there is no difference.";
+    COMPARE_NOTE_METHOD [margin, alpha, family, level] "Figures are means over n valid trials, ± is half their 95 % interval. Ratio: new over base, of geometric means, with an interval of Welch's test on logarithms; the sides share no blocks, so trials are not paired. Better and worse hold after correction for {family} comparisons together (Benjamini and Hochberg): on average at most {alpha} of such verdicts are false. Intervals are widened likewise (Benjamini and Yekutieli), to {level}, so that better and worse leave out 1 and inconclusive does not. Equivalent: the 90 % interval, which then is shown, lies inside a margin of {margin}. Inconclusive: the data do not tell; this does not mean that there is no difference.";
     /// Under the table.
-    COMPARE_NOTE_RANKS [] "By ranks: the same ratio without assumptions about the distribution, as the median of the ratios of every trial of new to every trial of base (Hodges and Lehmann), with the 95 % interval that belongs to the rank-sum test (Mann and Whitney), from four trials on each side. It stands beside the verdict and does not change it.";
+    COMPARE_NOTE_RANKS [] "By ranks: the same ratio without assumptions about the distribution, as the median of the ratios of every trial of new to every trial of base (Hodges and Lehmann), with the 95 % interval that belongs to the rank-sum test (Mann and Whitney), not corrected, from four trials on each side. It stands beside the verdict and does not change it.";
     /// Under the table.
     COMPARE_NOTE_MARK [margin] "~: the difference is certain, though perhaps smaller than {margin}.";
     /// Under the table.
@@ -137,11 +145,13 @@ messages! {
     /// Axis.
     CHART_MORE [] "more than base →";
     /// Caption.
-    CHART_CAPTION [margin] "Markers are ratios, bars their 95 % confidence intervals; the band is the margin of {margin} inside which a difference counts as none. More is better for throughput, less for response times. Verdicts also allow for the number of comparisons, so that an interval without 1 in it may still be inconclusive.";
+    CHART_CAPTION [margin] "Markers are ratios, bars their intervals, which allow for the number of comparisons as the verdicts do; the band is the margin of {margin} inside which a difference counts as none. More is better for throughput, less for response times.";
 
     // Outcome.
     /// Last line.
     OUTCOME_WORSE [worse, comparisons, treatment, metric, ratio, better, equivalent, inconclusive, invalid] "Worse: new is worse than base in {worse} of {comparisons} comparisons, most in {metric} of {treatment} (ratio {ratio}); better {better}, equivalent {equivalent}, inconclusive {inconclusive}, invalid {invalid}.";
+    /// Last line.
+    OUTCOME_NOT_WORKING [comparisons, not_working, better, equivalent, inconclusive] "Did not work: new has no verdict in {not_working} of {comparisons} comparisons, because it did not work in some of its trials; better {better}, equivalent {equivalent}, inconclusive {inconclusive}.";
     /// Last line.
     OUTCOME_INVALID [comparisons, better, equivalent, inconclusive, invalid] "Invalid: nothing is known to be worse, but {invalid} of {comparisons} comparisons cannot be judged; better {better}, equivalent {equivalent}, inconclusive {inconclusive}.";
     /// Last line.
@@ -189,6 +199,22 @@ pub fn doubt(doubt: &CompareDoubt, lang: Lang) -> String {
             let names = treatments.iter().map(|name| treatment(&name.label, name.clients, lang));
             let names: Vec<String> = names.collect();
             say(&COMPARE_AUDIT_VIOLATED, &[of(side), ("treatments", &list(lang, &names))])
+        }
+        CompareDoubt::DidNotWork { side, treatments } => {
+            let each = treatments.iter().map(|(name, not_working)| {
+                let values = [
+                    ("treatment", treatment(&name.label, name.clients, lang)),
+                    ("trials", not_working.trials.to_string()),
+                    ("of", not_working.of.to_string()),
+                    ("because", conclusion::because(not_working.because, lang).to_owned()),
+                ];
+                NOT_WORKING_OF.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+            });
+            let each: Vec<String> = each.collect();
+            say(&COMPARE_NOT_WORKING, &[of(side), ("treatments", &each.join("; "))])
+        }
+        CompareDoubt::NothingMeasured { side, runs } => {
+            say(&COMPARE_NOTHING_MEASURED, &[of(side), ("runs", &list(lang, runs))])
         }
         CompareDoubt::InvalidTrials { side, invalid, measured, because } => say(
             &COMPARE_INVALID,
@@ -297,6 +323,11 @@ pub fn outcome(model: &CompareModel, lang: Lang) -> String {
             let which = [("treatment", treatment.as_str()), ("metric", metric), ("ratio", &ratio)];
             let values: Vec<_> = all.into_iter().chain([("worse", worse.as_str())]).chain(which).collect();
             OUTCOME_WORSE.fill(lang, &values)
+        }
+        Verdict::Invalid if model.outcome.not_working > 0 => {
+            let number = model.outcome.not_working.to_string();
+            let values: Vec<_> = all[..4].iter().copied().chain([("not_working", number.as_str())]).collect();
+            OUTCOME_NOT_WORKING.fill(lang, &values)
         }
         Verdict::Invalid => OUTCOME_INVALID.fill(lang, &all),
         Verdict::Inconclusive => OUTCOME_INCONCLUSIVE.fill(lang, &all[..4]),

@@ -2,7 +2,7 @@
 
 use super::{Lang, finding, growth, headings, list, messages};
 use crate::report::figures;
-use crate::report::model::{Conclusion, Estimate, Range, ReportModel, Verdict};
+use crate::report::model::{Conclusion, Estimate, NotWorkingReason, Range, ReportModel, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::{Compare, Metric};
 
@@ -59,33 +59,49 @@ messages! {
     IN_CONTEXT [context, sentence] "{context}: {sentence}";
 
     /// Better, beyond the margin, one number of clients.
-    BETTER [subject, baseline, metric, ratio, low, high, clients] "{subject} is better than {baseline} at {clients}: {ratio} times its {metric} (95 % interval {low} to {high}).";
+    BETTER [subject, baseline, metric, ratio, low, high, level, clients] "{subject} is better than {baseline} at {clients}: {ratio} times its {metric} ({level} interval {low} to {high}).";
     /// Better, beyond the margin, several numbers of clients.
-    BETTER_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, clients] "{subject} is better than {baseline} at {clients}: {ratio_min} to {ratio_max} times its {metric} (95 % intervals within {low} to {high}).";
+    BETTER_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients] "{subject} is better than {baseline} at {clients}: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}).";
     /// Better, perhaps inside the margin.
-    SLIGHTLY_BETTER [subject, baseline, metric, ratio, low, high, clients, margin] "{subject} is better than {baseline} at {clients}, though perhaps by less than {margin}: {ratio} times its {metric} (95 % interval {low} to {high}).";
+    SLIGHTLY_BETTER [subject, baseline, metric, ratio, low, high, level, clients, margin] "{subject} is better than {baseline} at {clients}, though perhaps by less than {margin}: {ratio} times its {metric} ({level} interval {low} to {high}).";
     /// Better, perhaps inside the margin, several numbers of clients.
-    SLIGHTLY_BETTER_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, clients, margin] "{subject} is better than {baseline} at {clients}, though perhaps by less than {margin}: {ratio_min} to {ratio_max} times its {metric} (95 % intervals within {low} to {high}).";
+    SLIGHTLY_BETTER_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients, margin] "{subject} is better than {baseline} at {clients}, though perhaps by less than {margin}: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}).";
     /// Worse, beyond the margin, one number of clients.
-    WORSE [subject, baseline, metric, ratio, low, high, clients] "{subject} is worse than {baseline} at {clients}: {ratio} times its {metric} (95 % interval {low} to {high}).";
+    WORSE [subject, baseline, metric, ratio, low, high, level, clients] "{subject} is worse than {baseline} at {clients}: {ratio} times its {metric} ({level} interval {low} to {high}).";
     /// Worse, beyond the margin, several numbers of clients.
-    WORSE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, clients] "{subject} is worse than {baseline} at {clients}: {ratio_min} to {ratio_max} times its {metric} (95 % intervals within {low} to {high}).";
+    WORSE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients] "{subject} is worse than {baseline} at {clients}: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}).";
     /// Worse, perhaps inside the margin.
-    SLIGHTLY_WORSE [subject, baseline, metric, ratio, low, high, clients, margin] "{subject} is worse than {baseline} at {clients}, though perhaps by less than {margin}: {ratio} times its {metric} (95 % interval {low} to {high}).";
+    SLIGHTLY_WORSE [subject, baseline, metric, ratio, low, high, level, clients, margin] "{subject} is worse than {baseline} at {clients}, though perhaps by less than {margin}: {ratio} times its {metric} ({level} interval {low} to {high}).";
     /// Worse, perhaps inside the margin, several numbers of clients.
-    SLIGHTLY_WORSE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, clients, margin] "{subject} is worse than {baseline} at {clients}, though perhaps by less than {margin}: {ratio_min} to {ratio_max} times its {metric} (95 % intervals within {low} to {high}).";
+    SLIGHTLY_WORSE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients, margin] "{subject} is worse than {baseline} at {clients}, though perhaps by less than {margin}: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}).";
     /// Equivalent.
-    EQUIVALENT [subject, baseline, metric, ratio, low, high, clients, margin] "{subject} and {baseline} are equivalent at {clients}: their {metric} differs by less than {margin} (ratio {ratio}, 95 % interval {low} to {high}).";
+    EQUIVALENT [subject, baseline, metric, ratio, low, high, level, clients, margin] "{subject} and {baseline} are equivalent at {clients}: their {metric} differs by less than {margin} (ratio {ratio}, {level} interval {low} to {high}).";
     /// Equivalent, several numbers of clients.
-    EQUIVALENT_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, clients, margin] "{subject} and {baseline} are equivalent at {clients}: their {metric} differs by less than {margin} (ratios {ratio_min} to {ratio_max}, 95 % intervals within {low} to {high}).";
+    EQUIVALENT_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients, margin] "{subject} and {baseline} are equivalent at {clients}: their {metric} differs by less than {margin} (ratios {ratio_min} to {ratio_max}, {level} intervals within {low} to {high}).";
     /// Inconclusive.
-    INCONCLUSIVE [subject, baseline, metric, ratio, low, high, clients, detectable] "Whether {subject} or {baseline} is better at {clients} cannot be said: {ratio} times its {metric} (95 % interval {low} to {high}); these repeats could have shown a difference of {detectable} or more.";
+    INCONCLUSIVE [subject, baseline, metric, ratio, low, high, level, clients, detectable] "Whether {subject} or {baseline} is better at {clients} cannot be said: {ratio} times its {metric} ({level} interval {low} to {high}); these repeats could have shown a difference of {detectable} or more.";
     /// Inconclusive, several numbers of clients.
-    INCONCLUSIVE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, clients, detectable] "Whether {subject} or {baseline} is better at {clients} cannot be said: {ratio_min} to {ratio_max} times its {metric} (95 % intervals within {low} to {high}); these repeats could have shown a difference of {detectable} or more.";
+    INCONCLUSIVE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients, detectable] "Whether {subject} or {baseline} is better at {clients} cannot be said: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}); these repeats could have shown a difference of {detectable} or more.";
     /// Inconclusive for want of valid repeats.
     INCONCLUSIVE_TOO_FEW [subject, baseline, clients] "Whether {subject} or {baseline} is better at {clients} cannot be said: too few valid repeats are left on one side.";
     /// No usable figures on one side.
     NOT_COMPARABLE [subject, baseline, clients] "{subject} cannot be compared with {baseline} at {clients}: one of them has no valid trial there.";
+    /// No verdict, because one or both did not work.
+    NOT_COMPARABLE_LOST [subject, baseline, clients, lines] "{subject} cannot be compared with {baseline} at {clients}: {lines} did not work in some trials there, and the other trials must not speak for it.";
+    /// Trials in which a line did not work.
+    DID_NOT_WORK [line, clients, trials, of, because] "{line} did not work in {trials} of {of} trials at {clients}: {because}. Its other trials may speak against it, but not for it.";
+    /// Reason.
+    BECAUSE_SYSTEM_FAILED [] "the system died in mid-trial";
+    /// Reason.
+    BECAUSE_NOT_MEASURED [] "they could not be measured";
+    /// Reason.
+    BECAUSE_CUT_SHORT [] "they ended before their time";
+    /// Reason.
+    BECAUSE_NOTHING_COMMITTED [] "not a single transaction was committed";
+    /// Reason.
+    BECAUSE_FAILURES [] "too many transactions failed";
+    /// Reason.
+    BECAUSE_KEPT_BEHIND [] "too little of what arrived was done";
     /// Verdicts disabled.
     WITHOUT_VERDICT [subject, baseline, metric, ratio, clients] "Without a verdict: {subject} had {ratio} times the {metric} of {baseline} at {clients}.";
     /// Verdicts disabled, several numbers of clients.
@@ -142,6 +158,16 @@ pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
                 ("reason", &finding::sentence(finding, lang)),
             ],
         ),
+        Conclusion::DidNotWork { line, clients: numbers, not_working } => DID_NOT_WORK.fill(
+            lang,
+            &[
+                ("line", label(*line)),
+                ("clients", &clients(numbers, lang)),
+                ("trials", &not_working.trials.to_string()),
+                ("of", &not_working.of.to_string()),
+                ("because", because(not_working.because, lang)),
+            ],
+        ),
         Conclusion::VerdictsDisabled { blocks, needed } => {
             VERDICTS_DISABLED.fill(lang, &[("blocks", &blocks.to_string()), ("needed", &needed.to_string())])
         }
@@ -193,6 +219,20 @@ pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
             with_audit(model, sentence, &[*subject, *baseline], numbers, lang)
         }
     }
+}
+
+/// Why trials did not work, as a clause.
+#[must_use]
+pub fn because(reason: NotWorkingReason, lang: Lang) -> &'static str {
+    match reason {
+        NotWorkingReason::SystemFailed => BECAUSE_SYSTEM_FAILED,
+        NotWorkingReason::NotMeasured => BECAUSE_NOT_MEASURED,
+        NotWorkingReason::CutShort => BECAUSE_CUT_SHORT,
+        NotWorkingReason::NothingCommitted => BECAUSE_NOTHING_COMMITTED,
+        NotWorkingReason::Failures => BECAUSE_FAILURES,
+        NotWorkingReason::KeptBehind => BECAUSE_KEPT_BEHIND,
+    }
+    .text(lang)
 }
 
 /// Adds that work was lost where it was: a throughput must not stand alone beside a failed audit.
@@ -326,6 +366,8 @@ fn compared_sides(
         verdict,
         ratio,
         ratio_interval,
+        interval_level,
+        not_working,
         exceeds_margin,
         detectable_ratio,
         ..
@@ -333,7 +375,17 @@ fn compared_sides(
     else {
         return String::new();
     };
-    let Some(ratio) = ratio else { return NOT_COMPARABLE.fill(lang, names) };
+    let lost: Vec<&str> = not_working.iter().map(|line| model.lines[*line].label.as_str()).collect();
+    let Some(ratio) = ratio else {
+        let [subject, baseline, clients] = *names;
+        return match lost.is_empty() {
+            _ if *verdict == Some(Verdict::Inconclusive) => INCONCLUSIVE_TOO_FEW.fill(lang, names),
+            true => NOT_COMPARABLE.fill(lang, names),
+            false => {
+                NOT_COMPARABLE_LOST.fill(lang, &[subject, baseline, clients, ("lines", &list(lang, &lost))])
+            }
+        };
+    };
     let metric = metric(*compared, lang);
     let figures = ComparisonFigures::new(*ratio, *ratio_interval);
     let Some(verdict) = verdict else {
@@ -353,7 +405,13 @@ fn compared_sides(
         (Verdict::Inconclusive, _) => (&INCONCLUSIVE, &INCONCLUSIVE_RANGE),
         (Verdict::Invalid, _) => return NOT_COMPARABLE.fill(lang, names),
     };
-    let more = [("metric", metric), ("margin", margin.as_str()), ("detectable", detectable.as_str())];
+    let level = figures::level(interval_level.unwrap_or(0.95));
+    let more = [
+        ("metric", metric),
+        ("margin", margin.as_str()),
+        ("detectable", detectable.as_str()),
+        ("level", level.as_str()),
+    ];
     figures.fill(one, several, names, &more, lang)
 }
 
@@ -425,6 +483,8 @@ mod tests {
             clients: vec![1, 8],
             ratio,
             ratio_interval: ratio.map(|ratio| Range { low: ratio.low * 0.9, high: ratio.high * 1.1 }),
+            interval_level: Some(0.95),
+            not_working: Vec::new(),
             exceeds_margin,
             detectable_ratio: Some(1.07),
         }
@@ -491,8 +551,8 @@ mod tests {
                 }
             }
         }
-        // Better and worse: four each; equivalent, inconclusive, none: two each; not comparable: one.
-        assert_eq!(sentences.len(), 15, "{sentences:#?}");
+        // Better and worse: four each; equivalent, inconclusive, none: two each; too few, not comparable: one each.
+        assert_eq!(sentences.len(), 16, "{sentences:#?}");
     }
 
     #[test]

@@ -104,7 +104,7 @@ messages! {
     /// Column.
     RATIO [] "ratio";
     /// Column.
-    RATIO_INTERVAL [] "95 % interval";
+    RATIO_INTERVAL [] "interval";
     /// Column: p-value after Benjamini and Hochberg's correction.
     P_CORRECTED [] "p (corrected)";
     /// Column.

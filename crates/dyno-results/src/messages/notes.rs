@@ -16,11 +16,15 @@ messages! {
     /// Under the distribution and the statement table.
     NOTE_MERGED [] "Percentiles are taken from the merged histograms of all valid trials, never averaged; one that fewer than ten values lie beyond is not shown.";
     /// Under the comparison table.
-    NOTE_COMPARISONS [margin, alpha, family] "Ratios are geometric means over blocks with the 95 % interval of Student's t on logarithms, paired by block. Better and worse hold after correction for {family} comparisons per metric (Benjamini and Hochberg): on average at most {alpha} of such verdicts are false; equivalent means that the 90 % interval lies inside a margin of {margin}; inconclusive means that the data do not tell, not that there is no difference.";
+    NOTE_COMPARISONS [margin, alpha, family, levels] "Ratios are geometric means over blocks with an interval of Student's t on logarithms, paired by block. Better and worse hold after correction for {family} comparisons per metric (Benjamini and Hochberg): on average at most {alpha} of such verdicts are false. Intervals are widened likewise (Benjamini and Yekutieli), to {levels}, so that better and worse leave out 1 and inconclusive does not. Equivalent means that the 90 % interval, which then is shown, lies inside a margin of {margin}; inconclusive means that the data do not tell, not that there is no difference. Where a side did not work in some of its trials, the others may speak against it and not for it.";
+    /// Level of the intervals of a metric.
+    NOTE_LEVEL [level, metric] "{level} for {metric}";
+    /// In its place where no verdict was made.
+    NOTE_LEVEL_NONE [] "95 %";
     /// Under tables with response times, where arrivals did not commit.
     NOTE_BOUNDS [] "≥: a lower bound. Arrivals that were never started, failed or were cut off have no response time; it is at least their age when they were last seen. A percentile is a value where it is the same whatever their response times were, and else this or more; a mean or maximum is a bound as soon as one arrival did not commit. A verdict on bounds is given only when the bound is already worse. Curves end where bounds begin.";
     /// Under the comparison table.
-    NOTE_DETECTABLE [] "Visible from: the smallest difference that a comparison with these repeats and this scatter shows four times in five.";
+    NOTE_DETECTABLE [] "Visible from: the smallest difference that a comparison with these repeats and this scatter shows four times in five, with the same correction.";
     /// Under the audit table.
     NOTE_AUDIT [] "Lost: updates that were acknowledged as committed and are not in the data. Witnessed: pairs of committed transactions that read the same value of the same row, found in the clients' own log; one stale write can undo several updates, so losses may exceed pairs.";
     /// Under the table of failures.

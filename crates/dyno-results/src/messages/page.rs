@@ -167,7 +167,7 @@ messages! {
     /// Caption: timeline whose seconds were put together.
     CHART_CAPTION_BINNED [] "Long trials are shown in steps of several seconds: mean throughput, the middle one of the medians and the highest of the 99th percentiles of each step.";
     /// Caption: forest plot.
-    CHART_CAPTION_FOREST [margin] "Markers are ratios (geometric mean over blocks), bars their 95 % confidence intervals; the band is the margin of {margin} inside which a difference counts as none. Arrows: the interval goes on. Verdicts also allow for the number of comparisons, so that an interval without 1 in it may still be inconclusive.";
+    CHART_CAPTION_FOREST [margin] "Markers are ratios (geometric mean over blocks), bars their intervals, which allow for the number of comparisons as the verdicts do; the band is the margin of {margin} inside which a difference counts as none. Arrows: the interval goes on.";
     /// Name of a line.
     CHART_MEDIAN [] "median";
     /// Name of a line.

@@ -54,6 +54,16 @@ pub fn limit(hundredths: f64) -> String {
     format!("{} %", (hundredths * 1000.0).round() / 1000.0)
 }
 
+/// Confidence of an interval, 0 to 1: `95 %`, `99.2 %`, `99.95 %`; the risk keeps two significant digits.
+#[must_use]
+pub fn level(confidence: f64) -> String {
+    let risk = 100.0 * (1.0 - confidence).max(1e-9);
+    let decimals = (1.0 - risk.log10().floor()).max(0.0) as usize;
+    let text = format!("{:.decimals$}", 100.0 * confidence);
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} %")
+}
+
 /// A ratio with two decimals (three below 0.1): `1.32`, `0.054`.
 #[must_use]
 pub fn ratio(value: f64) -> String {
@@ -211,6 +221,19 @@ fn group(whole: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_confidence_keeps_two_digits_of_the_risk() {
+        for (confidence, text) in [
+            (0.95, "95 %"),
+            (0.9, "90 %"),
+            (1.0 - 0.05 / 6.0, "99.17 %"),
+            (0.9975, "99.75 %"),
+            (1.0 - 0.05 / 24.0, "99.79 %"),
+        ] {
+            assert_eq!(level(confidence), text);
+        }
+    }
     use crate::report::model::Range;
 
     #[test]

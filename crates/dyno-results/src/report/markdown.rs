@@ -4,6 +4,7 @@ use super::model::ReportModel;
 use super::table::{Table, escaped};
 use super::{growth, notes, tables};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
+use dyno_model::printable::lines;
 
 /// Renders the full report.
 #[must_use]
@@ -123,6 +124,6 @@ impl Page {
     fn code(&mut self, code: &str) {
         let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or_default();
         let fence = "`".repeat(longest.max(2) + 1);
-        self.text.push_str(&format!("\n{fence}toml\n{}\n{fence}\n", code.trim_end()));
+        self.text.push_str(&format!("\n{fence}toml\n{}\n{fence}\n", lines(code.trim_end())));
     }
 }

@@ -27,7 +27,9 @@ pub use checks::{
     AuditRow, ColumnSumAudit, FindingRow, GeneratorRow, RowCountAudit, SeriesSteadiness, StatementRow,
     StatementTable, TrialSteadiness, UpdateAudit, WitnessExample,
 };
-pub use comparisons::{Comparison, ComparisonOf, ComparisonRules, Conclusion, RatioBound, Verdict};
+pub use comparisons::{
+    Comparison, ComparisonOf, ComparisonRules, Conclusion, NotWorking, NotWorkingReason, RatioBound, Verdict,
+};
 pub use growth::{
     Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint, GrowthStep, StepComparison,
 };
@@ -357,6 +359,9 @@ pub struct TreatmentRow {
     pub trials_measured: u32,
     /// Trials in the estimates.
     pub trials_valid: u32,
+    /// Trials in which it did not work; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_working: Option<NotWorking>,
     /// Committed transactions per second.
     pub throughput: Option<Estimate>,
     /// Mean response time of a transaction (ms): mean over trials of each trial's mean.

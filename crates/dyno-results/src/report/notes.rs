@@ -1,9 +1,9 @@
 //! Sentences about a run that text and Markdown share.
 
 use super::figures;
-use super::model::{FindingRow, ReportModel};
+use super::model::{FindingRow, ReportModel, Verdict};
 use crate::messages::{Lang, Message, conclusion, finding, list, notes};
-use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::plan::{LoadPlan, Metric, StopRule};
 
 /// When and with what it was measured, and the machine.
 pub(super) fn origin(model: &ReportModel, lang: Lang) -> Vec<String> {
@@ -196,8 +196,33 @@ pub(super) fn comparison_rules(model: &ReportModel, lang: Lang) -> String {
             ("margin", &figures::limit(rules.margin * 100.0)),
             ("alpha", &figures::limit(rules.alpha * 100.0)),
             ("family", &rules.family.to_string()),
+            ("levels", &levels(model, lang)),
         ],
     )
+}
+
+/// Levels of the intervals of each metric; those of equivalent comparisons are others.
+fn levels(model: &ReportModel, lang: Lang) -> String {
+    let mut levels: Vec<(Metric, f64)> = Vec::new();
+    for comparison in &model.comparisons {
+        let is_own = comparison.verdict.is_some_and(|verdict| verdict != Verdict::Equivalent);
+        let level = comparison.interval_level.filter(|_| is_own);
+        if let Some(level) = level.filter(|_| !levels.iter().any(|(metric, _)| *metric == comparison.metric))
+        {
+            levels.push((comparison.metric, level));
+        }
+    }
+    let texts: Vec<String> = levels.iter().map(|(_, level)| figures::level(*level)).collect();
+    match texts.first() {
+        None => return notes::NOTE_LEVEL_NONE.text(lang).to_owned(),
+        Some(first) if texts.iter().all(|text| text == first) => return first.clone(),
+        Some(_) => {}
+    }
+    let each = levels.iter().zip(&texts).map(|((metric, _), level)| {
+        let metric = conclusion::metric(*metric, lang);
+        notes::NOTE_LEVEL.fill(lang, &[("level", level), ("metric", metric)])
+    });
+    list(lang, &each.collect::<Vec<_>>())
 }
 
 /// A few witnessed lost updates, the first of each treatment that has one.

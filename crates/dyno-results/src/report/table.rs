@@ -1,5 +1,6 @@
-//! A table of texts, laid out for a terminal or as Markdown.
+//! A table of texts, laid out for a terminal or as Markdown. All that text and Markdown take from outside is made safe to print here.
 
+use dyno_model::printable::{self, line};
 use unicode_width::UnicodeWidthStr;
 
 /// Blanks between two columns.
@@ -32,7 +33,7 @@ impl Table {
     /// A table without rows.
     #[must_use]
     pub fn new(columns: &[(&str, Align)]) -> Self {
-        let columns = columns.iter().map(|(title, align)| ((*title).to_owned(), *align)).collect();
+        let columns = columns.iter().map(|(title, align)| (line(title).into_owned(), *align)).collect();
         Self { columns, rows: Vec::new() }
     }
 
@@ -42,12 +43,12 @@ impl Table {
     /// When the row has not as many cells as there are columns.
     pub fn row(&mut self, cells: Vec<String>) {
         assert_eq!(cells.len(), self.columns.len(), "every row has a cell per column");
-        self.rows.push(Row::Cells(cells));
+        self.rows.push(Row::Cells(cells.iter().map(|cell| line(cell).into_owned()).collect()));
     }
 
     /// Adds a line over the rows that follow.
     pub fn group(&mut self, title: &str) {
-        self.rows.push(Row::Group(title.to_owned()));
+        self.rows.push(Row::Group(line(title).into_owned()));
     }
 
     /// True without rows of cells.
@@ -142,10 +143,9 @@ impl Table {
 /// Text for Markdown: no character of it is read as markup.
 pub(super) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
-    for c in text.chars() {
+    for c in line(text).chars() {
         match c {
             '\\' | '|' | '*' | '_' | '`' | '[' | ']' | '<' | '>' | '#' => safe.extend(['\\', c]),
-            '\n' | '\r' => safe.push(' '),
             c => safe.push(c),
         }
     }
@@ -160,6 +160,7 @@ pub fn wrapped(text: &str, first: &str, width: usize) -> String {
     let mut lines = String::new();
     let mut line = first.to_owned();
     let mut is_begun = false;
+    let text = printable::line(text);
     let mut words = text.split_whitespace().peekable();
     while let Some(word) = words.next() {
         // A figure and its per cent sign stay together.

@@ -36,6 +36,15 @@ fn mean(estimate: Option<Estimate>, lang: Lang) -> String {
     or_absent(estimate.map(|estimate| figures::mean(&estimate)), lang)
 }
 
+/// The mean of a treatment's times, with the number of trials that it rests on when that is not all of the valid ones.
+fn time(row: &TreatmentRow, estimate: Option<Estimate>, lang: Lang) -> String {
+    let text = mean(estimate, lang);
+    match estimate.filter(|estimate| estimate.repeats != row.trials_valid) {
+        Some(estimate) => format!("{text} (n = {})", estimate.repeats),
+        None => text,
+    }
+}
+
 /// Main result: a group per line, a row per number of clients.
 pub(super) fn results(model: &ReportModel, lang: Lang) -> Table {
     let arrivals = [(headings::ARRIVED, Right), (headings::NEVER_STARTED, Right)];
@@ -64,9 +73,9 @@ pub(super) fn results(model: &ReportModel, lang: Lang) -> Table {
                 trials_valid(row),
                 mean(row.throughput, lang),
                 or_absent(row.throughput.as_ref().and_then(figures::half_width), lang),
-                mean(row.mean, lang),
-                mean(row.p95, lang),
-                mean(row.p99, lang),
+                time(row, row.mean, lang),
+                time(row, row.p95, lang),
+                time(row, row.p99, lang),
             ];
             if model.has_open_loop() {
                 cells.extend([row.arrived, row.unstarted].map(|n| or_absent(n.map(figures::count), lang)));

@@ -117,16 +117,16 @@ fn the_markdown_report_reads_like_this() {
 
     ## Comparisons
 
-    | system | metric | clients | n | ratio | 95 % interval | p (corrected) | visible from | verdict |
+    | system | metric | clients | n | ratio | interval | p (corrected) | visible from | verdict |
     |---|---|---:|---:|---:|---:|---:|---:|---|
     | MySQL : MariaDB | throughput | 1 | 3 | 0.76 | 0.73 .. 0.80 | 0.002 | 5.8 % | worse |
     | MySQL : MariaDB | throughput | 8 | 3 | 0.82 | 0.79 .. 0.85 | 0.002 | 5.3 % | worse |
     | MySQL : MariaDB | 95th percentile of response time | 1 | 3 | 1.26 | 1.21 .. 1.33 | 0.005 | 6.2 % | worse |
     | MySQL : MariaDB | 95th percentile of response time | 8 | 3 | 1.25 | 1.07 .. 1.47 | 0.027 | 22.2 % | worse |
 
-    Ratios are geometric means over blocks with the 95 % interval of Student's t on logarithms, paired by block. Better and worse hold after correction for 2 comparisons per metric (Benjamini and Hochberg): on average at most 5 % of such verdicts are false; equivalent means that the 90 % interval lies inside a margin of 5 %; inconclusive means that the data do not tell, not that there is no difference.
+    Ratios are geometric means over blocks with an interval of Student's t on logarithms, paired by block. Better and worse hold after correction for 2 comparisons per metric (Benjamini and Hochberg): on average at most 5 % of such verdicts are false. Intervals are widened likewise (Benjamini and Yekutieli), to 95 %, so that better and worse leave out 1 and inconclusive does not. Equivalent means that the 90 % interval, which then is shown, lies inside a margin of 5 %; inconclusive means that the data do not tell, not that there is no difference. Where a side did not work in some of its trials, the others may speak against it and not for it.
 
-    Visible from: the smallest difference that a comparison with these repeats and this scatter shows four times in five.
+    Visible from: the smallest difference that a comparison with these repeats and this scatter shows four times in five, with the same correction.
 
     ## Audit: is the data intact?
 
@@ -507,4 +507,23 @@ fn a_trial_with_two_findings_of_a_kind_is_one_trial() {
     let model = load(&folder).expect("readable");
     let row = model.findings.iter().find(|row| matches!(row.finding, Finding::Stall { .. }));
     assert_eq!(row.expect("the stall is listed").trials.len(), 1);
+}
+
+#[test]
+fn titles_and_server_messages_cannot_command_a_terminal_or_add_lines() {
+    let mut model = Shape::small().model();
+    model.title = "rush\u{1b}[31m\n## no heading".to_owned();
+    model.lines[0].label = "Maria\u{9b}2JDB".to_owned();
+    model.completeness.failed.push(super::model::FailedTrial {
+        trial: "b01-001".to_owned(),
+        treatment: 0,
+        reason: "access denied for \u{1b}]0;owned\u{7}\n* a line".to_owned(),
+    });
+    for format in [Format::Text, Format::Markdown] {
+        let text = render(&model, format, Lang::En);
+        let obeyed = text.chars().filter(|c| c.is_control() && *c != '\n').collect::<Vec<_>>();
+        assert_eq!(obeyed, [], "{}", format.name());
+        assert!(text.contains("31m") && text.contains("2JDB"), "{}", format.name());
+        assert!(!text.contains("\n## no heading") && !text.contains("\n* a line"), "{text}");
+    }
 }

@@ -13,25 +13,35 @@ use super::student::{mean, quantile, two_sided_p, variance};
 pub struct RatioTest {
     /// Geometric mean of the ratio.
     pub ratio: f64,
-    /// Lower end of the 95 % interval.
-    pub low: f64,
-    /// Upper end of the 95 % interval.
-    pub high: f64,
-    /// Lower end of the 90 % interval, for the two one-sided tests of equivalence.
-    pub low_90: f64,
-    /// Upper end of the 90 % interval.
-    pub high_90: f64,
     /// Two-sided p-value of "the ratio is 1".
     pub p: f64,
-    /// Ratio above 1 that would have been found with 80 % probability at 5 % risk.
-    pub detectable_ratio: f64,
     /// Pairs, or values of the smaller side.
     pub repeats: usize,
+    /// Logarithm of the ratio.
+    difference: f64,
+    /// Its standard error.
+    error: f64,
+    /// Degrees of freedom of the error.
+    degrees: f64,
+}
+
+impl RatioTest {
+    /// Ends of the interval that misses the ratio with this risk: 0.05 for the 95 % interval.
+    #[must_use]
+    pub fn interval(&self, risk: f64) -> (f64, f64) {
+        let reach = quantile(1.0 - risk / 2.0, self.degrees) * self.error;
+        ((self.difference - reach).exp(), (self.difference + reach).exp())
+    }
+
+    /// Ratio above 1 that would have been found with 80 % probability at this risk: `(t(1 - risk/2) + t(0.80)) · standard error` on the
+    /// log scale (minimum detectable effect: H. S. Bloom, Evaluation Review 19, 1995).
+    #[must_use]
+    pub fn detectable_ratio(&self, risk: f64) -> f64 {
+        ((quantile(1.0 - risk / 2.0, self.degrees) + quantile(0.80, self.degrees)) * self.error).exp()
+    }
 }
 
 /// Compares pairs `(subject, baseline)`, one per block. `None` for fewer than two pairs or a value that is not positive.
-///
-/// The smallest visible effect is `(t(0.975; n-1) + t(0.80; n-1)) · s(d) / √n` on the log scale.
 #[must_use]
 pub fn paired(pairs: &[(f64, f64)]) -> Option<RatioTest> {
     if pairs.iter().any(|(subject, baseline)| !is_positive(*subject) || !is_positive(*baseline)) {
@@ -68,13 +78,13 @@ pub fn welch(subject: &[f64], baseline: &[f64]) -> Option<RatioTest> {
 /// Most repeats that are proposed.
 const REPEATS_MAX: usize = 1000;
 
-/// Repeats that each of two independent sides needs for a difference of `effect` (0.05: 5 %) to be found four times in five at 5 %
+/// Repeats that each of two independent sides needs for a difference of `effect` (0.05: 5 %) to be found four times in five at this
 /// risk, from the scatter that the values show; `None` without scatter to go by, or when a thousand are too few.
 ///
-/// The smallest `n` with `(t(0.975; 2n-2) + t(0.80; 2n-2)) · s · √(2/n) <= ln(1 + effect)`, where `s` is the standard deviation of the
+/// The smallest `n` with `(t(1 - risk/2; 2n-2) + t(0.80; 2n-2)) · s · √(2/n) <= ln(1 + effect)`, where `s` is the standard deviation of the
 /// logarithms pooled over both sides (minimum detectable effect: H. S. Bloom, Evaluation Review 19, 1995).
 #[must_use]
-pub fn repeats_needed(subject: &[f64], baseline: &[f64], effect: f64) -> Option<usize> {
+pub fn repeats_needed(subject: &[f64], baseline: &[f64], effect: f64, risk: f64) -> Option<usize> {
     let (mut squares, mut degrees) = (0.0, 0.0);
     for values in [subject, baseline] {
         let logarithms: Vec<f64> =
@@ -91,7 +101,7 @@ pub fn repeats_needed(subject: &[f64], baseline: &[f64], effect: f64) -> Option<
     let deviation = (squares / degrees).sqrt();
     let is_enough = |repeats: &usize| {
         let n = *repeats as f64;
-        let t = quantile(0.975, 2.0 * n - 2.0) + quantile(0.80, 2.0 * n - 2.0);
+        let t = quantile(1.0 - risk / 2.0, 2.0 * n - 2.0) + quantile(0.80, 2.0 * n - 2.0);
         t * deviation * (2.0 / n).sqrt() <= effect.ln_1p()
     };
     (2..=REPEATS_MAX).find(is_enough)
@@ -102,24 +112,13 @@ fn is_positive(value: f64) -> bool {
 }
 
 fn ratio_test(difference: f64, error: f64, degrees: f64, repeats: usize) -> RatioTest {
-    let t95 = quantile(0.975, degrees);
-    let t90 = quantile(0.95, degrees);
     // Without any scatter the difference is certain, or there is none.
     let p = match (error > 0.0, difference == 0.0) {
         (true, _) => two_sided_p(difference / error, degrees),
         (false, true) => 1.0,
         (false, false) => 0.0,
     };
-    RatioTest {
-        ratio: difference.exp(),
-        low: (difference - t95 * error).exp(),
-        high: (difference + t95 * error).exp(),
-        low_90: (difference - t90 * error).exp(),
-        high_90: (difference + t90 * error).exp(),
-        p,
-        detectable_ratio: ((t95 + quantile(0.80, degrees)) * error).exp(),
-        repeats,
-    }
+    RatioTest { ratio: difference.exp(), p, repeats, difference, error, degrees }
 }
 
 #[cfg(test)]
@@ -141,8 +140,8 @@ mod tests {
         let test = paired(&pairs).expect("ten pairs");
         close(test.ratio.ln(), 1.58, 1e-9);
         close(test.p, 0.002_833, 1e-6);
-        close(test.low.ln(), 0.700_114_2, 1e-6);
-        close(test.high.ln(), 2.459_885_8, 1e-6);
+        close(test.interval(0.05).0.ln(), 0.700_114_2, 1e-6);
+        close(test.interval(0.05).1.ln(), 2.459_885_8, 1e-6);
     }
 
     #[test]
@@ -152,8 +151,8 @@ mod tests {
         let second: [f64; 10] = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
         let test = welch(&first.map(f64::exp), &second.map(f64::exp)).expect("ten values each");
         close(test.p, 0.079_39, 1e-5);
-        close(test.low.ln(), -3.365_483_2, 1e-6);
-        close(test.high.ln(), 0.205_483_2, 1e-6);
+        close(test.interval(0.05).0.ln(), -3.365_483_2, 1e-6);
+        close(test.interval(0.05).1.ln(), 0.205_483_2, 1e-6);
     }
 
     #[test]
@@ -162,7 +161,7 @@ mod tests {
         let there = paired(&pairs).expect("pairs");
         let back = paired(&pairs.map(|(a, b)| (b, a))).expect("pairs");
         close(there.ratio * back.ratio, 1.0, 1e-12);
-        close(there.low * back.high, 1.0, 1e-12);
+        close(there.interval(0.05).0 * back.interval(0.05).1, 1.0, 1e-12);
         close(there.p, back.p, 1e-12);
     }
 
@@ -178,7 +177,7 @@ mod tests {
     #[test]
     fn values_without_scatter_are_certain() {
         let equal = paired(&[(5.0, 5.0), (5.0, 5.0)]).expect("pairs");
-        assert_eq!((equal.p, equal.low, equal.high), (1.0, 1.0, 1.0));
+        assert_eq!((equal.p, equal.interval(0.05)), (1.0, (1.0, 1.0)));
         let double = paired(&[(2.0, 1.0), (2.0, 1.0)]).expect("pairs");
         assert_eq!(double.p, 0.0);
     }
@@ -198,16 +197,16 @@ mod tests {
         for (repeats, multiple) in [(3, 3.04), (4, 2.37), (5, 2.02), (6, 1.79), (8, 1.51), (10, 1.33)] {
             let effect = |multiple: f64| (0.03 * multiple).exp_m1();
             assert_eq!(
-                repeats_needed(&values, &values, effect(multiple + 0.01)),
+                repeats_needed(&values, &values, effect(multiple + 0.01), 0.05),
                 Some(repeats),
                 "{multiple}"
             );
-            let fewer = repeats_needed(&values, &values, effect(multiple - 0.01)).expect("some number");
+            let fewer = repeats_needed(&values, &values, effect(multiple - 0.01), 0.05).expect("some number");
             assert!(fewer > repeats, "{fewer} for {multiple}");
         }
-        assert_eq!(repeats_needed(&[5.0], &[6.0], 0.05), None, "one value has no scatter");
-        assert_eq!(repeats_needed(&[5.0, 5.0], &[6.0], 0.05), Some(2), "no scatter at all");
-        assert_eq!(repeats_needed(&[1.0, 100.0], &[6.0], 0.05), None, "more than a thousand");
+        assert_eq!(repeats_needed(&[5.0], &[6.0], 0.05, 0.05), None, "one value has no scatter");
+        assert_eq!(repeats_needed(&[5.0, 5.0], &[6.0], 0.05, 0.05), Some(2), "no scatter at all");
+        assert_eq!(repeats_needed(&[1.0, 100.0], &[6.0], 0.05, 0.05), None, "more than a thousand");
     }
 
     #[test]
@@ -217,6 +216,6 @@ mod tests {
         let pairs: Vec<_> = logs.iter().map(|log| (log.exp(), 1.0)).collect();
         let test = paired(&pairs).expect("pairs");
         let deviation = variance(&logs).expect("five").sqrt();
-        close(test.detectable_ratio.ln() / deviation, 1.662_476, 1e-5);
+        close(test.detectable_ratio(0.05).ln() / deviation, 1.662_476, 1e-5);
     }
 }

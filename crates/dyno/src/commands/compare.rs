@@ -124,7 +124,7 @@ fn write(model: &CompareModel, folder: &Path, formats: &[Format]) -> Result<Vec<
 fn code(model: &CompareModel, fail_on: &[FailOn]) -> u8 {
     let outcome = &model.outcome;
     let is_there = |what: &FailOn| match what {
-        FailOn::Worse => outcome.worse > 0,
+        FailOn::Worse => outcome.worse > 0 || outcome.not_working > 0,
         FailOn::Inconclusive => outcome.inconclusive > 0,
         FailOn::Invalid => outcome.invalid > 0,
         FailOn::Better => outcome.better > 0,

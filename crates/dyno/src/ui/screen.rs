@@ -6,6 +6,7 @@ use super::words::{duration, line, rate, treatment};
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use dyno_model::event::{Event, Listener};
+use dyno_model::printable;
 use dyno_model::record::Interval;
 use indicatif::{ProgressBar, ProgressStyle};
 use std::time::Instant;
@@ -37,7 +38,7 @@ impl Screen {
             self.bar.println(super::INTERRUPTED);
         }
         let now = self.started.elapsed();
-        self.bar.set_prefix(self.place());
+        self.bar.set_prefix(printable::line(&self.place()).into_owned());
         let mut message =
             format!("{} so far, about {} left", duration(now), duration(self.campaign.left(now)));
         if let Some(throughput) = self.campaign.current().and_then(super::campaign::Current::throughput) {

@@ -5,6 +5,7 @@ use dyno_model::event::Event;
 use dyno_model::finding::Severity;
 use dyno_model::latency::is_shown;
 use dyno_model::plan::{Plan, Treatment};
+use dyno_model::printable;
 use dyno_model::record::TrialRecord;
 use std::time::Duration;
 
@@ -122,7 +123,7 @@ pub(super) fn line(plan: &Plan, event: &Event) -> Option<String> {
         let trial = plan.trials.iter().find(|trial| trial.id == id);
         trial.map(|trial| treatment(plan, plan.treatment(trial))).unwrap_or_default()
     };
-    match event {
+    let text = match event {
         Event::SystemReady { system, version, .. } => Some(format!("{system}: ready, version {version}")),
         Event::SystemFailed { system, reason } => Some(format!("{system}: FAILED: {reason}")),
         Event::TrialFinished(record) => {
@@ -131,13 +132,32 @@ pub(super) fn line(plan: &Plan, event: &Event) -> Option<String> {
         }
         Event::TrialFailed { trial: id, reason } => Some(format!("{id}  {}: FAILED: {reason}", trial(id))),
         _ => None,
-    }
+    };
+    // Names and what servers say come from outside.
+    text.map(|text| printable::line(&text).into_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use dyno_model::units::Nanos;
+
+    #[test]
+    fn what_a_server_says_cannot_colour_or_add_lines() {
+        let reason = "no \u{1b}[31mroom\nb01-002  MySQL, 8 clients: 9,999 transactions/s".to_owned();
+        let event = Event::SystemFailed { system: "My\u{9b}2JSQL".to_owned(), reason };
+        let text = "title = \"t\"\nsystem = [{ name = \"A\", url = \"null:\" }]\nworkload = { kind = \"idle\" }\nload = { clients = 1, duration = \"1s\" }";
+        let workload = dyno_model::catalog::WorkloadDescription {
+            name: "idle",
+            summary: "",
+            audit: "",
+            options: Vec::new(),
+        };
+        let input = dyno_model::spec::Input { file_name: "t.toml", text, ..Default::default() };
+        let (_, plan) = dyno_model::spec::parse(input, &[workload]).expect("a plan");
+        let text = line(&plan, &event).expect("a failure is told");
+        assert!(!text.contains(char::is_control) && text.contains("no \\u{1b}[31mroom b01-002"), "{text:?}");
+    }
 
     #[test]
     fn spans_of_time_are_rounded_to_what_matters() {

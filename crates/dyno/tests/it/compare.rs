@@ -37,6 +37,8 @@ fn staged(bench: &Bench, name: &str, throughputs: [u64; 3], change: impl Fn(&mut
             let throughput = values.next().expect("three trials");
             event["measured"] = json!(1_000_000_000_u64);
             event["ledger"]["committed"] = json!(throughput);
+            // Enough for every percentile.
+            event["transaction"]["count"] = json!(10_000);
             for time in ["mean", "p50", "p95", "p99"] {
                 event["transaction"][time] = json!(1_000_000_000 / throughput);
             }
@@ -62,6 +64,10 @@ fn verdicts_decide_the_exit_code_and_the_last_line_says_why() {
     staged(&bench, "slower", [800, 810, 790], as_it_is);
     staged(&bench, "faster", [1300, 1310, 1290], as_it_is);
     staged(&bench, "wild", [500, 1000, 2000], as_it_is);
+    staged(&bench, "dead", [1000, 1010, 990], |event| {
+        event["ledger"]["committed"] = json!(0);
+        event["transaction"]["count"] = json!(0);
+    });
     staged(&bench, "broken", [1000, 1010, 990], |event| {
         let check =
             json!({"check": "row-count", "table": "t", "expected_min": 5, "expected_max": 5, "found": 4});
@@ -74,6 +80,7 @@ fn verdicts_decide_the_exit_code_and_the_last_line_says_why() {
         ("slower", &["--margin", "60%"], 0, "Equivalent: new and base differ by less than 60 %"),
         ("slower", &["--fail-on", "none"], 0, "Worse: "),
         ("slower", &["--fail-on", "inconclusive"], 0, "Worse: "),
+        ("dead", &["--fail-on", "worse"], 8, "Did not work: new has no verdict in 5 of 5 comparisons"),
         ("faster", &[], 0, "Better: new is better than base in 5 of 5 comparisons"),
         ("faster", &["--fail-on", "worse,better"], 9, "Better: "),
         (

@@ -9,7 +9,7 @@ use crate::report::compare::model::{
 use crate::report::figures;
 use crate::report::model::FindingRow;
 use crate::store::environment::Environment;
-use crate::store::{Run, SystemReport, seconds_between};
+use crate::store::{Run, SystemReport, TrialOutcome, seconds_between};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::{DataPolicy, ExistingSystem, SystemPlan, SystemSource};
@@ -33,6 +33,8 @@ pub(super) fn findings(
     let mut findings = Findings(Vec::new());
     audits(&mut findings, SideName::Base, (base, base_names));
     audits(&mut findings, SideName::New, (new, new_names));
+    not_working(&mut findings, SideName::Base, (base, base_names));
+    not_working(&mut findings, SideName::New, (new, new_names));
     environments(&mut findings, base, new);
     systems(&mut findings, base, new, matching);
     plans(&mut findings, base, new, matching);
@@ -276,6 +278,15 @@ fn audits(findings: &mut Findings, side: SideName, (pool, names): Named<'_>) {
     }
 }
 
+fn not_working(findings: &mut Findings, side: SideName, (pool, names): Named<'_>) {
+    let trials = pool.treatments.iter().map(|pooled| pooled.standing.not_working());
+    let treatments: Vec<_> =
+        names.iter().zip(trials).filter_map(|(name, trials)| Some((name.clone(), trials?))).collect();
+    if !treatments.is_empty() {
+        findings.add(Severity::Invalid, CompareDoubt::DidNotWork { side, treatments });
+    }
+}
+
 /// Trials that are missing or invalid, and doubts about those that are compared: of both sides together, because a doubt that both have
 /// is no difference.
 fn trials(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
@@ -346,8 +357,13 @@ fn doubts(pool: &Pool<'_>) -> Vec<FindingRow> {
     rows
 }
 
-/// Runs that have not ended, and what could not be read of them.
+/// Runs without a measured trial, runs that have not ended, and what could not be read of them.
 fn folders(findings: &mut Findings, side: SideName, pool: &Pool<'_>) {
+    let is_empty = |run: &&&Run| !run.outcomes.values().any(|it| matches!(it, TrialOutcome::Finished(_)));
+    let empty: Vec<String> = pool.runs.iter().filter(is_empty).map(|run| run.name.clone()).collect();
+    if !empty.is_empty() {
+        findings.add(Severity::Warning, CompareDoubt::NothingMeasured { side, runs: empty });
+    }
     let runs: Vec<String> =
         pool.runs.iter().filter(|run| !run.has_ended).map(|run| run.name.clone()).collect();
     if !runs.is_empty() {

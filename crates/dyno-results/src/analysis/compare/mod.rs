@@ -129,16 +129,14 @@ pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareMo
             metrics,
         })
         .collect();
-    findings.extend(verdicts::disagreement(&treatments));
+    findings.extend(verdicts::disagreement(&treatments, rules.alpha));
     findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
-    let verdicts: Vec<Verdict> =
-        treatments.iter().flat_map(|pair| &pair.metrics).map(|metric| metric.verdict).collect();
     let pick = |names: &[TreatmentName], places: &[usize]| {
         places.iter().map(|place| names[*place].clone()).collect()
     };
     Ok(CompareModel {
         compare_format: COMPARE_FORMAT,
-        outcome: outcome(&verdicts),
+        outcome: outcome(&treatments),
         base: side_row(base, &of_base),
         new: side_row(new, &of_new),
         findings,
@@ -182,6 +180,7 @@ fn figures(pooled: &PooledTreatment<'_>) -> SideFigures {
         trials_valid: count(pooled.valid().count()),
         arrived: arrived(records, |open_loop| open_loop.arrived),
         unstarted: arrived(records, |open_loop| open_loop.unstarted),
+        not_working: pooled.standing.not_working(),
         committed: sum(|record| record.ledger.committed),
         failed: sum(|record| record.ledger.failed),
         unfinished: sum(|record| record.ledger.unfinished),
@@ -223,8 +222,12 @@ fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
 }
 
 /// Counts verdicts. The outcome is the worst of them.
-fn outcome(verdicts: &[Verdict]) -> Outcome {
+fn outcome(treatments: &[TreatmentPair]) -> Outcome {
+    let verdicts: Vec<Verdict> =
+        treatments.iter().flat_map(|pair| &pair.metrics).map(|metric| metric.verdict).collect();
     let number = |wanted: Verdict| count(verdicts.iter().filter(|verdict| **verdict == wanted).count());
+    let is_on_new = |pair: &&TreatmentPair| pair.new.not_working.is_some() || pair.new.trials_measured == 0;
+    let on_new = treatments.iter().filter(is_on_new).flat_map(|pair| &pair.metrics);
     let worst_first =
         [Verdict::Worse, Verdict::Invalid, Verdict::Inconclusive, Verdict::Better, Verdict::Equivalent];
     Outcome {
@@ -238,5 +241,6 @@ fn outcome(verdicts: &[Verdict]) -> Outcome {
         equivalent: number(Verdict::Equivalent),
         inconclusive: number(Verdict::Inconclusive),
         invalid: number(Verdict::Invalid),
+        not_working: count(on_new.filter(|metric| metric.verdict == Verdict::Invalid).count()),
     }
 }

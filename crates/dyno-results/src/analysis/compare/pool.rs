@@ -1,5 +1,6 @@
 //! One side of a comparison: its runs, pooled by treatment.
 
+use crate::analysis::standing::Standing;
 use crate::store::{Run, TrialOutcome};
 use dyno_model::catalog::OptionValue;
 use dyno_model::plan::{StopRule, SystemPlan, SystemSource, Treatment};
@@ -18,6 +19,8 @@ pub(super) struct PooledTreatment<'a> {
     pub(super) run: &'a Run,
     /// Records of measured trials, in the order of runs and plans.
     pub(super) records: Vec<&'a TrialRecord>,
+    /// What became of all its trials.
+    pub(super) standing: Standing<'a>,
 }
 
 impl<'a> PooledTreatment<'a> {
@@ -126,8 +129,11 @@ impl<'a> Pool<'a> {
             places.push(self.place(run, treatment)?);
         }
         for trial in &run.plan.trials {
-            if let Some(TrialOutcome::Finished(record)) = run.outcomes.get(&trial.id) {
-                self.treatments[places[trial.treatment]].records.push(record);
+            let Some(outcome) = run.outcomes.get(&trial.id) else { continue };
+            let pooled = &mut self.treatments[places[trial.treatment]];
+            pooled.standing.add(run, outcome);
+            if let TrialOutcome::Finished(record) = outcome {
+                pooled.records.push(record);
             }
         }
         self.runs.push(run);
@@ -143,7 +149,8 @@ impl<'a> Pool<'a> {
                 && known.treatment.clients == treatment.clients
         };
         let Some(position) = self.treatments.iter().position(is_same) else {
-            self.treatments.push(PooledTreatment { treatment, system, run, records: Vec::new() });
+            let (records, standing) = (Vec::new(), Standing::default());
+            self.treatments.push(PooledTreatment { treatment, system, run, records, standing });
             return Ok(self.treatments.len() - 1);
         };
         let known = &self.treatments[position];

@@ -458,3 +458,78 @@ fn tests_that_disagree_are_a_warning_and_the_verdict_stays_that_of_welch() {
     // With five trials ranks see little; that is no disagreement.
     assert_eq!(told(&with_outlier[..5]).1, None);
 }
+
+/// Nothing was committed in these trials.
+fn stopped(run: &mut Run, trials: impl Fn(usize) -> bool) {
+    each_record(run, |i, record| {
+        if trials(i) {
+            record.ledger.committed = 0;
+            record.transaction = dyno_model::record::LatencySummary::default();
+        }
+    });
+}
+
+#[test]
+fn a_side_that_stopped_in_one_trial_does_not_win_on_the_others_and_every_figure_has_its_n() {
+    let base = measured("a", &[100.0, 101.0, 102.0, 99.0, 100.5]);
+    let mut new = measured("b", &[214.0, 215.0, 213.0, 216.0, 212.0]);
+    stopped(&mut new, |i| i == 3);
+    let model = compared(vec![base], vec![new], &METRICS);
+    for (_, pair) in model.comparisons() {
+        assert_eq!((pair.verdict, pair.ratio, pair.p), (Verdict::Invalid, None, None), "{:?}", pair.metric);
+        let n = if pair.metric == Metric::Throughput { 5 } else { 4 };
+        assert_eq!(pair.new.map(|it| it.repeats), Some(n), "{:?}", pair.metric);
+    }
+    assert_eq!((model.outcome.verdict, model.outcome.not_working), (Verdict::Invalid, 5));
+    let told = |it: &CompareFinding| matches!(it.doubt, CompareDoubt::DidNotWork { side: SideName::New, .. });
+    assert!(model.findings.iter().any(|it| told(it) && it.severity == Severity::Invalid));
+    let text = crate::report::compare::render(&model, crate::report::Format::Text, crate::messages::Lang::En);
+    assert!(
+        text.contains("mean ms (n = 5 and 4)") && text.contains("Did not work: new has no verdict in 5 of 5"),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_new_side_without_any_commit_is_no_comparison_in_which_nothing_is_known_to_be_worse() {
+    let base = measured("a", &[100.0, 101.0, 102.0]);
+    let mut new = measured("b", &[100.0, 101.0, 102.0]);
+    stopped(&mut new, |_| true);
+    let model = compared(vec![base], vec![new], &[Metric::Throughput]);
+    assert_eq!((throughput(&model).verdict, model.outcome.not_working), (Verdict::Invalid, 1));
+    let sentence = crate::messages::compare::outcome(&model, crate::messages::Lang::En);
+    assert!(sentence.starts_with("Did not work: ") && !sentence.contains("nothing is known"), "{sentence}");
+    // Where base did not work, new is not at fault.
+    let mut base = measured("a", &[100.0, 101.0, 102.0]);
+    stopped(&mut base, |_| true);
+    let model = compared(vec![base], vec![measured("b", &[100.0, 101.0, 102.0])], &[Metric::Throughput]);
+    assert_eq!((model.outcome.invalid, model.outcome.not_working), (1, 0));
+}
+
+#[test]
+fn a_run_without_a_measured_trial_is_named_with_its_remedy() {
+    let base = vec![measured("a", &[100.0, 101.0, 102.0])];
+    let mut empty = measured("empty", &[100.0]);
+    empty.outcomes.clear();
+    let model = compared(base, vec![measured("b", &[100.0, 101.0, 102.0]), empty], &[Metric::Throughput]);
+    let named = CompareDoubt::NothingMeasured { side: SideName::New, runs: vec!["empty".to_owned()] };
+    let finding = model.findings.iter().find(|it| it.doubt == named).expect("named");
+    assert_eq!(finding.severity, Severity::Warning);
+    let sentence = crate::messages::compare::doubt(&finding.doubt, crate::messages::Lang::En);
+    assert!(sentence.contains("empty") && sentence.contains("Take these folders away"), "{sentence}");
+}
+
+#[test]
+fn a_percentile_that_a_trial_has_too_few_transactions_for_decides_nothing() {
+    let base = measured("a", &[100.0, 101.0, 102.0]);
+    let mut new = measured("b", &[80.0, 81.0, 82.0, 80.5]);
+    each_record(&mut new, |i, record| {
+        if i == 0 {
+            record.transaction.count = 150;
+        }
+    });
+    let model = compared(vec![base], vec![new], &[Metric::P50Ms, Metric::P95Ms]);
+    let [p50, p95] = &model.treatments[0].metrics[..] else { panic!("two metrics") };
+    assert_eq!(p50.verdict, Verdict::Worse);
+    assert_eq!((p95.verdict, p95.ratio, p95.new), (Verdict::Inconclusive, None, None));
+}

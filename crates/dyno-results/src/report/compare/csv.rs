@@ -1,15 +1,15 @@
 //! The comparisons as CSV (RFC 4180), one per line. Column names and their order are part of the format and the same in every
 //! language: `system`, `system_new`, a column per factor, `workload`, `clients`, `metric`, `unit`, then of each side `mean`, the 95 %
-//! interval and the number of valid trials, `ratio` (new over base) with its 95 % interval, `p`, `p_corrected`, `exceeds_margin`,
+//! interval and the number of valid trials, `ratio` (new over base) with its interval, `p`, `p_corrected`, `exceeds_margin`,
 //! `trials_needed`, `verdict`, and the ratio by ranks with its 95 % interval and p-value: `rank_ratio`, `rank_low`, `rank_high`,
-//! `rank_p`. What does not exist is empty.
+//! `rank_p`; at the end `ratio_level`, the confidence of the ratio's interval (0 to 1). What does not exist is empty.
 
 use super::model::{CompareModel, MetricPair, TreatmentPair};
 use crate::report::csv::{Sheet, word};
 use crate::report::model::{Estimate, RatioBound};
 
 /// Columns behind those of factors.
-const COLUMNS: [&str; 24] = [
+const COLUMNS: [&str; 25] = [
     "workload",
     "clients",
     "metric",
@@ -34,6 +34,7 @@ const COLUMNS: [&str; 24] = [
     "rank_low",
     "rank_high",
     "rank_p",
+    "ratio_level",
 ];
 
 /// Renders all comparisons.
@@ -87,6 +88,7 @@ fn cells(pair: &TreatmentPair, metric: &MetricPair) -> Vec<String> {
         optional(by_ranks.map(|range| range.low)),
         optional(by_ranks.map(|range| range.high)),
         optional(metric.by_ranks.map(|ranks| ranks.p)),
+        optional(metric.interval_level),
     ]);
     cells
 }

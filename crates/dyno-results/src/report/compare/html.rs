@@ -157,7 +157,7 @@ fn table(model: &CompareModel, lang: Lang) -> Markup {
             } }
             @for treatment in &model.treatments { tbody {
                 tr { th.group colspan="9" scope="colgroup" { (group_title(treatment, lang)) } }
-                @for metric in &treatment.metrics { (table_row(metric, lang)) }
+                @for metric in &treatment.metrics { (table_row(treatment, metric, lang)) }
                 @for (name, base, new) in tables::books(treatment, lang) { tr {
                     th scope="row" { (name) }
                     td { (base) } td { (new) }
@@ -175,11 +175,11 @@ fn group_title(pair: &TreatmentPair, lang: Lang) -> String {
     compare::TREATMENT_GROUP.fill(lang, &[("treatment", &name), ("base", &base), ("new", &new)])
 }
 
-fn table_row(metric: &MetricPair, lang: Lang) -> Markup {
+fn table_row(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> Markup {
     let absent = headings::ABSENT.text(lang);
     let optional = |value: Option<String>| value.unwrap_or_else(|| absent.to_owned());
     html! { tr {
-        th.n scope="row" { (tables::metric_name(metric.metric).text(lang)) }
+        th.n scope="row" { (tables::figure_name(pair, metric, lang)) }
         @for side in [&metric.base, &metric.new] { td { (estimate(side.as_ref(), absent)) } }
         td { (optional(metric.ratio.map(|ratio| figures::bounded_ratio(ratio, metric.bound)))) }
         td.n { (tables::interval(metric.ratio_interval, lang)) }

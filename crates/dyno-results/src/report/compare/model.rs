@@ -1,6 +1,6 @@
 //! A comparison of two sides as data: what `dyno compare` shows, and its JSON form.
 
-use crate::report::model::{Estimate, Range, RatioBound, Verdict};
+use crate::report::model::{Estimate, NotWorking, Range, RatioBound, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::Metric;
@@ -56,6 +56,9 @@ pub struct Outcome {
     pub inconclusive: u32,
     /// Without usable figures.
     pub invalid: u32,
+    /// Of the invalid ones, those in which new did not work in some of its trials, or has none.
+    #[serde(default)]
+    pub not_working: u32,
 }
 
 impl Outcome {
@@ -158,7 +161,7 @@ pub struct TreatmentPair {
 pub struct SideFigures {
     /// Trials with figures.
     pub trials_measured: u32,
-    /// Trials that are compared.
+    /// Trials whose figures may be used.
     pub trials_valid: u32,
     /// Open loop: transactions that were due; absent in a closed loop.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -166,6 +169,9 @@ pub struct SideFigures {
     /// Open loop: those of them that were never started.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unstarted: Option<u64>,
+    /// Trials in which it did not work; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_working: Option<NotWorking>,
     /// Transactions committed.
     pub committed: u64,
     /// Transactions given up.
@@ -189,13 +195,16 @@ pub struct MetricPair {
     pub base: Option<Estimate>,
     /// Mean over the new side's valid trials.
     pub new: Option<Estimate>,
-    /// New over base (geometric means); absent when a side has no usable figure.
+    /// New over base (geometric means); absent when a trial that is compared has no such figure, or a side did not work in some of its trials.
     pub ratio: Option<f64>,
     /// What the ratio is when a side's figures are only lower bounds; absent when both are values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<RatioBound>,
-    /// 95 % interval of the ratio (Welch); absent with too few trials, and when the ratio is a bound.
+    /// Interval of the ratio (Welch) at `interval_level`; absent with too few trials, and when the ratio is a bound.
     pub ratio_interval: Option<Range>,
+    /// Confidence of the interval, 0 to 1: as corrected as the verdict is ([`crate::stats::verdict::shared_risk`]).
+    #[serde(default)]
+    pub interval_level: Option<f64>,
     /// Two-sided p-value; absent where nothing was tested.
     pub p: Option<f64>,
     /// p-value after Benjamini and Hochberg's correction over all comparisons.
@@ -236,6 +245,9 @@ pub struct CompareRules {
     pub min_repeats: u32,
     /// Comparisons that were tested, for which p-values are corrected together.
     pub family: u32,
+    /// Confidence of the intervals of all but the equivalent ones, 0 to 1.
+    #[serde(default)]
+    pub interval_level: f64,
 }
 
 /// What differs between the sides, or within one of them.
@@ -307,6 +319,20 @@ pub enum CompareDoubt {
         /// Treatments that it is about.
         treatments: Vec<TreatmentName>,
     },
+    /// Treatments that did not work in some of their trials.
+    DidNotWork {
+        /// Whose.
+        side: SideName,
+        /// Each with its trials.
+        treatments: Vec<(TreatmentName, NotWorking)>,
+    },
+    /// Runs of which no trial was measured.
+    NothingMeasured {
+        /// Whose.
+        side: SideName,
+        /// Names of the runs.
+        runs: Vec<String>,
+    },
     /// Trials whose figures may not be used are left out.
     InvalidTrials {
         /// Whose.
@@ -363,7 +389,7 @@ pub enum CompareDoubt {
         /// Names of the runs.
         runs: Vec<String>,
     },
-    /// Of the two 95 % intervals of a ratio, Welch's and that by ranks, one leaves out 1 and the other does not.
+    /// Of the two tests of a ratio, Welch's and that by ranks, one alone sees a difference.
     RanksDisagree {
         /// Treatment and metric.
         comparisons: Vec<(TreatmentName, Metric)>,

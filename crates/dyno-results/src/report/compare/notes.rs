@@ -71,6 +71,7 @@ pub(super) fn method(model: &CompareModel, lang: Lang) -> Vec<String> {
         ("margin", margin.as_str()),
         ("alpha", &figures::limit(model.rules.alpha * 100.0)),
         ("family", &model.rules.family.to_string()),
+        ("level", &figures::level(model.rules.interval_level)),
     ];
     sentences.push(compare::COMPARE_NOTE_METHOD.fill(lang, &values));
     if model.comparisons().any(|(_, metric)| metric.by_ranks.is_some()) {

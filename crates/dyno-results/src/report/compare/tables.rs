@@ -30,7 +30,7 @@ pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
             &compare::TREATMENT_GROUP.fill(lang, &[("treatment", &name), ("base", &base), ("new", &new)]),
         );
         for metric in &pair.metrics {
-            table.row(metric_row(metric, lang));
+            table.row(metric_row(pair, metric, lang));
             table_by_ranks(&mut table, metric, lang);
         }
         for (name, base, new) in books(pair, lang) {
@@ -42,12 +42,12 @@ pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
     table
 }
 
-fn metric_row(metric: &MetricPair, lang: Lang) -> Vec<String> {
+fn metric_row(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> Vec<String> {
     let absent = || headings::ABSENT.text(lang).to_owned();
     let mean = |side: Option<Estimate>| side.map_or_else(absent, |it| figures::mean(&it));
     let half = |side: Option<Estimate>| side.and_then(|it| figures::half_width(&it)).unwrap_or_else(absent);
     vec![
-        metric_name(metric.metric).text(lang).to_owned(),
+        figure_name(pair, metric, lang),
         mean(metric.base),
         half(metric.base),
         mean(metric.new),
@@ -87,6 +87,18 @@ pub(super) fn interval(interval: Option<Range>, lang: Lang) -> String {
 pub(super) fn verdict_cell(metric: &MetricPair, lang: Lang) -> String {
     let word = verdict(Some(metric.verdict), lang);
     if is_marked(metric) { compare::PERHAPS_SMALL.fill(lang, &[("verdict", word)]) } else { word.to_owned() }
+}
+
+/// What a figure is, with the numbers of trials that it rests on when they are not all of the valid ones.
+pub(super) fn figure_name(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> String {
+    let name = metric_name(metric.metric).text(lang);
+    let repeats = |estimate: Option<Estimate>| estimate.map_or(0, |estimate| estimate.repeats);
+    let (base, new) = (repeats(metric.base), repeats(metric.new));
+    if (base, new) == (pair.base.trials_valid, pair.new.trials_valid) {
+        return name.to_owned();
+    }
+    let (base, new) = (base.to_string(), new.to_string());
+    compare::FIGURE_OF.fill(lang, &[("figure", name), ("base", &base), ("new", &new)])
 }
 
 /// Column title of a metric, with its unit.

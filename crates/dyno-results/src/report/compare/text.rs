@@ -5,6 +5,7 @@ use super::{notes, tables};
 use crate::messages::{Lang, Message, compare};
 use crate::report::table::{escaped, wrapped};
 use crate::report::tables::severity;
+use dyno_model::printable;
 
 /// Columns of the narrowest terminal that is laid out for.
 const WIDTH: usize = 80;
@@ -38,7 +39,7 @@ pub(super) fn text(model: &CompareModel, lang: Lang) -> String {
     }
     text.push('\n');
     // One line, however long, so that the last line of the output is the whole sentence.
-    text.push_str(&compare::outcome(model, lang));
+    text.push_str(&printable::line(&compare::outcome(model, lang)));
     text.push('\n');
     text
 }

@@ -3,7 +3,7 @@
 use super::Page;
 use crate::messages::{Message, conclusion, headings};
 use crate::report::figures;
-use crate::report::model::{Estimate, Range, TrialState, Validity, Verdict};
+use crate::report::model::{Estimate, Range, TreatmentRow, TrialState, Validity, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::Severity;
 use maud::{Markup, html};
@@ -92,6 +92,14 @@ pub(super) fn estimate(page: &Page<'_>, estimate: Option<&Estimate>) -> Markup {
     html! {
         (figures::mean(estimate))
         @if let Some(half) = figures::half_width(estimate) { span.pm { " ± " (half) } }
+    }
+}
+
+/// The same of a treatment, with the number of trials that it rests on when that is not all of the valid ones.
+pub(super) fn estimate_of(page: &Page<'_>, row: &TreatmentRow, of: Option<&Estimate>) -> Markup {
+    html! {
+        (estimate(page, of))
+        @if let Some(of) = of.filter(|of| of.repeats != row.trials_valid) { span.pm { " (n = " (of.repeats) ")" } }
     }
 }
 

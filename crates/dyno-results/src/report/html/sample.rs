@@ -323,6 +323,7 @@ impl Maker<'_> {
             trials_planned: shape.blocks,
             trials_measured: valid,
             trials_valid: valid,
+            not_working: None,
             throughput: estimate(Unit::TransactionsPerSecond, &all(|f| Some(f.throughput))),
             mean: ms(|f| f.mean_ms),
             p50: ms(|f| f.p50_ms),

@@ -89,7 +89,7 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         Conclusion::Incomplete { .. } => {
             (cells::chip("warned", page.text(&page::PAGE_CHIP_INCOMPLETE)), true)
         }
-        Conclusion::InvalidTrials { .. } => {
+        Conclusion::InvalidTrials { .. } | Conclusion::DidNotWork { .. } => {
             (cells::chip("invalid severe", page.text(&headings::INVALID)), true)
         }
         Conclusion::VerdictsDisabled { .. } => {

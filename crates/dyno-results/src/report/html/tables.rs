@@ -6,7 +6,7 @@ use super::{Page, cells};
 use crate::messages::{conclusion, finding, headings, list, notes, page};
 use crate::report::figures;
 use crate::report::model::{AuditRow, Comparison, ComparisonOf, TreatmentRow, UpdateAudit};
-use crate::report::notes::Loops;
+use crate::report::notes::{Loops, comparison_rules};
 use dyno_model::audit::AuditVerdict;
 use maud::{Markup, html};
 
@@ -63,9 +63,9 @@ fn result_cells(page: &Page<'_>, row: &TreatmentRow) -> Markup {
     html! {
         td { (row.trials_valid) }
         td.n { (cells::estimate(page, row.throughput.as_ref())) }
-        td.n { (cells::estimate(page, row.mean.as_ref())) }
-        td.n { (cells::estimate(page, row.p95.as_ref())) }
-        td.n { (cells::estimate(page, row.p99.as_ref())) }
+        td.n { (cells::estimate_of(page, row, row.mean.as_ref())) }
+        td.n { (cells::estimate_of(page, row, row.p95.as_ref())) }
+        td.n { (cells::estimate_of(page, row, row.p99.as_ref())) }
         @if page.model.has_open_loop() {
             @for number in [row.arrived, row.unstarted] { td { (cells::number(page, number)) } }
         }
@@ -134,8 +134,6 @@ fn kept_cell(page: &Page<'_>, row: Option<&TreatmentRow>) -> Markup {
 /// Forest plots and the table of comparisons.
 pub(super) fn comparisons(page: &Page<'_>) -> Markup {
     let all = &page.model.comparisons;
-    let rules = &page.model.comparison_rules;
-    let percent = |share: f64| figures::percent(share * 100.0);
     let table = html! {
         div.wide { table.sortable {
             thead { tr {
@@ -151,12 +149,6 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
             tbody { @for comparison in all { (comparison_row(page, comparison)) } }
         } }
     };
-    let note = [
-        ("margin", percent(rules.margin)),
-        ("alpha", percent(rules.alpha)),
-        ("family", rules.family.to_string()),
-    ];
-    let note = note.each_ref().map(|(name, value)| (*name, value.as_str()));
     html! {
         section #comparisons {
             h2 { (page.text(&headings::COMPARISONS)) }
@@ -166,7 +158,7 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
                 @for figure in super::forests::figures(page) { (figure.markup(page)) }
                 (folded(page, all.len(), &table))
                 p.note {
-                    (page.fill(&notes::NOTE_COMPARISONS, &note)) " " (page.text(&notes::NOTE_DETECTABLE))
+                    (comparison_rules(page.model, page.lang)) " " (page.text(&notes::NOTE_DETECTABLE))
                 }
                 (super::growth::comparisons(page))
             }

@@ -17,7 +17,7 @@ pub enum Verdict {
     Equivalent,
     /// The data do not tell.
     Inconclusive,
-    /// One side has no usable figures.
+    /// One side has no usable figures, or it did not work in some of its trials and what is left does not speak against it.
     Invalid,
 }
 
@@ -34,6 +34,35 @@ pub enum ComparisonOf {
     },
 }
 
+/// Why a treatment did not work in a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NotWorkingReason {
+    /// Its system died.
+    SystemFailed,
+    /// The trial could not be measured: the system did not start, nobody could connect, the data could not be loaded.
+    NotMeasured,
+    /// The trial ended before its stop rule was met.
+    CutShort,
+    /// Not a single transaction was committed.
+    NothingCommitted,
+    /// Too many transactions failed for good.
+    Failures,
+    /// It did too little of what arrived.
+    KeptBehind,
+}
+
+/// Trials in which a treatment did not work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotWorking {
+    /// How many.
+    pub trials: u32,
+    /// Of so many that ended.
+    pub of: u32,
+    /// The reason that most of them share.
+    pub because: NotWorkingReason,
+}
+
 /// One comparison of two treatments with equal clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
@@ -48,13 +77,16 @@ pub struct Comparison {
     pub subject: usize,
     /// Treatment it is judged against.
     pub baseline: usize,
-    /// Subject over baseline (geometric mean over blocks); absent when a side has no valid trials.
+    /// Subject over baseline (geometric mean over blocks); absent when a trial that is compared has no such figure, or the verdict is invalid.
     pub ratio: Option<f64>,
     /// What the ratio is when a side's figures are only lower bounds; absent when both are values.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bound: Option<RatioBound>,
-    /// 95 % interval of the ratio; absent with fewer than two blocks, and when the ratio is a bound.
+    /// Interval of the ratio at `interval_level`; absent with fewer than two blocks, and when the ratio is a bound.
     pub ratio_interval: Option<Range>,
+    /// Confidence of the interval, 0 to 1: as corrected as the verdict is ([`crate::stats::verdict::shared_risk`]); without verdicts 0.95.
+    #[serde(default)]
+    pub interval_level: Option<f64>,
     /// Blocks (paired) or trials of the smaller side (unpaired) used.
     pub repeats: u32,
     /// Two-sided p-value; absent without verdict.
@@ -65,6 +97,12 @@ pub struct Comparison {
     pub detectable_ratio: Option<f64>,
     /// Whether the whole interval lies beyond the margin; only meaningful for better and worse.
     pub exceeds_margin: bool,
+    /// Trials in which the subject did not work; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject_not_working: Option<NotWorking>,
+    /// Trials in which the baseline did not work; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline_not_working: Option<NotWorking>,
     /// Outcome; absent when verdicts are disabled (see [`ComparisonRules::min_repeats`]).
     pub verdict: Option<Verdict>,
 }
@@ -134,6 +172,15 @@ pub enum Conclusion {
         measured: u32,
         /// The doubt that most of them share.
         finding: Finding,
+    },
+    /// A line did not work in some of its trials.
+    DidNotWork {
+        /// Index into [`super::ReportModel::lines`].
+        line: usize,
+        /// Numbers of clients at which this happened.
+        clients: Vec<u32>,
+        /// Trials there, and the reason that most of them share.
+        not_working: NotWorking,
     },
     /// There are too few blocks for verdicts.
     VerdictsDisabled {
@@ -233,8 +280,14 @@ pub enum Conclusion {
         clients: Vec<u32>,
         /// Smallest and largest ratio; absent when invalid.
         ratio: Option<Range>,
-        /// Smallest lower and largest upper end of the 95 % intervals.
+        /// Smallest lower and largest upper end of the intervals.
         ratio_interval: Option<Range>,
+        /// Confidence of the intervals, 0 to 1.
+        #[serde(default)]
+        interval_level: Option<f64>,
+        /// Which of the two lines did not work in some of their trials there.
+        #[serde(default)]
+        not_working: Vec<usize>,
         /// Whether every interval lies beyond the margin.
         exceeds_margin: bool,
         /// Largest of the smallest ratios that could have been seen.

@@ -33,11 +33,14 @@ pub(super) fn add_comparisons(model: &mut ReportModel) {
             baseline,
             ratio,
             ratio_interval: interval,
+            interval_level: interval.map(|_| 0.95),
             repeats: model.provenance.blocks,
             p: is_judged.then_some(0.004),
             p_corrected: is_judged.then_some(0.012),
             detectable_ratio: is_judged.then_some(1.062),
             exceeds_margin: true,
+            subject_not_working: None,
+            baseline_not_working: None,
             verdict: is_judged.then_some(verdict),
         });
     }
@@ -85,6 +88,8 @@ pub(super) fn add_conclusions(model: &mut ReportModel) {
             clients: vec![comparison.clients],
             ratio,
             ratio_interval: comparison.ratio_interval,
+            interval_level: comparison.interval_level,
+            not_working: Vec::new(),
             exceeds_margin: comparison.exceeds_margin,
             detectable_ratio: comparison.detectable_ratio,
         });

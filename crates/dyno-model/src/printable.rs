@@ -1,0 +1,58 @@
+//! Text from outside, made safe to print. Titles, names and what servers say may hold characters that a terminal obeys: they could colour, move
+//! or erase what dyno says, and a line end could begin a line of its own. The one place that says which characters are shown as they are.
+
+use std::borrow::Cow;
+
+/// As one line: line ends and tabs become blanks, and what a terminal obeys is shown as `\u{1b}`.
+#[must_use]
+pub fn line(text: &str) -> Cow<'_, str> {
+    safe(text, |c| if matches!(c, '\n' | '\r' | '\t') { Some(' ') } else { None })
+}
+
+/// As several lines: line ends stay, and what a terminal obeys is shown as `\u{1b}`.
+#[must_use]
+pub fn lines(text: &str) -> Cow<'_, str> {
+    safe(text, |c| if matches!(c, '\n' | '\t') { Some(c) } else { None })
+}
+
+fn safe(text: &str, instead: impl Fn(char) -> Option<char>) -> Cow<'_, str> {
+    if !text.contains(|c| is_obeyed(c) && instead(c) != Some(c)) {
+        return Cow::Borrowed(text);
+    }
+    let mut safe = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match instead(c) {
+            Some(other) => safe.push(other),
+            None if is_obeyed(c) => safe.extend(c.escape_unicode()),
+            None => safe.push(c),
+        }
+    }
+    Cow::Owned(safe)
+}
+
+/// Control characters of both sets, and those that change the direction of writing.
+fn is_obeyed(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_terminal_obeys_is_shown_and_everything_else_stays() {
+        let rows = [
+            ("plain, ü, 데이터 %", "plain, ü, 데이터 %"),
+            ("a\u{1b}[31mred", "a\\u{1b}[31mred"),
+            ("\u{9b}2J\u{7}\u{8}\u{7f}\0", "\\u{9b}2J\\u{7}\\u{8}\\u{7f}\\u{0}"),
+            ("left\u{202e}right", "left\\u{202e}right"),
+            ("one\ntwo\r\tthree", "one two  three"),
+        ];
+        for (text, safe) in rows {
+            assert_eq!(line(text), safe);
+            assert_eq!(line(&line(text)), safe, "made safe twice");
+        }
+        assert_eq!(lines("one\n\ttwo\r\u{1b}[2J"), "one\n\ttwo\\u{d}\\u{1b}[2J");
+        assert!(matches!(lines("one\ntwo"), Cow::Borrowed(_)));
+    }
+}
