@@ -2,8 +2,8 @@
 //! that names the database. The word holds for the run that was given it, not for a later one that finds the marker.
 //!
 //! The marker, a table named [`MARKER_TABLE`], lists the tables that dyno made, one row each, so [`cleanup`] can drop these and no
-//! others. A name is written there only while no table of this name exists: whatever the marker lists was made by dyno, also
-//! after a run that was killed at any moment. A row with the empty name stands for the claim itself.
+//! others. A table that took the place of one that dyno did not make is not listed: after a run that was killed, a table of its name
+//! may be the user's again, or still be. A row with the empty name stands for the claim itself.
 
 use crate::session::{Session, literal, mysql_literal};
 use dyno_model::failure::OperationFailure;
@@ -35,8 +35,10 @@ pub struct Claim {
     pub database: String,
     /// True when the database has tables that are not dyno's, and the user said yes to that.
     pub is_forced: bool,
-    /// Tables that dyno made earlier.
+    /// Tables that dyno made, now or earlier.
     pub tables: BTreeSet<String>,
+    /// Those of them that took the place of tables that dyno did not make. The marker does not list them.
+    pub replaced: BTreeSet<String>,
 }
 
 /// Why a database must not be written to.
@@ -129,7 +131,10 @@ pub fn examine(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, Cla
 fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Marker>), ClaimError> {
     let name = database_name(target);
     if target.engine == Engine::Null {
-        return Ok((Claim { database: name, is_forced: false, tables: BTreeSet::new() }, None));
+        return Ok((
+            Claim { database: name, is_forced: false, tables: BTreeSet::new(), replaced: BTreeSet::new() },
+            None,
+        ));
     }
     let failed = |failure| ClaimError::Failed { database: name.clone(), failure };
     let mut marker = Marker::open(target).map_err(failed)?;
@@ -145,14 +150,18 @@ fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Ma
             yes_write_to: options.yes_write_to.map(str::to_owned),
         });
     }
-    let claim = Claim { database: name.clone(), is_forced: !foreign.is_empty() && is_named, tables: ours };
+    let claim = Claim {
+        database: name.clone(),
+        is_forced: !foreign.is_empty() && is_named,
+        tables: ours,
+        replaced: BTreeSet::new(),
+    };
     Ok((claim, (!is_marked).then_some(marker)))
 }
 
 impl Claim {
-    /// Writes down tables that are about to be made, before they are, so that none is ever forgotten. One of the same name that
-    /// dyno did not make is dropped before, if the claim was forced: were it listed first and the run killed then, the next run would
-    /// take it for dyno's.
+    /// Writes down tables that are about to be made, before they are, so that none is ever forgotten. One that takes the place of a
+    /// table that dyno did not make, because the claim was forced, is known to this claim only: the consent ends with the run.
     ///
     /// # Errors
     /// [`ClaimError::TableNotOurs`] when one exists that dyno did not make, unless the claim was forced.
@@ -179,20 +188,22 @@ impl Claim {
         }
         for table in fresh {
             if existing.contains(table) {
-                marker.drop_table(table).map_err(failed)?;
+                self.replaced.insert(table.to_owned());
+            } else {
+                marker.record(table, options).map_err(failed)?;
             }
-            marker.record(table, options).map_err(failed)?;
             self.tables.insert(table.to_owned());
         }
         Ok(())
     }
 }
 
-/// Drops the tables that the marker lists, and the marker; returns the tables dropped. A database without marker is left alone.
+/// Drops the tables that the marker lists, those that this run made in the place of others ([`Claim::replaced`]), and the marker;
+/// returns the tables dropped. A database without marker is left alone.
 ///
 /// # Errors
 /// When the database cannot be asked, or a table cannot be dropped.
-pub fn cleanup(target: &Target) -> Result<Vec<String>, ClaimError> {
+pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<String>, ClaimError> {
     if target.engine == Engine::Null {
         return Ok(Vec::new());
     }
@@ -203,7 +214,8 @@ pub fn cleanup(target: &Target) -> Result<Vec<String>, ClaimError> {
         return Ok(Vec::new());
     }
     let ours = marker.recorded().map_err(failed)?;
-    let dropped: Vec<String> = ours.intersection(&existing).cloned().collect();
+    let dropped: Vec<String> =
+        existing.into_iter().filter(|table| ours.contains(table) || replaced.contains(table)).collect();
     for table in &dropped {
         marker.drop_table(table).map_err(failed)?;
     }
@@ -369,9 +381,13 @@ mod tests {
         let mut claim_made = claim(&target, &OPTIONS).unwrap();
         claim_made.record_tables(&target, &["rush", "never made"], &OPTIONS).unwrap();
         run(&target, &["CREATE TABLE rush (id INTEGER)", "CREATE TABLE theirs (id INTEGER)"]);
-        assert_eq!(cleanup(&target).unwrap(), ["rush"]);
+        assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), ["rush"]);
         let left = Session::open(&target).unwrap().rows("SELECT name FROM sqlite_master").unwrap();
         assert_eq!(left, [[Some("theirs".to_owned())]]);
-        assert_eq!(cleanup(&target).unwrap(), Vec::<String>::new(), "without a marker nothing is dropped");
+        assert_eq!(
+            cleanup(&target, &BTreeSet::new()).unwrap(),
+            Vec::<String>::new(),
+            "without a marker nothing is dropped"
+        );
     }
 }

@@ -491,7 +491,8 @@ impl<'p> Systems<'p> {
                 Source::Managed(server) => self.stop(system, *server, listener),
                 Source::Existing(_) if self.data_policy(system) == DataPolicy::Existing => {}
                 Source::Existing(existing) => {
-                    if let Err(error) = marker::cleanup(&existing.target) {
+                    let replaced = ready.claim.map(|claim| claim.replaced).unwrap_or_default();
+                    if let Err(error) = marker::cleanup(&existing.target, &replaced) {
                         let what = format!(
                             "tables made by dyno could not be removed from {}: {error}",
                             self.plan.systems[system].name

@@ -8,6 +8,7 @@ use dyno_host::{existing, marker};
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
 use dyno_model::plan::{DataPolicy, SystemPlan, SystemSource};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 /// Drops the tables that dyno's marker names, and the marker, on each system of the spec that runs already.
@@ -47,7 +48,7 @@ fn clean(system: &SystemPlan) -> Result<String, String> {
     }
     let target = existing::target(existing, system.query_mode, system.connect_timeout.into())
         .map_err(|error| error.to_string())?;
-    let tables = marker::cleanup(&target).map_err(|error| error.to_string())?;
+    let tables = marker::cleanup(&target, &BTreeSet::new()).map_err(|error| error.to_string())?;
     Ok(match tables.is_empty() {
         true => "nothing of dyno's is there".to_owned(),
         false => format!("dropped {}", tables.join(", ")),
