@@ -208,6 +208,13 @@ pub enum Finding {
         /// The value in force.
         in_force: String,
     },
+    /// Results were written later than they came: the disk under the results folder is slow.
+    RecordingBehind {
+        /// The longest time from handing something over to its being written. Told from 5 on.
+        seconds: f64,
+        /// For how many seconds the generator had to wait, because too much was waiting. Warned when it had to.
+        held_up: f64,
+    },
     /// Something the run could not record.
     RecordingIncomplete {
         /// What.
@@ -241,6 +248,13 @@ impl Finding {
             Self::Steal { share } => graded(*share, 0.01, 0.05),
             Self::Failures { share, .. } => graded(*share, 0.0, 0.001),
             Self::OthersBusy { share, .. } => graded(*share, 0.03, f64::INFINITY),
+            Self::RecordingBehind { held_up, .. } => {
+                if *held_up > 0.0 {
+                    Severity::Warning
+                } else {
+                    Severity::Note
+                }
+            }
             Self::MonitorCost { share } => graded(*share, 0.01, f64::INFINITY),
             Self::SharedMachine
             | Self::SettingRounded { .. }

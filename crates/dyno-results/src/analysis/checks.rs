@@ -251,6 +251,7 @@ fn weight(finding: &Finding) -> f64 {
         Finding::WarmUpLeft { share, .. } | Finding::Drift { share, .. } => share.abs(),
         Finding::ForeignSessions { sessions } => *sessions as f64,
         Finding::BlockApart { hours, .. } => *hours,
+        Finding::RecordingBehind { seconds, .. } => *seconds,
         Finding::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
         Finding::SharedMachine
         | Finding::SettingRounded { .. }

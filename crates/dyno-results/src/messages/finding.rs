@@ -73,6 +73,10 @@ messages! {
     BLOCK_RESTARTED [block] "Some trials of block {block} were measured before the machine was started anew (or on another machine), and some after it; comparisons within the block take both for the same conditions.";
     /// A block with a long pause.
     BLOCK_APART [block, hours] "Between two trials of block {block} that follow each other lie {hours} hours; comparisons within the block take both for the same conditions.";
+    /// Recording was slow and held up nobody.
+    RECORDING_BEHIND [seconds] "Results were written up to {seconds} s late, because the disk under the results folder is slow; nobody waited for it.";
+    /// Recording was slow, and the generator waited.
+    RECORDING_HELD_UP [seconds, waited] "Results were written up to {seconds} s late, because the disk under the results folder is slow, and the generator had to wait for it for {waited} s; put the results on a faster disk.";
     /// Recording.
     RECORDING_INCOMPLETE [what] "Not everything could be recorded: {what}";
 }
@@ -157,6 +161,13 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
         Finding::BlockRestarted { block } => say(&BLOCK_RESTARTED, &[("block", &block.to_string())]),
         Finding::BlockApart { block, hours } => {
             say(&BLOCK_APART, &[("block", &block.to_string()), ("hours", &figures::digits(*hours))])
+        }
+        Finding::RecordingBehind { seconds, held_up } => {
+            let (seconds, waited) = (figures::digits(*seconds), figures::digits(*held_up));
+            match *held_up > 0.0 {
+                true => say(&RECORDING_HELD_UP, &[("seconds", &seconds), ("waited", &waited)]),
+                false => say(&RECORDING_BEHIND, &[("seconds", &seconds)]),
+            }
         }
         Finding::RecordingIncomplete { what } => say(&RECORDING_INCOMPLETE, &[("what", what)]),
     }
@@ -243,6 +254,8 @@ mod tests {
             },
             Finding::KeptBehind { share: 0.61, unstarted: 1234 },
             Finding::BlockRestarted { block: 2 },
+            Finding::RecordingBehind { seconds: 7.5, held_up: 0.0 },
+            Finding::RecordingBehind { seconds: 7.5, held_up: 1.5 },
             Finding::BlockApart { block: 2, hours: 5.25 },
             Finding::KeptBehind { share: 0.98, unstarted: 12 },
             Finding::GeneratorLate { lag_ms: 12.0, share: 0.3 },

@@ -20,7 +20,7 @@ mod tests;
 
 use crate::analysis::analyse;
 use crate::messages::Lang;
-use crate::store::{Run, StoreError};
+use crate::store::{self, Run, StoreError};
 use model::ReportModel;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -131,7 +131,7 @@ pub fn write(
     let mut paths = Vec::with_capacity(formats.len());
     for format in formats {
         let path = folder.join(format.file_name());
-        std::fs::write(&path, render(model, *format, lang)).map_err(StoreError::io("write", &path))?;
+        store::replace(&path, render(model, *format, lang).as_bytes())?;
         paths.push(path);
     }
     Ok(paths)
@@ -147,7 +147,7 @@ pub fn write_charts(model: &ReportModel, folder: &Path, lang: Lang) -> Result<Ve
     let mut paths = Vec::with_capacity(charts.len());
     for (name, svg) in charts {
         let path = folder.join(format!("chart-{name}.svg"));
-        std::fs::write(&path, svg).map_err(StoreError::io("write", &path))?;
+        store::replace(&path, svg.as_bytes())?;
         paths.push(path);
     }
     Ok(paths)

@@ -25,11 +25,13 @@
 mod blocks;
 mod clock;
 mod collection;
+mod disk;
 pub mod environment;
 mod hlog;
 mod monitor;
 mod resume;
 mod run;
+mod scribe;
 mod single;
 mod summary;
 mod timeline;
@@ -41,6 +43,7 @@ mod tests;
 
 pub use clock::{seconds_between, utc_now};
 pub use collection::results_below;
+pub use disk::replace;
 pub use resume::SET_ASIDE_FOLDER;
 pub(crate) use run::add_value;
 pub use run::{Run, SystemReport, TrialOutcome};

@@ -2,7 +2,9 @@
 //! measured to its end.
 
 use super::clock::machine_clock;
+use super::disk::{Disk, MachineDisk};
 use super::run::{Run, TrialOutcome};
+use super::scribe::Scribe;
 use super::writer::RunWriter;
 use super::{EVENTS_FILE, StoreError, TRIALS_FOLDER};
 use std::collections::BTreeSet;
@@ -49,25 +51,28 @@ impl RunWriter {
             TrialOutcome::Failed { .. } => None,
         });
         let records = records.collect();
-        Ok(Self::going_on(folder, run.plan, events, records, machine_clock()))
+        let scribe = Scribe::new(Box::new(MachineDisk::with(path, events)), folder)?;
+        Ok(Self::going_on(folder, run.plan, scribe, records, machine_clock()))
     }
 }
 
 /// Moves the folder that an earlier attempt at a trial left away, if there is one. The event log must have said before that this
 /// attempt counts no more.
-pub(super) fn set_aside(folder: &Path, name: &str) -> Result<(), StoreError> {
+pub(super) fn set_aside(disk: &mut dyn Disk, folder: &Path, name: &str) -> Result<(), StoreError> {
     let from = folder.join(TRIALS_FOLDER).join(name);
     if !from.is_dir() {
         return Ok(());
     }
+    let events = folder.join(EVENTS_FILE);
+    disk.sync(&events).map_err(StoreError::io("write", &events))?;
     let aside = folder.join(SET_ASIDE_FOLDER);
-    fs::create_dir_all(&aside).map_err(StoreError::io("make folder", &aside))?;
+    disk.make_folder(&aside).map_err(StoreError::io("make folder", &aside))?;
     for number in 1.. {
         let to = aside.join(format!("{name}-{number}"));
         if to.exists() {
             continue;
         }
-        return fs::rename(&from, &to).map_err(StoreError::io("rename to", &to));
+        return disk.rename(&from, &to).map_err(StoreError::io("rename to", &to));
     }
     Err(StoreError::io("rename", &from)(io::Error::other("no number is free")))
 }

@@ -1,6 +1,9 @@
 //! The folder as a whole: what was written is read, and what is damaged is named.
 
+use super::clock::machine_clock;
+use super::disk::{Disk, MachineDisk};
 use super::environment::Environment;
+use super::scribe::Scribe;
 use super::*;
 use crate::fixture::Shape;
 use crate::messages::Lang;
@@ -8,9 +11,10 @@ use crate::report::{self, Format};
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::monitor::{Sample, SessionGroup};
 use proptest::prelude::*;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::sync::OnceLock;
+use std::io;
+use std::sync::{Arc, Mutex, OnceLock};
 
 fn tiny() -> Shape {
     Shape { systems: 1, clients: vec![1, 8], blocks: 2, ..Shape::small() }
@@ -424,4 +428,143 @@ proptest! {
         fs::write(folder.join(EVENTS_FILE), &damaged).expect("written");
         text_of(folder);
     }
+}
+
+/// A disk that writes down what is done to it, and writes nothing while somebody holds its gate.
+struct NotedDisk {
+    disk: MachineDisk,
+    notes: Notes,
+    gate: Arc<Mutex<()>>,
+}
+
+type Notes = Arc<Mutex<Vec<(&'static str, PathBuf)>>>;
+
+fn note(notes: &Notes, what: &'static str, path: &Path) {
+    notes.lock().unwrap().push((what, path.to_owned()));
+}
+
+impl Disk for NotedDisk {
+    fn make_folder(&mut self, path: &Path) -> io::Result<()> {
+        note(&self.notes, "change", path.parent().unwrap());
+        self.disk.make_folder(path)
+    }
+
+    fn create(&mut self, path: &Path) -> io::Result<()> {
+        note(&self.notes, "change", path.parent().unwrap());
+        self.disk.create(path)
+    }
+
+    fn append(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        drop(self.gate.lock());
+        note(&self.notes, "change", path);
+        self.disk.append(path, bytes)
+    }
+
+    fn sync(&mut self, path: &Path) -> io::Result<()> {
+        note(&self.notes, "sync", path);
+        self.disk.sync(path)
+    }
+
+    fn sync_folder(&mut self, path: &Path) -> io::Result<()> {
+        note(&self.notes, "sync", path);
+        self.disk.sync_folder(path)
+    }
+
+    fn close(&mut self, path: &Path) {
+        self.disk.close(path);
+    }
+
+    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        self.disk.rename(from, to)
+    }
+
+    fn replace(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+        self.disk.replace(path, bytes)
+    }
+}
+
+/// A writer into a folder of its own, on such a disk.
+fn writer_on(folder: &Path, notes: &Notes, gate: &Arc<Mutex<()>>) -> RunWriter {
+    let plan = tiny().plan();
+    RunWriter::create_at(folder, &plan, "", &Environment::default()).unwrap().finish().unwrap();
+    let events = folder.join(EVENTS_FILE);
+    let file = fs::File::options().append(true).open(&events).unwrap();
+    let disk = MachineDisk::with(events, file);
+    let disk = NotedDisk { disk, notes: Arc::clone(notes), gate: Arc::clone(gate) };
+    let scribe = Scribe::new(Box::new(disk), folder).unwrap();
+    RunWriter::going_on(folder, plan, scribe, Vec::new(), machine_clock())
+}
+
+#[test]
+fn a_trial_is_reported_only_when_its_files_and_its_line_would_survive_a_loss_of_power() {
+    /// The writer, and then the screen.
+    struct Told(Monitored, Notes);
+    impl Listener for Told {
+        fn event(&mut self, event: &Event) {
+            self.0.event(event);
+            if let Event::TrialFinished(record) = event {
+                note(&self.1, "told", Path::new(&record.trial.id));
+            }
+        }
+
+        fn interval(&mut self, interval: &dyno_model::record::Interval) {
+            self.0.interval(interval);
+        }
+    }
+    let scratch = tempfile::tempdir().unwrap();
+    let folder = scratch.path().join("run");
+    let notes = Notes::default();
+    let mut told = Told(Monitored(writer_on(&folder, &notes, &Arc::default())), Arc::clone(&notes));
+    tiny().play(&tiny().plan(), &mut told);
+    let mut unsafe_paths = BTreeSet::new();
+    let mut trials = 0;
+    for (what, path) in notes.lock().unwrap().drain(..) {
+        match what {
+            "change" => {
+                unsafe_paths.insert(path);
+            }
+            "sync" => {
+                unsafe_paths.remove(&path);
+            }
+            _ => {
+                assert_eq!(unsafe_paths, BTreeSet::new(), "{} was told before", path.display());
+                trials += 1;
+            }
+        }
+    }
+    assert_eq!(trials, 4);
+}
+
+#[test]
+fn a_disk_that_is_stuck_holds_up_nobody_who_measures() {
+    #[derive(Default)]
+    struct Kept(Vec<dyno_model::record::Interval>);
+    impl Listener for Kept {
+        fn interval(&mut self, interval: &dyno_model::record::Interval) {
+            self.0.push(interval.clone());
+        }
+    }
+    let mut kept = Kept::default();
+    tiny().play(&tiny().plan(), &mut kept);
+    let scratch = tempfile::tempdir().unwrap();
+    let gate = Arc::default();
+    let mut writer = writer_on(&scratch.path().join("run"), &Notes::default(), &gate);
+    let stuck = gate.lock().unwrap();
+    let (done, is_done) = std::sync::mpsc::channel();
+    let measuring = std::thread::spawn(move || {
+        let trial = kept.0[0].trial.clone();
+        for phase in [Phase::Ramp, Phase::Measure, Phase::Audit] {
+            writer.event(&Event::PhaseStarted { trial: trial.clone(), phase });
+        }
+        kept.0
+            .iter()
+            .filter(|interval| interval.trial == trial)
+            .for_each(|interval| writer.interval(interval));
+        done.send(()).unwrap();
+        writer.finish().unwrap()
+    });
+    is_done.recv_timeout(std::time::Duration::from_secs(120)).expect("it waits for the disk");
+    drop(stuck);
+    let folder = measuring.join().unwrap();
+    assert!(fs::metadata(folder.join(TRIALS_FOLDER).join("b01-001").join(LATENCY_FILE)).unwrap().len() > 0);
 }

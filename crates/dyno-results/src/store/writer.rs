@@ -1,10 +1,12 @@
 //! Writes a results folder while a run goes on.
 
 use super::clock::{Clock, folder_time, machine_clock, rfc3339};
+use super::disk::{MachineDisk, sync_folder};
 use super::environment::Environment;
 use super::hlog::LogEncoder;
 use super::monitor::{self, MonitorEncoder};
 use super::resume::set_aside;
+use super::scribe::{Pace, Scribe, Task};
 use super::summary::Summary;
 use super::{
     ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE, SERVER_LOGS_FOLDER,
@@ -26,10 +28,13 @@ use std::time::{Duration, SystemTime};
 ///
 /// The first thing that cannot be written (a full disk, say) ends all writing: what is there stays a readable prefix.
 /// [`RunWriter::failure`] then says what happened; the run loop asks it and ends the run.
+///
+/// A thread of its own does the writing, so that nobody who measures waits for a disk. Between trials the writer waits for it: when a
+/// call with the end of a trial returns, its files and its line in the event log would survive a loss of power.
 pub struct RunWriter {
     folder: PathBuf,
     plan: Plan,
-    events: File,
+    scribe: Scribe,
     trial: Option<TrialFiles>,
     monitor: Option<MonitorFiles>,
     records: Vec<TrialRecord>,
@@ -42,21 +47,20 @@ pub struct RunWriter {
 struct TrialFiles {
     trial: String,
     encoder: LogEncoder,
-    latency: File,
-    latency_path: PathBuf,
-    timeline: File,
-    timeline_path: PathBuf,
+    latency: PathBuf,
+    timeline: PathBuf,
 }
 
 /// Files of the trial that is being monitored. Looks come a little after the intervals they belong to.
 struct MonitorFiles {
     trial: String,
     encoder: MonitorEncoder,
-    values: File,
-    values_path: PathBuf,
-    sessions: File,
-    sessions_path: PathBuf,
+    values: PathBuf,
+    sessions: PathBuf,
 }
+
+/// Writing that is later than this is told.
+const BEHIND: Duration = Duration::from_secs(5);
 
 /// A line of the event log.
 #[derive(Serialize)]
@@ -136,21 +140,28 @@ impl RunWriter {
             let path = folder.join(name);
             fs::create_dir(&path).map_err(StoreError::io("make folder", &path))?;
         }
-        let events = create_new(&folder.join(EVENTS_FILE))?;
+        let path = folder.join(EVENTS_FILE);
+        let events = create_new(&path)?;
         lock(&events, folder)?;
-        Ok(Self::going_on(folder, plan.clone(), events, Vec::new(), clock))
+        // The folder's own name, and that of the experiment's folder, which may be new too.
+        for folder in folder.ancestors().take(3) {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            sync_folder(folder).map_err(StoreError::io("write", folder))?;
+        }
+        let scribe = Scribe::new(Box::new(MachineDisk::with(path, events)), folder)?;
+        Ok(Self::going_on(folder, plan.clone(), scribe, Vec::new(), clock))
     }
 
-    /// A writer with trials that were measured before.
+    /// A writer with trials that were measured before. On the disk of the thread that writes the event log is open.
     pub(super) fn going_on(
         folder: &Path,
         plan: Plan,
-        events: File,
+        scribe: Scribe,
         records: Vec<TrialRecord>,
         clock: Clock,
     ) -> Self {
         let folder = folder.to_owned();
-        Self { folder, plan, events, trial: None, monitor: None, records, failed: 0, failure: None, clock }
+        Self { folder, plan, scribe, trial: None, monitor: None, records, failed: 0, failure: None, clock }
     }
 
     /// The results folder.
@@ -187,122 +198,162 @@ impl RunWriter {
     ///
     /// # Errors
     /// What could not be written during the run.
-    pub fn finish(self) -> Result<PathBuf, StoreError> {
-        match self.failure {
+    pub fn finish(mut self) -> Result<PathBuf, StoreError> {
+        let settled = self.scribe.settle(&self.folder);
+        match self.failure.or(settled.err()) {
             Some(failure) => Err(failure),
             None => Ok(self.folder),
         }
     }
 
     fn try_event(&mut self, event: &Event) -> Result<(), StoreError> {
+        match event {
+            // These happen while clients work.
+            Event::PhaseStarted { .. } => {
+                self.log(event);
+                return Ok(());
+            }
+            Event::TrialStarted { trial } => {
+                self.records.retain(|record| record.trial.id != *trial);
+                self.log(event);
+                let (folder, name) = (self.folder.clone(), path_name(trial));
+                self.scribe.hand(Box::new(move |disk| set_aside(disk, &folder, &name)));
+            }
+            Event::TrialFinished(record) => {
+                let mut record = finite(record);
+                record.findings.extend(fell_behind(self.scribe.settle(&self.folder)?));
+                self.seal();
+                self.log(&Event::TrialFinished(Box::new(record.clone())));
+                self.records.push(record);
+                self.write_summary();
+            }
+            Event::TrialFailed { .. } => {
+                self.seal();
+                self.log(event);
+                self.failed += 1;
+                self.write_summary();
+            }
+            _ => self.log(event),
+        }
+        self.scribe.settle(&self.folder).map(|_| ())
+    }
+
+    /// Adds a line to the event log. One write per line and no buffer of ours: a killed run has every line that was announced. What
+    /// ends a trial is on the disk when this is done.
+    fn log(&mut self, event: &Event) {
         let at = rfc3339((self.clock)());
         let mut line = serde_json::to_vec(&Stamped { at: &at, event }).unwrap_or_default();
         line.push(b'\n');
-        // One write per line and no buffer of ours: a killed run has every line that was announced.
-        self.events.write_all(&line).map_err(StoreError::io("write", &self.folder.join(EVENTS_FILE)))?;
-        match event {
-            Event::TrialStarted { trial } => {
-                self.records.retain(|record| record.trial.id != *trial);
-                set_aside(&self.folder, &path_name(trial))
+        let path = self.folder.join(EVENTS_FILE);
+        let is_end = matches!(event, Event::TrialFinished(_) | Event::TrialFailed { .. });
+        self.scribe.hand(Box::new(move |disk| {
+            disk.append(&path, &line).map_err(StoreError::io("write", &path))?;
+            match is_end {
+                true => disk.sync(&path).map_err(StoreError::io("write", &path)),
+                false => Ok(()),
             }
-            Event::TrialFinished(record) => {
-                (self.trial, self.monitor) = (None, None);
-                self.records.push((**record).clone());
-                self.write_summary()
+        }));
+    }
+
+    /// Ends the files of a trial: all of them, and their names, are on the disk when this is done.
+    fn seal(&mut self) {
+        let (trial, monitor) = (self.trial.take(), self.monitor.take());
+        let files = trial.into_iter().flat_map(|files| [files.latency, files.timeline]);
+        let files: Vec<PathBuf> =
+            files.chain(monitor.into_iter().flat_map(|files| [files.values, files.sessions])).collect();
+        let Some(folder) = files.first().and_then(|file| file.parent()).map(Path::to_owned) else { return };
+        let trials = self.folder.join(TRIALS_FOLDER);
+        self.scribe.hand(Box::new(move |disk| {
+            for file in &files {
+                disk.sync(file).map_err(StoreError::io("write", file))?;
+                disk.close(file);
             }
-            Event::TrialFailed { .. } => {
-                (self.trial, self.monitor) = (None, None);
-                self.failed += 1;
-                self.write_summary()
+            for folder in [&folder, &trials] {
+                disk.sync_folder(folder).map_err(StoreError::io("write", folder))?;
             }
-            _ => Ok(()),
-        }
+            Ok(())
+        }));
     }
 
     fn try_interval(&mut self, interval: &Interval) -> Result<(), StoreError> {
         if self.trial.as_ref().is_none_or(|files| files.trial != interval.trial) {
-            self.trial = Some(self.open_trial(interval)?);
+            self.trial = Some(self.open_trial(interval));
         }
         let Some(files) = &mut self.trial else { return Ok(()) };
         let lines = files.encoder.lines(interval).map_err(|what| StoreError::Io {
             doing: "write",
-            path: files.latency_path.clone(),
+            path: files.latency.clone(),
             source: std::io::Error::other(what),
         })?;
-        files.latency.write_all(&lines).map_err(StoreError::io("write", &files.latency_path))?;
-        files
-            .timeline
-            .write_all(timeline::line(interval).as_bytes())
-            .map_err(StoreError::io("write", &files.timeline_path))
+        self.scribe.hand(append(&files.latency, lines));
+        self.scribe.hand(append(&files.timeline, timeline::line(interval).into_bytes()));
+        Ok(())
     }
 
     /// Opens the files of a trial with its first interval, which began before it was reported.
-    fn open_trial(&mut self, interval: &Interval) -> Result<TrialFiles, StoreError> {
+    fn open_trial(&mut self, interval: &Interval) -> TrialFiles {
         let folder = self.folder.join(TRIALS_FOLDER).join(path_name(&interval.trial));
-        fs::create_dir_all(&folder).map_err(StoreError::io("make folder", &folder))?;
         let age = Duration::from(interval.start).saturating_add(Duration::from(interval.length));
         let now = SystemTime::from((self.clock)());
         let encoder = LogEncoder::new(now.checked_sub(age).unwrap_or(now));
-        let (latency_path, timeline_path) = (folder.join(LATENCY_FILE), folder.join(TIMELINE_FILE));
-        let mut latency = create_new(&latency_path)?;
-        latency.write_all(encoder.header()).map_err(StoreError::io("write", &latency_path))?;
-        let mut timeline = create_new(&timeline_path)?;
-        timeline.write_all(timeline::HEADER.as_bytes()).map_err(StoreError::io("write", &timeline_path))?;
-        Ok(TrialFiles {
-            trial: interval.trial.clone(),
-            encoder,
-            latency,
-            latency_path,
-            timeline,
-            timeline_path,
-        })
+        let (latency, timeline) = (folder.join(LATENCY_FILE), folder.join(TIMELINE_FILE));
+        self.scribe.hand(create(&latency, encoder.header().to_vec()));
+        self.scribe.hand(create(&timeline, timeline::HEADER.into()));
+        TrialFiles { trial: interval.trial.clone(), encoder, latency, timeline }
     }
 
-    fn try_sample(&mut self, sample: &Sample) -> Result<(), StoreError> {
+    fn write_sample(&mut self, sample: &Sample) {
         if self.monitor.as_ref().is_none_or(|files| files.trial != sample.trial) {
-            self.monitor = Some(self.open_monitor(sample)?);
+            self.monitor = Some(self.open_monitor(sample));
         }
-        let Some(files) = &mut self.monitor else { return Ok(()) };
-        files
-            .values
-            .write_all(files.encoder.line(sample).as_bytes())
-            .map_err(StoreError::io("write", &files.values_path))?;
-        files
-            .sessions
-            .write_all(monitor::session_lines(sample).as_bytes())
-            .map_err(StoreError::io("write", &files.sessions_path))
+        let Some(files) = &mut self.monitor else { return };
+        self.scribe.hand(append(&files.values, files.encoder.line(sample).into()));
+        self.scribe.hand(append(&files.sessions, monitor::session_lines(sample).into()));
     }
 
     /// Opens the monitor's files of a trial with its first sample, which decides the columns.
-    fn open_monitor(&mut self, sample: &Sample) -> Result<MonitorFiles, StoreError> {
+    fn open_monitor(&mut self, sample: &Sample) -> MonitorFiles {
         let folder = self.folder.join(TRIALS_FOLDER).join(path_name(&sample.trial));
-        fs::create_dir_all(&folder).map_err(StoreError::io("make folder", &folder))?;
-        let (values_path, sessions_path) = (folder.join(MONITOR_FILE), folder.join(SESSIONS_FILE));
+        let (values, sessions) = (folder.join(MONITOR_FILE), folder.join(SESSIONS_FILE));
         let encoder = MonitorEncoder::new(sample);
-        let mut values = create_new(&values_path)?;
-        values.write_all(encoder.header().as_bytes()).map_err(StoreError::io("write", &values_path))?;
-        let mut sessions = create_new(&sessions_path)?;
-        sessions
-            .write_all(monitor::SESSIONS_HEADER.as_bytes())
-            .map_err(StoreError::io("write", &sessions_path))?;
-        Ok(MonitorFiles {
-            trial: sample.trial.clone(),
-            encoder,
-            values,
-            values_path,
-            sessions,
-            sessions_path,
-        })
+        self.scribe.hand(create(&values, encoder.header().into()));
+        self.scribe.hand(create(&sessions, monitor::SESSIONS_HEADER.into()));
+        MonitorFiles { trial: sample.trial.clone(), encoder, values, sessions }
     }
 
     /// Renews the summary as a whole, so a reader never sees half of it.
-    fn write_summary(&self) -> Result<(), StoreError> {
+    fn write_summary(&mut self) {
         let path = self.folder.join(SUMMARY_FILE);
-        let new = self.folder.join(format!("{SUMMARY_FILE}.new"));
-        fs::write(&new, json(&Summary::new(&self.plan, &self.records, self.failed)))
-            .map_err(StoreError::io("write", &new))?;
-        fs::rename(&new, &path).map_err(StoreError::io("rename to", &path))
+        let summary = json(&Summary::new(&self.plan, &self.records, self.failed));
+        self.scribe.hand(Box::new(move |disk| disk.replace(&path, &summary)));
     }
+}
+
+/// Adds to a file.
+fn append(path: &Path, bytes: Vec<u8>) -> Task {
+    let path = path.to_owned();
+    Box::new(move |disk| disk.append(&path, &bytes).map_err(StoreError::io("write", &path)))
+}
+
+/// Makes a file, and its folder unless it is there, with a beginning.
+fn create(path: &Path, beginning: Vec<u8>) -> Task {
+    let path = path.to_owned();
+    Box::new(move |disk| {
+        if let Some(folder) = path.parent() {
+            disk.make_folder(folder).map_err(StoreError::io("make folder", folder))?;
+        }
+        disk.create(&path).map_err(StoreError::io("make", &path))?;
+        disk.append(&path, &beginning).map_err(StoreError::io("write", &path))
+    })
+}
+
+/// What is to be told of how writing kept up.
+fn fell_behind(pace: Pace) -> Option<Finding> {
+    let is_slow = pace.behind >= BEHIND || !pace.held_up.is_zero();
+    is_slow.then(|| Finding::RecordingBehind {
+        seconds: pace.behind.as_secs_f64(),
+        held_up: pace.held_up.as_secs_f64(),
+    })
 }
 
 impl Listener for RunWriter {
@@ -310,11 +361,7 @@ impl Listener for RunWriter {
         if self.failure.is_some() || matches!(event, Event::Progress { .. }) {
             return;
         }
-        let result = match event {
-            Event::TrialFinished(record) => self.try_event(&Event::TrialFinished(Box::new(finite(record)))),
-            event => self.try_event(event),
-        };
-        self.failure = result.err();
+        self.failure = self.try_event(event).err();
     }
 
     fn interval(&mut self, interval: &Interval) {
@@ -325,7 +372,7 @@ impl Listener for RunWriter {
 
     fn sample(&mut self, sample: &Sample) {
         if self.failure.is_none() {
-            self.failure = self.try_sample(sample).err();
+            self.write_sample(sample);
         }
     }
 }
@@ -374,7 +421,8 @@ fn create_new(path: &Path) -> Result<File, StoreError> {
 }
 
 fn write_new(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    create_new(path)?.write_all(bytes).map_err(StoreError::io("write", path))
+    let mut file = create_new(path)?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(StoreError::io("write", path))
 }
 
 /// The spec with `***` for every password inside a URL (`scheme://user:password@host`). Specs should name the
@@ -406,6 +454,18 @@ fn without_url_passwords(spec: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn writing_that_fell_behind_is_told_and_weighs_more_when_the_generator_waited() {
+        use dyno_model::finding::Severity;
+        let told = |behind, held_up| {
+            let pace = Pace { behind: Duration::from_secs(behind), held_up: Duration::from_secs(held_up) };
+            fell_behind(pace).map(|finding| finding.severity())
+        };
+        assert_eq!(told(4, 0), None);
+        assert_eq!(told(5, 0), Some(Severity::Note));
+        assert_eq!(told(1, 1), Some(Severity::Warning));
+    }
 
     #[test]
     fn passwords_in_urls_never_reach_the_folder() {

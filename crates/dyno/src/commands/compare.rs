@@ -14,6 +14,7 @@ use dyno_results::report::Format;
 use dyno_results::report::compare::model::CompareModel;
 use dyno_results::report::compare::{load, render};
 use dyno_results::stats::verdict::Rules;
+use dyno_results::store;
 use std::path::Path;
 
 /// Compares and says what came of it, with the exit code that `--fail-on` asks for.
@@ -114,7 +115,8 @@ fn write(model: &CompareModel, folder: &Path, formats: &[Format]) -> Result<Vec<
         let suffix = if *format == Format::Text { "txt" } else { format.name() };
         let path = folder.join(format!("compare.{suffix}"));
         let text = render(model, *format, Lang::En);
-        std::fs::write(&path, text).map_err(|error| failed("write", &path, &error))?;
+        store::replace(&path, text.as_bytes())
+            .map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?;
         paths.push(path.display().to_string());
     }
     Ok(paths)

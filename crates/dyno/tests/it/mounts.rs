@@ -161,3 +161,36 @@ fn a_storage_that_is_full_or_fills_up_is_told_and_the_other_one_is_measured() {
     assert_eq!(bench.names(), ["full.toml", "r"]);
     mounts.no_process_and_no_mount_is_left();
 }
+
+#[test]
+fn on_a_full_disk_a_report_is_the_new_one_or_the_old_one_and_the_error_names_it() {
+    let Some(mounts) = Mounts::new() else {
+        eprintln!("SKIPPED: only root may mount file systems, and MariaDB is needed");
+        return;
+    };
+    let bench = &mounts.0;
+    bench.file(
+        "short.toml",
+        "title = \"Short\"\nsystem = [{ name = \"S\", server = { kind = \"sqlite\" } }]\nworkload = { kind = \"rush\" }\n\
+         load = { clients = 1, duration = \"500ms\", warmup = \"0s\" }\ndesign = { blocks = 1 }\n",
+    );
+    let ended = bench.dyno(&["run", "short.toml", "--out", "r"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    let small = bench.path().join("small");
+    std::fs::create_dir(&small).expect("it is new");
+    let done = |program: &str, arguments: &[&str]| {
+        let status = Command::new(program).args(arguments).current_dir(bench.path()).status();
+        assert!(status.expect("it is there").success(), "{program} {arguments:?}");
+    };
+    done("mount", &["-t", "tmpfs", "-o", "size=8m", "dyno-test", "small"]);
+    done("cp", &["-r", "r", "small/r"]);
+    let report = small.join("r/report.html");
+    std::fs::write(&report, "the old report").expect("there is room");
+    let filled = std::fs::write(small.join("filling"), vec![0; 16 << 20]);
+    assert_eq!(filled.map_err(|error| error.kind()), Err(std::io::ErrorKind::StorageFull));
+    let ended = bench.dyno(&["report", "small/r", "--format", "html"]);
+    assert_eq!(ended.code, 7, "{ended}");
+    assert!(ended.stderr.contains("cannot write small/r/report.html"), "{ended}");
+    assert_eq!(std::fs::read_to_string(&report).expect("it is there"), "the old report");
+    assert!(!small.join("r/report.html.new").exists(), "it would only take room");
+}
