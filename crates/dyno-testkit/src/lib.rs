@@ -6,6 +6,8 @@
 #![expect(clippy::print_stderr, reason = "a skipped test says so")]
 #![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "helpers of tests fail by panicking")]
 
+mod answer_thief;
+
 use dyno_host::guard::GuardCommand;
 use dyno_host::server::{StartOptions, locate, start};
 use dyno_model::plan::{ManagedServer, ServerKind};
@@ -16,6 +18,7 @@ use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
+pub use answer_thief::AnswerThief;
 pub use dyno_host::server::RunningServer;
 pub use tempfile::TempDir;
 

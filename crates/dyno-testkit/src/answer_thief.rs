@@ -1,0 +1,139 @@
+//! A proxy that keeps answers to itself: what a client sees when its connection breaks after the server has done the work.
+
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+/// Passes bytes between clients and a server. While answers are to be stolen, a request that begins with a text (within the bytes of one
+/// read) reaches the server; when the server has answered it, the connection ends without a word to the client.
+#[derive(Debug)]
+pub struct AnswerThief {
+    address: SocketAddr,
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    server: (String, u16),
+    text: &'static str,
+    /// Answers still to be stolen.
+    left: AtomicUsize,
+    is_over: AtomicBool,
+}
+
+impl AnswerThief {
+    /// Stands before a server and steals so many answers to requests that hold this text.
+    #[must_use]
+    pub fn new(host: &str, port: u16, text: &'static str, answers: usize) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+        let address = listener.local_addr().expect("it is bound");
+        let shared = Arc::new(Shared {
+            server: (host.to_owned(), port),
+            text,
+            left: AtomicUsize::new(answers),
+            is_over: AtomicBool::new(false),
+        });
+        let accepting = Arc::clone(&shared);
+        std::thread::spawn(move || {
+            for client in listener.incoming() {
+                if accepting.is_over.load(Ordering::Relaxed) {
+                    return;
+                }
+                let (Ok(client), Ok(server)) =
+                    (client, TcpStream::connect((accepting.server.0.as_str(), accepting.server.1)))
+                else {
+                    continue;
+                };
+                pass(&accepting, client, server);
+            }
+        });
+        Self { address, shared }
+    }
+
+    /// Where clients connect.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Answers that were to be stolen and have not been asked for.
+    #[must_use]
+    pub fn left(&self) -> usize {
+        self.shared.left.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for AnswerThief {
+    fn drop(&mut self) {
+        self.shared.is_over.store(true, Ordering::Relaxed);
+        // Wakes the thread that accepts.
+        let _ = TcpStream::connect(self.address);
+    }
+}
+
+/// Two threads that end with the connection.
+fn pass(shared: &Arc<Shared>, client: TcpStream, server: TcpStream) {
+    let is_stolen = Arc::new(AtomicBool::new(false));
+    let copy = |stream: &TcpStream| stream.try_clone().expect("a socket can be shared");
+    let (requests, answers) = ((copy(&client), copy(&server)), (server, client));
+    let (shared, stolen) = (Arc::clone(shared), Arc::clone(&is_stolen));
+    std::thread::spawn(move || {
+        pump(requests.0, requests.1, |bytes| {
+            let is_meant = bytes.windows(shared.text.len()).any(|window| window == shared.text.as_bytes());
+            let take = |left: usize| left.checked_sub(1);
+            if is_meant && shared.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, take).is_ok() {
+                // Before the request leaves: whatever comes afterwards is its answer.
+                stolen.store(true, Ordering::SeqCst);
+            }
+            true
+        });
+    });
+    std::thread::spawn(move || pump(answers.0, answers.1, |_| !is_stolen.load(Ordering::SeqCst)));
+}
+
+/// Passes bytes on for as long as `is_allowed`, then breaks both connections.
+fn pump(mut from: TcpStream, mut to: TcpStream, mut is_allowed: impl FnMut(&[u8]) -> bool) {
+    let mut bytes = vec![0; 64 << 10];
+    while let Ok(count @ 1..) = from.read(&mut bytes) {
+        if !is_allowed(&bytes[..count]) || to.write_all(&bytes[..count]).is_err() {
+            break;
+        }
+    }
+    for stream in [from, to] {
+        // It may be broken already.
+        let _ = stream.shutdown(Shutdown::Both);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_server_gets_the_request_and_the_client_no_answer() {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            let mut heard = Vec::new();
+            let mut byte = [0];
+            while let Ok(1) = stream.read(&mut byte) {
+                heard.push(byte[0]);
+                if byte[0] == b'.' {
+                    stream.write_all(b"yes").unwrap();
+                }
+            }
+            heard
+        });
+        let thief = AnswerThief::new("127.0.0.1", port, "COMMIT", 1);
+        let mut client = TcpStream::connect(thief.address()).unwrap();
+        let mut answer = [0; 3];
+        client.write_all(b"BEGIN.").unwrap();
+        client.read_exact(&mut answer).unwrap();
+        client.write_all(b"COMMIT.").unwrap();
+        assert!(!matches!(client.read(&mut answer), Ok(1..)), "no answer, but an end");
+        assert_eq!(server.join().unwrap(), b"BEGIN.COMMIT.");
+        assert_eq!(thief.left(), 0);
+    }
+}
