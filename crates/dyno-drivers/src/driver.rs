@@ -106,6 +106,21 @@ impl Connection {
             Self::Null(_) => false,
         }
     }
+
+    /// The server's number of the session, by which it can be found among all and ended; `None` where there is no server. A proxy on the
+    /// way gives numbers of its own.
+    #[must_use]
+    pub fn session_number(&self) -> Option<u32> {
+        match self {
+            #[cfg(feature = "mysql")]
+            Self::Mysql(connection) => Some(connection.thread()),
+            #[cfg(feature = "postgres")]
+            Self::Postgres(connection) => Some(connection.backend_process()),
+            #[cfg(feature = "sqlite")]
+            Self::Sqlite(_) => None,
+            Self::Null(_) => None,
+        }
+    }
 }
 
 /// Calls a method on whichever driver it is.

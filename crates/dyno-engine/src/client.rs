@@ -25,6 +25,11 @@ const BACKOFF_FIRST: Duration = Duration::from_millis(1);
 /// First pause between two attempts to connect; doubles up to [`RECONNECT_PAUSE_MAX`].
 const RECONNECT_PAUSE_FIRST: Duration = Duration::from_millis(10);
 const RECONNECT_PAUSE_MAX: Duration = Duration::from_millis(500);
+/// How long a client leaves a server alone that took the connection and then said that it is not ready.
+fn not_ready_pause(attempt: u32) -> Duration {
+    RECONNECT_PAUSE_FIRST.saturating_mul(1 << (attempt - 1).min(10)).min(RECONNECT_PAUSE_MAX)
+}
+
 /// A client that cannot connect again for so long gives up.
 const RECONNECT_LIMIT: u64 = 5_000_000_000;
 
@@ -148,7 +153,7 @@ impl<W: Workload> Client<W> {
 
     /// A new connection in the place of one that is well, because the workload asks for it.
     async fn renew(&self, session: &mut Session, is_counted: bool) -> Result<(), Loss> {
-        session.close().await;
+        session.part().await;
         let reason = OperationFailure::new(FailureKind::ConnectionLost, "closed to connect anew");
         self.reconnect(session, is_counted, reason).await
     }
@@ -201,7 +206,10 @@ impl<W: Workload> Client<W> {
         sequence: u64,
         is_counted: bool,
     ) -> Result<(), Loss> {
+        // Of any attempt: a list of errors to retry makes no exception for what may have taken effect.
+        let mut is_in_doubt = false;
         for attempt in 1.. {
+            session.start_attempt();
             let mut random = Random::new(self.seed, Stream::Transaction, u64::from(self.id.0), sequence);
             let Err(failure) = self.workload.transaction(state, sequence, session, &mut random).await else {
                 return Ok(());
@@ -221,37 +229,40 @@ impl<W: Workload> Client<W> {
                     return Err(gave_up(failure, session));
                 }
             }
-            let remedy = self.retry.remedy(&failure);
-            // A list of errors to retry asks for no exceptions.
-            let is_in_doubt = remedy == Remedy::Reconnect && session.is_in_doubt() && self.retry.is_default();
-            let is_last = attempt >= self.attempts_max;
-            match remedy {
+            is_in_doubt |= session.is_in_doubt();
+            let is_last = attempt >= self.attempts_max || is_in_doubt && self.retry.is_default();
+            match self.retry.remedy(&failure) {
                 Remedy::RetryTransaction => {
-                    if let Err(broken) = session.roll_back().await {
-                        self.reconnect(session, is_counted, broken).await?;
-                    }
                     if is_last {
-                        return self.fail(&failure, false, is_counted);
+                        let _ = self.fail(&failure, is_in_doubt, is_counted);
+                    }
+                    self.restore(session, &failure, is_counted).await?;
+                    if is_last {
+                        return Err(Loss::Failed);
                     }
                     self.pause(attempt, sequence).await;
                 }
                 Remedy::Reconnect => {
-                    if is_in_doubt || is_last {
+                    if is_last {
                         let _ = self.fail(&failure, is_in_doubt, is_counted);
                         self.reconnect(session, is_counted, failure).await?;
                         return Err(Loss::Failed);
                     }
+                    if failure.kind == FailureKind::NotReady {
+                        self.io.sleep(not_ready_pause(attempt)).await;
+                    }
                     if let Err(loss) = self.reconnect(session, is_counted, failure.clone()).await {
-                        let _ = self.fail(&failure, false, is_counted);
+                        let _ = self.fail(&failure, is_in_doubt, is_counted);
                         return Err(loss);
                     }
                 }
                 Remedy::CountOnly => {
-                    let _ = session.roll_back().await;
-                    return self.fail(&failure, false, is_counted);
+                    let _ = self.fail(&failure, is_in_doubt, is_counted);
+                    self.restore(session, &failure, is_counted).await?;
+                    return Err(Loss::Failed);
                 }
                 Remedy::Abort => {
-                    let _ = self.fail(&failure, false, is_counted);
+                    let _ = self.fail(&failure, is_in_doubt, is_counted);
                     // Which statement it was is asked before another one fails.
                     let loss = gave_up(failure, session);
                     let _ = session.roll_back().await;
@@ -272,6 +283,22 @@ impl<W: Workload> Client<W> {
         let start = self.open.take().map_or(now, |begun| begun.start);
         self.recorder.note(|recorder| recorder.failed(failure.kind, start, now, is_in_doubt, is_counted));
         Err(Loss::Failed)
+    }
+
+    /// Makes the session ready for another transaction: ROLLBACK, or a new connection where an answer is still owed on the old one.
+    async fn restore(
+        &self,
+        session: &mut Session,
+        failure: &OperationFailure,
+        is_counted: bool,
+    ) -> Result<(), Loss> {
+        if failure.leaves_doubt() && !failure.is_answered() {
+            return self.reconnect(session, is_counted, failure.clone()).await;
+        }
+        match session.roll_back().await {
+            Err(broken) => self.reconnect(session, is_counted, broken).await,
+            Ok(()) => Ok(()),
+        }
     }
 
     /// Full jitter with a doubling limit; the first retry follows at once, because the conflict that caused it is over.

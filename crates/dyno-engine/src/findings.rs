@@ -78,9 +78,13 @@ pub(crate) fn raise(
         at: gap.at.as_secs_f64(),
         sessions: Vec::new(),
     }));
+    if record.audit.unsettled > 0 {
+        findings.push(Finding::Unsettled { sessions: record.audit.unsettled });
+    }
     match record.audit.verdict() {
         AuditVerdict::Violated => findings.push(Finding::AuditViolated),
-        AuditVerdict::Intact => {}
+        // Transactions that failed or were cut off are told of already.
+        AuditVerdict::Intact | AuditVerdict::Undecided => {}
         AuditVerdict::NotChecked => {
             for check in &record.audit.checks {
                 if let AuditCheck::NotRun { reason, .. } = check {

@@ -31,6 +31,7 @@ pub mod random;
 pub mod recording;
 mod scheduling;
 pub mod session;
+mod settling;
 pub mod text;
 pub mod trial;
 pub mod window;

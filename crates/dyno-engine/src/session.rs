@@ -3,6 +3,7 @@
 use crate::measure::FatalCause;
 use crate::recording::SharedRecorder;
 use crate::recording::recorder::Answered;
+use crate::settling::OpenSessions;
 use crate::window::Window;
 use crate::workload::StatementText;
 use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, RowSink, Statement, Value};
@@ -61,6 +62,8 @@ pub struct SessionPlan {
     pub kinds: Vec<&'static str>,
     /// How a transaction begins (`BEGIN`, or `BEGIN IMMEDIATE` on SQLite).
     pub begin: Option<&'static str>,
+    /// Which sessions this has opened.
+    pub sessions: Arc<OpenSessions>,
 }
 
 /// Kinds every workload has after its own, in this order.
@@ -82,6 +85,7 @@ impl Session {
         seed: u64,
     ) -> Result<Self> {
         let mut connection = Connection::connect(target, io).await?;
+        plan.sessions.opened(&connection);
         for sql in &plan.setup {
             connection.query(sql, &mut Discard).await?;
         }
@@ -195,6 +199,7 @@ impl Session {
     /// As the driver fails.
     pub async fn reconnect(&mut self) -> Result<()> {
         self.connection = Connection::connect(&self.target, &self.io).await?;
+        self.plan.sessions.opened(&self.connection);
         for sql in &self.plan.setup {
             self.connection.query(sql, &mut Discard).await?;
         }
@@ -264,7 +269,7 @@ impl Session {
     /// Commits.
     ///
     /// # Errors
-    /// As the server answers. When the connection breaks here, the commit is in doubt.
+    /// As the server answers. Where [`OperationFailure::leaves_doubt`] the commit is in doubt.
     pub async fn commit(&mut self) -> Result<()> {
         self.is_committing = true;
         let result = self.measured(self.control().commit, &[], &mut Discard).await;
@@ -291,10 +296,15 @@ impl Session {
         }
     }
 
-    /// True when the last failure struck a COMMIT, or a statement that commits by itself: if the connection broke there, nobody
-    /// knows whether it took effect.
+    /// True when the last failure of the attempt struck a COMMIT, or a statement that commits by itself, and nobody knows whether it
+    /// took effect.
     pub(crate) fn is_in_doubt(&self) -> bool {
         self.is_in_doubt
+    }
+
+    /// Another attempt of the transaction in progress begins; what failed before says nothing about it.
+    pub(crate) fn start_attempt(&mut self) {
+        self.is_in_doubt = false;
     }
 
     /// The trial's window takes the place of the closed one that the session was opened with.
@@ -335,6 +345,12 @@ impl Session {
         self.connection.close().await;
     }
 
+    /// Closes the connection after a transaction that committed, so that nothing is under way on the server.
+    pub(crate) async fn part(&mut self) {
+        self.close().await;
+        self.plan.sessions.closed(&self.connection);
+    }
+
     pub(crate) fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
         self.connection.interrupter()
     }
@@ -361,9 +377,10 @@ impl Session {
     }
 
     fn note(&mut self, kind: u16, start: u64, result: Result<Outcome>) -> Result<Outcome> {
-        if result.is_err() {
+        if let Err(failure) = &result {
             let is_control = [self.begin_kind, self.begin_kind + 2].contains(&kind);
-            self.is_in_doubt = self.is_committing || !self.is_in_transaction && !is_control;
+            let commits = self.is_committing || !self.is_in_transaction && !is_control;
+            self.is_in_doubt = commits && failure.leaves_doubt();
         }
         let (window, is_counted) = (&self.window, self.is_counted);
         self.last_end = self.recorder.note(|recorder| {

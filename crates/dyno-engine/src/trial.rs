@@ -3,9 +3,10 @@
 use crate::measure::crew::{Crew, Ending};
 use crate::measure::{LoadInput, Measured};
 use crate::random::trial_seed;
+use crate::settling::settle;
 use crate::window::Window;
 use crate::worker::{NativeClients, hire_native};
-use crate::workload::{AuditFacts, ClientId, Workload, scalar};
+use crate::workload::{AuditFacts, ClientId, Workload};
 use dyno_drivers::{Connection, Driver, Io, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
 use dyno_model::event::{Event, Listener, Phase};
@@ -19,14 +20,6 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
-
-/// Pause between two looks at the sessions on the server.
-const LOOK: Duration = Duration::from_millis(10);
-/// Longest pause between two looks at sessions that are to end, so that the questions do not weigh in the server's counters.
-const LOOK_MAX: Duration = Duration::from_millis(320);
-/// Longest wait for sessions to end on the server; a busy machine takes its time for that.
-const SETTLING: Duration = Duration::from_secs(10);
 
 /// What a trial needs. Tables are made and loaded already.
 pub struct TrialInput<'a> {
@@ -152,7 +145,7 @@ pub fn run_trial<W: Workload>(
 
     let counters_before = (input.counters)();
     let Measured { record: measured, totals, collector, window, steal } = crew.measure(&load, listener);
-    settle(&mut observer, input.target.engine);
+    let unsettled = settle(&mut observer, &input.target, native.sessions());
     let counters_after = (input.counters)();
 
     let mut record = TrialRecord {
@@ -180,6 +173,7 @@ pub fn run_trial<W: Workload>(
         Some(reason) => not_audited(&reason),
         None => audit(&*workload, &mut observer, &input.target, &facts),
     };
+    record.audit.unsettled = unsettled;
     record.end = end(&record.audit, &window, input);
     crate::findings::raise(&mut record, &window, &collector, input, &totals, steal);
     Ok(record)
@@ -199,21 +193,6 @@ fn end(audit: &AuditRecord, window: &Window, input: &TrialInput<'_>) -> TrialEnd
     }
 }
 
-/// PostgreSQL counts what a session did when the session ends, which takes it a moment after the client has gone.
-fn settle(observer: &mut Connection, engine: Engine) {
-    if engine != Engine::Postgres {
-        return;
-    }
-    let sql =
-        "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'dyno' AND pid <> pg_backend_pid()";
-    let until = Instant::now() + SETTLING;
-    let mut pause = LOOK;
-    while Instant::now() < until && block_on(scalar(observer, sql)).is_ok_and(|sessions| sessions > 0) {
-        std::thread::sleep(pause);
-        pause = (2 * pause).min(LOOK_MAX);
-    }
-}
-
 fn growth(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>) -> BTreeMap<String, i64> {
     after
         .iter()
@@ -223,7 +202,7 @@ fn growth(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>) -> BTre
 }
 
 fn not_audited(reason: &str) -> AuditRecord {
-    AuditRecord { checks: vec![AuditCheck::NotRun { name: "audit".to_owned(), reason: reason.to_owned() }] }
+    AuditCheck::NotRun { name: "audit".to_owned(), reason: reason.to_owned() }.into()
 }
 
 fn audit<W: Workload>(
@@ -240,5 +219,8 @@ fn audit<W: Workload>(
             workload.audit(&mut fresh, facts).await
         })
     });
-    second.map_or_else(|failure| not_audited(&failure.to_string()), |checks| AuditRecord { checks })
+    second.map_or_else(
+        |failure| not_audited(&failure.to_string()),
+        |checks| AuditRecord { checks, unsettled: 0 },
+    )
 }

@@ -8,6 +8,7 @@ use crate::measure::crew::{Crew, Post, Report, WorkerReport};
 use crate::recording::recorder::{BATCH, SMALL_BATCH, lock};
 use crate::recording::shares::ClientShares;
 use crate::session::{CONTROL_KINDS, Session, SessionPlan};
+use crate::settling::OpenSessions;
 use crate::trial::{TrialError, default_workers};
 use crate::window::Window;
 use crate::workload::{ClientId, Workload};
@@ -62,6 +63,11 @@ impl<W: Workload> NativeClients<W> {
         &self.session_plan.kinds
     }
 
+    /// Which sessions the clients have opened on the server.
+    pub(crate) fn sessions(&self) -> &OpenSessions {
+        &self.session_plan.sessions
+    }
+
     fn target(&self, client: ClientId) -> &Arc<Target> {
         &self.targets[client.0 as usize % self.targets.len()]
     }
@@ -76,6 +82,7 @@ fn session_plan<W: Workload>(workload: &W) -> SessionPlan {
         statements: workload.statements(),
         kinds,
         begin: workload.begin(),
+        sessions: Arc::default(),
     }
 }
 

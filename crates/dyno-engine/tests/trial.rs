@@ -224,6 +224,40 @@ fn a_commit_whose_answer_was_lost_is_in_doubt_and_not_repeated() {
 }
 
 #[test]
+fn a_commit_without_an_answer_is_in_doubt_whatever_the_kind_of_failure() {
+    for kind in ["connection-lost", "timeout", "protocol", "other"] {
+        let script = format!("commit.fail={kind}:1");
+        let record = Bench::new(&script, "oltp_write_only", 2, StopRule::Transactions(10)).record();
+        let ledger = &record.ledger;
+        assert_eq!((ledger.committed, ledger.failed, ledger.in_doubt), (0, 10, 10), "{kind}");
+        assert_eq!(sent(&record, "commit"), 10, "{kind}: each was sent once");
+        assert_eq!(ledger.reconnects, 10, "{kind}: a late answer must not be taken for the next one's");
+        // A statement that commits by itself is no other matter.
+        let script = format!("update.fail={kind}:1");
+        let record = Bench::new(&script, "oltp_update_index", 2, StopRule::Transactions(10)).record();
+        assert_eq!((record.ledger.failed, record.ledger.in_doubt), (10, 10), "{kind} by itself");
+    }
+}
+
+#[test]
+fn what_the_server_cancelled_did_not_take_effect_and_is_tried_again() {
+    let record =
+        Bench::new("commit.fail=cancelled:0.3", "oltp_write_only", 2, StopRule::Transactions(100)).record();
+    assert_eq!((record.ledger.committed, record.ledger.in_doubt), (100, 0));
+    assert!(record.ledger.retries_by_kind[&FailureKind::Cancelled] > 0);
+}
+
+#[test]
+fn a_failure_within_a_transaction_leaves_no_doubt() {
+    for kind in ["connection-lost", "protocol"] {
+        let script = format!("update.fail={kind}:0.2");
+        let record = Bench::new(&script, "oltp_write_only", 2, StopRule::Transactions(100)).record();
+        assert_eq!(record.ledger.in_doubt, 0, "{kind}");
+        assert!(record.ledger.committed > 0, "{kind}");
+    }
+}
+
+#[test]
 fn broken_sql_ends_the_trial_and_says_why() {
     let record =
         Bench::new("select.fail=bad-statement:1", "oltp_point_select", 2, StopRule::Transactions(1_000))
@@ -313,7 +347,9 @@ fn the_rush_audit_compares_commits_with_the_counters() {
     // The null server answers every sum with 1, before and after: everything committed is lost.
     let record = Bench::new("", "rush", 3, StopRule::Transactions(60)).record();
     match &record.audit.checks[..] {
-        [AuditCheck::LostUpdates { committed: 60, lost: 60, witnessed, examples, .. }] => {
+        [check @ AuditCheck::LostUpdates { committed: 60, witnessed, examples, .. }] => {
+            let balance = check.balance().expect("it was run");
+            assert_eq!((balance.lost_min, balance.lost_max), (60, 60));
             assert!(*witnessed > 0, "every transaction of a row read the same value");
             assert!(!examples.is_empty());
         }

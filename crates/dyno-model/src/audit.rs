@@ -7,6 +7,15 @@ use serde::{Deserialize, Serialize};
 pub struct AuditRecord {
     /// Everything that was checked; empty when the workload has no audit.
     pub checks: Vec<AuditCheck>,
+    /// Sessions of clients that were still at work on the server when the data was checked, although they were told to end.
+    #[serde(default)]
+    pub unsettled: u64,
+}
+
+impl From<AuditCheck> for AuditRecord {
+    fn from(check: AuditCheck) -> Self {
+        Self { checks: vec![check], unsettled: 0 }
+    }
 }
 
 impl AuditRecord {
@@ -25,6 +34,8 @@ pub enum AuditVerdict {
     Intact,
     /// There was nothing to check, or the check could not be run.
     NotChecked,
+    /// What must hold may hold or not: transactions in doubt or cut off leave it open.
+    Undecided,
     /// What must hold, does not.
     Violated,
 }
@@ -37,16 +48,12 @@ pub enum AuditCheck {
     LostUpdates {
         /// Acknowledged commits since the counters were last summed (warm-up included).
         committed: u64,
-        /// Commits whose acknowledgement was lost; each may or may not have counted.
+        /// Transactions whose commit is in doubt, or that were cut off; each may or may not have counted.
         in_doubt: u64,
         /// Sum of the counters before.
         sum_before: i64,
         /// Sum of the counters after.
         sum_after: i64,
-        /// `committed - (sum_after - sum_before)`, at least 0: acknowledged updates that are not in the data.
-        lost: u64,
-        /// Updates that are in the data although nobody was told they had committed (beyond `in_doubt`).
-        phantom: u64,
         /// Pairs of committed transactions that read the same value of the same row, from the client log.
         witnessed: u64,
         /// Up to a few of these pairs.
@@ -89,17 +96,84 @@ impl AuditCheck {
     /// Whether what must hold, holds.
     #[must_use]
     pub fn verdict(&self) -> AuditVerdict {
-        let holds = match self {
-            Self::LostUpdates { lost, phantom, .. } => *lost == 0 && *phantom == 0,
+        self.balance().map_or(AuditVerdict::NotChecked, Balance::verdict)
+    }
+
+    /// What is missing and what is too much; `None` when the check could not be run.
+    #[must_use]
+    pub fn balance(&self) -> Option<Balance> {
+        let rows = |rows: u64| i64::try_from(rows).unwrap_or(i64::MAX);
+        Some(match self {
+            Self::LostUpdates { committed, in_doubt, sum_before, sum_after, witnessed, .. } => Balance::new(
+                rows(*committed),
+                rows(committed.saturating_add(*in_doubt)),
+                sum_after.saturating_sub(*sum_before),
+            )
+            .of_updates(*committed, *witnessed),
             Self::RowCount { expected_min, expected_max, found, .. } => {
-                (*expected_min..=*expected_max).contains(found)
+                Balance::new(rows(*expected_min), rows(*expected_max), rows(*found))
             }
             Self::ColumnSum { expected_min, expected_max, found, .. } => {
-                (*expected_min..=*expected_max).contains(found)
+                Balance::new(*expected_min, *expected_max, *found)
             }
-            Self::NotRun { .. } => return AuditVerdict::NotChecked,
-        };
-        if holds { AuditVerdict::Intact } else { AuditVerdict::Violated }
+            Self::NotRun { .. } => return None,
+        })
+    }
+}
+
+/// How what was found differs from what must be there. Transactions in doubt or cut off may have taken effect or not, so that a difference
+/// is known as a range: they widen it, and never hide what is missing for certain.
+///
+/// `lost_min <= lost_max`, `surplus_min <= surplus_max`, and not both `lost_min` and `surplus_min` are above 0 unless something was
+/// witnessed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Balance {
+    /// So much is missing at least, if nothing that is in doubt took effect.
+    pub lost_min: u64,
+    /// So much is missing at most, if all that is in doubt took effect.
+    pub lost_max: u64,
+    /// So much is too much at least, if all that is in doubt took effect.
+    pub surplus_min: u64,
+    /// So much is too much at most, if nothing that is in doubt took effect.
+    pub surplus_max: u64,
+}
+
+impl Balance {
+    /// Of a number that must be `expected_min` where nothing in doubt took effect, and `expected_max` where all of it did.
+    #[must_use]
+    pub fn new(expected_min: i64, expected_max: i64, found: i64) -> Self {
+        let above = |a: i64, b: i64| u64::try_from(i128::from(a) - i128::from(b)).unwrap_or(0);
+        Self {
+            lost_min: above(expected_min, found),
+            lost_max: above(expected_max, found),
+            surplus_min: above(found, expected_max),
+            surplus_max: above(found, expected_min),
+        }
+    }
+
+    /// Each of `acknowledged` transactions adds one, and `witnessed` of them were seen to be overwritten: those are lost whatever the
+    /// sum says, and what the sum has in their place comes from nobody. That more than was acknowledged is there is no fault as far as
+    /// transactions in doubt account for it.
+    #[must_use]
+    fn of_updates(self, acknowledged: u64, witnessed: u64) -> Self {
+        let lost_min = self.lost_min.max(witnessed).min(acknowledged);
+        let surplus = (witnessed + self.surplus_min).saturating_sub(self.lost_max);
+        Self {
+            lost_min,
+            lost_max: self.lost_max.min(acknowledged).max(lost_min),
+            surplus_min: surplus,
+            surplus_max: surplus,
+        }
+    }
+
+    /// Violated when anything is missing or too much for certain, undecided when it may be.
+    #[must_use]
+    pub fn verdict(self) -> AuditVerdict {
+        match self {
+            Self { lost_min: 0, lost_max: 0, surplus_min: 0, surplus_max: 0 } => AuditVerdict::Intact,
+            Self { lost_min: 0, surplus_min: 0, .. } => AuditVerdict::Undecided,
+            _ => AuditVerdict::Violated,
+        }
     }
 }
 
@@ -125,4 +199,87 @@ pub struct WitnessedTransaction {
     pub sequence: u64,
     /// When its commit was acknowledged, nanoseconds since the measured window opened (negative in warm-up).
     pub committed_at: i64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn updates(committed: u64, in_doubt: u64, grown: i64, witnessed: u64) -> AuditCheck {
+        let (sum_before, sum_after) = (5, 5 + grown);
+        AuditCheck::LostUpdates {
+            committed,
+            in_doubt,
+            sum_before,
+            sum_after,
+            witnessed,
+            examples: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn what_is_in_doubt_widens_the_range_and_hides_no_loss() {
+        use AuditVerdict::{Intact, Undecided, Violated};
+        // Commits, in doubt, growth of the sum, witnessed; lost at least and at most, too much; verdict.
+        let rows = [
+            ((100, 0, 100, 0), (0, 0, 0), Intact),
+            ((100, 0, 95, 0), (5, 5, 0), Violated),
+            ((100, 0, 103, 0), (0, 0, 3), Violated),
+            // Eight in doubt took effect and five updates were lost: the sum has grown by more than was acknowledged.
+            ((100, 8, 103, 0), (0, 5, 0), Undecided),
+            // They took effect and nothing was lost.
+            ((100, 8, 108, 0), (0, 0, 0), Intact),
+            // They did not, or took effect in the place of eight that were lost.
+            ((100, 8, 100, 0), (0, 8, 0), Undecided),
+            ((100, 8, 98, 0), (2, 10, 0), Violated),
+            ((100, 8, 110, 0), (0, 0, 2), Violated),
+            // Witnessed: lost whatever the sum says.
+            ((100, 8, 103, 5), (5, 5, 0), Violated),
+            ((100, 0, 100, 1), (1, 1, 1), Violated),
+            ((100, 8, 108, 2), (2, 2, 2), Violated),
+            // Somebody set the counters back.
+            ((100, 0, -900, 0), (100, 100, 0), Violated),
+        ];
+        for ((committed, in_doubt, grown, witnessed), (lost_min, lost_max, surplus), verdict) in rows {
+            let check = updates(committed, in_doubt, grown, witnessed);
+            let expected = Balance { lost_min, lost_max, surplus_min: surplus, surplus_max: surplus };
+            assert_eq!(check.balance(), Some(expected), "{check:?}");
+            assert_eq!(check.verdict(), verdict, "{check:?}");
+        }
+    }
+
+    #[test]
+    fn a_number_within_the_range_that_doubt_leaves_decides_nothing() {
+        let rows = |expected_min, expected_max, found| {
+            AuditCheck::RowCount { table: "t".to_owned(), expected_min, expected_max, found }.verdict()
+        };
+        assert_eq!(rows(10, 10, 10), AuditVerdict::Intact);
+        assert_eq!(rows(10, 12, 10), AuditVerdict::Undecided);
+        assert_eq!(rows(10, 12, 12), AuditVerdict::Undecided);
+        assert_eq!(rows(10, 12, 9), AuditVerdict::Violated);
+        assert_eq!(rows(10, 12, 13), AuditVerdict::Violated);
+    }
+
+    proptest! {
+        /// Whatever took effect, got lost and came from nobody: the range holds it, and only faults are violations.
+        #[test]
+        fn the_truth_lies_within_the_range(
+            committed in 0_u64..50, in_doubt in 0_u64..9, effective in 0_u64..9, lost in 0_u64..50, seen in 0_u64..50,
+            phantom in 0_u64..9,
+        ) {
+            let effective = effective.min(in_doubt);
+            let lost = lost.min(committed);
+            let grown = (committed + effective + phantom) as i64 - lost as i64;
+            let check = updates(committed, in_doubt, grown, seen.min(lost));
+            let balance = check.balance().unwrap();
+            prop_assert!(balance.lost_min <= lost && balance.surplus_min <= phantom, "{:?}", balance);
+            prop_assert!(phantom > 0 || lost <= balance.lost_max, "{:?}", balance);
+            if lost == 0 && phantom == 0 {
+                prop_assert_ne!(check.verdict(), AuditVerdict::Violated);
+            } else if phantom == 0 {
+                prop_assert_ne!(check.verdict(), AuditVerdict::Intact);
+            }
+        }
+    }
 }

@@ -41,6 +41,8 @@ pub enum FailureKind {
     BadStatement,
     /// Out of disk space or memory on the server.
     OutOfResources,
+    /// The server answered that it does not know, or could not tell, what became of the transaction.
+    OutcomeUnknown,
     /// What came over the wire does not follow the protocol.
     Protocol,
     /// The server or driver cannot do what was asked.
@@ -64,7 +66,7 @@ pub enum Remedy {
 
 impl FailureKind {
     /// All kinds, in the order reports list them.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::ConnectRefused,
         Self::ConnectionLost,
         Self::Timeout,
@@ -82,6 +84,7 @@ impl FailureKind {
         Self::Permission,
         Self::BadStatement,
         Self::OutOfResources,
+        Self::OutcomeUnknown,
         Self::Protocol,
         Self::Unsupported,
         Self::Other,
@@ -108,6 +111,7 @@ impl FailureKind {
             Self::Permission => "permission",
             Self::BadStatement => "bad-statement",
             Self::OutOfResources => "out-of-resources",
+            Self::OutcomeUnknown => "outcome-unknown",
             Self::Protocol => "protocol",
             Self::Unsupported => "unsupported",
             Self::Other => "other",
@@ -127,7 +131,7 @@ impl FailureKind {
             | Self::NotReady
             | Self::OutOfConnections
             | Self::Cancelled => Remedy::Reconnect,
-            Self::DuplicateKey | Self::Other | Self::Protocol => Remedy::CountOnly,
+            Self::DuplicateKey | Self::OutcomeUnknown | Self::Other | Self::Protocol => Remedy::CountOnly,
             Self::Authentication
             | Self::ReadOnly
             | Self::Permission
@@ -163,6 +167,40 @@ impl OperationFailure {
     pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
         Self { kind, code: 0, sqlstate: String::new(), message: message.into() }
     }
+
+    /// True when the database itself said it: its errors carry a number or a state.
+    #[must_use]
+    pub fn is_answered(&self) -> bool {
+        self.code != 0 || !self.sqlstate.is_empty()
+    }
+
+    /// True when nobody knows whether what was sent took effect. If it was to commit, the commit is in doubt.
+    ///
+    /// Without an answer that is so whatever the kind, but for what dyno refused before it was sent. An answer is a refusal, and what
+    /// was refused did not take effect, unless the server says that it does not know, or ends the session with it, which may be
+    /// after it had committed.
+    #[must_use]
+    pub fn leaves_doubt(&self) -> bool {
+        match self.kind {
+            FailureKind::ConnectionLost | FailureKind::NotReady | FailureKind::OutcomeUnknown => true,
+            FailureKind::Timeout | FailureKind::Protocol | FailureKind::Other => !self.is_answered(),
+            FailureKind::ConnectRefused
+            | FailureKind::Authentication
+            | FailureKind::OutOfConnections
+            | FailureKind::Deadlock
+            | FailureKind::Serialization
+            | FailureKind::LockWait
+            | FailureKind::Busy
+            | FailureKind::DuplicateKey
+            | FailureKind::Conflict
+            | FailureKind::ReadOnly
+            | FailureKind::Cancelled
+            | FailureKind::Permission
+            | FailureKind::BadStatement
+            | FailureKind::OutOfResources
+            | FailureKind::Unsupported => false,
+        }
+    }
 }
 
 impl fmt::Display for OperationFailure {
@@ -195,5 +233,32 @@ mod tests {
         assert_eq!(FailureKind::Serialization.remedy(), Remedy::RetryTransaction);
         assert_eq!(FailureKind::ConnectionLost.remedy(), Remedy::Reconnect);
         assert_eq!(FailureKind::BadStatement.remedy(), Remedy::Abort);
+    }
+
+    #[test]
+    fn only_an_answer_that_refuses_takes_the_doubt_from_a_commit() {
+        let answered = |kind| OperationFailure { code: 1, ..OperationFailure::new(kind, "") };
+        let rows = [
+            // No answer, whatever happened to it.
+            (OperationFailure::new(FailureKind::ConnectionLost, ""), true),
+            (OperationFailure::new(FailureKind::Timeout, ""), true),
+            (OperationFailure::new(FailureKind::Protocol, ""), true),
+            (OperationFailure::new(FailureKind::Other, ""), true),
+            // dyno's own refusal: nothing was sent.
+            (OperationFailure::new(FailureKind::Unsupported, ""), false),
+            // Answers that leave it open.
+            (answered(FailureKind::ConnectionLost), true),
+            (answered(FailureKind::NotReady), true),
+            (answered(FailureKind::OutcomeUnknown), true),
+            // Answers that refuse.
+            (answered(FailureKind::Timeout), false),
+            (answered(FailureKind::Protocol), false),
+            (answered(FailureKind::Cancelled), false),
+            (answered(FailureKind::Serialization), false),
+            (answered(FailureKind::Other), false),
+        ];
+        for (failure, expected) in rows {
+            assert_eq!(failure.leaves_doubt(), expected, "{failure}");
+        }
     }
 }

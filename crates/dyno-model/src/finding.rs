@@ -158,6 +158,11 @@ pub enum Finding {
         /// Why.
         reason: String,
     },
+    /// Sessions of clients were still at work on the server when the data was checked, although they were told to end.
+    Unsettled {
+        /// How many.
+        sessions: u64,
+    },
     /// Other sessions were connected to the server.
     ForeignSessions {
         /// How many.
@@ -270,6 +275,7 @@ impl Finding {
             | Self::Drift { .. }
             | Self::AuditViolated
             | Self::AuditNotRun { .. }
+            | Self::Unsettled { .. }
             | Self::ForeignSessions { .. }
             | Self::CountersDiffer { .. }
             | Self::BlockRestarted { .. }

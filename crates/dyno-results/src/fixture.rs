@@ -470,8 +470,6 @@ fn audit(trial: &Trial, played: &Played, committed: u64, sum_after: i64) -> Audi
                 in_doubt: 0,
                 sum_before: 0,
                 sum_after,
-                lost: played.lost,
-                phantom: 0,
                 witnessed: played.lost * 9 / 10,
                 examples: if played.lost > 0 { vec![witness(trial)] } else { Vec::new() },
             },
@@ -482,6 +480,7 @@ fn audit(trial: &Trial, played: &Played, committed: u64, sum_after: i64) -> Audi
                 found: 100,
             },
         ],
+        unsettled: 0,
     }
 }
 

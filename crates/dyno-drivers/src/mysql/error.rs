@@ -42,7 +42,11 @@ fn mysql(code: u16) -> Option<FailureKind> {
     Some(match code {
         // NDB refused for good, mostly because the cluster cannot be reached from the SQL node ("Got error 157 from NDBCLUSTER").
         1296 => Kind::NotReady,
-        // NDB had a temporary error (redo buffers full, a node failing) and rolled back; the transaction may be tried again.
+        // A storage engine failed while it committed. NDB's "unknown result" arrives so: "it is not known whether a transaction was
+        // committed" (NDB API Developer Guide, "NdbError Types"). MariaDB's manual says of the same number that it rolled back.
+        1180 => Kind::OutcomeUnknown,
+        // NDB had a temporary error (redo buffers full, a node failing) and rolled back; the transaction may be tried again. Unknown
+        // results are not among these (NDB API Developer Guide, "NDB Error Classifications"): they come as 1180 and 1296.
         1297 => Kind::Serialization,
         // SELECT ran longer than MAX_EXECUTION_TIME.
         3024 => Kind::Timeout,
@@ -78,8 +82,6 @@ fn mysql(code: u16) -> Option<FailureKind> {
 fn mariadb(code: u16) -> Option<FailureKind> {
     use FailureKind as Kind;
     Some(match code {
-        // Galera: the node has not joined or has lost the cluster ("WSREP has not yet prepared node for application use").
-        1047 => Kind::NotReady,
         // KILL ended the session; the connection closes behind it. Whether a COMMIT under way was done is unknown.
         1927 => Kind::ConnectionLost,
         // The statement ran longer than max_statement_time.
@@ -110,13 +112,16 @@ fn shared(code: u16) -> Option<FailureKind> {
         1251 | 1275 | 1524 => Kind::Authentication,
         // The server is shutting down, was told to, or starts up.
         1053 | 1077 | 1078 | 1079 => Kind::NotReady,
+        // Galera, in MariaDB as in Percona XtraDB Cluster: the node has not joined or has lost the cluster ("WSREP has not yet prepared
+        // node for application use"). Elsewhere the number means an unknown command, of which dyno sends none.
+        1047 => Kind::NotReady,
         // The server breaks the connection: forced end, aborted, trouble on the network.
         1080 | 1152 | 1158..=1161 | 1184 => Kind::ConnectionLost,
         // Numbers of client libraries, which proxies pass on: could not connect; gone away; lost during the statement.
         2002 | 2003 => Kind::ConnectRefused,
         2006 | 2013 | 2055 => Kind::ConnectionLost,
-        // Packets out of order, not decompressed, malformed; an unknown command.
-        1155..=1157 | 1835 | 1047 => Kind::Protocol,
+        // Packets out of order, not decompressed, malformed.
+        1155..=1157 | 1835 => Kind::Protocol,
         // InnoDB found a cycle of waiting transactions and rolled this one back; Galera reports failed certification so, too.
         1213 => Kind::Deadlock,
         // An XA transaction was rolled back by a deadlock.
@@ -191,9 +196,12 @@ mod tests {
             (Flavour::Mysql, 1297, "HY000", FailureKind::Serialization),
             // In MariaDB this comes from engines other than NDB.
             (Flavour::Mariadb, 1297, "HY000", FailureKind::Other),
+            (Flavour::Mysql, 1180, "HY000", FailureKind::OutcomeUnknown),
+            (Flavour::Mariadb, 1180, "HY000", FailureKind::Other),
             (Flavour::Mysql, 3024, "HY000", FailureKind::Timeout),
             (Flavour::Mariadb, 1969, "70100", FailureKind::Timeout),
-            (Flavour::Mysql, 1047, "08S01", FailureKind::Protocol),
+            // Percona XtraDB Cluster calls itself MySQL.
+            (Flavour::Mysql, 1047, "08S01", FailureKind::NotReady),
             (Flavour::Mariadb, 1047, "08S01", FailureKind::NotReady),
             // A check constraint in MariaDB, an idle session in MySQL.
             (Flavour::Mariadb, 4031, "HY000", FailureKind::Other),

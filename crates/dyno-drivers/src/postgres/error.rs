@@ -26,6 +26,7 @@ const fn meaning(state: &'static str, kind: FailureKind, sentence: &'static str)
 /// States with a meaning of their own, ascending.
 #[rustfmt::skip]
 pub const STATES: &[Meaning] = &[
+    meaning("08007", FailureKind::OutcomeUnknown, "It is not known whether the transaction was committed."),
     meaning("0A000", FailureKind::Unsupported, "The server does not have this feature, or a prepared statement's result type has changed."),
     meaning("22021", FailureKind::BadStatement, "A text is not valid in the database's encoding, or has a zero byte."),
     meaning("23505", FailureKind::DuplicateKey, "A row with this key exists already."),
@@ -39,7 +40,7 @@ pub const STATES: &[Meaning] = &[
     meaning("3D000", FailureKind::BadStatement, "There is no such database."),
     meaning("3F000", FailureKind::BadStatement, "There is no such schema."),
     meaning("40001", FailureKind::Serialization, "The transaction conflicted with another one and must be repeated."),
-    meaning("40003", FailureKind::ConnectionLost, "It is not known whether the statement was carried out."),
+    meaning("40003", FailureKind::OutcomeUnknown, "It is not known whether the statement was carried out."),
     meaning("40P01", FailureKind::Deadlock, "Transactions waited for each other; this one was rolled back."),
     meaning("42501", FailureKind::Permission, "The user lacks a privilege."),
     meaning("53100", FailureKind::OutOfResources, "The server's disk is full."),
@@ -151,6 +152,8 @@ mod tests {
             ("42501", FailureKind::Permission),
             ("53100", FailureKind::OutOfResources),
             ("08006", FailureKind::ConnectionLost),
+            ("08007", FailureKind::OutcomeUnknown),
+            ("40003", FailureKind::OutcomeUnknown),
             ("0A000", FailureKind::Unsupported),
             ("3D000", FailureKind::BadStatement),
             ("ZZ999", FailureKind::Other),

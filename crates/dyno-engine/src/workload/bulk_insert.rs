@@ -10,7 +10,7 @@ use crate::session::Session;
 use dyno_drivers::{Connection, RowWriter};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
-use dyno_model::failure::{OperationFailure, Remedy};
+use dyno_model::failure::OperationFailure;
 use dyno_model::target::Engine;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -85,17 +85,24 @@ fn length(id: u64) -> usize {
 }
 
 impl BulkInsert {
-    /// Sends the rows that are there.
-    async fn send(&self, client: &BulkInsertClient, session: &mut Session) -> Result<(), OperationFailure> {
+    /// Sends the rows that are there. They stay where the server refused them, for another attempt.
+    async fn send(
+        &self,
+        client: &mut BulkInsertClient,
+        session: &mut Session,
+    ) -> Result<(), OperationFailure> {
         self.sent.fetch_add(client.rows, Ordering::Relaxed);
         match session.text(0, &client.sql).await {
             Ok(_) => {
                 self.written.fetch_add(client.rows, Ordering::Relaxed);
+                client.rows = 0;
                 Ok(())
             }
             Err(failure) => {
-                if failure.kind.remedy() != Remedy::Reconnect {
-                    // The server refused: none of the rows is there.
+                if failure.leaves_doubt() {
+                    // They may stand in the table. Sent once more they would be found there and refused for ever.
+                    client.rows = 0;
+                } else {
                     self.sent.fetch_sub(client.rows, Ordering::Relaxed);
                 }
                 Err(failure)
@@ -138,9 +145,7 @@ impl Workload for BulkInsert {
         if self.rows_per_insert == 0 {
             let id = sequence + 1;
             if client.rows > 0 && client.sql.len() + length(id) > PACKET {
-                // When this fails the rows are still there for the next attempt.
                 self.send(client, session).await?;
-                client.rows = 0;
             }
             if client.rows == 0 {
                 client.begin();

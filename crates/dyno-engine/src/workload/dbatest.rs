@@ -347,8 +347,7 @@ impl Workload for Dbatest {
             false => 0,
         };
         let sure = changed(facts.totals.committed);
-        // Cut off in the middle is as much in doubt as a lost acknowledgement.
-        let open = changed(facts.totals.in_doubt + facts.totals.unfinished());
+        let open = changed(facts.open());
         let check = |column: &str, before: i64, found: i64, step: u64| {
             let expected_min = before + (sure * step) as i64;
             AuditCheck::ColumnSum {

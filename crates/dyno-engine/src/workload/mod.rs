@@ -52,6 +52,14 @@ pub struct AuditFacts<'a, B> {
     pub opens: u64,
 }
 
+impl<B> AuditFacts<'_, B> {
+    /// Transactions that may stand in the data or not: those whose commit is in doubt and, as much in doubt, those that were cut off.
+    #[must_use]
+    pub fn open(&self) -> u64 {
+        self.totals.in_doubt + self.totals.unfinished()
+    }
+}
+
 type Result<T> = std::result::Result<T, OperationFailure>;
 
 /// A workload, shared by all clients of a trial.

@@ -473,7 +473,7 @@ impl Workload for Oltp {
     ) -> Result<Vec<AuditCheck>, OperationFailure> {
         let found = row_counts(connection, self.data.tables).await?;
         let (before, after) = (facts.baseline.iter().sum::<u64>(), found.iter().sum::<u64>());
-        let open = facts.totals.in_doubt + facts.totals.unfinished();
+        let open = facts.open();
         let table = if self.data.tables == 1 {
             "sbtest1".to_owned()
         } else {
@@ -486,8 +486,13 @@ impl Workload for Oltp {
                 (left.saturating_sub(open), left)
             }
             _ => {
-                // Without a transaction, a client that ended between DELETE and INSERT leaves a row missing.
-                let missing = if self.has_transaction { 0 } else { facts.totals.failed + open };
+                // Without a transaction, one that ended between DELETE and INSERT leaves a row missing. An attempt may have failed at
+                // another row than the one before it.
+                let rows = self.mix[Kind::Delete as usize].min(self.mix[Kind::Insert as usize]);
+                let missing = match self.has_transaction {
+                    true => 0,
+                    false => rows * (facts.totals.failed + facts.totals.unfinished()),
+                };
                 return Ok(found
                     .into_iter()
                     .enumerate()

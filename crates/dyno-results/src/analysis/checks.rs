@@ -38,18 +38,18 @@ pub(super) fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
     let mut was_checked = false;
     for record in records {
         for check in &record.audit.checks {
-            let AuditCheck::LostUpdates { committed, in_doubt, lost, phantom, witnessed, examples, .. } =
-                check
-            else {
+            let AuditCheck::LostUpdates { committed, in_doubt, witnessed, examples, .. } = check else {
                 continue;
             };
+            let Some(balance) = check.balance() else { continue };
             was_checked = true;
             sum.committed += committed;
             sum.in_doubt += in_doubt;
-            sum.lost += lost;
-            sum.phantom += phantom;
+            sum.lost += balance.lost_min;
+            sum.lost_max += balance.lost_max;
+            sum.phantom += balance.surplus_min;
             sum.witnessed += witnessed;
-            sum.lost_percent_by_trial.push(percent(*lost, *committed));
+            sum.lost_percent_by_trial.push(percent(balance.lost_min, *committed));
             sum.statement_errors +=
                 record.ledger.statements.iter().map(|statement| statement.failed).sum::<u64>();
             let room = EXAMPLES_MAX.saturating_sub(sum.examples.len());
@@ -62,6 +62,7 @@ pub(super) fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
         }
     }
     sum.lost_percent = percent(sum.lost, sum.committed);
+    sum.lost_percent_max = percent(sum.lost_max, sum.committed);
     was_checked.then_some(sum)
 }
 
@@ -69,7 +70,12 @@ fn percent(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
 }
 
-/// One row per table: the first trial whose count is wrong, else the last trial.
+/// Whether the verdict of a later trial is told in the place of an earlier one's.
+fn replaces(known: AuditVerdict, later: AuditVerdict) -> bool {
+    known < AuditVerdict::Violated && known <= later
+}
+
+/// One row per table: the first trial whose count is wrong, else the last with the worst verdict.
 fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
     let mut rows: Vec<RowCountAudit> = Vec::new();
     for record in records {
@@ -81,11 +87,11 @@ fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
                 expected_min: *expected_min,
                 expected_max: *expected_max,
                 found: *found,
-                holds: check.verdict() == AuditVerdict::Intact,
+                verdict: check.verdict(),
             };
             match rows.iter_mut().find(|known| known.table == *table) {
                 None => rows.push(row),
-                Some(known) if known.holds => *known = row,
+                Some(known) if replaces(known.verdict, row.verdict) => *known = row,
                 Some(_) => {}
             }
         }
@@ -93,7 +99,7 @@ fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
     rows
 }
 
-/// One row per column: the first trial whose sum is wrong, else the last trial.
+/// One row per column: the first trial whose sum is wrong, else the last with the worst verdict.
 fn column_sums(records: &[&TrialRecord]) -> Vec<ColumnSumAudit> {
     let mut sums: Vec<ColumnSumAudit> = Vec::new();
     for record in records {
@@ -108,11 +114,11 @@ fn column_sums(records: &[&TrialRecord]) -> Vec<ColumnSumAudit> {
                 expected_min: *expected_min,
                 expected_max: *expected_max,
                 found: *found,
-                holds: check.verdict() == AuditVerdict::Intact,
+                verdict: check.verdict(),
             };
             match sums.iter_mut().find(|known| known.table == *table && known.column == *column) {
                 None => sums.push(sum),
-                Some(known) if known.holds => *known = sum,
+                Some(known) if replaces(known.verdict, sum.verdict) => *known = sum,
                 Some(_) => {}
             }
         }
@@ -249,9 +255,9 @@ fn weight(finding: &Finding) -> f64 {
         Finding::Stall { longest_gap, .. } => *longest_gap,
         Finding::Collapse { seconds, .. } => *seconds,
         Finding::WarmUpLeft { share, .. } | Finding::Drift { share, .. } => share.abs(),
-        Finding::ForeignSessions { sessions } => *sessions as f64,
         Finding::BlockApart { hours, .. } => *hours,
         Finding::RecordingBehind { seconds, .. } => *seconds,
+        Finding::ForeignSessions { sessions } | Finding::Unsettled { sessions } => *sessions as f64,
         Finding::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
         Finding::SharedMachine
         | Finding::SettingRounded { .. }

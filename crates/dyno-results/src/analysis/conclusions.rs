@@ -2,8 +2,9 @@
 
 use crate::report::model::{
     AuditRow, ColumnSumAudit, Comparison, ComparisonOf, Conclusion, Estimate, FindingRow, NotWorking,
-    PanelLine, Range, ReportModel, TrialState, Verdict,
+    PanelLine, Range, ReportModel, TrialState, UpdateAudit, Verdict,
 };
+use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
 
@@ -14,6 +15,7 @@ pub(super) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     conclusions.extend(invalid_trials(model));
     conclusions.extend(did_not_work(model));
     conclusions.extend(lost_updates(model));
+    conclusions.extend(undecided_updates(model));
     conclusions.extend(violated(model));
     conclusions.extend(no_lost_updates(model));
     conclusions.extend(super::growth::conclude(model));
@@ -100,19 +102,50 @@ fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
             if losing.is_empty() {
                 return None;
             }
-            let percents = || losing.iter().map(|(_, updates)| updates.lost_percent);
+            let percents = |of: fn(&UpdateAudit) -> f64| losing.iter().map(move |(_, updates)| of(updates));
             Some(Conclusion::LostUpdates {
                 line,
                 clients: losing.iter().map(|(clients, _)| *clients).collect(),
-                percent_min: percents().fold(f64::INFINITY, f64::min),
-                percent_max: percents().fold(0.0, f64::max),
+                percent_min: percents(|updates| updates.lost_percent).fold(f64::INFINITY, f64::min),
+                percent_max: percents(|updates| updates.lost_percent_max).fold(0.0, f64::max),
                 lost: losing.iter().map(|(_, updates)| updates.lost).sum(),
                 committed: losing.iter().map(|(_, updates)| updates.committed).sum(),
                 statement_errors: losing.iter().map(|(_, updates)| updates.statement_errors).sum(),
-                clients_without: clean.iter().map(|(clients, _)| *clients).collect(),
+                clients_without: clean
+                    .iter()
+                    .filter(|(_, updates)| updates.is_complete())
+                    .map(|(clients, _)| *clients)
+                    .collect(),
             })
         })
         .collect()
+}
+
+/// Where nothing is missing for certain, and what is in doubt may stand in the place of what is.
+fn undecided_updates(model: &ReportModel) -> Vec<Conclusion> {
+    let undecided = |line| {
+        let mut clients = Vec::new();
+        let mut sum = UpdateAudit::default();
+        for audit in audits_of(model, line) {
+            let Some(updates) = &audit.updates else { continue };
+            if updates.lost > 0 || updates.phantom > 0 || updates.lost_max == 0 {
+                continue;
+            }
+            clients.push(model.treatments[audit.treatment].clients);
+            sum.committed += updates.committed;
+            sum.in_doubt += updates.in_doubt;
+            sum.lost_max += updates.lost_max;
+        }
+        let UpdateAudit { committed, in_doubt, lost_max, .. } = sum;
+        (!clients.is_empty()).then_some(Conclusion::UndecidedUpdates {
+            line,
+            clients,
+            committed,
+            in_doubt,
+            lost_max,
+        })
+    };
+    (0..model.lines.len()).filter_map(undecided).collect()
 }
 
 fn no_lost_updates(model: &ReportModel) -> Option<Conclusion> {
@@ -122,7 +155,7 @@ fn no_lost_updates(model: &ReportModel) -> Option<Conclusion> {
     for line in 0..model.lines.len() {
         let audits = audits_of(model, line);
         let updates: Vec<_> = audits.iter().filter_map(|audit| audit.updates.as_ref()).collect();
-        if updates.is_empty() || updates.iter().any(|updates| updates.lost > 0) {
+        if updates.is_empty() || updates.iter().any(|updates| !updates.is_complete()) {
             continue;
         }
         lines.push(line);
@@ -141,8 +174,10 @@ fn violated(model: &ReportModel) -> Vec<Conclusion> {
             let (mut tables, mut sums) = (Vec::<String>::new(), Vec::<String>::new());
             for audit in audits_of(model, line) {
                 let more = audit.updates.as_ref().map_or(0, |updates| updates.phantom);
-                let wrong: Vec<_> = audit.row_counts.iter().filter(|row| !row.holds).collect();
-                let wrong_sums: Vec<_> = audit.column_sums.iter().filter(|sum| !sum.holds).collect();
+                let wrong: Vec<_> =
+                    audit.row_counts.iter().filter(|row| row.verdict == AuditVerdict::Violated).collect();
+                let wrong_sums: Vec<_> =
+                    audit.column_sums.iter().filter(|sum| sum.verdict == AuditVerdict::Violated).collect();
                 if more == 0 && wrong.is_empty() && wrong_sums.is_empty() {
                     continue;
                 }

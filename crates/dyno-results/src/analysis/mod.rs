@@ -353,7 +353,7 @@ fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
 
 fn trial_figures(record: &TrialRecord) -> TrialFigures {
     let lost = record.audit.checks.iter().find_map(|check| match check {
-        AuditCheck::LostUpdates { lost, .. } => Some(*lost),
+        AuditCheck::LostUpdates { .. } => check.balance().map(|balance| balance.lost_min),
         AuditCheck::RowCount { .. } | AuditCheck::ColumnSum { .. } | AuditCheck::NotRun { .. } => None,
     });
     TrialFigures {

@@ -2,7 +2,7 @@
 
 use super::{Lang, finding, growth, headings, list, messages};
 use crate::report::figures;
-use crate::report::model::{Conclusion, Estimate, NotWorkingReason, Range, ReportModel, Verdict};
+use crate::report::model::{AuditRow, Conclusion, Estimate, NotWorkingReason, Range, ReportModel, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::{Compare, Metric};
 
@@ -31,6 +31,8 @@ messages! {
     LOST_WITH_ERRORS_RANGE [line, percent_min, percent_max, clients, errors] "{line} lost between {percent_min} and {percent_max} of its acknowledged updates at {clients}; {errors} statements reported an error, but every update counted as lost had been acknowledged as committed.";
     /// Second sentence after one of the four above.
     LOST_NONE_AT [line, clients] "{line} lost none at {clients}.";
+    /// Perhaps lost updates.
+    LOST_UNDECIDED [line, clients, committed, in_doubt, lost_max] "Whether {line} lost acknowledged updates at {clients} cannot be said: none is missing for certain, but the fate of {in_doubt} transactions is unknown (in doubt or cut off), and if they took effect, up to {lost_max} of the {committed} acknowledged updates are missing.";
     /// No lost updates.
     LOST_NONE [lines, committed, clients] "No acknowledged update was lost by {lines}: all {committed} commits that were checked are in the data, with up to {clients}.";
 
@@ -54,6 +56,9 @@ messages! {
 
     /// Further sentence after a comparison or a throughput, when an audit of work that is counted in it failed.
     NOT_KEPT [lines] "But the audit found that not all of the work counted here was kept by {lines}.";
+
+    /// Further sentence after a comparison or a throughput, when the only fault that an audit found is too much in the data.
+    NOT_ACCOUNTED_FOR [lines] "But the audit found more in the data of {lines} than follows from the work counted here.";
 
     /// A comparison of levels, after what both sides have in common.
     IN_CONTEXT [context, sentence] "{context}: {sentence}";
@@ -172,6 +177,18 @@ pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
             VERDICTS_DISABLED.fill(lang, &[("blocks", &blocks.to_string()), ("needed", &needed.to_string())])
         }
         Conclusion::LostUpdates { .. } => lost_updates(model, conclusion, lang),
+        Conclusion::UndecidedUpdates { line, clients: numbers, committed, in_doubt, lost_max } => {
+            let [committed, in_doubt, lost_max] =
+                [committed, in_doubt, lost_max].map(|number| figures::count(*number));
+            let values = [
+                ("line", label(*line)),
+                ("clients", &clients(numbers, lang)),
+                ("committed", &committed),
+                ("in_doubt", &in_doubt),
+                ("lost_max", &lost_max),
+            ];
+            LOST_UNDECIDED.fill(lang, &values)
+        }
         Conclusion::NoLostUpdates { lines, committed, clients_max } => LOST_NONE.fill(
             lang,
             &[
@@ -235,19 +252,32 @@ pub fn because(reason: NotWorkingReason, lang: Lang) -> &'static str {
     .text(lang)
 }
 
-/// Adds that work was lost where it was: a throughput must not stand alone beside a failed audit.
+/// Adds what a failed audit found, lost work or too much of it: a throughput must not stand alone beside it.
 fn with_audit(model: &ReportModel, sentence: String, lines: &[usize], clients: &[u32], lang: Lang) -> String {
-    let is_violated = |line: &usize| {
-        model.treatments.iter().any(|row| {
-            row.line == *line && clients.contains(&row.clients) && row.audit == AuditVerdict::Violated
-        })
+    let violated = |line: usize| {
+        let is_meant = move |treatment: usize| {
+            let row = &model.treatments[treatment];
+            row.line == line && clients.contains(&row.clients)
+        };
+        let is_violated = |audit: &&AuditRow| audit.verdict == AuditVerdict::Violated;
+        model.audits.iter().filter(is_violated).filter(move |audit| is_meant(audit.treatment))
     };
-    let violated: Vec<_> =
-        lines.iter().copied().filter(is_violated).map(|line| model.lines[line].label.as_str()).collect();
-    if violated.is_empty() {
-        return sentence;
+    let (mut losing, mut others) = (Vec::new(), Vec::new());
+    for line in lines {
+        let label = model.lines[*line].label.as_str();
+        if violated(*line).any(AuditRow::has_losses) {
+            losing.push(label);
+        } else if violated(*line).next().is_some() {
+            others.push(label);
+        }
     }
-    format!("{sentence} {}", NOT_KEPT.fill(lang, &[("lines", &list(lang, &violated))]))
+    let mut sentences = vec![sentence];
+    for (message, lines) in [(NOT_KEPT, losing), (NOT_ACCOUNTED_FOR, others)] {
+        if !lines.is_empty() {
+            sentences.push(message.fill(lang, &[("lines", &list(lang, &lines))]));
+        }
+    }
+    sentences.join(" ")
 }
 
 fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
@@ -579,6 +609,13 @@ mod tests {
             lost(11.8, 3, vec![]),
             lost(20.0, 0, vec![]),
             lost(20.0, 3, vec![]),
+            Conclusion::UndecidedUpdates {
+                line: 0,
+                clients: vec![8],
+                committed: 1000,
+                in_doubt: 8,
+                lost_max: 5,
+            },
             Conclusion::NoLostUpdates { lines: vec![0, 1], committed: 1000, clients_max: 8 },
             Conclusion::AuditViolated {
                 line: 0,

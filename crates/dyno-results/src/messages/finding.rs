@@ -59,6 +59,8 @@ messages! {
     AUDIT_VIOLATED [] "The audit found the data violated; a figure for work that was lost is not a figure for work done.";
     /// Audit not run.
     AUDIT_NOT_RUN [reason] "The audit could not be run: {reason}";
+    /// Sessions that did not end.
+    UNSETTLED [sessions] "{sessions} sessions of dyno's clients were still at work on the server when the data was checked, although they were told to end; what they change afterwards may appear in the next trial as more than was acknowledged.";
     /// Foreign sessions.
     FOREIGN_SESSIONS [sessions] "Up to {sessions} sessions of others were connected to the server.";
     /// A rounded setting.
@@ -141,6 +143,7 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
         }
         Finding::AuditViolated => say(&AUDIT_VIOLATED, &[]),
         Finding::AuditNotRun { reason } => say(&AUDIT_NOT_RUN, &[("reason", reason)]),
+        Finding::Unsettled { sessions } => say(&UNSETTLED, &[("sessions", &figures::count(*sessions))]),
         Finding::ForeignSessions { sessions } => {
             say(&FOREIGN_SESSIONS, &[("sessions", &figures::count(*sessions))])
         }
@@ -242,6 +245,7 @@ mod tests {
             },
             Finding::AuditViolated,
             Finding::AuditNotRun { reason: text() },
+            Finding::Unsettled { sessions: 2 },
             Finding::ForeignSessions { sessions: 2 },
             Finding::Steal { share: 0.02 },
             Finding::CountersDiffer { counter: "Com_select".into(), ours: 10_000, theirs: 10_012 },

@@ -235,6 +235,8 @@ messages! {
     VIOLATED [] "VIOLATED";
     /// Audit.
     NOT_CHECKED [] "not checked";
+    /// Audit.
+    UNDECIDED [] "undecided";
     /// Severity.
     NOTE [] "note";
     /// Severity.

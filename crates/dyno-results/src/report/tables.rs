@@ -3,7 +3,7 @@
 use super::figures::{self, digits};
 use super::model::{
     AuditRow, Comparison, Estimate, KindCount, MergedLatency, ReportModel, StatementRow, TreatmentRow,
-    TrialFigures, TrialState, Validity, Verdict,
+    TrialFigures, TrialState, UpdateAudit, Validity, Verdict,
 };
 use super::table::{Align, Table};
 use crate::messages::{Lang, Message, conclusion, headings};
@@ -122,6 +122,7 @@ pub(super) fn audit_verdict(verdict: AuditVerdict, lang: Lang) -> &'static str {
     match verdict {
         AuditVerdict::Intact => headings::INTACT,
         AuditVerdict::NotChecked => headings::NOT_CHECKED,
+        AuditVerdict::Undecided => headings::UNDECIDED,
         AuditVerdict::Violated => headings::VIOLATED,
     }
     .text(lang)
@@ -148,6 +149,11 @@ pub(super) fn verdict(verdict: Option<Verdict>, lang: Lang) -> &'static str {
     .text(lang)
 }
 
+/// `5`, or `5..13`.
+fn range_of(min: String, max: String) -> String {
+    if min == max { min } else { format!("{min}..{max}") }
+}
+
 /// Updates acknowledged against updates in the data, and row counts that are wrong.
 pub(super) fn audits(model: &ReportModel, lang: Lang) -> Table {
     let mut table = Columns(lang).table(&[
@@ -171,12 +177,17 @@ pub(super) fn audits(model: &ReportModel, lang: Lang) -> Table {
         for audit in audits {
             let updates = audit.updates.as_ref();
             let number = |value: Option<u64>| or_absent(value.map(figures::count), lang);
+            let lost = |range: fn(&UpdateAudit) -> (String, String)| {
+                or_absent(updates.map(range).map(|(min, max)| range_of(min, max)), lang)
+            };
             table.row(vec![
                 model.treatments[audit.treatment].clients.to_string(),
                 audit_verdict(audit.verdict, lang).to_owned(),
                 number(updates.map(|updates| updates.committed)),
-                number(updates.map(|updates| updates.lost)),
-                or_absent(updates.map(|updates| figures::percent(updates.lost_percent)), lang),
+                lost(|updates| (figures::count(updates.lost), figures::count(updates.lost_max))),
+                lost(|updates| {
+                    (figures::percent(updates.lost_percent), figures::percent(updates.lost_percent_max))
+                }),
                 number(updates.map(|updates| updates.witnessed)),
                 number(updates.map(|updates| updates.phantom)),
                 number(updates.map(|updates| updates.in_doubt)),
@@ -201,28 +212,18 @@ pub(super) fn contents(model: &ReportModel, lang: Lang) -> Table {
     for audit in model.audits.iter().filter(is_checked) {
         table.group(&model.line_of(audit.treatment).label);
         let clients = model.treatments[audit.treatment].clients;
-        let mut add = |trial: &str, checked: String, expected: String, found: String, holds: bool| {
-            let verdict = if holds { AuditVerdict::Intact } else { AuditVerdict::Violated };
-            let verdict = audit_verdict(verdict, lang).to_owned();
-            table.row(vec![clients.to_string(), trial.to_owned(), checked, expected, found, verdict]);
-        };
-        for row in &audit.row_counts {
-            let expected = match row.expected_min == row.expected_max {
-                true => figures::count(row.expected_min),
-                false => {
-                    format!("{}..{}", figures::count(row.expected_min), figures::count(row.expected_max))
-                }
+        let mut add =
+            |trial: &str, checked: String, expected: String, found: String, verdict: AuditVerdict| {
+                let verdict = audit_verdict(verdict, lang).to_owned();
+                table.row(vec![clients.to_string(), trial.to_owned(), checked, expected, found, verdict]);
             };
-            add(&row.trial, row.table.clone(), expected, figures::count(row.found), row.holds);
+        for row in &audit.row_counts {
+            let expected = range_of(figures::count(row.expected_min), figures::count(row.expected_max));
+            add(&row.trial, row.table.clone(), expected, figures::count(row.found), row.verdict);
         }
         for sum in &audit.column_sums {
-            let expected = match sum.expected_min == sum.expected_max {
-                true => figures::integer(sum.expected_min),
-                false => {
-                    format!("{}..{}", figures::integer(sum.expected_min), figures::integer(sum.expected_max))
-                }
-            };
-            add(&sum.trial, sum.expression(), expected, figures::integer(sum.found), sum.holds);
+            let expected = range_of(figures::integer(sum.expected_min), figures::integer(sum.expected_max));
+            add(&sum.trial, sum.expression(), expected, figures::integer(sum.found), sum.verdict);
         }
     }
     table

@@ -95,6 +95,7 @@ pub(super) fn figures(record: &TrialRecord) -> String {
     match record.audit.verdict() {
         AuditVerdict::Intact => line.push_str(", data intact"),
         AuditVerdict::NotChecked => {}
+        AuditVerdict::Undecided => line.push_str(", data undecided"),
         AuditVerdict::Violated => line.push_str(&violated(record)),
     }
     if record.worst() == Some(Severity::Invalid) {
@@ -104,16 +105,14 @@ pub(super) fn figures(record: &TrialRecord) -> String {
 }
 
 fn violated(record: &TrialRecord) -> String {
-    let lost: u64 = record
-        .audit
-        .checks
-        .iter()
-        .map(|check| if let AuditCheck::LostUpdates { lost, .. } = check { *lost } else { 0 })
-        .sum();
+    let is_of_updates = |check: &&AuditCheck| matches!(check, AuditCheck::LostUpdates { .. });
+    let balance = record.audit.checks.iter().find(is_of_updates).and_then(AuditCheck::balance);
+    let (lost, lost_max) = balance.map_or((0, 0), |balance| (balance.lost_min, balance.lost_max));
+    let least = if lost_max > lost { "AT LEAST " } else { "" };
     match lost {
         0 => ", DATA DAMAGED".to_owned(),
-        1 => ", 1 UPDATE LOST".to_owned(),
-        lost => format!(", {} UPDATES LOST", rate(lost as f64).trim_end_matches(".0")),
+        1 => format!(", {least}1 UPDATE LOST"),
+        lost => format!(", {least}{} UPDATES LOST", rate(lost as f64).trim_end_matches(".0")),
     }
 }
 
@@ -183,17 +182,16 @@ mod tests {
     }
 
     /// A record of 1,000 commits in a second; each took a millisecond, but for the audit's findings.
-    fn record(lost: u64) -> TrialRecord {
+    fn record(lost: u64, in_doubt: u64) -> TrialRecord {
         let mut times = dyno_model::latency::histogram();
         times.record_n(1_000_000, 1_000).unwrap();
         let committed = 1_000;
+        let failed = lost + in_doubt;
         let check = AuditCheck::LostUpdates {
             committed,
-            in_doubt: 0,
+            in_doubt,
             sum_before: 0,
-            sum_after: 1_000,
-            lost,
-            phantom: 0,
+            sum_after: 1_000 - lost as i64,
             witnessed: 0,
             examples: Vec::new(),
         };
@@ -204,7 +202,7 @@ mod tests {
             measured: Nanos(1_000_000_000),
             loading: Nanos(0),
             connecting: Nanos(0),
-            ledger: dyno_model::ledger::Ledger { committed, failed: lost, ..Default::default() },
+            ledger: dyno_model::ledger::Ledger { committed, failed, ..Default::default() },
             transaction: (&times).into(),
             statements: Vec::new(),
             longest_gap: None,
@@ -212,7 +210,7 @@ mod tests {
             growth: None,
             generator: Default::default(),
             server_counters: Default::default(),
-            audit: dyno_model::audit::AuditRecord { checks: vec![check] },
+            audit: check.into(),
             end: dyno_model::record::TrialEnd::Trial,
             findings: Vec::new(),
         }
@@ -221,9 +219,11 @@ mod tests {
     #[test]
     fn a_finished_trial_is_a_line_with_rate_times_and_what_the_audit_found() {
         let times = "1,000 transactions/s, mean 1.00 ms, p95 1.00 ms, p99 1.00 ms";
-        assert_eq!(figures(&record(0)), format!("{times}, data intact"));
-        assert_eq!(figures(&record(1)), format!("{times}, 1 failed, 1 UPDATE LOST"));
-        assert_eq!(figures(&record(1_234)), format!("{times}, 1234 failed, 1,234 UPDATES LOST"));
+        assert_eq!(figures(&record(0, 0)), format!("{times}, data intact"));
+        assert_eq!(figures(&record(1, 0)), format!("{times}, 1 failed, 1 UPDATE LOST"));
+        assert_eq!(figures(&record(999, 0)), format!("{times}, 999 failed, 999 UPDATES LOST"));
+        assert_eq!(figures(&record(0, 8)), format!("{times}, 8 failed, data undecided"));
+        assert_eq!(figures(&record(5, 8)), format!("{times}, 13 failed, AT LEAST 5 UPDATES LOST"));
     }
 
     #[test]

@@ -82,6 +82,7 @@ pub(super) fn audit_chip(page: &Page<'_>, verdict: AuditVerdict) -> Markup {
     match verdict {
         AuditVerdict::Intact => chip("intact", page.text(&headings::INTACT)),
         AuditVerdict::NotChecked => chip("unchecked", page.text(&headings::NOT_CHECKED)),
+        AuditVerdict::Undecided => chip("warned", page.text(&headings::UNDECIDED)),
         AuditVerdict::Violated => chip("violated", page.text(&headings::VIOLATED)),
     }
 }

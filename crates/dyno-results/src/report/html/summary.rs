@@ -97,6 +97,9 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         }
         Conclusion::LostUpdates { .. } => (cells::chip("violated", page.text(&page::PAGE_CHIP_LOST)), true),
         Conclusion::AuditViolated { .. } => (cells::chip("violated", page.text(&headings::VIOLATED)), true),
+        Conclusion::UndecidedUpdates { .. } => {
+            (cells::chip("warned", page.text(&headings::UNDECIDED)), false)
+        }
         Conclusion::NoLostUpdates { .. } => (cells::chip("intact", page.text(&headings::INTACT)), false),
         Conclusion::GrowthCrossing { .. } | Conclusion::GrowthLead { .. } => {
             (cells::verdict_chip(page, Some(Verdict::Better)), false)

@@ -231,11 +231,20 @@ fn update_table(page: &Page<'_>) -> Markup {
     grouped::table(page, &columns, &audited.collect::<Vec<_>>())
 }
 
+/// `5`, or `5 – 13`.
+fn range_of(min: String, max: String) -> String {
+    if min == max { min } else { format!("{min} – {max}") }
+}
+
 fn update_cells(page: &Page<'_>, row: &AuditRow, updates: &UpdateAudit) -> Markup {
     html! {
         td { (figures::count(updates.committed)) }
-        td class=[cells::alarm_if(updates.lost > 0)] { (figures::count(updates.lost)) }
-        td.n.alarm[updates.lost > 0] { (figures::percent(updates.lost_percent)) }
+        td class=[cells::alarm_if(updates.lost > 0)] {
+            (range_of(figures::count(updates.lost), figures::count(updates.lost_max)))
+        }
+        td.n.alarm[updates.lost > 0] {
+            (range_of(figures::percent(updates.lost_percent), figures::percent(updates.lost_percent_max)))
+        }
         td { (figures::count(updates.witnessed)) }
         td class=[cells::alarm_if(updates.phantom > 0)] { (figures::count(updates.phantom)) }
         td { (figures::count(updates.in_doubt)) }
@@ -271,7 +280,7 @@ struct Content {
     checked: String,
     expected: String,
     found: String,
-    holds: bool,
+    verdict: AuditVerdict,
 }
 
 /// Numbers of rows and sums of columns that were checked; wrong ones first, right ones only counted.
@@ -279,27 +288,25 @@ fn contents(page: &Page<'_>) -> Markup {
     let mut checks = Vec::new();
     for row in &page.model.audits {
         let treatment = row.treatment;
-        let range = |min: String, max: String| if min == max { min } else { format!("{min} – {max}") };
         checks.extend(row.row_counts.iter().map(|check| Content {
             treatment,
             checked: check.table.clone(),
-            expected: range(figures::count(check.expected_min), figures::count(check.expected_max)),
+            expected: range_of(figures::count(check.expected_min), figures::count(check.expected_max)),
             found: figures::count(check.found),
-            holds: check.holds,
+            verdict: check.verdict,
         }));
         checks.extend(row.column_sums.iter().map(|check| Content {
             treatment,
             checked: check.expression(),
-            expected: range(figures::integer(check.expected_min), figures::integer(check.expected_max)),
+            expected: range_of(figures::integer(check.expected_min), figures::integer(check.expected_max)),
             found: figures::integer(check.found),
-            holds: check.holds,
+            verdict: check.verdict,
         }));
     }
     if checks.is_empty() {
         return html! {};
     }
-    checks.sort_by_key(|check| check.holds);
-    let verdict = |holds: bool| if holds { AuditVerdict::Intact } else { AuditVerdict::Violated };
+    checks.sort_by_key(|check| std::cmp::Reverse(check.verdict));
     let table = html! {
         div.wide { table.sortable {
             thead { tr {
@@ -315,15 +322,15 @@ fn contents(page: &Page<'_>) -> Markup {
                 td { (page.model.treatments[check.treatment].clients) }
                 td.l { (check.checked) }
                 td.n { (check.expected) }
-                td.n class=[cells::alarm_if(!check.holds)] { (check.found) }
-                td.l { (cells::audit_chip(page, verdict(check.holds))) }
+                td.n class=[cells::alarm_if(check.verdict == AuditVerdict::Violated)] { (check.found) }
+                td.l { (cells::audit_chip(page, check.verdict)) }
             } } }
         } }
     };
     let has_sums = page.model.audits.iter().any(|row| !row.column_sums.is_empty());
     let message = if has_sums { &page::PAGE_ROWS_AND_SUMS } else { &page::PAGE_ROW_COUNTS };
     let all = page.fill(message, &[("number", &checks.len().to_string())]);
-    let is_right = checks.iter().all(|check| check.holds);
+    let is_right = checks.iter().all(|check| check.verdict == AuditVerdict::Intact);
     html! {
         @if is_right { details { summary { (all) } (table) } } @else { (folded(page, checks.len(), &table)) }
     }

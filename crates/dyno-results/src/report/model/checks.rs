@@ -57,12 +57,18 @@ pub struct AuditRow {
 pub struct UpdateAudit {
     /// Acknowledged commits, warm-up included.
     pub committed: u64,
-    /// Commits whose acknowledgement was lost.
+    /// Transactions whose commit is in doubt, or that were cut off.
     pub in_doubt: u64,
-    /// Acknowledged updates not in the data.
+    /// Acknowledged updates that are not in the data, at least.
     pub lost: u64,
+    /// The same at most, if all that is in doubt took effect.
+    #[serde(default)]
+    pub lost_max: u64,
     /// `lost` in percent of `committed`.
     pub lost_percent: f64,
+    /// `lost_max` in percent of `committed`.
+    #[serde(default)]
+    pub lost_percent_max: f64,
     /// Each trial's percentage, in run order.
     pub lost_percent_by_trial: Vec<f64>,
     /// Updates in the data that were not acknowledged (beyond `in_doubt`).
@@ -73,6 +79,24 @@ pub struct UpdateAudit {
     pub examples: Vec<WitnessExample>,
     /// Statements answered with an error in the same trials, retried ones included.
     pub statement_errors: u64,
+}
+
+impl UpdateAudit {
+    /// True when no acknowledged update can be missing, and nothing is there that might stand in the place of one.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.lost_max == 0 && self.phantom == 0
+    }
+}
+
+impl AuditRow {
+    /// True when something that was acknowledged is missing for certain.
+    #[must_use]
+    pub fn has_losses(&self) -> bool {
+        self.updates.as_ref().is_some_and(|updates| updates.lost > 0)
+            || self.row_counts.iter().any(|rows| rows.found < rows.expected_min)
+            || self.column_sums.iter().any(|sum| sum.found < sum.expected_min)
+    }
 }
 
 /// A witnessed lost update.
@@ -98,7 +122,7 @@ pub struct RowCountAudit {
     /// Rows found.
     pub found: u64,
     /// Whether it is right.
-    pub holds: bool,
+    pub verdict: AuditVerdict,
 }
 
 /// Sum of a column expected against the sum found.
@@ -117,7 +141,7 @@ pub struct ColumnSumAudit {
     /// Sum found.
     pub found: i64,
     /// Whether it is right.
-    pub holds: bool,
+    pub verdict: AuditVerdict,
 }
 
 impl ColumnSumAudit {

@@ -195,9 +195,9 @@ pub enum Conclusion {
         line: usize,
         /// Numbers of clients at which updates were lost.
         clients: Vec<u32>,
-        /// Smallest percentage among them.
+        /// Smallest percentage among them, if nothing that is in doubt took effect.
         percent_min: f64,
-        /// Largest percentage among them.
+        /// Largest percentage among them, if all that is in doubt took effect.
         percent_max: f64,
         /// Acknowledged updates lost at these.
         lost: u64,
@@ -207,6 +207,19 @@ pub enum Conclusion {
         statement_errors: u64,
         /// Numbers of clients at which none was lost.
         clients_without: Vec<u32>,
+    },
+    /// Whether acknowledged updates are missing cannot be said: transactions in doubt or cut off may stand in their place.
+    UndecidedUpdates {
+        /// Index into [`super::ReportModel::lines`].
+        line: usize,
+        /// Numbers of clients at which it is so.
+        clients: Vec<u32>,
+        /// Acknowledged commits at these.
+        committed: u64,
+        /// Transactions in doubt or cut off at these.
+        in_doubt: u64,
+        /// Acknowledged updates that may be missing, at most.
+        lost_max: u64,
     },
     /// All acknowledged updates are in the data.
     NoLostUpdates {

@@ -1,0 +1,168 @@
+//! Waits until the sessions of a trial's clients have ended on the server, and ends those that do not.
+//!
+//! A client that is cut off closes its connection, which a server at work does not notice: a statement that waits for a lock goes on
+//! waiting and takes effect when it gets it, perhaps in the middle of the next trial, which would then find an update that nobody
+//! made. PostgreSQL moreover counts what a session did when the session ends.
+
+use dyno_drivers::{Connection, Discard, Driver, Io, Table, block_on};
+use dyno_model::failure::OperationFailure;
+use dyno_model::target::{Engine, Target};
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Pause between two looks at the sessions on the server.
+const LOOK: Duration = Duration::from_millis(10);
+/// Longest pause between two looks, so that the questions do not weigh in the server's counters.
+const LOOK_MAX: Duration = Duration::from_millis(320);
+/// Sessions that have not ended by themselves after this time are told to. Those without a statement end as soon as the server reads that
+/// the connection was closed.
+const BY_THEMSELVES: Duration = Duration::from_secs(2);
+/// Longest wait for sessions to end; a busy machine, and a server that rolls back, take their time for that.
+const SETTLING: Duration = Duration::from_secs(10);
+
+/// The server's numbers of the sessions that a trial's clients opened.
+#[derive(Debug, Default)]
+pub struct OpenSessions(Mutex<HashSet<u32>>);
+
+impl OpenSessions {
+    pub(crate) fn opened(&self, connection: &Connection) {
+        if let Some(number) = connection.session_number() {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
+        }
+    }
+
+    /// A session said good-bye with nothing under way; whether it is still there does not matter.
+    pub(crate) fn closed(&self, connection: &Connection) {
+        if let Some(number) = connection.session_number() {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(&number);
+        }
+    }
+
+    fn numbers(&self) -> HashSet<u32> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// Waits for the sessions to end. Returns how many did not, although they were told to.
+pub(crate) fn settle(observer: &mut Connection, target: &Target, sessions: &OpenSessions) -> u64 {
+    let own = sessions.numbers();
+    if own.is_empty() {
+        return 0;
+    }
+    wait(&mut Observed { observer, target, own }, BY_THEMSELVES, SETTLING)
+}
+
+/// A server's sessions as far as they are the trial's own.
+trait Sessions {
+    fn left(&mut self) -> Vec<u32>;
+    fn end(&mut self, session: u32);
+}
+
+fn wait(sessions: &mut impl Sessions, by_themselves: Duration, settling: Duration) -> u64 {
+    let began = Instant::now();
+    let mut pause = LOOK;
+    let mut are_told = false;
+    loop {
+        let left = sessions.left();
+        let waited = began.elapsed();
+        if left.is_empty() || waited >= settling {
+            return left.len() as u64;
+        }
+        if !are_told && waited >= by_themselves {
+            are_told = true;
+            pause = LOOK;
+            left.into_iter().for_each(|session| sessions.end(session));
+        }
+        std::thread::sleep(pause);
+        pause = (2 * pause).min(LOOK_MAX);
+    }
+}
+
+struct Observed<'a> {
+    observer: &'a mut Connection,
+    target: &'a Target,
+    own: HashSet<u32>,
+}
+
+impl Observed<'_> {
+    fn ask(&mut self, sql: &str) -> Result<Table, OperationFailure> {
+        let mut table = Table::default();
+        block_on(self.observer.query(sql, &mut table))?;
+        Ok(table)
+    }
+}
+
+impl Sessions for Observed<'_> {
+    fn left(&mut self) -> Vec<u32> {
+        // Numbers are used again, and a proxy gives numbers of its own: only sessions that look like dyno's are.
+        let sql = match self.target.engine {
+            Engine::Mysql => "SHOW PROCESSLIST",
+            Engine::Postgres => {
+                "SELECT pid, usename FROM pg_stat_activity WHERE application_name = 'dyno' AND pid <> pg_backend_pid()"
+            }
+            Engine::Sqlite | Engine::Null => return Vec::new(),
+        };
+        let answer = self.ask(sql).or_else(|_| {
+            // The connection may have broken with those of the clients; the server may be well again.
+            *self.observer = block_on(Connection::connect(self.target, &Io::Blocking))?;
+            self.ask(sql)
+        });
+        // A server that does not answer is told of by the audit, which cannot be made then.
+        let rows = answer.unwrap_or_default().0;
+        let number = |row: &Vec<Option<String>>| -> Option<u32> {
+            let is_user = self.target.user.is_empty() || row.get(1)?.as_deref()? == self.target.user;
+            let number = row.first()?.as_deref()?.parse().ok()?;
+            (is_user && self.own.contains(&number)).then_some(number)
+        };
+        rows.iter().filter_map(number).collect()
+    }
+
+    fn end(&mut self, session: u32) {
+        let sql = match self.target.engine {
+            Engine::Postgres => format!("SELECT pg_terminate_backend({session})"),
+            _ => format!("KILL {session}"),
+        };
+        // It may have ended meanwhile; the next look tells.
+        let _ = block_on(self.observer.query(&sql, &mut Discard));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Sessions that end when they are told to, or do not.
+    struct Scripted {
+        left: Vec<u32>,
+        told: Vec<u32>,
+        obey: bool,
+    }
+
+    impl Sessions for Scripted {
+        fn left(&mut self) -> Vec<u32> {
+            self.left.clone()
+        }
+
+        fn end(&mut self, session: u32) {
+            self.told.push(session);
+            if self.obey {
+                self.left.retain(|left| *left != session);
+            }
+        }
+    }
+
+    #[test]
+    fn sessions_that_do_not_end_by_themselves_are_ended() {
+        let mut sessions = Scripted { left: vec![7, 9], told: Vec::new(), obey: true };
+        assert_eq!(wait(&mut sessions, Duration::ZERO, Duration::from_secs(3600)), 0);
+        assert_eq!(sessions.told, [7, 9]);
+    }
+
+    #[test]
+    fn sessions_that_end_for_nobody_are_waited_for_no_longer_than_the_limit() {
+        let mut sessions = Scripted { left: vec![7, 9], told: Vec::new(), obey: false };
+        assert_eq!(wait(&mut sessions, Duration::ZERO, Duration::from_millis(1)), 2);
+        assert_eq!(sessions.told, [7, 9], "each is told once");
+    }
+}

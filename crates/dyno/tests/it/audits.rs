@@ -1,0 +1,283 @@
+//! What audits say when something goes wrong on a real server: answers that never come, updates that somebody else undoes, statements
+//! that wait for a lock for longer than the trial lasts.
+
+use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
+use dyno_engine::loading::{Loading, load};
+use dyno_engine::workload::{Native, Setting, Workload, catalog};
+use dyno_engine::{TrialInput, run_trial, with_native};
+use dyno_model::audit::{AuditCheck, AuditVerdict, Balance};
+use dyno_model::catalog::OptionValue;
+use dyno_model::event::{Event, Listener, Phase};
+use dyno_model::failure::FailureKind;
+use dyno_model::plan::{LoadPlan, ServerKind, StopRule, Trial, WorkloadPlan};
+use dyno_model::record::{Interval, TrialRecord};
+use dyno_model::target::{Endpoint, Engine, QueryMode, Target};
+use dyno_model::units::Nanos;
+use dyno_testkit::{AnswerThief, running_server};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+const SERVERS: [ServerKind; 3] = [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres];
+const SECOND: u64 = 1_000_000_000;
+
+/// A workload and its load.
+struct Work {
+    kind: &'static str,
+    options: Vec<(&'static str, OptionValue)>,
+    clients: u32,
+    load: LoadPlan,
+}
+
+struct Silent;
+impl Listener for Silent {}
+
+impl Work {
+    fn new(
+        kind: &'static str,
+        options: &[(&'static str, OptionValue)],
+        clients: u32,
+        stop: StopRule,
+    ) -> Self {
+        let load = LoadPlan { grace: Nanos(120 * SECOND), ..LoadPlan::new(stop) };
+        Self { kind, options: options.to_vec(), clients, load }
+    }
+
+    fn rush(variant: &str, rows: i64, clients: u32, stop: StopRule) -> Self {
+        let variant = ("variant", OptionValue::Text(variant.to_owned()));
+        Self::new("rush", &[variant, ("rows", OptionValue::Integer(rows))], clients, stop)
+    }
+
+    fn native(&self, engine: Engine) -> Native {
+        let description = catalog().into_iter().find(|known| known.name == self.kind).expect("built in");
+        let mut options = description.defaults();
+        for (name, value) in &self.options {
+            options.0.insert((*name).to_owned(), value.clone());
+        }
+        let plan = WorkloadPlan { kind: self.kind.to_owned(), options };
+        Native::build(&plan, Setting { engine, clients: self.clients, seed: 1 }).expect("the options fit")
+    }
+
+    /// Makes the tables and fills them.
+    fn prepare(&self, target: &Target) {
+        let interrupts = AtomicUsize::new(0);
+        with_native!(&self.native(target.engine), workload => {
+            let loading = Loading { trial: "t", target, data: workload.data(), interrupts: &interrupts };
+            load(&loading, &mut Silent).unwrap_or_else(|failure| panic!("{}: {failure}", self.kind))
+        });
+    }
+
+    fn run(&self, target: &Target, interrupts: &AtomicUsize, listener: &mut dyn Listener) -> TrialRecord {
+        let input = TrialInput {
+            trial: Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
+            clients: self.clients,
+            load: &self.load,
+            seed: 1,
+            target: target.clone(),
+            shares_machine: true,
+            started_at: "2026-01-01T00:00:00.000Z".to_owned(),
+            loading: Nanos(0),
+            interrupts,
+            is_dead: &|| None,
+            counters: &BTreeMap::new,
+        };
+        let record =
+            with_native!(self.native(target.engine), workload => run_trial(workload, &input, listener))
+                .unwrap_or_else(|error| panic!("{}: {error}", self.kind));
+        assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+        record
+    }
+}
+
+fn query(target: &Target, sql: &str) {
+    block_on(async { Connection::connect(target, &Io::Blocking).await?.query(sql, &mut Discard).await })
+        .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+}
+
+/// The server behind a thief of answers; statements travel as text, which the thief can read.
+fn robbed(target: &Target, text: &'static str, answers: usize) -> (AnswerThief, Target) {
+    let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("managed servers listen on TCP") };
+    let thief = AnswerThief::new(host, *port, text, answers);
+    let address = thief.address();
+    let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
+    (thief, Target { endpoint, query_mode: QueryMode::Simple, ..target.clone() })
+}
+
+fn balance(record: &TrialRecord) -> Balance {
+    record.audit.checks[0].balance().expect("the audit was run")
+}
+
+/// Changes the data when the audit begins.
+struct Meddler<'a> {
+    target: &'a Target,
+    sql: Option<&'static str>,
+}
+
+impl Listener for Meddler<'_> {
+    fn event(&mut self, event: &Event) {
+        if let (Event::PhaseStarted { phase: Phase::Audit, .. }, Some(sql)) = (event, self.sql) {
+            query(self.target, sql);
+        }
+    }
+}
+
+#[test]
+fn commits_in_doubt_that_took_effect_hide_no_loss() {
+    for kind in SERVERS {
+        let Some(server) = running_server(kind, &[]) else { continue };
+        let direct = server.target();
+        let work = Work::rush("for-update", 10, 4, StopRule::Transactions(200));
+        let lost = "UPDATE rush SET c2 = c2 - 1 WHERE c1 <= 5";
+        for (sql, lost_max, verdict) in
+            [(None, 0, AuditVerdict::Intact), (Some(lost), 5, AuditVerdict::Undecided)]
+        {
+            work.prepare(&direct);
+            let (thief, target) = robbed(&direct, "COMMIT", 8);
+            let mut meddler = Meddler { target: &direct, sql };
+            let record = work.run(&target, &AtomicUsize::new(0), &mut meddler);
+            let ledger = &record.ledger;
+            assert_eq!(
+                (thief.left(), ledger.committed, ledger.failed, ledger.in_doubt),
+                (0, 192, 8, 8),
+                "{kind}"
+            );
+            let expected = Balance { lost_min: 0, lost_max, surplus_min: 0, surplus_max: 0 };
+            assert_eq!(balance(&record), expected, "{kind}: {:?}", record.audit);
+            assert_eq!(record.audit.verdict(), verdict, "{kind}");
+        }
+    }
+}
+
+/// Takes one from a counter and adds one to another while clients work, and ends the trial when they have gone on.
+struct Thimblerigger<'a> {
+    target: &'a Target,
+    interrupts: &'a AtomicUsize,
+    intervals: u32,
+}
+
+impl Listener for Thimblerigger<'_> {
+    fn interval(&mut self, interval: &Interval) {
+        if interval.transaction.is_empty() {
+            return;
+        }
+        self.intervals += 1;
+        match self.intervals {
+            1 => query(self.target, "UPDATE rush SET c2 = c2 + CASE c1 WHEN 1 THEN -1 ELSE 1 END"),
+            2 => {}
+            _ => self.interrupts.store(1, Ordering::Relaxed),
+        }
+    }
+}
+
+#[test]
+fn a_lost_update_that_was_witnessed_is_a_violation_though_the_sum_is_right() {
+    for kind in SERVERS {
+        let Some(server) = running_server(kind, &[]) else { continue };
+        let target = server.target();
+        let work = Work::rush("for-update", 2, 4, StopRule::Duration(Nanos(600 * SECOND)));
+        work.prepare(&target);
+        let interrupts = AtomicUsize::new(0);
+        let mut listener = Thimblerigger { target: &target, interrupts: &interrupts, intervals: 0 };
+        let record = work.run(&target, &interrupts, &mut listener);
+        let [AuditCheck::LostUpdates { committed, in_doubt, sum_before, sum_after, witnessed, .. }] =
+            &record.audit.checks[..]
+        else {
+            panic!("unexpected audit {:?}", record.audit);
+        };
+        let grown = u64::try_from(sum_after - sum_before).expect("it has grown");
+        assert_eq!((grown, *in_doubt, *witnessed), (*committed, 0, 1), "{kind}");
+        assert_eq!((balance(&record).lost_min, balance(&record).surplus_min), (1, 1), "{kind}");
+        assert_eq!(record.audit.verdict(), AuditVerdict::Violated, "{kind}");
+    }
+}
+
+#[test]
+fn an_insert_of_single_rows_in_doubt_is_not_sent_again() {
+    for kind in SERVERS {
+        let Some(server) = running_server(kind, &[]) else { continue };
+        let options = [("rows_per_insert", OptionValue::Integer(0))];
+        let work = Work::new("bulk_insert", &options, 1, StopRule::Transactions(100_000));
+        work.prepare(&server.target());
+        let (thief, target) = robbed(&server.target(), "INSERT INTO sbtest1 ", 1);
+        let record = work.run(&target, &AtomicUsize::new(0), &mut Silent);
+        assert_eq!(thief.left(), 0, "{kind}");
+        let failed = BTreeMap::from([(FailureKind::ConnectionLost, 1)]);
+        assert_eq!((&record.ledger.failed_by_kind, record.ledger.in_doubt), (&failed, 1), "{kind}");
+        let [AuditCheck::RowCount { expected_min, expected_max, found, .. }] = record.audit.checks[..] else {
+            panic!("unexpected audit {:?}", record.audit);
+        };
+        // All rows but that of the transaction that failed, and those in doubt took effect.
+        assert_eq!((expected_max, found), (99_999, 99_999), "{kind}");
+        assert!(expected_min < expected_max, "{kind}: the rows of one INSERT are in doubt");
+        assert_eq!(record.audit.verdict(), AuditVerdict::Undecided, "{kind}");
+    }
+}
+
+#[test]
+fn work_in_doubt_is_no_violation_whatever_the_workload() {
+    for kind in SERVERS {
+        let Some(server) = running_server(kind, &[]) else { continue };
+        let direct = server.target();
+        let number = OptionValue::Integer;
+        let joined = match kind {
+            ServerKind::Postgres => "COMMIT",
+            // By itself: the only statement that changes rows.
+            _ => "UPDATE dbatest d JOIN",
+        };
+        for (workload, options, text) in [
+            ("rush", vec![("variant", OptionValue::Text("in-place".to_owned()))], "UPDATE rush"),
+            ("mass-insert", vec![("rows_per_insert", number(3))], "INSERT INTO people"),
+            ("bulk_insert", vec![("rows_per_insert", number(10))], "INSERT INTO sbtest"),
+            ("oltp_insert", vec![("table_size", number(100))], "INSERT INTO sbtest"),
+            ("oltp_delete", vec![("table_size", number(1_000))], "DELETE FROM sbtest"),
+            ("row-by-row-update", vec![("rows", number(1_000))], "COMMIT"),
+            ("temp-table-update", vec![("rows", number(1_000))], joined),
+        ] {
+            let work = Work::new(workload, &options, 4, StopRule::Transactions(60));
+            work.prepare(&direct);
+            let (thief, target) = robbed(&direct, text, 3);
+            let record = work.run(&target, &AtomicUsize::new(0), &mut Silent);
+            let ledger = &record.ledger;
+            assert_eq!((thief.left(), ledger.committed), (0, 57), "{workload} on {kind}");
+            assert_eq!((ledger.failed, ledger.in_doubt), (3, 3), "{workload} on {kind}");
+            let balance = balance(&record);
+            assert_eq!((balance.lost_min, balance.surplus_min), (0, 0), "{workload} on {kind}");
+            assert_ne!(record.audit.verdict(), AuditVerdict::Violated, "{workload}: {:?}", record.audit);
+        }
+    }
+}
+
+/// Lets go of a lock when clients begin to work.
+struct Holder(Connection);
+
+impl Listener for Holder {
+    fn event(&mut self, event: &Event) {
+        if let Event::PhaseStarted { phase: Phase::WarmUp | Phase::Measure, .. } = event {
+            block_on(self.0.query("ROLLBACK", &mut Discard)).expect("the lock can be let go");
+        }
+    }
+}
+
+#[test]
+fn a_statement_that_waits_for_a_lock_past_its_trial_does_not_change_the_next() {
+    for kind in SERVERS {
+        let Some(server) = running_server(kind, &[]) else { continue };
+        let target = server.target();
+        let mut first = Work::rush("in-place", 1, 2, StopRule::Duration(Nanos(SECOND / 5)));
+        first.load.grace = Nanos(SECOND / 5);
+        first.prepare(&target);
+        let mut holder = block_on(Connection::connect(&target, &Io::Blocking)).expect("it runs");
+        for sql in ["BEGIN", "UPDATE rush SET c2 = c2 WHERE c1 = 1"] {
+            block_on(holder.query(sql, &mut Discard)).unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+        }
+        let record = first.run(&target, &AtomicUsize::new(0), &mut Silent);
+        assert_eq!((record.ledger.committed, record.ledger.unfinished), (0, 2), "{kind}");
+        assert_eq!(record.audit.unsettled, 0, "{kind}");
+        assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{kind}: nothing was acknowledged");
+
+        let next = Work::rush("in-place", 1, 2, StopRule::Transactions(20));
+        let record = next.run(&target, &AtomicUsize::new(0), &mut Holder(holder));
+        assert_eq!(record.ledger.committed, 20, "{kind}");
+        let intact = Balance { lost_min: 0, lost_max: 0, surplus_min: 0, surplus_max: 0 };
+        assert_eq!(balance(&record), intact, "{kind}: {:?}", record.audit);
+    }
+}
