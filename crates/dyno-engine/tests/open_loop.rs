@@ -304,7 +304,7 @@ fn what_waits_for_a_system_that_stalls_is_not_the_generators_lateness() {
     let open_loop = record.open_loop.expect("an open loop");
     let (lag, response) =
         (open_loop.lag.expect("some were awaited"), open_loop.response.expect("there are arrivals"));
-    assert!(lag.count < open_loop.arrived / 2, "those of the stall found no free client: {open_loop:?}");
+    assert!(lag.awaited < open_loop.arrived / 2, "those of the stall found no free client: {open_loop:?}");
     assert!((lag.p50 as f64) < response.p50.nanos / 4.0, "{open_loop:?}");
     let findings = record.findings();
     assert!(

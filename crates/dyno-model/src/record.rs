@@ -255,7 +255,7 @@ pub struct OpenLoop {
     /// Response times of all that arrived; absent when nothing did, and in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response: Option<ResponseSummary>,
-    /// How late transactions began for which a client had been free; absent when there were none, and in records of older versions.
+    /// How late transactions began although a client was free; absent when there were none, and in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lag: Option<Lag>,
 }
@@ -277,12 +277,14 @@ impl OpenLoop {
     }
 }
 
-/// How late the generator was, in nanoseconds: from when a transaction was due until it began, of those only that a free client waited for. What
-/// waited because no client was free, waited for the system.
+/// How late the generator began the transactions of the window, in nanoseconds: from when one was due until it began, where a free client
+/// waited for it. What waited because no client was free, waited for the system; it is among them with no delay (1 ns).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Lag {
     /// Number of transactions.
     pub count: u64,
+    /// Those of them that a free client waited for.
+    pub awaited: u64,
     /// Median.
     pub p50: u64,
     /// 99th percentile.
@@ -430,7 +432,7 @@ mod tests {
         let late = |lag_ms: u64, median_ms: u64| {
             let response =
                 ResponseSummary { p50: Bounded::value(median_ms as f64 * 1e6), ..ResponseSummary::default() };
-            let lag = Lag { count: 900, p50: 1_000, p99: lag_ms * 1_000_000, max: lag_ms * 2_000_000 };
+            let lag = Lag { count: 1_000, awaited: 900, p50: 1_000, p99: lag_ms * 1_000_000, max: lag_ms * 2_000_000 };
             let open_loop =
                 OpenLoop { arrived: 1_000, response: Some(response), lag: Some(lag), ..OpenLoop::default() };
             weights(&open_loop, 1_000)

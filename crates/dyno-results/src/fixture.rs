@@ -458,7 +458,7 @@ pub(crate) fn open_loop(record: &TrialRecord, unstarted: u64, age: u64) -> OpenL
         arrived: record.ledger.started + unstarted,
         unstarted,
         response: responses.summary(),
-        lag: Some(Lag { count: times.count, p50: 20_000, p99: 90_000, max: 200_000 }),
+        lag: Some(Lag { count: times.count, awaited: times.count, p50: 20_000, p99: 90_000, max: 200_000 }),
     }
 }
 

@@ -35,7 +35,7 @@ pub(super) fn account(
         arrived: ledger.started + unstarted,
         unstarted,
         response: responses.summary(),
-        lag: collector.lag(),
+        lag: collector.lag(ledger.started),
     };
     (account, responses.censored)
 }

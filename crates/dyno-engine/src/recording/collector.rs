@@ -282,11 +282,14 @@ impl Collector {
         (&self.censored, self.cut_off)
     }
 
-    /// How late transactions began that a free client waited for; `None` when there were none.
-    pub(crate) fn lag(&self) -> Option<Lag> {
-        let at = |percentage| latency::percentile(&self.lag, percentage);
-        let (count, max) = (self.lag.len(), self.lag.max());
-        (count > 0).then(|| Lag { count, p50: at(50.0), p99: at(99.0), max })
+    /// How late the generator began the transactions of the window, of which so many were started: those that no client was free for
+    /// began without its delay. `None` when there were none.
+    pub(crate) fn lag(&self, started: u64) -> Option<Lag> {
+        let mut all = self.lag.clone();
+        let _ = all.record_n(latency::LOWEST_NANOS, started.saturating_sub(all.len()));
+        let at = |percentage| latency::percentile(&all, percentage);
+        let (count, awaited, max) = (all.len(), self.lag.len(), all.max());
+        (count > 0).then(|| Lag { count, awaited, p50: at(50.0), p99: at(99.0), max })
     }
 
     /// Summary per statement kind that occurred, in complete intervals.
@@ -350,5 +353,17 @@ mod tests {
         let rest = collector.rest(2 * SECOND);
         assert_eq!(rest.iter().map(|interval| interval.latency.count).sum::<u64>(), 1);
         assert_eq!(collector.latency().count, 1);
+    }
+
+    #[test]
+    fn the_lag_of_a_few_is_not_the_lag_of_all() {
+        // In an overload only the first transactions found a free client; two of them began 14 ms late.
+        let mut collector = Collector::new("trial", &[], 0, SECOND);
+        collector.take(&[Sample::new(Subject::Late, 5, 14_000_000, true); 2]);
+        collector.take(&[Sample::new(Subject::Late, 5, 1_000, false)]);
+        let lag = collector.lag(1_000).expect("transactions were started");
+        assert_eq!((lag.count, lag.awaited, lag.p99), (1_000, 2, 1));
+        assert!(lag.max >= 14_000_000 && collector.lag(100).expect("fewer").p99 >= 14_000_000);
+        assert!(Collector::new("trial", &[], 0, SECOND).lag(0).is_none());
     }
 }

@@ -3,6 +3,7 @@
 use super::*;
 use crate::fixture::Shape;
 use crate::report::compare::model::{CompareDoubt, CompareFinding, Condition, MetricPair};
+use crate::report::model::RatioBound;
 use crate::store::{Run, TrialOutcome};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::OptionValue;
@@ -532,4 +533,35 @@ fn a_percentile_that_a_trial_has_too_few_transactions_for_decides_nothing() {
     let [p50, p95] = &model.treatments[0].metrics[..] else { panic!("two metrics") };
     assert_eq!(p50.verdict, Verdict::Worse);
     assert_eq!((p95.verdict, p95.ratio, p95.new), (Verdict::Inconclusive, None, None));
+
+#[test]
+fn a_lower_bound_decides_only_when_it_is_already_worse_and_is_shown_as_one() {
+    let throughputs = [100.0, 101.0, 99.0, 100.5, 99.5];
+    // One in fifty arrivals was never started and 2 s old; percentiles of the others are 10 ms.
+    let overloaded = |name: &str| {
+        let mut run = measured(name, &throughputs);
+        each_record(&mut run, |_, record| {
+            let unstarted = record.transaction.count / 50;
+            record.open_loop = Some(crate::fixture::open_loop(record, unstarted, 2_000_000_000));
+        });
+        run
+    };
+    let of_p99 = |base: Run, new: Run| {
+        let model = compared(vec![base], vec![new], &[Metric::P99Ms]);
+        let pair = throughput(&model);
+        assert!(pair.ratio_interval.is_none() && pair.by_ranks.is_none() && pair.repeats_needed.is_none());
+        ((pair.verdict, pair.bound, pair.ratio.is_some(), pair.p.is_some()), model)
+    };
+    let (worse, model) = of_p99(measured("a", &throughputs), overloaded("b"));
+    assert_eq!(worse, (Verdict::Worse, Some(RatioBound::AtLeast), true, true));
+    for format in [crate::report::Format::Text, crate::report::Format::Html] {
+        let page = crate::report::compare::render(&model, format, crate::messages::Lang::En);
+        assert!(page.contains("≥ 2,00") && page.contains("never started"), "{page}");
+    }
+    let csv = crate::report::compare::render(&model, crate::report::Format::Csv, crate::messages::Lang::En);
+    assert!(csv.contains(",,2000."), "a lower end, and no value: {csv}");
+    let (better, _) = of_p99(overloaded("a"), measured("b", &throughputs));
+    assert_eq!(better, (Verdict::Better, Some(RatioBound::AtMost), true, true));
+    let (unknown, _) = of_p99(overloaded("a"), overloaded("b"));
+    assert_eq!(unknown, (Verdict::Inconclusive, Some(RatioBound::Unknown), false, false));
 }

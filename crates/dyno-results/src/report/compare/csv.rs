@@ -2,7 +2,8 @@
 //! language: `system`, `system_new`, a column per factor, `workload`, `clients`, `metric`, `unit`, then of each side `mean`, the 95 %
 //! interval and the number of valid trials, `ratio` (new over base) with its interval, `p`, `p_corrected`, `exceeds_margin`,
 //! `trials_needed`, `verdict`, and the ratio by ranks with its 95 % interval and p-value: `rank_ratio`, `rank_low`, `rank_high`,
-//! `rank_p`; at the end `ratio_level`, the confidence of the ratio's interval (0 to 1). What does not exist is empty.
+//! `rank_p`; at the end `ratio_level`, the confidence of the ratio's interval (0 to 1). What does not exist is empty. A mean that is only a
+//! lower bound is empty too, and stands in the lower end; of a ratio with such a side one end is known.
 
 use super::model::{CompareModel, MetricPair, TreatmentPair};
 use crate::report::csv::{Sheet, word};
