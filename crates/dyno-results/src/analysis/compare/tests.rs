@@ -533,6 +533,7 @@ fn a_percentile_that_a_trial_has_too_few_transactions_for_decides_nothing() {
     let [p50, p95] = &model.treatments[0].metrics[..] else { panic!("two metrics") };
     assert_eq!(p50.verdict, Verdict::Worse);
     assert_eq!((p95.verdict, p95.ratio, p95.new), (Verdict::Inconclusive, None, None));
+}
 
 #[test]
 fn a_lower_bound_decides_only_when_it_is_already_worse_and_is_shown_as_one() {
