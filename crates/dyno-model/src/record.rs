@@ -432,7 +432,13 @@ mod tests {
         let late = |lag_ms: u64, median_ms: u64| {
             let response =
                 ResponseSummary { p50: Bounded::value(median_ms as f64 * 1e6), ..ResponseSummary::default() };
-            let lag = Lag { count: 1_000, awaited: 900, p50: 1_000, p99: lag_ms * 1_000_000, max: lag_ms * 2_000_000 };
+            let lag = Lag {
+                count: 1_000,
+                awaited: 900,
+                p50: 1_000,
+                p99: lag_ms * 1_000_000,
+                max: lag_ms * 2_000_000,
+            };
             let open_loop =
                 OpenLoop { arrived: 1_000, response: Some(response), lag: Some(lag), ..OpenLoop::default() };
             weights(&open_loop, 1_000)
