@@ -97,8 +97,10 @@ mod tests {
     impl<F: FnMut(&mut TrialRecord)> Listener for Changed<F> {
         fn event(&mut self, event: &Event) {
             let mut event = event.clone();
-            if let Event::TrialFinished(record) = &mut event {
-                (self.change)(record);
+            match &mut event {
+                Event::TrialFinished(record) => (self.change)(record),
+                Event::RunStarted { boot, .. } => "the first boot".clone_into(boot),
+                _ => {}
             }
             // It was killed while it tore its servers down, so it wrote no end.
             if !matches!(event, Event::RunFinished { .. }) {
@@ -176,5 +178,28 @@ mod tests {
         assert!(!run.outcomes.contains_key(FIRST), "the record of the first attempt stands");
         assert!(!files.exists() && folder.join(SET_ASIDE_FOLDER).join("b01-001-1").exists());
         assert_eq!(missing(&folder), [FIRST]);
+    }
+
+    #[test]
+    fn a_block_that_is_gone_on_with_after_a_restart_is_doubted() {
+        let (_scratch, folder) = run_with(|record| {
+            if record.trial.id == FIRST {
+                record.end = TrialEnd::User;
+            }
+        });
+        let mut run = Run::open(&folder).unwrap();
+        assert_eq!(run.findings, []);
+        let Some(TrialOutcome::Finished(mut record)) = run.outcomes.remove(FIRST) else {
+            panic!("it finished")
+        };
+        record.end = TrialEnd::Trial;
+        let mut writer = RunWriter::resume(&folder).unwrap();
+        let boot = "the second boot".to_owned();
+        writer.event(&Event::RunStarted { trials: 4, dyno_version: String::new(), boot });
+        writer.event(&Event::TrialStarted { trial: FIRST.to_owned() });
+        writer.event(&Event::TrialFinished(record));
+        writer.finish().unwrap();
+        assert_eq!(missing(&folder), [""; 0]);
+        assert_eq!(Run::open(&folder).unwrap().findings, [Finding::BlockRestarted { block: 1 }]);
     }
 }
