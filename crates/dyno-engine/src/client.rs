@@ -92,10 +92,8 @@ impl<W: Workload> Client<W> {
             let begun = if self.arrivals.is_some() { self.window.now() } else { now };
             session.start_transaction(begun, is_counted);
             session.set_intended_start(start);
-            let occupied = self.window.clip(begun);
             self.recorder.note(|recorder| {
                 recorder.started(is_counted);
-                recorder.occupied(occupied);
                 if is_awaited {
                     recorder.began_late(begun, begun.saturating_sub(start), is_counted);
                 }
@@ -109,12 +107,9 @@ impl<W: Workload> Client<W> {
                 // A transaction without statements ends when it is done.
                 now = self.window.now();
                 let end = if session.last_end() == begun { now } else { session.last_end() };
-                let released = self.window.clip(now);
+                let work = self.window.share(begun, end);
                 let ((), has_left) = self.recorder.note_and_tell(|recorder| {
-                    recorder.committed(start, end, is_counted);
-                    if outcome.is_ok() {
-                        recorder.released(occupied, released);
-                    }
+                    recorder.committed(start, end, work, is_counted);
                 });
                 if is_counted {
                     self.shares.record(self.id.0, end.saturating_sub(start));
@@ -137,8 +132,6 @@ impl<W: Workload> Client<W> {
                 }
             }
             now = self.window.now();
-            let released = self.window.clip(now);
-            self.recorder.note(|recorder| recorder.released(occupied, released));
             if matches!(outcome, Err(Loss::Ended)) {
                 break;
             }

@@ -15,6 +15,8 @@ use dyno_model::target::Engine;
 const STALLS_MAX: usize = 3;
 /// Windows shorter than this give coarse figures, seconds.
 const SHORT: f64 = 1.0;
+/// Windows of fewer mean response times than this give coarse figures.
+const WAVES: f64 = 10.0;
 /// Fewer committed transactions than this cannot carry a 99th percentile.
 const FEW: u64 = 1_000;
 
@@ -66,6 +68,7 @@ pub(crate) fn raise(
     if record.measured.as_secs_f64() < SHORT {
         findings.push(Finding::ShortWindow { seconds: record.measured.as_secs_f64() });
     }
+    findings.extend(few_waves(record));
     let broken = ledger.check();
     if !broken.is_empty() {
         findings.push(Finding::BooksUnbalanced { identities: broken });
@@ -97,6 +100,15 @@ pub(crate) fn raise(
     record.findings = findings;
 }
 
+/// A closed loop whose window of a given length holds few transactions of each client, one after the other.
+fn few_waves(record: &TrialRecord) -> Option<Finding> {
+    if record.work.is_none() || record.open_loop.is_some() || record.transaction.count == 0 {
+        return None;
+    }
+    let waves = record.measured.0 as f64 / record.transaction.mean;
+    (waves < WAVES).then_some(Finding::FewWaves { waves })
+}
+
 /// Transactions of all clients that the stop rule asks for; `None` when it asks for a time.
 fn wanted(input: &TrialInput<'_>) -> Option<u64> {
     match input.load.stop {
@@ -118,10 +130,7 @@ fn generator(record: &TrialRecord, input: &TrialInput<'_>, steal: f64, findings:
             .fold(0.0, f64::max);
         findings.push(Finding::GeneratorBusy { share });
     }
-    // At the end of a trial that stops by count some clients have nothing left to do; the gap then says little.
-    if matches!(input.load.stop, StopRule::Duration(_)) {
-        findings.push(Finding::LittleGap { share: record.generator.little_gap });
-    }
+    findings.extend(record.generator.held_up().map(|share| Finding::HeldUp { share }));
     if steal > 0.0 {
         findings.push(Finding::Steal { share: steal });
     }
@@ -132,7 +141,7 @@ fn generator(record: &TrialRecord, input: &TrialInput<'_>, steal: f64, findings:
         findings.push(Finding::DebugBuild);
     }
     findings.retain(|finding| {
-        !matches!(finding, Finding::GeneratorBusy { .. } | Finding::LittleGap { .. } | Finding::Steal { .. })
+        !matches!(finding, Finding::GeneratorBusy { .. } | Finding::HeldUp { .. } | Finding::Steal { .. })
             || finding.severity() > Severity::Note
     });
 }

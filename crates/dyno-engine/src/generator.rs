@@ -1,6 +1,7 @@
 //! The generator measures itself: CPU time, wake-ups, memory.
 
 use crate::window::Window;
+use dyno_drivers::transport::ReactorCounters;
 use dyno_model::record::WorkerRecord;
 use dyno_model::units::Nanos;
 use rustix::time::{ClockId, clock_gettime};
@@ -11,9 +12,17 @@ fn cpu(clock: ClockId) -> Duration {
     Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
+/// How long this thread has been ready to run while others had the processors, nanoseconds; `None` when the kernel does not tell.
+fn queued() -> Option<u64> {
+    // Time on the processor, time in the queue, number of turns.
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split_whitespace().nth(1)?.parse().ok()
+}
+
 /// CPU time of one worker's thread over the measured window.
 pub(crate) struct WorkerMeter {
     cpu_at_open: Duration,
+    queued_at_open: Option<u64>,
     wall_at_open: u64,
     is_open: bool,
     has_just_opened: bool,
@@ -25,6 +34,7 @@ impl WorkerMeter {
     pub(crate) fn start(window: &Window) -> Self {
         Self {
             cpu_at_open: cpu(ClockId::ThreadCPUTime),
+            queued_at_open: queued(),
             wall_at_open: window.now(),
             is_open: window.opens() == 0,
             has_just_opened: false,
@@ -39,6 +49,7 @@ impl WorkerMeter {
             self.is_open = true;
             self.has_just_opened = true;
             self.cpu_at_open = cpu(ClockId::ThreadCPUTime);
+            self.queued_at_open = queued();
             self.wall_at_open = window.now();
         }
     }
@@ -53,19 +64,21 @@ impl WorkerMeter {
         self.statements_at_open = statements;
     }
 
-    /// The record at the end, on the worker's thread.
+    /// The record at the end, on the worker's thread; with what its event loop counted since the window opened, if it has one.
     pub(crate) fn finish(
         &self,
         window: &Window,
         clients: u32,
         statements: u64,
-        wakeups: u64,
+        counters: Option<&ReactorCounters>,
     ) -> WorkerRecord {
         WorkerRecord {
             clients,
             cpu: (cpu(ClockId::ThreadCPUTime) - self.cpu_at_open).into(),
             wall: Nanos(window.now() - self.wall_at_open),
-            wakeups,
+            waited: counters.map(|counters| counters.waited.into()),
+            queued: self.queued_at_open.zip(queued()).map(|(before, now)| Nanos(now.saturating_sub(before))),
+            wakeups: counters.map_or(0, |counters| counters.wakeups),
             statements: statements - self.statements_at_open,
         }
     }

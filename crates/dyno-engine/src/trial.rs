@@ -160,6 +160,7 @@ pub fn run_trial<W: Workload>(
         statements: measured.statements,
         longest_gap: None,
         open_loop: measured.open_loop,
+        work: measured.work,
         growth: table_growth,
         generator: measured.generator,
         server_counters: growth(&counters_before, &counters_after),

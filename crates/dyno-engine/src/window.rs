@@ -133,6 +133,17 @@ impl Window {
         time.clamp(self.opens, self.closes)
     }
 
+    /// Share of the time from `begun` to `end` that lies in [opens, closes], 0 to 1. What takes no time is inside as a whole or outside.
+    #[inline]
+    #[must_use]
+    pub fn share(&self, begun: u64, end: u64) -> f64 {
+        if self.opens <= begun && end <= self.closes {
+            return 1.0;
+        }
+        let inside = self.clip(end) - self.clip(begun);
+        if inside == 0 { 0.0 } else { inside as f64 / (end - begun) as f64 }
+    }
+
     /// Asks to start a transaction at a time. `counted` is how many of this client's transactions counted so far. Under a common
     /// budget each answer `Measured` takes one transaction from it; rows are rows, so towards a number of rows warm-up counts too.
     pub fn admit(&self, now: u64, counted: u64) -> Admission {
@@ -233,6 +244,68 @@ mod tests {
         }
         assert!(!window.is_cut(649));
         assert!(window.is_cut(650));
+    }
+
+    /// Work of clients that begin a transaction together, again and again, the first time so long before the window opens; and how many of their
+    /// transactions begin in the window.
+    fn lockstep(window: &Window, clients: u64, length: u64, before: u64) -> (f64, u64) {
+        let starts = (0..).map(|wave| window.opens() - before + wave * length);
+        let starts: Vec<u64> = starts.take_while(|start| *start < window.closes()).collect();
+        let work: f64 = starts.iter().map(|start| window.share(*start, start + length)).sum();
+        let begun = starts.iter().filter(|start| **start >= window.opens()).count() as u64;
+        (work * clients as f64, begun * clients)
+    }
+
+    /// A window of 10 s after 5 s of warm-up.
+    fn ten_seconds() -> Window {
+        let load = LoadPlan {
+            warmup: Nanos(5_000_000_000),
+            ..LoadPlan::new(StopRule::Duration(Nanos(10_000_000_000)))
+        };
+        Window::new(Instant::now(), &load, None)
+    }
+
+    #[test]
+    fn work_in_the_window_does_not_jump_by_a_wave_and_starts_in_it_do() {
+        let window = ten_seconds();
+        let found: Vec<(f64, u64)> =
+            (0..100).map(|part| lockstep(&window, 3_000, 3_300_000_000, 33_000_000 * part)).collect();
+        // 3000 clients over 3.3 s are 909 a second.
+        assert!(found.iter().all(|(work, _)| (work - 3_000.0 * 10.0 / 3.3).abs() < 1e-6));
+        let starts: std::collections::BTreeSet<u64> = found.iter().map(|(_, starts)| *starts).collect();
+        assert_eq!(starts.into_iter().collect::<Vec<_>>(), [9_000, 12_000]);
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn work_of_clients_in_lockstep_is_window_over_response_time(
+            clients in 1_u64..5_000, length in 1_000_000_u64..20_000_000_000, phase in 0.0..1.0_f64
+        ) {
+            let before = ((length as f64 * phase) as u64).min(5_000_000_000);
+            let window = ten_seconds();
+            let (work, _) = lockstep(&window, clients, length, before);
+            let expected = clients as f64 * 10e9 / length as f64;
+            proptest::prop_assert!((work / expected - 1.0).abs() < 1e-6, "{work} of {expected}");
+        }
+    }
+
+    #[test]
+    fn work_in_the_window_is_unbiased_where_clients_are_out_of_step_and_times_scatter() {
+        let window = ten_seconds();
+        let mut work = 0.0;
+        for client in 0..200 {
+            let mut random = crate::random::Random::new(1, crate::random::Stream::Transaction, client, 0);
+            // Exponential with mean 100 ms.
+            let mut length = || (-(1.0 - random.unit()).ln() * 1e8) as u64;
+            let mut start = 0;
+            while start < window.closes() {
+                let end = start + length();
+                work += window.share(start, end);
+                start = end;
+            }
+        }
+        // 20,000 are expected; the standard deviation is the root of it.
+        assert!((work - 20_000.0).abs() < 4.0 * 20_000_f64.sqrt(), "{work}");
     }
 
     #[test]

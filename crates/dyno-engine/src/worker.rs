@@ -245,7 +245,8 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
     let mut pulse = Instant::now();
     let mut has_stopped = false;
     while executor.alive() > 0 {
-        let now = window.now();
+        let instant = Instant::now();
+        let now = window.at(instant);
         if window.is_cut(now) {
             executor.abandon();
             break;
@@ -255,8 +256,8 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
             has_stopped = true;
             executor.wake_all();
         }
-        if assignment.post.index < PULSE_WORKERS && pulse <= Instant::now() {
-            pulse = Instant::now() + PULSE;
+        if assignment.post.index < PULSE_WORKERS && pulse <= instant {
+            pulse = instant + PULSE;
             reactor.pulse_at(pulse);
         }
         let left = Duration::from_nanos(window.grace_ends().saturating_sub(now));
@@ -269,7 +270,7 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
     }
     let counters = reactor.take_counters();
     let statements = assignment.statements_sent();
-    let record = meter.finish(&window, assignment.clients.len() as u32, statements, counters.wakeups);
+    let record = meter.finish(&window, assignment.clients.len() as u32, statements, Some(&counters));
     Ok(WorkerReport { record, lags: counters.timer_lags, trouble: None })
 }
 
@@ -298,7 +299,7 @@ fn run_blocking<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
     let before = assignment.statements_sent();
     block_on(run_client(client, session, Arc::clone(&window)));
     let statements = assignment.statements_sent() - before;
-    WorkerReport { record: meter.finish(&window, 1, statements, 0), ..Default::default() }
+    WorkerReport { record: meter.finish(&window, 1, statements, None), ..Default::default() }
 }
 
 /// Sleeps until the common start.

@@ -148,7 +148,6 @@ fn the_response_time_begins_when_a_transaction_was_due_and_the_share_of_a_client
     let (record, _) = script(2, &plan(50.0, 500), Duration::from_millis(5), 0);
     assert!(record.latency.min >= 5 * MILLISECOND, "{:?}", record.latency);
     assert_eq!(record.clients.iter().map(|share| share.busy.0).sum::<u64>(), record.latency.sum);
-    assert!(record.generator.little_gap.abs() < f64::EPSILON, "idle clients are no gap in an open loop");
 }
 
 #[test]

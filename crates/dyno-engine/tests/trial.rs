@@ -339,7 +339,6 @@ fn a_system_that_does_not_keep_up_with_what_arrives_is_a_finding() {
     });
     let (share, unstarted) = behind.expect("200 a second are done, 1,000 arrive");
     assert!(share < 0.5 && unstarted == open_loop.unstarted, "{share} {unstarted}");
-    assert!(!record.findings.iter().any(|finding| matches!(finding, Finding::LittleGap { .. })));
 }
 
 #[test]

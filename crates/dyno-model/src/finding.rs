@@ -34,9 +34,11 @@ pub enum Finding {
         /// CPU time over wall time of the busiest worker.
         share: f64,
     },
-    /// Clients spent this share of the window in the generator, between transactions (Little's law). Warned at 0.03, invalid at 0.10.
-    LittleGap {
-        /// `1 - (time in transactions) / (clients * window)`.
+    /// A generator worker stood still for this share of the window (0 to 1). Warned at 0.03, invalid at 0.10. Older versions judged
+    /// clients' time between transactions in its place.
+    #[serde(alias = "little-gap")]
+    HeldUp {
+        /// Time in which the worker neither waited, computed, nor queued for a processor, over its window.
         share: f64,
     },
     /// The generator shares its processors with the server, so each slows the other.
@@ -74,6 +76,11 @@ pub enum Finding {
     ShortWindow {
         /// Its length in seconds.
         seconds: f64,
+    },
+    /// The window holds few transactions of each client one after the other, so figures depend on single ones. Raised below 10.
+    FewWaves {
+        /// Length of the window over the mean response time.
+        waves: f64,
     },
     /// Fewer transactions than a percentile needs.
     FewTransactions {
@@ -247,7 +254,7 @@ impl Finding {
         };
         match self {
             Self::GeneratorBusy { share } => graded(*share, 0.70, 0.90),
-            Self::LittleGap { share } => graded(*share, 0.03, 0.10),
+            Self::HeldUp { share } => graded(*share, 0.03, 0.10),
             Self::GeneratorLate { share, .. } => graded(*share, LAG_SHARE, 0.25),
             Self::KeptBehind { share, .. } if *share < KEPT_UP_ENOUGH => Severity::Invalid,
             Self::Steal { share } => graded(*share, 0.01, 0.05),
@@ -269,6 +276,7 @@ impl Finding {
             Self::DebugBuild
             | Self::KeptBehind { .. }
             | Self::Unfinished { .. }
+            | Self::FewWaves { .. }
             | Self::Stall { .. }
             | Self::Collapse { .. }
             | Self::WarmUpLeft { .. }

@@ -39,6 +39,11 @@ pub struct TrialRecord {
     /// Open loop: what became of the arrivals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub open_loop: Option<OpenLoop>,
+    /// Under a stop rule by duration, in a trial that was not cut short: committed transactions, each by the share of its time that lies in the
+    /// window, those that began in the warm-up or ended in the grace period included. In an open loop a transaction's time
+    /// begins here when a client begins it, not when it was due. Absent in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub work: Option<f64>,
     /// A table that grew: what puts each interval on the axis of rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
@@ -71,10 +76,10 @@ pub enum TrialEnd {
 }
 
 impl TrialRecord {
-    /// Committed transactions per second of the window.
+    /// Transactions per second of the window, as [`throughput`] defines it.
     #[must_use]
     pub fn throughput(&self) -> f64 {
-        if self.measured.0 == 0 { 0.0 } else { self.ledger.committed as f64 / self.measured.as_secs_f64() }
+        throughput(self.work, self.ledger.committed, self.measured)
     }
 
     /// What a trial says of a metric, in transactions per second or milliseconds; `None` for response times when nothing arrived, and for
@@ -147,6 +152,13 @@ impl TrialRecord {
     pub fn is_valid(&self) -> bool {
         self.worst() != Some(Severity::Invalid)
     }
+}
+
+/// Transactions per second of a window: the work done in it ([`TrialRecord::work`]) over its length; where that is not known, its committed
+/// transactions over its length. 0 for an empty window.
+#[must_use]
+pub fn throughput(work: Option<f64>, committed: u64, measured: Nanos) -> f64 {
+    if measured.0 == 0 { 0.0 } else { work.unwrap_or(committed as f64) / measured.as_secs_f64() }
 }
 
 /// Summary of a histogram. All times in nanoseconds; all 0 when `count` is 0.
@@ -302,15 +314,20 @@ pub struct GeneratorRecord {
     pub cpu_user: Nanos,
     /// CPU time of the whole process in the kernel over the window.
     pub cpu_system: Nanos,
-    /// `1 - (time in transactions) / (clients * window)`: share of the clients' time spent between transactions, 0 to 1.
-    /// Transactions that failed or were cut off count as time in transactions. 0 under stop rules by count.
-    pub little_gap: f64,
     /// 99th percentile of how late a worker woke up for its own timers, nanoseconds (0 when none was due).
     pub wakeup_lag_p99: u64,
     /// Largest resident set of the process so far, bytes.
     pub memory_peak: u64,
     /// True when the server runs on the generator's machine (or process).
     pub shares_machine: bool,
+}
+
+impl GeneratorRecord {
+    /// The largest share of its window for which a worker was held up; absent where none can tell.
+    #[must_use]
+    pub fn held_up(&self) -> Option<f64> {
+        self.workers.iter().filter_map(WorkerRecord::held_up).reduce(f64::max)
+    }
 }
 
 /// One generator worker.
@@ -322,10 +339,27 @@ pub struct WorkerRecord {
     pub cpu: Nanos,
     /// Length of its window.
     pub wall: Nanos,
+    /// Time in which its event loop waited for sockets and timers. Absent for a thread that has none, and in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waited: Option<Nanos>,
+    /// Time in which its thread could have run while others had the processors, as the kernel counts it. Absent where it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queued: Option<Nanos>,
     /// How often it woke up from waiting.
     pub wakeups: u64,
     /// Statements it sent.
     pub statements: u64,
+}
+
+impl WorkerRecord {
+    /// Share of its window, 0 to 1, for which it neither waited for answers, nor computed, nor queued for a processor: something held it
+    /// up, and answers of all its clients lay about meanwhile. It is at least this much: what it computes while it asks for
+    /// answers, and what it queues after they have come, is taken off twice.
+    #[must_use]
+    pub fn held_up(&self) -> Option<f64> {
+        let explained = self.waited?.0.saturating_add(self.queued?.0).saturating_add(self.cpu.0);
+        (self.wall.0 > 0).then(|| self.wall.0.saturating_sub(explained) as f64 / self.wall.0 as f64)
+    }
 }
 
 /// An interval shorter than this says nothing about a rate, in seconds.
@@ -450,5 +484,33 @@ mod tests {
         assert_eq!(late(24, 100), [Severity::Warning]);
         assert_eq!(late(25, 100), [Severity::Invalid]);
         assert_eq!(late(6, 200), []);
+    }
+
+    #[test]
+    fn throughput_is_the_work_done_and_in_old_records_the_commits() {
+        let second = Nanos(1_000_000_000);
+        assert_eq!(throughput(Some(909.5), 1_200, second).to_bits(), 909.5_f64.to_bits());
+        assert_eq!(throughput(None, 1_200, second).to_bits(), 1_200.0_f64.to_bits());
+        assert_eq!(throughput(Some(3.0), 3, Nanos(0)).to_bits(), 0.0_f64.to_bits());
+    }
+
+    #[test]
+    fn a_worker_is_held_up_for_what_neither_waiting_nor_work_explains() {
+        let worker = |waited, queued, cpu| WorkerRecord {
+            wall: Nanos(1_000),
+            waited,
+            queued,
+            cpu: Nanos(cpu),
+            ..WorkerRecord::default()
+        };
+        let share = |worker: WorkerRecord| worker.held_up().map(|share| (share * 1_000.0).round());
+        assert_eq!(share(worker(Some(Nanos(400)), Some(Nanos(100)), 300)), Some(200.0));
+        assert_eq!(
+            share(worker(Some(Nanos(700)), Some(Nanos(300)), 300)),
+            Some(0.0),
+            "what is counted twice is no gain"
+        );
+        assert_eq!(share(worker(None, Some(Nanos(100)), 300)), None);
+        assert_eq!(share(worker(Some(Nanos(400)), None, 300)), None);
     }
 }

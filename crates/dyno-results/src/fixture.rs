@@ -398,8 +398,6 @@ fn record(plan: &Plan, trial: &Trial, played: &Played) -> TrialRecord {
     };
     let sum_after = i64::try_from(committed - played.lost).expect("small");
     let sent: u64 = ledger.statements.iter().map(|statement| statement.sent).sum();
-    let busy =
-        played.transaction.mean() * committed as f64 / (measured as f64 * f64::from(treatment.clients));
     let mut findings = vec![Finding::SharedMachine, Finding::ShortWindow { seconds: INTERVALS as f64 }];
     if played.lost > 0 {
         findings.push(Finding::AuditViolated);
@@ -419,18 +417,20 @@ fn record(plan: &Plan, trial: &Trial, played: &Played) -> TrialRecord {
             .collect(),
         longest_gap: Some(CommitGap { at: Nanos(SECOND), length: Nanos(SECOND / 100) }),
         open_loop: None,
+        work: None,
         growth: None,
         generator: GeneratorRecord {
             workers: vec![WorkerRecord {
                 clients: treatment.clients,
                 cpu: Nanos(sent * 4_800),
                 wall: Nanos(measured),
+                waited: Some(Nanos(measured - sent * 4_800)),
+                queued: Some(Nanos(0)),
                 wakeups: sent * 2 / 3,
                 statements: sent,
             }],
             cpu_user: Nanos(sent * 1_900),
             cpu_system: Nanos(sent * 3_100),
-            little_gap: (1.0 - busy).clamp(0.0, 0.02),
             wakeup_lag_p99: 90_000,
             memory_peak: 14_000_000 + 20_000 * u64::from(treatment.clients),
             shares_machine: true,

@@ -47,6 +47,8 @@ pub struct ReactorCounters {
     pub wakeups: u64,
     /// Sockets found ready.
     pub ready: u64,
+    /// Time spent waiting for sockets and timers.
+    pub waited: Duration,
     /// How late each timer fired, nanoseconds; at most [`LAGS_MAX`] of them.
     pub timer_lags: Vec<u64>,
 }
@@ -106,8 +108,9 @@ impl Reactor {
     /// Waits at most `max_wait` for sockets and timers, and appends the tasks to be polled.
     pub(super) fn wait(&self, max_wait: Duration, ready: &mut Vec<TaskId>) -> io::Result<()> {
         let mut wait = max_wait;
+        let before = Instant::now();
         if let Some(Reverse((due, _))) = self.0.timers.borrow().peek() {
-            let left = due.saturating_duration_since(Instant::now());
+            let left = due.saturating_duration_since(before);
             if left.is_zero() {
                 wait = left;
             } else if left < wait {
@@ -115,7 +118,10 @@ impl Reactor {
             }
         }
         let mut events = self.0.events.borrow_mut();
-        match self.0.poll.borrow_mut().poll(&mut events, Some(wait)) {
+        let polled = self.0.poll.borrow_mut().poll(&mut events, Some(wait));
+        let now = Instant::now();
+        self.0.counters.borrow_mut().waited += now - before;
+        match polled {
             Ok(()) => {}
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok(()),
             Err(error) => return Err(error),
@@ -141,7 +147,7 @@ impl Reactor {
         let mut counters = self.0.counters.borrow_mut();
         counters.wakeups += 1;
         counters.ready += count;
-        self.fire_timers(&mut counters, ready);
+        self.fire_timers(now, &mut counters, ready);
         Ok(())
     }
 
@@ -157,12 +163,8 @@ impl Reactor {
         Ok(())
     }
 
-    fn fire_timers(&self, counters: &mut ReactorCounters, ready: &mut Vec<TaskId>) {
+    fn fire_timers(&self, now: Instant, counters: &mut ReactorCounters, ready: &mut Vec<TaskId>) {
         let mut timers = self.0.timers.borrow_mut();
-        if timers.is_empty() {
-            return;
-        }
-        let now = Instant::now();
         while let Some(Reverse((due, task))) = timers.peek().copied() {
             if due > now {
                 break;

@@ -434,7 +434,7 @@ impl Crew {
         let mut counts = ScriptCounts::default();
         for member in &self.members {
             let recorder = lock(&member.recorder);
-            let (books, sums) = recorder.close(window.closes().min(ended));
+            let (books, sums) = recorder.close();
             ledger.add(&books);
             totals.add(&sums);
             counts.add(recorder.counts());
@@ -473,13 +473,13 @@ impl Crew {
                 workers,
                 cpu_user,
                 cpu_system,
-                little_gap: little_gap(totals.busy, input.clients, length, input.load),
                 wakeup_lag_p99: lag_p99(lags),
                 memory_peak: memory_peak(),
                 shares_machine: input.shares_machine,
             },
             longest_gap: self.collector.longest_gaps(length).first().copied().unwrap_or_default(),
             open_loop,
+            work: work(&window, input.load, totals.work),
             stopped: window.stop_reason(),
             fatal: self.fatal,
             is_cut_off: finish.is_cut_off,
@@ -512,12 +512,8 @@ fn measured_length(window: &Window, collector: &Collector, load: &LoadPlan, ende
     }
 }
 
-/// Little's law: N clients that are always in a transaction spend N times the window in transactions. The share that is missing, they
-/// spent in the generator. Transactions that failed or were cut off kept their clients busy too and are in the sum. Stop rules by count
-/// leave clients idle at the end for want of work, and an open loop whenever nothing is due, so the law says nothing about them.
-fn little_gap(busy: u64, clients: u32, length: u64, load: &LoadPlan) -> f64 {
-    if length == 0 || load.rate.is_some() || !matches!(load.stop, StopRule::Duration(_)) {
-        return 0.0;
-    }
-    (1.0 - busy as f64 / (f64::from(clients) * length as f64)).max(0.0)
+/// Work done in the window, where it has a length of its own. Stop rules by count end with the last answer, and so does a trial that was
+/// cut short.
+fn work(window: &Window, load: &LoadPlan, done: f64) -> Option<f64> {
+    (matches!(load.stop, StopRule::Duration(_)) && !window.is_stopped()).then_some(done)
 }

@@ -66,8 +66,8 @@ enum Place {
     Between,
     /// It may start an event, whose time begins here.
     Admitted(u64),
-    /// In an event whose time began at `start`; in an open loop its client was busy with it only from `occupied` on.
-    Within { start: u64, occupied: u64 },
+    /// In an event whose time began at `start`; in an open loop its client works on it only from `begun` on.
+    Within { start: u64, begun: u64 },
 }
 
 /// One script client's connection with the measuring core. All calls are cheap: no allocation, and no lock that anybody else holds for
@@ -172,28 +172,26 @@ impl Meter {
     #[inline]
     fn open(&mut self, start: u64) {
         let begun = if self.arrivals.is_some() { self.window.now() } else { start };
-        let (is_counted, occupied) = (self.is_counted, self.window.clip(begun));
+        let is_counted = self.is_counted;
         let is_awaited = std::mem::take(&mut self.is_awaited);
         self.recorder.note(|recorder| {
             recorder.started(is_counted);
-            recorder.occupied(occupied);
             if is_awaited {
                 recorder.began_late(begun, begun.saturating_sub(start), is_counted);
             }
         });
-        self.place = Place::Within { start, occupied };
+        self.place = Place::Within { start, begun };
     }
 
     /// The event is done and counts as a committed transaction. Without one it does nothing.
     #[inline]
     pub fn end_event(&mut self) {
-        let Place::Within { start, occupied } = self.place else { return };
+        let Place::Within { start, begun } = self.place else { return };
         let (window, is_counted) = (&self.window, self.is_counted);
         // The clock is read behind the lock: what ended before the coordinator looked is then there when it looks.
         let end = self.recorder.note(|recorder| {
             let end = window.now();
-            recorder.committed(start, end, is_counted);
-            recorder.released(occupied, window.clip(end));
+            recorder.committed(start, end, window.share(begun, end), is_counted);
             end
         });
         if is_counted {
@@ -212,12 +210,10 @@ impl Meter {
 
     /// The event that was begun failed for good. Without one it does nothing.
     pub fn give_up_event(&mut self) {
-        let Place::Within { start, occupied } = self.place else { return };
+        let Place::Within { start, .. } = self.place else { return };
         let end = self.window.now();
-        let released = self.window.clip(end);
         self.note(|recorder, now, is_counted| {
             recorder.failed(FailureKind::Other, start, now, false, is_counted);
-            recorder.released(occupied, released);
         });
         self.place = Place::Between;
         self.last_end = end;
@@ -226,13 +222,9 @@ impl Meter {
     /// Takes back an event that was begun and not ended.
     #[inline]
     fn withdraw(&mut self) {
-        if let Place::Within { occupied, .. } = self.place {
-            let end = self.window.clip(self.window.now());
+        if let Place::Within { .. } = self.place {
             let is_counted = self.is_counted;
-            self.recorder.note(|recorder| {
-                recorder.withdrawn(is_counted);
-                recorder.released(occupied, end);
-            });
+            self.recorder.note(|recorder| recorder.withdrawn(is_counted));
             self.place = Place::Between;
         }
     }
@@ -430,5 +422,5 @@ fn run_client<S: Script>(
         let _ = reports.send(Report::Fatal(Fatal { client, cause: FatalCause::Script(trouble.0) }));
     }
     let statements = crate::recording::recorder::lock(&recorder).statements_sent();
-    WorkerReport { record: cpu.finish(window, 1, statements, 0), ..Default::default() }
+    WorkerReport { record: cpu.finish(window, 1, statements, None), ..Default::default() }
 }

@@ -30,7 +30,8 @@ use dyno_model::latency::ExactLatency;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::{
-    CommitGap, GeneratorRecord, Growth, LatencySummary, OpenLoop, StatementLatency, TrialEnd, TrialRecord,
+    self, CommitGap, GeneratorRecord, Growth, LatencySummary, OpenLoop, StatementLatency, TrialEnd,
+    TrialRecord,
 };
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
@@ -127,6 +128,8 @@ pub struct LoadRecord {
     pub longest_gap: CommitGap,
     /// Open loop: what became of the arrivals.
     pub open_loop: Option<OpenLoop>,
+    /// Work done in the window; as in [`TrialRecord::work`].
+    pub work: Option<f64>,
     /// The generator's view of itself.
     pub generator: GeneratorRecord,
     /// Why measuring ended before its rule was met.
@@ -142,10 +145,10 @@ pub struct LoadRecord {
 }
 
 impl LoadRecord {
-    /// Committed transactions per second of the window.
+    /// As [`TrialRecord::throughput`].
     #[must_use]
     pub fn throughput(&self) -> f64 {
-        if self.measured.0 == 0 { 0.0 } else { self.ledger.committed as f64 / self.measured.as_secs_f64() }
+        record::throughput(self.work, self.ledger.committed, self.measured)
     }
 
     /// The record of a trial that was this and nothing else: nothing was loaded or audited, no counters were read.
@@ -163,6 +166,7 @@ impl LoadRecord {
             statements: self.statements.clone(),
             longest_gap: Some(self.longest_gap),
             open_loop: self.open_loop,
+            work: self.work,
             growth: None,
             generator: self.generator.clone(),
             server_counters: BTreeMap::new(),

@@ -32,7 +32,7 @@ pub(crate) struct Batch {
 }
 
 /// Everything that counts whether in warm-up or not; audits and server counters are compared with it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Totals {
     /// Transactions started.
     pub started: u64,
@@ -44,8 +44,8 @@ pub struct Totals {
     pub failed: u64,
     /// Statements sent, by kind.
     pub sent: Vec<u64>,
-    /// Nanoseconds that clients spent in transactions within the measured window, whatever became of these.
-    pub busy: u64,
+    /// Committed transactions, each by the share of its time that lies in the measured window ([`crate::window::Window::share`]).
+    pub work: f64,
 }
 
 impl Totals {
@@ -54,7 +54,7 @@ impl Totals {
         self.committed += other.committed;
         self.in_doubt += other.in_doubt;
         self.failed += other.failed;
-        self.busy += other.busy;
+        self.work += other.work;
         self.sent.resize(self.sent.len().max(other.sent.len()), 0);
         for (mine, theirs) in self.sent.iter_mut().zip(&other.sent) {
             *mine += theirs;
@@ -89,8 +89,6 @@ pub(crate) struct Recorder {
     ledger: Ledger,
     totals: Totals,
     counts: ScriptCounts,
-    /// Sum of the starts (within the window) of transactions that have not ended.
-    open_starts: u64,
     pulse: WorkerPulse,
 }
 
@@ -116,7 +114,6 @@ impl Recorder {
             ledger: Ledger { statements, ..Default::default() },
             totals: Totals { sent: vec![0; kinds.len()], ..Default::default() },
             counts: ScriptCounts::default(),
-            open_starts: 0,
             pulse: WorkerPulse::default(),
         }
     }
@@ -151,17 +148,6 @@ impl Recorder {
         self.push(Subject::StatementFailed, now, 0, is_counted);
     }
 
-    /// A client is in a transaction from `start` on, a time already clipped to the window.
-    pub(crate) fn occupied(&mut self, start: u64) {
-        self.open_starts += start;
-    }
-
-    /// It is no longer; both times are clipped to the window.
-    pub(crate) fn released(&mut self, start: u64, end: u64) {
-        self.open_starts -= start;
-        self.totals.busy += end - start;
-    }
-
     pub(crate) fn started(&mut self, is_counted: bool) {
         self.totals.started += 1;
         if is_counted {
@@ -179,8 +165,10 @@ impl Recorder {
         }
     }
 
-    pub(crate) fn committed(&mut self, start: u64, end: u64, is_counted: bool) {
+    /// A transaction committed whose time is `start` to `end`, and which did so much of its work in the window.
+    pub(crate) fn committed(&mut self, start: u64, end: u64, work: f64, is_counted: bool) {
         self.totals.committed += 1;
+        self.totals.work += work;
         if is_counted {
             self.ledger.committed += 1;
         }
@@ -296,16 +284,14 @@ impl Recorder {
         Vec::with_capacity(self.batch)
     }
 
-    /// The books as they are closed: what was started and has no end is unfinished, and kept its client busy until `closes`.
-    pub(crate) fn close(&self, closes: u64) -> (Ledger, Totals) {
-        let mut totals = self.totals.clone();
-        totals.busy += (totals.unfinished() * closes).saturating_sub(self.open_starts);
+    /// The books as they are closed: what was started and has no end is unfinished.
+    pub(crate) fn close(&self) -> (Ledger, Totals) {
         let mut ledger = self.ledger.clone();
         ledger.unfinished = ledger.started - ledger.committed - ledger.failed;
         for count in &mut ledger.statements {
             count.unfinished = count.sent - count.ok - count.failed;
         }
-        (ledger, totals)
+        (ledger, self.totals.clone())
     }
 }
 
@@ -381,7 +367,7 @@ mod tests {
                 let side = usize::from(is_counted);
                 match event {
                     0 => { recorder.started(is_counted); open[side] += 1 }
-                    1 if open[side] > 0 => { recorder.committed(1, 2, is_counted); open[side] -= 1 }
+                    1 if open[side] > 0 => { recorder.committed(1, 2, 1.0, is_counted); open[side] -= 1 }
                     2 if open[side] > 0 => { recorder.failed(FailureKind::Deadlock, 1, 2, false, is_counted); open[side] -= 1 }
                     3 if open[side] > 0 => recorder.retried(FailureKind::Serialization, 2, is_counted),
                     4 => { recorder.statement_sent(1, is_counted); sent[side] += 1 }
@@ -394,7 +380,7 @@ mod tests {
                     _ => {}
                 }
             }
-            let (ledger, totals) = recorder.close(0);
+            let (ledger, totals) = recorder.close();
             prop_assert!(ledger.check().is_empty(), "{:?}", ledger.check());
             prop_assert_eq!(ledger.unfinished, u64::from(open[1]));
             prop_assert_eq!(totals.unfinished(), u64::from(open[0] + open[1]));
@@ -406,7 +392,7 @@ mod tests {
         let (sender, receiver) = std::sync::mpsc::sync_channel(100);
         let shared = SharedRecorder::new(3, &["select"], 32, sender);
         for end in 0..100 {
-            shared.note(|recorder| recorder.committed(0, end, true));
+            shared.note(|recorder| recorder.committed(0, end, 1.0, true));
         }
         let mut rest = Vec::new();
         lock(&shared.inner()).exchange(&mut rest);

@@ -148,7 +148,7 @@ pub(super) fn generator(view: &View<'_>) -> Vec<GeneratorRow> {
 }
 
 fn generator_row(treatment: usize, records: &[&TrialRecord]) -> GeneratorRow {
-    let n = records.len() as f64;
+    let held_up = records.iter().filter_map(|record| record.generator.held_up()).reduce(f64::max);
     let workers = || records.iter().flat_map(|record| &record.generator.workers);
     let busiest = workers()
         .filter(|worker| worker.wall.0 > 0)
@@ -165,7 +165,7 @@ fn generator_row(treatment: usize, records: &[&TrialRecord]) -> GeneratorRow {
         treatment,
         workers: count(records.iter().map(|record| record.generator.workers.len()).max().unwrap_or_default()),
         worker_cpu_percent_max: busiest,
-        little_gap_percent: 100.0 * records.iter().map(|record| record.generator.little_gap).sum::<f64>() / n,
+        held_up_percent_max: held_up.map(|share| 100.0 * share),
         cpu_user_per_statement_us: per_statement(
             records.iter().map(|record| record.generator.cpu_user.0).sum(),
         ),
@@ -243,7 +243,7 @@ fn weight(finding: &Finding) -> f64 {
         Finding::GeneratorBusy { share }
         | Finding::SameWait { share, .. }
         | Finding::MonitorCost { share }
-        | Finding::LittleGap { share }
+        | Finding::HeldUp { share }
         | Finding::Steal { share }
         | Finding::OthersBusy { share, .. }
         | Finding::Failures { share, .. } => *share,
@@ -251,6 +251,7 @@ fn weight(finding: &Finding) -> f64 {
         Finding::KeptBehind { share, .. } => -share,
         Finding::GeneratorLate { share, .. } => *share,
         Finding::ShortWindow { seconds } => -seconds,
+        Finding::FewWaves { waves } => -waves,
         Finding::FewTransactions { committed } => -(*committed as f64),
         Finding::Stall { longest_gap, .. } => *longest_gap,
         Finding::Collapse { seconds, .. } => *seconds,

@@ -9,8 +9,8 @@ use dyno_model::plan::Metric;
 messages! {
     /// Generator worker busy.
     GENERATOR_BUSY [percent] "The busiest worker of the generator used {percent} of one processor, so the generator may have limited the load.";
-    /// Little's law.
-    LITTLE_GAP [percent] "Clients spent {percent} of the window inside the generator, between transactions; the system was loaded less than the number of clients says.";
+    /// Generator worker held up.
+    HELD_UP [percent] "A worker of the generator stood still for {percent} of the window or more: it neither waited for answers nor computed. Its clients loaded the system less than their number says, and their response times contain the generator's own.";
     /// Open loop that did not keep up.
     KEPT_BEHIND [percent, unstarted] "The system did only {percent} of what arrived (up to {unstarted} transactions were never started): it did not keep up with the rate, and percentiles that unanswered arrivals reach are lower bounds.";
     /// Open loop that fell far behind.
@@ -27,6 +27,8 @@ messages! {
     UNFINISHED [unfinished] "Up to {unfinished} transactions were still running when the grace period ended, and were cut off.";
     /// Short window.
     SHORT_WINDOW [seconds] "The shortest measured window is only {seconds} s long; its figures are coarse.";
+    /// Few waves.
+    FEW_WAVES [waves] "The shortest window holds only {waves} mean response times, so each client ran only a few transactions in it: measure for longer.";
     /// Few transactions.
     FEW_TRANSACTIONS [committed] "The smallest trial has only {committed} transactions; its high percentiles rest on few of them.";
     /// Stall.
@@ -90,7 +92,7 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
     let percent = |share: f64| figures::percent(share * 100.0);
     match finding {
         Finding::GeneratorBusy { share } => say(&GENERATOR_BUSY, &[("percent", &percent(*share))]),
-        Finding::LittleGap { share } => say(&LITTLE_GAP, &[("percent", &percent(*share))]),
+        Finding::HeldUp { share } => say(&HELD_UP, &[("percent", &percent(*share))]),
         Finding::KeptBehind { share, unstarted } => {
             let message = match finding.severity() {
                 Severity::Invalid => &KEPT_FAR_BEHIND,
@@ -110,6 +112,7 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
             say(&UNFINISHED, &[("unfinished", &figures::count(*unfinished))])
         }
         Finding::ShortWindow { seconds } => say(&SHORT_WINDOW, &[("seconds", &figures::digits(*seconds))]),
+        Finding::FewWaves { waves } => say(&FEW_WAVES, &[("waves", &figures::digits(*waves))]),
         Finding::FewTransactions { committed } => {
             say(&FEW_TRANSACTIONS, &[("committed", &figures::count(*committed))])
         }
@@ -230,7 +233,7 @@ mod tests {
         let text = || "the disk is full".to_owned();
         let findings = [
             Finding::GeneratorBusy { share: 0.953 },
-            Finding::LittleGap { share: 0.05 },
+            Finding::HeldUp { share: 0.05 },
             Finding::SharedMachine,
             Finding::DebugBuild,
             Finding::Failures { failed: 1234, share: 0.002 },
@@ -273,6 +276,7 @@ mod tests {
             Finding::MonitorCost { share: 0.02 },
             Finding::WarmUpLeft { metric: Metric::Throughput, seconds: 15.0, share: -0.08 },
             Finding::Drift { metric: Metric::MeanMs, share: 0.12 },
+            Finding::FewWaves { waves: 3.2 },
             Finding::OthersBusy {
                 share: 0.31,
                 processes: vec![

@@ -150,7 +150,7 @@ messages! {
     /// Column.
     WORKER_CPU [] "busiest worker CPU %";
     /// Column.
-    LITTLE_GAP [] "Little gap %";
+    HELD_UP [] "held up %";
     /// Column.
     CPU_USER [] "user µs/stmt";
     /// Column.

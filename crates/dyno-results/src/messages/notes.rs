@@ -34,7 +34,7 @@ messages! {
     /// Under the table of machine and server.
     NOTE_RESOURCES [] "Means over the measured windows, from a look each second (monitor.csv). CPU of the machine is the share of all its processors' time in which something ran; server and generator CPUs are processors kept busy, and with embedded SQLite the database's work is the generator's. Read and written are what the server's processes moved from and to devices. The monitor's cost is in percent of one processor, the server's work for its questions included.";
     /// Under the generator table.
-    NOTE_GENERATOR [] "CPU time per statement is the generator process's own; with embedded SQLite it contains the database. Little gap: share of the clients' time spent inside the generator.";
+    NOTE_GENERATOR [] "CPU time per statement is the generator process's own; with embedded SQLite it contains the database. Held up: the share of its window for which a worker at least stood still, the largest of all workers and trials.";
     /// Under the table of doubts.
     NOTE_INVALID [] "Figures of invalid trials are in no mean and no comparison; they stay in the table of all trials with their reason.";
     /// Doubt of the whole run.

@@ -297,9 +297,9 @@ messages! {
     /// Paragraph.
     PAGE_METHOD_BLOCKS [] "Every treatment (a system with one level of every factor and a number of clients) was measured once per block, in an order drawn at random for each block from the seed above. The unit of repetition is the trial, not the second or the request: intervals say how far trials of the same treatment scatter.";
     /// Paragraph.
-    PAGE_METHOD_LOAD [] "Load is a closed loop: each client sends its next transaction when the last one is answered. Throughput counts acknowledged commits in the measured window, after a warm-up that is left out. Response times run from the first attempt of a transaction to its acknowledged commit, retries included.";
+    PAGE_METHOD_LOAD [] "Load is a closed loop: each client sends its next transaction when the last one is answered. Throughput counts acknowledged commits, each with the share of its time that lies in the measured window, after a warm-up that is left out. Response times run from the first attempt of a transaction to its acknowledged commit, retries included.";
     /// Paragraph.
-    PAGE_METHOD_LOAD_OPEN [] "Where a rate is given, load is an open loop: transactions arrive at that rate as a Poisson process, whether or not the system keeps up; a free client takes the next one. Throughput counts acknowledged commits in the measured window. Response times run from the moment a transaction was due to its acknowledged commit, waiting for a free client and retries included.";
+    PAGE_METHOD_LOAD_OPEN [] "Where a rate is given, load is an open loop: transactions arrive at that rate as a Poisson process, whether or not the system keeps up; a free client takes the next one. Throughput counts acknowledged commits, each with the share of its time that lies in the measured window. Response times run from the moment a transaction was due to its acknowledged commit, waiting for a free client and retries included.";
     /// Paragraph.
     PAGE_METHOD_HISTOGRAMS [] "Response times are kept in histograms with an error below 0.1 %, per second and per kind of statement. They are merged by adding counts; percentiles are then read from the merged histogram. A percentile is shown only if at least ten values lie beyond it.";
     /// Paragraph.
@@ -307,7 +307,7 @@ messages! {
     /// Paragraph.
     PAGE_METHOD_AUDIT [] "After each trial the data are compared with what the clients were told. A figure whose audit failed is shown with the failure beside it.";
     /// Paragraph.
-    PAGE_METHOD_VALIDITY [] "The generator measures itself: processor use of every worker, time that clients spend in it (Little's law), and how late it wakes. Where it may have limited the load, the trial is marked, and beyond stated limits its figures are used in no mean.";
+    PAGE_METHOD_VALIDITY [] "The generator measures itself: processor use of every worker, time for which a worker stood still, and how late it wakes. Where it may have limited the load, the trial is marked, and beyond stated limits its figures are used in no mean.";
     /// Item.
     PAGE_LIMIT_MACHINE [] "Other machines, versions, settings, data sizes and network distances can reverse an order that is clear here.";
     /// Item.

@@ -188,14 +188,14 @@ fn the_markdown_report_reads_like_this() {
 
     ## What the generator measured of itself
 
-    | system | clients | workers | busiest worker CPU % | Little gap % | user µs/stmt | sys µs/stmt | wake-up lag p99 ms | memory MB |
+    | system | clients | workers | busiest worker CPU % | held up % | user µs/stmt | sys µs/stmt | wake-up lag p99 ms | memory MB |
     |---|---:|---:|---:|---:|---:|---:|---:|---:|
-    | MariaDB | 1 | 1 | 0.893 | 2.00 | 1.90 | 3.10 | 0.0900 | 14.0 |
-    | MariaDB | 8 | 1 | 1.82 | 1.21 | 1.90 | 3.10 | 0.0900 | 14.2 |
-    | MySQL | 1 | 1 | 0.670 | 1.69 | 1.90 | 3.10 | 0.0900 | 14.0 |
+    | MariaDB | 1 | 1 | 0.893 | 0 | 1.90 | 3.10 | 0.0900 | 14.0 |
+    | MariaDB | 8 | 1 | 1.82 | 0 | 1.90 | 3.10 | 0.0900 | 14.2 |
+    | MySQL | 1 | 1 | 0.670 | 0 | 1.90 | 3.10 | 0.0900 | 14.0 |
     | MySQL | 8 | 1 | 1.40 | 0 | 1.90 | 3.10 | 0.0900 | 14.2 |
 
-    CPU time per statement is the generator process's own; with embedded SQLite it contains the database. Little gap: share of the clients' time spent inside the generator.
+    CPU time per statement is the generator process's own; with embedded SQLite it contains the database. Held up: the share of its window for which a worker at least stood still, the largest of all workers and trials.
 
     ## All trials
 

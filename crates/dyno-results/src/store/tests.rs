@@ -205,7 +205,7 @@ fn figures_that_are_no_numbers_do_not_cost_the_trial() {
         fn event(&mut self, event: &Event) {
             let mut event = event.clone();
             if let Event::TrialFinished(record) = &mut event {
-                record.generator.little_gap = f64::NAN;
+                record.work = Some(f64::NAN);
             }
             self.0.event(&event);
         }
@@ -217,7 +217,7 @@ fn figures_that_are_no_numbers_do_not_cost_the_trial() {
     shape.play(&plan, &mut Spoil(&mut writer));
     let run = Run::open(&folder).expect("readable");
     assert_eq!(run.outcomes.len(), 4);
-    assert!(text_of(&folder).contains("Not everything could be recorded: Little's-law gap"));
+    assert!(text_of(&folder).contains("Not everything could be recorded: work done in the window"));
 }
 
 #[test]
@@ -567,4 +567,18 @@ fn a_disk_that_is_stuck_holds_up_nobody_who_measures() {
     drop(stuck);
     let folder = measuring.join().unwrap();
     assert!(fs::metadata(folder.join(TRIALS_FOLDER).join("b01-001").join(LATENCY_FILE)).unwrap().len() > 0);
+}
+
+#[test]
+fn what_older_versions_said_of_the_generator_can_be_read() {
+    let worker = r#"{"clients":4,"cpu":1,"wall":10,"wakeups":2,"statements":3}"#;
+    let text = format!(
+        r#"{{"workers":[{worker}],"cpu_user":1,"cpu_system":1,"little_gap":0.05,"wakeup_lag_p99":7,"memory_peak":9,"shares_machine":true}}"#
+    );
+    let generator: dyno_model::record::GeneratorRecord =
+        serde_json::from_str(&text).expect("unknown keys are passed over");
+    assert_eq!((generator.wakeup_lag_p99, generator.held_up()), (7, None));
+    let finding: dyno_model::finding::Finding =
+        serde_json::from_str(r#"{"finding":"little-gap","share":0.05}"#).expect("it had that name");
+    assert_eq!(finding, dyno_model::finding::Finding::HeldUp { share: 0.05 });
 }

@@ -390,7 +390,7 @@ fn finite(record: &TrialRecord) -> TrialRecord {
     };
     check(&mut record.transaction.mean, "mean of transactions");
     check(&mut record.transaction.standard_deviation, "standard deviation of transactions");
-    check(&mut record.generator.little_gap, "Little's-law gap");
+    record.work.as_mut().map(|work| check(work, "work done in the window"));
     for statement in &mut record.statements {
         check(&mut statement.latency.mean, "mean of a statement");
         check(&mut statement.latency.standard_deviation, "standard deviation of a statement");

@@ -207,6 +207,7 @@ mod tests {
             statements: Vec::new(),
             longest_gap: None,
             open_loop: None,
+            work: None,
             growth: None,
             generator: Default::default(),
             server_counters: Default::default(),

@@ -75,7 +75,7 @@ fn is_of_the_machine(finding: &Finding) -> bool {
     matches!(
         finding,
         Finding::GeneratorBusy { .. }
-            | Finding::LittleGap { .. }
+            | Finding::HeldUp { .. }
             | Finding::Steal { .. }
             | Finding::OthersBusy { .. }
     )

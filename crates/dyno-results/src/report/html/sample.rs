@@ -366,7 +366,7 @@ impl Maker<'_> {
             treatment,
             workers: 16,
             worker_cpu_percent_max: 23.4,
-            little_gap_percent: 1.2,
+            held_up_percent_max: Some(0.2),
             cpu_user_per_statement_us: 2.1,
             cpu_system_per_statement_us: 8.7,
             wakeup_lag_p99_ms: None,

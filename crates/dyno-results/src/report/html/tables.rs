@@ -402,7 +402,7 @@ fn generator(page: &Page<'_>) -> Markup {
     let columns = [
         Column::Figure(&headings::WORKERS),
         Column::Figure(&headings::WORKER_CPU),
-        Column::Figure(&headings::LITTLE_GAP),
+        Column::Figure(&headings::HELD_UP),
         Column::Figure(&headings::CPU_USER),
         Column::Figure(&headings::CPU_SYSTEM),
         Column::Figure(&headings::WAKEUP_LAG),
@@ -418,7 +418,7 @@ fn generator(page: &Page<'_>) -> Markup {
             let cells = html! {
                 td { (row.workers) }
                 td { (figures::digits(row.worker_cpu_percent_max)) }
-                td { (figures::digits(row.little_gap_percent)) }
+                td { (cells::optional(page, row.held_up_percent_max)) }
                 td { (figures::digits(row.cpu_user_per_statement_us)) }
                 td { (figures::digits(row.cpu_system_per_statement_us)) }
                 td { (cells::optional(page, row.wakeup_lag_p99_ms)) }

@@ -161,8 +161,8 @@ pub struct GeneratorRow {
     pub workers: u32,
     /// CPU use of the busiest worker in percent of one core; the largest of all trials.
     pub worker_cpu_percent_max: f64,
-    /// Little's-law gap in percent: share of the clients' time spent between transactions.
-    pub little_gap_percent: f64,
+    /// Share of its window, in percent, for which a worker stood still; the largest of all workers and trials; absent where none can tell.
+    pub held_up_percent_max: Option<f64>,
     /// CPU time in user mode per statement, µs. With embedded SQLite the database's work is in it.
     pub cpu_user_per_statement_us: f64,
     /// CPU time in the kernel per statement, µs.
