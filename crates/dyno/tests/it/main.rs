@@ -6,6 +6,7 @@ mod compare;
 mod endpoints;
 mod experiments;
 mod growth;
+mod kills;
 mod monitor;
 mod monitor_agrees;
 mod mounts;
