@@ -29,6 +29,7 @@ impl<'a> Standing<'a> {
         self.add_unmeasured(run, outcome);
         if let TrialOutcome::Finished(record) = outcome
             && record.is_valid()
+            && record.ledger.committed > 0
             && record.throughput() > 0.0
         {
             self.usable.push(record);
