@@ -181,7 +181,11 @@ fn a_generator_that_sleeps_between_transactions_is_a_finding_and_one_that_waits_
     let is_over = AtomicBool::new(false);
     let busy = std::thread::scope(|scope| {
         for _ in 0..2 * std::thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| while !is_over.load(Ordering::Relaxed) {});
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
         }
         let busy = trial(answers, Duration::ZERO, 4, &load);
         is_over.store(true, Ordering::Relaxed);

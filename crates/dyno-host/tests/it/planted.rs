@@ -41,6 +41,7 @@ fn server_that_plants(programs: &Path, scratch: &Path, plant: &str) -> ManagedSe
 }
 
 /// True where there is another user to be wary of.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn is_root_with_servers_user() -> bool {
     let has_user = fs::read_to_string("/etc/passwd").unwrap_or_default().contains("\npostgres:");
     let is_testable = rustix::process::geteuid().is_root() && has_user;

@@ -198,28 +198,7 @@ pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
             ],
         ),
         Conclusion::AuditViolated { line, clients: numbers, phantom, tables, sums } => {
-            let at = clients(numbers, lang);
-            let mut sentences = Vec::new();
-            if *phantom > 0 {
-                let phantom = figures::count(*phantom);
-                sentences.push(
-                    PHANTOM_UPDATES
-                        .fill(lang, &[("line", label(*line)), ("clients", &at), ("phantom", &phantom)]),
-                );
-            }
-            if !tables.is_empty() {
-                let tables = list(lang, tables);
-                sentences.push(
-                    WRONG_ROW_COUNT
-                        .fill(lang, &[("line", label(*line)), ("clients", &at), ("tables", &tables)]),
-                );
-            }
-            if !sums.is_empty() {
-                let sums = list(lang, sums);
-                sentences
-                    .push(WRONG_SUM.fill(lang, &[("line", label(*line)), ("clients", &at), ("sums", &sums)]));
-            }
-            sentences.join(" ")
+            violated(label(*line), &clients(numbers, lang), *phantom, (tables, sums), lang)
         }
         Conclusion::GrowthCrossing { before, after } => growth::crossing(model, before, after, lang),
         Conclusion::GrowthLead { lead } => growth::lead(model, lead, lang),
@@ -236,6 +215,30 @@ pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
             with_audit(model, sentence, &[*subject, *baseline], numbers, lang)
         }
     }
+}
+
+/// What an audit found in the data, a sentence for each kind of fault.
+fn violated(
+    line: &str,
+    at: &str,
+    phantom: u64,
+    (tables, sums): (&[String], &[String]),
+    lang: Lang,
+) -> String {
+    let mut sentences = Vec::new();
+    let mut say = |message: &super::Message, name: &str, value: String| {
+        sentences.push(message.fill(lang, &[("line", line), ("clients", at), (name, &value)]));
+    };
+    if phantom > 0 {
+        say(&PHANTOM_UPDATES, "phantom", figures::count(phantom));
+    }
+    if !tables.is_empty() {
+        say(&WRONG_ROW_COUNT, "tables", list(lang, tables));
+    }
+    if !sums.is_empty() {
+        say(&WRONG_SUM, "sums", list(lang, sums));
+    }
+    sentences.join(" ")
 }
 
 /// Why trials did not work, as a clause.

@@ -218,6 +218,12 @@ fn group(whole: &str) -> String {
     grouped
 }
 
+/// The least and the most that something can be, with a sign between them where they differ.
+#[must_use]
+pub fn range(min: String, max: &str, between: &str) -> String {
+    if min == max { min } else { min + between + max }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

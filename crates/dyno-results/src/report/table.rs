@@ -43,7 +43,7 @@ impl Table {
     /// When the row has not as many cells as there are columns.
     pub fn row(&mut self, cells: Vec<String>) {
         assert_eq!(cells.len(), self.columns.len(), "every row has a cell per column");
-        self.rows.push(Row::Cells(cells.iter().map(|cell| line(cell).into_owned()).collect()));
+        self.rows.push(Row::Cells(cells.into_iter().map(|cell| line(&cell).into_owned()).collect()));
     }
 
     /// Adds a line over the rows that follow.

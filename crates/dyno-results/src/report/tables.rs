@@ -149,11 +149,6 @@ pub(super) fn verdict(verdict: Option<Verdict>, lang: Lang) -> &'static str {
     .text(lang)
 }
 
-/// `5`, or `5..13`.
-fn range_of(min: String, max: String) -> String {
-    if min == max { min } else { format!("{min}..{max}") }
-}
-
 /// Updates acknowledged against updates in the data, and row counts that are wrong.
 pub(super) fn audits(model: &ReportModel, lang: Lang) -> Table {
     let mut table = Columns(lang).table(&[
@@ -178,7 +173,7 @@ pub(super) fn audits(model: &ReportModel, lang: Lang) -> Table {
             let updates = audit.updates.as_ref();
             let number = |value: Option<u64>| or_absent(value.map(figures::count), lang);
             let lost = |range: fn(&UpdateAudit) -> (String, String)| {
-                or_absent(updates.map(range).map(|(min, max)| range_of(min, max)), lang)
+                or_absent(updates.map(range).map(|(min, max)| figures::range(min, &max, "..")), lang)
             };
             table.row(vec![
                 model.treatments[audit.treatment].clients.to_string(),
@@ -218,11 +213,13 @@ pub(super) fn contents(model: &ReportModel, lang: Lang) -> Table {
                 table.row(vec![clients.to_string(), trial.to_owned(), checked, expected, found, verdict]);
             };
         for row in &audit.row_counts {
-            let expected = range_of(figures::count(row.expected_min), figures::count(row.expected_max));
+            let expected =
+                figures::range(figures::count(row.expected_min), &figures::count(row.expected_max), "..");
             add(&row.trial, row.table.clone(), expected, figures::count(row.found), row.verdict);
         }
         for sum in &audit.column_sums {
-            let expected = range_of(figures::integer(sum.expected_min), figures::integer(sum.expected_max));
+            let expected =
+                figures::range(figures::integer(sum.expected_min), &figures::integer(sum.expected_max), "..");
             add(&sum.trial, sum.expression(), expected, figures::integer(sum.found), sum.verdict);
         }
     }

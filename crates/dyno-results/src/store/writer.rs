@@ -350,7 +350,7 @@ fn create(path: &Path, beginning: Vec<u8>) -> Task {
 /// What is to be told of how writing kept up.
 fn fell_behind(pace: Pace) -> Option<Finding> {
     let is_slow = pace.behind >= BEHIND || !pace.held_up.is_zero();
-    is_slow.then(|| Finding::RecordingBehind {
+    is_slow.then_some(Finding::RecordingBehind {
         seconds: pace.behind.as_secs_f64(),
         held_up: pace.held_up.as_secs_f64(),
     })
@@ -390,7 +390,9 @@ fn finite(record: &TrialRecord) -> TrialRecord {
     };
     check(&mut record.transaction.mean, "mean of transactions");
     check(&mut record.transaction.standard_deviation, "standard deviation of transactions");
-    record.work.as_mut().map(|work| check(work, "work done in the window"));
+    if let Some(work) = &mut record.work {
+        check(work, "work done in the window");
+    }
     for statement in &mut record.statements {
         check(&mut statement.latency.mean, "mean of a statement");
         check(&mut statement.latency.standard_deviation, "standard deviation of a statement");

@@ -4,8 +4,6 @@
 //! The suite ends a few runs. `DYNO_KILLS=100 cargo test -p dyno --test it kills -- --nocapture` ends a hundred, and prints what came of
 //! them; `DYNO_KILLS_SEED` chooses others.
 
-#![expect(clippy::print_stdout, reason = "a campaign says what came of it")]
-
 use crate::program::{Bench, Ended, signal};
 use dyno_engine::random::{Random, Stream};
 use dyno_model::event::Event;

@@ -231,19 +231,14 @@ fn update_table(page: &Page<'_>) -> Markup {
     grouped::table(page, &columns, &audited.collect::<Vec<_>>())
 }
 
-/// `5`, or `5 – 13`.
-fn range_of(min: String, max: String) -> String {
-    if min == max { min } else { format!("{min} – {max}") }
-}
-
 fn update_cells(page: &Page<'_>, row: &AuditRow, updates: &UpdateAudit) -> Markup {
     html! {
         td { (figures::count(updates.committed)) }
         td class=[cells::alarm_if(updates.lost > 0)] {
-            (range_of(figures::count(updates.lost), figures::count(updates.lost_max)))
+            (figures::range(figures::count(updates.lost), &figures::count(updates.lost_max), " – "))
         }
         td.n.alarm[updates.lost > 0] {
-            (range_of(figures::percent(updates.lost_percent), figures::percent(updates.lost_percent_max)))
+            (figures::range(figures::percent(updates.lost_percent), &figures::percent(updates.lost_percent_max), " – "))
         }
         td { (figures::count(updates.witnessed)) }
         td class=[cells::alarm_if(updates.phantom > 0)] { (figures::count(updates.phantom)) }
@@ -291,14 +286,22 @@ fn contents(page: &Page<'_>) -> Markup {
         checks.extend(row.row_counts.iter().map(|check| Content {
             treatment,
             checked: check.table.clone(),
-            expected: range_of(figures::count(check.expected_min), figures::count(check.expected_max)),
+            expected: figures::range(
+                figures::count(check.expected_min),
+                &figures::count(check.expected_max),
+                " – ",
+            ),
             found: figures::count(check.found),
             verdict: check.verdict,
         }));
         checks.extend(row.column_sums.iter().map(|check| Content {
             treatment,
             checked: check.expression(),
-            expected: range_of(figures::integer(check.expected_min), figures::integer(check.expected_max)),
+            expected: figures::range(
+                figures::integer(check.expected_min),
+                &figures::integer(check.expected_max),
+                " – ",
+            ),
             found: figures::integer(check.found),
             verdict: check.verdict,
         }));
