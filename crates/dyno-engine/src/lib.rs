@@ -23,7 +23,6 @@
 mod arrivals;
 mod client;
 pub mod distribution;
-mod findings;
 mod generator;
 pub mod loading;
 pub mod measure;

@@ -11,9 +11,9 @@ use dyno_drivers::{Connection, Driver, Io, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
 use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::failure::OperationFailure;
-use dyno_model::finding::Finding;
+use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::{LoadPlan, Trial};
-use dyno_model::record::{TrialEnd, TrialRecord};
+use dyno_model::record::{Facts, TrialEnd, TrialRecord};
 use dyno_model::target::{Engine, Target};
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
@@ -144,7 +144,7 @@ pub fn run_trial<W: Workload>(
     crew.await_ready(None, &load, listener)?;
 
     let counters_before = (input.counters)();
-    let Measured { record: measured, totals, collector, window, steal } = crew.measure(&load, listener);
+    let Measured { record: measured, totals, window } = crew.measure(&load, listener);
     let unsettled = settle(&mut observer, &input.target, native.sessions());
     let counters_after = (input.counters)();
 
@@ -158,7 +158,7 @@ pub fn run_trial<W: Workload>(
         ledger: measured.ledger,
         transaction: measured.transaction,
         statements: measured.statements,
-        longest_gap: None,
+        longest_gap: Some(measured.longest_gap),
         open_loop: measured.open_loop,
         work: measured.work,
         growth: table_growth,
@@ -166,7 +166,8 @@ pub fn run_trial<W: Workload>(
         server_counters: growth(&counters_before, &counters_after),
         audit: AuditRecord::default(),
         end: TrialEnd::Trial,
-        findings: measured.troubles.into_iter().map(|reason| Finding::CutShort { reason }).collect(),
+        facts: None,
+        findings: Vec::new(),
     };
     listener.event(&Event::PhaseStarted { trial: id.to_owned(), phase: Phase::Audit });
     let facts = AuditFacts { baseline, totals: &totals, opens: window.opens() };
@@ -176,7 +177,11 @@ pub fn run_trial<W: Workload>(
     };
     record.audit.unsettled = unsettled;
     record.end = end(&record.audit, &window, input);
-    crate::findings::raise(&mut record, &window, &collector, input, &totals, steal);
+    let is_ended = measured.facts.stopped.is_some() || record.end == TrialEnd::System;
+    let system_failed = if is_ended { (input.is_dead)() } else { None };
+    record.facts = Some(Facts { system_failed, ..measured.facts });
+    let asked = Asked { engine: input.target.engine, clients: input.clients, load: input.load };
+    record.findings = judge(&record, &asked);
     Ok(record)
 }
 

@@ -155,7 +155,7 @@ fn a_stop_is_noticed_by_clients_that_wait_for_an_arrival() {
     // The first arrival is hours away, and the user has interrupted already.
     let rare = plan(0.000_01, 86_400_000);
     for (record, _) in [script(3, &rare, Duration::ZERO, 1), native("", 3, &rare, 1)] {
-        assert!(record.stopped.is_some());
+        assert!(record.facts.stopped.is_some());
         assert_arrivals_add_up(&record);
     }
 }

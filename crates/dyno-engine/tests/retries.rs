@@ -66,7 +66,7 @@ fn retries_have_a_limit_and_then_the_client_goes_on() {
 fn a_failure_that_is_not_listed_ends_the_run_and_is_kept_with_its_statement() {
     let record = run("update.fail=deadlock:0.2", "oltp_write_only", RetriedErrors::default(), 10);
     assert!(record.ledger.committed < 60);
-    assert!(record.stopped.is_some());
+    assert!(record.facts.stopped.is_some());
     match record.fatal.clone().expect("it is kept").cause {
         FatalCause::Failure { failure, statement, sql } => {
             assert_eq!(failure.kind, FailureKind::Deadlock);

@@ -115,7 +115,7 @@ fn a_client_may_go_on_after_a_failure_that_would_end_it() {
 fn a_client_may_end_alone() {
     let (record, has_gone_on) = run(Verdict::EndsClient);
     assert_eq!((record.ledger.committed, record.ledger.failed), (12, 1));
-    assert!(has_gone_on && record.fatal.is_none() && record.stopped.is_none());
+    assert!(has_gone_on && record.fatal.is_none() && record.facts.stopped.is_none());
     assert!(!record.is_cut_off);
 }
 
@@ -123,7 +123,7 @@ fn a_client_may_end_alone() {
 fn a_client_may_end_the_run() {
     let (record, _) = run(Verdict::EndsRun);
     assert_eq!(record.fatal.expect("the failure is kept").client, ClientId(0));
-    assert!(record.stopped.is_some());
+    assert!(record.facts.stopped.is_some());
     assert!(record.ledger.committed < 19);
 }
 

@@ -8,7 +8,7 @@
 //! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that must balance;
 //! * [`latency`]: the histogram every response time goes into;
 //! * [`audit`], [`finding`]: what the data said afterwards, and doubts about a number;
-//! * [`record`], [`event`]: what is written down about a trial while it runs;
+//! * [`record`], [`event`]: what is written down about a trial while it runs; [`judge`]: doubts that follow from it;
 //! * [`monitor`]: what is seen beside the load each second, of machine and server;
 //! * [`units`], [`exit_code`].
 //!
@@ -22,6 +22,7 @@ pub mod event;
 pub mod exit_code;
 pub mod failure;
 pub mod finding;
+pub mod judge;
 pub mod latency;
 pub mod ledger;
 pub mod monitor;

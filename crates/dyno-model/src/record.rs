@@ -56,7 +56,10 @@ pub struct TrialRecord {
     /// What ended it.
     #[serde(default)]
     pub end: TrialEnd,
-    /// Doubts.
+    /// What was observed beside the figures; absent in records of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub facts: Option<Facts>,
+    /// Doubts: those that [`crate::judge`] derives from all this, and those that only somebody who watched the trial could raise.
     pub findings: Vec<Finding>,
 }
 
@@ -159,6 +162,35 @@ impl TrialRecord {
 #[must_use]
 pub fn throughput(work: Option<f64>, committed: u64, measured: Nanos) -> f64 {
     if measured.0 == 0 { 0.0 } else { work.unwrap_or(committed as f64) / measured.as_secs_f64() }
+}
+
+/// What was observed of a trial beside its figures; [`crate::judge`] derives doubts from it. Every field may be missing in what another
+/// version wrote.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Facts {
+    /// Share of the machine's processor time that other guests of the host took during the window, 0 to 1.
+    pub steal: f64,
+    /// True when the generator was a debug build.
+    pub is_debug_build: bool,
+    /// Why measuring ended before its rule was met.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<String>,
+    /// Why the system could not go on, where that ended measuring.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub system_failed: Option<String>,
+    /// Trouble of the generator or its clients, in words: a panic, an event loop that broke, clients that were aborted.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub troubles: Vec<String>,
+    /// The longest times without a commit in the window, longest first; those below a tenth of a second are left out.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<CommitGap>,
+    /// Transactions committed since the first client began, warm-up included.
+    pub committed_in_all: u64,
+    /// Transactions cut off since the first client began, warm-up included.
+    pub unfinished_in_all: u64,
+    /// COMMIT statements sent since the first client began, warm-up included.
+    pub commits_sent_in_all: u64,
 }
 
 /// Summary of a histogram. All times in nanoseconds; all 0 when `count` is 0.

@@ -438,6 +438,7 @@ fn record(plan: &Plan, trial: &Trial, played: &Played) -> TrialRecord {
         server_counters: BTreeMap::new(),
         audit: audit(trial, played, committed, sum_after),
         end: TrialEnd::Trial,
+        facts: None,
         findings,
         ledger,
     }

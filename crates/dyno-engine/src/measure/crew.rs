@@ -18,7 +18,7 @@ use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::OperationFailure;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, StopRule};
-use dyno_model::record::{GeneratorRecord, LatencySummary, WorkerRecord};
+use dyno_model::record::{Facts, GeneratorRecord, LatencySummary, WorkerRecord};
 use dyno_model::units::Nanos;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -37,6 +37,8 @@ const ENDING: Duration = Duration::from_secs(1);
 const MARGIN: u64 = 5_000_000;
 /// An interval is complete at the latest so long after its end, nanoseconds, even if a batch is still on its way.
 const SETTLING: u64 = 2_500_000_000;
+/// Times without a commit from which on they are written down.
+const GAP_MIN: Nanos = Nanos(100_000_000);
 
 /// What happens to threads that do not end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -458,6 +460,8 @@ impl Crew {
             troubles.extend(report.trouble);
         }
         let stuck = self.members.iter().filter(|member| !member.is_done);
+        let gaps = self.collector.longest_gaps(length);
+        let commit = self.collector.kind("commit");
         let record = LoadRecord {
             connecting: self.connecting,
             measured: Nanos(length),
@@ -477,17 +481,25 @@ impl Crew {
                 memory_peak: memory_peak(),
                 shares_machine: input.shares_machine,
             },
-            longest_gap: self.collector.longest_gaps(length).first().copied().unwrap_or_default(),
+            longest_gap: gaps.first().copied().unwrap_or_default(),
             open_loop,
             work: work(&window, input.load, totals.work),
-            stopped: window.stop_reason(),
+            facts: Facts {
+                steal: finish.watch.steal(),
+                is_debug_build: cfg!(debug_assertions),
+                stopped: window.stop_reason(),
+                system_failed: None,
+                troubles,
+                gaps: gaps.into_iter().filter(|gap| gap.length >= GAP_MIN).collect(),
+                committed_in_all: totals.committed,
+                unfinished_in_all: totals.unfinished(),
+                commits_sent_in_all: commit.map_or(0, |kind| totals.sent.get(kind).copied().unwrap_or(0)),
+            },
             fatal: self.fatal,
             is_cut_off: finish.is_cut_off,
             left_behind: stuck.flat_map(|member| member.clients.iter().copied()).collect(),
-            troubles,
         };
-        let steal = finish.watch.steal();
-        Measured { record, totals, collector: self.collector, window, steal }
+        Measured { record, totals, window }
     }
 }
 

@@ -15,8 +15,8 @@ mod open_loop;
 pub(crate) mod silence;
 mod watch;
 
+use crate::recording::Totals;
 use crate::recording::shares::{ClientShare, ClientShares};
-use crate::recording::{Collector, Totals};
 use crate::trial::TrialError;
 use crate::window::Window;
 use crate::worker::{NativeClients, hire_native};
@@ -25,12 +25,11 @@ use crew::{Crew, Ending};
 use dyno_model::audit::AuditRecord;
 use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::failure::OperationFailure;
-use dyno_model::finding::Finding;
 use dyno_model::latency::ExactLatency;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::{
-    self, CommitGap, GeneratorRecord, Growth, LatencySummary, OpenLoop, StatementLatency, TrialEnd,
+    self, CommitGap, Facts, GeneratorRecord, Growth, LatencySummary, OpenLoop, StatementLatency, TrialEnd,
     TrialRecord,
 };
 use dyno_model::target::Target;
@@ -132,16 +131,14 @@ pub struct LoadRecord {
     pub work: Option<f64>,
     /// The generator's view of itself.
     pub generator: GeneratorRecord,
-    /// Why measuring ended before its rule was met.
-    pub stopped: Option<String>,
+    /// What was observed besides, for the judgement.
+    pub facts: Facts,
     /// The first failure that no client could go on after.
     pub fatal: Option<Fatal>,
     /// True when clients were cut off at the end of the grace period; their transactions are unfinished.
     pub is_cut_off: bool,
     /// Clients whose threads never came back and were left behind; the threads end with the process.
     pub left_behind: Vec<ClientId>,
-    /// Trouble of the generator itself: a panic, an event loop that broke.
-    pub troubles: Vec<String>,
 }
 
 impl LoadRecord {
@@ -151,7 +148,8 @@ impl LoadRecord {
         record::throughput(self.work, self.ledger.committed, self.measured)
     }
 
-    /// The record of a trial that was this and nothing else: nothing was loaded or audited, no counters were read.
+    /// The record of a trial that was this and nothing else: nothing was loaded or audited, no counters were read. It is not judged yet
+    /// ([`dyno_model::judge`]).
     #[must_use]
     pub fn trial_record(&self, trial: Trial, started_at: String, server_version: String) -> TrialRecord {
         TrialRecord {
@@ -172,14 +170,9 @@ impl LoadRecord {
             server_counters: BTreeMap::new(),
             audit: AuditRecord::default(),
             end: TrialEnd::Trial,
-            findings: self.findings(),
+            facts: Some(self.facts.clone()),
+            findings: Vec::new(),
         }
-    }
-
-    /// Doubts that follow from the record alone; a run on tables that are not dyno's own has no audit to raise others.
-    #[must_use]
-    pub fn findings(&self) -> Vec<Finding> {
-        crate::findings::of_load(self)
     }
 }
 
@@ -292,10 +285,7 @@ fn measure_alone(
 pub(crate) struct Measured {
     pub(crate) record: LoadRecord,
     pub(crate) totals: Totals,
-    pub(crate) collector: Collector,
     pub(crate) window: Arc<Window>,
-    /// Share of the machine's processor time that other guests of the host took.
-    pub(crate) steal: f64,
 }
 
 /// The window of clients that are all ready.

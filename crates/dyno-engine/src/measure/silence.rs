@@ -4,18 +4,10 @@
 //! asks the workers' recorders when the last commit was, but only when the last one that it knows of is old enough: three or four times a
 //! second, whatever the throughput. Workers store one number more per transaction, beside the books that they write anyway.
 
-/// From this time without a commit on it is a stall, nanoseconds.
-const STALL: u64 = 500_000_000;
-/// It is only a stall if it is also so many times the time that all clients together need for a commit: of gaps between
-/// independent transactions (exponentially distributed) one in `e^20`, half a billion, is that long.
-const STALL_TIMES_MEAN: f64 = 20.0;
+use dyno_model::judge::{STALL, STALL_TIMES_MEAN, is_stall};
+
 /// The recorders are asked when the last known commit is so old, nanoseconds.
 const OLD: u64 = STALL / 2;
-
-/// True when so long a time without a commit is a stall, where so many commits came in a time of this length; nanoseconds.
-pub(crate) fn is_stall(gap: u64, commits: u64, length: u64) -> bool {
-    gap >= STALL && gap as f64 > STALL_TIMES_MEAN * (length as f64 / commits.max(1) as f64)
-}
 
 /// Signs of life of all workers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

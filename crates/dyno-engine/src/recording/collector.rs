@@ -262,6 +262,11 @@ impl Collector {
         self.last_end
     }
 
+    /// Place of a kind of statements among all of them.
+    pub(crate) fn kind(&self, name: &str) -> Option<usize> {
+        self.kinds.iter().position(|kind| *kind == name)
+    }
+
     /// The longest times without a commit in the window, which has this length, longest first; at least one.
     pub(crate) fn longest_gaps(&self, measured: u64) -> Vec<CommitGap> {
         self.gaps.longest(measured)

@@ -7,7 +7,6 @@
 //! * `host`, `processes`: the machine and processes, over `procfs`, which only reads texts;
 //! * `remote`: the same of another machine, through a command;
 //! * `observer`: asks the server, on a thread of its own; `sessions` and `digest` group what its sessions do;
-//! * `collapse`: when throughput collapses, and what the sessions waited for;
 //! * `others`: who else worked on this machine;
 //! * `pace`: what costs much is done less often.
 //!
@@ -16,7 +15,6 @@
 //! whatever costs more than 2 ms per look is done less often than once a second ([`pace`]). The processor time is measured
 //! (`monitor.*` in the samples), and more than a hundredth is a finding.
 
-mod collapse;
 mod digest;
 mod host;
 mod looker;

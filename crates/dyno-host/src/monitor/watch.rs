@@ -2,11 +2,11 @@
 //! time, on the same thread as all events, so nobody but the monitor's own threads runs beside the load.
 
 use super::Subject;
-use super::collapse::{self, Beat, Look, Pulse};
 use super::looker::{Looker, Order, Reading};
 use super::others::{self, Everybody};
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::finding::{Finding, Severity};
+use dyno_model::judge::collapse::{self, Beat, Look, Pulse};
 use dyno_model::monitor::{Sample, growth, names};
 use dyno_model::record::{Interval, TrialRecord};
 use dyno_model::target::Engine;

@@ -289,7 +289,7 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
         terminal.error(&format!("could not write to logfile \"{name}\": {}", reason(&error)));
     }
     terminal.result(&render(&summary(prepared, options, &record)));
-    if let Some(reason) = &record.stopped {
+    if let Some(reason) = &record.facts.stopped {
         terminal.note(&format!("the run ended early: {reason}"));
     }
     if record.is_cut_off {

@@ -3,7 +3,6 @@
 use crate::options::Run;
 use dyno_engine::LoadRecord;
 use dyno_model::catalog::{OptionValue, WorkloadOptions};
-use dyno_model::finding::Finding;
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::TrialRecord;
 use dyno_model::single::SingleTrial;
@@ -43,7 +42,8 @@ pub(super) fn record(
     move |trial, started_at, version| {
         let mut record = record.trial_record(trial, started_at, version);
         if aborted > 0 {
-            record.findings.push(Finding::CutShort { reason: format!("{aborted} clients were aborted") });
+            let facts = record.facts.get_or_insert_default();
+            facts.troubles.push(format!("{aborted} clients were aborted"));
         }
         record
     }

@@ -195,8 +195,8 @@ pub(super) fn findings(view: &View<'_>) -> Vec<FindingRow> {
     }
     for trial in &view.plan().trials {
         let record = view.measured(trial.treatment).iter().find(|record| record.trial.id == trial.id);
-        for finding in record.map_or_else(Vec::new, |record| view.findings(record)) {
-            add_finding(&mut rows, &finding, Some((&trial.id, trial.treatment)));
+        for finding in record.map_or(&[][..], |record| view.findings(record)) {
+            add_finding(&mut rows, finding, Some((&trial.id, trial.treatment)));
         }
     }
     for row in &mut rows {

@@ -5,7 +5,7 @@
 //! * `latency`: summaries and percentile curves of merged histograms, tables of statements;
 //! * `checks`: audits, generator, findings;
 //! * `resources`: what trials took of machine and server;
-//! * `steadiness`: whether trials were in a steady state;
+//! * `judgement`: doubts about a trial that has been read; `steadiness`: whether trials were in a steady state;
 //! * `growth`: figures over the rows of a table that grows;
 //! * `standing`: which trials are compared, and what is held against a treatment;
 //! * `comparisons`: ratios and verdicts;
@@ -19,6 +19,7 @@ pub mod compare;
 mod comparisons;
 mod conclusions;
 mod growth;
+pub(crate) mod judgement;
 mod latency;
 pub mod pilot;
 mod provenance;
@@ -29,7 +30,7 @@ mod steadiness;
 use crate::report::model::{
     Completeness, Estimate, FailedTrial, KindCount, LineName, Panel, PanelLine, PanelPoint, PublishedPoint,
     PublishedRows, PublishedSeries, REPORT_FORMAT, Range, RepeatDot, ReportModel, Timeline, TimelinePoint,
-    TreatmentRow, TrialFigures, TrialRow, TrialState, TrialSteadiness, Unit, Validity,
+    TreatmentRow, TrialFigures, TrialRow, TrialState, Unit, Validity,
 };
 use crate::stats::student;
 use crate::store::{Run, RunData, TrialOutcome};
@@ -40,6 +41,7 @@ use dyno_model::latency::is_shown;
 use dyno_model::plan::{Metric, Plan, Treatment};
 use dyno_model::record::{OpenLoop, TrialRecord, is_rate};
 use dyno_model::response::Responses;
+use judgement::Judged;
 use standing::Standing;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -94,8 +96,8 @@ struct View<'a> {
     records: BTreeMap<usize, Vec<&'a TrialRecord>>,
     /// What became of each treatment's trials.
     standings: Vec<Standing<'a>>,
-    /// How steady trials were, by id; those that cannot be judged are not here.
-    steadiness: BTreeMap<&'a str, TrialSteadiness>,
+    /// Doubts about measured trials and how steady these were, by id.
+    judged: BTreeMap<&'a str, Judged>,
     /// Transactions of each treatment's valid trials, merged.
     merged: Vec<Responses>,
 }
@@ -105,7 +107,7 @@ impl<'a> View<'a> {
         let run = &data.run;
         let (lines, line_of) = lines(&run.plan);
         let mut records: BTreeMap<usize, Vec<&TrialRecord>> = BTreeMap::new();
-        let mut steadiness = BTreeMap::new();
+        let mut judged = BTreeMap::new();
         let mut standings: Vec<Standing<'_>> =
             run.plan.treatments.iter().map(|_| Standing::default()).collect();
         for trial in &run.plan.trials {
@@ -114,13 +116,14 @@ impl<'a> View<'a> {
             }
             if let Some(TrialOutcome::Finished(record)) = run.outcomes.get(&trial.id) {
                 records.entry(trial.treatment).or_default().push(record);
-                let stop = &run.plan.treatments[trial.treatment].load.stop;
                 let files = data.trials.get(&trial.id);
-                let judged = files.and_then(|files| steadiness::judge(record, stop, &files.timeline));
-                steadiness.extend(judged.map(|judged| (trial.id.as_str(), judged)));
+                let (timeline, sessions): (&[_], &[_]) =
+                    files.map_or((&[], &[]), |files| (&files.timeline, &files.sessions));
+                let found = judgement::judge(&run.plan, record, timeline, sessions);
+                judged.insert(trial.id.as_str(), found);
             }
         }
-        let mut view = Self { run, data, lines, line_of, records, standings, steadiness, merged: Vec::new() };
+        let mut view = Self { run, data, lines, line_of, records, standings, judged, merged: Vec::new() };
         view.merged = (0..run.plan.treatments.len())
             .map(|treatment| latency::merged_transactions(&view, treatment))
             .collect();
@@ -139,10 +142,9 @@ impl<'a> View<'a> {
         self.measured(treatment).iter().copied().filter(|record| record.is_valid())
     }
 
-    /// A trial's doubts: what was noticed while it was measured, and what its timeline says.
-    fn findings(&self, record: &TrialRecord) -> Vec<Finding> {
-        let judged = self.steadiness.get(record.trial.id.as_str()).map(steadiness::findings);
-        record.findings.iter().cloned().chain(judged.unwrap_or_default()).collect()
+    /// A trial's doubts: what follows from its record, what was noticed while it was measured, and what its course says.
+    fn findings<'r>(&'r self, record: &'r TrialRecord) -> &'r [Finding] {
+        self.judged.get(record.trial.id.as_str()).map_or(&record.findings, |judged| &judged.findings)
     }
 
     /// The weight of a trial's worst doubt.
@@ -330,7 +332,7 @@ fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
                 state,
                 figures,
                 findings,
-                steadiness: view.steadiness.get(trial.id.as_str()).copied(),
+                steadiness: view.judged.get(trial.id.as_str()).and_then(|judged| judged.steadiness),
                 reason,
             };
             match view.run.outcomes.get(&trial.id) {
@@ -344,7 +346,7 @@ fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
                         Some(Severity::Warning) => TrialState::Warned,
                         Some(Severity::Note) | None => TrialState::Valid,
                     };
-                    row(state, Some(trial_figures(record)), view.findings(record), String::new())
+                    row(state, Some(trial_figures(record)), view.findings(record).to_vec(), String::new())
                 }
             }
         })

@@ -1,5 +1,5 @@
-//! A run as its folder tells it: plan, environment, spec and event log. Read here, derived nowhere; also from a folder that was
-//! cut off in the middle.
+//! A run as its folder tells it: plan, environment, spec and event log; also from a folder that was cut off in the middle. Nothing
+//! is derived but the doubts about trials, which are judged anew: by the rules of this version, from what their records say.
 
 use super::blocks::{self, Span};
 use super::environment::Environment;
@@ -7,6 +7,7 @@ use super::timeline::shortened;
 use super::{ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, PLAN_FILE, SPEC_FILE, StoreError};
 use dyno_model::event::{Event, StartTimes};
 use dyno_model::finding::Finding;
+use dyno_model::judge::{self, Asked};
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::record::TrialRecord;
 use serde::Deserialize;
@@ -126,7 +127,17 @@ impl Run {
             }
             Err(error) => run.problems.push(format!("{EVENTS_FILE}: {error}")),
         }
+        run.judge();
         Ok(run)
+    }
+
+    /// Judges all records, whichever command and version wrote them.
+    fn judge(&mut self) {
+        for outcome in self.outcomes.values_mut() {
+            if let TrialOutcome::Finished(record) = outcome {
+                record.findings = judge::anew(record, &Asked::of(&self.plan, &record.trial));
+            }
+        }
     }
 
     /// Reads all lines. A last line that is cut off is what a killed run leaves; a damaged one elsewhere is damage.

@@ -3,7 +3,8 @@
 use super::environment::{Environment, boot_id};
 use super::{RunWriter, StoreError, utc_now};
 use dyno_model::event::{Event, Listener};
-use dyno_model::plan::Trial;
+use dyno_model::judge::{Asked, judge};
+use dyno_model::plan::{Plan, Trial};
 use dyno_model::record::{Interval, TrialRecord};
 use dyno_model::single::SingleTrial;
 use std::collections::BTreeMap;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 /// A results folder of one trial that is being written. It listens to the trial's events and intervals.
 pub struct SingleRun {
     writer: RunWriter,
-    trial: Trial,
+    plan: Plan,
     system: String,
     version: String,
     started_at: String,
@@ -31,7 +32,7 @@ impl SingleRun {
             dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
             boot: boot_id(),
         });
-        let (system, trial) = (plan.systems[0].name.clone(), plan.trials[0].clone());
+        let (system, trial) = (plan.systems[0].name.clone(), plan.trials[0].id.clone());
         writer.event(&Event::SystemStarting { system: system.clone() });
         let settings = BTreeMap::new();
         writer.event(&Event::SystemReady {
@@ -40,12 +41,12 @@ impl SingleRun {
             settings,
             start: None,
         });
-        writer.event(&Event::TrialStarted { trial: trial.id.clone() });
-        Ok(Self { writer, trial, system, version, started_at: utc_now() })
+        writer.event(&Event::TrialStarted { trial });
+        Ok(Self { writer, plan, system, version, started_at: utc_now() })
     }
 
     /// Writes down how the run ended; the folder. `outcome` makes the trial's record of the trial, its UTC time of starting and
-    /// the server's version, or says why there is none.
+    /// the server's version, or says why there is none; it is judged here, as every trial is.
     ///
     /// # Errors
     /// What could not be written at any time.
@@ -55,9 +56,15 @@ impl SingleRun {
         is_interrupted: bool,
     ) -> Result<PathBuf, StoreError> {
         let is_measured = outcome.is_ok();
+        let trial = self.plan.trials[0].clone();
         self.writer.event(&match outcome {
-            Ok(record) => Event::TrialFinished(Box::new(record(self.trial, self.started_at, self.version))),
-            Err(reason) => Event::TrialFailed { trial: self.trial.id, reason },
+            Ok(record) => {
+                let asked = Asked::of(&self.plan, &trial);
+                let mut record = record(trial, self.started_at, self.version);
+                record.findings = judge(&record, &asked);
+                Event::TrialFinished(Box::new(record))
+            }
+            Err(reason) => Event::TrialFailed { trial: trial.id, reason },
         });
         self.writer.event(&Event::SystemStopped { system: self.system });
         let is_complete = is_measured && !is_interrupted;

@@ -7,6 +7,7 @@ use super::timeline::{self, TimelineLine};
 use super::{LATENCY_FILE, MONITOR_FILE, SESSIONS_FILE, TIMELINE_FILE, TRIALS_FOLDER, path_name};
 use dyno_model::latency;
 use dyno_model::monitor::Sample;
+use dyno_model::plan::Plan;
 use dyno_model::record::TrialRecord;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
@@ -47,7 +48,8 @@ impl Run {
         let mut statements: BTreeMap<usize, Vec<(String, Histogram<u64>)>> = BTreeMap::new();
         let outcomes = std::mem::take(&mut self.outcomes);
         for (id, outcome) in &outcomes {
-            let (histograms, timeline) = self.read_trial(id, outcome);
+            let histograms = self.read_latency(id, outcome);
+            let timeline = self.read_timeline(id, outcome);
             if let TrialOutcome::Finished(record) = outcome
                 && record.is_valid()
             {
@@ -60,6 +62,23 @@ impl Run {
         }
         self.outcomes = outcomes;
         RunData { run: self, trials, statements }
+    }
+
+    /// Hands out each trial's record with its course and what the monitor saw of sessions, one after the other, so that not all are in
+    /// memory at once. Problems of these files are added to [`Run::problems`].
+    pub fn each_course(
+        &mut self,
+        mut judge: impl FnMut(&Plan, &mut TrialRecord, &[TimelineLine], &[Sample]),
+    ) {
+        let mut outcomes = std::mem::take(&mut self.outcomes);
+        for (id, outcome) in &mut outcomes {
+            let timeline = self.read_timeline(id, outcome);
+            let sessions = self.read_optional(id, SESSIONS_FILE, monitor::parse_sessions);
+            if let TrialOutcome::Finished(record) = outcome {
+                judge(&self.plan, record, &timeline, &sessions);
+            }
+        }
+        self.outcomes = outcomes;
     }
 
     /// Reads a file that a trial may lack.
@@ -84,20 +103,36 @@ impl Run {
         lines
     }
 
-    fn read_trial(&mut self, id: &str, outcome: &TrialOutcome) -> (TrialHistograms, Vec<TimelineLine>) {
-        let folder = self.folder.join(TRIALS_FOLDER).join(path_name(id));
-        let name = |file: &str| format!("{TRIALS_FOLDER}/{id}/{file}");
-        // A failed trial may have no files; a finished one has committed something or has none either.
+    /// Reads a file that a trial with commits has. A failed trial may have no files; a finished one has committed something or has
+    /// none either.
+    fn read_file(&mut self, id: &str, outcome: &TrialOutcome, file: &str) -> Vec<u8> {
         let must_exist = matches!(outcome, TrialOutcome::Finished(record) if record.ledger.committed > 0);
-        let mut read = |file: &str| match fs::read(folder.join(file)) {
+        match fs::read(self.folder.join(TRIALS_FOLDER).join(path_name(id)).join(file)) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => Vec::new(),
             Err(error) => {
-                self.problems.push(format!("{}: {error}", name(file)));
+                self.problems.push(format!("{TRIALS_FOLDER}/{id}/{file}: {error}"));
                 Vec::new()
             }
-        };
-        let (latency, timeline) = (read(LATENCY_FILE), read(TIMELINE_FILE));
+        }
+    }
+
+    /// Names what could not be read of a trial's file, by line.
+    fn note_problems(&mut self, id: &str, file: &str, problems: Vec<(usize, String)>) {
+        let name = format!("{TRIALS_FOLDER}/{id}/{file}");
+        self.problems.extend(problems.into_iter().map(|(line, what)| format!("{name}, line {line}: {what}")));
+    }
+
+    fn read_timeline(&mut self, id: &str, outcome: &TrialOutcome) -> Vec<TimelineLine> {
+        let bytes = self.read_file(id, outcome, TIMELINE_FILE);
+        let text = String::from_utf8_lossy(&bytes);
+        let (lines, problems) = if text.is_empty() { Default::default() } else { timeline::parse(&text) };
+        self.note_problems(id, TIMELINE_FILE, problems);
+        lines
+    }
+
+    fn read_latency(&mut self, id: &str, outcome: &TrialOutcome) -> TrialHistograms {
+        let latency = self.read_file(id, outcome, LATENCY_FILE);
         let (histograms, mut latency_problems) = hlog::parse(&latency);
         if let TrialOutcome::Finished(record) = outcome
             && latency_problems.is_empty()
@@ -126,15 +161,8 @@ impl Run {
             );
             latency_problems.push((latency.iter().filter(|byte| **byte == b'\n').count(), what));
         }
-        let text = String::from_utf8_lossy(&timeline);
-        let (lines, timeline_problems) =
-            if text.is_empty() { Default::default() } else { timeline::parse(&text) };
-        for (file, problems) in [(LATENCY_FILE, latency_problems), (TIMELINE_FILE, timeline_problems)] {
-            let described =
-                problems.into_iter().map(|(line, what)| format!("{}, line {line}: {what}", name(file)));
-            self.problems.extend(described);
-        }
-        (histograms, lines)
+        self.note_problems(id, LATENCY_FILE, latency_problems);
+        histograms
     }
 }
 

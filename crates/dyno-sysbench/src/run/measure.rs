@@ -284,7 +284,7 @@ fn conclude(
 
 /// The failure that ended the run, told unless a script's thread has told it.
 fn failure(session: &Session<'_>, subject: &Subject, record: &LoadRecord) -> Option<String> {
-    for trouble in &record.troubles {
+    for trouble in &record.facts.troubles {
         session.logger.fatal(trouble);
     }
     if let Some(fatal) = &record.fatal {
@@ -300,7 +300,7 @@ fn failure(session: &Session<'_>, subject: &Subject, record: &LoadRecord) -> Opt
         }
         return Some(fatal.to_string());
     }
-    record.troubles.first().cloned()
+    record.facts.troubles.first().cloned()
 }
 
 /// Why the run ended, in the log, and the exit code that this means.
@@ -320,7 +320,7 @@ fn ending(session: &Session<'_>, record: &LoadRecord) -> u8 {
         }
         return CUT_OFF;
     }
-    if record.stopped.is_some() && logger.is_closed() {
+    if record.facts.stopped.is_some() && logger.is_closed() {
         return UNREAD;
     }
     if session.is_interrupted() {

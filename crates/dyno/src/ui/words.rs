@@ -213,6 +213,7 @@ mod tests {
             server_counters: Default::default(),
             audit: check.into(),
             end: dyno_model::record::TrialEnd::Trial,
+            facts: None,
             findings: Vec::new(),
         }
     }

@@ -12,19 +12,27 @@ mod text;
 
 use super::Format;
 use crate::analysis::compare::Side;
+use crate::analysis::judgement;
 use crate::messages::{Lang, compare};
 use crate::store::{Run, StoreError, results_below};
 use model::CompareModel;
 use serde::Serialize;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Reads a side: a results folder, or a folder that holds several.
+/// Reads a side: a results folder, or a folder that holds several. Its trials are judged as for a report.
 ///
 /// # Errors
 /// When there is none, or one cannot be read. What is damaged beyond its plan is named in the comparison.
 pub fn load(folder: &Path) -> Result<Side, StoreError> {
     let folders = results_below(folder)?;
-    let runs = folders.iter().map(|folder| Run::open(folder));
+    let judged = |folder: &PathBuf| {
+        let mut run = Run::open(folder)?;
+        run.each_course(|plan, record, timeline, sessions| {
+            record.findings = judgement::judge(plan, record, timeline, sessions).findings;
+        });
+        Ok(run)
+    };
+    let runs = folders.iter().map(judged);
     Ok(Side { folder: folder.display().to_string(), runs: runs.collect::<Result<_, _>>()? })
 }
 

@@ -1,8 +1,9 @@
-//! When throughput collapses, and what the server's sessions were doing then. Pure: intervals and looks in, findings out.
+//! When throughput collapses, and what the server's sessions were doing then. Intervals and looks in, findings out: of a trial that
+//! is watched, and of one that is read.
 
-use dyno_model::finding::Finding;
-use dyno_model::monitor::SessionGroup;
-use dyno_model::record::is_rate;
+use crate::finding::Finding;
+use crate::monitor::SessionGroup;
+use crate::record::is_rate;
 
 /// A second below this share of the usual is a collapse.
 const COLLAPSED_SHARE: f64 = 0.1;
@@ -23,32 +24,34 @@ const SAME_LOOKS: f64 = 0.5;
 
 /// Throughput of one interval.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Beat {
+pub struct Beat {
     /// Seconds since the first client began.
-    pub(super) start: f64,
+    pub start: f64,
     /// Seconds.
-    pub(super) length: f64,
-    pub(super) committed: u64,
+    pub length: f64,
+    /// Transactions committed.
+    pub committed: u64,
 }
 
 /// What sessions were doing at a moment.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Look {
+pub struct Look {
     /// Seconds since the first client began.
-    pub(super) at: f64,
-    pub(super) sessions: Vec<SessionGroup>,
+    pub at: f64,
+    /// Most frequent first.
+    pub sessions: Vec<SessionGroup>,
 }
 
 /// Knows what throughput is usual.
 #[derive(Debug, Default)]
-pub(super) struct Pulse {
+pub struct Pulse {
     /// Rates of the seconds that were no collapse, rising.
     rates: Vec<f64>,
 }
 
 impl Pulse {
     /// Takes the next interval. `Some` when it is a collapse: the median rate of the seconds before.
-    pub(super) fn beat(&mut self, beat: Beat) -> Option<f64> {
+    pub fn beat(&mut self, beat: Beat) -> Option<f64> {
         if !is_rate(beat.length) {
             return None;
         }
@@ -63,7 +66,8 @@ impl Pulse {
 }
 
 /// Findings about the window from `opens` to `closes`, seconds since the first client began.
-pub(super) fn findings(beats: &[Beat], looks: &[Look], opens: f64, closes: f64) -> Vec<Finding> {
+#[must_use]
+pub fn findings(beats: &[Beat], looks: &[Look], opens: f64, closes: f64) -> Vec<Finding> {
     let mut pulse = Pulse::default();
     let mut collapses: Vec<(Beat, f64)> = Vec::new();
     for beat in beats.iter().filter(|beat| beat.start + beat.length <= closes + BESIDE) {
@@ -92,13 +96,16 @@ pub(super) fn findings(beats: &[Beat], looks: &[Look], opens: f64, closes: f64) 
     findings
 }
 
-/// Adds to the stalls of a trial what the server's sessions were doing then. Their times are seconds since the window opened,
-/// which it did at `opens`.
-pub(super) fn explain_stalls(findings: &mut [Finding], looks: &[Look], opens: f64) {
+/// Adds to the stalls of a trial what the server's sessions were doing then, where somebody looked. Their times are seconds since the
+/// window opened, which it did at `opens`.
+pub fn explain_stalls(findings: &mut [Finding], looks: &[Look], opens: f64) {
     for finding in findings {
         if let Finding::Stall { longest_gap, at, sessions } = finding {
             // A look that began before the stall ended may have been answered after it.
-            *sessions = worst_look(looks, opens + *at, opens + *at + *longest_gap);
+            let seen = worst_look(looks, opens + *at, opens + *at + *longest_gap);
+            if !seen.is_empty() {
+                *sessions = seen;
+            }
         }
     }
 }

@@ -1,0 +1,240 @@
+//! One judgement: which doubts follow from what is recorded of a trial, whichever command made it. Pure: the same record gives the same
+//! findings while it is made and whenever it is read.
+//!
+//! * this file: what follows from the record ([`judge`]), and the same for a record that was read ([`anew`]);
+//! * [`collapse`]: what follows from its timeline and the looks at the server's sessions.
+//!
+//! What only somebody who watched can say (who else was at work, what the monitor could not see) is raised while watching and stands
+//! in the record as it was written. Thresholds are in [`Finding::severity`].
+
+pub mod collapse;
+#[cfg(test)]
+mod tests;
+
+use crate::audit::{AuditCheck, AuditVerdict};
+use crate::finding::{Finding, Severity};
+use crate::ledger::Ledger;
+use crate::plan::{LoadPlan, Plan, StopRule, Trial};
+use crate::record::{CommitGap, Facts, TrialRecord};
+use crate::target::Engine;
+use std::mem::discriminant;
+
+/// From this time without a commit on it is a stall, nanoseconds.
+pub const STALL: u64 = 500_000_000;
+/// It is only a stall if it is also so many times the time that all clients together need for a commit: of gaps between
+/// independent transactions (exponentially distributed) one in `e^20`, half a billion, is that long.
+pub const STALL_TIMES_MEAN: f64 = 20.0;
+/// Stalls that are told of a trial at most: the longest.
+const STALLS_MAX: usize = 3;
+/// Windows shorter than this give coarse figures, seconds.
+const SHORT: f64 = 1.0;
+/// Fewer committed transactions than this cannot carry a 99th percentile.
+const FEW: u64 = 1_000;
+/// The server's counter that is compared with what was sent.
+const COMMIT_COUNTER: &str = "Com_commit";
+
+/// What was asked of a trial.
+#[derive(Debug, Clone, Copy)]
+pub struct Asked<'a> {
+    /// What the clients speak to.
+    pub engine: Engine,
+    /// Number of clients.
+    pub clients: u32,
+    /// Load rules.
+    pub load: &'a LoadPlan,
+}
+
+impl<'a> Asked<'a> {
+    /// As the plan has it.
+    #[must_use]
+    pub fn of(plan: &'a Plan, trial: &Trial) -> Self {
+        let treatment = plan.treatment(trial);
+        Self { engine: plan.system(trial).engine(), clients: treatment.clients, load: &treatment.load }
+    }
+}
+
+/// True when so long a time without a commit is a stall, where so many commits came in a time of this length; nanoseconds. Where none
+/// came at all, nothing is usual, and all of it is one.
+#[must_use]
+pub fn is_stall(gap: u64, commits: u64, length: u64) -> bool {
+    gap >= STALL && (commits == 0 || gap as f64 > STALL_TIMES_MEAN * (length as f64 / commits as f64))
+}
+
+/// Everything that is doubtful about a record by itself.
+#[must_use]
+pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
+    let mut findings = generator(record, asked);
+    if let Some(facts) = &record.facts {
+        findings.extend(surroundings(facts));
+        findings.extend(cut_short(record, facts, asked));
+        findings.extend(server_counters(record, facts, asked));
+    }
+    findings.extend(record.open_loop.iter().flat_map(|open| open.findings(record.ledger.committed)));
+    findings.extend(books(&record.ledger));
+    let seconds = record.measured.as_secs_f64();
+    findings.extend((seconds < SHORT).then_some(Finding::ShortWindow { seconds }));
+    findings.extend(stalls(record));
+    findings.extend(audit(record));
+    findings
+}
+
+/// The same for a record that was written earlier, perhaps by an older version. What [`judge`] derives replaces what was derived then;
+/// all else stands as it was written. Records without [`Facts`] keep all that was written and gain what was not raised at the time.
+#[must_use]
+pub fn anew(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
+    let judged = judge(record, asked);
+    let is_among = |findings: &[Finding], finding: &Finding| {
+        findings.iter().any(|other| discriminant(other) == discriminant(finding))
+    };
+    let written = &record.findings;
+    if record.facts.is_none() {
+        let gained = judged.into_iter().filter(|finding| !is_among(written, finding));
+        return written.iter().cloned().chain(gained).collect();
+    }
+    let observed = written.iter().filter(|finding| !is_derived(finding)).cloned();
+    judged.into_iter().chain(observed).collect()
+}
+
+/// True for what [`judge`] derives.
+fn is_derived(finding: &Finding) -> bool {
+    match finding {
+        Finding::GeneratorBusy { .. }
+        | Finding::LittleGap { .. }
+        | Finding::SharedMachine
+        | Finding::DebugBuild
+        | Finding::KeptBehind { .. }
+        | Finding::GeneratorLate { .. }
+        | Finding::Failures { .. }
+        | Finding::Unfinished { .. }
+        | Finding::ShortWindow { .. }
+        | Finding::FewTransactions { .. }
+        | Finding::Stall { .. }
+        | Finding::CutShort { .. }
+        | Finding::SystemFailed { .. }
+        | Finding::BooksUnbalanced { .. }
+        | Finding::AuditViolated
+        | Finding::AuditNotRun { .. }
+        | Finding::Steal { .. }
+        | Finding::CountersDiffer { .. } => true,
+        Finding::Collapse { .. }
+        | Finding::WarmUpLeft { .. }
+        | Finding::Drift { .. }
+        | Finding::SameWait { .. }
+        | Finding::MonitorCost { .. }
+        | Finding::ForeignSessions { .. }
+        | Finding::OthersBusy { .. }
+        | Finding::RecordingIncomplete { .. } => false,
+    }
+}
+
+fn generator(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    // Embedded SQLite does its work in the generator's threads: their CPU time is the database's.
+    let is_embedded = asked.engine == Engine::Sqlite;
+    // A script that sends nothing is itself what is measured; no server is charged with its time.
+    let has_sent = record.ledger.statements.iter().any(|statement| statement.sent > 0);
+    if !is_embedded && has_sent {
+        let workers = record.generator.workers.iter().filter(|worker| worker.wall.0 > 0);
+        let shares = workers.map(|worker| worker.cpu.as_secs_f64() / worker.wall.as_secs_f64());
+        findings.push(Finding::GeneratorBusy { share: shares.fold(0.0, f64::max) });
+    }
+    // At the end of a trial that stops by count some clients have nothing left to do; the gap then says little.
+    if matches!(asked.load.stop, StopRule::Duration(_)) {
+        findings.push(Finding::LittleGap { share: record.generator.little_gap });
+    }
+    findings.retain(|finding| finding.severity() > Severity::Note);
+    if record.generator.shares_machine && !is_embedded {
+        findings.push(Finding::SharedMachine);
+    }
+    findings
+}
+
+fn surroundings(facts: &Facts) -> Vec<Finding> {
+    let steal = Finding::Steal { share: facts.steal };
+    let steal = (steal.severity() > Severity::Note).then_some(steal);
+    steal.into_iter().chain(facts.is_debug_build.then_some(Finding::DebugBuild)).collect()
+}
+
+/// Why the trial is not what was asked for.
+fn cut_short(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Vec<Finding> {
+    let cut_short = |reason: &String| Finding::CutShort { reason: reason.clone() };
+    let mut findings: Vec<Finding> = facts.troubles.iter().map(cut_short).collect();
+    findings.extend(match (&facts.system_failed, &facts.stopped) {
+        (Some(reason), _) => Some(Finding::SystemFailed { reason: reason.clone() }),
+        (None, Some(reason)) => Some(cut_short(reason)),
+        // Trouble has told why something is missing.
+        (None, None) if findings.is_empty() => missing(record, facts, asked).as_ref().map(cut_short),
+        (None, None) => None,
+    });
+    findings
+}
+
+/// What a stop rule by count did not get before the time limit.
+fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<String> {
+    let wanted = match asked.load.stop {
+        StopRule::Transactions(wanted) => wanted,
+        StopRule::TransactionsPerClient(each) => each.saturating_mul(asked.clients.into()),
+        StopRule::Rows(target) => {
+            let growth = record.growth?;
+            let rows = growth.rows_after(facts.committed_in_all);
+            let is_missing = facts.committed_in_all < growth.commits_until(target);
+            return is_missing.then(|| format!("the time limit came at {rows} of {target} rows"));
+        }
+        StopRule::Duration(_) => return None,
+    };
+    let started = record.ledger.started;
+    (started < wanted).then(|| format!("the time limit came after {started} of {wanted} transactions"))
+}
+
+fn books(ledger: &Ledger) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    let mut raise = |is_so: bool, finding: Finding| findings.extend(is_so.then_some(finding));
+    let share = ledger.failed as f64 / ledger.started.max(1) as f64;
+    raise(ledger.failed > 0, Finding::Failures { failed: ledger.failed, share });
+    raise(ledger.unfinished > 0, Finding::Unfinished { unfinished: ledger.unfinished });
+    raise(ledger.committed < FEW, Finding::FewTransactions { committed: ledger.committed });
+    let identities = ledger.check();
+    raise(!identities.is_empty(), Finding::BooksUnbalanced { identities });
+    findings
+}
+
+/// The longest stalls. An older record has the longest time without a commit alone, or not even that.
+fn stalls(record: &TrialRecord) -> Vec<Finding> {
+    let gaps: Vec<CommitGap> = match &record.facts {
+        Some(facts) => facts.gaps.clone(),
+        None => record.longest_gap.into_iter().collect(),
+    };
+    let is_told = |gap: &CommitGap| is_stall(gap.length.0, record.ledger.committed, record.measured.0);
+    let stall = |gap: CommitGap| Finding::Stall {
+        longest_gap: gap.length.as_secs_f64(),
+        at: gap.at.as_secs_f64(),
+        sessions: Vec::new(),
+    };
+    gaps.into_iter().filter(is_told).take(STALLS_MAX).map(stall).collect()
+}
+
+fn audit(record: &TrialRecord) -> Vec<Finding> {
+    match record.audit.verdict() {
+        AuditVerdict::Violated => vec![Finding::AuditViolated],
+        AuditVerdict::Intact => Vec::new(),
+        AuditVerdict::NotChecked => {
+            let reason = |check: &AuditCheck| match check {
+                AuditCheck::NotRun { reason, .. } => Some(Finding::AuditNotRun { reason: reason.clone() }),
+                _ => None,
+            };
+            record.audit.checks.iter().filter_map(reason).collect()
+        }
+    }
+}
+
+/// What the server counted is compared with what was sent, warm-up included. MySQL counts COMMIT and BEGIN of everybody; a
+/// difference means that somebody else worked on the server, or that dyno is wrong.
+fn server_counters(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Finding> {
+    if asked.engine != Engine::Mysql || facts.unfinished_in_all > 0 || record.ledger.reconnects > 0 {
+        return None;
+    }
+    let theirs = u64::try_from(*record.server_counters.get(COMMIT_COUNTER)?).ok()?;
+    let ours = facts.commits_sent_in_all;
+    let counter = COMMIT_COUNTER.to_owned();
+    (theirs != ours).then_some(Finding::CountersDiffer { counter, ours, theirs })
+}

@@ -1,0 +1,194 @@
+use super::*;
+use crate::audit::AuditRecord;
+use crate::record::{GeneratorRecord, Growth, LatencySummary, OpenLoop, WorkerRecord};
+use crate::units::Nanos;
+use std::collections::BTreeMap;
+
+const SECOND: u64 = 1_000_000_000;
+
+/// Ten seconds with 50,000 commits of which nothing is doubtful.
+fn record() -> TrialRecord {
+    let committed = 50_000;
+    let statement = crate::ledger::StatementCount {
+        name: "commit".to_owned(),
+        sent: committed,
+        ok: committed,
+        ..Default::default()
+    };
+    let outcomes = crate::ledger::Outcomes { others: committed, ..Default::default() };
+    let ledger = Ledger {
+        started: committed,
+        committed,
+        attempts: committed,
+        outcomes,
+        statements: vec![statement],
+        ..Ledger::default()
+    };
+    let worker = WorkerRecord {
+        clients: 8,
+        cpu: Nanos(3 * SECOND),
+        wall: Nanos(10 * SECOND),
+        wakeups: 1,
+        statements: 1,
+    };
+    TrialRecord {
+        trial: Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
+        started_at: String::new(),
+        server_version: String::new(),
+        measured: Nanos(10 * SECOND),
+        loading: Nanos(0),
+        connecting: Nanos(0),
+        ledger,
+        transaction: LatencySummary::default(),
+        statements: Vec::new(),
+        longest_gap: None,
+        open_loop: None,
+        growth: None,
+        generator: GeneratorRecord { workers: vec![worker], ..GeneratorRecord::default() },
+        server_counters: BTreeMap::new(),
+        audit: AuditRecord::default(),
+        end: crate::record::TrialEnd::Trial,
+        facts: Some(Facts {
+            committed_in_all: committed,
+            commits_sent_in_all: committed,
+            ..Facts::default()
+        }),
+        findings: Vec::new(),
+    }
+}
+
+fn facts(record: &mut TrialRecord) -> &mut Facts {
+    record.facts.as_mut().expect("records of this version have them")
+}
+
+/// The judgement of the record after a change, on a server that speaks MySQL, under a stop rule.
+fn judged_under(stop: StopRule, change: impl FnOnce(&mut TrialRecord)) -> Vec<Finding> {
+    let load = LoadPlan::new(stop);
+    let mut record = record();
+    change(&mut record);
+    judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load })
+}
+
+fn judged(change: impl FnOnce(&mut TrialRecord)) -> Vec<Finding> {
+    judged_under(StopRule::Duration(Nanos(10 * SECOND)), change)
+}
+
+fn cut_short(reason: &str) -> Vec<Finding> {
+    vec![Finding::CutShort { reason: reason.to_owned() }]
+}
+
+#[test]
+fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
+    assert_eq!(judged(|_| {}), []);
+    assert_eq!(judged(|it| facts(it).steal = 0.02), [Finding::Steal { share: 0.02 }]);
+    assert_eq!(judged(|it| facts(it).steal = 0.009), [], "too little for a warning");
+    assert_eq!(judged(|it| facts(it).is_debug_build = true), [Finding::DebugBuild]);
+    assert_eq!(judged(|it| it.generator.shares_machine = true), [Finding::SharedMachine]);
+    assert_eq!(judged(|it| it.generator.little_gap = 0.04), [Finding::LittleGap { share: 0.04 }]);
+    assert_eq!(judged(|it| it.measured = Nanos(SECOND / 2)), [Finding::ShortWindow { seconds: 0.5 }]);
+    assert_eq!(
+        judged(|it| it.open_loop = Some(OpenLoop { arrived: 100_000, unstarted: 50_000, ..OpenLoop::default() })),
+        [Finding::KeptBehind { share: 0.5, unstarted: 50_000 }]
+    );
+    let differ = Finding::CountersDiffer { counter: "Com_commit".to_owned(), ours: 50_000, theirs: 50_001 };
+    assert_eq!(
+        judged(|it| {
+            it.server_counters.insert("Com_commit".to_owned(), 50_001);
+        }),
+        [differ]
+    );
+}
+
+#[test]
+fn the_busiest_worker_counts_unless_its_work_is_the_databases_or_the_scripts_own() {
+    let busy = |it: &mut TrialRecord| it.generator.workers[0].cpu = Nanos(95 * SECOND / 10);
+    assert_eq!(judged(busy), [Finding::GeneratorBusy { share: 0.95 }]);
+    let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
+    let mut embedded = record();
+    busy(&mut embedded);
+    embedded.generator.shares_machine = true;
+    assert_eq!(judge(&embedded, &Asked { engine: Engine::Sqlite, clients: 8, load: &load }), []);
+    let without_statements = |it: &mut TrialRecord| {
+        busy(it);
+        it.ledger.statements.clear();
+        it.ledger.outcomes = crate::ledger::Outcomes::default();
+    };
+    assert_eq!(judged(without_statements), []);
+}
+
+#[test]
+fn the_longest_stalls_are_told_and_gaps_that_are_usual_are_not() {
+    let gap =
+        |at: u64, milliseconds: u64| CommitGap { at: Nanos(at), length: Nanos(milliseconds * 1_000_000) };
+    let gaps = [gap(5, 900), gap(4, 800), gap(3, 700), gap(2, 600), gap(1, 400)];
+    let found = judged(|it| facts(it).gaps = gaps.to_vec());
+    let lengths = found.iter().map(|finding| match finding {
+        Finding::Stall { longest_gap, .. } => *longest_gap,
+        other => panic!("{other:?}"),
+    });
+    assert_eq!(lengths.collect::<Vec<_>>(), [0.9, 0.8, 0.7]);
+    let rare = |it: &mut TrialRecord| {
+        facts(it).gaps = gaps.to_vec();
+        it.ledger.committed = 50;
+    };
+    assert!(!judged(rare).iter().any(|finding| matches!(finding, Finding::Stall { .. })), "five a second");
+    let dead = |it: &mut TrialRecord| {
+        facts(it).gaps = vec![gap(0, 10_000)];
+        it.ledger.committed = 0;
+    };
+    assert!(judged(dead).iter().any(|finding| matches!(finding, Finding::Stall { .. })), "nothing at all");
+}
+
+#[test]
+fn what_ended_a_trial_before_its_rule_was_met_is_named_once() {
+    let stopped = |it: &mut TrialRecord| facts(it).stopped = Some("interrupted by the user".to_owned());
+    assert_eq!(judged(stopped), cut_short("interrupted by the user"));
+    let died = |it: &mut TrialRecord| {
+        facts(it).stopped = Some("the server died".to_owned());
+        facts(it).system_failed = Some("the server died of signal 9".to_owned());
+    };
+    assert_eq!(judged(died), [Finding::SystemFailed { reason: "the server died of signal 9".to_owned() }]);
+    let missing = judged_under(StopRule::Transactions(60_000), |_| {});
+    assert_eq!(missing, cut_short("the time limit came after 50000 of 60000 transactions"));
+    assert_eq!(judged_under(StopRule::TransactionsPerClient(6_250), |_| {}), []);
+    // Of clients that were aborted something is missing, and the reason is known.
+    let aborted = |it: &mut TrialRecord| facts(it).troubles.push("1 clients were aborted".to_owned());
+    assert_eq!(
+        judged_under(StopRule::TransactionsPerClient(7_000), aborted),
+        cut_short("1 clients were aborted")
+    );
+    let growth = |it: &mut TrialRecord| {
+        it.growth = Some(Growth { rows_before: 10, rows_per_transaction: 2 });
+    };
+    let rows = judged_under(StopRule::Rows(200_000), growth);
+    assert_eq!(rows, cut_short("the time limit came at 100010 of 200000 rows"));
+}
+
+#[test]
+fn a_record_that_is_read_is_judged_by_todays_rules_and_keeps_what_only_was_seen_at_the_time() {
+    let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
+    let asked = Asked { engine: Engine::Mysql, clients: 8, load: &load };
+    let seen = Finding::OthersBusy { share: 0.5, processes: Vec::new() };
+    let mut written = record();
+    facts(&mut written).steal = 0.04;
+    // As under a rule that holds no more.
+    written.findings = vec![seen.clone(), Finding::FewTransactions { committed: 50_000 }];
+    assert_eq!(anew(&written, &asked), [Finding::Steal { share: 0.04 }, seen]);
+}
+
+#[test]
+fn a_record_of_an_older_version_keeps_what_was_said_and_gains_what_was_not() {
+    let load = LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)));
+    let asked = Asked { engine: Engine::Mysql, clients: 8, load: &load };
+    let mut old = record();
+    old.facts = None;
+    old.generator.workers[0].cpu = Nanos(8 * SECOND);
+    old.longest_gap = Some(CommitGap { at: Nanos(SECOND), length: Nanos(2 * SECOND) });
+    old.findings = cut_short("interrupted by the user");
+    let stall = Finding::Stall { longest_gap: 2.0, at: 1.0, sessions: Vec::new() };
+    let expected = [cut_short("interrupted by the user"), vec![Finding::GeneratorBusy { share: 0.8 }, stall]];
+    assert_eq!(anew(&old, &asked), expected.concat());
+    // Judged twice it is the same.
+    old.findings = anew(&old, &asked);
+    assert_eq!(anew(&old, &asked), old.findings);
+}
