@@ -55,7 +55,7 @@ pub(crate) struct Client<W: Workload> {
 
 /// How a transaction that did not commit ended.
 enum Loss {
-    /// Counted as failed; the client goes on.
+    /// Counted as failed or skipped; the client goes on.
     Failed,
     /// The client was cut off; the transaction stays unfinished.
     Cut,
@@ -213,6 +213,10 @@ impl<W: Workload> Client<W> {
             match self.workload.verdict(state, &failure) {
                 Verdict::Policy => {}
                 Verdict::GoesOn => return self.fail(&failure, false, is_counted),
+                Verdict::Skipped => {
+                    self.recorder.note(|recorder| recorder.skipped(is_counted));
+                    return Err(Loss::Failed);
+                }
                 Verdict::EndsClient => {
                     let _ = self.fail(&failure, false, is_counted);
                     return Err(Loss::Ended);

@@ -13,13 +13,17 @@ use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::failure::OperationFailure;
 use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::{LoadPlan, Trial};
-use dyno_model::record::{Facts, TrialEnd, TrialRecord};
+use dyno_model::record::{Facts, TrialEnd, TrialRecord, Uptime};
 use dyno_model::target::{Engine, Target};
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// The server's counter of the seconds that it has been up.
+const UPTIME: &str = "Uptime";
 
 /// What a trial needs. Tables are made and loaded already.
 pub struct TrialInput<'a> {
@@ -144,9 +148,12 @@ pub fn run_trial<W: Workload>(
     crew.await_ready(None, &load, listener)?;
 
     let counters_before = (input.counters)();
+    let read_at = Instant::now();
     let Measured { record: measured, totals, window } = crew.measure(&load, listener);
     let unsettled = settle(&mut observer, &input.target, native.sessions());
+    let passed = read_at.elapsed();
     let counters_after = (input.counters)();
+    let uptime = uptime(&counters_before, &counters_after, passed);
 
     let mut record = TrialRecord {
         trial: input.trial.clone(),
@@ -179,7 +186,7 @@ pub fn run_trial<W: Workload>(
     record.end = end(&record.audit, &window, input);
     let is_ended = measured.facts.stopped.is_some() || record.end == TrialEnd::System;
     let system_failed = if is_ended { (input.is_dead)() } else { None };
-    record.facts = Some(Facts { system_failed, ..measured.facts });
+    record.facts = Some(Facts { system_failed, uptime, ..measured.facts });
     let asked = Asked { engine: input.target.engine, clients: input.clients, load: input.load };
     record.findings = judge(&record, &asked);
     Ok(record)
@@ -197,6 +204,12 @@ fn end(audit: &AuditRecord, window: &Window, input: &TrialInput<'_>) -> TrialEnd
     } else {
         TrialEnd::Trial
     }
+}
+
+/// How long the server had been up at both readings, where it tells; both families of servers call it so.
+fn uptime(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>, passed: Duration) -> Option<Uptime> {
+    let at = |counters: &BTreeMap<String, i64>| u64::try_from(*counters.get(UPTIME)?).ok();
+    Some(Uptime { before: at(before)?, after: at(after)?, passed: passed.into() })
 }
 
 fn growth(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>) -> BTreeMap<String, i64> {

@@ -11,7 +11,8 @@ use dyno_model::plan::{LoadPlan, StopRule, Trial, WorkloadPlan};
 use dyno_model::record::{Interval, TrialRecord};
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
-use std::collections::BTreeMap;
+use std::cell::RefCell;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -26,6 +27,8 @@ struct Bench {
     interrupts: AtomicUsize,
     is_interrupted: bool,
     death: Option<String>,
+    /// What the server counts at the first reading, at the second and so on.
+    counters: RefCell<VecDeque<BTreeMap<String, i64>>>,
 }
 
 /// Keeps the intervals, and checks on the way that they come in order.
@@ -65,6 +68,7 @@ impl Bench {
             interrupts: AtomicUsize::new(0),
             is_interrupted: false,
             death: None,
+            counters: RefCell::default(),
         }
     }
 
@@ -91,7 +95,7 @@ impl Bench {
             loading: Nanos(0),
             interrupts: &self.interrupts,
             is_dead: &|| self.death.clone(),
-            counters: &BTreeMap::new,
+            counters: &|| self.counters.borrow_mut().pop_front().unwrap_or_default(),
         };
         let interrupts = self.is_interrupted.then_some(&self.interrupts);
         let mut intervals = Intervals { all: Vec::new(), interrupts };
@@ -381,4 +385,19 @@ fn rows_by_way_of_a_temporary_table_take_four_statements_and_by_name_one_or_one_
     let record = bench.record();
     let counts = ["begin", "update", "commit"].map(|kind| sent(&record, kind));
     assert_eq!(counts, [100, 700, 100]);
+}
+
+#[test]
+fn a_server_that_was_started_anew_within_a_trial_is_named() {
+    let readings = |before: i64, after: i64| {
+        let bench = Bench::new("", "oltp_read_write", 4, StopRule::Transactions(500));
+        let reading = |up| BTreeMap::from([("Uptime".to_owned(), up)]);
+        bench.counters.borrow_mut().extend([reading(before), reading(after)]);
+        bench.record()
+    };
+    let restarted = Finding::ServerRestarted { up: 2 };
+    let record = readings(100, 2);
+    assert!(record.findings.contains(&restarted) && !record.is_valid(), "{:?}", record.findings);
+    let found = readings(100, 1_000_000).findings;
+    assert!(!found.iter().any(|finding| matches!(finding, Finding::ServerRestarted { .. })), "{found:?}");
 }

@@ -4,7 +4,7 @@
 //!   connection's set-up statements; no `Com_select`.
 //! * PostgreSQL: `pg_stat_database` of the present database (`xact_commit`, `tup_updated`, ...), `pg_stat_wal`,
 //!   `pg_stat_bgwriter` and `pg_stat_checkpointer` under their columns' names; and with `pg_stat_statements` the calls
-//!   per kind of statement as `calls.SELECT`, `calls.UPDATE` and so on. Sessions report their counts at most once a
+//!   per kind of statement as `calls.SELECT`, `calls.UPDATE` and so on; and `Uptime`, the seconds since the server started. Sessions report their counts at most once a
 //!   second and when they end, so a snapshot is taken when the clients have gone. Each snapshot adds a commit of its own.
 //! * SQLite and null count nothing.
 
@@ -12,6 +12,9 @@ use crate::session::Session;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Engine, Target};
 use std::collections::BTreeMap;
+
+/// Seconds that the server has been up, as the MySQL family calls it.
+const UPTIME: &str = "Uptime";
 
 /// Counters at one moment.
 ///
@@ -62,6 +65,9 @@ fn postgres(session: &mut Session) -> Result<BTreeMap<String, i64>, OperationFai
         // Two views have a column of this name, a time.
         counters.extend(numbers(pairs).filter(|(name, _)| name != "stats_reset"));
     }
+    let up =
+        "SELECT floor(extract(epoch FROM clock_timestamp() - pg_catalog.pg_postmaster_start_time()))::bigint";
+    counters.extend(session.first(up)?.and_then(|up| Some((UPTIME.to_owned(), up.trim().parse().ok()?))));
     counters.extend(postgres_statements(session)?);
     Ok(counters)
 }

@@ -72,6 +72,13 @@ pub enum Finding {
         /// How many.
         unfinished: u64,
     },
+    /// Transactions were not begun because they were too late: pgbench's rate with a latency limit.
+    Skipped {
+        /// How many.
+        skipped: u64,
+        /// Share of all transactions.
+        share: f64,
+    },
     /// The measured window is shorter than this many seconds; figures are coarse.
     ShortWindow {
         /// Its length in seconds.
@@ -152,6 +159,11 @@ pub enum Finding {
     SystemFailed {
         /// What happened.
         reason: String,
+    },
+    /// The server was started anew within the trial: what it had in memory was gone, and its counters began again.
+    ServerRestarted {
+        /// How long it had been up at the end, in seconds.
+        up: u64,
     },
     /// The books do not balance: a bug of dyno.
     BooksUnbalanced {
@@ -271,6 +283,7 @@ impl Finding {
             Self::SharedMachine
             | Self::SettingRounded { .. }
             | Self::ShortWindow { .. }
+            | Self::Skipped { .. }
             | Self::FewTransactions { .. }
             | Self::SameWait { .. } => Severity::Note,
             Self::DebugBuild
@@ -289,9 +302,10 @@ impl Finding {
             | Self::BlockRestarted { .. }
             | Self::BlockApart { .. }
             | Self::RecordingIncomplete { .. } => Severity::Warning,
-            Self::CutShort { .. } | Self::SystemFailed { .. } | Self::BooksUnbalanced { .. } => {
-                Severity::Invalid
-            }
+            Self::CutShort { .. }
+            | Self::SystemFailed { .. }
+            | Self::ServerRestarted { .. }
+            | Self::BooksUnbalanced { .. } => Severity::Invalid,
         }
     }
 }

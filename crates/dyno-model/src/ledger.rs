@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 /// Counts of the measured window, over all clients.
 ///
 /// The identities, checked after every trial:
-/// * `started = committed + failed + unfinished`
+/// * `started = committed + failed + unfinished + skipped`
 /// * `failed = Σ failed_by_kind`
-/// * `attempts = started + retries`
+/// * `attempts = started - skipped + retries`
 /// * `retries = Σ retries_by_kind`
 /// * per statement kind: `sent = ok + failed + unfinished`
 /// * `outcomes.total() = Σ ok`
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
-    /// Transactions begun (first attempts).
+    /// Transactions that clients took on: begun, or skipped.
     pub started: u64,
     /// Transactions acknowledged as committed; what throughput counts.
     pub committed: u64,
@@ -23,6 +23,10 @@ pub struct Ledger {
     pub failed: u64,
     /// Transactions in flight when the window closed and cut off after the grace period.
     pub unfinished: u64,
+    /// Transactions that were not begun because they were too late (pgbench's `-R` with `-L`); no failures. 0 in records written before
+    /// this was counted.
+    #[serde(default)]
+    pub skipped: u64,
     /// Runs of the transaction's statements, retries included.
     pub attempts: u64,
     /// Attempts after the first.
@@ -183,11 +187,15 @@ impl Ledger {
         };
         expect(
             self.started,
-            self.committed + self.failed + self.unfinished,
-            "started = committed + failed + unfinished",
+            self.committed + self.failed + self.unfinished + self.skipped,
+            "started = committed + failed + unfinished + skipped",
         );
         expect(self.failed, self.failed_by_kind.values().sum(), "failed = sum over kinds");
-        expect(self.attempts, self.started + self.retries, "attempts = started + retries");
+        expect(
+            self.attempts + self.skipped,
+            self.started + self.retries,
+            "attempts = started - skipped + retries",
+        );
         expect(self.retries, self.retries_by_kind.values().sum(), "retries = sum over kinds");
         for statement in &self.statements {
             let answered = statement.ok + statement.failed + statement.unfinished;
@@ -210,6 +218,7 @@ impl Ledger {
         self.committed += other.committed;
         self.failed += other.failed;
         self.unfinished += other.unfinished;
+        self.skipped += other.skipped;
         self.attempts += other.attempts;
         self.retries += other.retries;
         self.in_doubt += other.in_doubt;

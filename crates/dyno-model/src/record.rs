@@ -191,6 +191,23 @@ pub struct Facts {
     pub unfinished_in_all: u64,
     /// COMMIT statements sent since the first client began, warm-up included.
     pub commits_sent_in_all: u64,
+    /// How long the server had been up, where it tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uptime: Option<Uptime>,
+    /// Identities between the books and other counts of the same that do not hold, in words.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unbalanced: Vec<String>,
+}
+
+/// How long a server had been up when its counters were read, right before the clients began and right after they had ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Uptime {
+    /// At the first reading, in seconds.
+    pub before: u64,
+    /// At the second reading, in seconds.
+    pub after: u64,
+    /// Time between the two, by the generator's clock.
+    pub passed: Nanos,
 }
 
 /// Summary of a histogram. All times in nanoseconds; all 0 when `count` is 0.

@@ -1,5 +1,7 @@
 //! What pgbench counts: transactions by outcome with their times, and the same for each command.
 
+use dyno_model::ledger::Ledger;
+
 /// Sums of times, microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Times {
@@ -145,6 +147,20 @@ impl Tally {
         self.serialization_failures + self.deadlock_failures
     }
 
+    /// Where the engine's books, which are kept apart from this tally, have other counts, in words; empty when they agree. Both count
+    /// the same transactions, but for those of clients that were aborted or cut off: these are in the books alone.
+    #[must_use]
+    pub fn differences(&self, books: &Ledger) -> Vec<String> {
+        let pairs = [
+            ("committed = done", books.committed, self.done),
+            ("failed = failures", books.failed, self.failures()),
+            ("skipped = skipped", books.skipped, self.skipped),
+            ("retries = retries", books.retries, self.retries),
+        ];
+        let differ = pairs.into_iter().filter(|(_, books, tally)| books != tally);
+        differ.map(|(what, books, tally)| format!("{what}: {books} against {tally}")).collect()
+    }
+
     /// All transactions.
     #[must_use]
     pub fn total(&self) -> u64 {
@@ -192,6 +208,20 @@ mod tests {
         assert_eq!((tally.retried, tally.retries, tally.late), (2, 3, 1));
         assert_eq!((tally.latency.mean(), tally.latency.deviation()), (15.0, 5.0));
         assert_eq!(tally.lag.count, 0);
+    }
+
+    #[test]
+    fn a_tally_that_is_another_than_the_books_is_named() {
+        let mut tally = Tally::default();
+        tally.count(&finished(Ending::Done, 10.0, 3), false, None);
+        tally.count(&finished(Ending::Skipped, 0.0, 0), false, None);
+        let books = Ledger { committed: 1, skipped: 1, retries: 2, ..Ledger::default() };
+        assert_eq!(tally.differences(&books), [""; 0]);
+        let as_failure = Ledger { failed: 1, skipped: 0, ..books };
+        assert_eq!(
+            tally.differences(&as_failure),
+            ["failed = failures: 1 against 0", "skipped = skipped: 0 against 1"]
+        );
     }
 
     #[test]

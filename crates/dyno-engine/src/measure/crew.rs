@@ -493,6 +493,8 @@ impl Crew {
                 gaps: gaps.into_iter().filter(|gap| gap.length >= GAP_MIN).collect(),
                 committed_in_all: totals.committed,
                 unfinished_in_all: totals.unfinished(),
+                uptime: None,
+                unbalanced: Vec::new(),
                 commits_sent_in_all: commit.map_or(0, |kind| totals.sent.get(kind).copied().unwrap_or(0)),
             },
             fatal: self.fatal,

@@ -42,6 +42,8 @@ pub struct Totals {
     pub in_doubt: u64,
     /// Transactions given up.
     pub failed: u64,
+    /// Transactions that were not begun because they were too late.
+    pub skipped: u64,
     /// Statements sent, by kind.
     pub sent: Vec<u64>,
     /// Committed transactions, each by the share of its time that lies in the measured window ([`crate::window::Window::share`]).
@@ -54,6 +56,7 @@ impl Totals {
         self.committed += other.committed;
         self.in_doubt += other.in_doubt;
         self.failed += other.failed;
+        self.skipped += other.skipped;
         self.work += other.work;
         self.sent.resize(self.sent.len().max(other.sent.len()), 0);
         for (mine, theirs) in self.sent.iter_mut().zip(&other.sent) {
@@ -64,7 +67,7 @@ impl Totals {
     /// Transactions cut off; each may or may not stand in the database.
     #[must_use]
     pub fn unfinished(&self) -> u64 {
-        self.started - self.committed - self.failed
+        self.started - self.committed - self.failed - self.skipped
     }
 }
 
@@ -214,6 +217,15 @@ impl Recorder {
         self.push(Subject::Late, now, lag, is_counted);
     }
 
+    /// A transaction that was started turned out too late to be begun.
+    pub(crate) fn skipped(&mut self, is_counted: bool) {
+        self.totals.skipped += 1;
+        if is_counted {
+            self.ledger.skipped += 1;
+            self.ledger.attempts -= 1;
+        }
+    }
+
     pub(crate) fn reconnected(&mut self, now: u64, is_counted: bool) {
         self.ledger.reconnects += u64::from(is_counted);
         self.push(Subject::Reconnected, now, 0, is_counted);
@@ -287,7 +299,7 @@ impl Recorder {
     /// The books as they are closed: what was started and has no end is unfinished.
     pub(crate) fn close(&self) -> (Ledger, Totals) {
         let mut ledger = self.ledger.clone();
-        ledger.unfinished = ledger.started - ledger.committed - ledger.failed;
+        ledger.unfinished = ledger.started - ledger.committed - ledger.failed - ledger.skipped;
         for count in &mut ledger.statements {
             count.unfinished = count.sent - count.ok - count.failed;
         }
@@ -359,7 +371,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_books_balance_whatever_happens(events in prop::collection::vec((0_u8..8, any::<bool>()), 0..300)) {
+        fn the_books_balance_whatever_happens(events in prop::collection::vec((0_u8..9, any::<bool>()), 0..300)) {
             let mut recorder = Recorder::new(&["select", "update"], 16);
             // Transactions and statements that are open, by whether they count.
             let (mut open, mut sent) = ([0_u32; 2], [0_u32; 2]);
@@ -377,6 +389,7 @@ mod tests {
                     }
                     6 if sent[side] > 0 => { recorder.statement_failed(1, 2, is_counted); sent[side] -= 1 }
                     7 if open[side] > 0 => { recorder.withdrawn(is_counted); open[side] -= 1 }
+                    8 if open[side] > 0 => { recorder.skipped(is_counted); open[side] -= 1 }
                     _ => {}
                 }
             }

@@ -144,6 +144,8 @@ pub enum Verdict {
     Policy,
     /// The transaction counts as failed, the client goes on with its next one.
     GoesOn,
+    /// The transaction was not begun, because it was too late, and counts as skipped; the client goes on with its next one.
+    Skipped,
     /// The transaction counts as failed and the client ends; the others go on.
     EndsClient,
     /// The transaction counts as failed, and everybody stops.

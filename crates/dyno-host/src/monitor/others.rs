@@ -32,9 +32,18 @@ struct Process {
 }
 
 impl Process {
-    /// Ticks of the process and of its children that have ended.
+    /// Ticks of the process itself.
+    fn own(&self) -> f64 {
+        self.stat.ticks.iter().sum()
+    }
+
+    /// Ticks of its children that have ended and that it has waited for, with what these knew of theirs.
+    fn children(&self) -> f64 {
+        self.stat.children_ticks.iter().sum()
+    }
+
     fn ticks(&self) -> f64 {
-        self.stat.ticks.iter().chain(&self.stat.children_ticks).sum()
+        self.own() + self.children()
     }
 }
 
@@ -94,15 +103,16 @@ pub(super) fn finding(
 ) -> Option<Finding> {
     let seconds = to.at.saturating_duration_since(from.at).as_secs_f64();
     let (others, all) = others(from, to, known);
-    let processors_taken = |ticks: f64| ticks / ticks_per_second / seconds;
     let mut by_name: BTreeMap<&str, f64> = BTreeMap::new();
     for (name, ticks) in others {
         *by_name.entry(name).or_default() += ticks;
     }
-    // What processes say and what the machine says must both hold: times move between processes when some of them end.
-    let ticks = all.min(by_name.values().sum());
-    // The kernel adds up time in ticks, and the moment of a reading is known only nearly: a full machine must not be more than full.
-    let share = (processors_taken(ticks) / to.processors).min(1.0);
+    // What processes say and what the machine says must both hold: times move between processes when some of them end. The kernel
+    // adds up time in ticks, and the moment of a reading is known only nearly: a full machine must not be more than full.
+    let told: f64 = by_name.values().sum();
+    let ticks = told.min(all).min(to.processors * seconds * ticks_per_second);
+    let processors_taken = |ticks: f64| ticks / ticks_per_second / seconds;
+    let share = processors_taken(ticks) / to.processors;
     let finding = |processes| Finding::OthersBusy { share, processes };
     if seconds <= 0.0 || finding(Vec::new()).severity() < Severity::Warning {
         return None;
@@ -110,8 +120,12 @@ pub(super) fn finding(
     let mut named: Vec<(&str, f64)> = by_name.into_iter().filter(|(_, ticks)| *ticks > 0.0).collect();
     named.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let named = named.into_iter().take(NAMED_MAX);
-    let named =
-        named.map(|(name, ticks)| BusyProcess { name: name.to_owned(), processors: processors_taken(ticks) });
+    // Each as it told, unless all together told more than there was.
+    let scale = ticks / told;
+    let named = named.map(|(name, ticks)| BusyProcess {
+        name: name.to_owned(),
+        processors: processors_taken(ticks * scale),
+    });
     Some(finding(named.collect()))
 }
 
@@ -122,28 +136,66 @@ fn others<'e>(from: &'e Everybody, to: &'e Everybody, known: &[u32]) -> (Vec<(&'
     let (mut ours, mut kernels) = (to.families(&known), to.families(&[KERNEL]));
     ours.append(&mut from.families(&known));
     kernels.append(&mut from.families(&[KERNEL]));
-    let mut grown: BTreeMap<u32, f64> = BTreeMap::new();
+    let grown = grown(from, to);
+    let worked = to.machine - from.machine;
+    let own_of_all: f64 = grown.values().map(|grown| grown.own).sum();
+    let of_children: f64 = grown.values().map(|grown| grown.children).sum();
+    // Nobody knows how much of an ended child's life came before the first look when the process that waited for it was not known as
+    // its parent then. Children did no more work than the machine did and the living did not.
+    let scale = ((worked - own_of_all).max(0.0) / of_children).min(1.0);
+    let ticks = |grown: &Grown| grown.own + if grown.children > 0.0 { grown.children * scale } else { 0.0 };
+    let of_ours: f64 = grown.iter().filter(|(pid, _)| ours.contains(pid)).map(|(_, it)| ticks(it)).sum();
+    let others = grown.iter().filter(|(pid, _)| !ours.contains(pid) && !kernels.contains(pid));
+    let others = others.map(|(pid, grown)| (to.processes[pid].name.as_str(), ticks(grown))).collect();
+    (others, (worked - of_ours).max(0.0))
+}
+
+/// Ticks of a process between two looks.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+struct Grown {
+    /// Its own.
+    own: f64,
+    /// Those of children that ended meanwhile, as far as is known without what they did before the first look.
+    children: f64,
+}
+
+/// How much each process that lives at the second look has worked since the first.
+fn grown(from: &Everybody, to: &Everybody) -> BTreeMap<u32, Grown> {
+    let is_same = |one: &Process, other: &Process| one.stat.started == other.stat.started;
+    let lives = |pid: u32| {
+        from.processes.get(&pid).is_none_or(|was| to.processes.get(&pid).is_some_and(|is| is_same(was, is)))
+    };
+    let mut grown: BTreeMap<u32, Grown> = BTreeMap::new();
     for (pid, process) in &to.processes {
-        let before = from.processes.get(pid).filter(|it| it.stat.started == process.stat.started);
-        *grown.entry(*pid).or_default() += process.ticks() - before.map_or(0.0, Process::ticks);
+        let before = from.processes.get(pid).filter(|before| is_same(before, process));
+        let of = |ticks: fn(&Process) -> f64| ticks(process) - before.map_or(0.0, ticks);
+        grown.insert(*pid, Grown { own: of(Process::own).max(0.0), children: of(Process::children) });
     }
-    // The whole life of a child that ended is its parent's now; only what came after the first look counts.
-    for (pid, process) in &from.processes {
-        let lives = to.processes.get(pid).is_some_and(|it| it.stat.started == process.stat.started);
-        if !lives && let Some(ticks) = grown.get_mut(&process.stat.parent) {
-            *ticks -= process.ticks();
+    // When a process ends, its whole life becomes its parent's, and with the parent's end the grandparent's: only what came after the
+    // first look counts for whoever of them still lives.
+    for (pid, process) in from.processes.iter().filter(|(pid, _)| !lives(**pid)) {
+        let mut ancestor = process.stat.parent;
+        // Whoever has ended has a parent here, but numbers are used again: no further than there are processes.
+        for _ in 0..from.processes.len() {
+            let Some(parent) = from.processes.get(&ancestor).filter(|_| ancestor != *pid && !lives(ancestor))
+            else {
+                break;
+            };
+            ancestor = parent.stat.parent;
+        }
+        if let Some(grown) = grown.get_mut(&ancestor) {
+            grown.children -= process.ticks();
         }
     }
-    let of_ours: f64 =
-        grown.iter().filter(|(pid, _)| ours.contains(pid)).map(|(_, ticks)| ticks.max(0.0)).sum();
-    let others = grown.iter().filter(|(pid, _)| !ours.contains(pid) && !kernels.contains(pid));
-    let others = others.map(|(pid, ticks)| (to.processes[pid].name.as_str(), ticks.max(0.0))).collect();
-    (others, (to.machine - from.machine - of_ours).max(0.0))
+    grown.values_mut().for_each(|grown| grown.children = grown.children.max(0.0));
+    grown
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::io::{BufRead, BufReader, Write};
+    use std::process::{Command, Stdio};
     use std::time::Duration;
 
     /// Number, parent, name, ticks of its own, ticks of children that ended.
@@ -194,6 +246,71 @@ mod tests {
         assert!((share - 1.5 / 4.0).abs() < 1e-9, "{share}");
         let told: Vec<(&str, f64)> = processes.iter().map(|it| (it.name.as_str(), it.processors)).collect();
         assert_eq!(told, [("cc1", 0.6), ("make", 0.5), ("a (strange) name", 0.4)]);
+    }
+
+    #[test]
+    fn a_child_whose_parent_ended_too_does_not_bring_its_whole_life_into_the_window() {
+        let start = Instant::now();
+        let from =
+            [(902, 1, "make", 1.0, 0.0), (910, 902, "sh", 2.0, 500.0), (911, 910, "cc1", 90_000.0, 0.0)];
+        let from = everybody(start, 1000.0, &from);
+        // Compiler and shell end; make has waited for the shell, which had waited for the compiler: 30 ticks are new.
+        let to = everybody(
+            start + Duration::from_secs(10),
+            1030.0,
+            &[(902, 1, "make", 1.0, 2.0 + 500.0 + 90_000.0 + 30.0)],
+        );
+        assert_eq!(others(&from, &to, &[]), (vec![("make", 30.0)], 30.0));
+    }
+
+    #[test]
+    fn processes_never_took_more_than_the_machine_has() {
+        let start = Instant::now();
+        // The shell's children were another's at the first look, or were not seen: their lives are years.
+        let from = everybody(start, 0.0, &[(1, 0, "init", 0.0, 0.0), (902, 1, "sh", 0.0, 0.0)]);
+        let to = everybody(
+            start + Duration::from_secs(10),
+            3000.0,
+            &[(1, 0, "init", 0.0, 900_000.0), (902, 1, "sh", 1000.0, 100_000.0)],
+        );
+        let Some(Finding::OthersBusy { share, processes }) = finding(&from, &to, &[], 100.0) else {
+            panic!("nothing found")
+        };
+        let taken: f64 = processes.iter().map(|it| it.processors).sum();
+        assert!((share - 0.75).abs() < 1e-9 && (taken - 3.0).abs() < 1e-9, "{share} {processes:?}");
+        // Nor when the machine's own account is beyond what there is.
+        let full = Everybody { machine: 9000.0, ..to };
+        let Some(Finding::OthersBusy { share, processes }) = finding(&from, &full, &[], 100.0) else {
+            panic!("nothing found")
+        };
+        let taken: f64 = processes.iter().map(|it| it.processors).sum();
+        assert!((share - 1.0).abs() < 1e-9 && (taken - 4.0).abs() < 1e-9, "{share} {processes:?}");
+    }
+
+    #[test]
+    fn what_a_grandchild_did_before_the_first_look_is_nobodys_work_afterwards() {
+        // The innermost shell works for a while, says so, and ends when it hears a line; so does the one that waited for it, and the
+        // outermost one lives on until it hears another.
+        let burn = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo worked; read x";
+        let script = "sh -c 'sh -c \"$0\"; true' \"$0\"; echo waited; read y";
+        let mut shell = Command::new("sh")
+            .args(["-c", script, burn])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("there is a shell");
+        let (mut input, output) = (shell.stdin.take().expect("piped"), shell.stdout.take().expect("piped"));
+        let mut lines = BufReader::new(output).lines().map(|line| line.expect("a line"));
+        assert_eq!(lines.next().as_deref(), Some("worked"));
+        let from = Everybody::now().expect("/proc");
+        input.write_all(b"\n").expect("it reads");
+        assert_eq!(lines.next().as_deref(), Some("waited"));
+        let to = Everybody::now().expect("/proc");
+        input.write_all(b"\n").expect("it reads");
+        shell.wait().expect("it ends");
+        let worked = to.processes[&shell.id()].children();
+        let counted = grown(&from, &to)[&shell.id()].children;
+        assert!(worked >= 4.0 && counted <= worked / 2.0, "{counted} of {worked} ticks");
     }
 
     #[test]

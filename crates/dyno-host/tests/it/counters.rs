@@ -21,6 +21,9 @@ fn the_mysql_family_counts_statements_by_kind() {
         assert_eq!(grown.get("Com_insert"), Some(&3), "{kind}: {grown:?}");
         assert_eq!(grown.get("Com_select"), Some(&1), "{kind}: {grown:?}");
         assert_eq!(grown.get("Com_update"), None, "{kind}: {grown:?}");
+        wait_until("the server tells how long it has been up", || {
+            snapshot(&target).unwrap()["Uptime"] > before["Uptime"]
+        });
     }
 }
 
@@ -45,6 +48,9 @@ fn postgres_counts_transactions_and_with_its_library_statements_by_kind() {
     assert_eq!(grown.get("calls.INSERT"), Some(&3), "{grown:?}");
     assert!(grown["xact_commit"] >= 5, "four statements and the first snapshot's: {grown:?}");
     assert!(grown["wal_records"] > 0, "{grown:?}");
+    wait_until("the server tells how long it has been up", || {
+        snapshot(&target).unwrap()["Uptime"] > before["Uptime"]
+    });
 }
 
 #[test]

@@ -15,7 +15,7 @@ use crate::audit::{AuditCheck, AuditVerdict};
 use crate::finding::{Finding, Severity};
 use crate::ledger::Ledger;
 use crate::plan::{LoadPlan, Plan, StopRule, Trial};
-use crate::record::{CommitGap, Facts, TrialRecord};
+use crate::record::{CommitGap, Facts, TrialRecord, Uptime};
 use crate::target::Engine;
 use std::mem::discriminant;
 
@@ -30,6 +30,8 @@ const STALLS_MAX: usize = 3;
 const SHORT: f64 = 1.0;
 /// Fewer committed transactions than this cannot carry a 99th percentile.
 const FEW: u64 = 1_000;
+/// Servers tell how long they have been up in whole seconds, by a clock that may be set meanwhile.
+const UPTIME_COARSE: u64 = 3;
 /// The server's counter that is compared with what was sent.
 const COMMIT_COUNTER: &str = "Com_commit";
 
@@ -67,10 +69,12 @@ pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
     if let Some(facts) = &record.facts {
         findings.extend(surroundings(facts));
         findings.extend(cut_short(record, facts, asked));
+        findings.extend(restart(facts));
         findings.extend(server_counters(record, facts, asked));
     }
     findings.extend(record.open_loop.iter().flat_map(|open| open.findings(record.ledger.committed)));
-    findings.extend(books(&record.ledger));
+    let unbalanced = record.facts.as_ref().map_or(&[][..], |facts| &facts.unbalanced);
+    findings.extend(books(&record.ledger, unbalanced));
     let seconds = record.measured.as_secs_f64();
     findings.extend((seconds < SHORT).then_some(Finding::ShortWindow { seconds }));
     findings.extend(stalls(record));
@@ -107,6 +111,8 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::Failures { .. }
         | Finding::Unfinished { .. }
         | Finding::ShortWindow { .. }
+        | Finding::Skipped { .. }
+        | Finding::ServerRestarted { .. }
         | Finding::FewTransactions { .. }
         | Finding::Stall { .. }
         | Finding::CutShort { .. }
@@ -122,6 +128,8 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::SameWait { .. }
         | Finding::MonitorCost { .. }
         | Finding::ForeignSessions { .. }
+        | Finding::BlockRestarted { .. }
+        | Finding::BlockApart { .. }
         | Finding::OthersBusy { .. }
         | Finding::RecordingIncomplete { .. } => false,
     }
@@ -186,14 +194,16 @@ fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Str
     (started < wanted).then(|| format!("the time limit came after {started} of {wanted} transactions"))
 }
 
-fn books(ledger: &Ledger) -> Vec<Finding> {
+fn books(ledger: &Ledger, unbalanced: &[String]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut raise = |is_so: bool, finding: Finding| findings.extend(is_so.then_some(finding));
     let share = ledger.failed as f64 / ledger.started.max(1) as f64;
     raise(ledger.failed > 0, Finding::Failures { failed: ledger.failed, share });
     raise(ledger.unfinished > 0, Finding::Unfinished { unfinished: ledger.unfinished });
+    let share = ledger.skipped as f64 / ledger.started.max(1) as f64;
+    raise(ledger.skipped > 0, Finding::Skipped { skipped: ledger.skipped, share });
     raise(ledger.committed < FEW, Finding::FewTransactions { committed: ledger.committed });
-    let identities = ledger.check();
+    let identities = [ledger.check(), unbalanced.to_vec()].concat();
     raise(!identities.is_empty(), Finding::BooksUnbalanced { identities });
     findings
 }
@@ -225,6 +235,13 @@ fn audit(record: &TrialRecord) -> Vec<Finding> {
             record.audit.checks.iter().filter_map(reason).collect()
         }
     }
+}
+
+/// A server that has been up for less time than passed between the two readings of its counters, or whose time went back.
+fn restart(facts: &Facts) -> Option<Finding> {
+    let Uptime { before, after, passed } = facts.uptime?;
+    let is_restarted = after < before || after - before + UPTIME_COARSE < passed.0 / 1_000_000_000;
+    is_restarted.then_some(Finding::ServerRestarted { up: after })
 }
 
 /// What the server counted is compared with what was sent, warm-up included. MySQL counts COMMIT and BEGIN of everybody; a

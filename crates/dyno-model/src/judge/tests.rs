@@ -87,7 +87,9 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
     assert_eq!(judged(|it| it.generator.little_gap = 0.04), [Finding::LittleGap { share: 0.04 }]);
     assert_eq!(judged(|it| it.measured = Nanos(SECOND / 2)), [Finding::ShortWindow { seconds: 0.5 }]);
     assert_eq!(
-        judged(|it| it.open_loop = Some(OpenLoop { arrived: 100_000, unstarted: 50_000, ..OpenLoop::default() })),
+        judged(
+            |it| it.open_loop = Some(OpenLoop { arrived: 100_000, unstarted: 50_000, ..OpenLoop::default() })
+        ),
         [Finding::KeptBehind { share: 0.5, unstarted: 50_000 }]
     );
     let differ = Finding::CountersDiffer { counter: "Com_commit".to_owned(), ours: 50_000, theirs: 50_001 };
@@ -191,4 +193,33 @@ fn a_record_of_an_older_version_keeps_what_was_said_and_gains_what_was_not() {
     // Judged twice it is the same.
     old.findings = anew(&old, &asked);
     assert_eq!(anew(&old, &asked), old.findings);
+}
+
+#[test]
+fn transactions_that_were_skipped_are_told_and_are_no_failures() {
+    let skipped = |it: &mut TrialRecord| {
+        it.ledger.started += 50_000;
+        it.ledger.skipped = 50_000;
+    };
+    assert_eq!(judged(skipped), [Finding::Skipped { skipped: 50_000, share: 0.5 }]);
+    let apart = |it: &mut TrialRecord| facts(it).unbalanced.push("a = b: 1 against 2".to_owned());
+    assert_eq!(
+        judged(apart),
+        [Finding::BooksUnbalanced { identities: vec!["a = b: 1 against 2".to_owned()] }]
+    );
+}
+
+#[test]
+fn a_server_that_has_been_up_for_less_time_than_passed_was_started_anew() {
+    let of = |before, after, passed| {
+        judged(|it| facts(it).uptime = Some(Uptime { before, after, passed: Nanos(passed * SECOND) }))
+    };
+    assert_eq!(of(100, 160, 60), []);
+    assert_eq!(of(100, 158, 60), [], "whole seconds, and a clock that is set");
+    assert_eq!(of(100, 4, 60), [Finding::ServerRestarted { up: 4 }]);
+    assert_eq!(
+        of(5, 30, 60),
+        [Finding::ServerRestarted { up: 30 }],
+        "longer up than before, and yet not all the time"
+    );
 }

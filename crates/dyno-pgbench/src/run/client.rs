@@ -105,7 +105,7 @@ impl Client {
         {
             self.count(script, Finished { ending: Ending::Skipped, latency: 0.0, lag: 0.0, tries: 0 });
             return self
-                .fail(Verdict::GoesOn, OperationFailure::new(FailureKind::Timeout, "skipped: too late"));
+                .fail(Verdict::Skipped, OperationFailure::new(FailureKind::Timeout, "skipped: too late"));
         }
         if self.scene.style.connects_each_time {
             self.connect(session).await?;

@@ -268,7 +268,7 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
     let is_interrupted = interrupts.load(Ordering::Relaxed) > 0;
     if let Some(folder) = listeners.results.take() {
         let outcome = measured.as_ref().map_err(ToString::to_string);
-        let outcome = outcome.map(|record| results::record(record, aborted));
+        let outcome = outcome.map(|record| results::record(record, aborted, scene.tally()));
         if let Err(error) = folder.finish(outcome, is_interrupted) {
             terminal.error(&error.in_full());
             return Err(Impossible);

@@ -1,6 +1,7 @@
 //! `--results`: the run as a dyno results folder, one trial of one treatment, for `dyno report`.
 
 use crate::options::Run;
+use crate::statistics::Tally;
 use dyno_engine::LoadRecord;
 use dyno_model::catalog::{OptionValue, WorkloadOptions};
 use dyno_model::plan::{LoadPlan, Trial};
@@ -34,13 +35,19 @@ pub(super) fn create(root: &Path, subject: &Subject<'_>) -> Result<SingleRun, St
     SingleRun::create(root, trial(subject), &spec(subject), subject.version.to_owned())
 }
 
-/// The trial's record; clients that were aborted make it a doubtful one.
+/// The trial's record; clients that were aborted make it a doubtful one, and so does a tally that is another than the books.
 pub(super) fn record(
     record: &LoadRecord,
     aborted: u32,
+    tally: Tally,
 ) -> impl FnOnce(Trial, String, String) -> TrialRecord + use<'_> {
     move |trial, started_at, version| {
+        let is_whole = aborted == 0 && !record.is_cut_off;
         let mut record = record.trial_record(trial, started_at, version);
+        if is_whole {
+            let facts = record.facts.get_or_insert_default();
+            facts.unbalanced.extend(tally.differences(&record.ledger));
+        }
         if aborted > 0 {
             let facts = record.facts.get_or_insert_default();
             facts.troubles.push(format!("{aborted} clients were aborted"));

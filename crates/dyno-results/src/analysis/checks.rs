@@ -246,6 +246,7 @@ fn weight(finding: &Finding) -> f64 {
         | Finding::HeldUp { share }
         | Finding::Steal { share }
         | Finding::OthersBusy { share, .. }
+        | Finding::Skipped { share, .. }
         | Finding::Failures { share, .. } => *share,
         Finding::Unfinished { unfinished } => *unfinished as f64,
         Finding::KeptBehind { share, .. } => -share,
@@ -265,6 +266,7 @@ fn weight(finding: &Finding) -> f64 {
         | Finding::DebugBuild
         | Finding::CutShort { .. }
         | Finding::SystemFailed { .. }
+        | Finding::ServerRestarted { .. }
         | Finding::BooksUnbalanced { .. }
         | Finding::AuditViolated
         | Finding::AuditNotRun { .. }

@@ -25,6 +25,10 @@ messages! {
     FAILURES [failed, percent] "Up to {failed} transactions failed for good in one trial ({percent} of its transactions).";
     /// Unfinished.
     UNFINISHED [unfinished] "Up to {unfinished} transactions were still running when the grace period ended, and were cut off.";
+    /// Skipped.
+    SKIPPED [skipped, percent] "Up to {skipped} transactions were not begun in one trial, because they were later than its limit allows ({percent} of its transactions); they are no failures.";
+    /// Server restarted.
+    SERVER_RESTARTED [seconds] "The server was started anew within the trial (at its end it had been up for {seconds} s); the figures are not those of one server.";
     /// Short window.
     SHORT_WINDOW [seconds] "The shortest measured window is only {seconds} s long; its figures are coarse.";
     /// Few waves.
@@ -111,6 +115,10 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
         Finding::Unfinished { unfinished } => {
             say(&UNFINISHED, &[("unfinished", &figures::count(*unfinished))])
         }
+        Finding::Skipped { skipped, share } => {
+            say(&SKIPPED, &[("skipped", &figures::count(*skipped)), ("percent", &percent(*share))])
+        }
+        Finding::ServerRestarted { up } => say(&SERVER_RESTARTED, &[("seconds", &figures::count(*up))]),
         Finding::ShortWindow { seconds } => say(&SHORT_WINDOW, &[("seconds", &figures::digits(*seconds))]),
         Finding::FewWaves { waves } => say(&FEW_WAVES, &[("waves", &figures::digits(*waves))]),
         Finding::FewTransactions { committed } => {
@@ -239,6 +247,8 @@ mod tests {
             Finding::Failures { failed: 1234, share: 0.002 },
             Finding::Unfinished { unfinished: 3 },
             Finding::ShortWindow { seconds: 0.5 },
+            Finding::Skipped { skipped: 61, share: 0.02 },
+            Finding::ServerRestarted { up: 4 },
             Finding::FewTransactions { committed: 12 },
             Finding::Stall { longest_gap: 1.25, at: 3.0, sessions: Vec::new() },
             Finding::CutShort { reason: text() },

@@ -131,6 +131,7 @@ fn trial_lines(sheet: &mut Sheet, model: &ReportModel, trial: &TrialRow) {
         Figure::new("unfinished", Unit::Count, figures.unfinished as f64),
         Figure::new("retries", Unit::Count, figures.retries as f64),
     ]);
+    list.extend(skipped(figures.skipped));
     list.extend(figures.longest_gap_ms.map(|gap| Figure::new("longest_gap", Unit::Milliseconds, gap)));
     list.extend(figures.lost.map(|lost| Figure::new("lost", Unit::Count, lost as f64)));
     for figure in &list {
@@ -215,6 +216,7 @@ fn treatment_lines(sheet: &mut Sheet, model: &ReportModel, treatment: usize) {
         Figure::new("unfinished", Unit::Count, row.unfinished as f64),
         Figure::new("retries", Unit::Count, row.retries as f64),
     ]);
+    list.extend(skipped(row.skipped));
     list.extend(by_kind("failed", &row.failed_by_kind));
     list.extend(by_kind("retries", &row.retries_by_kind));
     list.extend(row.lost_percent.map(|lost| Figure::new("lost", Unit::Percent, lost)));
@@ -266,6 +268,11 @@ fn estimated(metric: &str, estimate: &Estimate) -> Figure {
         is_bound: estimate.is_bound,
         ..Figure::new(metric, estimate.unit, estimate.mean)
     }
+}
+
+/// Transactions that were skipped, where there are any.
+fn skipped(number: u64) -> Option<Figure> {
+    (number > 0).then(|| Figure::new("skipped", Unit::Count, number as f64))
 }
 
 fn by_kind(what: &str, kinds: &[KindCount]) -> Vec<Figure> {

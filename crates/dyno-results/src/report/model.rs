@@ -386,6 +386,9 @@ pub struct TreatmentRow {
     pub failed: u64,
     /// Transactions cut off at the end, sum over measured trials.
     pub unfinished: u64,
+    /// Transactions that were not begun because they were too late, sum over measured trials.
+    #[serde(default)]
+    pub skipped: u64,
     /// Attempts after the first, sum over measured trials.
     pub retries: u64,
     /// Failed transactions by kind, most frequent first.
@@ -524,6 +527,9 @@ pub struct TrialFigures {
     pub failed: u64,
     /// Transactions cut off at the end.
     pub unfinished: u64,
+    /// Transactions that were not begun because they were too late.
+    #[serde(default)]
+    pub skipped: u64,
     /// Attempts after the first.
     pub retries: u64,
     /// Verdict of the audit.

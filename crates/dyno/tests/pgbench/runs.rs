@@ -1,6 +1,9 @@
 //! Whole runs on PostgreSQL.
 
 use crate::program::{BOTH, Bench, Program, has_pgbench, postgres};
+use dyno_model::event::Event;
+use dyno_model::finding::Finding;
+use dyno_model::record::TrialRecord;
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -201,7 +204,7 @@ fn a_rate_is_kept_and_what_is_too_late_is_skipped() {
     let Some(bench) = postgres() else { return };
     bench.script("slow.sql", "\\sleep 20 ms\n");
     let arguments = ["-n", "-f", "slow.sql", "-R", "500", "-L", "30", "-t", "40", "-l", "--log-prefix=late"];
-    let ended = bench.run(Program::Dyno, &arguments);
+    let ended = bench.run(Program::Dyno, &[&arguments[..], &["--results", "late"]].concat());
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
     let report = &ended.stdout;
     let done: u64 =
@@ -215,6 +218,58 @@ fn a_rate_is_kept_and_what_is_too_late_is_skipped() {
     assert_eq!(log.lines().filter(|line| line.contains(" skipped ")).count() as u64, skipped);
     // Seven fields: the last is the lag.
     assert!(log.lines().all(|line| line.split(' ').count() == 7), "{log}");
+    // The books have the same counts, nobody calls them failures, and a report shows them.
+    let (record, csv) = (record(&bench, "late"), reported(&bench, "late", "csv"));
+    let books = &record.ledger;
+    assert_eq!((books.started, books.committed, books.skipped, books.failed), (40, done, skipped, 0));
+    assert!(record.findings.iter().any(|finding| matches!(finding, Finding::Skipped { .. })));
+    let is_flaw =
+        |finding: &&Finding| matches!(finding, Finding::Failures { .. } | Finding::BooksUnbalanced { .. });
+    assert_eq!(record.findings.iter().find(is_flaw), None);
+    assert!(csv.lines().any(|line| line.contains("skipped") && line.contains(&skipped.to_string())), "{csv}");
+}
+
+#[test]
+fn a_server_that_stands_still_is_a_stall_in_the_results() {
+    let Some(bench) = postgres() else { return };
+    bench.script(
+        "still.sql",
+        "\\set n :n + 1\n\\if :n = 300\nSELECT pg_sleep(2);\n\\else\nSELECT 1;\n\\endif\n",
+    );
+    let arguments = ["-n", "-f", "still.sql", "-D", "n=0", "-t", "600", "--results", "still"];
+    let ended = bench.run(Program::Dyno, &arguments);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    let is_told =
+        |finding: &Finding| matches!(finding, Finding::Stall { longest_gap, .. } if *longest_gap >= 2.0);
+    let findings = record(&bench, "still").findings;
+    assert!(findings.iter().any(is_told), "{findings:?}");
+    let json = reported(&bench, "still", "json");
+    assert!(json.contains("\"finding\": \"stall\""), "{json}");
+}
+
+/// The results folder of the only run below a folder.
+fn results(bench: &Bench, root: &str) -> PathBuf {
+    let experiment = bench.folder().join(root).join("pgbench");
+    std::fs::read_dir(experiment).unwrap().next().unwrap().unwrap().path()
+}
+
+/// The record of its trial, as it was written.
+fn record(bench: &Bench, root: &str) -> TrialRecord {
+    let events = std::fs::read_to_string(results(bench, root).join("events.jsonl")).unwrap();
+    let mut events = events.lines().map(|line| serde_json::from_str::<Event>(line).expect("an event"));
+    let record = events.find_map(|event| match event {
+        Event::TrialFinished(record) => Some(*record),
+        _ => None,
+    });
+    record.expect("the trial has figures")
+}
+
+/// What `dyno report` says of it.
+fn reported(bench: &Bench, root: &str, format: &str) -> String {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dyno"));
+    let output = command.args(["report", "--format", format]).arg(results(bench, root)).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
 /// Log files of a prefix, by name.
@@ -364,15 +419,7 @@ fn a_results_folder_can_be_reported() {
     let arguments = ["-n", "-S", "-t", "50", "-c", "2", "--results", "out"];
     let ended = bench.run(Program::Dyno, &arguments);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    let experiment = bench.folder().join("out/pgbench");
-    let folder = std::fs::read_dir(&experiment).unwrap().next().unwrap().unwrap().path();
-    let report = std::process::Command::new(env!("CARGO_BIN_EXE_dyno"))
-        .args(["report", "--format", "csv"])
-        .arg(&folder)
-        .output()
-        .unwrap();
-    assert!(report.status.success(), "{}", String::from_utf8_lossy(&report.stderr));
-    assert!(String::from_utf8_lossy(&report.stdout).contains("postgres"));
+    assert!(reported(&bench, "out", "csv").contains("postgres"));
     let password = bench.target().password.reveal().to_owned();
-    assert!(!dyno_testkit::folder_holds(&folder, &password));
+    assert!(!dyno_testkit::folder_holds(&results(&bench, "out"), &password));
 }

@@ -35,6 +35,29 @@ fn on_server(kind: ServerKind, script: &str) -> Option<String> {
 }
 
 #[test]
+fn a_server_that_stands_still_is_a_stall_in_the_results_of_dyno_sysbench() {
+    let kind = ServerKind::Postgres;
+    let Some(server) = server::take(kind) else { return };
+    server.clear();
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let script = "function thread_init() con = sysbench.sql.driver():connect(); n = 0 end\n\
+                  function event() n = n + 1; con:query(n == 300 and 'SELECT pg_sleep(2)' or 'SELECT 1') end\n";
+    std::fs::write(folder.path().join("still.lua"), script).expect("the folder takes files");
+    let connection = server::options(kind).expect("it runs");
+    let mut arguments =
+        vec!["still.lua", "--db-driver=pgsql", "--events=600", "--time=0", "--results=still", "run"];
+    arguments.extend(connection.iter().map(String::as_str));
+    let ended = Program::Dyno.run(folder.path(), &arguments, b"");
+    assert_eq!(ended.status, "0", "{ended}");
+    let experiment = folder.path().join("still/still");
+    let results = std::fs::read_dir(experiment).unwrap().next().unwrap().unwrap().path();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dyno"));
+    let output = command.args(["report", "--format", "json"]).arg(results).output().unwrap();
+    let json = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && json.contains("\"finding\": \"stall\""), "{json}");
+}
+
+#[test]
 fn rows_of_prepared_statements_can_be_fetched() {
     for kind in SERVERS {
         let Some(output) = on_server(kind, "fetch_prepared") else { return };
