@@ -214,7 +214,9 @@ impl<W: Workload> Client<W> {
                 Verdict::Policy => {}
                 Verdict::GoesOn => return self.fail(&failure, false, is_counted),
                 Verdict::Skipped => {
-                    self.recorder.note(|recorder| recorder.skipped(is_counted));
+                    let now = self.window.now();
+                    let start = self.open.take().map_or(now, |begun| begun.start);
+                    self.recorder.note(|recorder| recorder.skipped(start, now, is_counted));
                     return Err(Loss::Failed);
                 }
                 Verdict::EndsClient => {

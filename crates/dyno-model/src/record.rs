@@ -120,7 +120,11 @@ impl TrialRecord {
         let ledger = &self.ledger;
         match self.open_loop {
             Some(OpenLoop { response: Some(response), .. }) => Some(response),
-            Some(open_loop) if open_loop.unstarted + ledger.failed + ledger.unfinished > 0 => None,
+            Some(open_loop)
+                if open_loop.unstarted + ledger.failed + ledger.unfinished + ledger.skipped > 0 =>
+            {
+                None
+            }
             _ => (self.transaction.count > 0).then(|| ResponseSummary::from(&self.transaction)),
         }
     }

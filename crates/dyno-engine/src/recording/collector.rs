@@ -122,7 +122,7 @@ impl Collector {
             Subject::Retried => interval.retries += 1,
             Subject::StatementFailed => interval.errors += 1,
             Subject::Reconnected => interval.reconnects += 1,
-            Subject::CutOff | Subject::Late => {}
+            Subject::CutOff | Subject::Skipped | Subject::Late => {}
             Subject::Counted(counter) => interval.counts.count(counter, duration),
             Subject::Statement(kind, class) => {
                 interval.outcomes.count(class);
@@ -135,7 +135,7 @@ impl Collector {
     fn sort_aside(&mut self, sample: Sample) -> bool {
         let subject = sample.subject();
         let of_window = match subject {
-            Subject::Failed | Subject::CutOff => &mut self.censored,
+            Subject::Failed | Subject::CutOff | Subject::Skipped => &mut self.censored,
             Subject::Late => &mut self.lag,
             _ => return false,
         };

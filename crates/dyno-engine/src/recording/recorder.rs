@@ -217,13 +217,14 @@ impl Recorder {
         self.push(Subject::Late, now, lag, is_counted);
     }
 
-    /// A transaction that was started turned out too late to be begun.
-    pub(crate) fn skipped(&mut self, is_counted: bool) {
+    /// A transaction that was started, and whose time began at `start`, turned out too late to be begun.
+    pub(crate) fn skipped(&mut self, start: u64, now: u64, is_counted: bool) {
         self.totals.skipped += 1;
         if is_counted {
             self.ledger.skipped += 1;
             self.ledger.attempts -= 1;
         }
+        self.push(Subject::Skipped, now, now.saturating_sub(start), is_counted);
     }
 
     pub(crate) fn reconnected(&mut self, now: u64, is_counted: bool) {
@@ -389,7 +390,7 @@ mod tests {
                     }
                     6 if sent[side] > 0 => { recorder.statement_failed(1, 2, is_counted); sent[side] -= 1 }
                     7 if open[side] > 0 => { recorder.withdrawn(is_counted); open[side] -= 1 }
-                    8 if open[side] > 0 => { recorder.skipped(is_counted); open[side] -= 1 }
+                    8 if open[side] > 0 => { recorder.skipped(1, 2, is_counted); open[side] -= 1 }
                     _ => {}
                 }
             }

@@ -7,6 +7,8 @@ use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 pub(crate) enum Subject {
     /// A committed transaction.
     Committed,
+    /// A transaction that was too late to be begun; the time is its age.
+    Skipped,
     /// A transaction given up; the time is its age.
     Failed,
     /// A retry.
@@ -39,7 +41,7 @@ pub(super) const TIME_MASK: u64 = (1 << 48) - 1;
 const COUNTED: u64 = 1 << 63;
 const CLASS_SHIFT: u32 = 60;
 /// Codes of the subjects; kinds of statements follow behind the last.
-const FIRST_COUNTER: u64 = 7;
+const FIRST_COUNTER: u64 = 8;
 const COUNTERS: [ScriptCounter; 6] = [
     ScriptCounter::Events,
     ScriptCounter::Reads,
@@ -61,6 +63,7 @@ impl Sample {
             Subject::Reconnected => (4, 0),
             Subject::CutOff => (5, 0),
             Subject::Late => (6, 0),
+            Subject::Skipped => (7, 0),
             Subject::Counted(counter) => (FIRST_COUNTER + counter as u64, 0),
             Subject::Statement(kind, class) => (FIRST_KIND + u64::from(kind), class as u64),
         };
@@ -81,6 +84,7 @@ impl Sample {
             4 => Subject::Reconnected,
             5 => Subject::CutOff,
             6 => Subject::Late,
+            7 => Subject::Skipped,
             code if code < FIRST_KIND => Subject::Counted(COUNTERS[(code - FIRST_COUNTER) as usize]),
             code => Subject::Statement((code - FIRST_KIND) as u16, self.class()),
         }
@@ -129,6 +133,7 @@ mod tests {
                 Subject::Reconnected,
                 Subject::CutOff,
                 Subject::Late,
+                Subject::Skipped,
             ]
             .into_iter()
             .chain(COUNTERS.map(Subject::Counted))
