@@ -130,6 +130,7 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::ForeignSessions { .. }
         | Finding::BlockRestarted { .. }
         | Finding::BlockApart { .. }
+        | Finding::SettingRounded { .. }
         | Finding::OthersBusy { .. }
         | Finding::RecordingIncomplete { .. } => false,
     }

@@ -72,7 +72,9 @@ fn reason(run: &Run, outcome: &TrialOutcome) -> Option<NotWorkingReason> {
         return (!run.is_interrupted).then_some(NotWorkingReason::NotMeasured);
     };
     let of = |finding: &Finding| match finding {
-        Finding::SystemFailed { .. } => Some(NotWorkingReason::SystemFailed),
+        Finding::SystemFailed { .. } | Finding::ServerRestarted { .. } => {
+            Some(NotWorkingReason::SystemFailed)
+        }
         Finding::CutShort { .. } if !run.is_interrupted => Some(NotWorkingReason::CutShort),
         Finding::Failures { .. } => Some(NotWorkingReason::Failures),
         Finding::KeptBehind { .. } => Some(NotWorkingReason::KeptBehind),
