@@ -118,6 +118,7 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::CutShort { .. }
         | Finding::SystemFailed { .. }
         | Finding::BooksUnbalanced { .. }
+        | Finding::Unsettled { .. }
         | Finding::AuditViolated
         | Finding::AuditNotRun { .. }
         | Finding::Steal { .. }
@@ -131,6 +132,7 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::BlockRestarted { .. }
         | Finding::BlockApart { .. }
         | Finding::SettingRounded { .. }
+        | Finding::RecordingBehind { .. }
         | Finding::OthersBusy { .. }
         | Finding::RecordingIncomplete { .. } => false,
     }
@@ -225,17 +227,22 @@ fn stalls(record: &TrialRecord) -> Vec<Finding> {
 }
 
 fn audit(record: &TrialRecord) -> Vec<Finding> {
+    let sessions = record.audit.unsettled;
+    let mut findings: Vec<Finding> =
+        (sessions > 0).then_some(Finding::Unsettled { sessions }).into_iter().collect();
     match record.audit.verdict() {
-        AuditVerdict::Violated => vec![Finding::AuditViolated],
-        AuditVerdict::Intact => Vec::new(),
+        AuditVerdict::Violated => findings.push(Finding::AuditViolated),
+        // Transactions that failed or were cut off are told of already.
+        AuditVerdict::Intact | AuditVerdict::Undecided => {}
         AuditVerdict::NotChecked => {
             let reason = |check: &AuditCheck| match check {
                 AuditCheck::NotRun { reason, .. } => Some(Finding::AuditNotRun { reason: reason.clone() }),
                 _ => None,
             };
-            record.audit.checks.iter().filter_map(reason).collect()
+            findings.extend(record.audit.checks.iter().filter_map(reason));
         }
     }
+    findings
 }
 
 /// A server that has been up for less time than passed between the two readings of its counters, or whose time went back.
