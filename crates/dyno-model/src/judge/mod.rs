@@ -28,6 +28,8 @@ pub const STALL_TIMES_MEAN: f64 = 20.0;
 const STALLS_MAX: usize = 3;
 /// Windows shorter than this give coarse figures, seconds.
 const SHORT: f64 = 1.0;
+/// Windows of fewer mean response times than this give coarse figures.
+const WAVES: f64 = 10.0;
 /// Fewer committed transactions than this cannot carry a 99th percentile.
 const FEW: u64 = 1_000;
 /// Servers tell how long they have been up in whole seconds, by a clock that may be set meanwhile.
@@ -77,6 +79,7 @@ pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
     findings.extend(books(&record.ledger, unbalanced));
     let seconds = record.measured.as_secs_f64();
     findings.extend((seconds < SHORT).then_some(Finding::ShortWindow { seconds }));
+    findings.extend(few_waves(record));
     findings.extend(stalls(record));
     findings.extend(audit(record));
     findings
@@ -103,7 +106,8 @@ pub fn anew(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
 fn is_derived(finding: &Finding) -> bool {
     match finding {
         Finding::GeneratorBusy { .. }
-        | Finding::LittleGap { .. }
+        | Finding::HeldUp { .. }
+        | Finding::FewWaves { .. }
         | Finding::SharedMachine
         | Finding::DebugBuild
         | Finding::KeptBehind { .. }
@@ -149,10 +153,7 @@ fn generator(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
         let shares = workers.map(|worker| worker.cpu.as_secs_f64() / worker.wall.as_secs_f64());
         findings.push(Finding::GeneratorBusy { share: shares.fold(0.0, f64::max) });
     }
-    // At the end of a trial that stops by count some clients have nothing left to do; the gap then says little.
-    if matches!(asked.load.stop, StopRule::Duration(_)) {
-        findings.push(Finding::LittleGap { share: record.generator.little_gap });
-    }
+    findings.extend(record.generator.held_up().map(|share| Finding::HeldUp { share }));
     findings.retain(|finding| finding.severity() > Severity::Note);
     if record.generator.shares_machine && !is_embedded {
         findings.push(Finding::SharedMachine);
@@ -195,6 +196,15 @@ fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Str
     };
     let started = record.ledger.started;
     (started < wanted).then(|| format!("the time limit came after {started} of {wanted} transactions"))
+}
+
+/// A closed loop whose window of a given length holds few transactions of each client, one after the other.
+fn few_waves(record: &TrialRecord) -> Option<Finding> {
+    if record.work.is_none() || record.open_loop.is_some() || record.transaction.count == 0 {
+        return None;
+    }
+    let waves = record.measured.0 as f64 / record.transaction.mean;
+    (waves < WAVES).then_some(Finding::FewWaves { waves })
 }
 
 fn books(ledger: &Ledger, unbalanced: &[String]) -> Vec<Finding> {

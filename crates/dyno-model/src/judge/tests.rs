@@ -28,8 +28,7 @@ fn record() -> TrialRecord {
         clients: 8,
         cpu: Nanos(3 * SECOND),
         wall: Nanos(10 * SECOND),
-        wakeups: 1,
-        statements: 1,
+        ..WorkerRecord::default()
     };
     TrialRecord {
         trial: Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
@@ -43,6 +42,7 @@ fn record() -> TrialRecord {
         statements: Vec::new(),
         longest_gap: None,
         open_loop: None,
+        work: None,
         growth: None,
         generator: GeneratorRecord { workers: vec![worker], ..GeneratorRecord::default() },
         server_counters: BTreeMap::new(),
@@ -84,7 +84,12 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
     assert_eq!(judged(|it| facts(it).steal = 0.009), [], "too little for a warning");
     assert_eq!(judged(|it| facts(it).is_debug_build = true), [Finding::DebugBuild]);
     assert_eq!(judged(|it| it.generator.shares_machine = true), [Finding::SharedMachine]);
-    assert_eq!(judged(|it| it.generator.little_gap = 0.04), [Finding::LittleGap { share: 0.04 }]);
+    let held_up = |it: &mut TrialRecord| {
+        // Of ten seconds three were work and six were waiting.
+        it.generator.workers[0].waited = Some(Nanos(6 * SECOND));
+        it.generator.workers[0].queued = Some(Nanos(0));
+    };
+    assert_eq!(judged(held_up), [Finding::HeldUp { share: 0.1 }]);
     assert_eq!(judged(|it| it.measured = Nanos(SECOND / 2)), [Finding::ShortWindow { seconds: 0.5 }]);
     assert_eq!(
         judged(
