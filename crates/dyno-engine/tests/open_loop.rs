@@ -193,7 +193,7 @@ fn an_offer_slightly_above_the_capacity_is_told() {
         assert_arrivals_add_up(&record);
         let open_loop = record.open_loop.expect("an open loop");
         assert_eq!(open_loop.arrived, 835);
-        let findings = record.findings();
+        let findings = record.open_loop.expect("there is a rate").findings(record.ledger.committed);
         let behind = findings.iter().find(|finding| matches!(finding, Finding::KeptBehind { .. }));
         assert!(behind.expect("at least 33 were never started").severity() >= Severity::Warning);
     }
@@ -291,7 +291,7 @@ fn a_generator_that_is_held_up_is_told() {
     target.database = "latency_us=1000".to_owned();
     let record = run_load(HoldsUp, &[target], &input, &mut Intervals::default()).expect("it can be measured");
     assert_arrivals_add_up(&record);
-    let findings = record.findings();
+    let findings = record.open_loop.expect("there is a rate").findings(record.ledger.committed);
     let late = findings.iter().find(|finding| matches!(finding, Finding::GeneratorLate { .. }));
     let late = late.unwrap_or_else(|| panic!("{:?}", record.open_loop));
     assert_eq!(late.severity(), Severity::Invalid, "{late:?}");
@@ -305,7 +305,7 @@ fn what_waits_for_a_system_that_stalls_is_not_the_generators_lateness() {
         (open_loop.lag.expect("some were awaited"), open_loop.response.expect("there are arrivals"));
     assert!(lag.awaited < open_loop.arrived / 2, "those of the stall found no free client: {open_loop:?}");
     assert!((lag.p50 as f64) < response.p50.nanos / 4.0, "{open_loop:?}");
-    let findings = record.findings();
+    let findings = record.open_loop.expect("there is a rate").findings(record.ledger.committed);
     assert!(
         !findings.iter().any(|finding| matches!(finding, Finding::GeneratorLate { .. })),
         "{open_loop:?}"
