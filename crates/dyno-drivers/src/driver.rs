@@ -36,7 +36,7 @@ impl Outcome {
 type Result<T> = std::result::Result<T, OperationFailure>;
 
 /// What every driver does. Futures are polled by an [`crate::Executor`] when the connection was opened with a reactor;
-/// opened with [`Io::Blocking`] they never pend, and [`crate::block_on`] runs them.
+/// opened with [`Io::Blocking`] or [`Io::Patient`] they never pend, and [`crate::block_on`] runs them.
 ///
 /// SQL is written with `?` for parameters in every dialect; drivers translate.
 #[expect(async_fn_in_trait, reason = "drivers are used through the enum below; futures stay on their thread")]

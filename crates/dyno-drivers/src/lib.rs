@@ -5,6 +5,7 @@
 //! * [`value`]: parameters, rows and what becomes of them;
 //! * [`transport`]: sockets, TLS, the event loop and the executor that let one thread drive many connections;
 //! * [`open_files`]: how many files connections take, and how many there may be;
+//! * [`patience`]: how long a thread waits for answers beside the load, and what Ctrl-C does to that;
 //! * one folder per system, all with the same skeleton: `mod.rs`, `connection.rs` (state and I/O), `protocol/`
 //!   (bytes in, bytes out; no I/O imports), `error.rs` (error numbers to failure kinds).
 //!
@@ -18,6 +19,7 @@ pub mod driver;
 pub mod mysql;
 pub mod null;
 pub mod open_files;
+pub mod patience;
 #[cfg(feature = "postgres")]
 pub mod postgres;
 #[cfg(feature = "sqlite")]
@@ -26,5 +28,6 @@ pub mod transport;
 pub mod value;
 
 pub use driver::{Connection, Driver, Outcome, Statement};
+pub use patience::Patience;
 pub use transport::{Executor, Io, block_on};
 pub use value::{BulkLoad, Discard, FirstInteger, Row, RowSink, RowSource, RowWriter, Table, Value};

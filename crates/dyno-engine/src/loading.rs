@@ -1,7 +1,7 @@
 //! Making and filling a workload's tables: parallel inside one table, by the engine's bulk path.
 
 use crate::workload::{DataSet, TableDefinition};
-use dyno_drivers::{BulkLoad, Connection, Discard, Driver, Io, RowSource, RowWriter, block_on};
+use dyno_drivers::{BulkLoad, Connection, Discard, Driver, Io, Patience, RowSource, RowWriter, block_on};
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, Target};
@@ -39,7 +39,7 @@ type Result<T> = std::result::Result<T, OperationFailure>;
 pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     let tables = loading.data.tables();
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Schema });
-    let mut connection = block_on(Connection::connect(loading.target, &Io::Blocking))?;
+    let mut connection = connect(loading.target)?;
     for table in &tables {
         drop_table(&mut connection, &table.name)?;
         block_on(connection.query(&table.create, &mut Discard))?;
@@ -92,7 +92,7 @@ pub fn load_table(
     fill(loading, &board, loaders, |_| {})?;
     is_filled();
     if !table.indexes.is_empty() {
-        let mut connection = block_on(Connection::connect(loading.target, &Io::Blocking))?;
+        let mut connection = connect(loading.target)?;
         for index in &table.indexes {
             block_on(connection.query(index, &mut Discard))?;
         }
@@ -106,12 +106,18 @@ pub fn load_table(
 /// # Errors
 /// When the server refuses.
 pub fn unload(target: &Target, data: &dyn DataSet) -> Result<()> {
-    let mut connection = block_on(Connection::connect(target, &Io::Blocking))?;
+    let mut connection = connect(target)?;
     for table in data.tables() {
         drop_table(&mut connection, &table.name)?;
     }
     block_on(connection.close());
     Ok(())
+}
+
+/// A connection that works on many rows: it goes on for as long as the server is well, and no longer than the user wants it to. What is
+/// half loaded then is of no use.
+fn connect(target: &Target) -> Result<Connection> {
+    block_on(Connection::connect(target, &Io::Patient(Patience::for_work(target).hasty())))
 }
 
 fn drop_table(connection: &mut Connection, name: &str) -> Result<()> {
@@ -214,7 +220,7 @@ fn fill(
 
 fn loader(loading: &Loading<'_>, board: &Board<'_>) -> Result<()> {
     let work = || {
-        let mut connection = block_on(Connection::connect(loading.target, &Io::Blocking))?;
+        let mut connection = connect(loading.target)?;
         loop {
             let Some(part) = board.parts().pop() else { break };
             load_part(loading, board, &mut connection, part)?;

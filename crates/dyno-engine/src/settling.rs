@@ -4,7 +4,8 @@
 //! waiting and takes effect when it gets it, perhaps in the middle of the next trial, which would then find an update that nobody
 //! made. PostgreSQL moreover counts what a session did when the session ends.
 
-use dyno_drivers::{Connection, Discard, Driver, Io, Table, block_on};
+use crate::trial::{is_unanswered, observe};
+use dyno_drivers::{Connection, Discard, Driver, Table, block_on};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Engine, Target};
 use std::collections::HashSet;
@@ -44,30 +45,38 @@ impl OpenSessions {
     }
 }
 
-/// Waits for the sessions to end. Returns how many did not, although they were told to.
-pub(crate) fn settle(observer: &mut Connection, target: &Target, sessions: &OpenSessions) -> u64 {
+/// Waits for the sessions to end. Returns how many did not, although they were told to. Fails when the server does not answer any more.
+pub(crate) fn settle(
+    observer: &mut Connection,
+    target: &Target,
+    sessions: &OpenSessions,
+) -> Result<u64, OperationFailure> {
     let own = sessions.numbers();
     if own.is_empty() {
-        return 0;
+        return Ok(0);
     }
     wait(&mut Observed { observer, target, own }, BY_THEMSELVES, SETTLING)
 }
 
 /// A server's sessions as far as they are the trial's own.
 trait Sessions {
-    fn left(&mut self) -> Vec<u32>;
+    fn left(&mut self) -> Result<Vec<u32>, OperationFailure>;
     fn end(&mut self, session: u32);
 }
 
-fn wait(sessions: &mut impl Sessions, by_themselves: Duration, settling: Duration) -> u64 {
+fn wait(
+    sessions: &mut impl Sessions,
+    by_themselves: Duration,
+    settling: Duration,
+) -> Result<u64, OperationFailure> {
     let began = Instant::now();
     let mut pause = LOOK;
     let mut are_told = false;
     loop {
-        let left = sessions.left();
+        let left = sessions.left()?;
         let waited = began.elapsed();
         if left.is_empty() || waited >= settling {
-            return left.len() as u64;
+            return Ok(left.len() as u64);
         }
         if !are_told && waited >= by_themselves {
             are_told = true;
@@ -94,28 +103,34 @@ impl Observed<'_> {
 }
 
 impl Sessions for Observed<'_> {
-    fn left(&mut self) -> Vec<u32> {
+    fn left(&mut self) -> Result<Vec<u32>, OperationFailure> {
         // Numbers are used again, and a proxy gives numbers of its own: only sessions that look like dyno's are.
         let sql = match self.target.engine {
             Engine::Mysql => "SHOW PROCESSLIST",
             Engine::Postgres => {
                 "SELECT pid, usename FROM pg_stat_activity WHERE application_name = 'dyno' AND pid <> pg_backend_pid()"
             }
-            Engine::Sqlite | Engine::Null => return Vec::new(),
+            Engine::Sqlite | Engine::Null => return Ok(Vec::new()),
         };
-        let answer = self.ask(sql).or_else(|_| {
+        let answer = match self.ask(sql) {
             // The connection may have broken with those of the clients; the server may be well again.
-            *self.observer = block_on(Connection::connect(self.target, &Io::Blocking))?;
-            self.ask(sql)
-        });
-        // A server that does not answer is told of by the audit, which cannot be made then.
-        let rows = answer.unwrap_or_default().0;
+            Err(failure) if !is_unanswered(&failure) => block_on(observe(self.target)).and_then(|fresh| {
+                *self.observer = fresh;
+                self.ask(sql)
+            }),
+            answer => answer,
+        };
+        // A server that refuses is told of by the audit, which cannot be made then.
+        let rows = match answer {
+            Err(failure) if is_unanswered(&failure) => return Err(failure),
+            answer => answer.unwrap_or_default().0,
+        };
         let number = |row: &Vec<Option<String>>| -> Option<u32> {
             let is_user = self.target.user.is_empty() || row.get(1)?.as_deref()? == self.target.user;
             let number = row.first()?.as_deref()?.parse().ok()?;
             (is_user && self.own.contains(&number)).then_some(number)
         };
-        rows.iter().filter_map(number).collect()
+        Ok(rows.iter().filter_map(number).collect())
     }
 
     fn end(&mut self, session: u32) {
@@ -140,8 +155,8 @@ mod tests {
     }
 
     impl Sessions for Scripted {
-        fn left(&mut self) -> Vec<u32> {
-            self.left.clone()
+        fn left(&mut self) -> Result<Vec<u32>, OperationFailure> {
+            Ok(self.left.clone())
         }
 
         fn end(&mut self, session: u32) {
@@ -155,14 +170,14 @@ mod tests {
     #[test]
     fn sessions_that_do_not_end_by_themselves_are_ended() {
         let mut sessions = Scripted { left: vec![7, 9], told: Vec::new(), obey: true };
-        assert_eq!(wait(&mut sessions, Duration::ZERO, Duration::from_secs(3600)), 0);
+        assert_eq!(wait(&mut sessions, Duration::ZERO, Duration::from_secs(3600)), Ok(0));
         assert_eq!(sessions.told, [7, 9]);
     }
 
     #[test]
     fn sessions_that_end_for_nobody_are_waited_for_no_longer_than_the_limit() {
         let mut sessions = Scripted { left: vec![7, 9], told: Vec::new(), obey: false };
-        assert_eq!(wait(&mut sessions, Duration::ZERO, Duration::from_millis(1)), 2);
+        assert_eq!(wait(&mut sessions, Duration::ZERO, Duration::from_millis(1)), Ok(2));
         assert_eq!(sessions.told, [7, 9], "each is told once");
     }
 }

@@ -7,10 +7,10 @@ use crate::settling::settle;
 use crate::window::Window;
 use crate::worker::{NativeClients, hire_native};
 use crate::workload::{AuditFacts, ClientId, Workload};
-use dyno_drivers::{Connection, Driver, Io, block_on};
+use dyno_drivers::{Connection, Driver, Io, Patience, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
 use dyno_model::event::{Event, Listener, Phase};
-use dyno_model::failure::OperationFailure;
+use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::{Facts, TrialEnd, TrialRecord, Uptime};
@@ -24,6 +24,9 @@ use std::time::{Duration, Instant};
 
 /// The server's counter of the seconds that it has been up.
 const UPTIME: &str = "Uptime";
+
+/// Why a trial ended that the user ended.
+pub(crate) const INTERRUPTED: &str = "interrupted by the user";
 
 /// What a trial needs. Tables are made and loaded already.
 pub struct TrialInput<'a> {
@@ -129,8 +132,7 @@ pub fn run_trial<W: Workload>(
     let workload = Arc::new(workload);
     let id = input.trial.id.as_str();
     listener.event(&Event::PhaseStarted { trial: id.to_owned(), phase: Phase::Ramp });
-    let mut observer =
-        block_on(Connection::connect(&input.target, &Io::Blocking)).map_err(TrialError::Ramp)?;
+    let mut observer = block_on(observe(&input.target)).map_err(TrialError::Ramp)?;
     let baseline = block_on(workload.baseline(&mut observer)).map_err(TrialError::Baseline)?;
     let table_growth = workload.growth(&baseline);
     let server_version = observer.server_version().to_owned();
@@ -150,9 +152,11 @@ pub fn run_trial<W: Workload>(
     let counters_before = (input.counters)();
     let read_at = Instant::now();
     let Measured { record: measured, totals, window } = crew.measure(&load, listener);
-    let unsettled = settle(&mut observer, &input.target, native.sessions());
+    let settled = settle(&mut observer, &input.target, native.sessions());
     let passed = read_at.elapsed();
-    let counters_after = (input.counters)();
+    // A server that is silent is not asked once more.
+    let counters_after = if settled.is_ok() { (input.counters)() } else { BTreeMap::new() };
+    let unsettled = settled.as_ref().copied().unwrap_or_default();
     let uptime = uptime(&counters_before, &counters_after, passed);
 
     let mut record = TrialRecord {
@@ -178,22 +182,36 @@ pub fn run_trial<W: Workload>(
     };
     listener.event(&Event::PhaseStarted { trial: id.to_owned(), phase: Phase::Audit });
     let facts = AuditFacts { baseline, totals: &totals, opens: window.opens() };
-    record.audit = match (input.is_dead)() {
-        Some(reason) => not_audited(&reason),
-        None => audit(&*workload, &mut observer, &input.target, &facts),
+    // Why nobody answered when the trial was over: the server has stopped, and who knows since when, or the user does not want to wait.
+    let mut silence = None;
+    let audited = match (input.is_dead)() {
+        Some(reason) => Err(reason),
+        None => {
+            settled.and_then(|_| audit(&*workload, &mut observer, &input.target, &facts)).map_err(|failure| {
+                silence = is_unanswered(&failure).then(|| failure.to_string());
+                failure.to_string()
+            })
+        }
     };
+    record.audit =
+        audited.map_or_else(|reason| not_audited(&reason), |checks| AuditRecord { checks, unsettled: 0 });
     record.audit.unsettled = unsettled;
-    record.end = end(&record.audit, &window, input);
-    let is_ended = measured.facts.stopped.is_some() || record.end == TrialEnd::System;
-    let system_failed = if is_ended { (input.is_dead)() } else { None };
-    record.facts = Some(Facts { system_failed, uptime, ..measured.facts });
+    record.end = end(&record.audit, &window, input, silence.is_some());
+    let stopped = measured.facts.stopped.clone();
+    let stopped = stopped.or_else(|| (record.end == TrialEnd::User).then(|| INTERRUPTED.to_owned()));
+    let system_failed = match record.end {
+        TrialEnd::System => (input.is_dead)().or(silence),
+        _ if stopped.is_some() => (input.is_dead)(),
+        _ => None,
+    };
+    record.facts = Some(Facts { stopped, system_failed, uptime, ..measured.facts });
     let asked = Asked { engine: input.target.engine, clients: input.clients, load: input.load };
     record.findings = judge(&record, &asked);
     Ok(record)
 }
 
 /// What ended a trial. A system that dies or a user who interrupts when all is measured and audited ends nothing.
-fn end(audit: &AuditRecord, window: &Window, input: &TrialInput<'_>) -> TrialEnd {
+fn end(audit: &AuditRecord, window: &Window, input: &TrialInput<'_>, is_silent: bool) -> TrialEnd {
     let is_audited = !audit.checks.iter().any(|check| matches!(check, AuditCheck::NotRun { .. }));
     if is_audited && !window.is_stopped() {
         TrialEnd::Trial
@@ -201,6 +219,8 @@ fn end(audit: &AuditRecord, window: &Window, input: &TrialInput<'_>) -> TrialEnd
         TrialEnd::System
     } else if input.interrupts.load(Ordering::Relaxed) > 0 {
         TrialEnd::User
+    } else if is_silent {
+        TrialEnd::System
     } else {
         TrialEnd::Trial
     }
@@ -210,6 +230,16 @@ fn end(audit: &AuditRecord, window: &Window, input: &TrialInput<'_>) -> TrialEnd
 fn uptime(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>, passed: Duration) -> Option<Uptime> {
     let at = |counters: &BTreeMap<String, i64>| u64::try_from(*counters.get(UPTIME)?).ok();
     Some(Uptime { before: at(before)?, after: at(after)?, passed: passed.into() })
+}
+
+/// A connection beside the load. Its statements may take as long as the data are large, but the server has to be well.
+pub(crate) async fn observe(target: &Target) -> Result<Connection, OperationFailure> {
+    Connection::connect(target, &Io::Patient(Patience::for_work(target))).await
+}
+
+/// True when a question ended without the server's word: it is silent, or the user does not want to wait.
+pub(crate) fn is_unanswered(failure: &OperationFailure) -> bool {
+    failure.code == 0 && matches!(failure.kind, FailureKind::Timeout | FailureKind::Cancelled)
 }
 
 fn growth(before: &BTreeMap<String, i64>, after: &BTreeMap<String, i64>) -> BTreeMap<String, i64> {
@@ -229,17 +259,13 @@ fn audit<W: Workload>(
     observer: &mut Connection,
     target: &Target,
     facts: &AuditFacts<'_, W::Baseline>,
-) -> AuditRecord {
-    let first = block_on(workload.audit(observer, facts));
-    // The connection may have broken with those of the clients; the server may be well again.
-    let second = first.or_else(|_| {
-        block_on(async {
-            let mut fresh = Connection::connect(target, &Io::Blocking).await?;
+) -> Result<Vec<AuditCheck>, OperationFailure> {
+    match block_on(workload.audit(observer, facts)) {
+        // The connection may have broken with those of the clients; the server may be well again.
+        Err(failure) if !is_unanswered(&failure) => block_on(async {
+            let mut fresh = observe(target).await?;
             workload.audit(&mut fresh, facts).await
-        })
-    });
-    second.map_or_else(
-        |failure| not_audited(&failure.to_string()),
-        |checks| AuditRecord { checks, unsettled: 0 },
-    )
+        }),
+        audited => audited,
+    }
 }

@@ -7,6 +7,10 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+/// What is left of the grace period once the user has asked for the end: most transactions end in it, and it is too short to be felt as
+/// waiting.
+const REST: Duration = Duration::from_millis(500);
+
 /// Times of one trial, in nanoseconds since its epoch (the moment at which all clients may begin).
 ///
 /// ```text
@@ -206,6 +210,12 @@ impl Window {
             *first = Some(reason.to_owned());
         }
         self.is_stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// The user wants the end: transactions in flight get no more than [`REST`] from the first call on.
+    pub fn hurry(&self) {
+        let ends = self.now().saturating_add(nanos(REST));
+        self.grace_ends.fetch_min(ends, Ordering::Relaxed);
     }
 
     /// True after [`Self::stop`].

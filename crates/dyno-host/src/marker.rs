@@ -208,7 +208,8 @@ pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<Strin
         return Ok(Vec::new());
     }
     let failed = |failure| ClaimError::Failed { database: database_name(target), failure };
-    let mut marker = Marker::open(target).map_err(failed)?;
+    let session = Session::open_to_clean_up(target).map_err(failed)?;
+    let mut marker = Marker { session, engine: target.engine };
     let existing = marker.tables().map_err(failed)?;
     if !existing.contains(MARKER_TABLE) {
         return Ok(Vec::new());

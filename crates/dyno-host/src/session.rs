@@ -1,6 +1,6 @@
-//! One administrative connection: blocking, answers as text, never on a hot path.
+//! One administrative connection: blocking, answers as text, never on a hot path. Every answer has a limit ([`dyno_drivers::patience`]).
 
-use dyno_drivers::{Connection, Discard, Driver, Io, Table, block_on};
+use dyno_drivers::{Connection, Discard, Driver, Io, Patience, Table, block_on};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{QueryMode, Target};
 
@@ -13,9 +13,19 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    /// For questions that the system answers from what it knows.
     pub(crate) fn open(target: &Target) -> Result<Self> {
+        Self::open_with(target, Patience::for_questions(target))
+    }
+
+    /// For statements that remove what dyno made, however much that is, also after the user has asked for the end.
+    pub(crate) fn open_to_clean_up(target: &Target) -> Result<Self> {
+        Self::open_with(target, Patience::for_work(target).unhurried())
+    }
+
+    fn open_with(target: &Target, patience: Patience) -> Result<Self> {
         let target = Target { query_mode: QueryMode::Simple, ..target.clone() };
-        let connection = block_on(Connection::connect(&target, &Io::Blocking))?;
+        let connection = block_on(Connection::connect(&target, &Io::Patient(patience)))?;
         Ok(Self { connection })
     }
 

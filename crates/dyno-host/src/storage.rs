@@ -94,10 +94,11 @@ pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Res
     if let Some(command) = &storage.before {
         let output = log("before");
         guard.launch(launch(storage, command, output.clone()))?;
-        let exit = guard.wait_exit(limit)?;
-        if exit.is_none() {
+        let exit = guard.wait_exit(limit);
+        if !matches!(exit, Ok(Some(_))) {
             guard.stop(&[StopStep::new(StopSignal::Terminate, PATIENCE)])?;
         }
+        let exit = exit?;
         if !exit.is_some_and(|exit| exit.is_success()) {
             let output = tail(&output);
             return Err(StorageError::Before { storage: storage.name.clone(), exit, output });

@@ -4,6 +4,7 @@
 //! microseconds. Signals that follow each other faster than people do are one, however late a busy machine lets us hear of them.
 
 use crate::failure::Failure;
+use dyno_drivers::patience;
 use dyno_model::exit_code;
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
@@ -20,7 +21,8 @@ const SAME_REQUEST: Duration = Duration::from_millis(300);
 /// Stack of the thread that waits for a second request.
 const STACK: usize = 64 << 10;
 
-/// Number of signals so far: more than 0 once a clean end was asked for. A second request ends the process with exit code
+/// Number of signals so far: more than 0 once a clean end was asked for. All that waits for a server or a process looks at it a few
+/// times a second ([`dyno_drivers::patience`]). A second request ends the process with exit code
 /// 130, whatever it is doing; the guard process then stops the servers and removes the scratch folders.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Interrupts {
@@ -48,6 +50,7 @@ impl Interrupts {
             flag::register_usize(signal, Arc::clone(&self.count), 1)?;
             low_level::pipe::register(signal, wakes.try_clone()?)?;
         }
+        patience::hear(&self.count);
         thread::Builder::new()
             .name("dyno-signals".to_owned())
             .stack_size(STACK)

@@ -3,6 +3,7 @@
 use crate::preflight_finding::{PreflightFinding, Weight};
 use crate::systems::CONNECTIONS_BESIDE;
 use dyno_drivers::open_files;
+use dyno_drivers::patience::is_end_requested;
 use dyno_engine::with_native;
 use dyno_engine::workload::{Native, Setting, Workload};
 use dyno_host::marker::{self, ClaimOptions};
@@ -39,6 +40,9 @@ pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>)
     storages(plan, &mut found);
     proxies(plan, &mut found);
     for (index, system) in plan.systems.iter().enumerate() {
+        if is_end_requested() {
+            break;
+        }
         let clients = most_clients(plan, index);
         options(plan, index, &mut found);
         match &system.source {

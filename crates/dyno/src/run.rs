@@ -37,7 +37,7 @@ pub(crate) fn run(
     let plan = &experiment.plan;
     let interrupts = Interrupts::listen()?;
     let done = done(arguments)?;
-    check(plan, arguments, printer)?;
+    check(plan, arguments, &interrupts, printer)?;
     let writer = match &arguments.resume {
         Some(folder) => RunWriter::resume(folder).map_err(|error| store_failure(&error))?,
         None => create_results(arguments, experiment)?,
@@ -78,12 +78,20 @@ fn done(arguments: &RunArguments) -> Result<BTreeSet<String>, Failure> {
 }
 
 /// Preflight: notes and warnings are shown, an impossible experiment is not begun.
-fn check(plan: &Plan, arguments: &RunArguments, printer: Printer) -> Result<(), Failure> {
+fn check(
+    plan: &Plan,
+    arguments: &RunArguments,
+    interrupts: &Interrupts,
+    printer: Printer,
+) -> Result<(), Failure> {
     let findings = preflight::check(
         plan,
         arguments.yes_write_to.as_deref(),
         arguments.out.as_deref().or(arguments.resume.as_deref()),
     );
+    if interrupts.is_requested() {
+        return Err(Failure::new(exit_code::INTERRUPTED, "interrupted before anything was started"));
+    }
     let (fatal, others): (Vec<_>, Vec<_>) =
         findings.into_iter().partition(|finding| finding.weight == Weight::Fatal);
     for finding in others {

@@ -2,6 +2,7 @@
 //! plot, stopped at the end.
 
 use crate::disk::DiskWatch;
+use dyno_drivers::patience::is_end_requested;
 use dyno_host::counters;
 use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
 use dyno_host::existing::{self, ConnectedSystem};
@@ -85,6 +86,8 @@ impl<'p> Slot<'p> {
 /// A system that answers.
 pub(crate) struct Ready {
     source: Source,
+    /// Limit of connections, by which all questions to it are limited as well.
+    connect_timeout: Duration,
     claim: Option<Claim>,
     /// Fingerprint of the data set that is loaded.
     loaded: Option<String>,
@@ -203,6 +206,8 @@ impl<'p> Systems<'p> {
                 slot.ready = Some(ready);
                 Ok(())
             }
+            // It is not the system's fault.
+            Err(reason) if is_end_requested() => Err(reason),
             Err(reason) => {
                 self.slots[system].note_failure(plot, &reason);
                 listener.event(&Event::SystemFailed { system: name, reason: reason.clone() });
@@ -239,7 +244,9 @@ impl<'p> Systems<'p> {
             }
         };
         let loaded = data.map(|data| data.fingerprint.clone());
-        let mut ready = Ready { source, claim: None, loaded, is_untouched: true, proxies: Vec::new() };
+        let connect_timeout = plan.connect_timeout.into();
+        let mut ready =
+            Ready { source, connect_timeout, claim: None, loaded, is_untouched: true, proxies: Vec::new() };
         let created_at = utc_now();
         let options = self.claim_options(&created_at);
         // A database whose tables are used as they are is not marked; it must be dyno's or named all the same.
@@ -370,7 +377,15 @@ impl<'p> Systems<'p> {
         let loading =
             server::start(&loader(&server, base), &options).map_err(|error| note(error.to_string()))?;
         let source = Source::Managed(Box::new(loading));
-        let mut ready = Ready { source, claim: None, loaded: None, is_untouched: true, proxies: Vec::new() };
+        let connect_timeout = plan.systems[system].connect_timeout.into();
+        let mut ready = Ready {
+            source,
+            connect_timeout,
+            claim: None,
+            loaded: None,
+            is_untouched: true,
+            proxies: Vec::new(),
+        };
         let created_at = utc_now();
         let options = ClaimOptions { experiment: &plan.name, created_at: &created_at, yes_write_to: None };
         let target = ready.target();
@@ -482,6 +497,26 @@ impl<'p> Systems<'p> {
         Some(reason)
     }
 
+    /// Stops a server that dyno started and that does not answer any more, so that the next trial gets a new one; says why, when it
+    /// does. Of others dyno knows nothing but that: the next trial asks them again.
+    pub(crate) fn bury_if_silent(&mut self, system: usize, listener: &mut dyn Listener) -> Option<String> {
+        let ready = self.slots[system].ready.as_ref()?;
+        let Source::Managed(_) = &ready.source else { return None };
+        let failure = counters::snapshot(&ready.target()).err()?;
+        let reason = format!("does not answer any more: {failure}");
+        self.stop_system(system, listener);
+        let name = self.plan.systems[system].name.clone();
+        listener.event(&Event::SystemFailed { system: name, reason: reason.clone() });
+        Some(reason)
+    }
+
+    /// Clears a server away that has died or fallen silent, after a trial that could not be measured.
+    pub(crate) fn bury(&mut self, system: usize, listener: &mut dyn Listener) {
+        if self.bury_if_dead(system, listener).is_none() {
+            self.bury_if_silent(system, listener);
+        }
+    }
+
     /// Stops what dyno started and removes from existing systems what dyno made there.
     pub(crate) fn tear_down(&mut self, listener: &mut dyn Listener) {
         for system in 0..self.slots.len() {
@@ -538,7 +573,10 @@ impl Ready {
             Via::Tcp => usual,
             Via::Address(endpoint) => Target { endpoint: endpoint.clone(), ..usual },
             Via::Socket => match &self.source {
-                Source::Managed(server) => server.unix_target().unwrap_or(usual),
+                Source::Managed(server) => {
+                    let socket = server.unix_target();
+                    socket.map_or(usual, |socket| Target { connect_timeout: self.connect_timeout, ..socket })
+                }
                 Source::Existing(_) => usual,
             },
             Via::Proxy(_) => {
@@ -557,7 +595,7 @@ impl Ready {
     /// Where clients connect.
     pub(crate) fn target(&self) -> Target {
         match &self.source {
-            Source::Managed(server) => server.target(),
+            Source::Managed(server) => Target { connect_timeout: self.connect_timeout, ..server.target() },
             Source::Existing(existing) => existing.target.clone(),
         }
     }

@@ -77,6 +77,7 @@ pub(crate) fn run(
             block = trial.block;
             systems.begin_block(block, listener);
         }
+        let system = plan.treatment(trial).system;
         listener.event(&Event::TrialStarted { trial: trial.id.clone() });
         match measure(plan, trial, systems, listener, interrupts) {
             Ok(record) => {
@@ -84,20 +85,27 @@ pub(crate) fn run(
                     true => outcome.measured += 1,
                     false => outcome.cut.push(trial.id.clone()),
                 }
+                let has_failed = record.end == TrialEnd::System;
                 listener.event(&Event::TrialFinished(Box::new(record)));
-                if let Some(reason) = systems.bury_if_dead(plan.treatment(trial).system, listener) {
+                if let Some(reason) = systems.bury_if_dead(system, listener) {
                     outcome.system_failures += usize::from(!reason.is_empty());
+                } else if has_failed && systems.bury_if_silent(system, listener).is_some() {
+                    outcome.system_failures += 1;
                 }
             }
+            // Whatever was under way then has failed for this reason.
+            Err(_) if interrupts.is_requested() => break,
             Err(Missing::Interrupted) => break,
             Err(Missing::System(reason)) => {
                 outcome.system_failures += 1;
                 outcome.failed += 1;
                 listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason });
+                systems.bury(system, listener);
             }
             Err(Missing::Trial(reason)) => {
                 outcome.failed += 1;
                 listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason });
+                systems.bury(system, listener);
             }
         }
     }

@@ -3,6 +3,7 @@
 use super::script::{CONNECT, CannedValue, Latency, Script, Stall};
 use super::statement::StatementKind;
 use crate::driver::{Driver, Outcome, Statement};
+use crate::patience::{LOOK, Patience, Waiting};
 use crate::transport::Io;
 use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -231,6 +232,7 @@ impl Connection {
             _ if duration.is_zero() => Ok(()),
             Io::Blocking if self.interruption.wait(Some(duration)) => Err(interrupted()),
             Io::Blocking => Ok(()),
+            Io::Patient(patience) => self.wait_patiently(patience, Some(Instant::now() + duration)),
             Io::Reactor(_) => {
                 self.io.sleep(duration).await;
                 Ok(())
@@ -245,7 +247,23 @@ impl Connection {
                 self.interruption.wait(None);
                 Err(interrupted())
             }
+            Io::Patient(patience) => self.wait_patiently(patience, None),
             Io::Reactor(_) => std::future::pending().await,
+        }
+    }
+
+    /// Blocks until a time (`None`: for ever) as long as there is patience.
+    fn wait_patiently(&self, patience: &Patience, until: Option<Instant>) -> Result<()> {
+        let mut waiting = Waiting::new(patience);
+        loop {
+            let rest = until.map_or(LOOK, |until| until.saturating_duration_since(Instant::now()));
+            if rest.is_zero() {
+                return Ok(());
+            }
+            if self.interruption.wait(Some(rest.min(LOOK))) {
+                return Err(interrupted());
+            }
+            waiting.look().map_err(|reason| OperationFailure::from(&reason))?;
         }
     }
 
@@ -361,7 +379,7 @@ impl Driver for Connection {
 
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
         match self.io {
-            Io::Blocking => {
+            Io::Blocking | Io::Patient(_) => {
                 let interruption = Arc::clone(&self.interruption);
                 Some(Box::new(move || interruption.interrupt()))
             }

@@ -71,7 +71,7 @@ impl Connection {
     pub(super) fn new(stream: Stream, io: &Io, target: &Target, session: Session, inbox: Inbox) -> Self {
         Self {
             stream,
-            is_blocking: matches!(io, Io::Blocking),
+            is_blocking: !matches!(io, Io::Reactor(_)),
             inbox,
             output: Vec::new(),
             state: State::Ready,

@@ -3,6 +3,7 @@
 use super::error;
 use super::literal::Template;
 use crate::driver::{Driver, Outcome, Statement};
+use crate::patience::{OutOfPatience, Patience, Waiting};
 use crate::transport::Io;
 use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -10,6 +11,7 @@ use dyno_model::target::{Endpoint, QueryMode, Target};
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Batch, OpenFlags, ToSql};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 type Result<T> = std::result::Result<T, OperationFailure>;
@@ -20,10 +22,70 @@ pub const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
 /// Pause before a set-up statement is tried again: changing the journal mode fails at once where other statements wait.
 const SETUP_PAUSE: Duration = Duration::from_millis(5);
 
+/// Pause before a lock that another connection holds is tried again; SQLite's own pauses end at 100 ms.
+const BUSY_PAUSE: Duration = Duration::from_millis(20);
+
+/// Steps of SQLite's virtual machine between two looks whether to go on: about a tenth of a millisecond.
+const STEPS_PER_LOOK: i32 = 10_000;
+
+/// What a connection that has patience waits under, shared with SQLite's call-backs.
+#[derive(Clone)]
+struct Clock(Arc<Mutex<Time>>);
+
+struct Time {
+    waiting: Waiting,
+    /// Why the statement was ended.
+    reason: Option<OutOfPatience>,
+}
+
+impl Clock {
+    fn new(patience: &Patience) -> Self {
+        Self(Arc::new(Mutex::new(Time { waiting: Waiting::new(patience), reason: None })))
+    }
+
+    fn time(&self) -> MutexGuard<'_, Time> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn ask(&self) {
+        let mut time = self.time();
+        time.waiting.ask();
+        time.reason = None;
+    }
+
+    /// True when there is no patience left.
+    fn is_over(&self) -> bool {
+        let mut time = self.time();
+        time.reason = time.waiting.look().err();
+        time.reason.is_some()
+    }
+
+    /// The failure of a statement, which may have been ended for want of patience.
+    fn explain(&self, failure: OperationFailure) -> OperationFailure {
+        self.time().reason.as_ref().map_or(failure, OperationFailure::from)
+    }
+
+    /// Has SQLite look at it during statements and while it waits for locks.
+    fn watch(&self, connection: &mut rusqlite::Connection, busy: Duration) -> rusqlite::Result<()> {
+        let clock = self.clone();
+        connection.progress_handler(STEPS_PER_LOOK, Some(move || clock.is_over()))?;
+        let (clock, mut since) = (self.clone(), Instant::now());
+        connection.busy_handler(Some(move |tries| {
+            if tries == 0 {
+                since = Instant::now();
+            }
+            std::thread::sleep(BUSY_PAUSE);
+            since.elapsed() < busy && !clock.is_over()
+        }))
+    }
+}
+
 /// A connection to a database file, or to a database in memory.
 pub struct Connection {
     /// `None` once closed.
     database: Option<Database>,
+    /// For connections that have patience.
+    clock: Option<Clock>,
     is_simple: bool,
     /// Text of the statement being executed, in [`QueryMode::Simple`].
     text: String,
@@ -147,12 +209,21 @@ impl Connection {
     }
 
     /// Runs one set-up statement, again and again while the database is busy.
-    fn set_up(connection: &rusqlite::Connection, sql: &str, deadline: Instant) -> Result<()> {
+    fn set_up(
+        connection: &rusqlite::Connection,
+        sql: &str,
+        deadline: Instant,
+        clock: Option<&Clock>,
+    ) -> Result<()> {
         loop {
             let done = run_text(connection, sql, &mut crate::Discard);
             match done.map_err(|error| error::failure(&error)) {
                 Ok(_) => return Ok(()),
-                Err(failure) if failure.kind == FailureKind::Busy && Instant::now() < deadline => {
+                Err(failure)
+                    if failure.kind == FailureKind::Busy
+                        && Instant::now() < deadline
+                        && !clock.is_some_and(Clock::is_over) =>
+                {
                     std::thread::sleep(SETUP_PAUSE);
                 }
                 Err(mut failure) => {
@@ -161,6 +232,21 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// A statement begins.
+    fn ask(&self) {
+        if let Some(clock) = &self.clock {
+            clock.ask();
+        }
+    }
+
+    /// Names what ended a statement, when that was the end of patience.
+    fn explained<T>(&self, outcome: Result<T>) -> Result<T> {
+        outcome.map_err(|failure| match &self.clock {
+            Some(clock) => clock.explain(failure),
+            None => failure,
+        })
     }
 
     fn database(&mut self) -> Result<&mut Database> {
@@ -187,6 +273,15 @@ impl Connection {
         }
         Ok(count)
     }
+}
+
+/// Sets how long a statement waits for another connection's lock.
+fn limit(connection: &mut rusqlite::Connection, clock: Option<&Clock>, busy: Duration) -> Result<()> {
+    let limited = match clock {
+        Some(clock) => clock.watch(connection, busy),
+        None => connection.busy_timeout(busy),
+    };
+    limited.map_err(|error| error::failure(&error))
 }
 
 /// Runs every statement of a text.
@@ -254,8 +349,8 @@ impl RowWriter for Inserter<'_> {
 }
 
 impl Driver for Connection {
-    /// Opens or creates the file and runs the pragmas. `io` is ignored: calls block.
-    async fn connect(target: &Target, _io: &Io) -> Result<Self> {
+    /// Opens or creates the file and runs the pragmas. Calls block, whatever `io` says; with patience they have limits.
+    async fn connect(target: &Target, io: &Io) -> Result<Self> {
         if target.query_mode == QueryMode::Extended {
             return Err(OperationFailure::new(
                 FailureKind::Unsupported,
@@ -263,18 +358,21 @@ impl Driver for Connection {
             ));
         }
         let deadline = Instant::now() + target.connect_timeout;
-        let connection = Self::open(&target.endpoint)?;
-        let limit = |timeout| connection.busy_timeout(timeout).map_err(|error| error::failure(&error));
-        limit(BUSY_TIMEOUT.min(target.connect_timeout))?;
+        let mut connection = Self::open(&target.endpoint)?;
+        let clock = match io {
+            Io::Patient(patience) => Some(Clock::new(patience)),
+            Io::Blocking | Io::Reactor(_) => None,
+        };
+        limit(&mut connection, clock.as_ref(), BUSY_TIMEOUT.min(target.connect_timeout))?;
         for sql in &target.session_setup {
-            Self::set_up(&connection, sql, deadline)?;
+            Self::set_up(&connection, sql, deadline, clock.as_ref())?;
         }
         if !target.session_setup.iter().any(|sql| sql.to_ascii_lowercase().contains("busy_timeout")) {
-            limit(BUSY_TIMEOUT)?;
+            limit(&mut connection, clock.as_ref(), BUSY_TIMEOUT)?;
         }
         let database = Database::new(connection, |_| Prepared(Vec::new()));
         let is_simple = target.query_mode == QueryMode::Simple;
-        Ok(Self { database: Some(database), is_simple, text: String::new() })
+        Ok(Self { database: Some(database), clock, is_simple, text: String::new() })
     }
 
     fn server_version(&self) -> &str {
@@ -302,6 +400,7 @@ impl Driver for Connection {
         parameters: &[Value<'_>],
         sink: &mut S,
     ) -> Result<Outcome> {
+        self.ask();
         let mut text = std::mem::take(&mut self.text);
         let outcome = self.database()?.with_dependent_mut(|connection, prepared| {
             match prepared.0.get_mut(statement.0 as usize) {
@@ -326,16 +425,19 @@ impl Driver for Connection {
             }
         });
         self.text = text;
-        outcome
+        self.explained(outcome)
     }
 
     async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
+        self.ask();
         let connection = self.database()?.borrow_owner();
-        run_text(connection, sql, sink).map_err(|error| error::failure(&error))
+        let outcome = run_text(connection, sql, sink).map_err(|error| error::failure(&error));
+        self.explained(outcome)
     }
 
     /// Inserts row by row through one prepared statement, all in one transaction (in the caller's, when one is open).
     async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
+        self.ask();
         let connection = self.database()?.borrow_owner();
         if !connection.is_autocommit() {
             return Self::insert_all(connection, load, rows);

@@ -86,7 +86,7 @@ impl Executor {
     }
 }
 
-/// Runs a future whose connections are all [`super::Io::Blocking`].
+/// Runs a future whose connections are all [`super::Io::Blocking`] or [`super::Io::Patient`].
 ///
 /// # Panics
 /// When the future pends, which blocking connections never do.

@@ -3,8 +3,8 @@
 //! One worker thread owns one [`Reactor`] (epoll through mio, edge-triggered) and one [`Executor`] whose tasks are clients.
 //! A client's future asks its [`Stream`] for bytes; when there are none the future pends, the reactor remembers which task
 //! owns the socket, and the executor polls that task when the socket becomes ready. There are no wakers, no locks and no
-//! allocations on this path. The same driver code runs on blocking sockets ([`Io::Blocking`]) for set-up work and for
-//! clients that need a thread of their own.
+//! allocations on this path. The same driver code runs on blocking sockets: with limits ([`Io::Patient`]) for all that is asked beside
+//! the load, and without ([`Io::Blocking`]) for clients that need a thread of their own.
 
 mod encryption;
 mod executor;
@@ -18,16 +18,17 @@ pub use reactor::{Reactor, ReactorCounters};
 pub use stream::{ConnectFailure, Stream, stream_failure};
 pub use tls::client_configuration;
 
+use crate::patience::{LOOK, Patience};
 use std::time::{Duration, Instant};
-
-/// How often a sleep that blocks looks for a reason to end.
-const LOOK: Duration = Duration::from_millis(100);
 
 /// How a connection waits.
 #[derive(Clone)]
 pub enum Io {
-    /// The thread blocks. Deadlines are kept by socket timeouts.
+    /// The thread blocks, for as long as it takes; deadlines are kept by socket timeouts. For clients that have a thread of their own,
+    /// and somebody who breaks their connection when it is time ([`crate::Driver::interrupter`]).
     Blocking,
+    /// The thread blocks, and every answer has a limit. For all that is asked beside the load.
+    Patient(Patience),
     /// The task pends and the reactor's thread does other work.
     Reactor(Reactor),
 }
@@ -36,7 +37,7 @@ impl Io {
     /// Waits for a time without blocking other clients of the worker.
     pub async fn sleep(&self, duration: Duration) {
         match self {
-            Self::Blocking => std::thread::sleep(duration),
+            Self::Blocking | Self::Patient(_) => std::thread::sleep(duration),
             Self::Reactor(reactor) => reactor.sleep_until(Instant::now() + duration, || false).await,
         }
     }
@@ -52,7 +53,7 @@ impl Io {
     /// thread that blocks asks ten times a second.
     pub async fn sleep_until(&self, due: Instant, is_over: impl Fn() -> bool) {
         match self {
-            Self::Blocking => {
+            Self::Blocking | Self::Patient(_) => {
                 while Instant::now() < due && !is_over() {
                     std::thread::sleep(due.saturating_duration_since(Instant::now()).min(LOOK));
                 }

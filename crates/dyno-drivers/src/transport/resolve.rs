@@ -2,6 +2,7 @@
 //! its own: the other clients of an event loop go on, and a deadline holds.
 
 use super::{ConnectFailure, Io};
+use crate::patience::Waiting;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -44,9 +45,13 @@ fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io
     Ok(answered)
 }
 
-/// The answer, once it is there; `None` at the deadline.
+/// The answer, once it is there; `None` at the deadline, and when patience is at its end.
 async fn awaited<T>(answer: &Receiver<io::Result<T>>, io: &Io, deadline: Instant) -> Option<io::Result<T>> {
     let lost = || io::Error::other("the resolver ended without an answer");
+    let mut waiting = match io {
+        Io::Patient(patience) => Some(Waiting::new(patience)),
+        Io::Blocking | Io::Reactor(_) => None,
+    };
     loop {
         let remaining = deadline.saturating_duration_since(Instant::now());
         if let Io::Blocking = io {
@@ -60,6 +65,7 @@ async fn awaited<T>(answer: &Receiver<io::Result<T>>, io: &Io, deadline: Instant
             Ok(answer) => return Some(answer),
             Err(TryRecvError::Disconnected) => return Some(Err(lost())),
             Err(TryRecvError::Empty) if remaining.is_zero() => return None,
+            Err(TryRecvError::Empty) if waiting.as_mut().is_some_and(|w| w.look().is_err()) => return None,
             Err(TryRecvError::Empty) => io.sleep(PAUSE.min(remaining)).await,
         }
     }

@@ -4,8 +4,10 @@ use super::Io;
 use super::encryption::Encryption;
 use super::reactor::Registration;
 use super::resolve::addresses;
+use crate::patience::{self, LOOK, OutOfPatience};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Endpoint;
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::{ClientConfig, ClientConnection};
 use rustls_pki_types::ServerName;
 use socket2::{Domain, SockAddr, Socket, Type};
@@ -35,6 +37,8 @@ struct Wire {
 
 enum Waiting {
     Blocking,
+    /// The socket blocks for a moment at a time; in between it is asked whether to wait on.
+    Patient(patience::Waiting),
     Reactor(Registration),
 }
 
@@ -56,6 +60,9 @@ impl Stream {
                     match Self::connect_tcp(address, io, deadline).await {
                         Ok(stream) => return Ok(stream),
                         Err(error) => failure = connect_failure(&error, &address.to_string()),
+                    }
+                    if failure.kind == FailureKind::Cancelled {
+                        break;
                     }
                 }
                 Err(failure.into())
@@ -79,12 +86,19 @@ impl Stream {
 
     async fn connect_unix(path: &Path, io: &Io, deadline: Instant) -> io::Result<Self> {
         let address = SockAddr::unix(path)?;
+        let mut waiting = match io {
+            Io::Patient(patience) => Some(patience::Waiting::new(patience)),
+            Io::Blocking | Io::Reactor(_) => None,
+        };
         loop {
             let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
             match Self::establish(socket, &address, io, deadline).await {
                 // A unix socket whose queue is full refuses at once instead of waiting as TCP does.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock && Instant::now() < deadline => {
                     io.sleep(BACKLOG_PAUSE).await;
+                    if let Some(waiting) = &mut waiting {
+                        waiting.look().map_err(out_of_patience)?;
+                    }
                 }
                 other => return other,
             }
@@ -98,14 +112,14 @@ impl Stream {
                 socket.connect_timeout(address, remaining.max(Duration::from_millis(1)))?;
                 Waiting::Blocking
             }
+            Io::Patient(patience) => {
+                let mut waiting = patience::Waiting::new(patience);
+                connect_patiently(&socket, address, &mut waiting, deadline)?;
+                Waiting::Patient(waiting)
+            }
             Io::Reactor(reactor) => {
                 socket.set_nonblocking(true)?;
-                let pending = match socket.connect(address) {
-                    Ok(()) => false,
-                    // EINPROGRESS has no stable ErrorKind; 115 on Linux.
-                    Err(error) if error.raw_os_error() == Some(115) => true,
-                    Err(error) => return Err(error),
-                };
+                let pending = begin_to_connect(&socket, address)?;
                 let registration = reactor.register(socket.as_raw_fd())?;
                 if pending {
                     registration.wake_at(deadline);
@@ -173,7 +187,9 @@ impl Stream {
     /// ends. It does not keep the connection open.
     #[must_use]
     pub fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
-        let Waiting::Blocking = self.wire.waiting else { return None };
+        if let Waiting::Reactor(_) = self.wire.waiting {
+            return None;
+        }
         let socket = Arc::downgrade(&self.wire.socket);
         Some(Box::new(move || {
             if let Some(socket) = socket.upgrade() {
@@ -263,13 +279,13 @@ impl Wire {
                         return Poll::Ready(Ok(count));
                     }
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => match &self.waiting {
-                        Waiting::Reactor(registration) => {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        if let Waiting::Reactor(registration) = &self.waiting {
                             registration.clear_readable();
                             return self.pend(registration, &mut is_armed);
                         }
-                        Waiting::Blocking => return Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
-                    },
+                        self.block_again()?;
+                    }
                     Err(error) => return Poll::Ready(Err(error)),
                 }
             }
@@ -279,6 +295,9 @@ impl Wire {
 
     /// Sends all of it. How much has gone is noted as it goes, because a future may be dropped before its end.
     async fn send(&mut self, bytes: &[u8], sent: &mut usize) -> io::Result<()> {
+        if let Waiting::Patient(waiting) = &mut self.waiting {
+            waiting.ask();
+        }
         let mut is_armed = false;
         poll_fn(|_| {
             self.before_blocking()?;
@@ -287,13 +306,13 @@ impl Wire {
                     Ok(0) => return Poll::Ready(Err(io::ErrorKind::WriteZero.into())),
                     Ok(count) => *sent += count,
                     Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => match &self.waiting {
-                        Waiting::Reactor(registration) => {
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                        if let Waiting::Reactor(registration) = &self.waiting {
                             registration.clear_writable();
                             return self.pend(registration, &mut is_armed).map_ok(|_: usize| ());
                         }
-                        Waiting::Blocking => return Poll::Ready(Err(io::ErrorKind::TimedOut.into())),
-                    },
+                        self.block_again()?;
+                    }
                     Err(error) => return Poll::Ready(Err(error)),
                 }
             }
@@ -316,18 +335,84 @@ impl Wire {
         Poll::Pending
     }
 
-    /// A blocking socket keeps the deadline by its own timeouts.
+    /// A blocking socket keeps the deadline by its own timeouts; with patience, these are short.
     fn before_blocking(&self) -> io::Result<()> {
-        if let (Waiting::Blocking, Some(deadline)) = (&self.waiting, self.deadline) {
-            let remaining = deadline.saturating_duration_since(Instant::now());
-            if remaining.is_zero() {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
-            self.socket.set_read_timeout(Some(remaining))?;
-            self.socket.set_write_timeout(Some(remaining))?;
+        let moment = match self.waiting {
+            Waiting::Reactor(_) => return Ok(()),
+            Waiting::Blocking => None,
+            Waiting::Patient(_) => Some(LOOK),
+        };
+        let remaining = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        if remaining.is_some_and(|remaining| remaining.is_zero()) {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        if let Some(timeout) = moment.into_iter().chain(remaining).min() {
+            self.socket.set_read_timeout(Some(timeout))?;
+            self.socket.set_write_timeout(Some(timeout))?;
         }
         Ok(())
     }
+
+    /// A blocking socket's timeout has passed: fails unless there is patience left for another.
+    fn block_again(&mut self) -> io::Result<()> {
+        let Waiting::Patient(waiting) = &mut self.waiting else {
+            return Err(io::ErrorKind::TimedOut.into());
+        };
+        waiting.look().map_err(out_of_patience)?;
+        self.before_blocking()
+    }
+}
+
+/// Begins to connect a socket that does not block; true when that takes its time.
+fn begin_to_connect(socket: &Socket, address: &SockAddr) -> io::Result<bool> {
+    match socket.connect(address) {
+        Ok(()) => Ok(false),
+        // EINPROGRESS has no stable ErrorKind; 115 on Linux.
+        Err(error) if error.raw_os_error() == Some(115) => Ok(true),
+        Err(error) => Err(error),
+    }
+}
+
+/// Connects a socket, which blocks afterwards.
+fn connect_patiently(
+    socket: &Socket,
+    address: &SockAddr,
+    waiting: &mut patience::Waiting,
+    deadline: Instant,
+) -> io::Result<()> {
+    socket.set_nonblocking(true)?;
+    if begin_to_connect(socket, address)? {
+        loop {
+            let moment = LOOK.min(deadline.saturating_duration_since(Instant::now()));
+            let moment = Timespec::try_from(moment).expect("a moment is short");
+            match poll(&mut [PollFd::new(socket, PollFlags::OUT)], Some(&moment)) {
+                Ok(0) | Err(rustix::io::Errno::INTR) => {}
+                Ok(_) => break,
+                Err(error) => return Err(error.into()),
+            }
+            if Instant::now() >= deadline {
+                return Err(io::ErrorKind::TimedOut.into());
+            }
+            waiting.look().map_err(out_of_patience)?;
+        }
+        if let Some(error) = socket.take_error()? {
+            return Err(error);
+        }
+    }
+    socket.set_nonblocking(false)
+}
+
+fn out_of_patience(reason: OutOfPatience) -> io::Error {
+    let kind = match reason {
+        OutOfPatience::Interrupted => io::ErrorKind::Other,
+        OutOfPatience::Late { .. } | OutOfPatience::Unwell { .. } => io::ErrorKind::TimedOut,
+    };
+    io::Error::new(kind, reason)
+}
+
+/// What it means that patience is at its end, when that is why a read or write failed.
+fn failure_of_patience(error: &io::Error) -> Option<OperationFailure> {
+    error.get_ref()?.downcast_ref::<OutOfPatience>().map(OperationFailure::from)
 }
 
 /// Why there is no connection. Some drivers have a number of their own for a name that nobody knows.
@@ -362,6 +447,10 @@ impl From<ConnectFailure> for OperationFailure {
 }
 
 fn connect_failure(error: &io::Error, address: &str) -> OperationFailure {
+    if let Some(failure) = failure_of_patience(error) {
+        let message = format!("cannot connect to {address}: {}", failure.message);
+        return OperationFailure { message, ..failure };
+    }
     let kind = match error.kind() {
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => FailureKind::Timeout,
         _ => FailureKind::ConnectRefused,
@@ -372,6 +461,9 @@ fn connect_failure(error: &io::Error, address: &str) -> OperationFailure {
 /// What a failed read or write on an established connection means.
 #[must_use]
 pub fn stream_failure(error: &io::Error) -> OperationFailure {
+    if let Some(failure) = failure_of_patience(error) {
+        return failure;
+    }
     match error.kind() {
         io::ErrorKind::TimedOut => {
             OperationFailure::new(FailureKind::Timeout, "the server did not answer in time")

@@ -3,6 +3,7 @@
 use super::LoadInput;
 use crate::generator::{MachineCpu, ProcessCpu};
 use crate::recording::Collector;
+use crate::trial::INTERRUPTED;
 use crate::window::Window;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::plan::StopRule;
@@ -48,12 +49,16 @@ impl Watch {
             }
             listener.event(&Event::PhaseStarted { trial: input.name.clone(), phase: Phase::Measure });
         }
+        let is_interrupted = input.interrupts.load(Ordering::Relaxed) > 0;
         if !window.is_stopped() {
-            if input.interrupts.load(Ordering::Relaxed) > 0 {
-                window.stop("interrupted by the user");
+            if is_interrupted {
+                window.stop(INTERRUPTED);
             } else if let Some(reason) = (input.is_dead)() {
                 window.stop(&reason);
             }
+        }
+        if is_interrupted {
+            window.hurry();
         }
         if self.progress_at <= Instant::now() {
             self.progress_at = Instant::now() + PROGRESS_EVERY;

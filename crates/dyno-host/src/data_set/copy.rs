@@ -7,6 +7,7 @@
 
 use crate::folder::{Folder, Kind, give, with_path};
 use crate::guard::Owner;
+use dyno_drivers::patience::is_end_requested;
 use rustix::fs::{Advice, SeekFrom, copy_file_range, fadvise, ioctl_ficlone, seek};
 use rustix::io::Errno;
 use std::ffi::OsString;
@@ -19,8 +20,10 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 /// Files copied at a time: enough to keep a disk busy while others are synced.
 const AT_A_TIME: usize = 4;
-/// Piece of a file that the kernel is asked to copy at once.
-const PIECE: usize = 64 << 20;
+/// Piece of a file that the kernel is asked to copy at once: as long as that takes, nobody hears Ctrl-C.
+const PIECE: usize = 16 << 20;
+/// So much of a file is copied before it is written through to the disk, which cannot be interrupted either.
+const WRITTEN_AT_ONCE: u64 = 256 << 20;
 
 /// What a copy took.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -159,9 +162,13 @@ fn copy_data(source: &File, copy: &File, length: u64) -> io::Result<u64> {
             Err(Errno::INVAL | Errno::OPNOTSUPP) => length,
             Err(error) => return Err(error.into()),
         };
+        let end = end.min(begin.saturating_add(WRITTEN_AT_ONCE));
         copy_range(source, copy, begin, end)?;
         written += end - begin;
         at = end;
+        if at < length {
+            copy.sync_data()?;
+        }
     }
     Ok(written)
 }
@@ -169,6 +176,7 @@ fn copy_data(source: &File, copy: &File, length: u64) -> io::Result<u64> {
 fn copy_range(source: &File, copy: &File, begin: u64, end: u64) -> io::Result<()> {
     let (mut from, mut to) = (begin, begin);
     while from < end {
+        not_interrupted()?;
         let piece = usize::try_from(end - from).unwrap_or(PIECE).min(PIECE);
         match copy_file_range(source, Some(&mut from), copy, Some(&mut to), piece) {
             Ok(0) => return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file became shorter")),
@@ -183,12 +191,18 @@ fn copy_range(source: &File, copy: &File, begin: u64, end: u64) -> io::Result<()
     Ok(())
 }
 
+/// Fails once the user has asked for the end.
+fn not_interrupted() -> io::Result<()> {
+    if is_end_requested() { Err(io::Error::other("interrupted by the user")) } else { Ok(()) }
+}
+
 fn copy_by_hand(mut source: &File, mut copy: &File, begin: u64, end: u64) -> io::Result<()> {
     seek(source, SeekFrom::Start(begin))?;
     seek(copy, SeekFrom::Start(begin))?;
     let mut left = end - begin;
     let mut buffer = vec![0; 1 << 20];
     while left > 0 {
+        not_interrupted()?;
         let piece = usize::try_from(left).unwrap_or(buffer.len()).min(buffer.len());
         source.read_exact(&mut buffer[..piece])?;
         copy.write_all(&buffer[..piece])?;

@@ -4,6 +4,7 @@ use super::{
     Access, Exit, FolderOrder, GuardCommand, Last, Launch, Order, Owner, Reply, SharedMemory, StopStep, last,
 };
 use crate::guard::shared_memory::remove_abandoned;
+use dyno_drivers::patience::{self, LOOK};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
@@ -17,6 +18,10 @@ use std::time::{Duration, Instant};
 
 /// How long the guard may take to answer, besides the time that stopping a server takes.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
+
+/// What is told when the user does not want to wait for the guard any longer.
+const LEFT_ALONE: &str =
+    "interrupted while the process that guards the server (dyno guard) was cleaning up; it goes on alone to ";
 
 /// Environment variables that servers get: where programs and libraries are, and nothing that holds a secret.
 const ENVIRONMENT_KEPT: [&str; 6] =
@@ -36,6 +41,8 @@ pub enum GuardError {
     Refused(String),
     /// The guard process ended or does not answer.
     Gone,
+    /// The user asked for the end meanwhile.
+    Interrupted,
 }
 
 impl fmt::Display for GuardError {
@@ -48,6 +55,7 @@ impl fmt::Display for GuardError {
             Self::Gone => {
                 f.write_str("the process that guards the server (dyno guard) has ended or does not answer")
             }
+            Self::Interrupted => f.write_str("interrupted by the user"),
         }
     }
 }
@@ -74,8 +82,13 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until `found` has something or the limit is over.
-    fn wait_for<T>(&self, limit: Duration, mut found: impl FnMut(&mut State) -> Option<T>) -> Option<T> {
+    /// Waits until `found` has something, the limit is over, or the user has asked for the end more often than so many times.
+    fn wait_for<T>(
+        &self,
+        limit: Duration,
+        requests: usize,
+        mut found: impl FnMut(&mut State) -> Option<T>,
+    ) -> Option<T> {
         let deadline = Instant::now() + limit;
         let mut state = self.lock();
         loop {
@@ -83,11 +96,22 @@ impl Shared {
                 return Some(value);
             }
             let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            if left.is_zero() || patience::requests() > requests {
                 return None;
             }
-            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
+            let moment = left.min(LOOK);
+            state = self.changed.wait_timeout(state, moment).unwrap_or_else(PoisonError::into_inner).0;
         }
+    }
+
+    /// Waits for the process to end.
+    fn wait_exit(&self, limit: Duration, requests: usize) -> Result<Option<Exit>, GuardError> {
+        let found = self.wait_for(limit, requests, |state| match state.exit {
+            Some(exit) => Some(Ok(exit)),
+            None if state.is_gone => Some(Err(GuardError::Gone)),
+            None => None,
+        });
+        found.transpose()
     }
 }
 
@@ -153,12 +177,14 @@ impl Guard {
     }
 
     fn reply(&self) -> Result<Reply, GuardError> {
-        let reply = self.shared.wait_for(ANSWER_LIMIT, |state| match state.replies.pop_front() {
+        let requests = patience::requests();
+        let reply = self.shared.wait_for(ANSWER_LIMIT, requests, |state| match state.replies.pop_front() {
             Some(reply) => Some(Ok(reply)),
             None if state.is_gone => Some(Err(GuardError::Gone)),
             None => None,
         });
-        match reply.unwrap_or(Err(GuardError::Gone))? {
+        let late = if patience::requests() > requests { GuardError::Interrupted } else { GuardError::Gone };
+        match reply.unwrap_or(Err(late))? {
             Reply::Refused(reason) => Err(GuardError::Refused(reason)),
             reply => Ok(reply),
         }
@@ -244,17 +270,15 @@ impl Guard {
     /// Waits for the process to end.
     ///
     /// # Errors
-    /// When the guard is gone.
+    /// When the guard is gone, or the user asks for the end.
     pub fn wait_exit(&self, limit: Duration) -> Result<Option<Exit>, GuardError> {
-        let found = self.shared.wait_for(limit, |state| match state.exit {
-            Some(exit) => Some(Ok(exit)),
-            None if state.is_gone => Some(Err(GuardError::Gone)),
-            None => None,
-        });
-        found.transpose()
+        match self.shared.wait_exit(limit, 0)? {
+            None if patience::is_end_requested() => Err(GuardError::Interrupted),
+            exit => Ok(exit),
+        }
     }
 
-    /// Ends the process, politely first; returns how it ended.
+    /// Ends the process, politely first; returns how it ended. When the user asks for the end meanwhile, it is ended by force.
     ///
     /// # Errors
     /// When the guard is gone.
@@ -266,8 +290,15 @@ impl Guard {
             return Ok(None);
         }
         self.order(&Order::Stop(steps.to_vec()))?;
-        let patience: u64 = steps.iter().map(|step| step.patience_ms).sum();
-        self.wait_exit(Duration::from_millis(patience) + ANSWER_LIMIT)
+        let patience_ms: u64 = steps.iter().map(|step| step.patience_ms).sum();
+        let requests = patience::requests();
+        let limit = Duration::from_millis(patience_ms) + ANSWER_LIMIT;
+        let exit = self.shared.wait_exit(limit, requests)?;
+        if exit.is_some() || patience::requests() == requests {
+            return Ok(exit);
+        }
+        self.order(&Order::Hurry)?;
+        self.shared.wait_exit(ANSWER_LIMIT, usize::MAX)
     }
 
     /// Has a file copied to a lasting place before its folder is removed.
@@ -305,7 +336,8 @@ impl Guard {
         // The guard sees the end of its input now.
         let commands: u64 = self.last.iter().map(|last| last.limit_ms).sum();
         let limit = ANSWER_LIMIT * 3 + Duration::from_millis(commands);
-        let finished = self.shared.wait_for(limit, |state| {
+        let requests = patience::requests();
+        let finished = self.shared.wait_for(limit, requests, |state| {
             let last = state.replies.iter().position(|reply| matches!(reply, Reply::Finished(_)));
             match last.and_then(|index| state.replies.remove(index)) {
                 Some(Reply::Finished(problems)) => Some(Some(problems)),
@@ -317,9 +349,19 @@ impl Guard {
             let _ = self.child.wait();
             return problems;
         }
+        if patience::requests() > requests {
+            return vec![format!("{LEFT_ALONE}{}", self.tasks())];
+        }
         let mut problems = vec![GuardError::Gone.to_string()];
         problems.extend(self.undo_ourselves());
         problems
+    }
+
+    /// What the guard may still have to do, for people.
+    fn tasks(&self) -> String {
+        let folders = self.folders.iter().map(|folder| format!("remove {}", folder.display()));
+        let commands = self.last.iter().map(|last| format!("run {}", last.what));
+        folders.chain(commands).collect::<Vec<_>>().join(", ")
     }
 
     /// The guard was killed: its work is done from here.

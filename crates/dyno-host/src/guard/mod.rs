@@ -65,6 +65,8 @@ enum Order {
     Start(Launch),
     /// End the running process, politely first. It is killed when the last step's patience is over.
     Stop(Vec<StopStep>),
+    /// Do not wait any longer for the process that was told to end: kill it.
+    Hurry,
     /// Also remove these at the end: shared memory that a killed server leaves behind.
     Remove(SharedMemory),
     /// Run this at the very end, after the server has stopped and the folders are gone.

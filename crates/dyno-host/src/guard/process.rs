@@ -114,6 +114,27 @@ struct Running {
     stop: Vec<StopStep>,
 }
 
+impl Running {
+    /// Has the process and its children go on if they were halted (SIGSTOP): what is halted hears no request to end.
+    fn wake(&self) {
+        let _ = kill_process_group(self.group, Signal::CONT);
+        for child in children_of(self.child.id()) {
+            let _ = kill_process(child, Signal::CONT);
+        }
+    }
+}
+
+/// How the waiting for a process to end was.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Waited {
+    /// It has ended, or its time is over.
+    Enough,
+    /// The same, and dyno went away meanwhile.
+    DynoIsGone,
+    /// dyno does not want to wait.
+    InAHurry,
+}
+
 struct Keeper {
     inputs: Receiver<Input>,
     sender: Sender<Input>,
@@ -146,6 +167,8 @@ impl Keeper {
                         return;
                     }
                 }
+                // What was to be hurried has ended meanwhile.
+                Input::Order(Order::Hurry) => {}
                 Input::Order(Order::Remove(shared)) => self.shared = shared,
                 Input::Order(Order::Last(last)) => self.last.push(last),
                 Input::Order(Order::Keep { from, to }) => self.keep.push((from, to)),
@@ -201,29 +224,35 @@ impl Keeper {
         for step in steps {
             let Some(running) = &self.running else { return is_end };
             let _ = kill_process_group(running.group, step.signal.number());
-            is_end |= self.wait_ended(Duration::from_millis(step.patience_ms));
+            running.wake();
+            match self.wait_ended(Duration::from_millis(step.patience_ms)) {
+                Waited::Enough => {}
+                Waited::DynoIsGone => is_end = true,
+                Waited::InAHurry => break,
+            }
         }
         if let Some(running) = &self.running {
             let _ = kill_process_group(running.group, Signal::KILL);
-            is_end |= self.wait_ended(CLEANING_LIMIT);
+            is_end |= self.wait_ended(CLEANING_LIMIT) == Waited::DynoIsGone;
         }
         is_end
     }
 
-    /// Waits until the process has ended or patience is over; true when dyno went away meanwhile.
-    fn wait_ended(&mut self, patience: Duration) -> bool {
+    /// Waits until the process has ended or patience is over.
+    fn wait_ended(&mut self, patience: Duration) -> Waited {
         let deadline = Instant::now() + patience;
-        let mut is_end = false;
+        let mut waited = Waited::Enough;
         while self.running.is_some() {
             match self.inputs.recv_timeout(deadline.saturating_duration_since(Instant::now())) {
                 Ok(Input::Ended(pid)) => self.reap(pid),
-                Ok(Input::End) => is_end = true,
+                Ok(Input::End) => waited = Waited::DynoIsGone,
+                Ok(Input::Order(Order::Hurry)) => return Waited::InAHurry,
                 // dyno waits for the process to end before it orders anything else.
                 Ok(Input::Order(_) | Input::Nonsense(_)) => tell(&Reply::Refused("stopping".to_owned())),
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => break,
             }
         }
-        is_end
+        waited
     }
 
     /// Stops and removes everything; returns what did not work.
@@ -315,7 +344,7 @@ fn end_orphans(deadline: Instant, processes: &mut BTreeSet<u32>) {
         while let Ok(Some((orphan, _))) = wait(WaitOptions::NOHANG) {
             processes.insert(orphan.as_raw_pid().unsigned_abs());
         }
-        let orphans = own_children();
+        let orphans = children_of(std::process::id());
         if orphans.is_empty() || Instant::now() > deadline {
             return;
         }
@@ -326,9 +355,9 @@ fn end_orphans(deadline: Instant, processes: &mut BTreeSet<u32>) {
     }
 }
 
-/// Children of this process that live, from `/proc/PID/stat`: `PID (NAME) STATE PARENT ...`.
-fn own_children() -> Vec<Pid> {
-    let own = std::process::id().to_string();
+/// Children of a process that live, from `/proc/PID/stat`: `PID (NAME) STATE PARENT ...`.
+fn children_of(parent: u32) -> Vec<Pid> {
+    let parent = parent.to_string();
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     entries
         .filter_map(|entry| {
@@ -336,7 +365,7 @@ fn own_children() -> Vec<Pid> {
             let pid = Pid::from_raw(entry.file_name().to_str()?.parse().ok()?)?;
             let stat = fs::read_to_string(entry.path().join("stat")).ok()?;
             let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
-            (fields.next()? != "Z" && fields.next()? == own).then_some(pid)
+            (fields.next()? != "Z" && fields.next()? == parent).then_some(pid)
         })
         .collect()
 }
@@ -352,5 +381,61 @@ fn remove_folder(folder: &Path, deadline: Instant) -> io::Result<()> {
             }
             Err(error) => return Err(error),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guard::StopSignal;
+
+    /// Longer than a test may take.
+    const FOR_EVER: Duration = Duration::from_secs(24 * 3600);
+
+    /// A guard that looks after a shell, which has made the file `ready` in the folder and runs the words before it.
+    fn guarding(words: &str, folder: &Path) -> Keeper {
+        let (sender, inputs) = mpsc::channel();
+        let mut keeper = Keeper {
+            inputs,
+            sender,
+            running: None,
+            folders: Vec::new(),
+            keep: Vec::new(),
+            shared: SharedMemory::default(),
+            processes: BTreeSet::new(),
+            last: Vec::new(),
+        };
+        let script = format!("{words}; touch ready; while :; do sleep 0.05; done");
+        keeper.start(Launch {
+            program: "/bin/sh".into(),
+            arguments: vec!["-c".to_owned(), script],
+            folder: folder.to_owned(),
+            log: folder.join("log"),
+            ..Launch::default()
+        });
+        let ready = folder.join("ready");
+        while keeper.running.is_some() && !ready.exists() {
+            std::thread::yield_now();
+        }
+        keeper
+    }
+
+    #[test]
+    fn a_process_that_does_not_end_is_killed_at_once_when_dyno_is_in_a_hurry() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut keeper = guarding("trap '' TERM", folder.path());
+        keeper.sender.send(Input::Order(Order::Hurry)).unwrap();
+        keeper.stop(&[StopStep::new(StopSignal::Terminate, FOR_EVER)]);
+        assert!(keeper.running.is_none());
+    }
+
+    #[test]
+    fn a_process_that_is_halted_is_woken_to_hear_that_it_shall_end() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut keeper = guarding("true", folder.path());
+        let group = keeper.running.as_ref().expect("it runs").group;
+        kill_process_group(group, Signal::STOP).unwrap();
+        let ended = keeper.stop(&[StopStep::new(StopSignal::Terminate, FOR_EVER)]);
+        assert!(!ended && keeper.running.is_none());
     }
 }

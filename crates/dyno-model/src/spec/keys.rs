@@ -119,7 +119,12 @@ pub static SYSTEM: Section = Section {
             "`prepared`",
             "how statements travel: prepared once, as text each time, or (PostgreSQL only) parsed and bound each time",
         ),
-        key("connect_timeout", "duration above 0", "`10s`", "limit for connecting and logging in"),
+        key(
+            "connect_timeout",
+            "duration above 0",
+            "`10s`",
+            "limit for connecting and logging in; an answer beside the load may take three times as long",
+        ),
         key(
             "data",
             "`own` or `existing`",

@@ -4,6 +4,7 @@ mod audits;
 mod command_line;
 mod compare;
 mod endpoints;
+mod ends;
 mod experiments;
 mod growth;
 mod kills;

@@ -12,6 +12,7 @@ use super::pace::Pace;
 use super::processes::{Processes, Seen};
 use super::procfs;
 use answer::{Answer, Lines};
+use dyno_drivers::patience::{LOOK, is_end_requested};
 use dyno_model::monitor::names;
 use dyno_model::target::Engine;
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -210,10 +211,11 @@ impl Remote {
     /// The answer to the last order; older ones came too late and belong to no moment that is known.
     fn receive(&mut self, until: Instant) -> Result<Option<Answer>, String> {
         loop {
-            match self.answers.recv_timeout(until.saturating_duration_since(Instant::now())) {
+            let left = until.saturating_duration_since(Instant::now());
+            match self.answers.recv_timeout(left.min(LOOK)) {
                 Ok(answer) if answer.number == self.number => return Ok(Some(answer)),
-                Ok(_) => {}
-                Err(RecvTimeoutError::Timeout) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) if left.is_zero() || is_end_requested() => return Ok(None),
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(self.ending("ended")),
             }
         }

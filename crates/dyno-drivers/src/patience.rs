@@ -1,0 +1,232 @@
+//! How long a thread waits for a server's answer, and what ends the waiting.
+//!
+//! All that dyno asks a server beside the load goes over connections with [`crate::Io::Patient`]: settings, counters, marker, loading,
+//! baseline, audit. Their sockets wake up ten times a second and look here whether to wait on. So every question has an end, and
+//! Ctrl-C is heard in all of them, without any of them knowing of it.
+
+use crate::{Connection, Discard, Driver, Io, block_on};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::{Engine, Target};
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+/// How often a thread that waits looks for a reason to stop.
+pub const LOOK: Duration = Duration::from_millis(100);
+
+/// A question may take so many times as long as a connection may ([`Target::connect_timeout`]): who finds ten seconds long for a login
+/// finds half a minute long for a list of settings.
+const ANSWER_PER_CONNECT: u32 = 3;
+
+/// Longest statement whose work grows with the data, on a server that is well: an index over a billion rows takes hours.
+const WORK_MAX: Duration = Duration::from_secs(6 * 3600);
+
+/// What a question still has that is under way when the user asks for the end. Most answers come within it, and it is too short to be
+/// felt as waiting.
+const REST: Duration = Duration::from_millis(500);
+
+/// Longest question that is asked after the user has asked for the end, such as the audit of a trial that was cut short.
+const AFTER_REQUEST: Duration = Duration::from_secs(5);
+
+/// The process's number of requests for the end, once somebody counts them.
+static REQUESTS: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
+
+/// Tells the number of requests for the end that all patience of this process is under: signals concern the whole process. Only the
+/// first call counts.
+pub fn hear(requests: &Arc<AtomicUsize>) {
+    let _ = REQUESTS.set(Arc::clone(requests));
+}
+
+/// How often the user has asked for the end. Whoever waits for something else than a server compares it with what it was before.
+#[must_use]
+pub fn requests() -> usize {
+    REQUESTS.get().map_or(0, |requests| requests.load(Ordering::Relaxed))
+}
+
+/// True once the user has asked for the end.
+#[must_use]
+pub fn is_end_requested() -> bool {
+    requests() > 0
+}
+
+/// How long a thread waits for answers on one connection. Each question has a limit, counted from the last bytes that were sent to the
+/// last that come back. Once the user has asked for the end, a question that is under way has half a second left, and a later one
+/// gets five seconds.
+#[derive(Clone)]
+pub struct Patience {
+    limit: Duration,
+    limit_after_request: Duration,
+    requests: Arc<AtomicUsize>,
+    look: Option<Look>,
+}
+
+/// A look at the server while it works on a long statement.
+#[derive(Clone)]
+struct Look {
+    every: Duration,
+    /// Why there is nothing to wait for any more.
+    find_fault: Arc<dyn Fn() -> Option<String> + Send + Sync>,
+}
+
+impl Patience {
+    /// Patience for answers within a limit.
+    #[must_use]
+    pub fn new(limit: Duration) -> Self {
+        let requests = REQUESTS.get().map(Arc::clone).unwrap_or_default();
+        Self { limit, limit_after_request: limit.min(AFTER_REQUEST), requests, look: None }
+    }
+
+    /// For questions that a server answers from what it knows: three times what connecting may take.
+    #[must_use]
+    pub fn for_questions(target: &Target) -> Self {
+        Self::new(target.connect_timeout.saturating_mul(ANSWER_PER_CONNECT))
+    }
+
+    /// For statements that take the longer the more data there are: six hours, as long as the server is well. Whenever as much time as
+    /// a question may take has passed without an answer, another connection is opened and asked, to see that.
+    #[must_use]
+    pub fn for_work(target: &Target) -> Self {
+        let questions = Self::for_questions(target);
+        let limit = WORK_MAX.max(questions.limit);
+        let look = match target.engine {
+            Engine::Mysql | Engine::Postgres => {
+                let target = Target { session_setup: Vec::new(), ..target.clone() };
+                let patience = questions.clone();
+                let find_fault = move || find_fault(&target, &patience);
+                Some(Look { every: questions.limit, find_fault: Arc::new(find_fault) })
+            }
+            Engine::Sqlite | Engine::Null => None,
+        };
+        Self { limit, look, ..questions }
+    }
+
+    /// For statements whose outcome nobody wants once the user has asked for the end: they have half a second left, whenever they began.
+    #[must_use]
+    pub fn hasty(self) -> Self {
+        Self { limit_after_request: REST, ..self }
+    }
+
+    /// For statements that clean up: those begun after the user has asked for the end have as much time as before.
+    #[must_use]
+    pub fn unhurried(self) -> Self {
+        Self { limit_after_request: self.limit, ..self }
+    }
+
+    /// The same, ended by other requests than the process's.
+    #[must_use]
+    pub fn hearing(self, requests: Arc<AtomicUsize>) -> Self {
+        Self { requests, ..self }
+    }
+
+    fn is_end_requested(&self) -> bool {
+        self.requests.load(Ordering::Relaxed) > 0
+    }
+}
+
+/// Why a server that is silent cannot be expected to speak again: another connection cannot be had, or is not answered either. A refusal
+/// is a sign of life.
+fn find_fault(target: &Target, patience: &Patience) -> Option<String> {
+    let asked = block_on(async {
+        let mut connection = Connection::connect(target, &Io::Patient(patience.clone())).await?;
+        connection.query("SELECT 1", &mut Discard).await?;
+        connection.close().await;
+        Ok(())
+    });
+    let failure: OperationFailure = asked.err()?;
+    let is_fault = matches!(
+        failure.kind,
+        FailureKind::Timeout | FailureKind::ConnectRefused | FailureKind::ConnectionLost
+    );
+    is_fault.then(|| failure.to_string())
+}
+
+/// The waiting for one answer after another on one connection.
+pub(crate) struct Waiting {
+    patience: Patience,
+    asked: Instant,
+    looked: Instant,
+    /// True when the end was requested before the question was asked.
+    is_late: bool,
+    /// When the request for the end was noticed during the question.
+    heard: Option<Instant>,
+}
+
+impl Waiting {
+    /// Waiting for an answer to what is asked now.
+    pub(crate) fn new(patience: &Patience) -> Self {
+        let now = Instant::now();
+        let is_late = patience.is_end_requested();
+        Self { patience: patience.clone(), asked: now, looked: now, is_late, heard: None }
+    }
+
+    /// Something is asked now.
+    pub(crate) fn ask(&mut self) {
+        self.asked = Instant::now();
+        self.looked = self.asked;
+        self.is_late = self.patience.is_end_requested();
+        self.heard = None;
+    }
+
+    /// Fails when the answer is to be waited for no more. To be called every [`LOOK`] while there is none.
+    pub(crate) fn look(&mut self) -> Result<(), OutOfPatience> {
+        let now = Instant::now();
+        if !self.is_late && self.patience.is_end_requested() {
+            let heard = *self.heard.get_or_insert(now);
+            if now.saturating_duration_since(heard) >= REST {
+                return Err(OutOfPatience::Interrupted);
+            }
+        }
+        let limit = if self.is_late { self.patience.limit_after_request } else { self.patience.limit };
+        if now.saturating_duration_since(self.asked) >= limit {
+            return Err(OutOfPatience::Late { limit });
+        }
+        if let Some(Look { every, find_fault }) = &self.patience.look
+            && now.saturating_duration_since(self.looked) >= *every
+        {
+            if let Some(fault) = find_fault() {
+                return Err(OutOfPatience::Unwell { silence: *every, fault });
+            }
+            self.looked = Instant::now();
+        }
+        Ok(())
+    }
+}
+
+/// Why an answer is waited for no more.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum OutOfPatience {
+    /// The limit has passed.
+    Late { limit: Duration },
+    /// The server is silent, on another connection too.
+    Unwell { silence: Duration, fault: String },
+    /// The user asked for the end.
+    Interrupted,
+}
+
+impl fmt::Display for OutOfPatience {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Late { limit } => write!(f, "the server did not answer within {limit:?}"),
+            Self::Unwell { silence, fault } => {
+                write!(
+                    f,
+                    "the server has been silent for {silence:?}, and another connection failed: {fault}"
+                )
+            }
+            Self::Interrupted => f.write_str("interrupted before the server answered"),
+        }
+    }
+}
+
+impl std::error::Error for OutOfPatience {}
+
+impl From<&OutOfPatience> for OperationFailure {
+    fn from(reason: &OutOfPatience) -> Self {
+        let kind = match reason {
+            OutOfPatience::Late { .. } | OutOfPatience::Unwell { .. } => FailureKind::Timeout,
+            OutOfPatience::Interrupted => FailureKind::Cancelled,
+        };
+        Self::new(kind, reason.to_string())
+    }
+}

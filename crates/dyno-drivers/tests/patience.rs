@@ -1,0 +1,177 @@
+//! Whoever asks with patience gets an end: at the limit, when the server is found to be gone, and when the user asks for it.
+#![cfg(all(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+
+use dyno_drivers::null::server::{Options, Protocol, RunningServer, serve};
+use dyno_drivers::{Connection, Discard, Driver, Io, Patience, block_on};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::{Endpoint, Engine, Target};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+/// Longer than any test may take: who waits for it is killed by the test's own limit.
+const FOR_EVER: Duration = Duration::from_secs(24 * 3600);
+
+const SERVERS: [(Protocol, Engine); 2] =
+    [(Protocol::Mysql, Engine::Mysql), (Protocol::Postgres, Engine::Postgres)];
+
+fn at(engine: Engine, address: std::net::SocketAddr) -> Target {
+    let endpoint = Endpoint::Tcp { host: address.ip().to_string(), port: address.port() };
+    Target { user: "bench".to_owned(), connect_timeout: FOR_EVER, ..Target::new(engine, endpoint) }
+}
+
+/// A server that logs in and answers nothing after that.
+fn mute(protocol: Protocol, engine: Engine) -> (RunningServer, Target) {
+    let options = Options { hang_after: Some(0), ..Options::default() };
+    let server = serve(protocol, ([127, 0, 0, 1], 0).into(), options).expect("a free port");
+    let target = at(engine, server.local_addr);
+    (server, target)
+}
+
+fn ask(target: &Target, patience: Patience, sql: &str) -> OperationFailure {
+    let mut connection = block_on(Connection::connect(target, &Io::Patient(patience))).expect("it logs in");
+    block_on(connection.query(sql, &mut Discard)).expect_err("nobody answers")
+}
+
+/// The same for ever, but for a request for the end that comes once the connection is there.
+fn ask_until_requested(target: &Target, sql: &str) -> OperationFailure {
+    let requests = Arc::new(AtomicUsize::new(0));
+    let patience = Patience::new(FOR_EVER).hearing(Arc::clone(&requests)).hasty();
+    let mut connection = block_on(Connection::connect(target, &Io::Patient(patience))).expect("it logs in");
+    std::thread::spawn(move || requests.store(1, Ordering::Relaxed));
+    block_on(connection.query(sql, &mut Discard)).expect_err("nobody answers")
+}
+
+#[test]
+fn a_question_that_is_not_answered_ends_at_its_limit_and_names_it() {
+    for (protocol, engine) in SERVERS {
+        let (server, target) = mute(protocol, engine);
+        let failure = ask(&target, Patience::new(Duration::from_millis(300)), "SELECT 1");
+        assert_eq!(failure.kind, FailureKind::Timeout, "{engine}: {failure}");
+        assert_eq!(failure.message, "the server did not answer within 300ms", "{engine}");
+        server.stop().expect("it ends");
+    }
+}
+
+#[test]
+fn a_request_for_the_end_is_heard_while_a_question_waits_and_while_a_login_does() {
+    for (protocol, engine) in SERVERS {
+        let (server, target) = mute(protocol, engine);
+        let failure = ask_until_requested(&target, "SELECT 1");
+        assert_eq!(failure.kind, FailureKind::Cancelled, "{engine}: {failure}");
+        server.stop().expect("it ends");
+
+        // The kernel takes the connection, and nobody greets.
+        let silent = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+        let target = at(engine, silent.local_addr().expect("it is bound"));
+        let requests = Arc::new(AtomicUsize::new(0));
+        let io = Io::Patient(Patience::new(FOR_EVER).hearing(Arc::clone(&requests)));
+        std::thread::spawn(move || {
+            let connection = silent.accept();
+            requests.store(1, Ordering::Relaxed);
+            // It stays open for as long as the test goes on.
+            std::mem::forget((silent, connection));
+        });
+        let failure = block_on(Connection::connect(&target, &io)).err().expect("nobody greets");
+        assert_eq!(failure.kind, FailureKind::Cancelled, "{engine}: {failure}");
+    }
+}
+
+#[test]
+fn a_question_asked_after_the_request_for_the_end_is_answered_by_a_server_that_is_well() {
+    for (protocol, engine) in SERVERS {
+        let server = serve(protocol, ([127, 0, 0, 1], 0).into(), Options::default()).expect("a free port");
+        let requests = Arc::new(AtomicUsize::new(1));
+        let io = Io::Patient(Patience::new(FOR_EVER).hearing(requests).unhurried());
+        let mut connection =
+            block_on(Connection::connect(&at(engine, server.local_addr), &io)).expect("it is well");
+        block_on(connection.query("SELECT 1", &mut Discard)).expect("it answers");
+        block_on(connection.close());
+        server.stop().expect("it ends");
+    }
+}
+
+#[test]
+fn work_is_waited_for_as_long_as_the_server_answers_others() {
+    for (protocol, engine) in SERVERS {
+        // Every connection is answered once.
+        let options = Options { hang_after: Some(1), ..Options::default() };
+        let server = serve(protocol, ([127, 0, 0, 1], 0).into(), options).expect("a free port");
+        let target = at(engine, server.local_addr);
+        let target = Target { connect_timeout: Duration::from_millis(200), ..target };
+        let requests = Arc::new(AtomicUsize::new(0));
+        let patience = Patience::for_work(&target).hearing(Arc::clone(&requests));
+        let asking = std::thread::spawn({
+            let target = Target { connect_timeout: FOR_EVER, ..target };
+            move || {
+                let io = Io::Patient(patience);
+                let mut connection = block_on(Connection::connect(&target, &io)).expect("it logs in");
+                block_on(connection.query("SELECT 1", &mut Discard)).expect("the first is answered");
+                block_on(connection.query("CREATE INDEX i ON t (c)", &mut Discard))
+                    .expect_err("nobody answers")
+            }
+        });
+        // Its own connection, and two looks whether the server is well.
+        while server.counts().connections() < 3 {
+            assert!(!asking.is_finished(), "{engine}: it did not wait on");
+            std::thread::yield_now();
+        }
+        requests.store(1, Ordering::Relaxed);
+        let failure = asking.join().expect("no panic");
+        assert_eq!(failure.kind, FailureKind::Cancelled, "{engine}: {failure}");
+        server.stop().expect("it ends");
+    }
+}
+
+#[test]
+fn work_ends_when_the_server_is_silent_on_another_connection_too() {
+    for (protocol, engine) in SERVERS {
+        let (server, target) = mute(protocol, engine);
+        let short = Target { connect_timeout: Duration::from_secs(1), ..target.clone() };
+        let failure = ask(&target, Patience::for_work(&short), "CREATE INDEX i ON t (c)");
+        let silent = "the server has been silent for 3s, and another connection failed: timeout: \
+                      the server did not answer within 3s";
+        assert_eq!(failure.message, silent, "{engine}");
+        server.stop().expect("it ends");
+    }
+}
+
+#[test]
+fn work_ends_when_the_server_takes_no_connection_either() {
+    for (protocol, engine) in SERVERS {
+        let (server, target) = mute(protocol, engine);
+        // Looks go to a place where the kernel takes connections and nobody greets.
+        let silent = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+        let elsewhere = Target {
+            connect_timeout: Duration::from_millis(200),
+            ..at(engine, silent.local_addr().expect("it is bound"))
+        };
+        let failure = ask(&target, Patience::for_work(&elsewhere), "CREATE INDEX i ON t (c)");
+        assert_eq!(failure.kind, FailureKind::Timeout, "{engine}: {failure}");
+        let begin =
+            "the server has been silent for 600ms, and another connection failed: timeout: 127.0.0.1:";
+        assert!(failure.message.starts_with(begin), "{engine}: {failure}");
+        server.stop().expect("it ends");
+    }
+}
+
+#[test]
+fn sqlite_hears_it_in_the_middle_of_a_statement_and_while_it_waits_for_a_lock() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = Target {
+        connect_timeout: FOR_EVER,
+        ..Target::new(Engine::Sqlite, Endpoint::File(folder.path().join("shop.db")))
+    };
+    let endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT max(i) FROM n";
+    let failure = ask(&target, Patience::new(Duration::from_millis(300)), endless);
+    assert_eq!(failure.message, "the server did not answer within 300ms");
+
+    let failure = ask_until_requested(&target, endless);
+    assert_eq!(failure.message, "interrupted before the server answered");
+
+    let mut holder = block_on(Connection::connect(&target, &Io::Blocking)).expect("it opens");
+    block_on(holder.query("BEGIN EXCLUSIVE", &mut Discard)).expect("nobody else is there");
+    let failure = ask_until_requested(&target, "CREATE TABLE t (i INT)");
+    assert_eq!(failure.message, "interrupted before the server answered");
+}

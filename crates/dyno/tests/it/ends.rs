@@ -1,0 +1,233 @@
+//! Everything ends: servers that fall silent mark their trial and the campaign goes on, and the first Ctrl-C is heard whatever dyno
+//! is waiting for. Limits that must not be waited for are so long that a test which did would fail by its own limit.
+
+use crate::program::{Bench, Ended, signal};
+use dyno_drivers::null::server::{Options, Protocol, RunningServer, serve};
+use dyno_model::event::{Event, Phase};
+use dyno_model::plan::ServerKind;
+use dyno_testkit::{processes_with, require_server, wait_until};
+use std::process::{Child, Stdio};
+
+/// Exit codes as documented.
+const PREFLIGHT_FAILED: i32 = 4;
+const SERVER_FAILED: i32 = 5;
+const RUN_INCOMPLETE: i32 = 6;
+const INTERRUPTED: i32 = 130;
+
+/// A server that logs in and answers nothing after that.
+fn mute(protocol: Protocol) -> RunningServer {
+    let options = Options { hang_after: Some(0), ..Options::default() };
+    serve(protocol, ([127, 0, 0, 1], 0).into(), options).expect("a free port")
+}
+
+/// A spec for it, in which connecting may take this long.
+fn spec_of_mute(bench: &Bench, scheme: &str, server: &RunningServer, connect_timeout: &str) {
+    let port = server.local_addr.port();
+    bench.file(
+        "mute.toml",
+        format!(
+            "title = \"Mute\"\n[[system]]\nname = \"Mute\"\nurl = \"{scheme}://bench@127.0.0.1:{port}/shop\"\n\
+             connect_timeout = \"{connect_timeout}\"\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\n\
+             transactions = 1\n[design]\nblocks = 1\n"
+        ),
+    );
+}
+
+const MUTE: [(Protocol, &str); 2] = [(Protocol::Mysql, "mysql"), (Protocol::Postgres, "postgres")];
+
+/// A run in the background, whose results are in the folder `r`.
+struct Running<'b> {
+    bench: &'b Bench,
+    child: Child,
+}
+
+impl<'b> Running<'b> {
+    fn start(bench: &'b Bench, spec: &str) -> Self {
+        let mut command = bench.command(&["run", spec, "--out", "r"]);
+        let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
+        Self { bench, child: child.expect("dyno can be started") }
+    }
+
+    fn interrupt(&self) {
+        signal("-INT", self.child.id());
+    }
+
+    /// Waits for the end, which has to come by itself.
+    fn ended(mut self) -> Ended {
+        wait_until("dyno ends", || self.child.try_wait().expect("it is our child").is_some());
+        Ended::from(self.child.wait_with_output().expect("it has ended"))
+    }
+
+    fn events(&self) -> Vec<Event> {
+        events(self.bench)
+    }
+
+    /// Waits until a phase of a trial has begun.
+    fn await_phase(&self, awaited: Phase) {
+        wait_until("the phase begins", || {
+            let is_it =
+                |event: &Event| matches!(event, Event::PhaseStarted { phase, .. } if *phase == awaited);
+            self.events().iter().any(is_it)
+        });
+    }
+
+    /// Halts the server of this kind that the run has started, with all of its processes.
+    fn halt(&self, kind: ServerKind) {
+        let folder = format!("{}/dyno-{kind}-", self.bench.path().display());
+        let servers = processes_with(&folder);
+        assert!(!servers.is_empty(), "no {kind} runs");
+        for server in servers {
+            // Sessions end when they like.
+            let _ = std::process::Command::new("kill").args(["-STOP", &server.to_string()]).status();
+        }
+    }
+}
+
+fn events(bench: &Bench) -> Vec<Event> {
+    let text = std::fs::read_to_string(bench.path().join("r/events.jsonl")).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+fn nothing_is_left(bench: &Bench, names: &[&str]) {
+    let folder = bench.path().display().to_string();
+    wait_until("all processes have ended", || processes_with(&folder).is_empty());
+    assert_eq!(bench.names(), names);
+}
+
+#[test]
+fn a_server_that_logs_in_and_says_nothing_ends_plan_and_run_with_its_name_and_the_limit() {
+    for (protocol, scheme) in MUTE {
+        let (bench, server) = (Bench::new(), mute(protocol));
+        spec_of_mute(&bench, scheme, &server, "1s");
+        for command in [&["plan", "mute.toml"][..], &["run", "mute.toml", "--out", "r"]] {
+            let ended = bench.dyno(command);
+            assert_eq!(ended.code, PREFLIGHT_FAILED, "{scheme}: {ended}");
+            let text = format!("{}{}", ended.stdout, ended.stderr);
+            let place = format!("Mute: {scheme}://bench@127.0.0.1:{}/shop", server.local_addr.port());
+            assert!(text.contains(&place), "{scheme}: {ended}");
+            assert!(text.contains("the server did not answer within 3s"), "{scheme}: {ended}");
+        }
+        let ended = bench.dyno(&["cleanup", "mute.toml"]);
+        assert_eq!(ended.code, SERVER_FAILED, "{scheme}: {ended}");
+        assert!(ended.stderr.contains("Mute: "), "{scheme}: {ended}");
+        assert!(ended.stderr.contains("the server has been silent for 3s"), "{scheme}: {ended}");
+        assert_eq!(bench.names(), ["mute.toml"]);
+        server.stop().expect("it ends");
+    }
+}
+
+#[test]
+fn ctrl_c_is_heard_while_preflight_waits_for_an_answer() {
+    for (protocol, scheme) in MUTE {
+        let (bench, server) = (Bench::new(), mute(protocol));
+        spec_of_mute(&bench, scheme, &server, "1h");
+        let running = Running::start(&bench, "mute.toml");
+        wait_until("it has connected", || server.counts().connections() > 0);
+        running.interrupt();
+        let ended = running.ended();
+        assert_eq!(ended.code, INTERRUPTED, "{scheme}: {ended}");
+        assert_eq!(bench.names(), ["mute.toml"]);
+        server.stop().expect("it ends");
+    }
+}
+
+/// A campaign of two systems, of which the first is a server; connections to it may take this long.
+fn campaign(kind: ServerKind, connect_timeout: &str, rows: u32) -> String {
+    format!(
+        "title = \"Halted\"\n\
+         system = [{{ name = \"Server\", connect_timeout = \"{connect_timeout}\", server = {{ kind = \"{kind}\" }} }}, \
+         {{ name = \"SQLite\", server = {{ kind = \"sqlite\" }} }}]\n\
+         workload = {{ kind = \"oltp_read_write\", tables = 1, table_size = {rows} }}\n\
+         load = {{ clients = 2, warmup = \"2s\", duration = \"3s\" }}\n\
+         design = {{ blocks = 1, seed = {SERVER_FIRST} }}\n"
+    )
+}
+
+/// A seed with which the server's trial is the first.
+const SERVER_FIRST: u32 = 2;
+
+#[test]
+fn a_server_that_is_halted_in_a_trial_marks_it_and_the_campaign_goes_on_with_the_next_system() {
+    for kind in [ServerKind::Mariadb, ServerKind::Postgres] {
+        if require_server(kind).is_none() {
+            continue;
+        }
+        let bench = Bench::new();
+        // Made in the test's folder, which the server's user has to enter.
+        std::fs::set_permissions(bench.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .expect("it is ours");
+        bench.file("halted.toml", campaign(kind, "2s", 1_000));
+        let running = Running::start(&bench, "halted.toml");
+        running.await_phase(Phase::Measure);
+        running.halt(kind);
+        let ended = running.ended();
+        assert_eq!(ended.code, RUN_INCOMPLETE, "{kind}: {ended}");
+        let text = std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("it is there");
+        let records: Vec<_> = events(&bench)
+            .into_iter()
+            .filter_map(|event| match event {
+                Event::TrialFinished(record) => Some(*record),
+                _ => None,
+            })
+            .collect();
+        let [halted, next] = &records[..] else { panic!("{kind}: two trials, found {text}") };
+        let said = "the server has been silent for 6s, and another connection failed: timeout";
+        assert!(text.contains(said), "{kind}: {text}");
+        assert!(!crate::program::flaws(halted).is_empty(), "{kind}: {halted:?}");
+        assert!(next.ledger.committed > 0, "{kind}: {next:?}");
+        nothing_is_left(&bench, &["halted.toml", "r"]);
+    }
+}
+
+#[test]
+fn ctrl_c_is_heard_in_every_phase_of_a_trial_whose_server_is_halted() {
+    let phases = [Phase::Schema, Phase::Load, Phase::Ramp, Phase::Measure, Phase::Audit];
+    for kind in [ServerKind::Mariadb, ServerKind::Postgres] {
+        if require_server(kind).is_none() {
+            continue;
+        }
+        for phase in phases {
+            let bench = Bench::new();
+            std::fs::set_permissions(bench.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755))
+                .expect("it is ours");
+            bench.file("halted.toml", campaign(kind, "1h", 200_000));
+            let running = Running::start(&bench, "halted.toml");
+            running.await_phase(phase);
+            running.halt(kind);
+            running.interrupt();
+            let ended = running.ended();
+            assert_eq!(ended.code, INTERRUPTED, "{kind} in {phase:?}: {ended}");
+            nothing_is_left(&bench, &["halted.toml", "r"]);
+        }
+    }
+}
+
+#[test]
+fn ctrl_c_is_heard_while_a_command_before_or_after_a_storage_runs() {
+    for (before, after) in [("touch begun; sleep 10000", "true"), ("true", "touch begun; sleep 10000")] {
+        let bench = Bench::new();
+        std::fs::create_dir(bench.path().join("data")).expect("it is new");
+        bench.file(
+            "storage.toml",
+            format!(
+                "title = \"Storage\"\nsystem = [{{ name = \"S\", server = {{ kind = \"sqlite\" }} }}]\n\
+                 workload = {{ kind = \"rush\" }}\nload = {{ clients = 1, transactions = 5 }}\n\
+                 factors = {{ storage = [\"one\"] }}\ndesign = {{ blocks = 1 }}\n\
+                 [[storage]]\nname = \"one\"\ndata = \"data\"\nbefore = \"{before}\"\nafter = \"{after}\"\n\
+                 time_limit = \"1h\"\n"
+            ),
+        );
+        let running = Running::start(&bench, "storage.toml");
+        wait_until("the command runs", || bench.path().join("begun").exists());
+        running.interrupt();
+        let ended = running.ended();
+        assert_eq!(ended.code, INTERRUPTED, "{before}, {after}: {ended}");
+        if before == "true" {
+            assert!(ended.stdout.contains("it goes on alone to"), "{ended}");
+        }
+        for process in processes_with(&bench.path().display().to_string()) {
+            // The guard goes on with what is promised; this test does not wait for it.
+            signal("-KILL", process);
+        }
+    }
+}
