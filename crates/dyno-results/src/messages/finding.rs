@@ -140,11 +140,7 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
         Finding::WarmUpLeft { metric, seconds, share } => warm_up_left(*metric, *seconds, *share, lang),
         Finding::Drift { metric, share } => drift(*metric, *share, lang),
         Finding::SameWait { wait, statement, share, sessions } => {
-            let (percent, sessions) = (percent(*share), figures::count(u64::from(*sessions)));
-            let message = if statement.is_empty() { &SAME_WAIT } else { &SAME_WAIT_IN };
-            let values =
-                [("percent", &*percent), ("wait", wait), ("sessions", &sessions), ("statement", statement)];
-            say(message, &values[..if statement.is_empty() { 3 } else { 4 }])
+            same_wait(wait, statement, *share, *sessions, lang)
         }
         Finding::MonitorCost { share } => say(&MONITOR_COST, &[("percent", &percent(*share))]),
         Finding::CutShort { reason } => say(&CUT_SHORT, &[("reason", reason)]),
@@ -201,6 +197,15 @@ fn explained(
     }
     values.push(("sessions", &told));
     with.fill(lang, &values)
+}
+
+fn same_wait(wait: &str, statement: &str, share: f64, sessions: u32, lang: Lang) -> String {
+    let (percent, sessions) = (figures::percent(share * 100.0), figures::count(u64::from(sessions)));
+    let values = [("percent", &*percent), ("wait", wait), ("sessions", &sessions), ("statement", statement)];
+    match statement.is_empty() {
+        true => SAME_WAIT.fill(lang, &values[..3]),
+        false => SAME_WAIT_IN.fill(lang, &values),
+    }
 }
 
 fn warm_up_left(metric: Metric, seconds: f64, share: f64, lang: Lang) -> String {

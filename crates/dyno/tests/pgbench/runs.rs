@@ -250,12 +250,14 @@ fn a_server_that_stands_still_is_a_stall_in_the_results() {
 /// The results folder of the only run below a folder.
 fn results(bench: &Bench, root: &str) -> PathBuf {
     let experiment = bench.folder().join(root).join("pgbench");
-    std::fs::read_dir(experiment).unwrap().next().unwrap().unwrap().path()
+    let mut runs = std::fs::read_dir(experiment).expect("results were written");
+    runs.next().expect("a run").expect("its folder can be read").path()
 }
 
 /// The record of its trial, as it was written.
 fn record(bench: &Bench, root: &str) -> TrialRecord {
-    let events = std::fs::read_to_string(results(bench, root).join("events.jsonl")).unwrap();
+    let events =
+        std::fs::read_to_string(results(bench, root).join("events.jsonl")).expect("the log is there");
     let mut events = events.lines().map(|line| serde_json::from_str::<Event>(line).expect("an event"));
     let record = events.find_map(|event| match event {
         Event::TrialFinished(record) => Some(*record),
@@ -267,7 +269,11 @@ fn record(bench: &Bench, root: &str) -> TrialRecord {
 /// What `dyno report` says of it.
 fn reported(bench: &Bench, root: &str, format: &str) -> String {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dyno"));
-    let output = command.args(["report", "--format", format]).arg(results(bench, root)).output().unwrap();
+    let output = command
+        .args(["report", "--format", format])
+        .arg(results(bench, root))
+        .output()
+        .expect("dyno can be started");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
