@@ -178,11 +178,31 @@ fn move_entry(from: &Folder, name: &OsStr, to: &Folder, new: &OsStr, owner: Opti
     }
     if from.kind(name)? == Kind::Folder {
         copy_into(from.folder(name)?.checked(owner)?, to, new.to_owned(), owner)?;
+        from.remove_all(name)
     } else {
         let mut source = from.read(name, owner)?;
         let mut copy = to.create(new, source.metadata()?.permissions().mode() & 0o7777)?;
         io::copy(&mut source, &mut copy)?;
         give(&copy, owner)?;
+        from.remove_file(name)
     }
-    from.remove_all(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_log_moves_to_another_file_system_as_well() {
+        let memory = Path::new("/dev/shm");
+        let data = tempfile::tempdir().unwrap();
+        let log = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+        fs::write(data.path().join("ib_logfile0"), "redo").unwrap();
+        fs::create_dir(data.path().join("#innodb_redo")).unwrap();
+        fs::write(data.path().join("#innodb_redo/1"), "more").unwrap();
+        move_log(ServerKind::Mariadb, data.path(), log.path(), None).unwrap();
+        assert_eq!(fs::read(log.path().join("ib_logfile0")).unwrap(), b"redo");
+        assert_eq!(fs::read(log.path().join("#innodb_redo/1")).unwrap(), b"more");
+        assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0);
+    }
 }
