@@ -12,7 +12,7 @@ use dyno_results::store::Run;
 use dyno_testkit::{PATIENCE, is_process, processes_with, require_server};
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Runs that the suite ends.
@@ -70,13 +70,14 @@ fn what_is_left(bench: &Bench, before: &[String]) -> Vec<String> {
     names.chain(processes).chain(memory.map(|segment| format!("shared memory {segment}"))).collect()
 }
 
-/// Sends what ends the run, if it still runs.
-fn end(child: &mut Child, way: Way, scratch: &Path, random: &mut Random) {
+/// Sends what ends the run, if it still runs. Whether it met anybody.
+fn end(child: &mut Child, way: Way, scratch: &Path, random: &mut Random) -> bool {
     let pid = child.id();
     let is_running = |child: &mut Child| child.try_wait().expect("its state can be asked").is_none();
     if !is_running(child) {
-        return;
+        return false;
     }
+    let mut is_met = way != Way::KillServer;
     match way {
         Way::Kill => child.kill().expect("it runs or is to be waited for"),
         Way::Interrupt => signal("-INT", pid),
@@ -95,18 +96,24 @@ fn end(child: &mut Child, way: Way, scratch: &Path, random: &mut Random) {
                 let line = String::from_utf8_lossy(&line).into_owned();
                 if line.contains("mariadbd\0") || line.contains("postgres\0") {
                     // It may have ended by itself.
-                    let _ = std::process::Command::new("kill")
-                        .args(["-9", &server.to_string()])
-                        .stderr(Stdio::null())
-                        .status();
+                    let mut kill = Command::new("kill");
+                    let status = kill.args(["-9", &server.to_string()]).stderr(Stdio::null()).status();
+                    is_met |= status.expect("kill is there").success();
                 }
             }
         }
     }
+    is_met
 }
 
-/// Runs dyno and ends it after a random time.
-fn ended_run(bench: &Bench, arguments: &[&str], way: Way, random: &mut Random, longest: u64) -> Ended {
+/// Runs dyno and ends it after a random time; false when that met nobody, because the run was over or had no server.
+fn ended_run(
+    bench: &Bench,
+    arguments: &[&str],
+    way: Way,
+    random: &mut Random,
+    longest: u64,
+) -> (Ended, bool) {
     let mut child = bench
         .command(arguments)
         .stdout(Stdio::piped())
@@ -114,8 +121,8 @@ fn ended_run(bench: &Bench, arguments: &[&str], way: Way, random: &mut Random, l
         .spawn()
         .expect("dyno can be started");
     std::thread::sleep(Duration::from_millis(random.below(longest)));
-    end(&mut child, way, bench.path(), random);
-    Ended::from(child.wait_with_output().expect("it ends"))
+    let is_met = end(&mut child, way, bench.path(), random);
+    (Ended::from(child.wait_with_output().expect("it ends")), is_met)
 }
 
 /// How often each trial was measured to its end.
@@ -151,8 +158,9 @@ fn campaign(kind: ServerKind, random: &mut Random, ends: &mut BTreeMap<Way, usiz
         let way = WAYS[random.below(WAYS.len() as u64) as usize];
         // The last attempt is let alone.
         let ended = if attempt < 6 {
-            *ends.entry(way).or_insert(0) += 1;
-            ended_run(&bench, arguments, way, random, longest)
+            let (ended, is_met) = ended_run(&bench, arguments, way, random, longest);
+            *ends.entry(way).or_insert(0) += usize::from(is_met);
+            ended
         } else {
             bench.dyno(arguments)
         };
