@@ -71,6 +71,12 @@ pub const CONTROL_KINDS: [&str; 3] = ["begin", "commit", "rollback"];
 
 type Result<T> = std::result::Result<T, OperationFailure>;
 
+/// Connects. What that needs while it lasts is on the heap: it is several times what a client needs afterwards, and thousands of
+/// clients would keep room for it in their tasks.
+async fn connect(target: &Target, io: &Io) -> Result<Connection> {
+    Box::pin(Connection::connect(target, io)).await
+}
+
 impl Session {
     /// Connects and prepares. Nothing of this is measured.
     ///
@@ -84,7 +90,7 @@ impl Session {
         window: Arc<Window>,
         seed: u64,
     ) -> Result<Self> {
-        let mut connection = Connection::connect(target, io).await?;
+        let mut connection = connect(target, io).await?;
         plan.sessions.opened(&connection);
         for sql in &plan.setup {
             connection.query(sql, &mut Discard).await?;
@@ -198,7 +204,7 @@ impl Session {
     /// # Errors
     /// As the driver fails.
     pub async fn reconnect(&mut self) -> Result<()> {
-        self.connection = Connection::connect(&self.target, &self.io).await?;
+        self.connection = connect(&self.target, &self.io).await?;
         self.plan.sessions.opened(&self.connection);
         for sql in &self.plan.setup {
             self.connection.query(sql, &mut Discard).await?;
