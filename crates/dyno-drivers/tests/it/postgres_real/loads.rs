@@ -1,6 +1,6 @@
 //! Bulk loading by COPY.
 
-use crate::server::{first, run_all, server, table};
+use super::server::{first, run_all, server, table};
 use dyno_drivers::{BulkLoad, Driver, RowSource, RowWriter, block_on};
 use dyno_model::failure::FailureKind;
 use dyno_model::target::QueryMode;

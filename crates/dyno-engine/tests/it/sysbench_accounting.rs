@@ -1,33 +1,16 @@
 //! Native workloads do and count what sysbench's scripts of the same name do and count.
 
-use dyno_engine::workload::{Native, Setting, catalog};
-use dyno_engine::{LoadInput, LoadRecord, run_load, with_native};
+use crate::bench::{NOBODY, SEED, Silent, load, native, null};
+use dyno_engine::{LoadInput, LoadRecord};
 use dyno_model::catalog::OptionValue;
-use dyno_model::event::Listener;
 use dyno_model::ledger::Outcomes;
-use dyno_model::plan::{LoadPlan, StopRule, WorkloadPlan};
-use dyno_model::target::{Endpoint, Engine, Target};
-use std::sync::atomic::AtomicUsize;
-
-struct Silent;
-impl Listener for Silent {}
+use dyno_model::plan::{LoadPlan, StopRule};
 
 fn run(kind: &str, changes: &[(&str, i64)], clients: u32, transactions: u64) -> LoadRecord {
-    let description = catalog().into_iter().find(|known| known.name == kind).expect("a known workload");
-    let mut options = description.defaults();
-    for (name, value) in changes {
-        options.0.insert((*name).to_owned(), OptionValue::Integer(*value));
-    }
-    let workload = WorkloadPlan { kind: kind.to_owned(), options };
-    let setting = Setting { engine: Engine::Null, clients, seed: 7 };
-    let native = Native::build(&workload, setting).expect("the options fit");
-    let target = Target::new(Engine::Null, Endpoint::InProcess);
-    let load = LoadPlan::new(StopRule::Transactions(transactions));
-    let interrupts = AtomicUsize::new(0);
-    let input = LoadInput::new("accounting", clients, &load, 7, &interrupts);
-    let record = with_native!(native, workload => run_load(workload, &[target], &input, &mut Silent))
-        .expect("it can be measured");
-    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    let options: Vec<_> = changes.iter().map(|(name, value)| (*name, OptionValue::Integer(*value))).collect();
+    let plan = LoadPlan::new(StopRule::Transactions(transactions));
+    let input = LoadInput::new("accounting", clients, &plan, SEED, &NOBODY);
+    let record = load(native(kind, &options, clients), null(""), &input, &mut Silent);
     assert_eq!(record.ledger.committed, transactions);
     record
 }

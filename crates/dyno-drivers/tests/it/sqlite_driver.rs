@@ -361,7 +361,7 @@ fn the_version_is_the_one_sqlite_reports() {
     assert_eq!(table.first(), Some(connection.server_version()));
 }
 
-/// Prints costs: `cargo test --release -p dyno-drivers --test sqlite_driver -- --ignored --nocapture cost`.
+/// Prints costs: `cargo test --release -p dyno-drivers --test it -- --ignored --nocapture sqlite_driver::`.
 #[test]
 #[ignore = "a measurement, not a test"]
 fn cost_of_a_point_select() {

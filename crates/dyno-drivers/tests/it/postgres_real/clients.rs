@@ -1,6 +1,6 @@
 //! Many connections on one thread.
 
-use crate::server::{first, run_all, server};
+use super::server::{first, run_all, server};
 use dyno_drivers::postgres::Connection;
 use dyno_drivers::transport::Reactor;
 use dyno_drivers::{BulkLoad, Discard, Driver, Executor, FirstInteger, Io, RowSource, RowWriter, Value};

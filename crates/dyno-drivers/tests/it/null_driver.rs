@@ -213,7 +213,7 @@ fn cpu_nanos() -> f64 {
     text.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// Prints the cost of a statement: `cargo test --release -p dyno-drivers --test null_driver -- --ignored --nocapture cost`.
+/// Prints the cost of a statement: `cargo test --release -p dyno-drivers --test it -- --ignored --nocapture null_driver::`.
 #[test]
 #[ignore = "a measurement, not a test"]
 fn cost_of_a_statement() {

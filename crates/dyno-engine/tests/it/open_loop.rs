@@ -1,87 +1,40 @@
 //! Transactions that arrive at a rate, whether or not the system keeps up.
 
-use dyno_drivers::{Connection, Discard, Driver};
+use crate::bench::{self, Intervals, MILLISECOND, NOBODY, SEED, Silent, doing, null, send, takes};
 use dyno_engine::random::Random;
-use dyno_engine::workload::{
-    AuditFacts, ClientId, DataSet, Native, NoData, Setting, StatementText, Workload, catalog,
-};
-use dyno_engine::{
-    LoadInput, LoadRecord, Meter, Script, ScriptThreads, ScriptTrouble, Session, run_load, run_script,
-    with_native,
-};
-use dyno_model::audit::AuditCheck;
-use dyno_model::event::Listener;
-use dyno_model::failure::OperationFailure;
+use dyno_engine::{LoadInput, LoadRecord, ScriptThreads, Session, run_load, run_script};
 use dyno_model::finding::{Finding, Severity};
-use dyno_model::plan::{LoadPlan, StopRule, WorkloadPlan};
+use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::Interval;
-use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
-
-const MILLISECOND: u64 = 1_000_000;
-
-/// A script whose events take a time.
-struct Takes(Duration);
-
-impl Script for Takes {
-    fn kinds(&self) -> Vec<&'static str> {
-        Vec::new()
-    }
-
-    fn run(&self, _client: ClientId, mut meter: Meter) -> Result<(), ScriptTrouble> {
-        meter.ready();
-        while meter.begin_event() {
-            if !self.0.is_zero() {
-                std::thread::park_timeout(self.0);
-            }
-            meter.end_event();
-        }
-        Ok(())
-    }
-}
-
-#[derive(Default)]
-struct Intervals(Vec<Interval>);
-
-impl Listener for Intervals {
-    fn interval(&mut self, interval: &Interval) {
-        self.0.push(interval.clone());
-    }
-}
 
 fn plan(rate: f64, milliseconds: u64) -> LoadPlan {
     let stop = StopRule::Duration(Nanos(milliseconds * MILLISECOND));
     LoadPlan { rate: Some(rate), grace: Nanos(60_000 * MILLISECOND), ..LoadPlan::new(stop) }
 }
 
-fn script(clients: u32, load: &LoadPlan, takes: Duration, interrupts: usize) -> (LoadRecord, Vec<Interval>) {
+fn input<'a>(clients: u32, load: &'a LoadPlan, interrupts: &'a AtomicUsize) -> LoadInput<'a> {
+    let interval = Nanos(100 * MILLISECOND);
+    LoadInput { interval, ..LoadInput::new("open", clients, load, SEED, interrupts) }
+}
+
+fn script(clients: u32, load: &LoadPlan, time: Duration, interrupts: usize) -> (LoadRecord, Vec<Interval>) {
     let interrupts = AtomicUsize::new(interrupts);
-    let mut input = LoadInput::new("open", clients, load, 7, &interrupts);
-    input.interval = Nanos(100 * MILLISECOND);
     let mut heard = Intervals::default();
+    let input = input(clients, load, &interrupts);
     let record =
-        run_script(Takes(takes), &ScriptThreads::default(), &input, &mut heard).expect("it can be measured");
+        run_script(takes(time), &ScriptThreads::default(), &input, &mut heard).expect("it can be measured");
     assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
     (record, heard.0)
 }
 
 fn native(script: &str, clients: u32, load: &LoadPlan, interrupts: usize) -> (LoadRecord, Vec<Interval>) {
-    let description =
-        catalog().into_iter().find(|known| known.name == "oltp_point_select").expect("a known workload");
-    let workload = WorkloadPlan { kind: description.name.to_owned(), options: description.defaults() };
-    let setting = Setting { engine: Engine::Null, clients, seed: 7 };
-    let native = Native::build(&workload, setting).expect("the options fit");
-    let mut target = Target::new(Engine::Null, Endpoint::InProcess);
-    target.database = script.to_owned();
     let interrupts = AtomicUsize::new(interrupts);
-    let mut input = LoadInput::new("open", clients, load, 7, &interrupts);
-    input.interval = Nanos(100 * MILLISECOND);
     let mut heard = Intervals::default();
-    let record = with_native!(native, workload => run_load(workload, &[target], &input, &mut heard))
-        .expect("it can be measured");
-    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    let native = bench::native("oltp_point_select", &[], clients);
+    let record = bench::load(native, null(script), &input(clients, load, &interrupts), &mut heard);
     (record, heard.0)
 }
 
@@ -229,67 +182,20 @@ fn transactions_that_fail_or_are_cut_off_are_as_old_as_they_were_then() {
     assert!(ages.max() > 200 * MILLISECOND, "until the end of the grace period");
 }
 
-/// Every tenth transaction holds up the thread that all clients share.
-struct HoldsUp;
-
-impl Workload for HoldsUp {
-    type Client = ();
-    type Baseline = ();
-
-    fn kinds(&self) -> Vec<&'static str> {
-        vec!["select"]
-    }
-
-    fn begin(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn statements(&self) -> Vec<StatementText> {
-        Vec::new()
-    }
-
-    fn data(&self) -> &dyn DataSet {
-        &NoData
-    }
-
-    fn client(&self, _id: ClientId) {}
-
-    async fn transaction(
-        &self,
-        _client: &mut (),
-        sequence: u64,
-        session: &mut Session,
-        _random: &mut Random,
-    ) -> Result<(), OperationFailure> {
-        if sequence % 10 == 9 {
-            std::thread::park_timeout(Duration::from_millis(60));
-        }
-        session.measure(0, async |connection| connection.query("SELECT 1", &mut Discard).await).await?;
-        session.touch();
-        Ok(())
-    }
-
-    async fn baseline(&self, _connection: &mut Connection) -> Result<(), OperationFailure> {
-        Ok(())
-    }
-
-    async fn audit(
-        &self,
-        _connection: &mut Connection,
-        _facts: &AuditFacts<'_, ()>,
-    ) -> Result<Vec<AuditCheck>, OperationFailure> {
-        Ok(Vec::new())
-    }
-}
-
 #[test]
 fn a_generator_that_is_held_up_is_told() {
     let load = LoadPlan { workers: Some(1), ..plan(100.0, 3_000) };
-    let interrupts = AtomicUsize::new(0);
-    let input = LoadInput::new("open", 8, &load, 7, &interrupts);
-    let mut target = Target::new(Engine::Null, Endpoint::InProcess);
-    target.database = "latency_us=1000".to_owned();
-    let record = run_load(HoldsUp, &[target], &input, &mut Intervals::default()).expect("it can be measured");
+    let input = LoadInput::new("open", 8, &load, SEED, &NOBODY);
+    // Every tenth transaction holds up the thread that all clients share.
+    let holds_up = doing(async |_, sequence, session: &mut Session, _: &mut Random| {
+        if sequence % 10 == 9 {
+            std::thread::park_timeout(Duration::from_millis(60));
+        }
+        send(session, "SELECT 1").await?;
+        session.touch();
+        Ok(())
+    });
+    let record = run_load(holds_up, &[null("latency_us=1000")], &input, &mut Silent).expect("it can be measured");
     assert_arrivals_add_up(&record);
     let findings = record.open_loop.expect("there is a rate").findings(record.ledger.committed);
     let late = findings.iter().find(|finding| matches!(finding, Finding::GeneratorLate { .. }));

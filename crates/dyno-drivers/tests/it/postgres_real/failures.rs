@@ -1,6 +1,6 @@
 //! What the server refuses, and that the connection goes on afterwards or says that it cannot.
 
-use crate::server::{connect, first, run_all, server, table};
+use super::server::{connect, first, run_all, server, table};
 use dyno_drivers::postgres::Connection;
 use dyno_drivers::postgres::protocol::backend::TransactionStatus;
 use dyno_drivers::{Discard, Driver, Value, block_on};

@@ -1,16 +1,12 @@
 //! How threads that make load share processors with the server.
 
+use crate::bench::{Closure, NOBODY, Silent};
 use dyno_engine::trial::default_workers;
 use dyno_engine::workload::ClientId;
-use dyno_engine::{LoadInput, Meter, Script, ScriptThreads, ScriptTrouble, run_script};
-use dyno_model::event::Listener;
+use dyno_engine::{LoadInput, Meter, ScriptThreads, run_script};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::target::Engine;
-use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex};
-
-struct Silent;
-impl Listener for Silent {}
 
 /// Number of the scheduling policy of the calling thread: field 41 of `/proc/thread-self/stat`, proc_pid_stat(5).
 fn policy() -> String {
@@ -19,30 +15,20 @@ fn policy() -> String {
     after_name.split_whitespace().nth(41 - 3).expect("a policy").to_owned()
 }
 
-/// Notes the policy of each client's thread.
-struct Policies(Arc<Mutex<Vec<String>>>);
-
-impl Script for Policies {
-    fn kinds(&self) -> Vec<&'static str> {
-        vec!["none"]
-    }
-
-    fn run(&self, _: ClientId, mut meter: Meter) -> Result<(), ScriptTrouble> {
+/// The policies of the clients' threads.
+fn policies(shares_machine: bool, rate: Option<f64>) -> Vec<String> {
+    let load = LoadPlan { rate, ..LoadPlan::new(StopRule::Transactions(10)) };
+    let input = LoadInput { shares_machine, ..LoadInput::new("load", 2, &load, 1, &NOBODY) };
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let noted = Arc::clone(&seen);
+    let script = Closure(move |_: ClientId, mut meter: Meter| {
         meter.ready();
         while meter.begin_event() {
             meter.end_event();
         }
-        self.0.lock().expect("nobody panics").push(policy());
+        noted.lock().expect("nobody panics").push(policy());
         Ok(())
-    }
-}
-
-fn policies(shares_machine: bool, rate: Option<f64>) -> Vec<String> {
-    let interrupts = AtomicUsize::new(0);
-    let load = LoadPlan { rate, ..LoadPlan::new(StopRule::Transactions(10)) };
-    let input = LoadInput { shares_machine, ..LoadInput::new("load", 2, &load, 1, &interrupts) };
-    let seen = Arc::new(Mutex::new(Vec::new()));
-    let script = Policies(Arc::clone(&seen));
+    });
     run_script(script, &ScriptThreads::default(), &input, &mut Silent).expect("it can be measured");
     let seen = seen.lock().expect("nobody panics");
     seen.clone()

@@ -8,10 +8,21 @@ use dyno_model::target::{Endpoint, Engine, Target};
 use std::net::TcpListener;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use std::sync::mpsc::channel;
+use std::time::{Duration, Instant};
 
-/// Longer than any test may take: who waits for it is killed by the test's own limit.
+/// Longer than any test may take.
 const FOR_EVER: Duration = Duration::from_secs(24 * 3600);
+
+/// How long anything may take that ends.
+const LONG: Duration = Duration::from_secs(60);
+
+/// Does it on a thread of its own, and fails where it does not end.
+fn in_time<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    let (give, take) = channel();
+    std::thread::spawn(move || give.send(work()));
+    take.recv_timeout(LONG).expect("it ends in time")
+}
 
 const SERVERS: [(Protocol, Engine); 2] =
     [(Protocol::Mysql, Engine::Mysql), (Protocol::Postgres, Engine::Postgres)];
@@ -29,18 +40,31 @@ fn mute(protocol: Protocol, engine: Engine) -> (RunningServer, Target) {
     (server, target)
 }
 
-fn ask(target: &Target, patience: Patience, sql: &str) -> OperationFailure {
-    let mut connection = block_on(Connection::connect(target, &Io::Patient(patience))).expect("it logs in");
-    block_on(connection.query(sql, &mut Discard)).expect_err("nobody answers")
+fn ask(target: &Target, patience: Patience, sql: &'static str) -> OperationFailure {
+    ask_once_connected(target, patience, sql, || ())
+}
+
+/// The same, with something that begins once the connection is there.
+fn ask_once_connected(
+    target: &Target,
+    patience: Patience,
+    sql: &'static str,
+    begin: impl FnOnce() + Send + 'static,
+) -> OperationFailure {
+    let target = target.clone();
+    in_time(move || {
+        let io = Io::Patient(patience);
+        let mut connection = block_on(Connection::connect(&target, &io)).expect("it logs in");
+        std::thread::spawn(begin);
+        block_on(connection.query(sql, &mut Discard)).expect_err("nobody answers")
+    })
 }
 
 /// The same for ever, but for a request for the end that comes once the connection is there.
-fn ask_until_requested(target: &Target, sql: &str) -> OperationFailure {
+fn ask_until_requested(target: &Target, sql: &'static str) -> OperationFailure {
     let requests = Arc::new(AtomicUsize::new(0));
     let patience = Patience::new(FOR_EVER).hearing(Arc::clone(&requests)).hasty();
-    let mut connection = block_on(Connection::connect(target, &Io::Patient(patience))).expect("it logs in");
-    std::thread::spawn(move || requests.store(1, Ordering::Relaxed));
-    block_on(connection.query(sql, &mut Discard)).expect_err("nobody answers")
+    ask_once_connected(target, patience, sql, move || requests.store(1, Ordering::Relaxed))
 }
 
 #[test]
@@ -66,14 +90,15 @@ fn a_request_for_the_end_is_heard_while_a_question_waits_and_while_a_login_does(
         let silent = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
         let target = at(engine, silent.local_addr().expect("it is bound"));
         let requests = Arc::new(AtomicUsize::new(0));
-        let io = Io::Patient(Patience::new(FOR_EVER).hearing(Arc::clone(&requests)));
+        let patience = Patience::new(FOR_EVER).hearing(Arc::clone(&requests));
         std::thread::spawn(move || {
             let connection = silent.accept();
             requests.store(1, Ordering::Relaxed);
             // It stays open for as long as the test goes on.
             std::mem::forget((silent, connection));
         });
-        let failure = block_on(Connection::connect(&target, &io)).err().expect("nobody greets");
+        let failed = in_time(move || block_on(Connection::connect(&target, &Io::Patient(patience))).err());
+        let failure = failed.expect("nobody greets");
         assert_eq!(failure.kind, FailureKind::Cancelled, "{engine}: {failure}");
     }
 }
@@ -113,12 +138,14 @@ fn work_is_waited_for_as_long_as_the_server_answers_others() {
             }
         });
         // Its own connection, and two looks whether the server is well.
+        let until = Instant::now() + LONG;
         while server.counts().connections() < 3 {
+            assert!(Instant::now() < until, "{engine}: nobody looked whether the server is well");
             assert!(!asking.is_finished(), "{engine}: it did not wait on");
             std::thread::yield_now();
         }
         requests.store(1, Ordering::Relaxed);
-        let failure = asking.join().expect("no panic");
+        let failure = in_time(|| asking.join()).expect("no panic");
         assert_eq!(failure.kind, FailureKind::Cancelled, "{engine}: {failure}");
         server.stop().expect("it ends");
     }

@@ -1,44 +1,27 @@
 //! The measuring core without a trial around it: scripts that report with a meter, and native workloads on foreign tables.
 
+use crate::bench::{self, Closure, NOBODY, SEED, native, null};
 use dyno_drivers::Outcome;
 use dyno_engine::measure::FatalCause;
 use dyno_engine::measure::interrupt::InterrupterGuard;
 use dyno_engine::recording::shares::ClientShares;
-use dyno_engine::workload::{ClientId, Native, Setting, catalog};
+use dyno_engine::workload::ClientId;
 use dyno_engine::{
-    LoadInput, LoadRecord, Meter, Script, ScriptThreads, ScriptTrouble, TrialError, run_load, run_script,
-    with_native,
+    LoadInput, LoadRecord, Meter, ScriptThreads, ScriptTrouble, TrialError, run_load, run_script, with_native,
 };
 use dyno_model::event::Listener;
 use dyno_model::failure::FailureKind;
 use dyno_model::ledger::{Outcomes, ScriptCounter};
-use dyno_model::plan::{LoadPlan, StopRule, WorkloadPlan};
+use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::Interval;
-use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
 
 /// How long anything may take that never takes long.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// A script that is a closure.
-struct Closure<F>(F);
-
-impl<F> Script for Closure<F>
-where
-    F: Fn(ClientId, Meter) -> Result<(), ScriptTrouble> + Send + Sync + 'static,
-{
-    fn kinds(&self) -> Vec<&'static str> {
-        vec!["read", "write"]
-    }
-
-    fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptTrouble> {
-        self.0(client, meter)
-    }
-}
 
 /// Keeps the intervals, and reads the clients' shares while they work.
 struct Heard {
@@ -52,6 +35,16 @@ impl Listener for Heard {
         self.intervals.push(interval.clone());
         self.events_seen = self.shares.iter().map(|share| share.events).sum();
     }
+}
+
+impl Heard {
+    fn new(input: &LoadInput<'_>) -> Self {
+        Self { intervals: Vec::new(), shares: Arc::clone(&input.shares), events_seen: 0 }
+    }
+}
+
+fn input(clients: u32, load: &LoadPlan) -> LoadInput<'_> {
+    LoadInput::new("load", clients, load, SEED, &NOBODY)
 }
 
 fn seconds(seconds: f64) -> Nanos {
@@ -71,9 +64,8 @@ fn run<F>(clients: u32, load: &LoadPlan, script: F) -> (Result<LoadRecord, Trial
 where
     F: Fn(ClientId, Meter) -> Result<(), ScriptTrouble> + Send + Sync + 'static,
 {
-    let interrupts = AtomicUsize::new(0);
-    let input = LoadInput::new("load", clients, load, 7, &interrupts);
-    let mut heard = Heard { intervals: Vec::new(), shares: Arc::clone(&input.shares), events_seen: 0 };
+    let input = input(clients, load);
+    let mut heard = Heard::new(&input);
     let outcome = run_script(Closure(script), &ScriptThreads::default(), &input, &mut heard);
     (outcome, heard)
 }
@@ -149,10 +141,9 @@ fn an_event_that_is_given_up_has_failed_and_the_next_one_begins() {
 fn intervals_add_up_to_the_books_exactly() {
     let mut load = plan(StopRule::Duration(seconds(0.5)));
     load.warmup = seconds(0.1);
-    let interrupts = AtomicUsize::new(0);
-    let mut input = LoadInput::new("load", 4, &load, 7, &interrupts);
+    let mut input = input(4, &load);
     input.interval = seconds(0.05);
-    let mut heard = Heard { intervals: Vec::new(), shares: Arc::clone(&input.shares), events_seen: 0 };
+    let mut heard = Heard::new(&input);
     let script = Closure(|_, mut meter: Meter| {
         meter.ready();
         while meter.begin_event() {
@@ -205,10 +196,9 @@ impl Listener for HeardFirst {
 #[test]
 fn an_interval_is_complete_when_it_ends_even_if_a_client_is_stuck_in_a_statement() {
     let load = plan(StopRule::Duration(seconds(0.5)));
-    let interrupts = AtomicUsize::new(0);
-    let mut input = LoadInput::new("load", 2, &load, 7, &interrupts);
+    let mut input = input(2, &load);
     input.interval = seconds(0.1);
-    let heard = Heard { intervals: Vec::new(), shares: Arc::clone(&input.shares), events_seen: 0 };
+    let heard = Heard::new(&input);
     let (first, has_come) = channel();
     let mut heard = HeardFirst { heard, first: Some(first) };
     let has_come = Mutex::new(has_come);
@@ -285,10 +275,9 @@ fn a_script_that_fails_before_it_is_ready_ends_the_run_in_its_own_words() {
 
 #[test]
 fn a_script_that_is_never_ready_ends_the_run_and_says_how_many_were() {
-    let interrupts = AtomicUsize::new(0);
     let load = plan(StopRule::Transactions(5));
-    let input = LoadInput::new("load", 3, &load, 7, &interrupts);
-    let mut heard = Heard { intervals: Vec::new(), shares: Arc::clone(&input.shares), events_seen: 0 };
+    let input = input(3, &load);
+    let mut heard = Heard::new(&input);
     let script = Closure(|client: ClientId, mut meter: Meter| {
         if client.0 == 2 {
             loop {
@@ -381,48 +370,28 @@ fn a_script_blocked_in_a_statement_is_interrupted_after_the_grace_period() {
 
 #[test]
 fn a_native_workload_runs_without_observer_and_audit() {
-    let description =
-        catalog().into_iter().find(|known| known.name == "oltp_read_write").expect("a known workload");
-    let workload = WorkloadPlan { kind: description.name.to_owned(), options: description.defaults() };
-    let setting = Setting { engine: Engine::Null, clients: 6, seed: 7 };
-    let native = Native::build(&workload, setting).expect("the options fit");
-    let targets = [Target::new(Engine::Null, Endpoint::InProcess), {
-        let mut other = Target::new(Engine::Null, Endpoint::InProcess);
-        other.database = "connect.fail=out-of-connections:1".to_owned();
-        other
-    }];
     let load = plan(StopRule::Transactions(300));
-    let interrupts = AtomicUsize::new(0);
-    let input = LoadInput::new("load", 6, &load, 7, &interrupts);
-    let mut heard = Heard { intervals: Vec::new(), shares: Arc::clone(&input.shares), events_seen: 0 };
-    let record = with_native!(native, workload => run_load(workload, &targets[..1], &input, &mut heard))
-        .expect("measured");
-    assert_eq!(record.ledger.check(), Vec::<String>::new());
+    let input = input(6, &load);
+    let mut heard = Heard::new(&input);
+    let record = bench::load(native("oltp_read_write", &[], 6), null(""), &input, &mut heard);
     assert_eq!(record.ledger.committed, 300);
     // sysbench's own accounting of oltp_read_write: 14 reads, 4 writes, BEGIN and COMMIT.
     assert_eq!(record.ledger.outcomes, Outcomes { reads: 300 * 14, writes: 300 * 4, others: 300 * 2 });
     assert_eq!(record.clients.iter().map(|share| share.events).sum::<u64>(), 300);
 
-    let native = Native::build(&workload, setting).expect("the options fit");
+    let targets = [null(""), null("connect.fail=out-of-connections:1")];
+    let native = native("oltp_read_write", &[], 6);
     let failed = with_native!(native, workload => run_load(workload, &targets, &input, &mut heard));
     assert!(matches!(failed, Err(TrialError::Ramp(_))), "every other client goes to the second target");
 }
 
 #[test]
 fn the_first_failure_that_nobody_can_go_on_after_is_kept_with_its_statement() {
-    let description =
-        catalog().into_iter().find(|known| known.name == "oltp_point_select").expect("a known workload");
-    let workload = WorkloadPlan { kind: description.name.to_owned(), options: description.defaults() };
-    let native = Native::build(&workload, Setting { engine: Engine::Null, clients: 2, seed: 7 })
-        .expect("the options fit");
-    let mut target = Target::new(Engine::Null, Endpoint::InProcess);
-    target.database = "select.fail=bad-statement:1".to_owned();
     let load = plan(StopRule::Transactions(300));
-    let interrupts = AtomicUsize::new(0);
-    let input = LoadInput::new("load", 2, &load, 7, &interrupts);
-    let mut heard = Heard { intervals: Vec::new(), shares: Arc::clone(&input.shares), events_seen: 0 };
-    let record = with_native!(native, workload => run_load(workload, &[target], &input, &mut heard))
-        .expect("measured");
+    let input = input(2, &load);
+    let native = native("oltp_point_select", &[], 2);
+    let record =
+        bench::load(native, null("select.fail=bad-statement:1"), &input, &mut Heard::new(&input));
     match record.fatal.expect("it is kept").cause {
         FatalCause::Failure { failure, statement, sql } => {
             assert_eq!((failure.kind, statement.as_str()), (FailureKind::BadStatement, "point-select"));
@@ -464,9 +433,8 @@ fn a_stall_is_told_while_it_lasts_and_its_length_is_exact() {
     let held = Arc::clone(&stalling);
     let last_and_next = Arc::new(Mutex::new(Vec::new()));
     let noted = Arc::clone(&last_and_next);
-    let interrupts = AtomicUsize::new(0);
     let load = plan(StopRule::Transactions(2_000));
-    let mut input = LoadInput::new("load", 1, &load, 7, &interrupts);
+    let mut input = input(1, &load);
     // Nothing is known from intervals.
     input.interval = seconds(3_600.0);
     let script = Closure(move |_, mut meter: Meter| {

@@ -1,6 +1,6 @@
 //! Many executions before the first answer, and names of columns.
 
-use crate::server::{first, run_all, server};
+use super::server::{first, run_all, server};
 use dyno_drivers::{Driver, Row, RowSink, Value, block_on};
 use dyno_model::failure::FailureKind;
 use dyno_model::target::QueryMode;

@@ -1,39 +1,23 @@
 //! What happens to a transaction that failed, when errors to retry are listed as sysbench's users list them.
 
+use crate::bench::{NOBODY, SECOND, SEED, Silent, load, native, null};
 use dyno_engine::measure::FatalCause;
-use dyno_engine::workload::{Native, Setting, catalog};
-use dyno_engine::{LoadInput, LoadRecord, run_load, with_native};
-use dyno_model::event::Listener;
+use dyno_engine::{LoadInput, LoadRecord};
 use dyno_model::failure::FailureKind;
-use dyno_model::plan::{LoadPlan, StopRule, WorkloadPlan};
+use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::retry::{RetriedErrors, RetryPolicy};
-use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicUsize;
-
-struct Silent;
-impl Listener for Silent {}
 
 fn run(script: &str, kind: &str, errors: RetriedErrors, attempts_max: u32) -> LoadRecord {
-    let description = catalog().into_iter().find(|known| known.name == kind).expect("a known workload");
-    let workload = WorkloadPlan { kind: kind.to_owned(), options: description.defaults() };
-    let setting = Setting { engine: Engine::Null, clients: 4, seed: 7 };
-    let native = Native::build(&workload, setting).expect("the options fit");
-    let mut target = Target::new(Engine::Null, Endpoint::InProcess);
-    target.database = script.to_owned();
-    let load = LoadPlan {
+    let plan = LoadPlan {
         retry: RetryPolicy::Listed(errors),
-        grace: Nanos(60_000_000_000),
+        grace: Nanos(60 * SECOND),
         attempts_max,
         ..LoadPlan::new(StopRule::Transactions(60))
     };
-    let interrupts = AtomicUsize::new(0);
-    let input = LoadInput::new("retries", 4, &load, 7, &interrupts);
-    let record = with_native!(native, workload => run_load(workload, &[target], &input, &mut Silent))
-        .expect("it can be measured");
-    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
-    record
+    let input = LoadInput::new("retries", 4, &plan, SEED, &NOBODY);
+    load(native(kind, &[], 4), null(script), &input, &mut Silent)
 }
 
 fn sent(record: &LoadRecord, kind: &str) -> u64 {

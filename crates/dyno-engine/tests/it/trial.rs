@@ -1,22 +1,19 @@
 //! Whole trials against the null driver: stop rules, retries, hanging and vanishing servers, books.
 
-use dyno_engine::workload::{Native, Setting, catalog};
+use crate::bench::{SECOND, native, null, trial_input};
 use dyno_engine::{TrialError, TrialInput, run_trial, with_native};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Finding;
-use dyno_model::plan::{LoadPlan, StopRule, Trial, WorkloadPlan};
+use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::{Interval, TrialRecord};
-use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
-
-const SECOND: u64 = 1_000_000_000;
 
 struct Bench {
     script: String,
@@ -73,29 +70,12 @@ impl Bench {
     }
 
     fn run(&self) -> (Result<TrialRecord, TrialError>, Vec<Interval>) {
-        let description =
-            catalog().into_iter().find(|known| known.name == self.workload).expect("a known workload");
-        let mut options = description.defaults();
-        for (name, value) in &self.options {
-            options.0.insert((*name).to_owned(), value.clone());
-        }
-        let plan = WorkloadPlan { kind: self.workload.to_owned(), options };
-        let setting = Setting { engine: Engine::Null, clients: self.clients, seed: 7 };
-        let native = Native::build(&plan, setting).expect("the options fit");
-        let mut target = Target::new(Engine::Null, Endpoint::InProcess);
-        target.database.clone_from(&self.script);
+        let native = native(self.workload, &self.options, self.clients);
         let input = TrialInput {
-            trial: Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
-            clients: self.clients,
-            load: &self.load,
-            seed: 7,
-            target,
-            shares_machine: false,
-            started_at: "2026-01-01T00:00:00.000Z".to_owned(),
-            loading: Nanos(0),
             interrupts: &self.interrupts,
             is_dead: &|| self.death.clone(),
             counters: &|| self.counters.borrow_mut().pop_front().unwrap_or_default(),
+            ..trial_input(null(&self.script), self.clients, &self.load)
         };
         let interrupts = self.is_interrupted.then_some(&self.interrupts);
         let mut intervals = Intervals { all: Vec::new(), interrupts };

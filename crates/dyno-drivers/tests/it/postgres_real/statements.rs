@@ -1,6 +1,6 @@
 //! Values there and back in every mode, results of every size and number.
 
-use crate::server::{first, run_all, server, table};
+use super::server::{first, run_all, server, table};
 use dyno_drivers::postgres::protocol::backend::TransactionStatus;
 use dyno_drivers::{Discard, Driver, FirstInteger, Row, RowSink, Table, Value, block_on};
 use dyno_model::failure::FailureKind;

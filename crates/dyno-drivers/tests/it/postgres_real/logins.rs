@@ -1,6 +1,6 @@
 //! Every way in, and every way to be kept out.
 
-use crate::server::{PASSWORD, connect, first, server};
+use super::server::{PASSWORD, connect, first, server};
 use dyno_drivers::postgres::Connection;
 use dyno_drivers::transport::Reactor;
 use dyno_drivers::{Driver, Executor, Io, block_on};

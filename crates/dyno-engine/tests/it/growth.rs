@@ -1,19 +1,18 @@
 //! `mass-insert` and its stop rule: a table grows to a number of rows, and every row is accounted for.
 
+use crate::bench::{NOBODY, build, native, null, trial_input};
 use dyno_engine::loading::{Loading, load};
-use dyno_engine::workload::{Native, Setting, Workload, catalog};
-use dyno_engine::{TrialInput, run_trial, with_native};
+use dyno_engine::workload::{Native, Workload};
+use dyno_engine::{run_trial, with_native};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
 use dyno_model::finding::Finding;
-use dyno_model::plan::{LoadPlan, StopRule, Trial, WorkloadPlan};
+use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::{Growth, Interval, TrialRecord};
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
-use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::atomic::AtomicUsize;
 
 /// Counts the commits of all intervals, those of the warm-up apart.
 #[derive(Debug, Default)]
@@ -29,30 +28,9 @@ impl Listener for Commits {
     }
 }
 
-fn mass_insert(options: &[(&str, OptionValue)], setting: Setting) -> Result<Native, String> {
-    let description = catalog().into_iter().find(|known| known.name == "mass-insert").expect("it is there");
-    let mut all = description.defaults();
-    for (name, value) in options {
-        assert!(all.0.insert((*name).to_owned(), value.clone()).is_some(), "no option {name}");
-    }
-    Native::build(&WorkloadPlan { kind: "mass-insert".to_owned(), options: all }, setting)
-}
-
+/// A trial whose table grows.
 fn grow(target: Target, native: Native, clients: u32, load: &LoadPlan) -> (TrialRecord, Commits) {
-    let interrupts = AtomicUsize::new(0);
-    let input = TrialInput {
-        trial: Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
-        clients,
-        load,
-        seed: 7,
-        target,
-        shares_machine: false,
-        started_at: "2026-01-01T00:00:00.000Z".to_owned(),
-        loading: Nanos(0),
-        interrupts: &interrupts,
-        is_dead: &|| None,
-        counters: &BTreeMap::new,
-    };
+    let input = trial_input(target, clients, load);
     let mut commits = Commits::default();
     let record = with_native!(native, workload => run_trial(workload, &input, &mut commits));
     let record = record.expect("the trial can be measured");
@@ -60,24 +38,17 @@ fn grow(target: Target, native: Native, clients: u32, load: &LoadPlan) -> (Trial
     (record, commits)
 }
 
-/// The null driver's table has 40 rows whatever is inserted.
-fn null(script: &str) -> Target {
-    let mut target = Target::new(Engine::Null, Endpoint::InProcess);
-    target.database = format!("value=40,{script}");
-    target
-}
-
-const NULL: Setting = Setting { engine: Engine::Null, clients: 4, seed: 7 };
-
-fn batches(rows: i64) -> [(&'static str, OptionValue); 1] {
-    [("rows_per_insert", OptionValue::Integer(rows))]
+/// The same with four clients on the null driver, whose table has 40 rows whatever is inserted.
+fn grow_null(script: &str, rows_per_insert: i64, rows: u64) -> TrialRecord {
+    let options = [("rows_per_insert", OptionValue::Integer(rows_per_insert))];
+    let target = null(&format!("value=40,{script}"));
+    grow(target, native("mass-insert", &options, 4), 4, &LoadPlan::new(StopRule::Rows(rows))).0
 }
 
 #[test]
 fn as_many_transactions_commit_as_bring_the_table_to_its_target() {
     for (batch, target, commits) in [(1, 1_000, 960), (25, 1_000, 39), (25, 65, 1), (7, 1_000, 138)] {
-        let native = mass_insert(&batches(batch), NULL).expect("the options fit");
-        let (record, _) = grow(null(""), native, 4, &LoadPlan::new(StopRule::Rows(target)));
+        let record = grow_null("", batch, target);
         assert_eq!(record.ledger.committed, commits, "40 rows, {batch} at a time, to {target}");
         let growth = record.growth.expect("its table grows");
         assert_eq!(growth, Growth { rows_before: 40, rows_per_transaction: batch as u64 });
@@ -88,17 +59,14 @@ fn as_many_transactions_commit_as_bring_the_table_to_its_target() {
 
 #[test]
 fn what_fails_for_good_is_made_up_for_by_other_transactions() {
-    let native = mass_insert(&batches(10), NULL).expect("the options fit");
-    let load = LoadPlan::new(StopRule::Rows(3_000));
-    let (record, _) = grow(null("insert.fail=duplicate-key:0.2"), native, 4, &load);
+    let record = grow_null("insert.fail=duplicate-key:0.2", 10, 3_000);
     assert!(record.ledger.failed > 0, "a fifth of 300 fails");
     assert_eq!(record.ledger.committed, 296);
 }
 
 #[test]
 fn rows_that_are_not_there_are_found_missing() {
-    let native = mass_insert(&batches(10), NULL).expect("the options fit");
-    let (record, _) = grow(null(""), native, 4, &LoadPlan::new(StopRule::Rows(500)));
+    let record = grow_null("", 10, 500);
     let [AuditCheck::RowCount { table, expected_min, expected_max, found }] = &record.audit.checks[..] else {
         panic!("{:?}", record.audit);
     };
@@ -109,32 +77,29 @@ fn rows_that_are_not_there_are_found_missing() {
 
 #[test]
 fn a_server_without_room_ends_the_trial_in_its_own_words() {
-    let native = mass_insert(&batches(10), NULL).expect("the options fit");
-    let load = LoadPlan::new(StopRule::Rows(100_000));
-    let (record, _) = grow(null("insert.fail=out-of-resources:0.01"), native, 4, &load);
+    let record = grow_null("insert.fail=out-of-resources:0.01", 10, 100_000);
     let cut_short = record.findings.iter().any(|finding| matches!(finding, Finding::CutShort { .. }));
     assert!(cut_short && !record.is_valid(), "{:?}", record.findings);
     assert!(record.ledger.committed < 9_996);
 }
 
 /// Where, options, and how the refusal begins.
-type Refusal<'a> = (Setting, &'a [(&'a str, OptionValue)], &'a str);
+type Refusal<'a> = (Engine, &'a [(&'a str, OptionValue)], &'a str);
 
 #[test]
 fn partitions_and_row_formats_are_refused_where_there_are_none() {
-    let sqlite = Setting { engine: Engine::Sqlite, ..NULL };
     let text = |word: &str| OptionValue::Text(word.to_owned());
     let rows: [Refusal<'_>; 3] = [
-        (sqlite, &[("partitions", OptionValue::Integer(3))], "SQLite has no partitions"),
+        (Engine::Sqlite, &[("partitions", OptionValue::Integer(3))], "SQLite has no partitions"),
         (
-            Setting { engine: Engine::Postgres, ..NULL },
+            Engine::Postgres,
             &[("row_format", text("compressed"))],
             "row_format = \"compressed\" is InnoDB's",
         ),
-        (NULL, &[("key_block_size", OptionValue::Integer(4))], "key_block_size needs"),
+        (Engine::Null, &[("key_block_size", OptionValue::Integer(4))], "key_block_size needs"),
     ];
-    for (setting, options, reason) in rows {
-        let refused = mass_insert(options, setting).err().expect("it cannot be built");
+    for (engine, options, reason) in rows {
+        let refused = build("mass-insert", options, engine, 4).err().expect("it cannot be built");
         assert!(refused.starts_with(reason), "{refused}");
     }
 }
@@ -147,7 +112,7 @@ fn each_dialect_has_its_partitions_and_its_row_format() {
         ("key_block_size", OptionValue::Integer(4)),
     ];
     let create = |engine, options: &[(&str, OptionValue)]| {
-        let native = mass_insert(options, Setting { engine, ..NULL }).expect("the options fit");
+        let native = build("mass-insert", options, engine, 4).expect("the options fit");
         with_native!(&native, workload => workload.data().tables()[0].create.clone())
     };
     let mysql = create(Engine::Mysql, &options);
@@ -180,16 +145,14 @@ impl Drop for Scratch {
 fn a_real_table_has_its_target_rows_those_loaded_and_those_of_the_warm_up_included() {
     let scratch = Scratch::new();
     let target = Target::new(Engine::Sqlite, Endpoint::File(scratch.0.join("people.db")));
-    let setting = Setting { engine: Engine::Sqlite, clients: 2, seed: 7 };
     let options = [
         ("rows_per_insert", OptionValue::Integer(10)),
         ("rows", OptionValue::Integer(25)),
         ("index", OptionValue::Text("email".to_owned())),
     ];
-    let native = mass_insert(&options, setting).expect("the options fit");
-    let interrupts = AtomicUsize::new(0);
+    let native = build("mass-insert", &options, Engine::Sqlite, 2).expect("the options fit");
     with_native!(&native, workload => {
-        let loading = Loading { trial: "b01-001", target: &target, data: workload.data(), interrupts: &interrupts };
+        let loading = Loading { trial: "b01-001", target: &target, data: workload.data(), interrupts: &NOBODY };
         assert_eq!(load(&loading, &mut Commits::default()).expect("it can be loaded"), 25);
     });
     let plan = LoadPlan { warmup: Nanos(2_000_000), ..LoadPlan::new(StopRule::Rows(2_000)) };

@@ -1,0 +1,211 @@
+//! What these tests measure with: workloads of the catalogue and workloads made of a closure, on the null driver.
+
+use dyno_drivers::{Connection, Discard, Driver};
+use dyno_engine::random::Random;
+use dyno_engine::workload::{
+    AuditFacts, ClientId, DataSet, Native, NoData, Setting, StatementText, Verdict, Workload, catalog,
+};
+use dyno_engine::{LoadInput, LoadRecord, Meter, Script, ScriptTrouble, Session, TrialInput, run_load, with_native};
+use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::OptionValue;
+use dyno_model::event::Listener;
+use dyno_model::failure::OperationFailure;
+use dyno_model::plan::{LoadPlan, Trial, WorkloadPlan};
+use dyno_model::record::Interval;
+use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::units::Nanos;
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
+use std::time::Duration;
+
+pub(crate) const MILLISECOND: u64 = 1_000_000;
+pub(crate) const SECOND: u64 = 1_000 * MILLISECOND;
+
+/// Seed of everything.
+pub(crate) const SEED: u64 = 7;
+
+/// The user never interrupts.
+pub(crate) static NOBODY: AtomicUsize = AtomicUsize::new(0);
+
+pub(crate) struct Silent;
+
+impl Listener for Silent {}
+
+/// Keeps the intervals.
+#[derive(Default)]
+pub(crate) struct Intervals(pub(crate) Vec<Interval>);
+
+impl Listener for Intervals {
+    fn interval(&mut self, interval: &Interval) {
+        self.0.push(interval.clone());
+    }
+}
+
+/// The null driver with a script.
+pub(crate) fn null(script: &str) -> Target {
+    Target { database: script.to_owned(), ..Target::new(Engine::Null, Endpoint::InProcess) }
+}
+
+/// A workload of the catalogue with some options of its own; refused where these do not go together.
+pub(crate) fn build(
+    kind: &str,
+    options: &[(&str, OptionValue)],
+    engine: Engine,
+    clients: u32,
+) -> Result<Native, String> {
+    let description = catalog().into_iter().find(|known| known.name == kind).expect("a known workload");
+    let mut all = description.defaults();
+    for (name, value) in options {
+        assert!(all.0.insert((*name).to_owned(), value.clone()).is_some(), "no option {name}");
+    }
+    let plan = WorkloadPlan { kind: kind.to_owned(), options: all };
+    Native::build(&plan, Setting { engine, clients, seed: SEED })
+}
+
+/// The same for the null driver.
+pub(crate) fn native(kind: &str, options: &[(&str, OptionValue)], clients: u32) -> Native {
+    build(kind, options, Engine::Null, clients).expect("the options fit")
+}
+
+/// A trial of the null driver, as most tests want it.
+pub(crate) fn trial_input(target: Target, clients: u32, load: &LoadPlan) -> TrialInput<'_> {
+    TrialInput {
+        trial: Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
+        clients,
+        load,
+        seed: SEED,
+        target,
+        shares_machine: false,
+        started_at: "2026-01-01T00:00:00.000Z".to_owned(),
+        loading: Nanos(0),
+        interrupts: &NOBODY,
+        is_dead: &|| None,
+        counters: &BTreeMap::new,
+    }
+}
+
+/// A load of a workload of the catalogue; its books balance.
+pub(crate) fn load(
+    native: Native,
+    target: Target,
+    input: &LoadInput<'_>,
+    listener: &mut dyn Listener,
+) -> LoadRecord {
+    let record = with_native!(native, workload => run_load(workload, &[target], input, listener));
+    let record = record.expect("it can be measured");
+    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    record
+}
+
+/// A workload that is a closure of client, number of the transaction, session and random numbers.
+pub(crate) struct Doing<F> {
+    transaction: F,
+    verdict: Verdict,
+}
+
+pub(crate) fn doing<F>(transaction: F) -> Doing<F>
+where
+    F: AsyncFn(ClientId, u64, &mut Session, &mut Random) -> Result<(), OperationFailure>,
+{
+    Doing { transaction, verdict: Verdict::Policy }
+}
+
+impl<F> Doing<F> {
+    /// What becomes of a client after a transaction that failed.
+    pub(crate) fn but(self, verdict: Verdict) -> Self {
+        Self { verdict, ..self }
+    }
+}
+
+/// Sends a statement of the only kind.
+pub(crate) async fn send(session: &mut Session, sql: &str) -> Result<(), OperationFailure> {
+    session.measure(0, async |connection| connection.query(sql, &mut Discard).await).await?;
+    Ok(())
+}
+
+impl<F> Workload for Doing<F>
+where
+    F: AsyncFn(ClientId, u64, &mut Session, &mut Random) -> Result<(), OperationFailure>
+        + Send
+        + Sync
+        + 'static,
+{
+    type Client = ClientId;
+    type Baseline = ();
+
+    fn kinds(&self) -> Vec<&'static str> {
+        vec!["select"]
+    }
+
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn statements(&self) -> Vec<StatementText> {
+        Vec::new()
+    }
+
+    fn data(&self) -> &dyn DataSet {
+        &NoData
+    }
+
+    fn client(&self, id: ClientId) -> ClientId {
+        id
+    }
+
+    async fn transaction(
+        &self,
+        client: &mut ClientId,
+        sequence: u64,
+        session: &mut Session,
+        random: &mut Random,
+    ) -> Result<(), OperationFailure> {
+        (self.transaction)(*client, sequence, session, random).await
+    }
+
+    fn verdict(&self, _client: &ClientId, _failure: &OperationFailure) -> Verdict {
+        self.verdict
+    }
+
+    async fn baseline(&self, _connection: &mut Connection) -> Result<(), OperationFailure> {
+        Ok(())
+    }
+
+    async fn audit(
+        &self,
+        _connection: &mut Connection,
+        _facts: &AuditFacts<'_, ()>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        Ok(Vec::new())
+    }
+}
+
+/// A script that is a closure.
+pub(crate) struct Closure<F>(pub(crate) F);
+
+impl<F> Script for Closure<F>
+where
+    F: Fn(ClientId, Meter) -> Result<(), ScriptTrouble> + Send + Sync + 'static,
+{
+    fn kinds(&self) -> Vec<&'static str> {
+        vec!["read", "write"]
+    }
+
+    fn run(&self, client: ClientId, meter: Meter) -> Result<(), ScriptTrouble> {
+        self.0(client, meter)
+    }
+}
+
+/// A script whose events take a time.
+pub(crate) fn takes(time: Duration) -> impl Script {
+    Closure(move |_: ClientId, mut meter: Meter| {
+        meter.ready();
+        while meter.begin_event() {
+            if !time.is_zero() {
+                std::thread::park_timeout(time);
+            }
+            meter.end_event();
+        }
+        Ok(())
+    })
+}

@@ -1,0 +1,102 @@
+//! What the rate of a window is, and whether the generator held it up.
+
+use crate::bench::{MILLISECOND, NOBODY, SEED, Silent, doing, null, send, takes, trial_input};
+use dyno_engine::random::Random;
+use dyno_engine::{LoadInput, LoadRecord, ScriptThreads, Session, run_script, run_trial};
+use dyno_model::finding::{Finding, Severity};
+use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::record::TrialRecord;
+use dyno_model::units::Nanos;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+fn plan(warmup: u64, window: u64) -> LoadPlan {
+    LoadPlan {
+        warmup: Nanos(warmup * MILLISECOND),
+        grace: Nanos(60_000 * MILLISECOND),
+        workers: Some(1),
+        ..LoadPlan::new(StopRule::Duration(Nanos(window * MILLISECOND)))
+    }
+}
+
+/// A trial against a server whose answers take a time. After each the generator itself sleeps, on the thread that all clients share.
+fn trial(latency: Duration, sleep: Duration, clients: u32, load: &LoadPlan) -> TrialRecord {
+    let sleepy = doing(async move |_, _, session: &mut Session, _: &mut Random| {
+        send(session, "SELECT 1").await?;
+        // The transaction's time has ended with its statement: this is between two transactions.
+        std::thread::sleep(sleep);
+        Ok(())
+    });
+    let target = null(&format!("latency_us={}", latency.as_micros()));
+    run_trial(sleepy, &trial_input(target, clients, load), &mut Silent).expect("it can be measured")
+}
+
+fn script(time: Duration, clients: u32, load: &LoadPlan) -> LoadRecord {
+    let input = LoadInput::new("waves", clients, load, SEED, &NOBODY);
+    run_script(takes(time), &ScriptThreads::default(), &input, &mut Silent).expect("it can be measured")
+}
+
+#[test]
+fn the_rate_of_clients_in_lockstep_is_clients_over_response_time_wherever_the_window_cuts_their_waves() {
+    // Transactions of 4 s from the common start on, a window from 2 s to 5 s: half of the first wave and a quarter of the second
+    // are in it. Counted by their starts it would be one wave in 3 s, a third too many.
+    let (time, load) = (Duration::from_secs(4), plan(2_000, 3_000));
+    let (native, script) = std::thread::scope(|scope| {
+        let native = scope.spawn(|| trial(time, Duration::ZERO, 300, &load));
+        let script = script(time, 20, &load);
+        (native.join().expect("no panic"), script)
+    });
+    assert_eq!((native.ledger.committed, script.ledger.committed), (300, 20), "one wave began in the window");
+    for (rate, clients, mean) in [
+        (native.throughput(), 300.0, native.transaction.mean),
+        (script.throughput(), 20.0, script.transaction.mean),
+    ] {
+        let expected = clients / (mean / 1e9);
+        assert!((rate / expected - 1.0).abs() < 0.2, "{rate} of {expected}");
+    }
+    let waves = native.findings.iter().find_map(|finding| match finding {
+        Finding::FewWaves { waves } => Some(*waves),
+        _ => None,
+    });
+    assert!(waves.is_some_and(|waves| waves < 1.0), "{:?}", native.findings);
+}
+
+#[test]
+fn stop_rules_by_count_have_the_rate_of_what_they_counted() {
+    let load = LoadPlan { workers: Some(1), ..LoadPlan::new(StopRule::Transactions(50)) };
+    let record = trial(Duration::from_millis(1), Duration::ZERO, 5, &load);
+    assert_eq!(record.work, None);
+    assert!((record.throughput() - 50.0 / record.measured.as_secs_f64()).abs() < 1e-9);
+}
+
+fn held_up(record: &TrialRecord) -> Option<(f64, Severity)> {
+    record.findings.iter().find_map(|finding| match finding {
+        Finding::HeldUp { share } => Some((*share, finding.severity())),
+        _ => None,
+    })
+}
+
+#[test]
+fn a_generator_that_sleeps_between_transactions_is_a_finding_and_one_that_waits_for_a_processor_is_not() {
+    let load = plan(300, 1_500);
+    let answers = Duration::from_millis(2);
+    let asleep = trial(answers, Duration::from_millis(5), 4, &load);
+    let (share, severity) = held_up(&asleep).expect("it slept most of the time");
+    assert!(share > 0.3 && severity == Severity::Invalid, "{share}: {:?}", asleep.generator);
+
+    // The same without the sleep, on a machine that has more to do than it can.
+    let is_over = AtomicBool::new(false);
+    let busy = std::thread::scope(|scope| {
+        for _ in 0..2 * std::thread::available_parallelism().map_or(1, usize::from) {
+            scope.spawn(|| {
+                while !is_over.load(Ordering::Relaxed) {
+                    std::hint::spin_loop();
+                }
+            });
+        }
+        let busy = trial(answers, Duration::ZERO, 4, &load);
+        is_over.store(true, Ordering::Relaxed);
+        busy
+    });
+    assert!(held_up(&busy).is_none_or(|(_, severity)| severity < Severity::Invalid), "{:?}", busy.generator);
+}

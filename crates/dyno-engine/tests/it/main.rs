@@ -1,0 +1,13 @@
+//! Loads and trials against the null driver, and on SQLite.
+
+mod bench;
+mod draws;
+mod figures;
+mod growth;
+mod load;
+mod open_loop;
+mod retries;
+mod scheduling;
+mod sysbench_accounting;
+mod trial;
+mod verdicts;

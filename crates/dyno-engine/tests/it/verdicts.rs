@@ -1,0 +1,71 @@
+//! Workloads that decide by themselves what becomes of a client after a failure, and that use the connection as they like.
+
+use crate::bench::{NOBODY, Silent, doing, null, send};
+use dyno_engine::random::Random;
+use dyno_engine::workload::{ClientId, Verdict};
+use dyno_engine::{LoadInput, LoadRecord, Session, run_load};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::plan::{LoadPlan, StopRule};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Two clients of ten transactions each, of which the third one of client 0 fails with a verdict; the record, and whether the other
+/// client went on afterwards.
+fn run(verdict: Verdict) -> (LoadRecord, bool) {
+    let has_gone_on = Arc::new(AtomicBool::new(false));
+    let (raised, has_failed) = (Arc::clone(&has_gone_on), AtomicBool::new(false));
+    let failing = doing(async move |client: ClientId, sequence, session: &mut Session, _: &mut Random| {
+        if client.0 == 0 && sequence == 2 {
+            has_failed.store(true, Ordering::Relaxed);
+            // What counts as an attempt is the workload's to say.
+            session.retried(FailureKind::Serialization);
+            return Err(OperationFailure::new(FailureKind::DuplicateKey, "made up"));
+        }
+        if client.0 == 1 && has_failed.load(Ordering::Relaxed) {
+            raised.store(true, Ordering::Relaxed);
+        }
+        session.reconnect().await?;
+        send(session, "SELECT 1").await?;
+        session.give_way().await;
+        assert!(session.intended_start() <= session.now());
+        session.touch();
+        Ok(())
+    });
+    let load = LoadPlan { workers: Some(1), ..LoadPlan::new(StopRule::TransactionsPerClient(10)) };
+    let input = LoadInput::new("verdict", 2, &load, 1, &NOBODY);
+    let record = run_load(failing.but(verdict), &[null("")], &input, &mut Silent);
+    let record = record.expect("the null driver always answers");
+    assert_eq!(record.ledger.check(), [""; 0]);
+    (record, has_gone_on.load(Ordering::Relaxed))
+}
+
+#[test]
+fn a_client_may_go_on_after_a_failure_that_would_end_it() {
+    let (record, has_gone_on) = run(Verdict::GoesOn);
+    assert_eq!((record.ledger.committed, record.ledger.failed, record.ledger.retries), (19, 1, 1));
+    assert!(has_gone_on && record.fatal.is_none());
+    assert_eq!(record.ledger.statements[0].ok, 19);
+}
+
+#[test]
+fn a_client_may_end_alone() {
+    let (record, has_gone_on) = run(Verdict::EndsClient);
+    assert_eq!((record.ledger.committed, record.ledger.failed), (12, 1));
+    assert!(has_gone_on && record.fatal.is_none() && record.facts.stopped.is_none());
+    assert!(!record.is_cut_off);
+}
+
+#[test]
+fn a_client_may_end_the_run() {
+    let (record, _) = run(Verdict::EndsRun);
+    assert_eq!(record.fatal.expect("the failure is kept").client, ClientId(0));
+    assert!(record.facts.stopped.is_some());
+    assert!(record.ledger.committed < 19);
+}
+
+#[test]
+fn without_a_verdict_the_policy_decides() {
+    // A duplicate key is counted, and the client goes on.
+    let (record, _) = run(Verdict::Policy);
+    assert_eq!((record.ledger.committed, record.ledger.failed), (19, 1));
+}
