@@ -43,7 +43,11 @@ struct Running<'b> {
 
 impl<'b> Running<'b> {
     fn start(bench: &'b Bench, spec: &str) -> Self {
-        let mut command = bench.command(&["run", spec, "--out", "r"]);
+        Self::command(bench, &["run", spec, "--out", "r"])
+    }
+
+    fn command(bench: &'b Bench, arguments: &[&str]) -> Self {
+        let mut command = bench.command(arguments);
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         Self { bench, child: child.expect("dyno can be started") }
     }
@@ -100,14 +104,14 @@ fn a_server_that_logs_in_and_says_nothing_ends_plan_and_run_with_its_name_and_th
         let (bench, server) = (Bench::new(), mute(protocol));
         spec_of_mute(&bench, scheme, &server, "1s");
         for command in [&["plan", "mute.toml"][..], &["run", "mute.toml", "--out", "r"]] {
-            let ended = bench.dyno(command);
+            let ended = Running::command(&bench, command).ended();
             assert_eq!(ended.code, PREFLIGHT_FAILED, "{scheme}: {ended}");
             let text = format!("{}{}", ended.stdout, ended.stderr);
             let place = format!("Mute: {scheme}://bench@127.0.0.1:{}/shop", server.local_addr.port());
             assert!(text.contains(&place), "{scheme}: {ended}");
             assert!(text.contains("the server did not answer within 3s"), "{scheme}: {ended}");
         }
-        let ended = bench.dyno(&["cleanup", "mute.toml"]);
+        let ended = Running::command(&bench, &["cleanup", "mute.toml"]).ended();
         assert_eq!(ended.code, SERVER_FAILED, "{scheme}: {ended}");
         assert!(ended.stderr.contains("Mute: "), "{scheme}: {ended}");
         assert!(ended.stderr.contains("the server has been silent for 3s"), "{scheme}: {ended}");
