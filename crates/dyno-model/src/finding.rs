@@ -52,6 +52,13 @@ pub enum Finding {
         /// Arrivals that were never started.
         unstarted: u64,
     },
+    /// Open loop in which more was to arrive than the system can do: it did not do what arrived. Raised below [`KEPT_UP`].
+    Overload {
+        /// Committed transactions over those that arrived.
+        share: f64,
+        /// Arrivals that were never started.
+        unstarted: u64,
+    },
     /// Open loop: transactions began late although a client was free, so their response times are partly the generator's. Raised from
     /// [`LAG_JUDGED`] and 0.05 on, invalid at 0.25.
     GeneratorLate {
@@ -284,6 +291,7 @@ impl Finding {
             | Self::SettingRounded { .. }
             | Self::ShortWindow { .. }
             | Self::Skipped { .. }
+            | Self::Overload { .. }
             | Self::FewTransactions { .. }
             | Self::SameWait { .. } => Severity::Note,
             Self::DebugBuild

@@ -483,6 +483,9 @@ pub struct LoadPlan {
     /// closed loop, in which every client begins its next transaction when the last is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
+    /// Open loop: more is to arrive than the system can do, so that falling behind is no fault of the trial.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_overload: bool,
     /// Which failures are retried.
     #[serde(default, skip_serializing_if = "RetryPolicy::is_default")]
     pub retry: RetryPolicy,
@@ -504,6 +507,7 @@ impl LoadPlan {
             workers: None,
             attempts_max: 10,
             rate: None,
+            is_overload: false,
             retry: RetryPolicy::Kind,
             milestones: Vec::new(),
         }

@@ -323,6 +323,10 @@ fn a_system_that_does_not_keep_up_with_what_arrives_is_a_finding() {
     });
     let (share, unstarted) = behind.expect("200 a second are done, 1,000 arrive");
     assert!(share < 0.5 && unstarted == open_loop.unstarted, "{share} {unstarted}");
+    bench.load.is_overload = true;
+    let findings = bench.record().findings;
+    assert!(findings.iter().any(|finding| matches!(finding, Finding::Overload { .. })), "{findings:?}");
+    assert!(!findings.iter().any(|finding| matches!(finding, Finding::KeptBehind { .. })), "{findings:?}");
 }
 
 #[test]

@@ -74,7 +74,7 @@ pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
         findings.extend(restart(facts));
         findings.extend(server_counters(record, facts, asked));
     }
-    findings.extend(record.open_loop.iter().flat_map(|open| open.findings(record.ledger.committed)));
+    findings.extend(arrivals(record, asked));
     let unbalanced = record.facts.as_ref().map_or(&[][..], |facts| &facts.unbalanced);
     findings.extend(books(&record.ledger, unbalanced));
     let seconds = record.measured.as_secs_f64();
@@ -111,6 +111,7 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::SharedMachine
         | Finding::DebugBuild
         | Finding::KeptBehind { .. }
+        | Finding::Overload { .. }
         | Finding::GeneratorLate { .. }
         | Finding::Failures { .. }
         | Finding::Unfinished { .. }
@@ -196,6 +197,19 @@ fn missing(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Str
     };
     let started = record.ledger.started;
     (started < wanted).then(|| format!("the time limit came after {started} of {wanted} transactions"))
+}
+
+/// What became of what arrived. Who wants an overload is told of it, and not that it is one.
+fn arrivals(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
+    let mut findings = record.open_loop.map_or_else(Vec::new, |open| open.findings(record.ledger.committed));
+    for finding in &mut findings {
+        if let Finding::KeptBehind { share, unstarted } = *finding
+            && asked.load.is_overload
+        {
+            *finding = Finding::Overload { share, unstarted };
+        }
+    }
+    findings
 }
 
 /// A closed loop whose window of a given length holds few transactions of each client, one after the other.

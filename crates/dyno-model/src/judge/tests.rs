@@ -107,6 +107,17 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
 }
 
 #[test]
+fn an_overload_on_purpose_is_told_and_leaves_the_trial_valid() {
+    let stop = StopRule::Duration(Nanos(10 * SECOND));
+    let load = LoadPlan { rate: Some(10_000.0), is_overload: true, ..LoadPlan::new(stop) };
+    let mut overloaded = record();
+    overloaded.open_loop = Some(OpenLoop { arrived: 100_000, unstarted: 50_000, ..OpenLoop::default() });
+    overloaded.findings = judge(&overloaded, &Asked { engine: Engine::Mysql, clients: 8, load: &load });
+    assert_eq!(overloaded.findings, [Finding::Overload { share: 0.5, unstarted: 50_000 }]);
+    assert!(overloaded.is_valid());
+}
+
+#[test]
 fn the_busiest_worker_counts_unless_its_work_is_the_databases_or_the_scripts_own() {
     let busy = |it: &mut TrialRecord| it.generator.workers[0].cpu = Nanos(95 * SECOND / 10);
     assert_eq!(judged(busy), [Finding::GeneratorBusy { share: 0.95 }]);

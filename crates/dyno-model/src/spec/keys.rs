@@ -257,6 +257,12 @@ pub static LOAD: Section = Section {
             "none: a closed loop",
             "open loop: so many transactions of all clients together arrive, whether or not the system keeps up",
         ),
+        key(
+            "overload",
+            "true or false",
+            "`false`",
+            "with `rate`: more is to arrive than the system can do, so that a trial in which it does less than 97 % of that is valid",
+        ),
         key("attempts_max", "1 to 1000", "10", "most attempts per transaction; 1 means no retry"),
     ],
 };

@@ -92,6 +92,7 @@ pub(super) fn rules(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Loa
     let attempts_max =
         fields.integer("attempts_max", 1..=1000).and_then(|count| u32::try_from(count).ok()).unwrap_or(10);
     let rate = rate(fields);
+    let is_overload = is_overload(fields);
     let milestones = milestones(fields, stop);
     let stop = stop?;
     if let (StopRule::Duration(duration), Some(limit), Some(node)) =
@@ -115,6 +116,7 @@ pub(super) fn rules(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Loa
         workers,
         attempts_max,
         rate,
+        is_overload,
         milestones,
         ..LoadPlan::new(stop)
     })
@@ -135,6 +137,17 @@ fn rate(fields: &Fields<'_>) -> Option<f64> {
     };
     fields.problems.report(Diagnostic::new(node.span, message).help(example));
     None
+}
+
+/// Whether more is to arrive than the system can do.
+fn is_overload(fields: &Fields<'_>) -> bool {
+    let is_overload = fields.boolean("overload").unwrap_or(false);
+    if let (true, Some(node), None) = (is_overload, fields.node("overload"), fields.node("rate")) {
+        let message = format!("`{}` needs `load.rate`", fields.path("overload"));
+        let help = "add for example `rate = \"500/s\"`; clients that wait for an answer before they ask again overload nothing";
+        fields.problems.report(Diagnostic::new(node.span, message).help(help));
+    }
+    is_overload
 }
 
 fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<StopRule> {

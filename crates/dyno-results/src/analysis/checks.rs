@@ -249,7 +249,7 @@ fn weight(finding: &Finding) -> f64 {
         | Finding::Skipped { share, .. }
         | Finding::Failures { share, .. } => *share,
         Finding::Unfinished { unfinished } => *unfinished as f64,
-        Finding::KeptBehind { share, .. } => -share,
+        Finding::KeptBehind { share, .. } | Finding::Overload { share, .. } => -share,
         Finding::GeneratorLate { share, .. } => *share,
         Finding::ShortWindow { seconds } => -seconds,
         Finding::FewWaves { waves } => -waves,

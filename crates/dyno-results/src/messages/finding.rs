@@ -15,6 +15,8 @@ messages! {
     KEPT_BEHIND [percent, unstarted] "The system did only {percent} of what arrived (up to {unstarted} transactions were never started): it did not keep up with the rate, and percentiles that unanswered arrivals reach are lower bounds.";
     /// Open loop that fell far behind.
     KEPT_FAR_BEHIND [percent, unstarted] "The system did only {percent} of what arrived (up to {unstarted} transactions were never started): the backlog grew, and response times tell how long the window was. Offer less to measure response times; measure capacity in a closed loop.";
+    /// Open loop with more than the system can do.
+    OVERLOAD [percent, unstarted] "More arrived than the system could do, as the experiment says (`load.overload`): it did {percent} of it, and up to {unstarted} transactions were never started. Percentiles that unanswered arrivals reach are lower bounds and tell how long the window was.";
     /// Open loop: the generator was late.
     GENERATOR_LATE [lag, percent] "The generator began transactions late although a client was free: by {lag} ms at the 99th percentile, which is {percent} of the median response time. So long, response times are the generator's and not the system's.";
     /// Same machine.
@@ -103,6 +105,9 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
                 Severity::Warning | Severity::Note => &KEPT_BEHIND,
             };
             say(message, &[("percent", &percent(*share)), ("unstarted", &figures::count(*unstarted))])
+        }
+        Finding::Overload { share, unstarted } => {
+            say(&OVERLOAD, &[("percent", &percent(*share)), ("unstarted", &figures::count(*unstarted))])
         }
         Finding::GeneratorLate { lag_ms, share } => {
             say(&GENERATOR_LATE, &[("lag", &figures::digits(*lag_ms)), ("percent", &percent(*share))])
@@ -275,6 +280,7 @@ mod tests {
                 in_force: "268435456".into(),
             },
             Finding::KeptBehind { share: 0.61, unstarted: 1234 },
+            Finding::Overload { share: 0.61, unstarted: 1234 },
             Finding::BlockRestarted { block: 2 },
             Finding::RecordingBehind { seconds: 7.5, held_up: 0.0 },
             Finding::RecordingBehind { seconds: 7.5, held_up: 1.5 },

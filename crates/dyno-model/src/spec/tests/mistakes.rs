@@ -220,6 +220,11 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "transactions = 10_000",
+        "transactions = 10_000\noverload = true",
+        "19:12: `load.overload` needs `load.rate` [add for example `rate = \"500/s\"`; clients that wait for an answer before they ask again overload nothing]",
+    ),
+    (
+        "transactions = 10_000",
         "duration = \"9s\"\ntime_limit = \"1s\"",
         "19:14: `load.time_limit` is shorter than `load.duration` [leave it out: measuring by time ends by itself]",
     ),
