@@ -224,6 +224,25 @@ fn a_commit_without_an_answer_is_in_doubt_whatever_the_kind_of_failure() {
 }
 
 #[test]
+fn an_insert_in_doubt_after_the_last_transaction_ends_nothing_and_the_audit_tells_a_range() {
+    for kind in ["connection-lost", "timeout", "protocol", "permission"] {
+        let script = format!("insert.fail={kind}:1");
+        let mut bench = Bench::new(&script, "bulk_insert", 1, StopRule::Transactions(10));
+        // Rows are kept until 512 KiB are full: the only INSERT comes when there are no more transactions.
+        bench.options.push(("rows_per_insert", OptionValue::Integer(0)));
+        let record = bench.record();
+        assert_eq!((record.ledger.committed, sent(&record, "insert")), (10, 1), "{kind}");
+        let [AuditCheck::RowCount { expected_min: 0, expected_max, .. }] = record.audit.checks[..] else {
+            panic!("unexpected audit {:?}", record.audit);
+        };
+        let is_refused = kind == "permission";
+        assert_eq!(expected_max, if is_refused { 0 } else { 10 }, "{kind}");
+        let is_cut_short = record.findings.iter().any(|finding| matches!(finding, Finding::CutShort { .. }));
+        assert_eq!(is_cut_short, is_refused, "{kind}: {:?}", record.findings);
+    }
+}
+
+#[test]
 fn what_the_server_cancelled_did_not_take_effect_and_is_tried_again() {
     let record =
         Bench::new("commit.fail=cancelled:0.3", "oltp_write_only", 2, StopRule::Transactions(100)).record();
