@@ -5,7 +5,9 @@ use dyno_engine::random::Random;
 use dyno_engine::workload::{
     AuditFacts, ClientId, DataSet, Native, NoData, Setting, StatementText, Verdict, Workload, catalog,
 };
-use dyno_engine::{LoadInput, LoadRecord, Meter, Script, ScriptTrouble, Session, TrialInput, run_load, with_native};
+use dyno_engine::{
+    LoadInput, LoadRecord, Meter, Script, ScriptTrouble, Session, TrialInput, run_load, with_native,
+};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;

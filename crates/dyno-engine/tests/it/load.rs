@@ -390,8 +390,7 @@ fn the_first_failure_that_nobody_can_go_on_after_is_kept_with_its_statement() {
     let load = plan(StopRule::Transactions(300));
     let input = input(2, &load);
     let native = native("oltp_point_select", &[], 2);
-    let record =
-        bench::load(native, null("select.fail=bad-statement:1"), &input, &mut Heard::new(&input));
+    let record = bench::load(native, null("select.fail=bad-statement:1"), &input, &mut Heard::new(&input));
     match record.fatal.expect("it is kept").cause {
         FatalCause::Failure { failure, statement, sql } => {
             assert_eq!((failure.kind, statement.as_str()), (FailureKind::BadStatement, "point-select"));

@@ -195,7 +195,8 @@ fn a_generator_that_is_held_up_is_told() {
         session.touch();
         Ok(())
     });
-    let record = run_load(holds_up, &[null("latency_us=1000")], &input, &mut Silent).expect("it can be measured");
+    let record =
+        run_load(holds_up, &[null("latency_us=1000")], &input, &mut Silent).expect("it can be measured");
     assert_arrivals_add_up(&record);
     let findings = record.open_loop.expect("there is a rate").findings(record.ledger.committed);
     let late = findings.iter().find(|finding| matches!(finding, Finding::GeneratorLate { .. }));
