@@ -563,6 +563,11 @@ fn a_lower_bound_decides_only_when_it_is_already_worse_and_is_shown_as_one() {
     assert!(csv.contains(",,2000."), "a lower end, and no value: {csv}");
     let (better, _) = of_p99(overloaded("a"), measured("b", &throughputs));
     assert_eq!(better, (Verdict::Better, Some(RatioBound::AtMost), true, true));
+    // A bound of 2 s that is better than the other side's value says nothing.
+    let mut slow = measured("a", &throughputs);
+    each_record(&mut slow, |_, record| record.transaction.p99 = 20_000_000_000);
+    let (open, _) = of_p99(slow, overloaded("b"));
+    assert_eq!(open, (Verdict::Inconclusive, Some(RatioBound::AtLeast), true, false));
     let (unknown, _) = of_p99(overloaded("a"), overloaded("b"));
     assert_eq!(unknown, (Verdict::Inconclusive, Some(RatioBound::Unknown), false, false));
 }
