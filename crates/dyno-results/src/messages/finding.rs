@@ -99,15 +99,13 @@ pub fn sentence(finding: &Finding, lang: Lang) -> String {
     match finding {
         Finding::GeneratorBusy { share } => say(&GENERATOR_BUSY, &[("percent", &percent(*share))]),
         Finding::HeldUp { share } => say(&HELD_UP, &[("percent", &percent(*share))]),
-        Finding::KeptBehind { share, unstarted } => {
+        Finding::KeptBehind { share, unstarted } | Finding::Overload { share, unstarted } => {
             let message = match finding.severity() {
                 Severity::Invalid => &KEPT_FAR_BEHIND,
-                Severity::Warning | Severity::Note => &KEPT_BEHIND,
+                Severity::Warning => &KEPT_BEHIND,
+                Severity::Note => &OVERLOAD,
             };
             say(message, &[("percent", &percent(*share)), ("unstarted", &figures::count(*unstarted))])
-        }
-        Finding::Overload { share, unstarted } => {
-            say(&OVERLOAD, &[("percent", &percent(*share)), ("unstarted", &figures::count(*unstarted))])
         }
         Finding::GeneratorLate { lag_ms, share } => {
             say(&GENERATOR_LATE, &[("lag", &figures::digits(*lag_ms)), ("percent", &percent(*share))])
