@@ -7,7 +7,7 @@ use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code;
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::spec;
-use dyno_results::store::Run;
+use dyno_store::Run;
 use serde_json::Value;
 use std::path::Path;
 

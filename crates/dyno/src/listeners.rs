@@ -3,7 +3,7 @@
 use dyno_model::event::{Event, Listener};
 use dyno_model::monitor::Sample;
 use dyno_model::record::Interval;
-use dyno_results::store::RunWriter;
+use dyno_store::RunWriter;
 
 /// The results folder and the screen; what is written down comes first.
 pub(crate) struct Listeners {

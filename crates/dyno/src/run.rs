@@ -15,10 +15,10 @@ use dyno_host::proxy;
 use dyno_model::event::{Event, Listener};
 use dyno_model::exit_code;
 use dyno_model::plan::{Plan, Via};
-use dyno_results::messages::Lang;
-use dyno_results::report::{self, Format};
-use dyno_results::store::environment::Environment;
-use dyno_results::store::{Run, RunWriter, StoreError};
+use dyno_report::Format;
+use dyno_report::messages::Lang;
+use dyno_store::environment::Environment;
+use dyno_store::{Run, RunWriter, StoreError};
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -135,13 +135,13 @@ fn store_failure(error: &StoreError) -> Failure {
 
 /// Writes the report beside the run and prints its table and conclusions.
 fn show_report(folder: &Path, arguments: &RunArguments, printer: Printer) -> Result<(), Failure> {
-    let model = report::load(folder).map_err(|error| store_failure(&error))?;
-    let written =
-        report::write(&model, folder, &[Format::Html], Lang::En).map_err(|error| store_failure(&error))?;
+    let model = dyno_analysis::load(folder).map_err(|error| store_failure(&error))?;
+    let written = dyno_report::write(&model, folder, &[Format::Html], Lang::En)
+        .map_err(|error| store_failure(&error))?;
     if arguments.json {
-        return printer.result(&report::render(&model, Format::Json, Lang::En));
+        return printer.result(&dyno_report::render(&model, Format::Json, Lang::En));
     }
-    printer.result(&report::render(&model, Format::Text, Lang::En))?;
+    printer.result(&dyno_report::render(&model, Format::Text, Lang::En))?;
     let html: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     printer.result(&format!("\nReport: {}", html.join(", ")))
 }

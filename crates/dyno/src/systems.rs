@@ -20,7 +20,7 @@ use dyno_model::plan::{
     Treatment, Via, WholePlot,
 };
 use dyno_model::target::Target;
-use dyno_results::store::utc_now;
+use dyno_store::utc_now;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;

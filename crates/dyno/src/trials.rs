@@ -10,8 +10,8 @@ use dyno_host::monitor::Watch;
 use dyno_model::event::{Event, Listener};
 use dyno_model::plan::{Plan, Trial};
 use dyno_model::record::{TrialEnd, TrialRecord};
-use dyno_results::store::environment::boot_id;
-use dyno_results::store::utc_now;
+use dyno_store::environment::boot_id;
+use dyno_store::utc_now;
 use std::collections::BTreeSet;
 
 /// How the trials of a run went.

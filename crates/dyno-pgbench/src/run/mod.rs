@@ -31,7 +31,7 @@ use dyno_model::record::Interval;
 use dyno_model::single::TRIAL;
 use dyno_model::target::{Engine, Target};
 use dyno_model::units::Nanos;
-use dyno_results::store::SingleRun;
+use dyno_store::SingleRun;
 use log_files::LogFiles;
 use progress::ProgressThread;
 use results::Subject;

@@ -8,7 +8,7 @@ use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::TrialRecord;
 use dyno_model::single::SingleTrial;
 use dyno_model::target::Target;
-use dyno_results::store::{SingleRun, StoreError};
+use dyno_store::{SingleRun, StoreError};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;

@@ -22,7 +22,7 @@ use dyno_model::retry::RetryPolicy;
 use dyno_model::single::TRIAL;
 use dyno_model::target::{Endpoint, Target};
 use dyno_model::units::Nanos;
-use dyno_results::store::SingleRun;
+use dyno_store::SingleRun;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;

@@ -9,7 +9,7 @@ use dyno_drivers::{Connection, Driver, Io, block_on};
 use dyno_model::catalog::{OptionValue, WorkloadOptions};
 use dyno_model::single::SingleTrial;
 use dyno_model::target::Target;
-use dyno_results::store::{SingleRun, StoreError};
+use dyno_store::{SingleRun, StoreError};
 use std::path::Path;
 
 /// Makes the folder.

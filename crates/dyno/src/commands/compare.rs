@@ -3,18 +3,17 @@
 use crate::cli::{CompareArguments, CompareFormat, CompareMetric, FailOn, ReportLanguage};
 use crate::failure::Failure;
 use crate::printer::Printer;
+use dyno_analysis::compare::model::CompareModel;
+use dyno_analysis::compare::{
+    CompareError, METRICS, MatchError, PoolError, Question, Side, compare as judge, load,
+};
+use dyno_analysis::stats::verdict::Rules;
 use dyno_model::exit_code;
 use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
-use dyno_results::analysis::compare::{
-    CompareError, METRICS, MatchError, PoolError, Question, Side, compare as judge,
-};
-use dyno_results::messages::Lang;
-use dyno_results::report::Format;
-use dyno_results::report::compare::model::CompareModel;
-use dyno_results::report::compare::{load, render};
-use dyno_results::stats::verdict::Rules;
-use dyno_results::store;
+use dyno_report::Format;
+use dyno_report::compare::render;
+use dyno_report::messages::Lang;
 use std::path::Path;
 
 /// Compares and says what came of it, with the exit code that `--fail-on` asks for.
@@ -115,7 +114,7 @@ fn write(model: &CompareModel, folder: &Path, formats: &[Format]) -> Result<Vec<
         let suffix = if *format == Format::Text { "txt" } else { format.name() };
         let path = folder.join(format!("compare.{suffix}"));
         let text = render(model, *format, Lang::En);
-        store::replace(&path, text.as_bytes())
+        dyno_store::replace(&path, text.as_bytes())
             .map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?;
         paths.push(path.display().to_string());
     }

@@ -7,13 +7,13 @@ use crate::preflight_finding::{PreflightFinding, Weight};
 use crate::printer::Printer;
 use crate::spec_file;
 use crate::ui;
+use dyno_analysis::pilot::{self, Pilot};
 use dyno_model::catalog::{OptionValue, WorkloadDescription};
 use dyno_model::exit_code;
 use dyno_model::plan::{Plan, StopRule, Storage, SystemSource, Treatment, Trial, Via};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
 use dyno_model::units::Nanos;
-use dyno_results::analysis::{self, pilot::Pilot};
-use dyno_results::store::Run;
+use dyno_store::Run;
 use serde_json::json;
 use std::fmt::Write;
 use std::path::Path;
@@ -49,7 +49,7 @@ fn pilot(folder: &Path) -> Result<Pilot, Failure> {
     let data = Run::open(folder)
         .map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?
         .read_trials();
-    analysis::pilot::pilot(&data).ok_or_else(|| {
+    pilot::pilot(&data).ok_or_else(|| {
         let text = format!("{} has no treatment that was measured twice", folder.display());
         Failure::new(exit_code::RESULTS_FAILED, text)
             .help("a pilot needs at least two blocks, better three or more")

@@ -4,8 +4,8 @@ use crate::cli::{ReportArguments, ReportFormat, ReportLanguage};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use dyno_model::exit_code;
-use dyno_results::messages::Lang;
-use dyno_results::report::{self, Format};
+use dyno_report::Format;
+use dyno_report::messages::Lang;
 
 /// Renders the formats asked for.
 ///
@@ -24,10 +24,10 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
     }
     let results_failed =
         |error: &dyn std::error::Error| Failure::from_error(exit_code::RESULTS_FAILED, error);
-    let model = report::load(&arguments.results).map_err(|error| results_failed(&error))?;
+    let model = dyno_analysis::load(&arguments.results).map_err(|error| results_failed(&error))?;
     match (&formats[..], &arguments.out) {
         ([format], None) if *format != Format::Html && !has_charts => {
-            printer.result(&report::render(&model, *format, lang))?;
+            printer.result(&dyno_report::render(&model, *format, lang))?;
         }
         (_, out) => {
             let folder = out.as_deref().unwrap_or(&arguments.results);
@@ -36,10 +36,11 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
                 Failure::new(exit_code::RESULTS_FAILED, text).because(&error)
             })?;
             let mut paths =
-                report::write(&model, folder, &formats, lang).map_err(|error| results_failed(&error))?;
+                dyno_report::write(&model, folder, &formats, lang).map_err(|error| results_failed(&error))?;
             if has_charts {
                 paths.extend(
-                    report::write_charts(&model, folder, lang).map_err(|error| results_failed(&error))?,
+                    dyno_report::write_charts(&model, folder, lang)
+                        .map_err(|error| results_failed(&error))?,
                 );
             }
             let lines: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();

@@ -8,7 +8,7 @@ use crate::program::{Bench, Ended, signal};
 use dyno_engine::random::{Random, Stream};
 use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
-use dyno_results::store::Run;
+use dyno_store::Run;
 use dyno_testkit::{PATIENCE, is_process, processes_with, require_server};
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -11,10 +11,12 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("dyno-drivers", &["dyno-model"]),
     ("dyno-engine", &["dyno-drivers", "dyno-model"]),
     ("dyno-host", &["dyno-drivers", "dyno-model"]),
-    ("dyno-results", &["dyno-model"]),
+    ("dyno-store", &["dyno-model"]),
+    ("dyno-analysis", &["dyno-store", "dyno-model"]),
+    ("dyno-report", &["dyno-analysis", "dyno-store", "dyno-model"]),
     ("dyno-lua", &["dyno-engine", "dyno-drivers", "dyno-model"]),
-    ("dyno-sysbench", &["dyno-lua", "dyno-engine", "dyno-results", "dyno-drivers", "dyno-model"]),
-    ("dyno-pgbench", &["dyno-engine", "dyno-results", "dyno-drivers", "dyno-model"]),
+    ("dyno-sysbench", &["dyno-lua", "dyno-engine", "dyno-store", "dyno-drivers", "dyno-model"]),
+    ("dyno-pgbench", &["dyno-engine", "dyno-store", "dyno-drivers", "dyno-model"]),
     (
         "dyno",
         &[
@@ -22,12 +24,14 @@ const ARROWS: &[(&str, &[&str])] = &[
             "dyno-pgbench",
             "dyno-engine",
             "dyno-host",
-            "dyno-results",
+            "dyno-report",
+            "dyno-analysis",
+            "dyno-store",
             "dyno-drivers",
             "dyno-model",
         ],
     ),
-    ("dyno-testkit", &["dyno-engine", "dyno-host", "dyno-results", "dyno-drivers", "dyno-model"]),
+    ("dyno-testkit", &["dyno-engine", "dyno-host", "dyno-store", "dyno-drivers", "dyno-model"]),
 ];
 
 /// Folders of modules, and what their files must not name after `use` or in a path. Tests within them may.
@@ -56,12 +60,12 @@ const IMPORTS: &[(&str, &[&str], &str)] = &[
         "protocol code is bytes in, bytes out",
     ),
     (
-        "crates/dyno-results/src/stats",
+        "crates/dyno-analysis/src/stats",
         &[
-            "crate::store",
-            "crate::report",
-            "crate::analysis",
-            "crate::messages",
+            "crate::model",
+            "crate::view",
+            "crate::compare",
+            "dyno_store",
             "dyno_model",
             "serde",
             "hdrhistogram",
@@ -69,9 +73,9 @@ const IMPORTS: &[(&str, &[&str], &str)] = &[
         "stats import std only",
     ),
     (
-        "crates/dyno-results/src/report",
-        &["crate::store::reader", "crate::store::writer", "crate::store::hlog", "std::net", "std::process"],
-        "reports compute nothing and know nothing of the store's insides",
+        "crates/dyno-report/src",
+        &["dyno_store::Run", "dyno_analysis::stats", "std::net", "std::process", "hdrhistogram"],
+        "reports compute nothing and read no results",
     ),
 ];
 
@@ -271,7 +275,7 @@ fn versions_stand_in_the_workspace_only() {
 fn a_forbidden_import_would_be_found() {
     assert!(names("use dyno_engine::trial;", "dyno_engine::"));
     assert!(names("    let x = std::io::stdin();", "std::io"));
-    assert!(!names("use dyno_results::x;", "dyno::"));
+    assert!(!names("use dyno_store::x;", "dyno::"));
     assert!(!names("// mio is thin", "std::io"));
     assert!(!names("let prism::iosys = 1;", "mio"));
 }

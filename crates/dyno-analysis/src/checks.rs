@@ -1,0 +1,277 @@
+//! What speaks for and against the figures: audits, the generator's own figures, findings.
+
+use crate::estimate::count;
+use crate::model::{
+    AuditRow, ColumnSumAudit, FindingRow, GeneratorRow, RowCountAudit, UpdateAudit, WitnessExample,
+};
+use crate::view::View;
+use dyno_model::audit::{AuditCheck, AuditVerdict};
+use dyno_model::finding::Finding;
+use dyno_model::record::TrialRecord;
+use std::mem::discriminant;
+
+/// Examples of lost updates that a report shows per treatment.
+const EXAMPLES_MAX: usize = 3;
+
+pub(crate) fn audits(view: &View<'_>) -> Vec<AuditRow> {
+    view.treatments()
+        .map(|(treatment, _)| (treatment, view.measured(treatment)))
+        .filter(|(_, records)| records.iter().any(|record| !record.audit.checks.is_empty()))
+        .map(|(treatment, records)| {
+            let verdict =
+                records.iter().map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked);
+            AuditRow {
+                treatment,
+                verdict,
+                trials: count(records.iter().filter(|record| record.audit.verdict() == verdict).count()),
+                updates: update_audit(records),
+                row_counts: row_counts(records),
+                column_sums: column_sums(records),
+                not_run: not_run(records),
+            }
+        })
+        .collect()
+}
+
+/// Sums of the count of updates over trials, invalid ones too: a generator that was too busy does not lose updates.
+pub(crate) fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
+    let mut sum = UpdateAudit::default();
+    let mut was_checked = false;
+    for record in records {
+        for check in &record.audit.checks {
+            let AuditCheck::LostUpdates { committed, in_doubt, witnessed, examples, .. } = check else {
+                continue;
+            };
+            let Some(balance) = check.balance() else { continue };
+            was_checked = true;
+            sum.committed += committed;
+            sum.in_doubt += in_doubt;
+            sum.lost += balance.lost_min;
+            sum.lost_max += balance.lost_max;
+            sum.phantom += balance.surplus_min;
+            sum.witnessed += witnessed;
+            sum.lost_percent_by_trial.push(percent(balance.lost_min, *committed));
+            sum.statement_errors +=
+                record.ledger.statements.iter().map(|statement| statement.failed).sum::<u64>();
+            let room = EXAMPLES_MAX.saturating_sub(sum.examples.len());
+            sum.examples.extend(
+                examples.iter().take(room).map(|witness| WitnessExample {
+                    trial: record.trial.id.clone(),
+                    witness: witness.clone(),
+                }),
+            );
+        }
+    }
+    sum.lost_percent = percent(sum.lost, sum.committed);
+    sum.lost_percent_max = percent(sum.lost_max, sum.committed);
+    was_checked.then_some(sum)
+}
+
+fn percent(part: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { 100.0 * part as f64 / whole as f64 }
+}
+
+/// Whether the verdict of a later trial is told in the place of an earlier one's.
+fn replaces(known: AuditVerdict, later: AuditVerdict) -> bool {
+    known < AuditVerdict::Violated && known <= later
+}
+
+/// One row per table: the first trial whose count is wrong, else the last with the worst verdict.
+fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
+    let mut rows: Vec<RowCountAudit> = Vec::new();
+    for record in records {
+        for check in &record.audit.checks {
+            let AuditCheck::RowCount { table, expected_min, expected_max, found } = check else { continue };
+            let row = RowCountAudit {
+                table: table.clone(),
+                trial: record.trial.id.clone(),
+                expected_min: *expected_min,
+                expected_max: *expected_max,
+                found: *found,
+                verdict: check.verdict(),
+            };
+            match rows.iter_mut().find(|known| known.table == *table) {
+                None => rows.push(row),
+                Some(known) if replaces(known.verdict, row.verdict) => *known = row,
+                Some(_) => {}
+            }
+        }
+    }
+    rows
+}
+
+/// One row per column: the first trial whose sum is wrong, else the last with the worst verdict.
+fn column_sums(records: &[&TrialRecord]) -> Vec<ColumnSumAudit> {
+    let mut sums: Vec<ColumnSumAudit> = Vec::new();
+    for record in records {
+        for check in &record.audit.checks {
+            let AuditCheck::ColumnSum { table, column, expected_min, expected_max, found } = check else {
+                continue;
+            };
+            let sum = ColumnSumAudit {
+                table: table.clone(),
+                column: column.clone(),
+                trial: record.trial.id.clone(),
+                expected_min: *expected_min,
+                expected_max: *expected_max,
+                found: *found,
+                verdict: check.verdict(),
+            };
+            match sums.iter_mut().find(|known| known.table == *table && known.column == *column) {
+                None => sums.push(sum),
+                Some(known) if replaces(known.verdict, sum.verdict) => *known = sum,
+                Some(_) => {}
+            }
+        }
+    }
+    sums
+}
+
+fn not_run(records: &[&TrialRecord]) -> Vec<String> {
+    let mut reasons: Vec<String> = Vec::new();
+    for check in records.iter().flat_map(|record| &record.audit.checks) {
+        if let AuditCheck::NotRun { name, reason } = check {
+            let text = format!("{name}: {reason}");
+            if !reasons.contains(&text) {
+                reasons.push(text);
+            }
+        }
+    }
+    reasons
+}
+
+pub(crate) fn generator(view: &View<'_>) -> Vec<GeneratorRow> {
+    view.treatments()
+        .map(|(treatment, _)| (treatment, view.measured(treatment)))
+        .filter(|(_, records)| !records.is_empty())
+        .map(|(treatment, records)| generator_row(treatment, records))
+        .collect()
+}
+
+fn generator_row(treatment: usize, records: &[&TrialRecord]) -> GeneratorRow {
+    let held_up = records.iter().filter_map(|record| record.generator.held_up()).reduce(f64::max);
+    let workers = || records.iter().flat_map(|record| &record.generator.workers);
+    let busiest = workers()
+        .filter(|worker| worker.wall.0 > 0)
+        .map(|worker| 100.0 * worker.cpu.0 as f64 / worker.wall.0 as f64)
+        .fold(0.0, f64::max);
+    let statements: u64 =
+        records.iter().flat_map(|record| &record.ledger.statements).map(|statement| statement.sent).sum();
+    let per_statement =
+        |nanos: u64| if statements == 0 { 0.0 } else { nanos as f64 / 1e3 / statements as f64 };
+    let lag = records.iter().map(|record| record.generator.wakeup_lag_p99).max().unwrap_or_default();
+    let wakeups: u64 = workers().map(|worker| worker.wakeups).sum();
+    let sent: u64 = workers().map(|worker| worker.statements).sum();
+    GeneratorRow {
+        treatment,
+        workers: count(records.iter().map(|record| record.generator.workers.len()).max().unwrap_or_default()),
+        worker_cpu_percent_max: busiest,
+        held_up_percent_max: held_up.map(|share| 100.0 * share),
+        cpu_user_per_statement_us: per_statement(
+            records.iter().map(|record| record.generator.cpu_user.0).sum(),
+        ),
+        cpu_system_per_statement_us: per_statement(
+            records.iter().map(|record| record.generator.cpu_system.0).sum(),
+        ),
+        wakeup_lag_p99_ms: (lag > 0).then_some(lag as f64 / 1e6),
+        lag_p99_ms: records
+            .iter()
+            .filter_map(|record| Some(record.open_loop?.lag?.p99 as f64 / 1e6))
+            .max_by(f64::total_cmp),
+        statements_per_wakeup: (wakeups > 0).then(|| sent as f64 / wakeups as f64),
+        memory_peak_bytes: records
+            .iter()
+            .map(|record| record.generator.memory_peak)
+            .max()
+            .unwrap_or_default(),
+        shares_machine: records.iter().any(|record| record.generator.shares_machine),
+    }
+}
+
+/// One row per kind and severity, worst first; within one severity the kind that most trials have.
+pub(crate) fn findings(view: &View<'_>) -> Vec<FindingRow> {
+    let mut rows: Vec<FindingRow> = Vec::new();
+    for finding in &view.run.findings {
+        add_finding(&mut rows, finding, None);
+    }
+    for trial in &view.plan().trials {
+        let record = view.measured(trial.treatment).iter().find(|record| record.trial.id == trial.id);
+        for finding in record.map_or(&[][..], |record| view.findings(record)) {
+            add_finding(&mut rows, finding, Some((&trial.id, trial.treatment)));
+        }
+    }
+    for row in &mut rows {
+        // A trial may have several of a kind, such as stalls, one after another.
+        row.trials.dedup();
+        row.treatments.sort_unstable();
+        row.treatments.dedup();
+    }
+    rows.sort_by_key(|row| std::cmp::Reverse((row.severity, row.trials.is_empty(), row.trials.len())));
+    rows
+}
+
+pub(crate) fn add_finding(rows: &mut Vec<FindingRow>, finding: &Finding, of: Option<(&str, usize)>) {
+    // Each of these is about something else.
+    let is_told_alone = matches!(finding, Finding::SettingRounded { .. });
+    let same = |row: &FindingRow| {
+        (!is_told_alone || row.finding == *finding)
+            && discriminant(&row.finding) == discriminant(finding)
+            && row.severity == finding.severity()
+            && row.trials.is_empty() == of.is_none()
+    };
+    let position = rows.iter().position(same).unwrap_or_else(|| {
+        rows.push(FindingRow {
+            severity: finding.severity(),
+            finding: finding.clone(),
+            trials: Vec::new(),
+            treatments: Vec::new(),
+        });
+        rows.len() - 1
+    });
+    let row = &mut rows[position];
+    if let Some((trial, treatment)) = of {
+        row.trials.push(trial.to_owned());
+        row.treatments.push(treatment);
+    }
+    if weight(finding) > weight(&row.finding) {
+        row.finding = finding.clone();
+    }
+}
+
+/// How bad a finding is among those of its kind; only the order matters.
+fn weight(finding: &Finding) -> f64 {
+    match finding {
+        Finding::GeneratorBusy { share }
+        | Finding::SameWait { share, .. }
+        | Finding::MonitorCost { share }
+        | Finding::HeldUp { share }
+        | Finding::Steal { share }
+        | Finding::OthersBusy { share, .. }
+        | Finding::Skipped { share, .. }
+        | Finding::Failures { share, .. } => *share,
+        Finding::Unfinished { unfinished } => *unfinished as f64,
+        Finding::KeptBehind { share, .. } | Finding::Overload { share, .. } => -share,
+        Finding::GeneratorLate { share, .. } => *share,
+        Finding::ShortWindow { seconds } => -seconds,
+        Finding::FewWaves { waves } => -waves,
+        Finding::FewTransactions { committed } => -(*committed as f64),
+        Finding::Stall { longest_gap, .. } => *longest_gap,
+        Finding::Collapse { seconds, .. } => *seconds,
+        Finding::WarmUpLeft { share, .. } | Finding::Drift { share, .. } => share.abs(),
+        Finding::BlockApart { hours, .. } => *hours,
+        Finding::RecordingBehind { seconds, .. } => *seconds,
+        Finding::ForeignSessions { sessions } | Finding::Unsettled { sessions } => *sessions as f64,
+        Finding::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
+        Finding::SharedMachine
+        | Finding::SettingRounded { .. }
+        | Finding::DebugBuild
+        | Finding::CutShort { .. }
+        | Finding::SystemFailed { .. }
+        | Finding::ServerRestarted { .. }
+        | Finding::BooksUnbalanced { .. }
+        | Finding::AuditViolated
+        | Finding::AuditNotRun { .. }
+        | Finding::BlockRestarted { .. }
+        | Finding::RecordingIncomplete { .. } => 0.0,
+    }
+}

@@ -1,0 +1,397 @@
+//! What makes two sides hard to compare: conditions that differ, trials that may not be used, the time between the runs.
+
+use super::matching::Matching;
+use super::pool::{Pool, kind, load_differences, workload_differences};
+use crate::checks::add_finding;
+use crate::compare::model::{CompareDoubt, CompareFinding, Condition, Difference, SideName, TreatmentName};
+use crate::estimate::count;
+use crate::figures;
+use crate::model::FindingRow;
+use dyno_model::audit::AuditVerdict;
+use dyno_model::finding::{Finding, Severity};
+use dyno_model::plan::{DataPolicy, ExistingSystem, SystemPlan, SystemSource};
+use dyno_model::record::TrialRecord;
+use dyno_store::environment::Environment;
+use dyno_store::{Run, SystemReport, TrialOutcome, seconds_between};
+use std::collections::{BTreeMap, BTreeSet};
+use std::mem::discriminant;
+
+/// Unreadable places that are named per side.
+const PLACES_MAX: usize = 3;
+
+/// A side with the names of its treatments.
+type Named<'a> = (&'a Pool<'a>, &'a [TreatmentName]);
+
+/// All doubts that come from runs and plans.
+pub(super) fn findings(
+    (base, base_names): Named<'_>,
+    (new, new_names): Named<'_>,
+    matching: &Matching,
+) -> Vec<CompareFinding> {
+    let pools = [(SideName::Base, base), (SideName::New, new)];
+    let mut findings = Findings(Vec::new());
+    audits(&mut findings, SideName::Base, (base, base_names));
+    audits(&mut findings, SideName::New, (new, new_names));
+    not_working(&mut findings, SideName::Base, (base, base_names));
+    not_working(&mut findings, SideName::New, (new, new_names));
+    environments(&mut findings, base, new);
+    systems(&mut findings, base, new, matching);
+    plans(&mut findings, base, new, matching);
+    scripts(&mut findings, base, new);
+    trials(&mut findings, base, new);
+    for (side, pool) in pools {
+        folders(&mut findings, side, pool);
+    }
+    time_between(&mut findings, base, new);
+    findings.0
+}
+
+struct Findings(Vec<CompareFinding>);
+
+impl Findings {
+    fn add(&mut self, severity: Severity, doubt: CompareDoubt) {
+        self.0.push(CompareFinding { severity, doubt });
+    }
+
+    /// Conditions that differ, if any do.
+    fn differs(&mut self, condition: Condition, system: &str, values: Vec<Difference>) {
+        if !values.is_empty() {
+            let system = system.to_owned();
+            self.add(Severity::Warning, CompareDoubt::Differs { condition, system, values });
+        }
+    }
+}
+
+/// Values of both sides under a name.
+#[derive(Default)]
+struct Values {
+    base: BTreeSet<String>,
+    new: BTreeSet<String>,
+}
+
+impl Values {
+    fn of(base: impl IntoIterator<Item = String>, new: impl IntoIterator<Item = String>) -> Self {
+        Self { base: base.into_iter().collect(), new: new.into_iter().collect() }
+    }
+
+    /// The difference, unless every run of both sides has the one same value.
+    fn difference(self, name: &str) -> Option<Difference> {
+        if self.base.union(&self.new).count() <= 1 {
+            return None;
+        }
+        let joined = |values: BTreeSet<String>| values.into_iter().collect::<Vec<_>>().join(" | ");
+        Some(Difference { name: name.to_owned(), base: joined(self.base), new: joined(self.new) })
+    }
+}
+
+/// A name with what tells its value from a system's plan.
+type SystemPart = (&'static str, fn(&SystemPlan) -> String);
+
+/// A name with what tells its value from a run.
+type Part = (&'static str, fn(&Run) -> String);
+
+fn parts(base: &Pool<'_>, new: &Pool<'_>, parts: &[Part]) -> Vec<Difference> {
+    let values = |pool: &Pool<'_>, of: fn(&Run) -> String| -> Vec<String> {
+        pool.runs.iter().map(|run| of(run)).collect()
+    };
+    parts
+        .iter()
+        .filter_map(|(name, of)| Values::of(values(base, *of), values(new, *of)).difference(name))
+        .collect()
+}
+
+/// Maps of settings: what one run has and another has not is a difference, too.
+fn maps(base: &[BTreeMap<String, String>], new: &[BTreeMap<String, String>]) -> Vec<Difference> {
+    let names: BTreeSet<&String> = base.iter().chain(new).flat_map(BTreeMap::keys).collect();
+    names
+        .into_iter()
+        .filter_map(|name| {
+            let values = |side: &[BTreeMap<String, String>]| -> Vec<String> {
+                side.iter().map(|map| map.get(name).cloned().unwrap_or_default()).collect()
+            };
+            Values::of(values(base), values(new)).difference(name)
+        })
+        .collect()
+}
+
+/// What an environment has under names of its own.
+type EnvironmentMap = fn(&Environment) -> &BTreeMap<String, String>;
+
+const ENVIRONMENT_MAPS: [(Condition, EnvironmentMap); 2] = [
+    (Condition::KernelSettings, |environment| &environment.kernel_settings),
+    (Condition::Proxies, |environment| &environment.proxies),
+];
+
+fn environments(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
+    let machine: [Part; 7] = [
+        ("processor", |run| run.environment.cpu_model.clone()),
+        ("processors", |run| run.environment.cpu_logical.to_string()),
+        ("usable processors", |run| run.environment.cpu_usable.to_string()),
+        ("cores", |run| run.environment.cpu_cores.to_string()),
+        // The same machine tells a few kilobytes more or less after another start.
+        ("memory", |run| figures::megabytes(run.environment.memory_bytes)),
+        ("architecture", |run| run.environment.architecture.clone()),
+        ("virtualisation", |run| run.environment.virtualisation.clone()),
+    ];
+    findings.differs(Condition::Machine, "", parts(base, new, &machine));
+    let kernel: [Part; 2] = [
+        ("kernel", |run| run.environment.kernel.clone()),
+        ("distribution", |run| run.environment.os_release.clone()),
+    ];
+    findings.differs(Condition::Kernel, "", parts(base, new, &kernel));
+    for (condition, pick) in ENVIRONMENT_MAPS {
+        let of = |pool: &Pool<'_>| -> Vec<BTreeMap<String, String>> {
+            pool.runs.iter().map(|run| pick(&run.environment).clone()).collect()
+        };
+        findings.differs(condition, "", maps(&of(base), &of(new)));
+    }
+    let dyno: [Part; 2] = [
+        ("version", |run| match run.dyno_version.as_str() {
+            "" => run.environment.dyno_version.clone(),
+            version => version.to_owned(),
+        }),
+        ("build", |run| run.environment.build_profile.clone()),
+    ];
+    findings.differs(Condition::Dyno, "", parts(base, new, &dyno));
+}
+
+/// Systems of matched treatments, each pair once.
+fn matched_systems<'a>(base: &Pool<'a>, new: &Pool<'a>, matching: &Matching) -> Vec<(&'a str, &'a str)> {
+    let mut pairs = Vec::new();
+    for (one, other) in &matching.pairs {
+        let pair = (base.treatments[*one].system, new.treatments[*other].system);
+        if !pairs.contains(&pair) {
+            pairs.push(pair);
+        }
+    }
+    pairs
+}
+
+fn systems(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {
+    for (one, other) in matched_systems(base, new, matching) {
+        if one != other {
+            let doubt = CompareDoubt::OtherName { base: one.to_owned(), new: other.to_owned() };
+            findings.add(Severity::Note, doubt);
+        }
+        let plan = |pool: &Pool<'_>, name: &str| {
+            pool.systems.iter().copied().find(|system| system.name == name).cloned()
+        };
+        if let (Some(of_base), Some(of_new)) = (plan(base, one), plan(new, other)) {
+            let of: [SystemPart; 3] = [
+                ("kind", kind),
+                ("query mode", |system| format!("{:?}", system.query_mode).to_lowercase()),
+                ("encryption", |system| match &system.source {
+                    SystemSource::Existing(existing) => format!("{:?}", existing.tls).to_lowercase(),
+                    SystemSource::Managed(_) => String::new(),
+                }),
+            ];
+            let values =
+                of.iter().filter_map(|(name, of)| Values::of([of(&of_base)], [of(&of_new)]).difference(name));
+            findings.differs(Condition::System, one, values.collect());
+        }
+        let reports = |pool: &Pool<'_>, name: &str| {
+            pool.runs.iter().filter_map(|run| run.systems.get(name).cloned()).collect::<Vec<_>>()
+        };
+        let (of_base, of_new) = (reports(base, one), reports(new, other));
+        let versions = |reports: &[SystemReport]| -> Vec<String> {
+            reports.iter().map(|report| report.version.clone()).collect()
+        };
+        let version = Values::of(versions(&of_base), versions(&of_new)).difference("version");
+        findings.differs(Condition::ServerVersion, one, version.into_iter().collect());
+        // Where one side has read none back, every setting would seem to differ.
+        let are_known = |reports: &[SystemReport]| reports.iter().any(|report| !report.settings.is_empty());
+        if are_known(&of_base) && are_known(&of_new) {
+            let settings = |reports: &[SystemReport]| -> Vec<BTreeMap<String, String>> {
+                reports.iter().map(|report| report.settings.clone()).collect()
+            };
+            let settings = maps(&settings(&of_base), &settings(&of_new));
+            findings.differs(Condition::Settings, one, settings);
+        } else {
+            findings.add(Severity::Note, CompareDoubt::SettingsUnknown { system: one.to_owned() });
+        }
+    }
+}
+
+/// Rules of load that differ, and options of workloads that one side does not know; the same difference of several treatments once.
+fn plans(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>, matching: &Matching) {
+    let mut load: BTreeMap<String, Values> = BTreeMap::new();
+    let mut workload: BTreeMap<String, Values> = BTreeMap::new();
+    for (one, other) in &matching.pairs {
+        let (one, other) = (base.treatments[*one].treatment, new.treatments[*other].treatment);
+        for (differences, into) in
+            [(load_differences(one, other), &mut load), (workload_differences(one, other), &mut workload)]
+        {
+            for (name, of_base, of_new) in differences {
+                let values = into.entry(name).or_default();
+                values.base.insert(of_base);
+                values.new.insert(of_new);
+            }
+        }
+    }
+    let differences = |values: BTreeMap<String, Values>| -> Vec<Difference> {
+        values.into_iter().filter_map(|(name, values)| values.difference(&name)).collect()
+    };
+    findings.differs(Condition::Load, "", differences(load));
+    findings.differs(Condition::Workload, "", differences(workload));
+}
+
+/// Runs of a single trial have no spec (`dyno_model::single`). In its place they write down the scripts that they ran, between lines of
+/// comments; the plan has only their names.
+fn scripts(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
+    let has_spec = |run: &&Run| {
+        let [treatment] = &run.plan.treatments[..] else { return true };
+        let is_own = matches!(
+            &run.plan.systems[treatment.system].source,
+            SystemSource::Managed(_) | SystemSource::Existing(ExistingSystem { data: DataPolicy::Own, .. })
+        );
+        is_own || treatment.workload.kind != run.plan.name
+    };
+    if base.runs.iter().copied().chain(new.runs.iter().copied()).any(|run| has_spec(&run)) {
+        return;
+    }
+    let lines = |pool: &Pool<'_>| -> BTreeSet<String> {
+        let lines = pool.runs.iter().flat_map(|run| run.spec.lines());
+        let statements = lines.map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
+        statements.map(str::to_owned).collect()
+    };
+    let (of_base, of_new) = (lines(base), lines(new));
+    let only = |one: &BTreeSet<String>, other: &BTreeSet<String>| {
+        one.difference(other).cloned().collect::<Vec<_>>().join(" | ")
+    };
+    let (only_base, only_new) = (only(&of_base, &of_new), only(&of_new, &of_base));
+    if !(only_base.is_empty() && only_new.is_empty()) {
+        let difference = Difference { name: "lines".to_owned(), base: only_base, new: only_new };
+        findings.differs(Condition::Scripts, "", vec![difference]);
+    }
+}
+
+fn audits(findings: &mut Findings, side: SideName, (pool, names): Named<'_>) {
+    let is_violated = |index: &usize| {
+        let mut records = pool.treatments[*index].records.iter();
+        records.any(|record| record.audit.verdict() == AuditVerdict::Violated)
+    };
+    let violated = (0..pool.treatments.len()).filter(is_violated);
+    let treatments: Vec<TreatmentName> = violated.map(|index| names[index].clone()).collect();
+    if !treatments.is_empty() {
+        findings.add(Severity::Invalid, CompareDoubt::AuditViolated { side, treatments });
+    }
+}
+
+fn not_working(findings: &mut Findings, side: SideName, (pool, names): Named<'_>) {
+    let trials = pool.treatments.iter().map(|pooled| pooled.standing.not_working());
+    let treatments: Vec<_> =
+        names.iter().zip(trials).filter_map(|(name, trials)| Some((name.clone(), trials?))).collect();
+    if !treatments.is_empty() {
+        findings.add(Severity::Invalid, CompareDoubt::DidNotWork { side, treatments });
+    }
+}
+
+/// Trials that are missing or invalid, and doubts about those that are compared: of both sides together, because a doubt that both have
+/// is no difference.
+fn trials(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
+    let mut of_sides = Vec::new();
+    for (side, pool) in [(SideName::Base, base), (SideName::New, new)] {
+        let (planned, measured) =
+            (count(pool.runs.iter().map(|run| run.plan.trials.len()).sum()), count(records(pool).count()));
+        if measured < planned {
+            let doubt = CompareDoubt::MissingTrials { side, missing: planned - measured, planned };
+            findings.add(Severity::Warning, doubt);
+        }
+        let mut rows = Vec::new();
+        for finding in pool.runs.iter().flat_map(|run| &run.findings) {
+            add_finding(&mut rows, finding, None);
+        }
+        for row in rows.into_iter().filter(|row| row.severity > Severity::Note) {
+            findings.add(Severity::Warning, CompareDoubt::Runs { side, about: row.finding });
+        }
+        let rows = doubts(pool);
+        if let Some(worst) = rows.iter().find(|row| row.severity == Severity::Invalid) {
+            let invalid = count(records(pool).filter(|record| !record.is_valid()).count());
+            let doubt =
+                CompareDoubt::InvalidTrials { side, invalid, measured, because: worst.finding.clone() };
+            findings.add(Severity::Warning, doubt);
+        }
+        of_sides.push((measured, rows));
+    }
+    let [(base_measured, of_base), (new_measured, of_new)] = &of_sides[..] else { return };
+    let is_warning = |row: &&FindingRow| row.severity == Severity::Warning;
+    let same =
+        |one: &FindingRow, other: &FindingRow| discriminant(&one.finding) == discriminant(&other.finding);
+    let mut add = |base: Option<&FindingRow>, new: Option<&FindingRow>| {
+        let trials = |row: Option<&FindingRow>| count(row.map_or(0, |row| row.trials.len()));
+        let Some(about) = base.or(new).map(|row| row.finding.clone()) else { return };
+        let (base_measured, new_measured) = (*base_measured, *new_measured);
+        let (base, new) = (trials(base), trials(new));
+        let doubt = CompareDoubt::Trials { base, base_measured, new, new_measured, about };
+        findings.add(Severity::Warning, doubt);
+    };
+    for row in of_base.iter().filter(is_warning) {
+        add(Some(row), of_new.iter().filter(is_warning).find(|other| same(row, other)));
+    }
+    let has = |row: &&FindingRow| of_base.iter().filter(is_warning).any(|other| same(row, other));
+    for row in of_new.iter().filter(is_warning).filter(|row| !has(row)) {
+        add(None, Some(row));
+    }
+}
+
+fn records<'a>(pool: &'a Pool<'_>) -> impl Iterator<Item = &'a TrialRecord> {
+    pool.treatments.iter().flat_map(|treatment| treatment.records.iter().copied())
+}
+
+/// Doubts about trials, one row per kind and severity, most frequent first.
+fn doubts(pool: &Pool<'_>) -> Vec<FindingRow> {
+    let mut rows: Vec<FindingRow> = Vec::new();
+    for (place, record) in records(pool).enumerate() {
+        // Names of trials repeat from run to run; their places do not.
+        for finding in &record.findings {
+            add_finding(&mut rows, finding, Some((&place.to_string(), record.trial.treatment)));
+        }
+    }
+    for row in &mut rows {
+        row.trials.dedup();
+    }
+    // That the audit failed is told with its treatments.
+    rows.retain(|row| row.severity > Severity::Note && row.finding != Finding::AuditViolated);
+    rows.sort_by_key(|row| std::cmp::Reverse(row.trials.len()));
+    rows
+}
+
+/// Runs without a measured trial, runs that have not ended, and what could not be read of them.
+fn folders(findings: &mut Findings, side: SideName, pool: &Pool<'_>) {
+    let is_empty = |run: &&&Run| !run.outcomes.values().any(|it| matches!(it, TrialOutcome::Finished(_)));
+    let empty: Vec<String> = pool.runs.iter().filter(is_empty).map(|run| run.name.clone()).collect();
+    if !empty.is_empty() {
+        findings.add(Severity::Warning, CompareDoubt::NothingMeasured { side, runs: empty });
+    }
+    let runs: Vec<String> =
+        pool.runs.iter().filter(|run| !run.has_ended).map(|run| run.name.clone()).collect();
+    if !runs.is_empty() {
+        findings.add(Severity::Warning, CompareDoubt::NotEnded { side, runs });
+    }
+    let problems =
+        pool.runs.iter().flat_map(|run| run.problems.iter().map(move |what| format!("{}/{what}", run.name)));
+    let all: Vec<String> = problems.collect();
+    if !all.is_empty() {
+        let (what, places) = (all.iter().take(PLACES_MAX).cloned().collect(), count(all.len()));
+        findings.add(Severity::Warning, CompareDoubt::Unreadable { side, what, places });
+    }
+}
+
+/// The sides were hardly ever measured in turns; then whatever changed in between is in the ratios, too.
+fn time_between(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>) {
+    let ends = |pool: &Pool<'_>| {
+        let first = pool.runs.iter().map(|run| run.started_at.clone()).filter(|time| !time.is_empty()).min();
+        let last = pool.runs.iter().map(|run| run.ended_at.clone()).max();
+        first.zip(last)
+    };
+    let (Some(of_base), Some(of_new)) = (ends(base), ends(new)) else { return };
+    let gap = |before: &(String, String), after: &(String, String)| {
+        seconds_between(&before.1, &after.0).filter(|gap| *gap >= 0.0)
+    };
+    let doubt = match (gap(&of_base, &of_new), gap(&of_new, &of_base)) {
+        (Some(gap_s), _) => CompareDoubt::OneAfterTheOther { first: SideName::Base, gap_s },
+        (None, Some(gap_s)) => CompareDoubt::OneAfterTheOther { first: SideName::New, gap_s },
+        (None, None) => CompareDoubt::Alternating,
+    };
+    findings.add(Severity::Note, doubt);
+}

@@ -1,0 +1,267 @@
+//! Two sides against each other, each of one or several runs: what `dyno compare` shows. Pure but for [`load`].
+//!
+//! # Layout
+//! * [`mod@self`]: order of work, names, books; [`model`]: the comparison as data;
+//! * `pool`: the runs of a side become one set of trials per treatment;
+//! * `matching`: which treatment of one side is which of the other;
+//! * `conditions`: what makes the sides hard to compare;
+//! * `verdicts`: ratios and verdicts.
+//!
+//! Runs of two sides share no blocks, so nothing is paired: Welch's test on logarithms ([`crate::stats::compare::welch`]) gives the
+//! verdicts, and a test by ranks ([`crate::stats::ranks`]) stands beside it.
+
+mod conditions;
+mod matching;
+pub mod model;
+mod pool;
+#[cfg(test)]
+mod tests;
+mod verdicts;
+
+use crate::estimate::{arrived, count};
+use crate::lines::line_name;
+use crate::model::Verdict;
+use crate::stats::verdict::Rules;
+use crate::{checks, judgement};
+use dyno_model::audit::AuditVerdict;
+use dyno_model::plan::{Metric, Plan, Treatment};
+use dyno_model::record::TrialRecord;
+use dyno_store::{Run, StoreError, results_below};
+use model::{
+    COMPARE_FORMAT, CompareModel, Level, Outcome, RunRow, SideFigures, SideName, SideRow, TreatmentName,
+    TreatmentPair,
+};
+use pool::{Pool, PooledTreatment};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+pub use matching::MatchError;
+pub use pool::PoolError;
+
+/// One side, as it was named and read.
+#[derive(Debug)]
+pub struct Side {
+    /// The folder as the user named it.
+    pub folder: String,
+    /// Its runs, at least one.
+    pub runs: Vec<Run>,
+}
+
+/// What is asked of a comparison.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Question {
+    /// Metrics, in the order in which they are shown.
+    pub metrics: Vec<Metric>,
+    /// Margin and risk.
+    pub rules: Rules,
+    /// Pairs of systems with different names, as `BASE=NEW`.
+    pub systems: Vec<String>,
+}
+
+/// Everything that can be compared: throughput first, then times.
+pub const METRICS: [Metric; 5] =
+    [Metric::Throughput, Metric::MeanMs, Metric::P50Ms, Metric::P95Ms, Metric::P99Ms];
+
+/// The sides cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum CompareError {
+    /// The runs of a side are no repeats of the same thing.
+    Pool {
+        /// Which side.
+        side: SideName,
+        /// Why.
+        error: PoolError,
+    },
+    /// A run is on both sides.
+    SameRun {
+        /// Its name.
+        run: String,
+    },
+    /// No treatment of one side is in the other.
+    Match(MatchError),
+}
+
+impl fmt::Display for CompareError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Pool { side, error } => {
+                write!(
+                    f,
+                    "{} cannot be pooled: {error}",
+                    if *side == SideName::Base { "BASE" } else { "NEW" }
+                )
+            }
+            Self::SameRun { run } => write!(f, "the run {run} is on both sides"),
+            Self::Match(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for CompareError {}
+
+/// Reads a side: a results folder, or a folder that holds several. Its trials are judged as for a report.
+///
+/// # Errors
+/// When there is none, or one cannot be read. What is damaged beyond its plan is named in the comparison.
+pub fn load(folder: &Path) -> Result<Side, StoreError> {
+    let folders = results_below(folder)?;
+    let judged = |folder: &PathBuf| {
+        let mut run = Run::open(folder)?;
+        run.each_course(|plan, record, timeline, sessions| {
+            record.findings = judgement::judge(plan, record, timeline, sessions).findings;
+        });
+        Ok(run)
+    };
+    let runs = folders.iter().map(judged);
+    Ok(Side { folder: folder.display().to_string(), runs: runs.collect::<Result<_, _>>()? })
+}
+
+/// Compares two sides.
+///
+/// # Errors
+/// When the runs of a side are no repeats, a run is on both sides, or nothing matches.
+pub fn compare(base: &Side, new: &Side, question: &Question) -> Result<CompareModel, CompareError> {
+    let is_same = |one: &Run, other: &Run| {
+        !one.started_at.is_empty() && (&one.name, &one.started_at) == (&other.name, &other.started_at)
+    };
+    if let Some(run) = base.runs.iter().find(|run| new.runs.iter().any(|other| is_same(run, other))) {
+        return Err(CompareError::SameRun { run: run.name.clone() });
+    }
+    let pooled = |side, runs| Pool::new(runs).map_err(|error| CompareError::Pool { side, error });
+    let (of_base, of_new) = (pooled(SideName::Base, &base.runs)?, pooled(SideName::New, &new.runs)?);
+    let matching = matching::matching(&of_base, &of_new, &question.systems).map_err(CompareError::Match)?;
+    let names = (names(&of_base), names(&of_new));
+    let mut findings = conditions::findings((&of_base, &names.0), (&of_new, &names.1), &matching);
+    let places =
+        matching.pairs.iter().map(|(one, other)| (&of_base.treatments[*one], &of_new.treatments[*other]));
+    let pairs: Vec<_> = places.collect();
+    let (metrics, rules) = verdicts::verdicts(&pairs, &question.metrics, question.rules);
+    let treatments: Vec<TreatmentPair> = matching
+        .pairs
+        .iter()
+        .zip(pairs)
+        .zip(metrics)
+        .map(|(((one, _), (of_base, of_new)), metrics)| TreatmentPair {
+            name: names.0[*one].clone(),
+            system_new: (of_base.system != of_new.system).then(|| of_new.system.to_owned()),
+            base: figures(of_base),
+            new: figures(of_new),
+            metrics,
+        })
+        .collect();
+    findings.extend(verdicts::disagreement(&treatments, rules.alpha));
+    findings.sort_by_key(|finding| std::cmp::Reverse(finding.severity));
+    let pick = |names: &[TreatmentName], places: &[usize]| {
+        places.iter().map(|place| names[*place].clone()).collect()
+    };
+    Ok(CompareModel {
+        compare_format: COMPARE_FORMAT,
+        outcome: outcome(&treatments),
+        base: side_row(base, &of_base),
+        new: side_row(new, &of_new),
+        findings,
+        only_base: pick(&names.0, &matching.only_base),
+        only_new: pick(&names.1, &matching.only_new),
+        treatments,
+        rules,
+    })
+}
+
+/// What a side's treatments are called.
+fn names(pool: &Pool<'_>) -> Vec<TreatmentName> {
+    let varied: Vec<bool> = (0..pool.factors.len())
+        .map(|factor| {
+            let levels = pool.treatments.iter().map(|pooled| &pooled.treatment.levels[factor]);
+            levels.collect::<BTreeSet<_>>().len() > 1
+        })
+        .collect();
+    pool.treatments.iter().map(|pooled| name(pool, pooled, &varied)).collect()
+}
+
+fn name(pool: &Pool<'_>, pooled: &PooledTreatment<'_>, varied: &[bool]) -> TreatmentName {
+    let (treatment, plan): (&Treatment, &Plan) = (pooled.treatment, &pooled.run.plan);
+    let levels = pool.factors.iter().zip(&treatment.levels);
+    TreatmentName {
+        system: pooled.system.to_owned(),
+        levels: levels
+            .map(|(factor, level)| Level { factor: factor.clone(), level: level.clone() })
+            .collect(),
+        workload: treatment.workload.kind.clone(),
+        clients: treatment.clients,
+        label: line_name(plan, treatment, varied).label,
+    }
+}
+
+fn figures(pooled: &PooledTreatment<'_>) -> SideFigures {
+    let records = &pooled.records;
+    let sum = |pick: fn(&TrialRecord) -> u64| records.iter().map(|record| pick(record)).sum::<u64>();
+    SideFigures {
+        trials_measured: count(records.len()),
+        trials_valid: count(pooled.valid().count()),
+        arrived: arrived(records, |open_loop| open_loop.arrived),
+        unstarted: arrived(records, |open_loop| open_loop.unstarted),
+        not_working: pooled.standing.not_working(),
+        committed: sum(|record| record.ledger.committed),
+        failed: sum(|record| record.ledger.failed),
+        unfinished: sum(|record| record.ledger.unfinished),
+        retries: sum(|record| record.ledger.retries),
+        lost: checks::update_audit(records).map(|audit| audit.lost),
+        audit: records.iter().map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked),
+    }
+}
+
+fn side_row(side: &Side, pool: &Pool<'_>) -> SideRow {
+    let mut systems: Vec<String> = Vec::new();
+    for system in &pool.systems {
+        for run in &pool.runs {
+            let version = run.systems.get(&system.name).map_or("", |report| &report.version);
+            let text = format!("{} {version}", system.name).trim_end().to_owned();
+            if !systems.contains(&text) {
+                systems.push(text);
+            }
+        }
+    }
+    let records = || pool.treatments.iter().flat_map(|pooled| &pooled.records);
+    SideRow {
+        folder: side.folder.clone(),
+        title: pool.runs.first().map(|run| run.plan.title.clone()).unwrap_or_default(),
+        runs: pool
+            .runs
+            .iter()
+            .map(|run| RunRow {
+                run: run.name.clone(),
+                started_at: run.started_at.clone(),
+                ended_at: run.ended_at.clone(),
+            })
+            .collect(),
+        systems,
+        trials_planned: count(pool.runs.iter().map(|run| run.plan.trials.len()).sum()),
+        trials_measured: count(records().count()),
+        trials_valid: count(records().filter(|record| record.is_valid()).count()),
+    }
+}
+
+/// Counts verdicts. The outcome is the worst of them.
+fn outcome(treatments: &[TreatmentPair]) -> Outcome {
+    let verdicts: Vec<Verdict> =
+        treatments.iter().flat_map(|pair| &pair.metrics).map(|metric| metric.verdict).collect();
+    let number = |wanted: Verdict| count(verdicts.iter().filter(|verdict| **verdict == wanted).count());
+    let is_on_new = |pair: &&TreatmentPair| pair.new.not_working.is_some() || pair.new.trials_measured == 0;
+    let on_new = treatments.iter().filter(is_on_new).flat_map(|pair| &pair.metrics);
+    let worst_first =
+        [Verdict::Worse, Verdict::Invalid, Verdict::Inconclusive, Verdict::Better, Verdict::Equivalent];
+    Outcome {
+        verdict: worst_first
+            .into_iter()
+            .find(|verdict| number(*verdict) > 0)
+            .unwrap_or(Verdict::Inconclusive),
+        comparisons: count(verdicts.len()),
+        better: number(Verdict::Better),
+        worse: number(Verdict::Worse),
+        equivalent: number(Verdict::Equivalent),
+        inconclusive: number(Verdict::Inconclusive),
+        invalid: number(Verdict::Invalid),
+        not_working: count(on_new.filter(|metric| metric.verdict == Verdict::Invalid).count()),
+    }
+}

@@ -1,0 +1,286 @@
+//! One side of a comparison: its runs, pooled by treatment.
+
+use crate::standing::Standing;
+use dyno_model::catalog::OptionValue;
+use dyno_model::plan::{StopRule, SystemPlan, SystemSource, Treatment};
+use dyno_model::record::TrialRecord;
+use dyno_model::retry::RetryPolicy;
+use dyno_store::{Run, TrialOutcome};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+/// The trials of one treatment over all runs of a side.
+pub(super) struct PooledTreatment<'a> {
+    /// The treatment as the first run that has it plans it.
+    pub(super) treatment: &'a Treatment,
+    /// Name of its system.
+    pub(super) system: &'a str,
+    /// The run it was first seen in.
+    pub(super) run: &'a Run,
+    /// Records of measured trials, in the order of runs and plans.
+    pub(super) records: Vec<&'a TrialRecord>,
+    /// What became of all its trials.
+    pub(super) standing: Standing<'a>,
+}
+
+impl<'a> PooledTreatment<'a> {
+    pub(super) fn valid(&self) -> impl Iterator<Item = &'a TrialRecord> {
+        self.records.iter().copied().filter(|record| record.is_valid())
+    }
+}
+
+/// A side.
+pub(super) struct Pool<'a> {
+    /// Runs in the order in which they began.
+    pub(super) runs: Vec<&'a Run>,
+    /// Factors of the experiment.
+    pub(super) factors: &'a [String],
+    /// Systems by name, in the order in which plans list them.
+    pub(super) systems: Vec<&'a SystemPlan>,
+    /// Treatments in the order in which plans list them.
+    pub(super) treatments: Vec<PooledTreatment<'a>>,
+}
+
+/// Runs that are not repeats of the same thing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PoolError {
+    /// There is no run at all.
+    Empty,
+    /// Their experiments have different names.
+    Experiments {
+        /// Each name with the folder of one run.
+        names: Vec<(String, String)>,
+    },
+    /// Their plans differ where repeats must not.
+    Plans {
+        /// What differs: name, value in the first run, value in the second.
+        differences: Vec<(String, String, String)>,
+        /// Folder of the first run.
+        first: String,
+        /// Folder of the second run.
+        second: String,
+    },
+}
+
+impl fmt::Display for PoolError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => f.write_str("there is no run"),
+            Self::Experiments { names } => {
+                let names: Vec<String> =
+                    names.iter().map(|(name, folder)| format!("{name} ({folder})")).collect();
+                write!(f, "runs of different experiments are no repeats: {}", names.join(", "))
+            }
+            Self::Plans { differences, first, second } => {
+                let differences: Vec<String> = differences
+                    .iter()
+                    .map(|(name, one, other)| format!("{name} is {one} in the one and {other} in the other"))
+                    .collect();
+                write!(f, "{first} and {second} are no repeats of the same thing: {}", differences.join("; "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for PoolError {}
+
+impl<'a> Pool<'a> {
+    /// Pools the runs of a side. Seeds, numbers of blocks and sets of treatments may differ: runs at other numbers of clients are
+    /// further treatments.
+    pub(super) fn new(runs: &'a [Run]) -> Result<Self, PoolError> {
+        let mut ordered: Vec<&Run> = runs.iter().collect();
+        ordered.sort_by(|a, b| (&a.started_at, &a.name).cmp(&(&b.started_at, &b.name)));
+        let first = *ordered.first().ok_or(PoolError::Empty)?;
+        same_experiment(&ordered)?;
+        let mut pool = Self {
+            runs: Vec::new(),
+            factors: &first.plan.factors,
+            systems: Vec::new(),
+            treatments: Vec::new(),
+        };
+        for run in ordered {
+            if run.plan.factors != pool.factors {
+                let text = |factors: &[String]| format!("[{}]", factors.join(", "));
+                let difference =
+                    ("the list of factors".to_owned(), text(pool.factors), text(&run.plan.factors));
+                return Err(plans_differ(vec![difference], first, run));
+            }
+            pool.add(run)?;
+        }
+        Ok(pool)
+    }
+
+    fn add(&mut self, run: &'a Run) -> Result<(), PoolError> {
+        for system in &run.plan.systems {
+            match self.systems.iter().find(|known| known.name == system.name) {
+                None => self.systems.push(system),
+                Some(known) => {
+                    let differences = system_differences(known, system);
+                    if !differences.is_empty() {
+                        let has = |other: &&&Run| other.plan.systems.iter().any(|it| it.name == system.name);
+                        let first = self.runs.iter().find(has).copied().unwrap_or(run);
+                        return Err(plans_differ(differences, first, run));
+                    }
+                }
+            }
+        }
+        let mut places = Vec::with_capacity(run.plan.treatments.len());
+        for treatment in &run.plan.treatments {
+            places.push(self.place(run, treatment)?);
+        }
+        for trial in &run.plan.trials {
+            let Some(outcome) = run.outcomes.get(&trial.id) else { continue };
+            let pooled = &mut self.treatments[places[trial.treatment]];
+            pooled.standing.add(run, outcome);
+            if let TrialOutcome::Finished(record) = outcome {
+                pooled.records.push(record);
+            }
+        }
+        self.runs.push(run);
+        Ok(())
+    }
+
+    /// Index of the pooled treatment that a run's treatment belongs to.
+    fn place(&mut self, run: &'a Run, treatment: &'a Treatment) -> Result<usize, PoolError> {
+        let system = run.plan.systems[treatment.system].name.as_str();
+        let is_same = |known: &PooledTreatment<'_>| {
+            known.system == system
+                && known.treatment.levels == treatment.levels
+                && known.treatment.clients == treatment.clients
+        };
+        let Some(position) = self.treatments.iter().position(is_same) else {
+            let (records, standing) = (Vec::new(), Standing::default());
+            self.treatments.push(PooledTreatment { treatment, system, run, records, standing });
+            return Ok(self.treatments.len() - 1);
+        };
+        let known = &self.treatments[position];
+        let mut differences = workload_differences(known.treatment, treatment);
+        differences.extend(load_differences(known.treatment, treatment));
+        if known.treatment.variation != treatment.variation {
+            let text = |treatment: &Treatment| format!("{:?}", treatment.variation.settings);
+            differences.push(("what the levels set".to_owned(), text(known.treatment), text(treatment)));
+        }
+        if differences.is_empty() { Ok(position) } else { Err(plans_differ(differences, known.run, run)) }
+    }
+}
+
+fn plans_differ(differences: Vec<(String, String, String)>, first: &Run, second: &Run) -> PoolError {
+    let folder = |run: &Run| run.folder.display().to_string();
+    PoolError::Plans { differences, first: folder(first), second: folder(second) }
+}
+
+fn same_experiment(runs: &[&Run]) -> Result<(), PoolError> {
+    let mut names: Vec<(String, String)> = Vec::new();
+    for run in runs {
+        if !names.iter().any(|(name, _)| *name == run.plan.name) {
+            names.push((run.plan.name.clone(), run.folder.display().to_string()));
+        }
+    }
+    if names.len() > 1 { Err(PoolError::Experiments { names }) } else { Ok(()) }
+}
+
+/// What makes two systems of the same name different ones: name of the part, and both values.
+pub(super) fn system_differences(one: &SystemPlan, other: &SystemPlan) -> Vec<(String, String, String)> {
+    let mut differences = Vec::new();
+    let mut differ = |name: &str, one: String, other: String| {
+        if one != other {
+            differences.push((name.to_owned(), shown(&one), shown(&other)));
+        }
+    };
+    let mode = |system: &SystemPlan| format!("{:?}", system.query_mode).to_lowercase();
+    differ("the kind", kind(one), kind(other));
+    differ("the query mode", mode(one), mode(other));
+    match (&one.source, &other.source) {
+        (SystemSource::Managed(one), SystemSource::Managed(other)) => {
+            let names: BTreeSet<&String> = one.settings.keys().chain(other.settings.keys()).collect();
+            for name in names {
+                let value =
+                    |settings: &BTreeMap<String, String>| settings.get(name).cloned().unwrap_or_default();
+                differ(&format!("the setting {name}"), value(&one.settings), value(&other.settings));
+            }
+        }
+        (SystemSource::Existing(one), SystemSource::Existing(other)) => {
+            differ("the address", one.endpoint.to_string(), other.endpoint.to_string());
+            differ("the database", one.database.clone(), other.database.clone());
+            differ("the encryption", format!("{:?}", one.tls), format!("{:?}", other.tls));
+        }
+        _ => {}
+    }
+    differences
+}
+
+/// Kind of a system, and whether dyno starts it.
+pub(super) fn kind(system: &SystemPlan) -> String {
+    match &system.source {
+        SystemSource::Managed(server) => format!("{}, started by dyno", server.kind),
+        SystemSource::Existing(existing) => existing.engine.to_string(),
+    }
+}
+
+/// Options of the workload that differ, its kind first; an option that a side does not have is `-`.
+pub(super) fn workload_differences(one: &Treatment, other: &Treatment) -> Vec<(String, String, String)> {
+    let (one, other) = (&one.workload, &other.workload);
+    if one.kind != other.kind {
+        return vec![("the workload".to_owned(), one.kind.clone(), other.kind.clone())];
+    }
+    let names: BTreeSet<&String> = one.options.0.keys().chain(other.options.0.keys()).collect();
+    names
+        .into_iter()
+        .map(|name| (name, one.options.0.get(name), other.options.0.get(name)))
+        .filter(|(_, one, other)| one != other)
+        .map(|(name, one, other)| {
+            let text = |value: Option<&OptionValue>| {
+                value.map_or_else(|| "-".to_owned(), |value| shown(&value.to_string()))
+            };
+            (name.clone(), text(one), text(other))
+        })
+        .collect()
+}
+
+/// Rules of load and stopping that differ.
+pub(super) fn load_differences(one: &Treatment, other: &Treatment) -> Vec<(String, String, String)> {
+    let texts = |treatment: &Treatment| {
+        let load = &treatment.load;
+        let stop = match load.stop {
+            StopRule::Transactions(number) => format!("after {number} transactions"),
+            StopRule::TransactionsPerClient(number) => {
+                format!("after {number} transactions per client")
+            }
+            StopRule::Rows(number) => format!("at {number} rows"),
+            StopRule::Duration(time) => format!("after {time}"),
+        };
+        [
+            ("end", stop),
+            ("warm-up", load.warmup.to_string()),
+            ("rate", load.rate.map_or_else(|| "none".to_owned(), crate::figures::rate)),
+            ("attempts", load.attempts_max.to_string()),
+            ("retries", retries(&load.retry)),
+            ("workers", load.workers.map_or_else(|| "automatic".to_owned(), |workers| workers.to_string())),
+            ("grace", load.grace.to_string()),
+            ("time limit", load.time_limit.to_string()),
+        ]
+    };
+    texts(one)
+        .into_iter()
+        .zip(texts(other))
+        .filter(|((_, one), (_, other))| one != other)
+        .map(|((name, one), (_, other))| (name.to_owned(), one, other))
+        .collect()
+}
+
+/// Which failures are retried: `by kind`, `all`, or the list.
+fn retries(policy: &RetryPolicy) -> String {
+    match policy {
+        RetryPolicy::Kind => "by kind".to_owned(),
+        RetryPolicy::Listed(listed) if listed.all => "all".to_owned(),
+        RetryPolicy::Listed(listed) => {
+            let codes = listed.codes.iter().map(ToString::to_string);
+            let all: Vec<String> = codes.chain(listed.sqlstates.iter().cloned()).collect();
+            if all.is_empty() { "none".to_owned() } else { all.join(" ") }
+        }
+    }
+}
+
+fn shown(value: &str) -> String {
+    if value.is_empty() { "-".to_owned() } else { value.to_owned() }
+}

@@ -1,0 +1,438 @@
+//! Pooling, matching, conditions and verdicts, on synthetic runs whose figures are set by hand.
+
+use super::*;
+use crate::compare::model::{CompareDoubt, CompareFinding, Condition, MetricPair};
+use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::OptionValue;
+use dyno_model::finding::{Finding, Severity};
+use dyno_model::units::Nanos;
+use dyno_store::Run;
+use dyno_store::fixture::{Shape, each_record, measured, one_treatment};
+
+fn side(runs: Vec<Run>) -> Side {
+    Side { folder: "side".to_owned(), runs }
+}
+
+fn question(metrics: &[Metric]) -> Question {
+    Question { metrics: metrics.to_vec(), rules: Rules::default(), systems: Vec::new() }
+}
+
+fn compared(base: Vec<Run>, new: Vec<Run>, metrics: &[Metric]) -> CompareModel {
+    compare(&side(base), &side(new), &question(metrics)).expect("comparable")
+}
+
+fn throughput(model: &CompareModel) -> &MetricPair {
+    &model.treatments[0].metrics[0]
+}
+
+fn differing(model: &CompareModel, wanted: Condition) -> Vec<(String, String, String)> {
+    let of = |finding: &CompareFinding| match &finding.doubt {
+        CompareDoubt::Differs { condition, values, .. } if *condition == wanted => {
+            assert_eq!(finding.severity, Severity::Warning);
+            values.clone()
+        }
+        _ => Vec::new(),
+    };
+    let values = model.findings.iter().flat_map(of);
+    values.map(|value| (value.name, value.base, value.new)).collect()
+}
+
+#[test]
+fn runs_are_compared_unpaired_and_give_the_published_interval() {
+    // Student's data (R: t.test(extra ~ group, data = sleep)): p-value = 0.07939, interval of the difference of group 1 and group 2
+    // -3.3654832 to 0.2054832. The comparison works on logarithms, so the data are handed over as exponentials.
+    let first: [f64; 10] = [0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0];
+    let second: [f64; 10] = [1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4];
+    let base = vec![measured("base", &first.map(f64::exp))];
+    let new = vec![measured("new", &second.map(f64::exp))];
+    let model = compared(base, new, &[Metric::Throughput]);
+    let pair = throughput(&model);
+    let interval = pair.ratio_interval.expect("ten trials each");
+    let close = |value: f64, expected: f64| assert!((value - expected).abs() < 1e-5, "{value} {expected}");
+    close(pair.ratio.expect("a ratio").ln(), 1.58);
+    close(pair.p.expect("a test"), 0.079_39);
+    close(interval.low.ln(), -0.205_483_2);
+    close(interval.high.ln(), 3.365_483_2);
+    assert_eq!(pair.verdict, Verdict::Inconclusive);
+    assert_eq!(model.rules.family, 1);
+}
+
+#[test]
+fn folders_of_one_trial_each_are_repeats_of_the_same_thing() {
+    let each = |name: &str, values: [f64; 5]| -> Vec<Run> {
+        let one = |(i, value)| measured(&format!("{name}{i}"), &[value]);
+        values.into_iter().enumerate().map(one).collect()
+    };
+    let base = each("base", [100.0, 101.0, 99.0, 100.5, 99.5]);
+    let new = each("new", [80.0, 81.0, 79.0, 80.5, 79.5]);
+    let model = compared(base, new, &METRICS);
+    assert_eq!((model.base.runs.len(), model.base.trials_valid), (5, 5));
+    assert_eq!(model.treatments[0].new.trials_valid, 5);
+    // Less throughput is worse, and so is more response time.
+    assert!(model.comparisons().all(|(_, pair)| pair.verdict == Verdict::Worse && pair.exceeds_margin));
+    assert_eq!(
+        (model.outcome.verdict, model.outcome.worse, model.outcome.comparisons),
+        (Verdict::Worse, 5, 5)
+    );
+    assert!((throughput(&model).ratio.expect("a ratio") - 0.8).abs() < 0.001);
+    let other_way = compared(each("a", [80.0, 81.0, 79.0, 80.5, 79.5]), each("b", [100.0; 5]), &METRICS);
+    assert_eq!(other_way.outcome.verdict, Verdict::Better);
+    let same = compared(each("a", [100.0, 101.0, 99.0, 100.5, 99.5]), each("b", [100.0; 5]), &METRICS);
+    assert_eq!((same.outcome.verdict, same.outcome.equivalent), (Verdict::Equivalent, 5));
+}
+
+#[test]
+fn one_repeat_decides_nothing_and_two_do_not_either() {
+    for values in [&[100.0][..], &[100.0, 101.0]] {
+        let new: Vec<f64> = values.iter().map(|value| value / 10.0).collect();
+        let model = compared(vec![measured("a", values)], vec![measured("b", &new)], &[Metric::Throughput]);
+        let pair = throughput(&model);
+        assert_eq!((pair.verdict, pair.p, pair.ratio_interval), (Verdict::Inconclusive, None, None));
+        assert!((pair.ratio.expect("a ratio") - 0.1).abs() < 1e-9);
+        assert_eq!((model.rules.family, model.rules.min_repeats), (0, 3));
+        assert_eq!(model.outcome.verdict, Verdict::Inconclusive);
+    }
+}
+
+#[test]
+fn an_open_comparison_says_how_many_trials_would_decide_it() {
+    // Logarithms with a standard deviation of 0.03 on both sides: 2.02 of it are ln 1.0625 with five trials per side, so a margin
+    // of 5 % needs more, by the table of the method 8 (1.51 · 0.03 = ln 1.0463; seven give 1.63 · 0.03 = ln 1.0501).
+    let logs: [f64; 3] = [-0.03, 0.0, 0.03];
+    let base = logs.map(f64::exp);
+    let new = logs.map(|log| (log + 0.04).exp());
+    let model = compared(vec![measured("a", &base)], vec![measured("b", &new)], &[Metric::Throughput]);
+    assert_eq!(throughput(&model).verdict, Verdict::Inconclusive);
+    assert_eq!(throughput(&model).repeats_needed, Some(8));
+}
+
+#[test]
+fn all_comparisons_of_a_page_are_corrected_together() {
+    // Alone the first treatment is worse; among many that do not differ it is not.
+    let clients: Vec<u32> = (1..=10).collect();
+    let shape = Shape { clients, ..one_treatment(3) };
+    let tuned = |name: &str, first: [f64; 3]| {
+        let mut run = shape.run(name);
+        let treatments: Vec<usize> = run.plan.trials.iter().map(|trial| trial.treatment).collect();
+        let blocks: Vec<u32> = run.plan.trials.iter().map(|trial| trial.block).collect();
+        each_record(&mut run, |i, record| {
+            let values = if treatments[i] == 0 { first } else { [90.0, 100.0, 110.0] };
+            record.ledger.committed = (values[blocks[i] as usize - 1] * 1e6) as u64;
+            record.measured = Nanos(1_000_000 * 1_000_000_000);
+        });
+        run
+    };
+    let (base, new) = ([100.0, 110.0, 105.0], [85.0, 90.0, 80.0]);
+    let alone = compared(vec![measured("a", &base)], vec![measured("b", &new)], &[Metric::Throughput]);
+    assert_eq!(throughput(&alone).verdict, Verdict::Worse);
+    let among = compared(vec![tuned("a", base)], vec![tuned("b", new)], &[Metric::Throughput]);
+    assert_eq!(among.rules.family, 10);
+    assert!((throughput(&among).p.expect("a test") - throughput(&alone).p.expect("a test")).abs() < 1e-9);
+    assert_eq!(throughput(&among).verdict, Verdict::Inconclusive);
+}
+
+#[test]
+fn a_failed_audit_leaves_no_verdict() {
+    let base = measured("a", &[100.0, 101.0, 102.0]);
+    let mut new = measured("b", &[300.0, 301.0, 302.0]);
+    each_record(&mut new, |i, record| {
+        if i == 1 {
+            let check =
+                AuditCheck::RowCount { table: "t".to_owned(), expected_min: 5, expected_max: 5, found: 4 };
+            record.audit.checks = vec![check];
+            record.findings.push(Finding::AuditViolated);
+        }
+    });
+    let model = compared(vec![base], vec![new], &METRICS);
+    assert_eq!((model.outcome.verdict, model.outcome.invalid), (Verdict::Invalid, 5));
+    assert!(model.comparisons().all(|(_, pair)| pair.p.is_none() && pair.ratio.is_some()));
+    let worst = &model.findings[0];
+    assert_eq!(worst.severity, Severity::Invalid);
+    let treatments = vec![model.treatments[0].name.clone()];
+    assert_eq!(worst.doubt, CompareDoubt::AuditViolated { side: SideName::New, treatments });
+}
+
+#[test]
+fn invalid_trials_are_left_out_and_told() {
+    let base = measured("a", &[100.0, 101.0, 102.0]);
+    let mut new = measured("b", &[100.0, 1.0, 101.0, 102.0]);
+    each_record(&mut new, |i, record| {
+        if i == 1 {
+            record.findings.push(Finding::GeneratorBusy { share: 0.95 });
+        }
+    });
+    let model = compared(vec![base], vec![new], &[Metric::Throughput]);
+    assert_eq!(throughput(&model).verdict, Verdict::Equivalent);
+    assert_eq!((model.new.trials_measured, model.new.trials_valid), (4, 3));
+    let because = Finding::GeneratorBusy { share: 0.95 };
+    let told = CompareDoubt::InvalidTrials { side: SideName::New, invalid: 1, measured: 4, because };
+    assert!(model.findings.iter().any(|finding| finding.doubt == told), "{:?}", model.findings);
+}
+
+#[test]
+fn conditions_that_differ_are_named_with_both_values() {
+    let base = measured("a", &[100.0; 3]);
+    let mut new = measured("b", &[100.0; 3]);
+    new.environment.cpu_model = "Other CPU".to_owned();
+    new.environment.kernel = "Linux 6.2.0".to_owned();
+    new.environment.kernel_settings.insert("vm.swappiness".to_owned(), "1".to_owned());
+    new.dyno_version = "0.2.0".to_owned();
+    let report = new.systems.get_mut("MariaDB").expect("the system");
+    report.version = "11.8.3-MariaDB".to_owned();
+    report.settings.insert("max_connections".to_owned(), "300".to_owned());
+    report.settings.insert("sync_binlog".to_owned(), "1".to_owned());
+    new.plan.treatments[0].load.stop = dyno_model::plan::StopRule::Duration(Nanos(60_000_000_000));
+    let model = compared(vec![base], vec![new], &[Metric::Throughput]);
+    let texts = |name: &str, base: &str, new: &str| (name.to_owned(), base.to_owned(), new.to_owned());
+    let rows = [
+        (Condition::Machine, vec![texts("processor", "Synthetic CPU at 2.50GHz", "Other CPU")]),
+        (Condition::Kernel, vec![texts("kernel", "Linux 6.1.0", "Linux 6.2.0")]),
+        (Condition::KernelSettings, vec![texts("vm.swappiness", "60", "1")]),
+        (Condition::Dyno, vec![texts("version", "0.1.0", "0.2.0")]),
+        (Condition::ServerVersion, vec![texts("version", "11.8.2-MariaDB", "11.8.3-MariaDB")]),
+        (Condition::Settings, vec![texts("max_connections", "200", "300"), texts("sync_binlog", "", "1")]),
+        (Condition::Load, vec![texts("end", "after 5.00 s", "after 60.0 s")]),
+    ];
+    for (condition, expected) in rows {
+        assert_eq!(differing(&model, condition), expected, "{condition:?}");
+    }
+}
+
+#[test]
+fn runs_of_a_side_that_differ_among_themselves_are_told_too() {
+    let with = |name: &str, kernel: &str| {
+        let mut run = measured(name, &[100.0; 3]);
+        run.environment.kernel = kernel.to_owned();
+        run
+    };
+    let model = compared(vec![with("a", "1"), with("b", "2")], vec![with("c", "2")], &[Metric::Throughput]);
+    let expected = ("kernel".to_owned(), "1 | 2".to_owned(), "2".to_owned());
+    assert_eq!(differing(&model, Condition::Kernel), [expected]);
+    let same = compared(vec![with("a", "1"), with("b", "1")], vec![with("c", "1")], &[Metric::Throughput]);
+    let differences = same.findings.iter().filter(|it| matches!(it.doubt, CompareDoubt::Differs { .. }));
+    assert_eq!(differences.count(), 0, "{:?}", same.findings);
+}
+
+#[test]
+fn the_time_between_the_sides_is_told() {
+    let at = |name: &str, from: &str, to: &str| {
+        let mut run = measured(name, &[100.0; 3]);
+        (run.started_at, run.ended_at) = (format!("2026-11-21T{from}Z"), format!("2026-11-21T{to}Z"));
+        run
+    };
+    let told = |base: Vec<Run>, new: Vec<Run>| {
+        let model = compared(base, new, &[Metric::Throughput]);
+        let doubts = model.findings.into_iter().filter(|finding| finding.severity == Severity::Note);
+        doubts.map(|finding| finding.doubt).next_back().expect("one about time")
+    };
+    let (early, late) = (|| at("a", "10:00:00", "10:10:00"), || at("b", "11:10:00", "11:20:00"));
+    let after = |first| CompareDoubt::OneAfterTheOther { first, gap_s: 3_600.0 };
+    assert_eq!(told(vec![early()], vec![late()]), after(SideName::Base));
+    assert_eq!(told(vec![late()], vec![early()]), after(SideName::New));
+    let middle = at("c", "10:30:00", "10:40:00");
+    assert_eq!(told(vec![early(), late()], vec![middle]), CompareDoubt::Alternating);
+}
+
+/// The error of runs that are no repeats, in words.
+fn no_repeats(first: Run, second: Run) -> String {
+    let other = measured("other", &[100.0; 3]);
+    let error = compare(&side(vec![first, second]), &side(vec![other]), &question(&METRICS));
+    error.expect_err("no repeats").to_string()
+}
+
+#[test]
+fn runs_of_different_plans_are_no_repeats() {
+    let changed = |change: &dyn Fn(&mut Run)| {
+        let mut run = measured("second", &[100.0; 3]);
+        run.started_at.push('Z'); // later than the first
+        change(&mut run);
+        no_repeats(measured("first", &[100.0; 3]), run)
+    };
+    let begin = "BASE cannot be pooled: first and second are no repeats of the same thing: ";
+    let option = changed(&|run| {
+        let options = &mut run.plan.treatments[0].workload.options.0;
+        options.insert("rows".to_owned(), OptionValue::Integer(5));
+    });
+    assert_eq!(option, format!("{begin}rows is 100 in the one and 5 in the other"));
+    let load = changed(&|run| run.plan.treatments[0].load.attempts_max = 1);
+    assert_eq!(load, format!("{begin}attempts is 10 in the one and 1 in the other"));
+    let setting = changed(&|run| {
+        if let dyno_model::plan::SystemSource::Managed(server) = &mut run.plan.systems[0].source {
+            server.settings.clear();
+        }
+    });
+    assert_eq!(setting, format!("{begin}the setting max_connections is 200 in the one and - in the other"));
+    let factors = changed(&|run| {
+        run.plan.factors = vec!["workload.rows".to_owned()];
+        run.plan.treatments[0].levels = vec!["5".to_owned()];
+    });
+    assert_eq!(
+        factors,
+        format!("{begin}the list of factors is [] in the one and [workload.rows] in the other")
+    );
+    let name = changed(&|run| run.plan.name = "else".to_owned());
+    assert!(
+        name.contains("runs of different experiments are no repeats: rush (first), else (second)"),
+        "{name}"
+    );
+}
+
+#[test]
+fn runs_at_other_numbers_of_clients_are_further_treatments() {
+    let at = |name: &str, clients: u32| Shape { clients: vec![clients], ..one_treatment(3) }.run(name);
+    let base = vec![at("a1", 1), at("a4", 4), at("a4b", 4), at("a9", 9)];
+    let new = vec![at("b4", 4), at("b1", 1), at("b2", 2)];
+    let model = compared(base, new, &[Metric::Throughput]);
+    let pairs: Vec<_> = model
+        .treatments
+        .iter()
+        .map(|pair| (pair.name.clients, pair.base.trials_valid, pair.new.trials_valid))
+        .collect();
+    assert_eq!(pairs, [(1, 3, 3), (4, 6, 3)]);
+    let clients = |names: &[TreatmentName]| names.iter().map(|name| name.clients).collect::<Vec<_>>();
+    assert_eq!((clients(&model.only_base), clients(&model.only_new)), (vec![9], vec![2]));
+}
+
+#[test]
+fn a_run_on_both_sides_is_an_error() {
+    let error = compare(
+        &side(vec![measured("a", &[1.0; 3])]),
+        &side(vec![measured("b", &[1.0; 3]), measured("a", &[1.0; 3])]),
+        &question(&METRICS),
+    );
+    assert_eq!(error, Err(CompareError::SameRun { run: "a".to_owned() }));
+}
+
+/// A run of these systems.
+fn of_systems(name: &str, systems: &[&str]) -> Run {
+    let mut run = Shape { systems: systems.len(), ..one_treatment(3) }.run(name);
+    for (plan, name) in run.plan.systems.iter_mut().zip(systems) {
+        plan.name = (*name).to_owned();
+    }
+    run
+}
+
+fn matched(base: &[&str], new: &[&str], asked: &[&str]) -> Result<Vec<(String, String)>, CompareError> {
+    let question = Question {
+        systems: asked.iter().map(|text| (*text).to_owned()).collect(),
+        ..question(&[Metric::Throughput])
+    };
+    let sides = (side(vec![of_systems("a", base)]), side(vec![of_systems("b", new)]));
+    let model = compare(&sides.0, &sides.1, &question)?;
+    let names = |pair: TreatmentPair| (pair.name.system.clone(), pair.system_new.unwrap_or(pair.name.system));
+    Ok(model.treatments.into_iter().map(names).collect())
+}
+
+#[test]
+fn systems_are_matched_by_name_then_by_being_the_only_ones_then_by_request() {
+    let pairs = |pairs: &[(&str, &str)]| -> Result<Vec<(String, String)>, CompareError> {
+        Ok(pairs.iter().map(|(one, other)| ((*one).to_owned(), (*other).to_owned())).collect())
+    };
+    assert_eq!(matched(&["A", "B"], &["B", "C"], &[]), pairs(&[("B", "B")]));
+    assert_eq!(matched(&["old"], &["new"], &[]), pairs(&[("old", "new")]));
+    assert_eq!(matched(&["A", "B"], &["B", "A"], &["A=B"]), pairs(&[("A", "B")]));
+    assert_eq!(matched(&["A", "B"], &["C", "D"], &["A=D", "B=C"]), pairs(&[("A", "D"), ("B", "C")]));
+    assert_eq!(matched(&["a=1", "B"], &["b=2", "C"], &["a=1=b=2"]), pairs(&[("a=1", "b=2")]));
+}
+
+#[test]
+fn systems_that_cannot_be_matched_are_an_error_that_names_them() {
+    let error = |base: &[&str], new: &[&str], asked: &[&str]| {
+        matched(base, new, asked).expect_err("no match").to_string()
+    };
+    let nothing =
+        "no treatment of BASE is in NEW, so there is nothing to compare; systems: A, B in BASE, C in NEW";
+    assert_eq!(error(&["A", "B"], &["C"], &[]), nothing);
+    let unknown = "`A=X` names no system of each side as BASE=NEW; BASE has `A`; NEW has `C`";
+    assert_eq!(error(&["A"], &["C"], &["A=X"]), unknown);
+    let twice = error(&["A"], &["C", "D"], &["A=C", "A=D"]);
+    assert_eq!(twice, "system `A` of BASE is in two pairs");
+}
+
+#[test]
+fn other_options_of_the_workload_are_another_treatment_and_new_ones_are_a_doubt() {
+    let with = |name: &str, option: &str, value: i64| {
+        let mut run = measured(name, &[100.0; 3]);
+        let options = &mut run.plan.treatments[0].workload.options.0;
+        options.insert(option.to_owned(), OptionValue::Integer(value));
+        run
+    };
+    let (base, other) = (side(vec![with("a", "rows", 100)]), side(vec![with("b", "rows", 5)]));
+    let error = compare(&base, &other, &question(&METRICS)).expect_err("nothing to compare").to_string();
+    assert!(error.ends_with("nothing to compare; rows: 100 in BASE, 5 in NEW"), "{error}");
+    let model = compared(vec![with("a", "rows", 100)], vec![with("b", "extra", 5)], &[Metric::Throughput]);
+    let expected = ("extra".to_owned(), "-".to_owned(), "5".to_owned());
+    assert_eq!(differing(&model, Condition::Workload), [expected]);
+}
+
+#[test]
+fn levels_are_matched_by_their_names() {
+    let variants = |name: &str, variants: Vec<&'static str>| Shape { variants, ..one_treatment(3) }.run(name);
+    let base = variants("a", vec!["in-place", "read-modify-write"]);
+    let new = variants("b", vec!["in-place", "for-update"]);
+    let model = compared(vec![base], vec![new], &[Metric::Throughput]);
+    let labels = |names: &[TreatmentName]| names.iter().map(|name| name.label.clone()).collect::<Vec<_>>();
+    assert_eq!(model.treatments.len(), 1);
+    assert_eq!(model.treatments[0].name.label, "MariaDB (in-place)");
+    assert_eq!(labels(&model.only_base), ["MariaDB (read-modify-write)"]);
+    assert_eq!(labels(&model.only_new), ["MariaDB (for-update)"]);
+}
+
+#[test]
+fn the_test_by_ranks_stands_beside_the_verdict_and_does_not_change_it() {
+    let base = measured("base", &[100.0, 101.0, 102.0, 99.0]);
+    let new = measured("new", &[110.0, 111.0, 112.0, 109.0]);
+    let model = compared(vec![base], vec![new], &[Metric::Throughput]);
+    let pair = throughput(&model);
+    assert_eq!(pair.verdict, Verdict::Better);
+    let ranks = pair.by_ranks.expect("tested");
+    assert!((ranks.p - 2.0 / 70.0).abs() < 1e-9, "{ranks:?}");
+    // Four on each side: the interval is the range of all ratios.
+    let interval = ranks.ratio_interval.expect("four on each side");
+    assert!((interval.low - 109.0 / 102.0).abs() < 1e-9 && (interval.high - 112.0 / 99.0).abs() < 1e-9);
+    assert!(interval.low < ranks.ratio && ranks.ratio < interval.high);
+    let few = compared(
+        vec![measured("base", &[100.0, 101.0, 102.0])],
+        vec![measured("new", &[110.0, 111.0, 112.0])],
+        &[Metric::Throughput],
+    );
+    assert_eq!(throughput(&few).by_ranks.expect("tested").ratio_interval, None, "three cannot have one");
+}
+
+#[test]
+fn tests_that_disagree_are_a_warning_and_the_verdict_stays_that_of_welch() {
+    let steady = [100.0, 101.0, 102.0, 99.0, 98.0, 100.5];
+    // One trial far below hides the difference from Welch's test.
+    let with_outlier = [110.0, 111.0, 112.0, 109.0, 30.0, 110.5, 113.0, 108.5];
+    let told = |new: &[f64]| {
+        let model = compared(vec![measured("a", &steady)], vec![measured("b", new)], &[Metric::Throughput]);
+        let doubt = model.findings.iter().find_map(|finding| match &finding.doubt {
+            CompareDoubt::RanksDisagree { comparisons } => Some((finding.severity, comparisons.clone())),
+            _ => None,
+        });
+        (throughput(&model).verdict, doubt)
+    };
+    let (verdict, doubt) = told(&with_outlier);
+    assert_eq!(verdict, Verdict::Inconclusive);
+    let (severity, comparisons) = doubt.expect("a warning");
+    assert_eq!((severity, comparisons.len(), comparisons[0].1), (Severity::Warning, 1, Metric::Throughput));
+    assert_eq!(told(&[110.0, 111.0, 112.0, 109.0, 110.2, 110.5]).1, None, "both see it");
+    assert_eq!(told(&[100.0, 101.0, 102.0, 99.5, 98.2, 100.4]).1, None, "neither does");
+    // With five trials ranks see little; that is no disagreement.
+    assert_eq!(told(&with_outlier[..5]).1, None);
+}
+
+#[test]
+fn a_percentile_that_a_trial_has_too_few_transactions_for_decides_nothing() {
+    let base = measured("a", &[100.0, 101.0, 102.0]);
+    let mut new = measured("b", &[80.0, 81.0, 82.0, 80.5]);
+    each_record(&mut new, |i, record| {
+        if i == 0 {
+            record.transaction.count = 150;
+        }
+    });
+    let model = compared(vec![base], vec![new], &[Metric::P50Ms, Metric::P95Ms]);
+    let [p50, p95] = &model.treatments[0].metrics[..] else { panic!("two metrics") };
+    assert_eq!(p50.verdict, Verdict::Worse);
+    assert_eq!((p95.verdict, p95.ratio, p95.new), (Verdict::Inconclusive, None, None));
+}

@@ -1,0 +1,316 @@
+//! What follows from the figures, as typed statements; the message table makes sentences of them.
+
+use crate::estimate::count;
+use crate::model::{
+    AuditRow, ColumnSumAudit, Comparison, ComparisonOf, Conclusion, Estimate, FindingRow, NotWorking,
+    PanelLine, Range, ReportModel, TrialState, UpdateAudit, Verdict,
+};
+use dyno_model::audit::AuditVerdict;
+use dyno_model::finding::Severity;
+use dyno_model::plan::Metric;
+
+/// All conclusions, most important first: what is missing, what is wrong with the data, what is better, what was reached.
+pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
+    let mut conclusions = Vec::new();
+    conclusions.extend(incomplete(model));
+    conclusions.extend(invalid_trials(model));
+    conclusions.extend(did_not_work(model));
+    conclusions.extend(lost_updates(model));
+    conclusions.extend(undecided_updates(model));
+    conclusions.extend(violated(model));
+    conclusions.extend(no_lost_updates(model));
+    conclusions.extend(crate::growth::conclude(model));
+    // Without verdicts the ratios stay in the table; put into words they would read like one.
+    if model.comparison_rules.verdicts_enabled {
+        conclusions.extend(comparisons(model));
+    } else if !model.comparisons.is_empty() {
+        conclusions.push(Conclusion::VerdictsDisabled {
+            blocks: model.provenance.blocks,
+            needed: model.comparison_rules.min_repeats,
+        });
+    }
+    // Over rows, the mean of a whole trial is no peak of anything.
+    if model.growth.is_none() {
+        conclusions.extend(peaks(model));
+    }
+    conclusions
+}
+
+fn incomplete(model: &ReportModel) -> Option<Conclusion> {
+    let completeness = &model.completeness;
+    let failed = count(completeness.failed.len());
+    let cut = count(completeness.cut.len());
+    let missing = count(completeness.missing.len()) + cut;
+    (failed + missing > 0).then_some(Conclusion::Incomplete {
+        planned: completeness.planned,
+        measured: completeness.measured - cut,
+        failed,
+        missing,
+        is_interrupted: completeness.is_interrupted,
+    })
+}
+
+fn invalid_trials(model: &ReportModel) -> Option<Conclusion> {
+    let invalid = model.trials.iter().filter(|trial| trial.state == TrialState::Invalid).count();
+    let is_reason = |row: &&FindingRow| row.severity == Severity::Invalid && !row.trials.is_empty();
+    let reason = model.findings.iter().filter(is_reason).max_by_key(|row| row.trials.len())?;
+    Some(Conclusion::InvalidTrials {
+        invalid: count(invalid),
+        measured: model.completeness.measured,
+        finding: reason.finding.clone(),
+    })
+}
+
+/// A statement per line and reason, where something is compared.
+fn did_not_work(model: &ReportModel) -> Vec<Conclusion> {
+    let mut found: Vec<(usize, Vec<u32>, NotWorking)> = Vec::new();
+    let rows = model.treatments.iter().filter(|_| !model.comparisons.is_empty());
+    for (row, here) in rows.filter_map(|row| Some((row, row.not_working?))) {
+        match found.iter_mut().find(|(line, _, it)| *line == row.line && it.because == here.because) {
+            Some((_, clients, sum)) => {
+                clients.push(row.clients);
+                (sum.trials, sum.of) = (sum.trials + here.trials, sum.of + here.of);
+            }
+            None => found.push((row.line, vec![row.clients], here)),
+        }
+    }
+    let conclusion = |(line, mut clients, not_working): (usize, Vec<u32>, NotWorking)| {
+        clients.sort_unstable();
+        Conclusion::DidNotWork { line, clients, not_working }
+    };
+    found.into_iter().map(conclusion).collect()
+}
+
+/// Audits of a line that counted updates, by rising number of clients.
+fn audits_of(model: &ReportModel, line: usize) -> Vec<&AuditRow> {
+    let mut audits: Vec<&AuditRow> =
+        model.audits.iter().filter(|audit| model.treatments[audit.treatment].line == line).collect();
+    audits.sort_by_key(|audit| model.treatments[audit.treatment].clients);
+    audits
+}
+
+fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
+    (0..model.lines.len())
+        .filter_map(|line| {
+            let checked: Vec<_> = audits_of(model, line)
+                .into_iter()
+                .filter_map(|audit| {
+                    audit.updates.as_ref().map(|updates| (model.treatments[audit.treatment].clients, updates))
+                })
+                .collect();
+            let (losing, clean): (Vec<_>, Vec<_>) =
+                checked.into_iter().partition(|(_, updates)| updates.lost > 0);
+            if losing.is_empty() {
+                return None;
+            }
+            let percents = |of: fn(&UpdateAudit) -> f64| losing.iter().map(move |(_, updates)| of(updates));
+            Some(Conclusion::LostUpdates {
+                line,
+                clients: losing.iter().map(|(clients, _)| *clients).collect(),
+                percent_min: percents(|updates| updates.lost_percent).fold(f64::INFINITY, f64::min),
+                percent_max: percents(|updates| updates.lost_percent_max).fold(0.0, f64::max),
+                lost: losing.iter().map(|(_, updates)| updates.lost).sum(),
+                committed: losing.iter().map(|(_, updates)| updates.committed).sum(),
+                statement_errors: losing.iter().map(|(_, updates)| updates.statement_errors).sum(),
+                clients_without: clean
+                    .iter()
+                    .filter(|(_, updates)| updates.is_complete())
+                    .map(|(clients, _)| *clients)
+                    .collect(),
+            })
+        })
+        .collect()
+}
+
+/// Where nothing is missing for certain, and what is in doubt may stand in the place of what is.
+fn undecided_updates(model: &ReportModel) -> Vec<Conclusion> {
+    let undecided = |line| {
+        let mut clients = Vec::new();
+        let mut sum = UpdateAudit::default();
+        for audit in audits_of(model, line) {
+            let Some(updates) = &audit.updates else { continue };
+            if updates.lost > 0 || updates.phantom > 0 || updates.lost_max == 0 {
+                continue;
+            }
+            clients.push(model.treatments[audit.treatment].clients);
+            sum.committed += updates.committed;
+            sum.in_doubt += updates.in_doubt;
+            sum.lost_max += updates.lost_max;
+        }
+        let UpdateAudit { committed, in_doubt, lost_max, .. } = sum;
+        (!clients.is_empty()).then_some(Conclusion::UndecidedUpdates {
+            line,
+            clients,
+            committed,
+            in_doubt,
+            lost_max,
+        })
+    };
+    (0..model.lines.len()).filter_map(undecided).collect()
+}
+
+fn no_lost_updates(model: &ReportModel) -> Option<Conclusion> {
+    let mut lines = Vec::new();
+    let mut committed = 0;
+    let mut clients_max = 0;
+    for line in 0..model.lines.len() {
+        let audits = audits_of(model, line);
+        let updates: Vec<_> = audits.iter().filter_map(|audit| audit.updates.as_ref()).collect();
+        if updates.is_empty() || updates.iter().any(|updates| !updates.is_complete()) {
+            continue;
+        }
+        lines.push(line);
+        committed += updates.iter().map(|updates| updates.committed).sum::<u64>();
+        let clients = audits.iter().map(|audit| model.treatments[audit.treatment].clients).max();
+        clients_max = clients_max.max(clients.unwrap_or_default());
+    }
+    (!lines.is_empty()).then_some(Conclusion::NoLostUpdates { lines, committed, clients_max })
+}
+
+fn violated(model: &ReportModel) -> Vec<Conclusion> {
+    (0..model.lines.len())
+        .filter_map(|line| {
+            let mut clients = Vec::new();
+            let mut phantom = 0;
+            let (mut tables, mut sums) = (Vec::<String>::new(), Vec::<String>::new());
+            for audit in audits_of(model, line) {
+                let more = audit.updates.as_ref().map_or(0, |updates| updates.phantom);
+                let wrong: Vec<_> =
+                    audit.row_counts.iter().filter(|row| row.verdict == AuditVerdict::Violated).collect();
+                let wrong_sums: Vec<_> =
+                    audit.column_sums.iter().filter(|sum| sum.verdict == AuditVerdict::Violated).collect();
+                if more == 0 && wrong.is_empty() && wrong_sums.is_empty() {
+                    continue;
+                }
+                clients.push(model.treatments[audit.treatment].clients);
+                phantom += more;
+                for row in wrong {
+                    if !tables.contains(&row.table) {
+                        tables.push(row.table.clone());
+                    }
+                }
+                for expression in wrong_sums.into_iter().map(ColumnSumAudit::expression) {
+                    if !sums.contains(&expression) {
+                        sums.push(expression);
+                    }
+                }
+            }
+            (!clients.is_empty()).then_some(Conclusion::AuditViolated {
+                line,
+                clients,
+                phantom,
+                tables,
+                sums,
+            })
+        })
+        .collect()
+}
+
+/// One statement per pair of lines and outcome, over all numbers of clients that share the outcome. Only throughput is
+/// put into words; response times are in the table.
+fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
+    let mut groups: Vec<Vec<&Comparison>> = Vec::new();
+    let key = |comparison: &Comparison| {
+        let line = |treatment: usize| model.treatments[treatment].line;
+        (
+            line(comparison.subject),
+            line(comparison.baseline),
+            comparison.verdict,
+            comparison.ratio_interval.is_some(),
+            comparison.subject_not_working.is_some(),
+            comparison.baseline_not_working.is_some(),
+        )
+    };
+    for comparison in model.comparisons.iter().filter(|comparison| comparison.metric == Metric::Throughput) {
+        match groups.iter_mut().find(|group| key(group[0]) == key(comparison)) {
+            Some(group) => group.push(comparison),
+            None => groups.push(vec![comparison]),
+        }
+    }
+    // The same two lines stay together whatever their outcomes.
+    let pair = |group: &Vec<&Comparison>| (key(group[0]).0, key(group[0]).1);
+    let order: Vec<_> = groups.iter().map(pair).collect();
+    groups.sort_by_key(|group| order.iter().position(|candidate| *candidate == pair(group)));
+    groups.into_iter().map(|group| comparison(model, group)).collect()
+}
+
+fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {
+    group.sort_by_key(|comparison| comparison.clients);
+    let first = group[0];
+    let hull = |ranges: Vec<Range>| {
+        ranges.into_iter().reduce(|a, b| Range { low: a.low.min(b.low), high: a.high.max(b.high) })
+    };
+    let ratios =
+        group.iter().filter_map(|comparison| comparison.ratio).map(|ratio| Range { low: ratio, high: ratio });
+    let (subject, baseline) = (model.treatments[first.subject].line, model.treatments[first.baseline].line);
+    let not_working = [(first.subject_not_working, subject), (first.baseline_not_working, baseline)];
+    Conclusion::Comparison {
+        of: match &first.of {
+            ComparisonOf::System => ComparisonOf::System,
+            ComparisonOf::Level { factor } => ComparisonOf::Level { factor: *factor },
+        },
+        metric: first.metric,
+        subject,
+        baseline,
+        verdict: first.verdict,
+        clients: group.iter().map(|comparison| comparison.clients).collect(),
+        ratio: if first.verdict == Some(Verdict::Invalid) { None } else { hull(ratios.collect()) },
+        ratio_interval: hull(group.iter().filter_map(|comparison| comparison.ratio_interval).collect()),
+        interval_level: first.interval_level,
+        not_working: not_working.into_iter().filter_map(|(trials, line)| trials.map(|_| line)).collect(),
+        exceeds_margin: group.iter().all(|comparison| comparison.exceeds_margin),
+        detectable_ratio: group.iter().filter_map(|comparison| comparison.detectable_ratio).reduce(f64::max),
+    }
+}
+
+/// With more lines than this, only the best line of each system is put into words; all of them are in the table.
+const PEAKS_MAX: usize = 6;
+
+fn peaks(model: &ReportModel) -> Vec<Conclusion> {
+    let Some(panel) = model.panel(Metric::Throughput) else { return Vec::new() };
+    let mut peaks: Vec<Peak> = panel.lines.iter().filter_map(peak).collect();
+    if peaks.len() > PEAKS_MAX {
+        let system = |peak: &Peak| model.lines[peak.line].system;
+        let best: Vec<usize> = (0..model.provenance.systems.len())
+            .filter_map(|index| {
+                let of_system = peaks.iter().filter(|peak| system(peak) == index);
+                of_system.max_by(|a, b| a.throughput.mean.total_cmp(&b.throughput.mean)).map(|peak| peak.line)
+            })
+            .collect();
+        peaks.retain(|peak| best.contains(&peak.line));
+    }
+    peaks.into_iter().map(Peak::into_conclusion).collect()
+}
+
+/// Where a line is highest.
+struct Peak {
+    line: usize,
+    clients: u32,
+    throughput: Estimate,
+    is_at_end: bool,
+    clients_measured: u32,
+}
+
+impl Peak {
+    fn into_conclusion(self) -> Conclusion {
+        let Self { line, clients, throughput, is_at_end, clients_measured } = self;
+        Conclusion::PeakThroughput { line, clients, throughput, is_at_end, clients_measured }
+    }
+}
+
+fn peak(line: &PanelLine) -> Option<Peak> {
+    let usable: Vec<_> = line
+        .points
+        .iter()
+        .filter_map(|point| point.estimate.map(|estimate| (point.clients, estimate)))
+        .collect();
+    // The first of equal peaks: fewer clients reach the same.
+    let (clients, throughput) = usable.iter().rev().copied().max_by(|a, b| a.1.mean.total_cmp(&b.1.mean))?;
+    Some(Peak {
+        line: line.line,
+        clients,
+        throughput,
+        is_at_end: usable.last().is_some_and(|(last, _)| *last == clients),
+        clients_measured: count(usable.len()),
+    })
+}

@@ -1,0 +1,54 @@
+//! Means over trials with their intervals, and what else is made of several trials' figures.
+
+use crate::model::{Estimate, Range, Unit};
+use crate::stats::student;
+use dyno_model::plan::Metric;
+use dyno_model::record::{OpenLoop, TrialRecord};
+
+/// Confidence of all intervals.
+const CONFIDENCE: f64 = 0.95;
+
+pub(crate) fn unit(metric: Metric) -> Unit {
+    match metric {
+        Metric::Throughput => Unit::TransactionsPerSecond,
+        Metric::MeanMs | Metric::P50Ms | Metric::P95Ms | Metric::P99Ms => Unit::Milliseconds,
+    }
+}
+
+/// Mean with interval. None of these figures can be negative, so an interval that would reach below 0 ends there.
+pub(crate) fn estimate(values: &[f64], unit: Unit) -> Option<Estimate> {
+    let mean = student::mean(values)?;
+    let interval = student::mean_interval(values, CONFIDENCE).map(|interval| Range {
+        low: (mean - interval.half_width).max(0.0),
+        high: mean + interval.half_width,
+    });
+    Some(Estimate { unit, mean, interval, repeats: count(values.len()), is_bound: false })
+}
+
+/// The same of trials' figures: where one of them is a lower bound, so is the mean, and it has no interval.
+pub(crate) fn estimate_among<'a>(
+    records: impl Iterator<Item = &'a TrialRecord>,
+    metric: Metric,
+) -> Option<Estimate> {
+    let records: Vec<&TrialRecord> = records.collect();
+    let values: Vec<f64> = records.iter().filter_map(|record| record.figure(metric)).collect();
+    let estimate = estimate(&values, unit(metric))?;
+    let is_bound = has_bound(records.into_iter(), metric);
+    Some(Estimate { interval: estimate.interval.filter(|_| !is_bound), is_bound, ..estimate })
+}
+
+/// True when the figure of any of these trials is only a lower bound.
+pub(crate) fn has_bound<'a>(mut records: impl Iterator<Item = &'a TrialRecord>, metric: Metric) -> bool {
+    records.any(|record| record.is_bound(metric))
+}
+
+/// Sum over the trials of an open loop; `None` when there are none.
+pub(crate) fn arrived(records: &[&TrialRecord], pick: fn(&OpenLoop) -> u64) -> Option<u64> {
+    let open_loops = || records.iter().filter_map(|record| record.open_loop.as_ref());
+    open_loops().next().is_some().then(|| open_loops().map(pick).sum())
+}
+
+/// A number of things, for the model.
+pub(crate) fn count(number: usize) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}

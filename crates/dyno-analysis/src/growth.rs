@@ -1,0 +1,349 @@
+//! Trials whose x axis is the number of rows: each interval is put where its commits bring the table.
+//!
+//! Rows at the end of an interval are the rows before the trial and those of all commits until then, warm-up included. Within an interval rows
+//! are taken to come evenly. A step is the time between the first moments at which a trial reached two milestones; its throughput is the
+//! rows between them over that time. A step shorter than three intervals is mostly interpolated: its rate is shown without an interval, and is not
+//! compared.
+
+use crate::comparisons::{self, SideValues};
+use crate::estimate::estimate;
+use crate::model::{
+    Conclusion, Estimate, Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint,
+    GrowthStep, Range, ReportModel, StepComparison, Unit, Verdict,
+};
+use crate::resources::{self, Stretch};
+use crate::standing::Standing;
+use crate::view::View;
+use dyno_model::finding::{Finding, Severity};
+use dyno_model::monitor::{Sample, mean, names};
+use dyno_model::plan::{StopRule, Trial};
+use dyno_model::record::{TrialRecord, is_rate};
+use dyno_store::TrialOutcome;
+use std::collections::BTreeMap;
+
+/// Steps when the plan names no milestones.
+const STEPS: u64 = 10;
+/// The monitor looks once a second: of a shorter step it saw nothing of its own.
+const SEEN_MIN: f64 = 1.0;
+/// A step of fewer intervals than this is not measured.
+const INTERVALS_MIN: f64 = 3.0;
+/// Most points of a trial's course; a chart has no room for more.
+const POINTS_MAX: usize = 150;
+
+/// The part of the report over rows; `None` when no table grew.
+pub(crate) fn growth(view: &View<'_>) -> Option<Growth> {
+    let trials: Vec<Grown<'_>> =
+        view.plan().trials.iter().filter_map(|trial| Grown::of(view, trial)).collect();
+    let rows_before = trials.iter().map(Grown::rows_before).min()?;
+    let milestones = milestones(view, &trials, rows_before);
+    let bounds = |step: usize| {
+        let from = step.checked_sub(1).map_or(rows_before, |before| milestones[before]);
+        (from, milestones[step])
+    };
+    let of = |treatment: usize| trials.iter().filter(move |trial| trial.record.trial.treatment == treatment);
+    let line = |treatment: usize| {
+        of(treatment).next()?;
+        let step = |step| {
+            let (from, to) = bounds(step);
+            let seen: Vec<Step> = of(treatment)
+                .filter(|trial| trial.is_usable())
+                .filter_map(|trial| trial.step(from, to))
+                .collect();
+            means(&seen)
+        };
+        Some(GrowthLine {
+            treatment,
+            steps: (0..milestones.len()).map(step).collect(),
+            courses: of(treatment).map(Grown::course).collect(),
+        })
+    };
+    let lines = (0..view.plan().treatments.len()).filter_map(line).collect();
+    let side = |treatment: usize, step: usize| side_values(view, &trials, treatment, bounds(step));
+    let comparisons = comparisons::step_by_step(view, milestones.len(), &side);
+    let comparisons =
+        comparisons.into_iter().map(|(step, comparison)| StepComparison { step, comparison }).collect();
+    Some(Growth { rows_before, milestones, lines, comparisons })
+}
+
+/// What a treatment's trials have in a step. A trial that did not finish the step did not work in it, where the treatment itself was the reason; it and a
+/// step that is not measured leave the step without a comparison.
+fn side_values(
+    view: &View<'_>,
+    trials: &[Grown<'_>],
+    treatment: usize,
+    (from, to): (u64, u64),
+) -> SideValues {
+    let mut standing = Standing::default();
+    let (mut by_block, mut is_known) = (BTreeMap::new(), true);
+    for trial in view.plan().trials.iter().filter(|trial| trial.treatment == treatment) {
+        let grown = trials.iter().find(|grown| grown.record.trial.id == trial.id);
+        match grown.and_then(|grown| grown.step(from, to).filter(|_| grown.is_usable())) {
+            Some(step) => {
+                is_known &= step.is_measured;
+                by_block.insert(trial.block, step.rows_per_second);
+                standing.worked();
+            }
+            None => {
+                let outcome = view.run.outcomes.get(&trial.id);
+                let has_figures = grown.is_some_and(Grown::is_usable);
+                let did_work = outcome.is_none_or(|outcome| !standing.add_unmeasured(view.run, outcome));
+                is_known &= !(has_figures && did_work);
+            }
+        }
+    }
+    SideValues {
+        is_usable: !by_block.is_empty(),
+        is_bound: false,
+        by_block: is_known.then_some(by_block),
+        not_working: standing.not_working(),
+    }
+}
+
+/// The plan's milestones, else equal steps to the target, else to the most rows that a trial reached.
+fn milestones(view: &View<'_>, trials: &[Grown<'_>], before: u64) -> Vec<u64> {
+    let loads = || view.plan().treatments.iter().map(|treatment| &treatment.load);
+    let mut named: Vec<u64> = loads().flat_map(|load| load.milestones.iter().copied()).collect();
+    named.sort_unstable();
+    named.dedup();
+    named.retain(|rows| *rows > before);
+    if !named.is_empty() {
+        return named;
+    }
+    let targets = loads().filter_map(|load| match load.stop {
+        StopRule::Rows(target) => Some(target),
+        _ => None,
+    });
+    let reached = || trials.iter().map(|trial| trial.reached() as u64).max();
+    equal_steps(before, targets.max().or_else(reached).unwrap_or(before))
+}
+
+fn equal_steps(from: u64, to: u64) -> Vec<u64> {
+    let length = to.saturating_sub(from);
+    let share = |step: u64| from + (u128::from(length) * u128::from(step) / u128::from(STEPS)) as u64;
+    let mut steps: Vec<u64> = (1..=STEPS).map(share).filter(|rows| *rows > from).collect();
+    steps.dedup();
+    steps
+}
+
+/// A trial on the axis of rows.
+struct Grown<'a> {
+    record: &'a TrialRecord,
+    samples: &'a [Sample],
+    /// Seconds since the first client began, and rows in the table; from the beginning to the end of the last interval.
+    path: Vec<(f64, f64)>,
+}
+
+/// One trial in one step.
+struct Step {
+    rows_per_second: f64,
+    /// False when it took less than three intervals, so that most of it is interpolated.
+    is_measured: bool,
+    resources: Stretch,
+    data_bytes: Option<f64>,
+}
+
+impl<'a> Grown<'a> {
+    /// `None` when its table does not grow, or its timeline is not whole, so that the rows of its intervals are not known.
+    fn of(view: &View<'a>, trial: &Trial) -> Option<Self> {
+        let TrialOutcome::Finished(record) = view.run.outcomes.get(&trial.id)? else { return None };
+        let data = view.data.trials.get(&trial.id)?;
+        let growth = record.growth?;
+        let counted =
+            data.timeline.iter().filter(|line| !line.is_warmup).map(|line| line.committed).sum::<u64>();
+        if counted != record.ledger.committed || data.timeline.is_empty() {
+            return None;
+        }
+        let mut commits = 0;
+        let mut path = vec![(data.timeline[0].start_s, growth.rows_before as f64)];
+        for line in &data.timeline {
+            commits += line.committed;
+            path.push((line.start_s + line.length_s, growth.rows_after(commits) as f64));
+        }
+        Some(Self { record, samples: &data.samples, path })
+    }
+
+    fn rows_before(&self) -> u64 {
+        self.path[0].1 as u64
+    }
+
+    fn reached(&self) -> f64 {
+        self.path[self.path.len() - 1].1
+    }
+
+    /// A trial that ended before its target (time limit, full disk, dead server) is as good as any until then.
+    fn is_usable(&self) -> bool {
+        let forbids = |finding: &Finding| {
+            finding.severity() == Severity::Invalid
+                && !matches!(finding, Finding::CutShort { .. } | Finding::SystemFailed { .. })
+        };
+        !self.record.findings.iter().any(forbids)
+    }
+
+    /// When the table first had so many rows, seconds since the first client began.
+    fn time_at(&self, rows: f64) -> Option<f64> {
+        if rows < self.path[0].1 {
+            return None;
+        }
+        let after = self.path.iter().position(|(_, reached)| *reached >= rows)?;
+        let Some(before) = after.checked_sub(1) else { return Some(self.path[0].0) };
+        let ((t0, r0), (t1, r1)) = (self.path[before], self.path[after]);
+        Some(t0 + (t1 - t0) * (rows - r0) / (r1 - r0))
+    }
+
+    fn step(&self, from: u64, to: u64) -> Option<Step> {
+        let (begin, end) = (self.time_at(from as f64)?, self.time_at(to as f64)?);
+        let is_seen = end - begin >= SEEN_MIN;
+        let resources =
+            if is_seen { resources::stretch(self.samples, begin, end) } else { Stretch::default() };
+        let touched = self.path.windows(2).filter(|pair| pair[1].0 > begin && pair[0].0 < end);
+        let interval = touched.map(|pair| pair[1].0 - pair[0].0).fold(0.0, f64::max);
+        (end > begin).then(|| Step {
+            rows_per_second: (to - from) as f64 / (end - begin),
+            is_measured: end - begin >= INTERVALS_MIN * interval,
+            resources,
+            data_bytes: mean(self.samples, names::SERVER_DATA, end - 0.5, end + 0.5),
+        })
+    }
+
+    fn course(&self) -> GrowthCourse {
+        let stretches = self.path.len() - 1;
+        let each = stretches.div_ceil(POINTS_MAX).max(1);
+        let is_point =
+            |from: usize, to: usize| to - from >= each && is_rate(self.path[to].0 - self.path[from].0);
+        let mut places = vec![0];
+        for end in 1..=stretches {
+            if is_point(places[places.len() - 1], end) {
+                places.push(end);
+            }
+        }
+        // What is left over at the end belongs to the last point.
+        if places.len() > 1 {
+            places.pop();
+            places.push(stretches);
+        }
+        let point = |pair: &[usize]| {
+            let ((t0, r0), (t1, r1)) = (self.path[pair[0]], self.path[pair[1]]);
+            let length = t1 - t0;
+            GrowthPoint {
+                rows_from: r0 as u64,
+                rows_to: r1 as u64,
+                rows_per_second: if length > 0.0 { (r1 - r0) / length } else { 0.0 },
+            }
+        };
+        GrowthCourse {
+            trial: self.record.trial.id.clone(),
+            is_usable: self.is_usable(),
+            points: places.windows(2).map(point).collect(),
+        }
+    }
+}
+
+/// Means over trials; a figure that only some trials have is the mean of those.
+fn means(steps: &[Step]) -> GrowthStep {
+    let over = |unit: Unit, of: &dyn Fn(&Step) -> Option<f64>| {
+        estimate(&steps.iter().filter_map(of).collect::<Vec<_>>(), unit)
+    };
+    let are_measured = steps.iter().all(|step| step.is_measured);
+    let rows_per_second = over(Unit::RowsPerSecond, &|step| Some(step.rows_per_second));
+    GrowthStep {
+        rows_per_second: rows_per_second
+            .map(|rate| Estimate { interval: rate.interval.filter(|_| are_measured), ..rate }),
+        cpu_percent: over(Unit::Percent, &|step| step.resources.cpu_percent),
+        server_percent: over(Unit::Percent, &|step| step.resources.server_percent),
+        disk_read: over(Unit::Bytes, &|step| step.resources.disk_read),
+        disk_written: over(Unit::Bytes, &|step| step.resources.disk_written),
+        disk_busy_percent: over(Unit::Percent, &|step| step.resources.disk_busy_percent),
+        data_bytes: over(Unit::Bytes, &|step| step.data_bytes),
+    }
+}
+
+/// What follows: who was ahead where, then how each treatment fared. More treatments than this are left to the table.
+const COURSES_MAX: usize = 8;
+
+/// Statements about growth, crossings first.
+pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
+    let Some(growth) = &model.growth else { return Vec::new() };
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for StepComparison { comparison, .. } in &growth.comparisons {
+        let pair = (comparison.subject, comparison.baseline);
+        if !pairs.contains(&pair) {
+            pairs.push(pair);
+        }
+    }
+    let leads: Vec<Vec<GrowthLead>> = pairs.iter().map(|pair| leads(growth, *pair)).collect();
+    let (crossings, constant): (Vec<_>, Vec<_>) = leads.into_iter().partition(|leads| leads.len() == 2);
+    let crossing = |leads: Vec<GrowthLead>| Conclusion::GrowthCrossing { before: leads[0], after: leads[1] };
+    let lead = |lead: GrowthLead| Conclusion::GrowthLead { lead };
+    let mut conclusions: Vec<Conclusion> = crossings.into_iter().map(crossing).collect();
+    conclusions.extend(constant.into_iter().flatten().map(lead));
+    conclusions.extend(growth.lines.iter().take(COURSES_MAX).filter_map(|line| course(growth, line)));
+    conclusions
+}
+
+fn step_rate(growth: &Growth, treatment: usize, step: usize) -> Option<f64> {
+    let line = growth.lines.iter().find(|line| line.treatment == treatment)?;
+    line.steps.get(step)?.rows_per_second.map(|estimate| estimate.mean)
+}
+
+/// Runs of steps in which the same side was ahead. A step without a decision between two of the same belongs to them.
+fn leads(growth: &Growth, (subject, baseline): (usize, usize)) -> Vec<GrowthLead> {
+    let mut leads: Vec<GrowthLead> = Vec::new();
+    let of_pair = growth
+        .comparisons
+        .iter()
+        .filter(|step| step.comparison.subject == subject && step.comparison.baseline == baseline);
+    for StepComparison { step, comparison } in of_pair {
+        let is_ahead = match comparison.verdict {
+            Some(Verdict::Better) => true,
+            Some(Verdict::Worse) => false,
+            _ => continue,
+        };
+        let (leader, other) = if is_ahead { (subject, baseline) } else { (baseline, subject) };
+        let (Some(ratio), Some(leader_rate), Some(other_rate)) =
+            (comparison.ratio, step_rate(growth, leader, *step), step_rate(growth, other, *step))
+        else {
+            continue;
+        };
+        let ratio = if is_ahead { ratio } else { 1.0 / ratio };
+        let (rows_from, rows_to) = growth.bounds(*step);
+        match leads.last_mut().filter(|lead| lead.leader == leader) {
+            Some(lead) => {
+                (lead.rows_to, lead.leader_rate, lead.other_rate) = (rows_to, leader_rate, other_rate);
+                lead.ratio = Range { low: lead.ratio.low.min(ratio), high: lead.ratio.high.max(ratio) };
+            }
+            None => leads.push(GrowthLead {
+                leader,
+                other,
+                rows_from,
+                rows_to,
+                ratio: Range { low: ratio, high: ratio },
+                leader_rate,
+                other_rate,
+            }),
+        }
+    }
+    leads
+}
+
+/// The fastest step of a treatment beside its last one.
+fn course(growth: &Growth, line: &GrowthLine) -> Option<Conclusion> {
+    let moment = |step: usize| {
+        let figures = &line.steps[step];
+        let (rows_from, rows_to) = growth.bounds(step);
+        Some(GrowthMoment {
+            rows_from,
+            rows_to,
+            rows_per_second: figures.rows_per_second?.mean,
+            cpu_percent: figures.cpu_percent.map(|estimate| estimate.mean),
+            disk_busy_percent: figures.disk_busy_percent.map(|estimate| estimate.mean),
+        })
+    };
+    let moments: Vec<GrowthMoment> = (0..line.steps.len()).filter_map(moment).collect();
+    let last = *moments.last()?;
+    // The first of equals.
+    let fastest = *moments.iter().rev().max_by(|a, b| a.rows_per_second.total_cmp(&b.rows_per_second))?;
+    Some(Conclusion::GrowthCourse { treatment: line.treatment, fastest, last })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,167 @@
+//! The same load gets the same judgement, whichever command made it and whoever asks.
+
+use crate::compare::{self, Side};
+use dyno_model::catalog::WorkloadOptions;
+use dyno_model::event::{Event, Listener};
+use dyno_model::finding::{Finding, Severity};
+use dyno_model::judge::{Asked, judge};
+use dyno_model::monitor::{Sample, SessionGroup};
+use dyno_model::plan::{LoadPlan, Plan, StopRule, Trial};
+use dyno_model::record::{CommitGap, Facts, Interval, TrialRecord};
+use dyno_model::single::SingleTrial;
+use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::units::Nanos;
+use dyno_store::environment::Environment;
+use dyno_store::fixture::Shape;
+use dyno_store::{RunWriter, SingleRun, TrialOutcome};
+use std::mem::{Discriminant, discriminant};
+use std::path::Path;
+
+const SECOND: u64 = 1_000_000_000;
+/// Seconds of the window; before it there is one of warm-up.
+const WINDOW: u64 = 9;
+
+/// What a trial of the fixture tells.
+#[derive(Default)]
+struct Heard(Option<TrialRecord>);
+
+impl Listener for Heard {
+    fn event(&mut self, event: &Event) {
+        if let Event::TrialFinished(record) = event {
+            self.0 = Some(TrialRecord::clone(record));
+        }
+    }
+}
+
+fn single() -> SingleTrial {
+    let stop = StopRule::Duration(Nanos(WINDOW * SECOND));
+    SingleTrial {
+        name: "oltp_read_write".to_owned(),
+        title: "sysbench oltp_read_write".to_owned(),
+        description: String::new(),
+        seed: 7,
+        system: "MariaDB".to_owned(),
+        target: Target::new(Engine::Mysql, Endpoint::Tcp { host: "db".to_owned(), port: 3306 }),
+        clients: 8,
+        options: WorkloadOptions::default(),
+        load: LoadPlan { warmup: Nanos(SECOND), ..LoadPlan::new(stop) },
+    }
+}
+
+/// A load whose generator was busy, on a host that stole time, with a stall of two seconds in which sessions waited for a lock.
+/// No command has judged it yet.
+fn record(trial: Trial) -> TrialRecord {
+    let shape =
+        Shape { systems: 1, variants: vec!["in-place"], clients: vec![8], blocks: 1, has_trouble: false };
+    let mut heard = Heard::default();
+    shape.play(&shape.plan(), &mut heard);
+    let mut record = heard.0.expect("the fixture's trial ends");
+    record.trial = trial;
+    record.measured = Nanos(WINDOW * SECOND);
+    let worker = &mut record.generator.workers[0];
+    (worker.cpu, worker.wall) = (Nanos(95 * WINDOW * SECOND / 100), Nanos(WINDOW * SECOND));
+    let gap = CommitGap { at: Nanos(4 * SECOND), length: Nanos(2 * SECOND) };
+    record.longest_gap = Some(gap);
+    record.facts = Some(Facts { steal: 0.07, gaps: vec![gap], ..Facts::default() });
+    record.findings.clear();
+    record
+}
+
+/// Its course: 1,000 commits in each second but the two of the stall.
+fn intervals() -> impl Iterator<Item = Interval> {
+    (0..=WINDOW).map(|second| {
+        let start = Nanos(second * SECOND);
+        let mut interval = Interval::empty("b01-001", second == 0, start, Nanos(SECOND), &[]);
+        let commits = if (5..7).contains(&second) { 0 } else { 1000 };
+        interval.transaction.record_n(8_000_000, commits).expect("the histogram grows");
+        interval
+    })
+}
+
+/// A look in the middle of the stall.
+fn look() -> Sample {
+    let sessions = vec![SessionGroup {
+        sessions: 8,
+        state: "Query".to_owned(),
+        wait: "Waiting for table metadata lock".to_owned(),
+        statement: "UPDATE t SET c = ?".to_owned(),
+    }];
+    Sample { trial: "b01-001".to_owned(), at_s: 6.0, sessions, ..Sample::default() }
+}
+
+/// As `dyno run` leaves it.
+fn by_run(folder: &Path, judged: bool) {
+    let plan: Plan = single().plan();
+    let trial = plan.trials[0].clone();
+    let mut writer = RunWriter::create_at(folder, &plan, "", &Environment::default()).expect("a folder");
+    writer.event(&Event::RunStarted { trials: 1, dyno_version: String::new(), boot: String::new() });
+    intervals().for_each(|interval| writer.interval(&interval));
+    writer.sample(&look());
+    let mut record = record(trial.clone());
+    if judged {
+        record.findings = judge(&record, &Asked::of(&plan, &trial));
+    } else {
+        record.facts = None;
+    }
+    writer.event(&Event::TrialFinished(Box::new(record)));
+    writer.event(&Event::RunFinished { is_complete: true, is_interrupted: false });
+    writer.finish().expect("written");
+}
+
+/// As `dyno sysbench` and `dyno pgbench` leave it.
+fn by_single(root: &Path) -> std::path::PathBuf {
+    let mut writer = SingleRun::create(root, single(), "", String::new()).expect("a folder");
+    intervals().for_each(|interval| writer.interval(&interval));
+    writer.finish(Ok(|trial, _, _| record(trial)), false).expect("written")
+}
+
+fn reported(folder: &Path) -> Vec<Finding> {
+    crate::load(folder).expect("readable").trials[0].findings.clone()
+}
+
+fn compared(folder: &Path) -> Vec<Finding> {
+    let Side { runs, .. } = compare::load(folder).expect("readable");
+    let TrialOutcome::Finished(record) = &runs[0].outcomes["b01-001"] else { panic!("it has figures") };
+    record.findings.clone()
+}
+
+fn kinds(findings: &[Finding]) -> Vec<Discriminant<Finding>> {
+    findings.iter().map(discriminant).collect()
+}
+
+#[test]
+fn a_busy_generator_stolen_time_and_a_stall_are_told_of_every_commands_load_by_every_reader() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let of_run = scratch.path().join("run");
+    by_run(&of_run, true);
+    let of_single = by_single(scratch.path());
+    let found = reported(&of_single);
+    let is = |wanted: fn(&Finding) -> bool| found.iter().any(wanted);
+    assert!(is(|it| matches!(it, Finding::GeneratorBusy { .. }) && it.severity() == Severity::Invalid));
+    assert!(is(|it| matches!(it, Finding::Steal { .. }) && it.severity() == Severity::Invalid));
+    assert!(is(|it| matches!(it, Finding::Stall { .. })) && is(|it| matches!(it, Finding::Collapse { .. })));
+    assert_eq!(kinds(&reported(&of_run)), kinds(&found));
+    assert_eq!(compared(&of_single), found, "dyno compare judges as dyno report does");
+    assert_eq!(compared(&of_run), reported(&of_run));
+}
+
+#[test]
+fn what_the_sessions_of_a_stored_run_waited_for_is_told_when_it_is_read() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    for is_judged in [true, false] {
+        let folder = scratch.path().join(format!("judged-{is_judged}"));
+        by_run(&folder, is_judged);
+        let found = reported(&folder);
+        let stall = found.iter().find_map(|finding| match finding {
+            Finding::Stall { sessions, longest_gap, .. } => Some((*longest_gap, sessions.clone())),
+            _ => None,
+        });
+        assert_eq!(stall, Some((2.0, look().sessions)), "{found:?}");
+        let collapse = found.iter().find_map(|finding| match finding {
+            Finding::Collapse { seconds, sessions, .. } => Some((*seconds, sessions.clone())),
+            _ => None,
+        });
+        assert_eq!(collapse, Some((2.0, look().sessions)), "{found:?}");
+        assert!(found.iter().any(|finding| matches!(finding, Finding::GeneratorBusy { .. })), "{found:?}");
+    }
+}

@@ -1,0 +1,97 @@
+//! From a run's data to everything that a report or a comparison says, as data. Pure: the same results folder gives the same model, on any
+//! machine.
+//!
+//! # Layout (read in this order)
+//! * [`model`]: the report as data; [`compare::model`]: a comparison as data;
+//! * `view`: a run's data, arranged for lookup; `lines`: what charts draw as one line;
+//! * `estimate`: means with intervals; `trials`: treatments and trials; `panels`: what charts show;
+//! * `latency`: summaries and percentile curves of merged histograms, tables of statements;
+//! * `checks`: audits, generator, findings;
+//! * `resources`: what trials took of machine and server;
+//! * `judgement`: doubts about a trial that has been read; `steadiness`: whether trials were in a steady state;
+//! * `growth`: figures over the rows of a table that grows;
+//! * `standing`: which trials are compared, and what is held against a treatment;
+//! * `comparisons`: ratios and verdicts;
+//! * `conclusions`: what follows, as typed statements;
+//! * `provenance`: where, when and with what;
+//! * [`compare`]: two sets of runs against each other, for `dyno compare`;
+//! * [`pilot`]: how many blocks the next run needs;
+//! * [`figures`]: how plain numbers look;
+//! * [`stats`]: Student's t, Welch, paired comparison, Benjamini-Hochberg, verdicts.
+//!
+//! # Invariants
+//! No word that a reader sees is made here but names and values: sentences and headings are `dyno-report`'s. `stats` imports only `std`.
+#![warn(missing_docs)]
+
+mod checks;
+pub mod compare;
+mod comparisons;
+mod conclusions;
+mod estimate;
+pub mod figures;
+mod growth;
+mod judgement;
+mod latency;
+mod lines;
+pub mod model;
+mod panels;
+pub mod pilot;
+mod provenance;
+mod resources;
+mod standing;
+pub mod stats;
+mod steadiness;
+mod trials;
+mod view;
+
+#[cfg(test)]
+mod tests;
+
+use dyno_store::{Run, RunData, StoreError};
+use model::{REPORT_FORMAT, ReportModel};
+use std::path::Path;
+use view::View;
+
+/// Reads a results folder and analyses it.
+///
+/// # Errors
+/// When it is no results folder or its plan cannot be read. Whatever else is damaged is named in the model.
+pub fn load(folder: &Path) -> Result<ReportModel, StoreError> {
+    Ok(analyse(&Run::open(folder)?.read_trials()))
+}
+
+/// Makes the report's model.
+#[must_use]
+pub fn analyse(data: &RunData) -> ReportModel {
+    let view = View::new(data);
+    let treatments = trials::treatment_rows(&view);
+    let (comparisons, comparison_rules) = comparisons::compare(&view);
+    let completeness = trials::completeness(&view);
+    let mut model = ReportModel {
+        report_format: REPORT_FORMAT,
+        title: view.run.plan.title.clone(),
+        description: view.run.plan.description.clone(),
+        provenance: provenance::provenance(view.run),
+        completeness,
+        conclusions: Vec::new(),
+        factors: view.run.plan.factors.clone(),
+        compare: view.run.plan.compare,
+        lines: view.lines.clone(),
+        treatments,
+        trials: trials::trial_rows(&view),
+        panels: panels::panels(&view),
+        percentile_curves: latency::curves(&view),
+        timelines: panels::timelines(&view),
+        statements: latency::statements(&view),
+        audits: checks::audits(&view),
+        generator: checks::generator(&view),
+        resources: resources::rows(&view),
+        findings: checks::findings(&view),
+        comparisons,
+        comparison_rules,
+        growth: growth::growth(&view),
+        published: panels::published(&view.run.plan),
+    };
+    model.conclusions = conclusions::conclude(&model);
+    model
+}

@@ -1,0 +1,58 @@
+//! Lines of charts: systems with levels, and what they are called.
+
+use crate::model::LineName;
+use dyno_model::plan::{Plan, Treatment};
+use std::collections::BTreeSet;
+
+/// Lines in the order in which the plan's treatments first need them, and the line of each treatment.
+pub(crate) fn lines(plan: &Plan) -> (Vec<LineName>, Vec<usize>) {
+    let varied: Vec<bool> = (0..plan.factors.len())
+        .map(|factor| {
+            plan.treatments.iter().map(|treatment| &treatment.levels[factor]).collect::<BTreeSet<_>>().len()
+                > 1
+        })
+        .collect();
+    let mut lines: Vec<LineName> = Vec::new();
+    let line_of = plan
+        .treatments
+        .iter()
+        .map(|treatment| {
+            let same = |line: &LineName| line.system == treatment.system && line.levels == treatment.levels;
+            lines.iter().position(same).unwrap_or_else(|| {
+                lines.push(line_name(plan, treatment, &varied));
+                lines.len() - 1
+            })
+        })
+        .collect();
+    (lines, line_of)
+}
+
+/// `System (level, level)`, with only those factors that are varied; a level that says little alone (a number, a
+/// truth value) is named with the last part of its factor.
+pub(crate) fn line_name(plan: &Plan, treatment: &Treatment, varied: &[bool]) -> LineName {
+    let system = &plan.systems[treatment.system];
+    let levels: Vec<String> = plan
+        .factors
+        .iter()
+        .zip(&treatment.levels)
+        .zip(varied)
+        .filter(|(_, is_varied)| **is_varied)
+        .map(|((factor, level), _)| {
+            let speaks_alone = level.chars().filter(|c| c.is_alphabetic()).count() > 3
+                && !matches!(level.as_str(), "true" | "false");
+            let name = factor.rsplit('.').next().unwrap_or(factor);
+            if speaks_alone { level.clone() } else { format!("{name} {level}") }
+        })
+        .collect();
+    let label = if levels.is_empty() {
+        system.name.clone()
+    } else {
+        format!("{} ({})", system.name, levels.join(", "))
+    };
+    LineName {
+        label,
+        system: treatment.system,
+        system_name: system.name.clone(),
+        levels: treatment.levels.clone(),
+    }
+}

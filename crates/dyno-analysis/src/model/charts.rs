@@ -1,0 +1,159 @@
+//! What charts draw: points over clients, percentile curves, courses of trials, figures published elsewhere.
+
+use super::estimate::{Estimate, Unit};
+use super::resources::ResourcePoint;
+use dyno_model::plan::Metric;
+use serde::{Deserialize, Serialize};
+
+/// One chart over clients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Panel {
+    /// What is drawn.
+    pub metric: Metric,
+    /// Its unit.
+    pub unit: Unit,
+    /// Lines in the order of [`super::ReportModel::lines`]; lines without any data are left out.
+    pub lines: Vec<PanelLine>,
+}
+
+/// One line of a chart over clients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PanelLine {
+    /// Index into [`super::ReportModel::lines`].
+    pub line: usize,
+    /// Points by rising number of clients.
+    pub points: Vec<PanelPoint>,
+}
+
+/// One point of a line.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PanelPoint {
+    /// Number of clients.
+    pub clients: u32,
+    /// Index of the treatment.
+    pub treatment: usize,
+    /// Mean with interval; absent when no trial is valid.
+    pub estimate: Option<Estimate>,
+    /// Every trial's value, invalid ones too.
+    pub repeats: Vec<RepeatDot>,
+}
+
+/// One trial's value.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RepeatDot {
+    /// Trial.
+    pub trial: String,
+    /// Block.
+    pub block: u32,
+    /// Value in the panel's unit.
+    pub value: f64,
+    /// False: drawn as an outline, and in no estimate.
+    pub is_valid: bool,
+}
+
+/// Latency over percentiles.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PercentileCurve {
+    /// Index of the treatment.
+    pub treatment: usize,
+    /// Number of transactions.
+    pub count: u64,
+    /// All valid trials merged; ends where fewer than ten values lie beyond.
+    pub merged: Vec<PercentilePoint>,
+    /// Each valid trial alone, ended likewise.
+    pub repeats: Vec<Vec<PercentilePoint>>,
+}
+
+/// A point of a percentile curve.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PercentilePoint {
+    /// Percentile, 0 to below 100.
+    pub percentile: f64,
+    /// `1 / (1 - percentile / 100)`: the x value of a percentile plot, on a log axis.
+    pub one_in: f64,
+    /// Response time in milliseconds that this share of transactions did not exceed.
+    pub value_ms: f64,
+}
+
+/// What happened during one trial.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Timeline {
+    /// Trial.
+    pub trial: String,
+    /// Index of the treatment.
+    pub treatment: usize,
+    /// Block.
+    pub block: u32,
+    /// Intervals in order of time.
+    pub points: Vec<TimelinePoint>,
+    /// What the monitor saw meanwhile, in order of time; empty without a monitor.
+    #[serde(default)]
+    pub resources: Vec<ResourcePoint>,
+}
+
+/// One interval of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TimelinePoint {
+    /// Start in seconds since the first client began; warm-up comes first.
+    pub start_s: f64,
+    /// Length in seconds.
+    pub length_s: f64,
+    /// True for warm-up.
+    pub is_warmup: bool,
+    /// Committed transactions per second; absent where the interval is too short to be a rate.
+    pub throughput: Option<f64>,
+    /// Transactions given up.
+    pub failed: u64,
+    /// Retries.
+    pub retries: u64,
+    /// Mean in ms; this and the following are absent when nothing was committed, percentiles also when fewer than ten values lie beyond them.
+    pub mean_ms: Option<f64>,
+    /// Median in ms.
+    pub p50_ms: Option<f64>,
+    /// 95th percentile in ms.
+    pub p95_ms: Option<f64>,
+    /// 99th percentile in ms.
+    pub p99_ms: Option<f64>,
+    /// Largest in ms.
+    pub max_ms: Option<f64>,
+}
+
+/// Figures published elsewhere.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PublishedSeries {
+    /// Where they stand.
+    pub source: String,
+    /// Name of the curve.
+    pub series: String,
+    /// Metric, hence the panel it is drawn in.
+    pub metric: Metric,
+    /// Unit of the values.
+    pub unit: Unit,
+    /// Index of the system it belongs beside; otherwise beside all.
+    pub system: Option<usize>,
+    /// True when values were read off a chart or are a trend.
+    pub is_approximate: bool,
+    /// Clients and value.
+    pub points: Vec<PublishedPoint>,
+    /// Rows of a table that grows and value; then there are no `points`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub over_rows: Vec<PublishedRows>,
+}
+
+/// One published figure of a table that grows.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PublishedRows {
+    /// Rows in the table.
+    pub rows: u64,
+    /// Value in the series' unit.
+    pub value: f64,
+}
+
+/// One published figure.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct PublishedPoint {
+    /// Number of clients.
+    pub clients: u32,
+    /// Value in the series' unit.
+    pub value: f64,
+}

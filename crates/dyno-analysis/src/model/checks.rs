@@ -1,0 +1,229 @@
+//! What stands beside the figures: statements, audits, the generator, doubts.
+
+use super::latency::MergedLatency;
+use dyno_model::audit::{AuditVerdict, LostUpdateWitness};
+use dyno_model::finding::{Finding, Severity};
+use serde::{Deserialize, Serialize};
+
+/// Latency of the transaction and of its statements.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StatementTable {
+    /// Index of the treatment.
+    pub treatment: usize,
+    /// The transaction, all valid trials merged. `name` is `transaction`.
+    pub transaction: StatementRow,
+    /// Kinds of statements in the workload's order.
+    pub statements: Vec<StatementRow>,
+}
+
+/// One kind of statement, all valid trials of a treatment together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StatementRow {
+    /// Name from the workload.
+    pub name: String,
+    /// Answered with success.
+    pub ok: u64,
+    /// Answered with an error, or the connection broke.
+    pub failed: u64,
+    /// Cut off at the end.
+    pub unfinished: u64,
+    /// Rows received.
+    pub rows: u64,
+    /// Times of the successful ones; absent when there was none.
+    pub latency: Option<MergedLatency>,
+}
+
+/// Audits of one treatment, all its measured trials together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct AuditRow {
+    /// Index of the treatment.
+    pub treatment: usize,
+    /// The worst verdict.
+    pub verdict: AuditVerdict,
+    /// Trials with this verdict.
+    pub trials: u32,
+    /// The count of updates; absent when the workload has no such check.
+    pub updates: Option<UpdateAudit>,
+    /// Row counts that were checked, one per table; the trial's that is worst.
+    pub row_counts: Vec<RowCountAudit>,
+    /// Sums that were checked, one per column; the trial's that is worst.
+    pub column_sums: Vec<ColumnSumAudit>,
+    /// Checks that could not be run, with the reason, as sentences of the engine.
+    pub not_run: Vec<String>,
+}
+
+/// Updates acknowledged against updates in the data.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct UpdateAudit {
+    /// Acknowledged commits, warm-up included.
+    pub committed: u64,
+    /// Transactions whose commit is in doubt, or that were cut off.
+    pub in_doubt: u64,
+    /// Acknowledged updates that are not in the data, at least.
+    pub lost: u64,
+    /// The same at most, if all that is in doubt took effect.
+    #[serde(default)]
+    pub lost_max: u64,
+    /// `lost` in percent of `committed`.
+    pub lost_percent: f64,
+    /// `lost_max` in percent of `committed`.
+    #[serde(default)]
+    pub lost_percent_max: f64,
+    /// Each trial's percentage, in run order.
+    pub lost_percent_by_trial: Vec<f64>,
+    /// Updates in the data that were not acknowledged (beyond `in_doubt`).
+    pub phantom: u64,
+    /// Pairs of transactions that both committed on top of the same value, seen in the clients' log.
+    pub witnessed: u64,
+    /// A few of these pairs, with the trial they belong to.
+    pub examples: Vec<WitnessExample>,
+    /// Statements answered with an error in the same trials, retried ones included.
+    pub statement_errors: u64,
+}
+
+impl UpdateAudit {
+    /// True when no acknowledged update can be missing, and nothing is there that might stand in the place of one.
+    #[must_use]
+    pub fn is_complete(&self) -> bool {
+        self.lost_max == 0 && self.phantom == 0
+    }
+}
+
+impl AuditRow {
+    /// True when something that was acknowledged is missing for certain.
+    #[must_use]
+    pub fn has_losses(&self) -> bool {
+        self.updates.as_ref().is_some_and(|updates| updates.lost > 0)
+            || self.row_counts.iter().any(|rows| rows.found < rows.expected_min)
+            || self.column_sums.iter().any(|sum| sum.found < sum.expected_min)
+    }
+}
+
+/// A witnessed lost update.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct WitnessExample {
+    /// Trial.
+    pub trial: String,
+    /// The pair.
+    pub witness: LostUpdateWitness,
+}
+
+/// Rows expected against rows found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RowCountAudit {
+    /// Table.
+    pub table: String,
+    /// Trial the figures are from.
+    pub trial: String,
+    /// Smallest right number.
+    pub expected_min: u64,
+    /// Largest right number.
+    pub expected_max: u64,
+    /// Rows found.
+    pub found: u64,
+    /// Whether it is right.
+    pub verdict: AuditVerdict,
+}
+
+/// Sum of a column expected against the sum found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ColumnSumAudit {
+    /// Table.
+    pub table: String,
+    /// Column.
+    pub column: String,
+    /// Trial the figures are from.
+    pub trial: String,
+    /// Smallest right sum.
+    pub expected_min: i64,
+    /// Largest right sum.
+    pub expected_max: i64,
+    /// Sum found.
+    pub found: i64,
+    /// Whether it is right.
+    pub verdict: AuditVerdict,
+}
+
+impl ColumnSumAudit {
+    /// The sum as SQL writes it, which is the same in every language.
+    #[must_use]
+    pub fn expression(&self) -> String {
+        format!("SUM({}.{})", self.table, self.column)
+    }
+}
+
+/// The generator's own figures in one treatment: means over its measured trials, unless said otherwise.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorRow {
+    /// Index of the treatment.
+    pub treatment: usize,
+    /// Worker threads.
+    pub workers: u32,
+    /// CPU use of the busiest worker in percent of one core; the largest of all trials.
+    pub worker_cpu_percent_max: f64,
+    /// Share of its window, in percent, for which a worker stood still; the largest of all workers and trials; absent where none can tell.
+    pub held_up_percent_max: Option<f64>,
+    /// CPU time in user mode per statement, µs. With embedded SQLite the database's work is in it.
+    pub cpu_user_per_statement_us: f64,
+    /// CPU time in the kernel per statement, µs.
+    pub cpu_system_per_statement_us: f64,
+    /// 99th percentile of the lateness of its own timers, ms; the largest of all trials; absent when none was due.
+    pub wakeup_lag_p99_ms: Option<f64>,
+    /// Open loop: how late transactions began although a client was free, 99th percentile in ms, the largest of all trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lag_p99_ms: Option<f64>,
+    /// Statements per wake-up from waiting.
+    pub statements_per_wakeup: Option<f64>,
+    /// Largest resident set, bytes.
+    pub memory_peak_bytes: u64,
+    /// True when the server ran on the same machine.
+    pub shares_machine: bool,
+}
+
+/// Doubts of one kind and weight.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FindingRow {
+    /// Weight.
+    pub severity: Severity,
+    /// The doubt; where several trials have it, the worst one. `dyno-report` makes a sentence of it.
+    pub finding: Finding,
+    /// Trials that have it; empty for a doubt about the whole run.
+    pub trials: Vec<String>,
+    /// Treatments of these trials, each once, in the plan's order.
+    pub treatments: Vec<usize>,
+}
+
+/// How steady a trial was, by the whole seconds of its window.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct TrialSteadiness {
+    /// Seconds that were judged.
+    pub seconds: u32,
+    /// Of throughput.
+    pub throughput: SeriesSteadiness,
+    /// Of mean response time; absent when a second had no commit.
+    pub mean_ms: Option<SeriesSteadiness>,
+}
+
+impl TrialSteadiness {
+    /// True when neither throughput nor response time had a warm-up or a drift.
+    #[must_use]
+    pub fn is_steady(&self) -> bool {
+        let is_steady = |series: &SeriesSteadiness| !series.has_warm_up && !series.drifts;
+        is_steady(&self.throughput) && self.mean_ms.as_ref().is_none_or(is_steady)
+    }
+}
+
+/// How steady the seconds of one figure were.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SeriesSteadiness {
+    /// Seconds at the beginning of the window that stand apart from the rest (MSER-5), at most half of it.
+    pub warm_up_s: f64,
+    /// The mean over the mean without these seconds, minus 1.
+    pub warm_up_share: f64,
+    /// Change of the rest from beginning to end over its mean (Theil and Sen).
+    pub drift_share: f64,
+    /// Whether the beginning counts as a warm-up: it moves the mean by 2 % or more, and not by chance.
+    pub has_warm_up: bool,
+    /// Whether the rest drifts: by 2 % or more, and not by chance.
+    pub drifts: bool,
+}

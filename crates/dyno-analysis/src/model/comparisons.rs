@@ -1,0 +1,147 @@
+//! Comparisons with their verdicts.
+
+use super::estimate::Range;
+use dyno_model::plan::Metric;
+use serde::{Deserialize, Serialize};
+
+/// Outcome of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// The subject is better, and the difference is real.
+    Better,
+    /// The subject is worse, and the difference is real.
+    Worse,
+    /// The 90 % interval of the ratio lies inside the margin (two one-sided tests).
+    Equivalent,
+    /// The data do not tell.
+    Inconclusive,
+    /// One side has no usable figures, or it did not work in some of its trials and what is left does not speak against it.
+    Invalid,
+}
+
+/// What is compared with what.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "of")]
+pub enum ComparisonOf {
+    /// A system against the first system, at equal levels.
+    System,
+    /// A level of one factor against the first one measured beside it, within a system, other levels equal.
+    Level {
+        /// Index into [`super::ReportModel::factors`].
+        factor: usize,
+    },
+}
+
+/// Why a treatment did not work in a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NotWorkingReason {
+    /// Its system died.
+    SystemFailed,
+    /// The trial could not be measured: the system did not start, nobody could connect, the data could not be loaded.
+    NotMeasured,
+    /// The trial ended before its stop rule was met.
+    CutShort,
+    /// Not a single transaction was committed.
+    NothingCommitted,
+    /// Too many transactions failed for good.
+    Failures,
+    /// It did too little of what arrived.
+    KeptBehind,
+}
+
+/// Trials in which a treatment did not work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NotWorking {
+    /// How many.
+    pub trials: u32,
+    /// Of so many that ended.
+    pub of: u32,
+    /// The reason that most of them share.
+    pub because: NotWorkingReason,
+}
+
+/// One comparison of two treatments with equal clients.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Comparison {
+    /// What differs.
+    #[serde(flatten)]
+    pub of: ComparisonOf,
+    /// What is compared.
+    pub metric: Metric,
+    /// Number of clients on both sides.
+    pub clients: u32,
+    /// Treatment that is judged.
+    pub subject: usize,
+    /// Treatment it is judged against.
+    pub baseline: usize,
+    /// Subject over baseline (geometric mean over blocks); absent when a trial that is compared has no such figure, or the verdict is invalid.
+    pub ratio: Option<f64>,
+    /// What the ratio is when a side's figures are only lower bounds; absent when both are values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<RatioBound>,
+    /// Interval of the ratio at `interval_level`; absent with fewer than two blocks, and when the ratio is a bound.
+    pub ratio_interval: Option<Range>,
+    /// Confidence of the interval, 0 to 1: as corrected as the verdict is ([`crate::stats::verdict::shared_risk`]); without verdicts 0.95.
+    #[serde(default)]
+    pub interval_level: Option<f64>,
+    /// Blocks (paired) or trials of the smaller side (unpaired) used.
+    pub repeats: u32,
+    /// Two-sided p-value; absent without verdict.
+    pub p: Option<f64>,
+    /// p-value after Benjamini and Hochberg's correction over all comparisons of this metric.
+    pub p_corrected: Option<f64>,
+    /// Smallest ratio that this comparison would have seen four times in five, as `1 + effect`; absent without verdict.
+    pub detectable_ratio: Option<f64>,
+    /// Whether the whole interval lies beyond the margin; only meaningful for better and worse.
+    pub exceeds_margin: bool,
+    /// Trials in which the subject did not work; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject_not_working: Option<NotWorking>,
+    /// Trials in which the baseline did not work; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline_not_working: Option<NotWorking>,
+    /// Outcome; absent when verdicts are disabled (see [`ComparisonRules::min_repeats`]).
+    pub verdict: Option<Verdict>,
+}
+
+/// A ratio of which one side or both are lower bounds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RatioBound {
+    /// Figures of the subject are lower bounds: the ratio is this or more.
+    AtLeast,
+    /// Figures of the baseline are lower bounds: the ratio is this or less.
+    AtMost,
+    /// Both: nothing is known of the ratio.
+    Unknown,
+}
+
+impl RatioBound {
+    /// From whether figures of subject and baseline are lower bounds.
+    #[must_use]
+    pub fn of(is_subject: bool, is_baseline: bool) -> Option<Self> {
+        match (is_subject, is_baseline) {
+            (false, false) => None,
+            (true, false) => Some(Self::AtLeast),
+            (false, true) => Some(Self::AtMost),
+            (true, true) => Some(Self::Unknown),
+        }
+    }
+}
+
+/// How comparisons were made.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ComparisonRules {
+    /// Differences inside this share count as none (0.05 = 5 %).
+    pub margin: f64,
+    /// Risk of a false better or worse over all comparisons of a metric together.
+    pub alpha: f64,
+    /// Fewer repeats than this give no verdict.
+    pub min_repeats: u32,
+    /// True when the plan has enough blocks for verdicts.
+    pub verdicts_enabled: bool,
+    /// Number of comparisons corrected for, per metric.
+    pub family: u32,
+}

@@ -1,0 +1,169 @@
+//! What follows from the figures, as typed statements.
+
+use super::comparisons::{ComparisonOf, NotWorking, Verdict};
+use super::estimate::{Estimate, Range};
+use super::growth::{GrowthLead, GrowthMoment};
+use dyno_model::finding::Finding;
+use dyno_model::plan::Metric;
+use serde::{Deserialize, Serialize};
+
+/// A statement that follows from the figures. `dyno-report` makes a sentence of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "conclusion", rename_all = "kebab-case")]
+pub enum Conclusion {
+    /// Trials are missing or failed; what follows rests on the rest.
+    Incomplete {
+        /// Planned.
+        planned: u32,
+        /// With figures.
+        measured: u32,
+        /// Could not be measured.
+        failed: u32,
+        /// Never finished.
+        missing: u32,
+        /// True when the user ended the run.
+        is_interrupted: bool,
+    },
+    /// Some trials' figures may not be used.
+    InvalidTrials {
+        /// How many.
+        invalid: u32,
+        /// Of so many measured.
+        measured: u32,
+        /// The doubt that most of them share.
+        finding: Finding,
+    },
+    /// A line did not work in some of its trials.
+    DidNotWork {
+        /// Index into [`super::ReportModel::lines`].
+        line: usize,
+        /// Numbers of clients at which this happened.
+        clients: Vec<u32>,
+        /// Trials there, and the reason that most of them share.
+        not_working: NotWorking,
+    },
+    /// There are too few blocks for verdicts.
+    VerdictsDisabled {
+        /// Blocks planned.
+        blocks: u32,
+        /// Blocks needed.
+        needed: u32,
+    },
+    /// Acknowledged updates are not in the data.
+    LostUpdates {
+        /// Index into [`super::ReportModel::lines`].
+        line: usize,
+        /// Numbers of clients at which updates were lost.
+        clients: Vec<u32>,
+        /// Smallest percentage among them, if nothing that is in doubt took effect.
+        percent_min: f64,
+        /// Largest percentage among them, if all that is in doubt took effect.
+        percent_max: f64,
+        /// Acknowledged updates lost at these.
+        lost: u64,
+        /// Acknowledged commits at these.
+        committed: u64,
+        /// Statements that reported an error in the same trials.
+        statement_errors: u64,
+        /// Numbers of clients at which none was lost.
+        clients_without: Vec<u32>,
+    },
+    /// Whether acknowledged updates are missing cannot be said: transactions in doubt or cut off may stand in their place.
+    UndecidedUpdates {
+        /// Index into [`super::ReportModel::lines`].
+        line: usize,
+        /// Numbers of clients at which it is so.
+        clients: Vec<u32>,
+        /// Acknowledged commits at these.
+        committed: u64,
+        /// Transactions in doubt or cut off at these.
+        in_doubt: u64,
+        /// Acknowledged updates that may be missing, at most.
+        lost_max: u64,
+    },
+    /// All acknowledged updates are in the data.
+    NoLostUpdates {
+        /// Indices into [`super::ReportModel::lines`] of every line for which this holds at all numbers of clients.
+        lines: Vec<usize>,
+        /// Acknowledged commits checked.
+        committed: u64,
+        /// Largest number of clients among them.
+        clients_max: u32,
+    },
+    /// Updates are in the data that nobody was told of, a table has a wrong number of rows, or a column a wrong sum.
+    AuditViolated {
+        /// Index into [`super::ReportModel::lines`].
+        line: usize,
+        /// Numbers of clients at which it happened.
+        clients: Vec<u32>,
+        /// Updates in the data that were not acknowledged.
+        phantom: u64,
+        /// Tables with a wrong number of rows.
+        tables: Vec<String>,
+        /// Sums that are wrong, as SQL writes them.
+        sums: Vec<String>,
+    },
+    /// Where a line is highest.
+    PeakThroughput {
+        /// Index into [`super::ReportModel::lines`].
+        line: usize,
+        /// Number of clients.
+        clients: u32,
+        /// Throughput there.
+        throughput: Estimate,
+        /// True when the peak stands at the largest number of clients measured, so it may lie beyond.
+        is_at_end: bool,
+        /// How many numbers of clients were measured; with one there is no peak, only a figure.
+        clients_measured: u32,
+    },
+    /// One treatment was ahead while the table was small, the other when it was large.
+    GrowthCrossing {
+        /// Who was ahead at first.
+        before: GrowthLead,
+        /// Who was ahead in the end.
+        after: GrowthLead,
+    },
+    /// One treatment was ahead over these sizes of the table.
+    GrowthLead {
+        /// Who, where and by how much.
+        lead: GrowthLead,
+    },
+    /// A treatment where it was fastest and where its table was largest.
+    GrowthCourse {
+        /// Index of the treatment.
+        treatment: usize,
+        /// The step with most rows per second.
+        fastest: GrowthMoment,
+        /// The last step.
+        last: GrowthMoment,
+    },
+    /// Comparisons of two lines that had the same outcome, over all numbers of clients where they had it.
+    Comparison {
+        /// What differs.
+        of: ComparisonOf,
+        /// Metric compared.
+        metric: Metric,
+        /// Index into [`super::ReportModel::lines`] of what is judged.
+        subject: usize,
+        /// Index into [`super::ReportModel::lines`] of what it is judged against.
+        baseline: usize,
+        /// The outcome; absent when verdicts are disabled.
+        verdict: Option<Verdict>,
+        /// Numbers of clients.
+        clients: Vec<u32>,
+        /// Smallest and largest ratio; absent when invalid.
+        ratio: Option<Range>,
+        /// Smallest lower and largest upper end of the intervals.
+        ratio_interval: Option<Range>,
+        /// Confidence of the intervals, 0 to 1.
+        #[serde(default)]
+        interval_level: Option<f64>,
+        /// Which of the two lines did not work in some of their trials there.
+        #[serde(default)]
+        not_working: Vec<usize>,
+        /// Whether every interval lies beyond the margin.
+        exceeds_margin: bool,
+        /// Largest of the smallest ratios that could have been seen.
+        detectable_ratio: Option<f64>,
+    },
+}

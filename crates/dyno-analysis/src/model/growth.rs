@@ -1,0 +1,123 @@
+//! A table that grows: figures over the number of its rows instead of the number of clients.
+
+use super::comparisons::Comparison;
+use super::estimate::{Estimate, Range};
+use serde::{Deserialize, Serialize};
+
+/// Trials whose x axis is the number of rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Growth {
+    /// Rows in the table before the first client began, the fewest of all treatments.
+    pub rows_before: u64,
+    /// Numbers of rows at which steps end, rising. A step begins where the one before it ends, the first at `rows_before`.
+    pub milestones: Vec<u64>,
+    /// One per treatment whose table grew.
+    pub lines: Vec<GrowthLine>,
+    /// Comparisons of rows per second, step by step; corrected together.
+    pub comparisons: Vec<StepComparison>,
+}
+
+impl Growth {
+    /// Rows at the beginning and the end of a step.
+    #[must_use]
+    pub fn bounds(&self, step: usize) -> (u64, u64) {
+        let before = step.checked_sub(1).map_or(self.rows_before, |before| self.milestones[before]);
+        (before, self.milestones[step])
+    }
+}
+
+/// A treatment over rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GrowthLine {
+    /// Index of the treatment.
+    pub treatment: usize,
+    /// One per milestone.
+    pub steps: Vec<GrowthStep>,
+    /// Its trials, in run order.
+    pub courses: Vec<GrowthCourse>,
+}
+
+/// What happened while the table grew from one milestone to the next: means over trials with their intervals. Trials that were cut short count
+/// in the steps that they finished. Absent where no trial finished the step, or the monitor saw nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct GrowthStep {
+    /// Rows committed per second.
+    pub rows_per_second: Option<Estimate>,
+    /// Processor time of the machine in which something ran, percent of all processors.
+    pub cpu_percent: Option<Estimate>,
+    /// Of it, the server's processes, percent of all processors.
+    pub server_percent: Option<Estimate>,
+    /// Bytes per second read from the device that was busy for the longest time.
+    pub disk_read: Option<Estimate>,
+    /// Bytes per second written to it.
+    pub disk_written: Option<Estimate>,
+    /// Share of the time in which it had a request, percent.
+    pub disk_busy_percent: Option<Estimate>,
+    /// Bytes of the server's data files at the end of the step.
+    pub data_bytes: Option<Estimate>,
+}
+
+/// One trial over rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct GrowthCourse {
+    /// Id of the trial.
+    pub trial: String,
+    /// Whether it is in the means.
+    pub is_usable: bool,
+    /// Its intervals, or several in one when there are many.
+    pub points: Vec<GrowthPoint>,
+}
+
+/// A stretch of a trial.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct GrowthPoint {
+    /// Rows in the table at its beginning.
+    pub rows_from: u64,
+    /// Rows in the table at its end.
+    pub rows_to: u64,
+    /// Rows committed per second.
+    pub rows_per_second: f64,
+}
+
+/// A comparison of two treatments in one step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct StepComparison {
+    /// Index of the step.
+    pub step: usize,
+    /// The comparison; its metric is throughput, in rows per second.
+    pub comparison: Comparison,
+}
+
+/// A treatment in one step, as conclusions name it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct GrowthMoment {
+    /// Rows at its beginning.
+    pub rows_from: u64,
+    /// Rows at its end.
+    pub rows_to: u64,
+    /// Rows committed per second.
+    pub rows_per_second: f64,
+    /// Processor time of the machine in which something ran, percent.
+    pub cpu_percent: Option<f64>,
+    /// Share of the time in which the disk had a request, percent.
+    pub disk_busy_percent: Option<f64>,
+}
+
+/// Steps one after another in which one of two treatments was ahead, by verdicts.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct GrowthLead {
+    /// Treatment that was ahead.
+    pub leader: usize,
+    /// Treatment that was behind.
+    pub other: usize,
+    /// Rows at the beginning of the first of these steps.
+    pub rows_from: u64,
+    /// Rows at the end of the last of them.
+    pub rows_to: u64,
+    /// Smallest and largest ratio of leader to other in them.
+    pub ratio: Range,
+    /// Leader's rows per second in the last of them.
+    pub leader_rate: f64,
+    /// The other's.
+    pub other_rate: f64,
+}

@@ -1,0 +1,137 @@
+//! The report as data: every number and every doubt that a renderer may show, already computed and tagged with its unit.
+//!
+//! [`crate::analyse`] makes it, the renderers only lay it out: they format numbers and pick words, they compute nothing.
+//! Its JSON form (`dyno report --format json`) is public and versioned by [`REPORT_FORMAT`]; fields are only ever added
+//! within one version.
+//!
+//! # How to read it
+//! * A [`LineName`] is what a chart draws as one line: a system with one level of every factor. [`ReportModel::lines`]
+//!   lists them; everything else refers to them by index.
+//! * A [`TreatmentRow`] is a line at one number of clients. [`ReportModel::treatments`] has the order of the plan;
+//!   everything else refers to treatments by index.
+//! * [`Estimate`]s are over blocks: the mean of the trials' figures with the 95 % interval of Student's t.
+//!   [`MergedLatency`] and [`PercentileCurve`] come from merged histograms; percentiles are never averaged into them.
+//! * Figures of invalid trials are in no estimate. They stay in [`ReportModel::trials`], with the reason.
+
+mod charts;
+mod checks;
+mod comparisons;
+mod conclusion;
+mod estimate;
+mod growth;
+mod latency;
+mod provenance;
+mod resources;
+mod trials;
+
+pub use charts::{
+    Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint, PublishedPoint, PublishedRows,
+    PublishedSeries, RepeatDot, Timeline, TimelinePoint,
+};
+pub use checks::{
+    AuditRow, ColumnSumAudit, FindingRow, GeneratorRow, RowCountAudit, SeriesSteadiness, StatementRow,
+    StatementTable, TrialSteadiness, UpdateAudit, WitnessExample,
+};
+pub use comparisons::{
+    Comparison, ComparisonOf, ComparisonRules, NotWorking, NotWorkingReason, RatioBound, Verdict,
+};
+pub use conclusion::Conclusion;
+pub use estimate::{Estimate, Range, Unit};
+pub use growth::{
+    Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint, GrowthStep, StepComparison,
+};
+pub use latency::MergedLatency;
+pub use provenance::{Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
+pub use resources::{ResourcePoint, ResourceRow};
+pub use trials::{
+    Completeness, FailedTrial, KindCount, LineName, TreatmentRow, TrialFigures, TrialRow, TrialState,
+    Validity,
+};
+
+use dyno_model::plan::{Compare, Metric};
+use serde::{Deserialize, Serialize};
+
+/// Version of the JSON form. A reader of version N understands every report of version N, whatever fields were added.
+pub const REPORT_FORMAT: u32 = 1;
+
+/// Everything a report shows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ReportModel {
+    /// [`REPORT_FORMAT`] of the writer.
+    pub report_format: u32,
+    /// The experiment's title.
+    pub title: String,
+    /// Its description, perhaps empty.
+    pub description: String,
+    /// Where, when and with what it was measured.
+    pub provenance: Provenance,
+    /// What was planned against what is there.
+    pub completeness: Completeness,
+    /// What follows, most important first. Rendered to whole sentences by `dyno-report`.
+    pub conclusions: Vec<Conclusion>,
+    /// Names of the factors besides system and clients, as in the spec.
+    pub factors: Vec<String>,
+    /// What is compared, where the spec says; it makes the curves of charts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compare: Option<Compare>,
+    /// Lines of charts: systems with levels.
+    pub lines: Vec<LineName>,
+    /// One row per treatment, in the plan's order.
+    pub treatments: Vec<TreatmentRow>,
+    /// Every planned trial, in run order.
+    pub trials: Vec<TrialRow>,
+    /// Charts over clients, one per metric that was measured.
+    pub panels: Vec<Panel>,
+    /// Latency percentiles of merged histograms, one per treatment that has valid data.
+    pub percentile_curves: Vec<PercentileCurve>,
+    /// What happened second by second, one per measured trial.
+    pub timelines: Vec<Timeline>,
+    /// Latency of the transaction and of each kind of statement, one table per treatment that has valid data.
+    pub statements: Vec<StatementTable>,
+    /// What the data said afterwards, one row per treatment that was audited.
+    pub audits: Vec<AuditRow>,
+    /// What the generator measured of itself, one row per treatment that was measured.
+    pub generator: Vec<GeneratorRow>,
+    /// What trials took of machine and server, one row per treatment that was monitored.
+    #[serde(default)]
+    pub resources: Vec<ResourceRow>,
+    /// Doubts, worst first, one row per kind of doubt.
+    pub findings: Vec<FindingRow>,
+    /// Comparisons of systems and of levels at equal clients.
+    pub comparisons: Vec<Comparison>,
+    /// How comparisons were made; the text below their table.
+    pub comparison_rules: ComparisonRules,
+    /// Figures over the rows of a table that grows; absent when none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<Growth>,
+    /// Figures published elsewhere.
+    pub published: Vec<PublishedSeries>,
+}
+
+impl ReportModel {
+    /// True when a figure of any trial or treatment is a lower bound.
+    #[must_use]
+    pub fn has_bounds(&self) -> bool {
+        let mut of_trials = self.trials.iter().filter_map(|trial| trial.figures.as_ref());
+        of_trials.any(|figures| !figures.bounds.is_empty())
+            || self.treatments.iter().any(|row| row.merged.is_some_and(|merged| merged.censored > 0))
+    }
+
+    /// True when transactions arrived at a rate in any trial.
+    #[must_use]
+    pub fn has_open_loop(&self) -> bool {
+        self.treatments.iter().any(|row| row.arrived.is_some())
+    }
+
+    /// The line of a treatment.
+    #[must_use]
+    pub fn line_of(&self, treatment: usize) -> &LineName {
+        &self.lines[self.treatments[treatment].line]
+    }
+
+    /// The panel of a metric, if it was measured.
+    #[must_use]
+    pub fn panel(&self, metric: Metric) -> Option<&Panel> {
+        self.panels.iter().find(|panel| panel.metric == metric)
+    }
+}

@@ -1,0 +1,93 @@
+//! Where, when and with what was measured.
+
+use dyno_store::environment::Environment;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Where, when and with what was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Provenance {
+    /// Short name of the experiment.
+    pub experiment: String,
+    /// Name of the run's folder.
+    pub run: String,
+    /// UTC time at which the run began, RFC 3339.
+    pub started_at: String,
+    /// UTC time of the last event, RFC 3339.
+    pub ended_at: String,
+    /// Version of dyno that measured.
+    pub dyno_version: String,
+    /// Profile of the spec, if any.
+    pub profile: Option<String>,
+    /// Seed of order, keys and data.
+    pub seed: u64,
+    /// Number of blocks planned.
+    pub blocks: u32,
+    /// The machine of the generator.
+    pub environment: Environment,
+    /// Systems in the spec's order.
+    pub systems: Vec<SystemRow>,
+    /// Workloads used, `kind` with every option, one per distinct combination.
+    pub workloads: Vec<WorkloadRow>,
+    /// Rules of load and stopping that were used, one per distinct combination, as typed values.
+    pub loads: Vec<dyno_model::plan::LoadPlan>,
+    /// The spec as written (TOML).
+    pub spec: String,
+}
+
+/// One system.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SystemRow {
+    /// Name in the spec.
+    pub name: String,
+    /// Protocol or server kind, e.g. `mariadb`, `postgres`.
+    pub kind: String,
+    /// True when dyno started it.
+    pub is_managed: bool,
+    /// Address for systems that were there already (no user, no password), else empty.
+    pub address: String,
+    /// Version it reported; empty when it never answered.
+    pub version: String,
+    /// How statements travelled: `prepared`, `simple`, `extended`.
+    pub query_mode: String,
+    /// Settings asked for in the spec.
+    pub settings_asked: BTreeMap<String, String>,
+    /// Settings as the server reported them.
+    pub settings_read: BTreeMap<String, String>,
+    /// Why it could not be started or died, if so.
+    pub failure: Option<String>,
+    /// Its starts by dyno; absent when there were none.
+    #[serde(default)]
+    pub starts: Option<SystemStarts>,
+}
+
+/// How long the starts of a server took.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SystemStarts {
+    /// Mean time from the order to the first answer with settings read back, without copying data, in seconds.
+    pub mean_s: f64,
+    /// The longest of these times, in seconds.
+    pub max_s: f64,
+    /// Mean time that copying the data set took, in seconds; absent when no start had one.
+    pub restoring_mean_s: Option<f64>,
+    /// Each start, in their order.
+    pub all: Vec<SystemStart>,
+}
+
+/// How long one start of a server took.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct SystemStart {
+    /// From the order to the first answer with settings read back, without copying data, in seconds.
+    pub starting_s: f64,
+    /// Time that copying its data set took, in seconds; absent when it began empty.
+    pub restoring_s: Option<f64>,
+}
+
+/// A workload with its options.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct WorkloadRow {
+    /// Name.
+    pub kind: String,
+    /// All options as text.
+    pub options: BTreeMap<String, String>,
+}

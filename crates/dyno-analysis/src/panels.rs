@@ -1,0 +1,119 @@
+//! What charts over clients and over time show.
+
+use crate::estimate::unit;
+use crate::model::{
+    Panel, PanelLine, PanelPoint, PublishedPoint, PublishedRows, PublishedSeries, RepeatDot, Timeline,
+    TimelinePoint, Unit,
+};
+use crate::resources;
+use crate::view::View;
+use dyno_model::latency::is_shown;
+use dyno_model::plan::{Metric, Plan};
+use dyno_model::record::is_rate;
+
+pub(crate) fn panels(view: &View<'_>) -> Vec<Panel> {
+    [Metric::Throughput, Metric::MeanMs, Metric::P95Ms, Metric::P99Ms]
+        .into_iter()
+        .map(|metric| Panel { metric, unit: unit(metric), lines: panel_lines(view, metric) })
+        .filter(|panel| !panel.lines.is_empty())
+        .collect()
+}
+
+fn panel_lines(view: &View<'_>, metric: Metric) -> Vec<PanelLine> {
+    (0..view.lines.len())
+        .map(|line| {
+            let mut points: Vec<_> = view
+                .treatments()
+                .filter(|(index, _)| view.line_of[*index] == line)
+                .map(|(index, treatment)| PanelPoint {
+                    clients: treatment.clients,
+                    treatment: index,
+                    estimate: view.estimate(index, metric),
+                    repeats: repeat_dots(view, index, metric),
+                })
+                .filter(|point| !point.repeats.is_empty())
+                .collect();
+            points.sort_by_key(|point| point.clients);
+            PanelLine { line, points }
+        })
+        .filter(|line| !line.points.is_empty())
+        .collect()
+}
+
+fn repeat_dots(view: &View<'_>, treatment: usize, metric: Metric) -> Vec<RepeatDot> {
+    view.measured(treatment)
+        .iter()
+        .filter_map(|record| {
+            Some(RepeatDot {
+                trial: record.trial.id.clone(),
+                block: record.trial.block,
+                value: record.figure(metric)?,
+                is_valid: record.is_valid(),
+            })
+        })
+        .collect()
+}
+
+pub(crate) fn timelines(view: &View<'_>) -> Vec<Timeline> {
+    view.plan()
+        .trials
+        .iter()
+        .filter_map(|trial| view.data.trials.get(&trial.id).map(|data| (trial, &data.timeline)))
+        .filter(|(_, lines)| !lines.is_empty())
+        .map(|(trial, lines)| Timeline {
+            trial: trial.id.clone(),
+            treatment: trial.treatment,
+            block: trial.block,
+            points: lines.iter().map(timeline_point).collect(),
+            resources: resources::course(view, trial),
+        })
+        .collect()
+}
+
+fn timeline_point(line: &dyno_store::TimelineLine) -> TimelinePoint {
+    let latency = |column: usize| line.latency_ms.map(|values| values[column]);
+    let percentile =
+        |percentage, column: usize| latency(column).filter(|_| is_shown(line.committed, percentage));
+    TimelinePoint {
+        start_s: line.start_s,
+        length_s: line.length_s,
+        is_warmup: line.is_warmup,
+        throughput: is_rate(line.length_s).then(|| line.committed as f64 / line.length_s),
+        failed: line.failed,
+        retries: line.retries,
+        mean_ms: latency(0),
+        p50_ms: percentile(50.0, 1),
+        p95_ms: percentile(95.0, 2),
+        p99_ms: percentile(99.0, 3),
+        max_ms: latency(4),
+    }
+}
+
+pub(crate) fn published(plan: &Plan) -> Vec<PublishedSeries> {
+    plan.published
+        .iter()
+        .map(|published| PublishedSeries {
+            source: published.source.clone(),
+            series: published.series.clone(),
+            metric: published.metric,
+            unit: if published.rows.is_empty() { unit(published.metric) } else { Unit::RowsPerSecond },
+            system: published
+                .system
+                .as_ref()
+                .and_then(|name| plan.systems.iter().position(|system| system.name == *name)),
+            is_approximate: published.approximate,
+            points: published
+                .clients
+                .iter()
+                .zip(&published.values)
+                .map(|(clients, value)| PublishedPoint { clients: *clients, value: *value })
+                .collect(),
+            over_rows: published
+                .rows
+                .iter()
+                .zip(&published.values)
+                .map(|(rows, value)| PublishedRows { rows: *rows, value: *value })
+                .collect(),
+        })
+        .collect()
+}

@@ -1,0 +1,118 @@
+//! How many blocks the next run needs, from the scatter that an earlier one (the pilot) shows.
+//!
+//! The scatter is the standard deviation of `d_b = ln(subject_b / baseline_b)`, pooled over all comparisons of throughput that
+//! the pilot has: `s² = Σ (n_i - 1) s_i² / Σ (n_i - 1)`. With `n` blocks a difference is found four times in five at 5 % risk
+//! when it is at least `exp((t(0.975; n-1) + t(0.80; n-1)) · s / √n) - 1` (minimum detectable effect, Bloom 1995). A pilot with
+//! one treatment has no differences; there `s²` is twice the variance of its logarithms, as for two independent sides.
+
+use crate::comparisons;
+use crate::stats::student::{quantile, variance};
+use crate::view::View;
+use dyno_model::plan::Metric;
+use dyno_store::RunData;
+
+/// Most blocks that a plan may have.
+const BLOCKS_MAX: u32 = 1000;
+/// Fewest blocks that get a verdict.
+const BLOCKS_MIN: u32 = 3;
+
+/// The scatter of a pilot.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pilot {
+    /// Standard deviation of the difference of two treatments within a block, of logarithms: 0.05 is about 5 %.
+    pub deviation: f64,
+    /// Comparisons that it is pooled over; 0 when it comes from the trials of single treatments.
+    pub comparisons: usize,
+    /// Degrees of freedom that it rests on.
+    pub degrees: usize,
+}
+
+/// The scatter of a run; `None` when nothing in it was measured twice.
+#[must_use]
+pub fn pilot(data: &RunData) -> Option<Pilot> {
+    let view = View::new(data);
+    let differences = comparisons::differences(&view, Metric::Throughput);
+    if let Some((deviation, comparisons, degrees)) = pooled(&differences) {
+        return Some(Pilot { deviation, comparisons, degrees });
+    }
+    let logarithms = |(treatment, _)| -> Vec<f64> {
+        let values = view.valid(treatment).map(dyno_model::record::TrialRecord::throughput);
+        values.filter(|value| *value > 0.0).map(f64::ln).collect()
+    };
+    let values: Vec<Vec<f64>> = view.treatments().map(logarithms).collect();
+    let (deviation, _, degrees) = pooled(&values)?;
+    Some(Pilot { deviation: deviation * 2_f64.sqrt(), comparisons: 0, degrees })
+}
+
+/// Pooled standard deviation, number of sets with at least two values, degrees of freedom.
+fn pooled(sets: &[Vec<f64>]) -> Option<(f64, usize, usize)> {
+    let (mut squares, mut count, mut degrees) = (0.0, 0, 0);
+    for set in sets.iter().filter(|set| set.len() > 1) {
+        let freedom = set.len() - 1;
+        squares += variance(set)? * freedom as f64;
+        count += 1;
+        degrees += freedom;
+    }
+    (degrees > 0).then(|| ((squares / degrees as f64).sqrt(), count, degrees))
+}
+
+impl Pilot {
+    /// The smallest relative difference that so many blocks would show four times in five; `None` for fewer than two.
+    #[must_use]
+    pub fn visible_from(&self, blocks: u32) -> Option<f64> {
+        let degrees = f64::from(blocks.checked_sub(1).filter(|degrees| *degrees > 0)?);
+        let t = quantile(0.975, degrees) + quantile(0.80, degrees);
+        Some((t * self.deviation / f64::from(blocks).sqrt()).exp_m1())
+    }
+
+    /// The number of blocks that shows a relative difference (0.05: 5 %) four times in five; `None` when a thousand do not.
+    #[must_use]
+    pub fn blocks_for(&self, difference: f64) -> Option<u32> {
+        (BLOCKS_MIN..=BLOCKS_MAX)
+            .find(|blocks| self.visible_from(*blocks).is_some_and(|from| from <= difference))
+    }
+
+    /// The ratio that the deviation stands for: 0.05 for a scatter of 5 %.
+    #[must_use]
+    pub fn scatter(&self) -> f64 {
+        self.deviation.exp_m1()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pilot(deviation: f64) -> Pilot {
+        Pilot { deviation, comparisons: 1, degrees: 2 }
+    }
+
+    #[test]
+    fn blocks_follow_from_scatter_and_difference_as_the_table_of_the_method_has_it() {
+        // (t(.975; n-1) + t(.80; n-1)) / √n for n = 5: (2.776 + 0.941) / 2.236 = 1.662.
+        assert!((pilot(0.03).visible_from(5).unwrap() - (1.662_f64 * 0.03).exp_m1()).abs() < 1e-4);
+        assert_eq!(pilot(0.03).blocks_for(0.06), Some(5));
+        assert_eq!(pilot(0.001).blocks_for(0.05), Some(3), "fewer get no verdict");
+        assert_eq!(pilot(2.0).blocks_for(0.01), None);
+        assert_eq!(pilot(0.03).visible_from(1), None);
+    }
+
+    #[test]
+    fn scatter_is_pooled_by_degrees_of_freedom() {
+        let sets = [vec![1.0, 3.0], vec![2.0, 2.0, 2.0], vec![9.0]];
+        let (deviation, count, degrees) = pooled(&sets).unwrap();
+        assert!((deviation - (2.0_f64 / 3.0).sqrt()).abs() < 1e-12);
+        assert_eq!((count, degrees), (2, 3));
+        assert_eq!(pooled(&[vec![1.0]]), None);
+    }
+
+    #[test]
+    fn a_run_tells_the_scatter_of_its_differences() {
+        let folder = tempfile::tempdir().unwrap();
+        let run = dyno_store::fixture::Shape::rush().write(&folder.path().join("run")).unwrap();
+        let data = dyno_store::Run::open(&run).unwrap().read_trials();
+        let found = super::pilot(&data).unwrap();
+        assert!(found.comparisons > 10 && found.degrees >= found.comparisons * 2, "{found:?}");
+        assert!((0.001..0.5).contains(&found.deviation), "{found:?}");
+    }
+}

@@ -1,0 +1,111 @@
+//! Where, when and with what a run was made.
+
+use crate::model::{Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
+use dyno_model::event::StartTimes;
+use dyno_model::plan::{Plan, SystemPlan, SystemSource};
+use dyno_model::target::QueryMode;
+use dyno_model::units::Nanos;
+use dyno_store::{Run, add_value};
+use std::collections::BTreeMap;
+
+pub(crate) fn provenance(run: &Run) -> Provenance {
+    let plan = &run.plan;
+    let mut workloads: Vec<WorkloadRow> = Vec::new();
+    let mut loads = Vec::new();
+    for treatment in &plan.treatments {
+        let options =
+            treatment.workload.options.0.iter().map(|(name, value)| (name.clone(), value.to_string()));
+        let workload = WorkloadRow { kind: treatment.workload.kind.clone(), options: options.collect() };
+        if !workloads.contains(&workload) {
+            workloads.push(workload);
+        }
+        if !loads.contains(&treatment.load) {
+            loads.push(treatment.load.clone());
+        }
+    }
+    Provenance {
+        experiment: plan.name.clone(),
+        run: run.name.clone(),
+        started_at: run.started_at.clone(),
+        ended_at: run.ended_at.clone(),
+        dyno_version: if run.dyno_version.is_empty() {
+            run.environment.dyno_version.clone()
+        } else {
+            run.dyno_version.clone()
+        },
+        profile: plan.profile.clone(),
+        seed: plan.seed,
+        blocks: plan.blocks,
+        environment: run.environment.clone(),
+        systems: plan.systems.iter().map(|system| system_row(run, system)).collect(),
+        workloads,
+        loads,
+        spec: run.spec.clone(),
+    }
+}
+
+/// Every value that a system's settings are asked to have: its own, and those of levels.
+fn settings_asked(plan: &Plan, system: &SystemPlan) -> BTreeMap<String, String> {
+    let mut asked: BTreeMap<String, String> = BTreeMap::new();
+    let of_system =
+        plan.treatments.iter().filter(|treatment| plan.systems[treatment.system].name == system.name);
+    for (name, value) in
+        of_system.filter_map(|treatment| plan.server(treatment)).flat_map(|server| server.settings)
+    {
+        match asked.get_mut(&name) {
+            Some(values) => add_value(values, &value),
+            None => {
+                asked.insert(name, value);
+            }
+        }
+    }
+    asked
+}
+
+fn starts(times: &[StartTimes]) -> Option<SystemStarts> {
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
+    let all: Vec<SystemStart> = times
+        .iter()
+        .map(|times| SystemStart {
+            starting_s: times.starting.as_secs_f64(),
+            restoring_s: times.restoring.map(Nanos::as_secs_f64),
+        })
+        .collect();
+    let starting: Vec<f64> = all.iter().map(|start| start.starting_s).collect();
+    let restoring: Vec<f64> = all.iter().filter_map(|start| start.restoring_s).collect();
+    Some(SystemStarts {
+        mean_s: mean(&starting),
+        max_s: starting.iter().copied().max_by(f64::total_cmp)?,
+        restoring_mean_s: (!restoring.is_empty()).then(|| mean(&restoring)),
+        all,
+    })
+}
+
+fn system_row(run: &Run, system: &SystemPlan) -> SystemRow {
+    let report = run.systems.get(&system.name).cloned().unwrap_or_default();
+    let (kind, address, settings_asked) = match &system.source {
+        SystemSource::Managed(server) => {
+            (server.kind.name(), String::new(), settings_asked(&run.plan, system))
+        }
+        SystemSource::Existing(existing) => {
+            (existing.engine.name(), existing.endpoint.to_string(), Default::default())
+        }
+    };
+    SystemRow {
+        name: system.name.clone(),
+        kind: kind.to_owned(),
+        is_managed: matches!(system.source, SystemSource::Managed(_)),
+        address,
+        version: report.version,
+        query_mode: match system.query_mode {
+            QueryMode::Prepared => "prepared",
+            QueryMode::Simple => "simple",
+            QueryMode::Extended => "extended",
+        }
+        .to_owned(),
+        settings_asked,
+        settings_read: report.settings,
+        failure: report.failure,
+        starts: starts(&report.starts),
+    }
+}

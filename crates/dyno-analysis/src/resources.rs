@@ -1,0 +1,321 @@
+//! What trials took of machine and server: the monitor's samples, reduced to the window and to stretches of a second.
+
+use crate::estimate::count;
+use crate::model::{ResourcePoint, ResourceRow};
+use crate::view::View;
+use dyno_model::monitor::{Sample, growth, mean, names};
+use dyno_model::plan::{StopRule, Trial};
+use dyno_model::record::TrialRecord;
+use dyno_store::TrialOutcome;
+use std::collections::BTreeMap;
+
+/// Two looks closer than this are one for the timeline: at the bounds of the window there are more looks.
+const STRETCH_MIN: f64 = 0.5;
+
+/// One row per treatment that was monitored.
+pub(crate) fn rows(view: &View<'_>) -> Vec<ResourceRow> {
+    view.treatments().filter_map(|(treatment, _)| row(view, treatment)).collect()
+}
+
+fn row(view: &View<'_>, treatment: usize) -> Option<ResourceRow> {
+    let windows: Vec<Window<'_>> =
+        view.valid(treatment).filter_map(|record| Window::of(view, record)).collect();
+    let averaged = |of: &dyn Fn(&Window<'_>) -> Option<f64>| {
+        let values: Vec<f64> = windows.iter().filter_map(of).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    let first = windows.first()?;
+    let disk = first.busiest_disk().unwrap_or_default();
+    let of_disk = |quantity: &str| format!("{}{disk}{quantity}", names::HOST_DISK);
+    let pressure =
+        |resource: &str| format!("{}{resource}.some{}", names::HOST_PRESSURE, names::SECONDS_TOTAL);
+    let cpu = |modes: &'static [&'static str]| averaged(&|w| w.mode_percent(modes));
+    let both = |one: &'static str, other: &'static str| {
+        move |w: &Window<'_>| Some(w.growth(one)? + w.growth(other)?)
+    };
+    let server_cpu = both(names::SERVER_CPU_USER, names::SERVER_CPU_SYSTEM);
+    let generator_cpu = both(names::GENERATOR_CPU_USER, names::GENERATOR_CPU_SYSTEM);
+    let switches = both(names::SERVER_VOLUNTARY, names::SERVER_INVOLUNTARY);
+    Some(ResourceRow {
+        treatment,
+        trials: count(windows.len()),
+        processors: averaged(&|w| w.mean(names::HOST_PROCESSORS)),
+        user_percent: cpu(&["user", "nice"]),
+        system_percent: cpu(&["system", "irq", "softirq"]),
+        iowait_percent: cpu(&["iowait"]),
+        steal_percent: cpu(&["steal"]),
+        server_processors: averaged(&|w| Some(server_cpu(w)? / w.length())),
+        generator_processors: averaged(&|w| Some(generator_cpu(w)? / w.length())),
+        server_cpu_per_transaction_us: averaged(&|w| w.per_transaction(server_cpu(w)? * 1e6)),
+        generator_cpu_per_transaction_us: averaged(&|w| w.per_transaction(generator_cpu(w)? * 1e6)),
+        server_read_bytes_per_transaction: averaged(&|w| w.per_transaction(w.growth(names::SERVER_READ)?)),
+        server_written_bytes_per_transaction: averaged(&|w| {
+            w.per_transaction(w.growth(names::SERVER_WRITTEN)?)
+        }),
+        server_switches_per_transaction: averaged(&|w| w.per_transaction(switches(w)?)),
+        server_resident_bytes: averaged(&|w| w.mean(names::SERVER_RESIDENT)),
+        server_threads: averaged(&|w| w.mean(names::SERVER_THREADS)),
+        disk_busy_percent: averaged(&|w| Some(100.0 * w.rate(&of_disk(names::BUSY))?)),
+        disk_queue: averaged(&|w| w.rate(&of_disk(names::QUEUED))),
+        disk_read_bytes_per_second: averaged(&|w| w.rate(&of_disk(names::READ_BYTES))),
+        disk_written_bytes_per_second: averaged(&|w| w.rate(&of_disk(names::WRITTEN_BYTES))),
+        cpu_pressure_percent: averaged(&|w| Some(100.0 * w.rate(&pressure("cpu"))?)),
+        io_pressure_percent: averaged(&|w| Some(100.0 * w.rate(&pressure("io"))?)),
+        memory_pressure_percent: averaged(&|w| Some(100.0 * w.rate(&pressure("memory"))?)),
+        monitor_percent: averaged(&|w| {
+            let at_server = w.rate(names::MONITOR_SERVER_CPU).unwrap_or(0.0);
+            let elsewhere = w.rate(names::MONITOR_COMMAND_CPU).unwrap_or(0.0);
+            Some(100.0 * (w.rate(names::MONITOR_CPU)? + at_server + elsewhere))
+        }),
+        server_counters_per_transaction: counters(&windows),
+        disk,
+    })
+}
+
+/// Growth of the server's counters per transaction, over all windows together.
+fn counters(windows: &[Window<'_>]) -> BTreeMap<String, f64> {
+    let mut sums: BTreeMap<String, f64> = BTreeMap::new();
+    let mut committed = 0.0;
+    for window in windows {
+        committed += window.record.ledger.committed as f64;
+        let Some(first) = window.samples.first() else { continue };
+        for name in first.values.keys() {
+            let is_process = name.starts_with("server.process.");
+            let Some(short) = name.strip_prefix("server.").and_then(|rest| rest.strip_suffix("_total"))
+            else {
+                continue;
+            };
+            if let Some(grown) = window.growth(name).filter(|grown| *grown > 0.0 && !is_process) {
+                *sums.entry(short.to_owned()).or_default() += grown;
+            }
+        }
+    }
+    if committed > 0.0 {
+        sums.into_iter().map(|(name, sum)| (name, sum / committed)).collect()
+    } else {
+        BTreeMap::new()
+    }
+}
+
+/// The measured window of a trial in the monitor's samples.
+struct Window<'a> {
+    record: &'a TrialRecord,
+    samples: &'a [Sample],
+    opens: f64,
+    closes: f64,
+}
+
+impl<'a> Window<'a> {
+    fn of(view: &View<'a>, record: &'a TrialRecord) -> Option<Self> {
+        let samples = view.data.trials.get(&record.trial.id)?.samples.as_slice();
+        let opens = view.plan().treatment(&record.trial).load.warmup.as_secs_f64();
+        let closes = opens + record.measured.as_secs_f64();
+        (samples.len() > 1 && closes > opens).then_some(Self { record, samples, opens, closes })
+    }
+
+    fn length(&self) -> f64 {
+        self.closes - self.opens
+    }
+
+    fn growth(&self, name: &str) -> Option<f64> {
+        growth(self.samples, name, self.opens, self.closes)
+    }
+
+    fn rate(&self, name: &str) -> Option<f64> {
+        Some(self.growth(name)? / self.length())
+    }
+
+    fn mean(&self, name: &str) -> Option<f64> {
+        mean(self.samples, name, self.opens, self.closes)
+    }
+
+    fn per_transaction(&self, amount: f64) -> Option<f64> {
+        let committed = self.record.ledger.committed;
+        (committed > 0).then(|| amount / committed as f64)
+    }
+
+    fn mode_percent(&self, modes: &[&str]) -> Option<f64> {
+        mode_percent(self.samples, modes, self.opens, self.closes)
+    }
+
+    fn busiest_disk(&self) -> Option<String> {
+        busiest_disk(self.samples, self.opens, self.closes)
+    }
+}
+
+/// What machine and server did in a part of a trial.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Stretch {
+    /// Something ran, percent of all processors.
+    pub(crate) cpu_percent: Option<f64>,
+    /// The server's processes, percent of all processors.
+    pub(crate) server_percent: Option<f64>,
+    /// Bytes per second from the device that was busy for the longest time in the trial.
+    pub(crate) disk_read: Option<f64>,
+    /// Bytes per second to it.
+    pub(crate) disk_written: Option<f64>,
+    /// Share of the time in which it had a request, percent.
+    pub(crate) disk_busy_percent: Option<f64>,
+}
+
+/// Between two moments, seconds since the first client began.
+pub(crate) fn stretch(samples: &[Sample], from: f64, to: f64) -> Stretch {
+    let (Some(first), Some(last)) = (samples.first(), samples.last()) else { return Stretch::default() };
+    let disk = busiest_disk(samples, first.at_s, last.at_s);
+    let rate = |name: &str| Some(growth(samples, name, from, to)? / (to - from));
+    let of_disk = |quantity: &str| rate(&format!("{}{}{quantity}", names::HOST_DISK, disk.as_deref()?));
+    let processors = mean(samples, names::HOST_PROCESSORS, from, to);
+    let server = || Some(rate(names::SERVER_CPU_USER)? + rate(names::SERVER_CPU_SYSTEM)?);
+    Stretch {
+        cpu_percent: mode_percent(samples, &["user", "nice", "system", "irq", "softirq"], from, to),
+        server_percent: server().and_then(|busy| Some(100.0 * busy / processors?.max(1.0))),
+        disk_read: of_disk(names::READ_BYTES),
+        disk_written: of_disk(names::WRITTEN_BYTES),
+        disk_busy_percent: of_disk(names::BUSY).map(|busy| (100.0 * busy).min(100.0)),
+    }
+}
+
+/// Share of all processor time that was spent in these modes, percent.
+fn mode_percent(samples: &[Sample], modes: &[&str], from: f64, to: f64) -> Option<f64> {
+    let grown =
+        |mode: &str| growth(samples, &format!("{}{mode}{}", names::HOST_CPU, names::SECONDS_TOTAL), from, to);
+    let all: f64 = names::CPU_MODES.iter().filter_map(|mode| grown(mode)).sum();
+    let wanted: Vec<f64> = modes.iter().filter_map(|mode| grown(mode)).collect();
+    (all > 0.0 && !wanted.is_empty()).then(|| 100.0 * wanted.iter().sum::<f64>() / all)
+}
+
+/// The device with the longest busy time.
+fn busiest_disk(samples: &[Sample], from: f64, to: f64) -> Option<String> {
+    let devices = samples.first()?.values.keys().filter_map(|name| {
+        let device = name.strip_prefix(names::HOST_DISK)?.strip_suffix(names::BUSY)?;
+        Some((device, growth(samples, name, from, to)?))
+    });
+    let busiest = devices.max_by(|(_, a), (_, b)| a.total_cmp(b));
+    busiest.filter(|(_, busy)| *busy > 0.0).map(|(device, _)| device.to_owned())
+}
+
+/// The course of a trial from its first client on.
+pub(crate) fn course(view: &View<'_>, trial: &Trial) -> Vec<ResourcePoint> {
+    let Some(TrialOutcome::Finished(record)) = view.run.outcomes.get(&trial.id) else { return Vec::new() };
+    let Some(data) = view.data.trials.get(&trial.id) else { return Vec::new() };
+    let load = &view.plan().treatment(trial).load;
+    let closes = load.warmup.as_secs_f64() + record.measured.as_secs_f64();
+    // After the window the clients leave; a stop rule by count ends between two looks.
+    let end = if matches!(load.stop, StopRule::Duration(_)) { closes + 0.2 } else { closes + STRETCH_MIN };
+    points(&data.samples, end)
+}
+
+fn points(samples: &[Sample], end: f64) -> Vec<ResourcePoint> {
+    let mut points = Vec::new();
+    let disk = busiest_disk(samples, 0.0, end).or_else(|| {
+        let (first, last) = (samples.first()?, samples.last()?);
+        busiest_disk(samples, first.at_s, last.at_s)
+    });
+    let mut from: Option<usize> = None;
+    for (i, sample) in samples.iter().enumerate() {
+        let Some(begin) = from else {
+            from = (sample.at_s >= -0.1).then_some(i);
+            continue;
+        };
+        if sample.at_s > end {
+            break;
+        }
+        if sample.at_s - samples[begin].at_s >= STRETCH_MIN {
+            points.push(point(&samples[begin..=i], disk.as_deref()));
+            from = Some(i);
+        }
+    }
+    points
+}
+
+/// A stretch from the first to the last of some looks.
+fn point(samples: &[Sample], disk: Option<&str>) -> ResourcePoint {
+    let (first, last) = (&samples[0], &samples[samples.len() - 1]);
+    let (start, end) = (first.at_s, last.at_s);
+    let length = end - start;
+    let grown = |name: &str| Some((last.values.get(name)? - first.values.get(name)?).max(0.0));
+    let rate = |name: &str| Some(grown(name)? / length);
+    let of_disk = |quantity: &str| rate(&format!("{}{}{quantity}", names::HOST_DISK, disk?));
+    let pressure = |resource: &str| {
+        Some(100.0 * rate(&format!("{}{resource}.some{}", names::HOST_PRESSURE, names::SECONDS_TOTAL))?)
+    };
+    let processors = last.values.get(names::HOST_PROCESSORS).copied().unwrap_or(1.0).max(1.0);
+    // The generator's machine may be another than the server's.
+    let own = last.values.get(&format!("{}{}", names::GENERATOR, names::HOST_PROCESSORS));
+    let own = own.copied().unwrap_or(processors).max(1.0);
+    let share = |user: &str, system: &str, of: f64| Some(100.0 * (rate(user)? + rate(system)?) / of);
+    let modes = |modes: &[&str]| mode_percent(samples, modes, start, end);
+    ResourcePoint {
+        start_s: start.max(0.0),
+        length_s: end - start.max(0.0),
+        user_percent: modes(&["user", "nice"]),
+        system_percent: modes(&["system", "irq", "softirq"]),
+        iowait_percent: modes(&["iowait"]),
+        steal_percent: modes(&["steal"]),
+        server_percent: share(names::SERVER_CPU_USER, names::SERVER_CPU_SYSTEM, processors),
+        generator_percent: share(names::GENERATOR_CPU_USER, names::GENERATOR_CPU_SYSTEM, own),
+        disk_read_bytes_per_second: of_disk(names::READ_BYTES),
+        disk_written_bytes_per_second: of_disk(names::WRITTEN_BYTES),
+        disk_busy_percent: of_disk(names::BUSY).map(|busy| (100.0 * busy).min(100.0)),
+        cpu_pressure_percent: pressure("cpu"),
+        io_pressure_percent: pressure("io"),
+        sessions_active: last.values.get(names::SESSIONS_ACTIVE).copied(),
+        sessions_waiting: last.values.get(names::SESSIONS_WAITING).copied(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(at_s: f64, values: &[(&str, f64)]) -> Sample {
+        let values = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        Sample { at_s, values, ..Sample::default() }
+    }
+
+    fn looks() -> Vec<Sample> {
+        let look = |at: f64, user: f64, idle: f64, busy: f64| {
+            sample(
+                at,
+                &[
+                    ("host.cpu.user_seconds_total", user),
+                    ("host.cpu.idle_seconds_total", idle),
+                    ("host.cpu.processors", 2.0),
+                    ("host.disk.sda.busy_seconds_total", busy),
+                    ("host.disk.sda.written_bytes_total", busy * 1e6),
+                    ("host.disk.sdb.busy_seconds_total", 0.0),
+                    ("server.process.cpu_user_seconds_total", user / 2.0),
+                    ("server.process.cpu_system_seconds_total", 0.0),
+                ],
+            )
+        };
+        vec![
+            look(-1.0, 0.0, 0.0, 0.0),
+            look(-0.01, 0.0, 1.98, 0.0),
+            look(1.0, 1.5, 2.5, 0.5),
+            look(1.1, 1.6, 2.6, 0.6),
+            look(2.0, 3.0, 3.0, 0.9),
+            look(3.0, 3.0, 5.0, 0.9),
+        ]
+    }
+
+    #[test]
+    fn a_stretch_lies_between_two_looks_and_near_looks_are_one() {
+        let points = points(&looks(), 2.2);
+        assert_eq!(
+            points.iter().map(|p| (p.start_s, p.length_s)).collect::<Vec<_>>(),
+            [(0.0, 1.0), (1.0, 1.0)]
+        );
+        assert_eq!(points[1].user_percent, Some(75.0));
+        assert_eq!(points[1].server_percent, Some(37.5));
+        assert_eq!(points[1].disk_written_bytes_per_second.map(f64::round), Some(400_000.0));
+        assert_eq!((points[1].steal_percent, points[1].sessions_active), (None, None));
+    }
+
+    #[test]
+    fn the_busiest_disk_is_found_and_idle_ones_are_none() {
+        assert_eq!(busiest_disk(&looks(), 0.0, 2.0).as_deref(), Some("sda"));
+        assert_eq!(busiest_disk(&looks()[..2], -1.0, 0.0), None);
+        assert_eq!(points(&[], 5.0), []);
+    }
+}

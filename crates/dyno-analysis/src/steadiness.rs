@@ -1,0 +1,93 @@
+//! Whether trials were in a steady state, judged by the seconds of their timelines.
+
+use crate::estimate::count;
+use crate::model::{SeriesSteadiness, TrialSteadiness};
+use crate::stats::steady::{Steadiness, VALUES_MIN, steadiness};
+use dyno_model::finding::Finding;
+use dyno_model::plan::{Metric, StopRule};
+use dyno_model::record::{TrialRecord, is_rate};
+use dyno_store::TimelineLine;
+
+/// A second as timelines have it is no longer than this, and no shorter than what is a rate.
+const SECOND_MAX: f64 = 1.5;
+
+/// Judges a trial; `None` when it has too few whole seconds, or was meant to change: its table grows, or its clients end one after
+/// another.
+pub(crate) fn judge(
+    record: &TrialRecord,
+    stop: &StopRule,
+    timeline: &[TimelineLine],
+) -> Option<TrialSteadiness> {
+    if record.growth.is_some() || matches!(stop, StopRule::Rows(_) | StopRule::TransactionsPerClient(_)) {
+        return None;
+    }
+    let seconds = seconds(timeline)?;
+    let throughput: Vec<f64> =
+        seconds.iter().map(|second| second.committed as f64 / second.length_s).collect();
+    // Only where every second has one: a second without commits is told as a stall.
+    let means: Option<Vec<f64>> = seconds.iter().map(Second::mean_ms).collect();
+    Some(TrialSteadiness {
+        seconds: count(seconds.len()),
+        throughput: row(steadiness(&throughput)?),
+        mean_ms: means.and_then(|means| steadiness(&means)).map(row),
+    })
+}
+
+fn row(found: Steadiness) -> SeriesSteadiness {
+    SeriesSteadiness {
+        warm_up_s: found.warm_up as f64,
+        warm_up_share: found.excess,
+        drift_share: found.drift,
+        has_warm_up: found.has_warm_up(),
+        drifts: found.drifts(),
+    }
+}
+
+/// What a trial's steadiness gives reason to doubt: throughput, or response times where throughput is steady. In a closed loop the one
+/// follows from the other.
+pub(crate) fn findings(found: &TrialSteadiness) -> Vec<Finding> {
+    let of = |metric, series: &SeriesSteadiness| {
+        let (seconds, share) = (series.warm_up_s, series.warm_up_share);
+        let warm_up = series.has_warm_up.then_some(Finding::WarmUpLeft { metric, seconds, share });
+        let drift = series.drifts.then_some(Finding::Drift { metric, share: series.drift_share });
+        warm_up.into_iter().chain(drift).collect::<Vec<_>>()
+    };
+    let of_throughput = of(Metric::Throughput, &found.throughput);
+    match &found.mean_ms {
+        Some(means) if of_throughput.is_empty() => of(Metric::MeanMs, means),
+        _ => of_throughput,
+    }
+}
+
+/// A whole second of the window.
+#[derive(Debug, Default)]
+struct Second {
+    length_s: f64,
+    committed: u64,
+    /// Sum of response times, in ms.
+    sum_ms: f64,
+}
+
+impl Second {
+    /// `None` when nothing was committed.
+    fn mean_ms(&self) -> Option<f64> {
+        (self.committed > 0).then(|| self.sum_ms / self.committed as f64)
+    }
+}
+
+/// The window in whole seconds, without what is left over at its end; `None` when there are too few, or its intervals are longer.
+fn seconds(timeline: &[TimelineLine]) -> Option<Vec<Second>> {
+    let (mut seconds, mut open) = (Vec::new(), Second::default());
+    for line in timeline.iter().filter(|line| !line.is_warmup) {
+        open.length_s += line.length_s;
+        open.committed += line.committed;
+        open.sum_ms += line.latency_ms.map_or(0.0, |values| values[0]) * line.committed as f64;
+        if open.length_s > SECOND_MAX {
+            return None;
+        }
+        if is_rate(open.length_s) {
+            seconds.push(std::mem::take(&mut open));
+        }
+    }
+    (seconds.len() >= VALUES_MIN).then_some(seconds)
+}

@@ -1,0 +1,125 @@
+//! Figures that are shown, and figures that are not.
+
+use super::*;
+use crate::estimate::estimate;
+use crate::lines::lines;
+use crate::model::{RatioBound, Unit, Verdict};
+use dyno_model::plan::Metric;
+use dyno_model::record::OpenLoop;
+use dyno_store::TrialOutcome;
+use dyno_store::fixture::{Shape, never_started};
+
+#[test]
+fn an_interval_of_throughput_never_reaches_below_zero() {
+    let estimate = estimate(&[10.0, 500.0, 900.0], Unit::TransactionsPerSecond).expect("values");
+    let interval = estimate.interval.expect("three values");
+    assert_eq!(interval.low, 0.0);
+    assert!((interval.high - 1577.3).abs() < 0.1, "{interval:?}");
+}
+
+#[test]
+fn a_level_that_says_little_alone_is_named_with_its_factor() {
+    let mut plan = Shape::rush().plan();
+    plan.factors = vec!["server.settings.innodb_buffer_pool_size".to_owned()];
+    for (index, treatment) in plan.treatments.iter_mut().enumerate() {
+        treatment.levels = vec![["4G", "8G"][index % 2].to_owned()];
+    }
+    let (lines, _) = lines(&plan);
+    assert_eq!(lines[0].label, "MariaDB (innodb_buffer_pool_size 4G)");
+    assert_eq!(lines.len(), 6);
+}
+
+#[test]
+fn percentiles_of_a_second_need_as_many_values_as_others() {
+    let mut data = Shape::small().read();
+    let id = data.run.plan.trials[0].id.clone();
+    let line = &mut data.trials.get_mut(&id).expect("measured").timeline[1];
+    (line.committed, line.latency_ms) = (250, Some([1.0; 5]));
+    let point = analyse(&data).timelines[0].points[1];
+    assert_eq!((point.p50_ms, point.p95_ms, point.p99_ms), (Some(1.0), Some(1.0), None));
+}
+
+#[test]
+fn what_is_left_over_at_the_end_of_a_trial_is_drawn_as_no_rate() {
+    let mut data = Shape::small().read();
+    let id = data.run.plan.trials[0].id.clone();
+    let timeline = &mut data.trials.get_mut(&id).expect("measured").timeline;
+    let whole = timeline.len();
+    // Ten commits of clients that left together in 4 ms, then nothing: 2,500 and 0 per second.
+    for (length_s, committed) in [(0.004, 10), (0.4, 0)] {
+        let start_s = timeline.last().map_or(0.0, |line| line.start_s + line.length_s);
+        timeline.push(dyno_store::TimelineLine {
+            start_s,
+            length_s,
+            is_warmup: false,
+            committed,
+            failed: 0,
+            retries: 0,
+            latency_ms: None,
+        });
+    }
+    let model = analyse(&data);
+    let rates: Vec<Option<f64>> = model.timelines[0].points.iter().map(|point| point.throughput).collect();
+    assert!(rates[..whole].iter().all(Option::is_some), "{rates:?}");
+    assert_eq!(rates[whole..], [None, None]);
+}
+
+#[test]
+fn a_lower_bound_decides_a_comparison_only_when_it_is_already_worse() {
+    // Pairs when these treatments are overloaded, and all others take so long.
+    let verdicts_beside = |treatments: &[usize], p95: Option<u64>| {
+        let mut data = Shape::small().read();
+        for outcome in data.run.outcomes.values_mut() {
+            if let (TrialOutcome::Finished(record), Some(p95)) = (outcome, p95) {
+                record.transaction.p95 = p95;
+            }
+        }
+        for treatment in treatments {
+            // One in five: the 95th percentile is among the arrivals that were never started.
+            let trial = data.run.plan.trials.iter().find(|trial| trial.treatment == *treatment);
+            let commits = data.trials[&trial.expect("planned").id].transaction.len();
+            never_started(&mut data, *treatment, commits / 4);
+        }
+        let model = analyse(&data);
+        let of_p95 = model.comparisons.iter().filter(|it| it.metric == Metric::P95Ms);
+        of_p95.map(|it| (it.subject, it.baseline, it.verdict, it.bound)).collect::<Vec<_>>()
+    };
+    let verdicts = |treatments: &[usize]| verdicts_beside(treatments, None);
+    let (subject, baseline, ..) = verdicts(&[])[0];
+    let pair = |all: Vec<(usize, usize, Option<Verdict>, Option<RatioBound>)>| {
+        let found = all.into_iter().find(|it| (it.0, it.1) == (subject, baseline)).expect("the same pairs");
+        (found.2, found.3)
+    };
+    assert_eq!(pair(verdicts(&[])).1, None);
+    assert_eq!(pair(verdicts(&[subject])), (Some(Verdict::Worse), Some(RatioBound::AtLeast)));
+    assert_eq!(pair(verdicts(&[baseline])), (Some(Verdict::Better), Some(RatioBound::AtMost)));
+    assert_eq!(
+        pair(verdicts(&[subject, baseline])),
+        (Some(Verdict::Inconclusive), Some(RatioBound::Unknown))
+    );
+    // A bound of 2 s that is better than the other side's value, or the same, says nothing.
+    for p95 in [20_000_000_000, 2_000_000_000] {
+        let beside = |treatment| pair(verdicts_beside(&[treatment], Some(p95)));
+        assert_eq!(beside(subject), (Some(Verdict::Inconclusive), Some(RatioBound::AtLeast)));
+        assert_eq!(beside(baseline), (Some(Verdict::Inconclusive), Some(RatioBound::AtMost)));
+    }
+}
+
+#[test]
+fn an_open_loop_of_an_older_version_that_kept_no_ages_has_no_percentiles_as_values() {
+    let mut data = Shape::small().read();
+    for outcome in data.run.outcomes.values_mut() {
+        let TrialOutcome::Finished(record) = outcome else { continue };
+        let old = OpenLoop {
+            response: None,
+            lag: None,
+            ..dyno_store::fixture::open_loop(record, record.ledger.started / 50, 1)
+        };
+        record.open_loop = Some(old);
+    }
+    let model = analyse(&data);
+    let row = &model.treatments[0];
+    assert!(row.p50.is_none() && row.p99.is_none(), "a trial's record does not tell");
+    let merged = row.merged.expect("the histograms tell more");
+    assert!(merged.is_bound(99.0) && merged.p99.is_some());
+}

@@ -1,0 +1,167 @@
+//! Treatments and trials with their figures, and what was planned against what is there.
+
+use crate::checks;
+use crate::estimate::{arrived, count};
+use crate::latency;
+use crate::model::{
+    Completeness, FailedTrial, KindCount, TreatmentRow, TrialFigures, TrialRow, TrialState, Validity,
+};
+use crate::view::View;
+use dyno_model::audit::{AuditCheck, AuditVerdict};
+use dyno_model::failure::FailureKind;
+use dyno_model::finding::Severity;
+use dyno_model::plan::{Metric, Treatment};
+use dyno_model::record::TrialRecord;
+use dyno_store::TrialOutcome;
+use std::collections::BTreeMap;
+
+pub(crate) fn treatment_rows(view: &View<'_>) -> Vec<TreatmentRow> {
+    view.treatments().map(|(index, treatment)| treatment_row(view, index, treatment)).collect()
+}
+
+fn treatment_row(view: &View<'_>, index: usize, treatment: &Treatment) -> TreatmentRow {
+    let measured = view.measured(index);
+    let valid: Vec<_> = view.valid(index).collect();
+    let sum = |pick: fn(&TrialRecord) -> u64| measured.iter().map(|record| pick(record)).sum::<u64>();
+    let committed = sum(|record| record.ledger.committed);
+    let retries = sum(|record| record.ledger.retries);
+    let validity = match (measured.len(), valid.len()) {
+        (0, _) => Validity::Missing,
+        (_, 0) => Validity::Invalid,
+        _ if measured.iter().any(|record| view.worst(record) >= Some(Severity::Warning)) => Validity::Warned,
+        _ => Validity::Valid,
+    };
+    TreatmentRow {
+        line: view.line_of[index],
+        clients: treatment.clients,
+        trials_planned: count(view.plan().trials.iter().filter(|trial| trial.treatment == index).count()),
+        trials_measured: count(measured.len()),
+        trials_valid: count(valid.len()),
+        not_working: view.standings[index].not_working(),
+        throughput: view.estimate(index, Metric::Throughput),
+        mean: view.estimate(index, Metric::MeanMs),
+        p50: view.estimate(index, Metric::P50Ms),
+        p95: view.estimate(index, Metric::P95Ms),
+        p99: view.estimate(index, Metric::P99Ms),
+        merged: latency::summary_of_all(&view.merged[index]),
+        arrived: arrived(measured, |open_loop| open_loop.arrived),
+        unstarted: arrived(measured, |open_loop| open_loop.unstarted),
+        committed,
+        failed: sum(|record| record.ledger.failed),
+        unfinished: sum(|record| record.ledger.unfinished),
+        skipped: sum(|record| record.ledger.skipped),
+        retries,
+        failed_by_kind: kinds(measured, |record| &record.ledger.failed_by_kind),
+        retries_by_kind: kinds(measured, |record| &record.ledger.retries_by_kind),
+        retries_per_commit: if committed == 0 { 0.0 } else { retries as f64 / committed as f64 },
+        lost_percent: checks::update_audit(measured).map(|audit| audit.lost_percent),
+        audit: measured.iter().map(|record| record.audit.verdict()).max().unwrap_or(AuditVerdict::NotChecked),
+        validity,
+    }
+}
+
+fn kinds<'a>(
+    records: &[&'a TrialRecord],
+    pick: impl Fn(&'a TrialRecord) -> &'a BTreeMap<FailureKind, u64>,
+) -> Vec<KindCount> {
+    let mut sums: BTreeMap<FailureKind, u64> = BTreeMap::new();
+    for (kind, number) in records.iter().flat_map(|record| pick(record)) {
+        *sums.entry(*kind).or_default() += number;
+    }
+    let mut kinds: Vec<_> = sums.into_iter().map(|(kind, count)| KindCount { kind, count }).collect();
+    kinds.sort_by_key(|kind| std::cmp::Reverse(kind.count));
+    kinds
+}
+
+pub(crate) fn trial_rows(view: &View<'_>) -> Vec<TrialRow> {
+    view.plan()
+        .trials
+        .iter()
+        .map(|trial| {
+            let row = |state, figures, findings, reason| TrialRow {
+                id: trial.id.clone(),
+                block: trial.block,
+                treatment: trial.treatment,
+                state,
+                figures,
+                findings,
+                steadiness: view.judged.get(trial.id.as_str()).and_then(|judged| judged.steadiness),
+                reason,
+            };
+            match view.run.outcomes.get(&trial.id) {
+                None => row(TrialState::Missing, None, Vec::new(), String::new()),
+                Some(TrialOutcome::Failed { reason }) => {
+                    row(TrialState::Failed, None, Vec::new(), reason.clone())
+                }
+                Some(TrialOutcome::Finished(record)) => {
+                    let state = match view.worst(record) {
+                        Some(Severity::Invalid) => TrialState::Invalid,
+                        Some(Severity::Warning) => TrialState::Warned,
+                        Some(Severity::Note) | None => TrialState::Valid,
+                    };
+                    row(state, Some(trial_figures(record)), view.findings(record).to_vec(), String::new())
+                }
+            }
+        })
+        .collect()
+}
+
+fn trial_figures(record: &TrialRecord) -> TrialFigures {
+    let lost = record.audit.checks.iter().find_map(|check| match check {
+        AuditCheck::LostUpdates { .. } => check.balance().map(|balance| balance.lost_min),
+        AuditCheck::RowCount { .. } | AuditCheck::ColumnSum { .. } | AuditCheck::NotRun { .. } => None,
+    });
+    TrialFigures {
+        started_at: record.started_at.clone(),
+        measured_s: record.measured.as_secs_f64(),
+        throughput: record.throughput(),
+        mean_ms: record.figure(Metric::MeanMs),
+        p50_ms: record.figure(Metric::P50Ms),
+        p95_ms: record.figure(Metric::P95Ms),
+        p99_ms: record.figure(Metric::P99Ms),
+        max_ms: record.response().map(|response| response.max.as_millis()),
+        bounds: [Metric::MeanMs, Metric::P50Ms, Metric::P95Ms, Metric::P99Ms]
+            .into_iter()
+            .filter(|metric| record.is_bound(*metric))
+            .collect(),
+        arrived: record.open_loop.map(|open_loop| open_loop.arrived),
+        unstarted: record.open_loop.map(|open_loop| open_loop.unstarted),
+        longest_gap_ms: record.longest_gap.map(|gap| gap.length.0 as f64 / 1e6),
+        committed: record.ledger.committed,
+        failed: record.ledger.failed,
+        unfinished: record.ledger.unfinished,
+        skipped: record.ledger.skipped,
+        retries: record.ledger.retries,
+        audit: record.audit.verdict(),
+        lost,
+    }
+}
+
+pub(crate) fn completeness(view: &View<'_>) -> Completeness {
+    let run = view.run;
+    let mut completeness = Completeness {
+        planned: count(run.plan.trials.len()),
+        is_interrupted: run.is_interrupted,
+        has_ended: run.has_ended,
+        unreadable: run.problems.clone(),
+        ..Completeness::default()
+    };
+    for trial in &run.plan.trials {
+        match run.outcomes.get(&trial.id) {
+            None => completeness.missing.push(trial.id.clone()),
+            Some(TrialOutcome::Failed { reason }) => completeness.failed.push(FailedTrial {
+                trial: trial.id.clone(),
+                treatment: trial.treatment,
+                reason: reason.clone(),
+            }),
+            Some(TrialOutcome::Finished(record)) => {
+                completeness.measured += 1;
+                completeness.valid += u32::from(record.is_valid());
+                completeness.cut.extend((!record.is_whole()).then(|| trial.id.clone()));
+            }
+        }
+    }
+    completeness.is_complete =
+        run.has_ended && completeness.measured == completeness.planned && completeness.cut.is_empty();
+    completeness
+}

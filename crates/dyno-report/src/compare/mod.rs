@@ -1,0 +1,51 @@
+//! A comparison of two sides: its renderers. As for reports, every renderer is a function of the model and computes
+//! nothing.
+
+mod csv;
+mod html;
+mod notes;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod text;
+
+use crate::format::Format;
+use crate::messages::{Lang, compare};
+use dyno_analysis::compare::model::CompareModel;
+use serde::Serialize;
+
+/// Renders a comparison.
+#[must_use]
+pub fn render(model: &CompareModel, format: Format, lang: Lang) -> String {
+    match format {
+        Format::Html => html::render(model, lang),
+        Format::Markdown => text::markdown(model, lang),
+        Format::Csv => csv::render(model),
+        Format::Json => json(model, lang),
+        Format::Text => text::text(model, lang),
+    }
+}
+
+/// The model as JSON, with its sentences. [`dyno_analysis::compare::model`] documents every field; its version is `compare_format`.
+fn json(model: &CompareModel, lang: Lang) -> String {
+    #[derive(Serialize)]
+    struct Document<'a> {
+        /// Language of the sentences.
+        lang: &'static str,
+        /// The outcome in words.
+        sentence: String,
+        /// The findings in words, in the order of `findings`.
+        sentences: Vec<String>,
+        #[serde(flatten)]
+        model: &'a CompareModel,
+    }
+    let document = Document {
+        lang: lang.code(),
+        sentence: compare::outcome(model, lang),
+        sentences: model.findings.iter().map(|finding| compare::doubt(&finding.doubt, lang)).collect(),
+        model,
+    };
+    let mut text = serde_json::to_string_pretty(&document).expect("the model has string keys only");
+    text.push('\n');
+    text
+}

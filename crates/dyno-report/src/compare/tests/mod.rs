@@ -1,0 +1,181 @@
+//! How a comparison looks, and that its forms agree.
+
+mod doubts;
+
+use super::*;
+use dyno_analysis::compare::{METRICS, Question, compare as judge, load};
+use dyno_analysis::model::Verdict;
+use dyno_analysis::stats::verdict::Rules;
+use dyno_store::TrialOutcome;
+use dyno_store::fixture::Shape;
+
+/// Two runs of two systems; in the new one the second system is slower, has other settings and failed transactions, and both are
+/// measured at another number of clients, too.
+fn model() -> CompareModel {
+    let side = |name: &str, clients: Vec<u32>| {
+        let shape = Shape { systems: 2, variants: vec!["in-place"], clients, blocks: 4, has_trouble: false };
+        let folder = tempfile::tempdir().expect("a temporary folder can be made");
+        shape.write(&folder.path().join(name)).expect("the run can be written");
+        let mut side = load(folder.path()).expect("the run can be read");
+        name.clone_into(&mut side.folder);
+        side
+    };
+    let base = side("base", vec![1, 8]);
+    let mut new = side("new", vec![8, 20]);
+    let run = &mut new.runs[0];
+    run.started_at = "2026-11-22T10:00:00.000Z".to_owned();
+    run.ended_at = "2026-11-22T10:00:18.000Z".to_owned();
+    let settings = &mut run.systems.get_mut("MySQL").expect("the second system").settings;
+    settings.insert("max_connections".to_owned(), "500".to_owned());
+    let plan = run.plan.clone();
+    for outcome in run.outcomes.values_mut() {
+        if let TrialOutcome::Finished(record) = outcome
+            && plan.treatment(&record.trial).system == 1
+        {
+            record.ledger.committed = record.ledger.committed * 7 / 10;
+            record.ledger.failed = 3;
+        }
+    }
+    let question = Question { metrics: METRICS.to_vec(), rules: Rules::default(), systems: Vec::new() };
+    judge(&base, &new, &question).expect("comparable")
+}
+
+#[test]
+fn the_text_has_doubts_figures_and_the_outcome_as_its_last_line() {
+    let model = model();
+    assert_eq!(model.outcome.verdict, Verdict::Worse);
+    insta::assert_snapshot!(render(&model, Format::Text, Lang::En), @"
+    Comparison: SELECT + UPDATE + COMMIT under a rush of clients
+    base  base: runs 1, valid trials 16 of 16, 2026-11-21 08:45:00 to 08:45:18 UTC.
+          Systems: MariaDB 11.8.2-MariaDB and MySQL 9.7.0.
+    new   new: runs 1, valid trials 16 of 16, 2026-11-22 10:00:00 to 10:00:18 UTC.
+          Systems: MariaDB 11.8.2-MariaDB and MySQL 9.7.0.
+
+    What makes the sides hard to compare
+    * warning: Settings read back differ (1), system MySQL: max_connections (200 in
+      base, 500 in new).
+    * note: The runs were not interleaved: new was measured 25.2 h after base.
+      Whatever else changed in between is in the ratios, too.
+
+    Results
+      figure    base  ±95 %    new  ±95 %  ratio      interval  verdict
+    MariaDB, 8 clients (n = 4 and 4)
+      tx/s     1,665     61  1,646     80   0.99  0.91 to 1.08  inconclusive
+                                            0.99  0.94 to 1.06  by ranks
+      mean ms   4.72   0.17   4.73   0.28   1.00  0.96 to 1.05  equivalent
+                                            1.00  0.94 to 1.08  by ranks
+      p50 ms    4.11   0.15   4.15   0.24   1.01  0.91 to 1.12  inconclusive
+                                            1.02  0.93 to 1.07  by ranks
+      p95 ms    6.54   0.20   6.65   0.21   1.02  0.99 to 1.04  equivalent
+                                            1.01  0.99 to 1.07  by ranks
+      p99 ms    26.0    1.3   25.3    2.5   0.97  0.81 to 1.16  inconclusive
+                                            0.96  0.90 to 1.10  by ranks
+    MySQL, 8 clients (n = 4 and 4)
+      tx/s     1,360     34    948     50   0.70  0.63 to 0.77  worse
+                                            0.70  0.66 to 0.73  by ranks
+      mean ms   5.69   0.16   5.87   0.41   1.03  0.90 to 1.18  inconclusive
+                                            1.04  0.96 to 1.09  by ranks
+      p50 ms    5.02   0.09   5.06   0.21   1.01  0.98 to 1.04  equivalent
+                                            1.01  0.97 to 1.05  by ranks
+      p95 ms    7.91   0.35   8.13   0.57   1.03  0.91 to 1.16  inconclusive
+                                            1.03  0.94 to 1.10  by ranks
+      p99 ms    29.6    3.4   31.9    6.1   1.07  0.76 to 1.52  inconclusive
+                                            1.10  0.85 to 1.29  by ranks
+      failed       0            12
+
+    Valid trials that each side needs to see a difference of 5 % four times in five,
+    by the scatter so far: 10 to 117 for the inconclusive comparisons.
+    Figures are means over n valid trials, ± is half their 95 % interval. Ratio: new
+    over base, of geometric means, with an interval of Welch's test on logarithms;
+    the sides share no blocks, so trials are not paired. Better and worse hold after
+    correction for 10 comparisons together (Benjamini and Hochberg): on average at
+    most 5 % of such verdicts are false. Intervals are widened likewise (Benjamini
+    and Yekutieli), to 99.5 %, so that better and worse leave out 1 and inconclusive
+    does not. Equivalent: the 90 % interval, which then is shown, lies inside a
+    margin of 5 %. Inconclusive: the data do not tell; this does not mean that there
+    is no difference.
+    By ranks: the same ratio without assumptions about the distribution, as the
+    median of the ratios of every trial of new to every trial of base (Hodges and
+    Lehmann), with the 95 % interval that belongs to the rank-sum test (Mann and
+    Whitney), not corrected, from four trials on each side. It stands beside the
+    verdict and does not change it.
+
+    Only in base, not compared
+    * MariaDB, 1 client
+    * MySQL, 1 client
+
+    Only in new, not compared
+    * MariaDB, 20 clients
+    * MySQL, 20 clients
+
+    Worse: new is worse than base in 1 of 10 comparisons, most in throughput of MySQL, 8 clients (ratio 0.70); better 0, equivalent 3, inconclusive 6, invalid 0.
+    ");
+}
+
+#[test]
+fn no_line_but_the_last_is_wider_than_a_narrow_terminal() {
+    let text = render(&model(), Format::Text, Lang::En);
+    let lines: Vec<&str> = text.lines().collect();
+    let (last, others) = lines.split_last().expect("lines");
+    assert!(last.starts_with("Worse: new is worse than base in "), "{last}");
+    assert_eq!(others.iter().filter(|line| line.chars().count() > 80).collect::<Vec<_>>(), [&""; 0]);
+}
+
+#[test]
+fn markdown_begins_with_the_outcome() {
+    let text = render(&model(), Format::Markdown, Lang::En);
+    let mut lines = text.lines().filter(|line| !line.is_empty());
+    assert!(lines.next().is_some_and(|line| line.starts_with("# Comparison: ")), "{text}");
+    assert!(
+        lines.next().is_some_and(|line| line.starts_with("**Worse: new is worse than base in ")),
+        "{text}"
+    );
+    assert!(text.contains("| MySQL, 8 clients (n = 4 and 4) | tx/s | "), "{text}");
+    assert!(text.contains("| 0.70 | 0.66 to 0.73 | by ranks |"), "{text}");
+}
+
+#[test]
+fn csv_has_a_line_per_comparison_and_json_is_the_model() {
+    let model = model();
+    let csv = render(&model, Format::Csv, Lang::En);
+    assert_eq!(csv.lines().count(), 1 + model.comparisons().count());
+    let columns = |line: &str| line.split(',').count();
+    assert!(csv.lines().all(|line| columns(line) == columns(csv.lines().next().expect("a header"))), "{csv}");
+    assert!(csv.contains("\nMySQL,MySQL,rush,8,throughput,transactions-per-second,"), "{csv}");
+    let (header, row) = (csv.lines().next().expect("a header"), csv.lines().nth(1).expect("a comparison"));
+    assert!(header.ends_with(",verdict,rank_ratio,rank_low,rank_high,rank_p,ratio_level"), "{header}");
+    assert!(row.rsplit(',').take(5).all(|cell| cell.parse::<f64>().is_ok()), "{row}");
+    let json = render(&model, Format::Json, Lang::En);
+    let read: CompareModel = serde_json::from_str(&json).expect("the model can be read again");
+    assert_eq!(read, model);
+    let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
+    assert!(value["sentence"].as_str().is_some_and(|text| text.starts_with("Worse: ")), "{json}");
+}
+
+#[test]
+fn the_page_is_one_well_formed_file_that_needs_no_network() {
+    let page = render(&model(), Format::Html, Lang::En);
+    let svg = page.split_once("<svg").and_then(|(_, rest)| rest.split_once("</svg>")).expect("a chart").0;
+    roxmltree::Document::parse(&format!("<svg{svg}</svg>")).expect("the chart is well-formed");
+    assert!(page.contains(">by ranks</span></th>") && page.contains(">0.66 to 0.73</span></td>"), "{page}");
+    assert!(page.contains("chip worse") && page.contains("MySQL, 8 clients"), "{page}");
+    assert!(
+        !page.contains(" src=") && !page.contains(" href=") && !page.contains("url("),
+        "nothing is fetched"
+    );
+    assert!(page.contains("max_connections (200 in base, 500 in new)"), "{page}");
+}
+
+#[test]
+fn names_cannot_command_a_terminal() {
+    let mut model = model();
+    model.new.title = "after\u{1b}[31m".to_owned();
+    for pair in &mut model.treatments {
+        pair.name.label = "My\u{9b}2J\nSQL".to_owned();
+    }
+    for format in [Format::Text, Format::Markdown] {
+        let text = render(&model, format, Lang::En);
+        assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+        assert!(text.contains("2J SQL"), "{text}");
+    }
+}

@@ -1,0 +1,254 @@
+//! How figures look: same digits and separators in all languages. The only place where renderers get text for numbers.
+
+pub use dyno_analysis::figures::{count, digits, megabytes, rate};
+
+use dyno_analysis::figures::{decimals, group};
+use dyno_analysis::model::{Estimate, MergedLatency, RatioBound, Unit};
+
+/// A whole number that may be negative, thousands grouped.
+#[must_use]
+pub fn integer(value: i64) -> String {
+    let sign = if value < 0 { "-" } else { "" };
+    format!("{sign}{}", count(value.unsigned_abs()))
+}
+
+/// A share given in hundredths, with its sign: `11.8 %`, `0.12 %`, `100 %`. Values below 0.01 are shown as `< 0.01 %`,
+/// because `0 %` would say that there was nothing.
+#[must_use]
+pub fn percent(hundredths: f64) -> String {
+    match hundredths {
+        0.0 => "0 %".to_owned(),
+        value if value.abs() < 0.01 => "< 0.01 %".to_owned(),
+        value if value.abs() < 1.0 => format!("{value:.2} %"),
+        value if value.abs() < 99.95 => format!("{value:.1} %"),
+        value => format!("{value:.0} %"),
+    }
+}
+
+/// A limit that somebody chose, in hundredths: `5 %`, `2.5 %`. Unlike a measured share it is exact, so it has no more
+/// decimals than it needs.
+#[must_use]
+pub fn limit(hundredths: f64) -> String {
+    format!("{} %", (hundredths * 1000.0).round() / 1000.0)
+}
+
+/// Confidence of an interval, 0 to 1: `95 %`, `99.2 %`, `99.95 %`; the risk keeps two significant digits.
+#[must_use]
+pub fn level(confidence: f64) -> String {
+    let risk = 100.0 * (1.0 - confidence).max(1e-9);
+    let decimals = (1.0 - risk.log10().floor()).max(0.0) as usize;
+    let text = format!("{:.decimals$}", 100.0 * confidence);
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    format!("{text} %")
+}
+
+/// A ratio with two decimals (three below 0.1): `1.32`, `0.054`.
+#[must_use]
+pub fn ratio(value: f64) -> String {
+    if value.abs() >= 99.95 {
+        digits(value)
+    } else if value.abs() >= 9.995 {
+        format!("{value:.1}")
+    } else if value.abs() >= 0.0995 {
+        format!("{value:.2}")
+    } else {
+        format!("{value:.3}")
+    }
+}
+
+/// A figure as it is shown: `95.0`, or `≥ 95.0` when it is only a lower bound. The one way to show figures that may be one.
+#[must_use]
+pub fn bounded(value: String, is_bound: bool) -> String {
+    if is_bound { format!("≥ {value}") } else { value }
+}
+
+/// The mean of an estimate in its unit, without the unit's symbol.
+#[must_use]
+pub fn mean(estimate: &Estimate) -> String {
+    bounded(value(estimate.unit, estimate.mean), estimate.is_bound)
+}
+
+/// The percentiles of a distribution in milliseconds, 50 to 99.9, each as it is shown; `None` for those that are not.
+#[must_use]
+pub fn merged_percentiles(latency: Option<&MergedLatency>) -> [Option<String>; 7] {
+    let shown = |percentile: f64, pick: fn(&MergedLatency) -> Option<f64>| {
+        let latency = latency?;
+        Some(bounded(digits(pick(latency)?), latency.is_bound(percentile)))
+    };
+    [
+        shown(50.0, |latency| latency.p50),
+        shown(70.0, |latency| latency.p70),
+        shown(80.0, |latency| latency.p80),
+        shown(90.0, |latency| latency.p90),
+        shown(95.0, |latency| latency.p95),
+        shown(99.0, |latency| latency.p99),
+        shown(99.9, |latency| latency.p999),
+    ]
+}
+
+/// The mean of a distribution.
+#[must_use]
+pub fn merged_mean(latency: &MergedLatency) -> String {
+    bounded(digits(latency.mean), latency.censored > 0)
+}
+
+/// The largest value of a distribution.
+#[must_use]
+pub fn merged_max(latency: &MergedLatency) -> String {
+    bounded(digits(latency.max), latency.is_bound(100.0))
+}
+
+/// A ratio of which a side may be a lower bound: `1.32`, `≥ 1.32`, `≤ 0.80`.
+#[must_use]
+pub fn bounded_ratio(value: f64, bound: Option<RatioBound>) -> String {
+    match bound {
+        Some(RatioBound::AtMost) => format!("≤ {}", ratio(value)),
+        bound => bounded(ratio(value), bound.is_some()),
+    }
+}
+
+/// A p-value: `0.032`, `< 0.001`.
+#[must_use]
+pub fn p_value(value: f64) -> String {
+    if value < 0.001 { "< 0.001".to_owned() } else { format!("{value:.3}") }
+}
+
+/// A value in its unit, without the unit's symbol.
+#[must_use]
+pub fn value(unit: Unit, value: f64) -> String {
+    match unit {
+        Unit::Percent => percent(value),
+        Unit::Ratio => ratio(value),
+        Unit::Count => group(&format!("{value:.0}")),
+        Unit::Bytes => digits(value / 1e6),
+        Unit::TransactionsPerSecond
+        | Unit::RowsPerSecond
+        | Unit::Milliseconds
+        | Unit::Microseconds
+        | Unit::Seconds => digits(value),
+    }
+}
+
+/// Symbol of a unit, the same in all languages; empty where the value carries it or needs none.
+#[must_use]
+pub fn symbol(unit: Unit) -> &'static str {
+    match unit {
+        Unit::TransactionsPerSecond => "tx/s",
+        Unit::RowsPerSecond => "rows/s",
+        Unit::Milliseconds => "ms",
+        Unit::Microseconds => "µs",
+        Unit::Seconds => "s",
+        Unit::Bytes => "MB",
+        Unit::Percent | Unit::Count | Unit::Ratio => "",
+    }
+}
+
+/// Half the width of an estimate's interval, with as many decimals as its mean is shown with; `None` without interval.
+/// Intervals of Student's t are symmetric, but end at 0, so the upper half is the one that counts.
+#[must_use]
+pub fn half_width(estimate: &Estimate) -> Option<String> {
+    let interval = estimate.interval?;
+    let decimals = decimals(estimate.mean);
+    let text = format!("{:.decimals$}", interval.high - estimate.mean);
+    Some(if decimals == 0 { group(&text) } else { text })
+}
+
+/// A long time, rounded as one says it: `45 s`, `12 min`, `3.2 h`, `5.1 days`.
+#[must_use]
+pub fn span(seconds: f64) -> String {
+    match seconds {
+        s if s < 99.5 => format!("{s:.0} s"),
+        s if s < 5_970.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.1} h", s / 3_600.0),
+        s => format!("{:.1} days", s / 86_400.0),
+    }
+}
+
+/// The least and the most that something can be, with a sign between them where they differ.
+#[must_use]
+pub fn range(min: String, max: &str, between: &str) -> String {
+    if min == max { min } else { min + between + max }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_confidence_keeps_two_digits_of_the_risk() {
+        for (confidence, text) in [
+            (0.95, "95 %"),
+            (0.9, "90 %"),
+            (1.0 - 0.05 / 6.0, "99.17 %"),
+            (0.9975, "99.75 %"),
+            (1.0 - 0.05 / 24.0, "99.79 %"),
+        ] {
+            assert_eq!(level(confidence), text);
+        }
+    }
+    use dyno_analysis::model::Range;
+
+    #[test]
+    fn a_small_share_is_never_shown_as_nothing() {
+        assert_eq!(percent(0.0), "0 %");
+        assert_eq!(percent(0.000_6), "< 0.01 %");
+        assert_eq!(percent(0.12), "0.12 %");
+        assert_eq!(percent(11.84), "11.8 %");
+        assert_eq!(percent(100.0), "100 %");
+    }
+
+    #[test]
+    fn a_chosen_limit_has_no_needless_decimals() {
+        assert_eq!(limit(0.05 * 100.0), "5 %");
+        assert_eq!(limit(0.07 * 100.0), "7 %");
+        assert_eq!(limit(2.5), "2.5 %");
+    }
+
+    #[test]
+    fn a_lower_bound_is_never_shown_as_a_value() {
+        let estimate =
+            Estimate { unit: Unit::Milliseconds, mean: 95.04, interval: None, repeats: 3, is_bound: true };
+        assert_eq!(mean(&estimate), "≥ 95.0");
+        assert_eq!(mean(&Estimate { is_bound: false, ..estimate }), "95.0");
+        assert_eq!(bounded_ratio(1.318, Some(RatioBound::AtLeast)), "≥ 1.32");
+        assert_eq!(bounded_ratio(0.8, Some(RatioBound::AtMost)), "≤ 0.80");
+        assert_eq!(bounded_ratio(0.8, None), "0.80");
+    }
+
+    #[test]
+    fn ratios_keep_two_decimals() {
+        assert_eq!(ratio(1.3249), "1.32");
+        assert_eq!(ratio(0.0543), "0.054");
+        assert_eq!(ratio(12.34), "12.3");
+        assert_eq!(ratio(1234.0), "1,234");
+    }
+
+    #[test]
+    fn long_times_are_rounded_as_one_says_them() {
+        let rows =
+            [(0.4, "0 s"), (99.0, "99 s"), (120.0, "2 min"), (7_200.0, "2.0 h"), (864_000.0, "10.0 days")];
+        for (seconds, expected) in rows {
+            assert_eq!(span(seconds), expected);
+        }
+    }
+
+    #[test]
+    fn half_widths_are_shown_as_exactly_as_their_mean() {
+        let estimate = Estimate {
+            unit: Unit::TransactionsPerSecond,
+            mean: 5123.0,
+            interval: Some(Range { low: 5000.6, high: 5245.4 }),
+            repeats: 5,
+            is_bound: false,
+        };
+        assert_eq!(half_width(&estimate).as_deref(), Some("122"));
+        let one = Estimate { interval: None, ..estimate };
+        assert_eq!(half_width(&one), None);
+    }
+
+    #[test]
+    fn tiny_p_values_are_bounded_not_rounded_to_zero() {
+        assert_eq!(p_value(0.000_02), "< 0.001");
+        assert_eq!(p_value(0.0321), "0.032");
+    }
+}

@@ -1,0 +1,553 @@
+//! The figures of the main part: from the model's panels to charts with titles that state the finding.
+
+use super::facets::{Facet, Member};
+use super::{Figure, Page};
+use crate::chart::curves::{Curve, CurveChart, CurvePanel, CurvePoint};
+use crate::chart::palette::Slot;
+use crate::chart::percentiles::{Distribution, PercentileChart};
+use crate::chart::text::{Quantity, spelled};
+use crate::figures;
+use crate::messages::{conclusion, headings, list, page};
+use dyno_analysis::model::{Conclusion, PanelLine, PercentilePoint, PublishedSeries, Verdict};
+use dyno_model::plan::Metric;
+use maud::{Markup, html};
+
+/// Panels in one figure at most, so that a figure fits on a page.
+const PANELS: usize = 12;
+/// Characters of a panel's title for which there is room where three panels stand in a row.
+const TITLE_LENGTH: usize = 28;
+/// Facets that get a percentile plot of their own in the main part.
+const PERCENTILE_FACETS: usize = 6;
+/// Published values larger or smaller than ours by this factor get a panel of their own.
+const PUBLISHED_FACTOR: f64 = 4.0;
+
+/// With more treatments than this, points have no tooltips: they would weigh more than the chart, and the table below
+/// the chart says the same.
+const TOLD: usize = 60;
+
+/// All figures of the main part.
+pub(super) fn section(page: &Page<'_>) -> Markup {
+    html! { @for figure in figures(page) { (figure.markup(page)) } }
+}
+
+/// The figures: lost updates first when there are any, then throughput, response time, distribution.
+pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
+    // A chart of nothing but zeros says less than the sentence that nothing was lost.
+    let has_losses = page.model.treatments.iter().any(|row| row.lost_percent > Some(0.0));
+    let mut all = if has_losses { lost_updates(page) } else { Vec::new() };
+    all.extend(super::growth::figures(page));
+    // Over one number of clients there is no curve, and the mean over a growing table is no figure to head a report.
+    let is_one_point = page.model.treatments.windows(2).all(|pair| pair[0].clients == pair[1].clients);
+    if page.model.growth.is_none() || !is_one_point {
+        all.extend(throughput(page));
+        all.extend(response_time(page));
+    }
+    all.extend(percentiles(page));
+    all
+}
+
+fn throughput(page: &Page<'_>) -> Vec<Figure> {
+    let title = throughput_title(page);
+    let measure = [(Metric::Throughput, "")];
+    let mut captions = Vec::new();
+    let losers: Vec<&str> = losing_lines(page);
+    if !losers.is_empty() {
+        let lines = list(page.lang, &losers);
+        captions.push(page.fill(&page::CHART_CAPTION_NOT_KEPT, &[("lines", &lines)]));
+    }
+    let axis = Axis {
+        title: page.text(&page::CHART_THROUGHPUT),
+        logarithmic: page.text(&page::CHART_THROUGHPUT_LOG),
+        quantity: Quantity::Number,
+    };
+    curve_figures(page, "throughput", &title, &measure, axis, &captions)
+}
+
+/// The first real difference in throughput, else the highest peak.
+fn throughput_title(page: &Page<'_>) -> String {
+    let conclusions = &page.model.conclusions;
+    let difference = conclusions.iter().find(|c| {
+        let Conclusion::Comparison { metric, verdict, .. } = c else { return false };
+        *metric == Metric::Throughput && matches!(verdict, Some(Verdict::Better | Verdict::Worse))
+    });
+    let peaks = conclusions.iter().filter_map(|c| match c {
+        Conclusion::PeakThroughput { throughput, .. } => Some((throughput.mean, c)),
+        _ => None,
+    });
+    let highest = peaks.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, c)| c);
+    difference.or(highest).map_or_else(
+        || page.text(&page::CHART_TITLE_THROUGHPUT).to_owned(),
+        |c| conclusion::sentence(page.model, c, page.lang),
+    )
+}
+
+fn losing_lines<'a>(page: &Page<'a>) -> Vec<&'a str> {
+    let losing = page.model.conclusions.iter().filter_map(|c| match c {
+        Conclusion::LostUpdates { line, .. } => Some(page.model.lines[*line].label.as_str()),
+        _ => None,
+    });
+    losing.collect()
+}
+
+fn response_time(page: &Page<'_>) -> Vec<Figure> {
+    // Beside the name of a group there is no room for more than the abbreviation.
+    let (p95, p99) = match page.facets.all.len() {
+        1 => (&page::CHART_PANEL_P95, &page::CHART_PANEL_P99),
+        _ => (&page::CHART_PANEL_P95_SHORT, &page::CHART_PANEL_P99_SHORT),
+    };
+    let measures = [
+        (Metric::MeanMs, page.text(&page::CHART_PANEL_MEAN)),
+        (Metric::P95Ms, page.text(p95)),
+        (Metric::P99Ms, page.text(p99)),
+    ];
+    let axis = Axis {
+        title: page.text(&page::CHART_TIME),
+        logarithmic: page.text(&page::CHART_TIME_LOG),
+        quantity: Quantity::Time,
+    };
+    let title = page.text(&page::CHART_TITLE_TIME);
+    let captions = vec![page.text(&page::CHART_CAPTION_TIME).to_owned()];
+    curve_figures(page, "response-time", title, &measures, axis, &captions)
+}
+
+/// The y axis of a chart over clients.
+#[derive(Clone, Copy)]
+struct Axis {
+    title: &'static str,
+    logarithmic: &'static str,
+    quantity: Quantity,
+}
+
+/// Charts of some metrics over clients: a row of panels per facet, a column per metric.
+fn curve_figures(
+    page: &Page<'_>,
+    id: &str,
+    title: &str,
+    measures: &[(Metric, &str)],
+    axis: Axis,
+    notes: &[String],
+) -> Vec<Figure> {
+    let present: Vec<_> = measures
+        .iter()
+        .filter(|(metric, _)| page.model.panel(*metric).is_some_and(|p| !p.lines.is_empty()))
+        .collect();
+    if present.is_empty() {
+        return Vec::new();
+    }
+    let rows_per_figure = (PANELS / present.len()).max(1);
+    let chunks: Vec<&[Facet]> = page.facets.all.chunks(rows_per_figure).collect();
+    let mut figures = Vec::new();
+    for (i, facets) in chunks.iter().enumerate() {
+        let mut panels: Vec<CurvePanel> = facets
+            .iter()
+            .flat_map(|facet| {
+                present.iter().map(move |(metric, measure)| metric_panel(page, facet, *metric, measure))
+            })
+            .collect();
+        let mut captions = vec![points_caption(page, &panels)];
+        captions.extend_from_slice(notes);
+        add_published(page, facets, &present, &mut panels, &mut captions);
+        let id = if i == 0 { id.to_owned() } else { format!("{id}-{}", i + 1) };
+        let names: Vec<&str> = names_of(&panels);
+        let description = page.fill(
+            &page::CHART_DESCRIPTION_CURVES,
+            &[("measure", axis.title), ("lines", &list(page.lang, &names))],
+        );
+        let chart = CurveChart {
+            id: format!("{id}-"),
+            title: title.to_owned(),
+            description,
+            x_title: page.text(&page::CHART_CLIENTS).to_owned(),
+            y_title: axis.title.to_owned(),
+            y_title_logarithmic: axis.logarithmic.to_owned(),
+            quantity: axis.quantity,
+            columns: (present.len() > 1).then_some(present.len()),
+            panels,
+        };
+        let data = curve_data(page, &chart.panels, axis.quantity);
+        figures.push(Figure { id, title: title.to_owned(), captions, chart: chart.draw(), data: Some(data) });
+    }
+    figures
+}
+
+fn names_of(panels: &[CurvePanel]) -> Vec<&str> {
+    let mut names: Vec<&str> = Vec::new();
+    for curve in panels.iter().flat_map(|panel| &panel.curves) {
+        if !names.contains(&curve.label.as_str()) {
+            names.push(&curve.label);
+        }
+    }
+    names
+}
+
+fn metric_panel(page: &Page<'_>, facet: &Facet, metric: Metric, measure: &str) -> CurvePanel {
+    let panel = page.model.panel(metric);
+    let curves = facet.members.iter().filter_map(|member| {
+        let line = panel?.lines.iter().find(|line| line.line == member.line)?;
+        Some(measured_curve(page, member, line, metric))
+    });
+    let title = match (facet.title.is_empty(), measure.is_empty()) {
+        (true, _) => measure.to_owned(),
+        (false, true) if facet.title.chars().count() > TITLE_LENGTH => facet.short.clone(),
+        (false, true) => facet.title.clone(),
+        (false, false) => page.fill(&page::CHART_PANEL_OF, &[("group", &facet.short), ("measure", measure)]),
+    };
+    CurvePanel { title, curves: curves.collect(), has_own_axis: false }
+}
+
+fn quantity_of(metric: Metric) -> Quantity {
+    if metric == Metric::Throughput { Quantity::Number } else { Quantity::Time }
+}
+
+fn measured_curve(page: &Page<'_>, member: &Member, line: &PanelLine, metric: Metric) -> Curve {
+    let quantity = quantity_of(metric);
+    let label = &page.model.lines[member.line].label;
+    let points = line.points.iter().map(|point| {
+        let interval = point.estimate.as_ref().and_then(|e| e.interval);
+        let values = |is_valid: bool| {
+            point.repeats.iter().filter(move |dot| dot.is_valid == is_valid).map(|dot| dot.value).collect()
+        };
+        let clients = conclusion::clients(&[point.clients], page.lang);
+        let told = point.estimate.as_ref().filter(|_| page.model.treatments.len() <= TOLD);
+        let tooltip = told.map_or_else(String::new, |estimate| {
+            let value = figures::bounded(spelled(quantity, estimate.mean), estimate.is_bound);
+            let names = [("line", label.as_str()), ("clients", clients.as_str()), ("value", value.as_str())];
+            match interval {
+                None => page.fill(&page::CHART_TIP_PLAIN, &names),
+                Some(interval) => {
+                    let (low, high) = (spelled(quantity, interval.low), spelled(quantity, interval.high));
+                    let repeats = estimate.repeats.to_string();
+                    let more = [("low", low.as_str()), ("high", &high), ("repeats", &repeats)];
+                    let values: Vec<_> = names.into_iter().chain(more).collect();
+                    page.fill(&page::CHART_TIP, &values)
+                }
+            }
+        });
+        CurvePoint {
+            x: f64::from(point.clients),
+            value: point.estimate.as_ref().map(|estimate| estimate.mean),
+            is_bound: point.estimate.is_some_and(|estimate| estimate.is_bound),
+            interval: interval.map(|interval| (interval.low, interval.high)),
+            repeats: values(true),
+            unusable: values(false),
+            tooltip,
+        }
+    });
+    Curve { label: member.label.clone(), slot: member.slot, is_published: false, points: points.collect() }
+}
+
+/// What points, bars and dots are, with n.
+fn points_caption(page: &Page<'_>, panels: &[CurvePanel]) -> String {
+    let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
+    let counts = || points().filter(|point| point.value.is_some()).map(|point| point.repeats.len());
+    let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+    if points().all(|point| point.interval.is_none()) {
+        return page.text(&page::CHART_CAPTION_SINGLE).to_owned();
+    }
+    let caption = page.fill(&page::CHART_CAPTION_POINTS, &[("repeats", &repeats_text(page, fewest, most))]);
+    let reach = points().filter_map(|point| point.value).fold(0.0, f64::max);
+    let is_wide = points().filter_map(|point| point.interval).any(|(_, high)| high > reach * 1.4);
+    if is_wide { format!("{caption} {}", page.text(&page::CHART_CAPTION_WIDE)) } else { caption }
+}
+
+fn repeats_text(page: &Page<'_>, fewest: usize, most: usize) -> String {
+    if fewest == most {
+        format!("n = {most}")
+    } else {
+        let range = page
+            .fill(&page::CHART_REPEATS_RANGE, &[("min", &fewest.to_string()), ("max", &most.to_string())]);
+        format!("n = {range}")
+    }
+}
+
+/// Puts published figures beside ours: into the panels of their metric when they are of our size, else into a panel of
+/// their own.
+fn add_published(
+    page: &Page<'_>,
+    facets: &[Facet],
+    measures: &[&(Metric, &str)],
+    panels: &mut Vec<CurvePanel>,
+    captions: &mut Vec<String>,
+) {
+    let largest = |curves: &[Curve]| {
+        let points = curves.iter().flat_map(|curve| &curve.points);
+        points.filter_map(|point| point.value).fold(0.0, f64::max)
+    };
+    for (column, (metric, _)) in measures.iter().enumerate() {
+        let series: Vec<(usize, &PublishedSeries)> = page
+            .model
+            .published
+            .iter()
+            .enumerate()
+            .filter(|(_, s)| s.metric == *metric && !s.points.is_empty())
+            .collect();
+        if series.is_empty() {
+            continue;
+        }
+        let curves: Vec<Curve> = series.iter().map(|(i, s)| published_curve(page, *i, s)).collect();
+        let own = panels.iter().skip(column).step_by(measures.len());
+        let ours = own.map(|panel| largest(&panel.curves)).fold(0.0, f64::max);
+        let factor = largest(&curves) / ours;
+        let is_of_our_size = (1.0 / PUBLISHED_FACTOR..=PUBLISHED_FACTOR).contains(&factor);
+        let mut sources: Vec<&str> = series.iter().map(|(_, s)| s.source.as_str()).collect();
+        sources.dedup();
+        let sources = [("sources", sources.join("; "))];
+        let sources = sources.each_ref().map(|(name, text)| (*name, text.as_str()));
+        if is_of_our_size || measures.len() > 1 {
+            // A grid of several metrics has no place for a further panel; its axis is logarithmic where sizes differ.
+            for (facet, panel) in facets.iter().zip(panels.iter_mut().skip(column).step_by(measures.len())) {
+                let beside =
+                    series.iter().zip(&curves).filter(|((_, series), _)| is_beside(page, series, facet));
+                panel.curves.extend(beside.map(|(_, curve)| curve.clone()));
+            }
+            captions.push(page.fill(&page::CHART_CAPTION_PUBLISHED, &sources));
+        } else {
+            let title = page.text(&page::CHART_PUBLISHED_PANEL).to_owned();
+            // A single panel of ours has no title of its own; beside this one it needs one.
+            for panel in panels.iter_mut().filter(|panel| panel.title.is_empty()) {
+                page.text(&page::CHART_MEASURED_PANEL).clone_into(&mut panel.title);
+            }
+            panels.push(CurvePanel { title, curves, has_own_axis: true });
+            captions.push(page.fill(&page::CHART_CAPTION_PUBLISHED_ASIDE, &sources));
+        }
+    }
+}
+
+/// Figures of a system belong into panels that have a curve of it.
+fn is_beside(page: &Page<'_>, series: &PublishedSeries, facet: &Facet) -> bool {
+    series.system.is_none_or(|system| {
+        facet.members.iter().any(|member| page.model.lines[member.line].system == system)
+    })
+}
+
+fn published_curve(page: &Page<'_>, i: usize, series: &PublishedSeries) -> Curve {
+    let own = page.facets.slot_of_name(&series.series);
+    let own = own.or_else(|| page.facets.slot_of_system(page.model, series.system?));
+    let message =
+        if series.is_approximate { &page::CHART_PUBLISHED_APPROXIMATE } else { &page::CHART_PUBLISHED_LABEL };
+    let label = page.fill(message, &[("series", &series.series)]);
+    let quantity = quantity_of(series.metric);
+    let points = series.points.iter().map(|point| CurvePoint {
+        x: f64::from(point.clients),
+        value: Some(point.value),
+        tooltip: page.fill(
+            &page::CHART_TIP_PLAIN,
+            &[
+                ("line", &label),
+                ("clients", &conclusion::clients(&[point.clients], page.lang)),
+                ("value", &spelled(quantity, point.value)),
+            ],
+        ),
+        ..CurvePoint::default()
+    });
+    let slot = own.unwrap_or(Slot(page.facets.names() + i));
+    Curve { points: points.collect(), label, slot, is_published: true }
+}
+
+fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
+    let audited = |treatment: usize| {
+        let audit = page.model.audits.iter().find(|audit| audit.treatment == treatment)?;
+        audit.updates.as_ref()
+    };
+    let panel = |facet: &Facet| {
+        let curves = facet.members.iter().map(|member| {
+            let rows = page.model.treatments.iter().enumerate().filter(|(_, row)| row.line == member.line);
+            let mut points: Vec<CurvePoint> = rows
+                .filter_map(|(treatment, row)| {
+                    let updates = audited(treatment)?;
+                    let label = &page.model.lines[member.line].label;
+                    let clients = conclusion::clients(&[row.clients], page.lang);
+                    let value = figures::percent(updates.lost_percent);
+                    let tooltip = page.fill(
+                        &page::CHART_TIP_PLAIN,
+                        &[("line", label), ("clients", &clients), ("value", &value)],
+                    );
+                    Some(CurvePoint {
+                        x: f64::from(row.clients),
+                        value: Some(updates.lost_percent),
+                        repeats: updates.lost_percent_by_trial.clone(),
+                        tooltip,
+                        ..CurvePoint::default()
+                    })
+                })
+                .collect();
+            points.sort_by(|a, b| a.x.total_cmp(&b.x));
+            Curve { label: member.label.clone(), slot: member.slot, is_published: false, points }
+        });
+        let curves: Vec<Curve> = curves.filter(|curve| !curve.points.is_empty()).collect();
+        CurvePanel { title: facet.title.clone(), curves, has_own_axis: false }
+    };
+    let mut figures = Vec::new();
+    for (i, facets) in page.facets.all.chunks(PANELS).enumerate() {
+        let panels: Vec<CurvePanel> = facets.iter().map(panel).collect();
+        if panels.iter().all(|panel| panel.curves.is_empty()) {
+            continue;
+        }
+        let counts =
+            || panels.iter().flat_map(|p| &p.curves).flat_map(|c| &c.points).map(|p| p.repeats.len());
+        let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
+        let repeats = repeats_text(page, fewest, most);
+        let names = names_of(&panels);
+        let measure = page.text(&page::CHART_LOST);
+        let description = page.fill(
+            &page::CHART_DESCRIPTION_CURVES,
+            &[("measure", measure), ("lines", &list(page.lang, &names))],
+        );
+        let id = if i == 0 { "lost-updates".to_owned() } else { format!("lost-updates-{}", i + 1) };
+        let title = lost_title(page);
+        let chart = CurveChart {
+            id: format!("{id}-"),
+            title: title.clone(),
+            description,
+            x_title: page.text(&page::CHART_CLIENTS).to_owned(),
+            y_title: measure.to_owned(),
+            y_title_logarithmic: measure.to_owned(),
+            quantity: Quantity::Percent,
+            columns: None,
+            panels,
+        };
+        let data = Some(curve_data(page, &chart.panels, Quantity::Percent));
+        let captions = vec![page.fill(&page::CHART_CAPTION_LOST, &[("repeats", &repeats)])];
+        figures.push(Figure { id, title, captions, chart: chart.draw(), data });
+    }
+    figures
+}
+
+/// The worst loss as a sentence.
+fn lost_title(page: &Page<'_>) -> String {
+    let losses = page.model.conclusions.iter().filter_map(|c| match c {
+        Conclusion::LostUpdates { percent_max, .. } => Some((*percent_max, c)),
+        _ => None,
+    });
+    losses.max_by(|(a, _), (b, _)| a.total_cmp(b)).map_or_else(
+        || page.text(&page::CHART_TITLE_LOST).to_owned(),
+        |(_, c)| conclusion::sentence(page.model, c, page.lang),
+    )
+}
+
+/// The figures of a chart as a table: a row per line, a column per number of clients.
+fn curve_data(page: &Page<'_>, panels: &[CurvePanel], quantity: Quantity) -> Markup {
+    let mut levels: Vec<f64> =
+        panels.iter().flat_map(|p| &p.curves).flat_map(|c| &c.points).map(|p| p.x).collect();
+    levels.sort_by(f64::total_cmp);
+    levels.dedup();
+    html! {
+        div.wide { table {
+            thead { tr {
+                th.l scope="col" { (page.text(&headings::SYSTEM)) }
+                @for level in &levels {
+                    th.n scope="col" { (conclusion::clients(&[*level as u32], page.lang)) }
+                }
+            } }
+            @for panel in panels {
+                tbody {
+                    @if !panel.title.is_empty() {
+                        tr { th.group scope="rowgroup" colspan=(levels.len() + 1) { (panel.title) } }
+                    }
+                    @for curve in &panel.curves {
+                        tr {
+                            th scope="row" { (curve.label) }
+                            @for level in &levels {
+                                td.n { (data_cell(page, curve, *level, quantity)) }
+                            }
+                        }
+                    }
+                }
+            }
+        } }
+    }
+}
+
+fn data_cell(page: &Page<'_>, curve: &Curve, level: f64, quantity: Quantity) -> Markup {
+    let point = curve.points.iter().find(|point| (point.x - level).abs() < 0.5);
+    let Some((point, value)) = point.and_then(|point| point.value.map(|value| (point, value))) else {
+        return html! { (page.text(&headings::ABSENT)) };
+    };
+    let shown =
+        if quantity == Quantity::Percent { figures::percent(value) } else { spelled(quantity, value) };
+    html! {
+        (figures::bounded(shown, point.is_bound))
+        @if let Some((low, high)) = point.interval {
+            br; span.pm { (spelled(quantity, low.max(0.0))) " – " (spelled(quantity, high)) }
+        }
+    }
+}
+
+/// One percentile plot per facet, at the largest number of clients.
+fn percentiles(page: &Page<'_>) -> Vec<Figure> {
+    let rows = &page.model.treatments;
+    let has_curve = |treatment: usize| page.model.percentile_curves.iter().any(|c| c.treatment == treatment);
+    let measured = rows.iter().enumerate().filter(|(treatment, _)| has_curve(*treatment));
+    let Some(clients) = measured.map(|(_, row)| row.clients).max() else { return Vec::new() };
+    let facets = page.facets.all.iter().take(PERCENTILE_FACETS).enumerate();
+    facets.filter_map(|(i, facet)| facet_percentiles(page, facet, i, clients)).collect()
+}
+
+fn facet_percentiles(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<Figure> {
+    let curve_of = |line: usize| {
+        let rows = &page.model.treatments;
+        page.model.percentile_curves.iter().find(|curve| {
+            let row = &rows[curve.treatment];
+            row.line == line && row.clients == clients
+        })
+    };
+    let place = |point: &PercentilePoint| (point.one_in, point.value_ms);
+    let curves: Vec<Distribution> = facet
+        .members
+        .iter()
+        .filter_map(|member| {
+            let curve = curve_of(member.line)?;
+            let merged = thinned(&curve.merged, 80).iter().map(place).collect();
+            let repeats = curve.repeats.iter().map(|repeat| thinned(repeat, 40).iter().map(place).collect());
+            let repeats = repeats.collect();
+            Some(Distribution { label: member.label.clone(), slot: member.slot, merged, repeats })
+        })
+        .collect();
+    if curves.is_empty() {
+        return None;
+    }
+    let at = conclusion::clients(&[clients], page.lang);
+    let title = if facet.title.is_empty() {
+        page.fill(&page::CHART_TITLE_PERCENTILES, &[("clients", &at)])
+    } else {
+        page.fill(&page::CHART_TITLE_PERCENTILES_OF, &[("group", &facet.title), ("clients", &at)])
+    };
+    let names: Vec<&str> = curves.iter().map(|curve| curve.label.as_str()).collect();
+    let description = page.fill(&page::CHART_DESCRIPTION_PERCENTILES, &[("lines", &list(page.lang, &names))]);
+    let id = format!("percentiles-{}", i + 1);
+    let chart = PercentileChart {
+        id: format!("{id}-"),
+        title: title.clone(),
+        description,
+        x_title: page.text(&page::CHART_PERCENTILE).to_owned(),
+        y_title: page.text(&page::CHART_TIME_LOG).to_owned(),
+        height: if page.facets.all.len() > 1 { 240.0 } else { 320.0 },
+        curves,
+    };
+    // Several such charts follow each other: the first explains all.
+    let captions = (i == 0).then(|| page.text(&page::CHART_CAPTION_PERCENTILES).to_owned());
+    let captions = captions.into_iter().collect();
+    Some(Figure { id, title, captions, chart: chart.draw(), data: None })
+}
+
+/// At most `most` of the points, evenly by position, the first and the last always.
+pub(super) fn thinned<T: Copy>(points: &[T], most: usize) -> Vec<T> {
+    if points.len() <= most || most < 2 {
+        return points.to_vec();
+    }
+    (0..most).map(|i| points[i * (points.len() - 1) / (most - 1)]).collect()
+}
+
+#[cfg(test)]
+mod unit_tests {
+    use super::*;
+
+    #[test]
+    fn thinning_keeps_both_ends() {
+        let points: Vec<usize> = (0..1000).collect();
+        let kept = thinned(&points, 40);
+        assert_eq!((kept.len(), kept[0], kept[39]), (40, 0, 999));
+        assert_eq!(thinned(&points[..3], 40), [0, 1, 2]);
+        assert!(thinned::<usize>(&[], 40).is_empty());
+    }
+}

@@ -1,0 +1,293 @@
+//! Treatment by treatment, folded: statements, distribution, course, trials.
+
+use super::charts::thinned;
+use super::resources::panels;
+use super::{Figure, Page, cells};
+use crate::chart::palette::Slot;
+use crate::chart::percentiles::{Distribution, PercentileChart};
+use crate::chart::timeline::{Course, Moment, TimelineChart};
+use crate::figures;
+use crate::messages::{finding, headings, notes, page};
+use dyno_analysis::model::{
+    MergedLatency, PercentilePoint, StatementRow, Timeline, TimelinePoint, TrialRow, TrialState,
+};
+use dyno_model::finding::Finding;
+use dyno_model::plan::Metric;
+use maud::{Markup, html};
+
+/// More treatments than this stay folded on paper, and their charts hold fewer points.
+const MANY: usize = 24;
+
+/// Points that the lines of a treatment's charts hold at most, so that a page of many treatments stays handy.
+struct Detail {
+    seconds: usize,
+    merged: usize,
+    repeat: usize,
+}
+
+impl Detail {
+    fn of(page: &Page<'_>) -> Self {
+        match page.model.treatments.len() {
+            ..=24 => Self { seconds: 120, merged: 80, repeat: 40 },
+            25..=60 => Self { seconds: 60, merged: 50, repeat: 20 },
+            _ => Self { seconds: 24, merged: 36, repeat: 10 },
+        }
+    }
+}
+
+/// All treatments.
+pub(super) fn section(page: &Page<'_>) -> Markup {
+    let class = if page.model.treatments.len() > MANY { "treatment deep" } else { "treatment" };
+    let is_binned = step(page, &page.model.timelines.iter().collect::<Vec<_>>()) > 1;
+    html! {
+        section #details {
+            h2 { (page.text(&page::PAGE_DETAILS)) }
+            p { (page.text(&page::PAGE_DETAILS_NOTE)) }
+            // Once for all, not below each chart.
+            p.note {
+                (page.text(&page::CHART_CAPTION_TIMELINE)) " " (page.text(&page::CHART_CAPTION_PERCENTILES)) " "
+                (page.text(&notes::NOTE_MERGED))
+                @if is_binned { " " (page.text(&page::CHART_CAPTION_BINNED)) }
+            }
+            @for treatment in 0..page.model.treatments.len() {
+                details class=(class) id={ "t" (treatment) } {
+                    (summary(page, treatment))
+                    (statements(page, treatment))
+                    @if let Some(figure) = distribution(page, treatment) { (figure.markup(page)) }
+                    @if let Some(figure) = timeline(page, treatment) { (figure.markup(page)) }
+                    (trials(page, treatment))
+                }
+            }
+        }
+    }
+}
+
+fn summary(page: &Page<'_>, treatment: usize) -> Markup {
+    let row = &page.model.treatments[treatment];
+    html! {
+        summary {
+            b { (cells::treatment_name(page, treatment)) }
+            @if let Some(throughput) = &row.throughput {
+                span { (cells::estimate(page, Some(throughput))) " " (figures::symbol(throughput.unit)) }
+            }
+            span { (cells::validity_chip(page, row.validity)) }
+        }
+    }
+}
+
+fn statements(page: &Page<'_>, treatment: usize) -> Markup {
+    let Some(table) = page.model.statements.iter().find(|table| table.treatment == treatment) else {
+        return html! {};
+    };
+    html! {
+        div.wide { table {
+            caption { (page.text(&headings::STATEMENTS)) " (ms)" }
+            thead { tr {
+                th.l scope="col" { (page.text(&headings::STATEMENT)) }
+                th scope="col" { (page.text(&headings::COUNT)) }
+                th scope="col" { (page.text(&headings::FAILED)) }
+                th scope="col" { (page.text(&headings::MEAN)) }
+                th scope="col" { (page.text(&headings::STANDARD_DEVIATION)) }
+                th scope="col" { (page.text(&headings::MIN)) }
+                @for percentile in ["50", "70", "80", "90", "95", "99", "99.9"] { th.n scope="col" { (percentile) " %" } }
+                th scope="col" { (page.text(&headings::MAX)) }
+            } }
+            tbody {
+                (statement_row(page, &table.transaction))
+                @for statement in table.statements.iter().filter(|row| row.ok + row.failed + row.unfinished > 0) {
+                    (statement_row(page, statement))
+                }
+            }
+        } }
+    }
+}
+
+fn statement_row(page: &Page<'_>, row: &StatementRow) -> Markup {
+    let latency = row.latency.as_ref();
+    let exact = |value: fn(&MergedLatency) -> f64| cells::optional(page, latency.map(value));
+    let shown = |text: Option<String>| text.unwrap_or_else(|| page.text(&headings::ABSENT).to_owned());
+    html! {
+        tr {
+            th scope="row" { (row.name) }
+            td { (figures::count(row.ok)) }
+            td class=[cells::alarm_if(row.failed > 0)] { (figures::count(row.failed)) }
+            td { (shown(latency.map(figures::merged_mean))) }
+            td { (exact(|l| l.standard_deviation)) }
+            td { (exact(|l| l.min)) }
+            @for percentile in figures::merged_percentiles(latency) { td { (shown(percentile)) } }
+            td { (shown(latency.map(figures::merged_max))) }
+        }
+    }
+}
+
+fn distribution(page: &Page<'_>, treatment: usize) -> Option<Figure> {
+    let curve = page.model.percentile_curves.iter().find(|curve| curve.treatment == treatment)?;
+    let detail = Detail::of(page);
+    let name = cells::treatment_name(page, treatment);
+    let title = page.fill(&page::CHART_TITLE_DISTRIBUTION, &[("treatment", &name)]);
+    let id = format!("t{treatment}d");
+    let place = |point: &PercentilePoint| (point.one_in, point.value_ms);
+    let merged = thinned(&curve.merged, detail.merged).iter().map(place).collect();
+    let of_trial = |trial: &Vec<PercentilePoint>| thinned(trial, detail.repeat).iter().map(place).collect();
+    let repeats = curve.repeats.iter().map(of_trial).collect();
+    let chart = PercentileChart {
+        id: format!("{id}-"),
+        title,
+        description: page.fill(&page::CHART_DESCRIPTION_PERCENTILES, &[("lines", &name)]),
+        x_title: page.text(&page::CHART_PERCENTILE).to_owned(),
+        y_title: page.text(&page::CHART_TIME_LOG).to_owned(),
+        height: 230.0,
+        curves: vec![Distribution { label: name, slot: Slot(0), merged, repeats }],
+    };
+    let heading = page.text(&headings::PERCENTILES).to_owned();
+    Some(Figure { id, title: heading, captions: Vec::new(), chart: chart.draw(), data: None })
+}
+
+fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
+    let timelines: Vec<&Timeline> =
+        page.model.timelines.iter().filter(|t| t.treatment == treatment && !t.points.is_empty()).collect();
+    if timelines.is_empty() {
+        return None;
+    }
+    let step = step(page, &timelines);
+    let name = cells::treatment_name(page, treatment);
+    let title = page.fill(&page::CHART_TITLE_TIMELINE, &[("treatment", &name)]);
+    let id = format!("t{treatment}s");
+    let panels = panels(&timelines);
+    let chart = TimelineChart {
+        id: format!("{id}-"),
+        title,
+        description: page
+            .fill(&page::CHART_DESCRIPTION_TIMELINE, &[("trials", &timelines.len().to_string())]),
+        x_title: page.text(&page::CHART_SECONDS).to_owned(),
+        throughput_title: page.text(&page::CHART_PER_SECOND).to_owned(),
+        latency_title: page.text(&page::CHART_TIME).to_owned(),
+        median_label: page.text(&page::CHART_MEDIAN).to_owned(),
+        p99_label: page.text(&page::CHART_P99).to_owned(),
+        tracks: panels.iter().map(|panel| panel.track(page)).collect(),
+        repeats: timelines
+            .iter()
+            .map(|timeline| Course {
+                tracks: panels.iter().map(|panel| panel.course(timeline, step)).collect(),
+                ..course(page, timeline, step)
+            })
+            .collect(),
+    };
+    let heading = page.text(&headings::TIMELINE).to_owned();
+    let captions = panels.iter().map(|panel| page.text(panel.caption()).to_owned()).collect();
+    Some(Figure { id, title: heading, captions, chart: chart.draw(), data: None })
+}
+
+/// How many seconds of a timeline become one step of its line.
+fn step(page: &Page<'_>, timelines: &[&Timeline]) -> usize {
+    let longest = timelines.iter().map(|timeline| timeline.points.len()).max().unwrap_or(0);
+    longest.div_ceil(Detail::of(page).seconds).max(1)
+}
+
+fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
+    let trial = page.model.trials.iter().find(|trial| trial.id == timeline.trial);
+    let is_invalid = trial.is_some_and(|trial| trial.state == TrialState::Invalid);
+    let message = if is_invalid { &page::CHART_BLOCK_INVALID } else { &page::CHART_BLOCK };
+    let window = timeline.points.iter().find(|point| !point.is_warmup).map_or(0.0, |point| point.start_s);
+    let empty = timeline.points.iter().filter(|point| point.throughput == Some(0.0) && !point.is_warmup);
+    let mut stalls: Vec<(f64, f64)> = empty.map(|p| (p.start_s, p.start_s + p.length_s)).collect();
+    for finding in trial.map_or(&[][..], |trial| &trial.findings) {
+        if let Finding::Stall { longest_gap, at, .. } = finding {
+            stalls.push((window + at, window + at + longest_gap));
+        }
+    }
+    Course {
+        title: page.fill(message, &[("block", &timeline.block.to_string())]),
+        points: binned(&timeline.points, step),
+        stalls,
+        tracks: Vec::new(),
+    }
+}
+
+/// `step` intervals as one: the mean throughput, the middle one of the medians, the highest of the 99th percentiles.
+/// Warm-up and measured window are never mixed.
+fn binned(points: &[TimelinePoint], step: usize) -> Vec<Moment> {
+    let phases = points.chunk_by(|a, b| a.is_warmup == b.is_warmup);
+    phases.flat_map(|phase| phase.chunks(step.max(1)).map(bin)).collect()
+}
+
+fn bin(points: &[TimelinePoint]) -> Moment {
+    let first = &points[0];
+    let length: f64 = points.iter().map(|point| point.length_s).sum();
+    // Seconds by their lengths; what is too short to be a rate counts for nothing.
+    let rates = || points.iter().filter_map(|point| Some((point.throughput?, point.length_s)));
+    let rated: f64 = rates().map(|(_, length)| length).sum();
+    let committed: f64 = rates().map(|(rate, length)| rate * length).sum();
+    let mut medians: Vec<f64> = points.iter().filter_map(|point| point.p50_ms).collect();
+    medians.sort_by(f64::total_cmp);
+    Moment {
+        start: first.start_s,
+        length,
+        is_warmup: first.is_warmup,
+        throughput: (rated > 0.0).then(|| committed / rated),
+        median: medians.get(medians.len() / 2).copied(),
+        p99: points.iter().filter_map(|point| point.p99_ms).max_by(f64::total_cmp),
+    }
+}
+
+fn trials(page: &Page<'_>, treatment: usize) -> Markup {
+    let rows = page.model.trials.iter().filter(|trial| trial.treatment == treatment);
+    html! {
+        div.wide { table {
+            caption { (page.text(&headings::TRIALS)) }
+            thead { tr {
+                th.l scope="col" { (page.text(&headings::TRIAL)) }
+                @for message in [
+                    &headings::THROUGHPUT, &headings::MEAN_MS, &headings::P50_MS, &headings::P95_MS,
+                    &headings::P99_MS, &headings::MAX_MS, &headings::GAP_MS,
+                ] { th scope="col" { (page.text(message)) } }
+                @if page.model.has_open_loop() {
+                    @for message in [&headings::ARRIVED, &headings::NEVER_STARTED] { th scope="col" { (page.text(message)) } }
+                }
+                @for message in [&headings::COMMITTED, &headings::RETRIES, &headings::FAILED, &headings::LOST] {
+                    th scope="col" { (page.text(message)) }
+                }
+                th.l scope="col" { (page.text(&headings::VALIDITY_COLUMN)) }
+            } }
+            tbody { @for trial in rows { (trial_row(page, trial)) } }
+        } }
+    }
+}
+
+fn trial_row(page: &Page<'_>, trial: &TrialRow) -> Markup {
+    let doubts: Vec<String> =
+        trial.findings.iter().map(|finding| finding::sentence(finding, page.lang)).collect();
+    let doubts = doubts.join(" ");
+    html! {
+        tr {
+            th scope="row" { (trial.id) }
+            @match &trial.figures {
+                None => td.l colspan=(if page.model.has_open_loop() { 13 } else { 11 }) { (trial.reason) },
+                Some(figures_of) => {
+                    td { (figures::digits(figures_of.throughput)) }
+                    @for (metric, value) in [
+                        (Metric::MeanMs, figures_of.mean_ms), (Metric::P50Ms, figures_of.p50_ms),
+                        (Metric::P95Ms, figures_of.p95_ms), (Metric::P99Ms, figures_of.p99_ms),
+                        // The largest is a bound where the mean is.
+                        (Metric::MeanMs, figures_of.max_ms),
+                    ] {
+                        td { @match value {
+                            None => (page.text(&headings::ABSENT)),
+                            Some(value) => (figures::bounded(figures::digits(value), figures_of.is_bound(metric))),
+                        } }
+                    }
+                    td { (cells::optional(page, figures_of.longest_gap_ms)) }
+                    @if page.model.has_open_loop() {
+                        @for number in [figures_of.arrived, figures_of.unstarted] { td { (cells::number(page, number)) } }
+                    }
+                    @for count in [figures_of.committed, figures_of.retries] { td { (figures::count(count)) } }
+                    td class=[cells::alarm_if(figures_of.failed > 0)] { (figures::count(figures_of.failed)) }
+                    td class=[cells::alarm_if(figures_of.lost.is_some_and(|lost| lost > 0))] {
+                        (figures_of.lost.map_or_else(|| page.text(&headings::ABSENT).to_owned(), figures::count))
+                    }
+                },
+            }
+            td.l title=[(!doubts.is_empty()).then_some(&doubts)] { (cells::state_chip(page, trial.state)) }
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Which lines share a panel: those that the experiment compares. Unless the spec says what that is, with several systems
+//! and several levels a panel holds the systems at one combination of levels.
+
+use crate::chart::palette::{SLOTS, Slot};
+use dyno_analysis::model::{LineName, ReportModel};
+use dyno_model::plan::Compare;
+
+/// One panel: some lines, and how they are called in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Facet {
+    /// What its lines have in common, with the names of the factors; empty when there is only one panel.
+    pub(super) title: String,
+    /// The same without the names of the factors, for narrow places.
+    pub(super) short: String,
+    /// Its lines.
+    pub(super) members: Vec<Member>,
+}
+
+/// A line in a panel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Member {
+    /// Index into [`ReportModel::lines`].
+    pub(super) line: usize,
+    /// Name inside the panel.
+    pub(super) label: String,
+    /// Colour, dash and marker; the same for the same name in every panel.
+    pub(super) slot: Slot,
+}
+
+/// All panels.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Facets {
+    /// Panels in order of their first line; at least one if there is a line.
+    pub(super) all: Vec<Facet>,
+}
+
+impl Facets {
+    pub(super) fn of(model: &ReportModel) -> Self {
+        let curves = curves(model);
+        let mut facets: Vec<(Vec<Part>, Facet)> = Vec::new();
+        for (i, line) in model.lines.iter().enumerate() {
+            let (key, label) = place(model, &curves, line);
+            let facet = match facets.iter().position(|(other, _)| *other == key) {
+                Some(position) => position,
+                None => {
+                    let title = key.iter().map(|(factor, level)| match factor {
+                        Some(factor) => format!("{} = {level}", short_factor(factor)),
+                        None => level.clone(),
+                    });
+                    let title = title.collect::<Vec<_>>().join(", ");
+                    let short = key.iter().map(|(_, level)| level.as_str()).collect::<Vec<_>>().join(", ");
+                    facets.push((key, Facet { title, short, members: Vec::new() }));
+                    facets.len() - 1
+                }
+            };
+            facets[facet].1.members.push(Member { line: i, label, slot: Slot(0) });
+        }
+        let mut all: Vec<Facet> = facets.into_iter().map(|(_, facet)| facet).collect();
+        let labels = distinct(all.iter().flat_map(|facet| &facet.members).map(|member| member.label.clone()));
+        for member in all.iter_mut().flat_map(|facet| &mut facet.members) {
+            let position = labels.iter().position(|label| *label == member.label);
+            member.slot = Slot(position.expect("every label is in the list"));
+        }
+        Self { all }
+    }
+
+    /// Number of different names of lines.
+    pub(super) fn names(&self) -> usize {
+        distinct(self.all.iter().flat_map(|facet| &facet.members).map(|member| &member.label)).len()
+    }
+
+    /// The slot of curves of this name, if there are any.
+    pub(super) fn slot_of_name(&self, name: &str) -> Option<Slot> {
+        self.members().find(|member| member.label == name).map(|member| member.slot)
+    }
+
+    /// The slot of a system's curves, if systems make the curves.
+    pub(super) fn slot_of_system(&self, model: &ReportModel, system: usize) -> Option<Slot> {
+        let is_its_own = |member: &&Member| {
+            let line = &model.lines[member.line];
+            line.system == system && line.system_name == member.label
+        };
+        self.members().find(is_its_own).map(|member| member.slot)
+    }
+
+    fn members(&self) -> impl Iterator<Item = &Member> {
+        self.all.iter().flat_map(|facet| &facet.members)
+    }
+}
+
+/// What lines of a panel have in common: a level with its factor, or a system.
+type Part = (Option<String>, String);
+
+/// What makes the curves inside of a panel.
+enum Curves {
+    Systems,
+    Factor(usize),
+    /// There are so few that one panel holds them all.
+    Combinations,
+}
+
+fn curves(model: &ReportModel) -> Curves {
+    let systems = distinct(model.lines.iter().map(|line| line.system)).len();
+    let combinations = distinct(model.lines.iter().map(|line| &line.levels)).len();
+    match model.compare {
+        Some(Compare::System) => Curves::Systems,
+        Some(Compare::Factor(factor)) => Curves::Factor(factor),
+        None if systems > 1 || combinations == 1 => Curves::Systems,
+        // One system, many combinations: the last factor makes the curves, the others the panels.
+        None if combinations > SLOTS && model.factors.len() > 1 => Curves::Factor(model.factors.len() - 1),
+        None => Curves::Combinations,
+    }
+}
+
+/// A line's panel and its name there.
+fn place(model: &ReportModel, curves: &Curves, line: &LineName) -> (Vec<Part>, String) {
+    let levels = model.factors.iter().cloned().map(Some).zip(line.levels.iter().cloned());
+    match *curves {
+        Curves::Systems => (levels.collect(), line.system_name.clone()),
+        Curves::Combinations => (Vec::new(), line.levels.join(", ")),
+        Curves::Factor(factor) => {
+            let several = model.lines.iter().any(|other| other.system != line.system);
+            let system = several.then(|| (None, line.system_name.clone()));
+            let others = levels.enumerate().filter(|(index, _)| *index != factor).map(|(_, part)| part);
+            (system.into_iter().chain(others).collect(), line.levels[factor].clone())
+        }
+    }
+}
+
+/// `workload.variant` is shown as `variant`: inside one report the last part says enough.
+pub(super) fn short_factor(factor: &str) -> &str {
+    factor.rsplit('.').next().unwrap_or(factor)
+}
+
+fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
+    let mut seen = Vec::new();
+    for item in items {
+        if !seen.contains(&item) {
+            seen.push(item);
+        }
+    }
+    seen
+}

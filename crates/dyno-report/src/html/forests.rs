@@ -1,0 +1,143 @@
+//! Forest plots of the comparisons: one figure per metric, in parts that fit on a page.
+
+use super::{Figure, Page, cells};
+use crate::chart::forest::{ForestChart, ForestGroup, ForestRow};
+use crate::figures;
+use crate::messages::{conclusion, page};
+use dyno_analysis::model::{Comparison, Verdict};
+use dyno_model::plan::Metric;
+
+/// Rows of one figure, headings included: what fits on a page of A4.
+const ROWS: usize = 38;
+
+/// All forest plots.
+pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
+    let metrics = [Metric::Throughput, Metric::MeanMs, Metric::P95Ms, Metric::P99Ms];
+    metrics.into_iter().flat_map(|metric| metric_figures(page, metric)).collect()
+}
+
+fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
+    let all: Vec<&Comparison> = page.model.comparisons.iter().filter(|c| c.metric == metric).collect();
+    if all.iter().all(|comparison| comparison.ratio.is_none()) {
+        return Vec::new();
+    }
+    let title = title(page, metric, &all);
+    let parts = parts(groups(page, &all));
+    let count = parts.len();
+    let margin = figures::percent(page.model.comparison_rules.margin * 100.0);
+    let part_figure = |(i, groups): (usize, Vec<ForestGroup>)| {
+        let title = match count {
+            1 => title.clone(),
+            count => {
+                let (part, parts) = ((i + 1).to_string(), count.to_string());
+                let values = [("title", title.as_str()), ("part", part.as_str()), ("parts", parts.as_str())];
+                page.fill(&page::CHART_TITLE_FOREST_PART, &values)
+            }
+        };
+        let comparisons = groups.iter().map(|group| group.rows.len()).sum::<usize>().to_string();
+        let id = format!("comparisons-{}-{}", metric_id(metric), i + 1);
+        let chart = ForestChart {
+            id: format!("{id}-"),
+            title: title.clone(),
+            description: page.fill(&page::CHART_DESCRIPTION_FOREST, &[("comparisons", &comparisons)]),
+            x_title: page.text(&page::CHART_RATIO).to_owned(),
+            below_label: page.text(&page::CHART_LESS).to_owned(),
+            above_label: page.text(&page::CHART_MORE).to_owned(),
+            margin: page.model.comparison_rules.margin,
+            groups,
+        };
+        let captions = vec![page.fill(&page::CHART_CAPTION_FOREST, &[("margin", &margin)])];
+        Figure { id, title, captions, chart: chart.draw(), data: None }
+    };
+    parts.into_iter().enumerate().map(part_figure).collect()
+}
+
+fn metric_id(metric: Metric) -> &'static str {
+    match metric {
+        Metric::Throughput => "throughput",
+        Metric::MeanMs => "mean",
+        Metric::P50Ms => "p50",
+        Metric::P95Ms => "p95",
+        Metric::P99Ms => "p99",
+    }
+}
+
+fn title(page: &Page<'_>, metric: Metric, all: &[&Comparison]) -> String {
+    let name = conclusion::metric(metric, page.lang);
+    let comparisons = all.len().to_string();
+    if all.iter().all(|comparison| comparison.verdict.is_none()) {
+        let values = [("metric", name), ("comparisons", comparisons.as_str())];
+        return page.fill(&page::CHART_TITLE_FOREST_NO_VERDICT, &values);
+    }
+    let count = |verdict: Verdict| all.iter().filter(|c| c.verdict == Some(verdict)).count().to_string();
+    page.fill(
+        &page::CHART_TITLE_FOREST,
+        &[
+            ("metric", name),
+            ("comparisons", &comparisons),
+            ("better", &count(Verdict::Better)),
+            ("worse", &count(Verdict::Worse)),
+            ("equivalent", &count(Verdict::Equivalent)),
+            ("inconclusive", &count(Verdict::Inconclusive)),
+        ],
+    )
+}
+
+/// Comparisons of the same two lines under one heading, a row per number of clients.
+fn groups(page: &Page<'_>, all: &[&Comparison]) -> Vec<ForestGroup> {
+    let model = page.model;
+    let mut groups: Vec<((usize, usize), ForestGroup)> = Vec::new();
+    for comparison in all {
+        let key = (model.treatments[comparison.subject].line, model.treatments[comparison.baseline].line);
+        let (subject, baseline) = (&model.lines[key.0].label, &model.lines[key.1].label);
+        let title = || {
+            page.fill(&page::CHART_AGAINST, &[("subject", subject.as_str()), ("baseline", baseline.as_str())])
+        };
+        let position = match groups.iter().position(|(other, _)| *other == key) {
+            Some(position) => position,
+            None => {
+                groups.push((key, ForestGroup { title: title(), rows: Vec::new() }));
+                groups.len() - 1
+            }
+        };
+        groups[position].1.rows.push(row(page, comparison));
+    }
+    groups.into_iter().map(|(_, group)| group).collect()
+}
+
+fn row(page: &Page<'_>, comparison: &Comparison) -> ForestRow {
+    let figures = match (comparison.ratio, comparison.ratio_interval) {
+        (Some(ratio), Some(_)) => {
+            format!("{} ({})", figures::ratio(ratio), cells::range(page, comparison.ratio_interval))
+        }
+        (Some(ratio), None) => figures::bounded_ratio(ratio, comparison.bound),
+        (None, _) => String::new(),
+    };
+    ForestRow {
+        label: conclusion::clients(&[comparison.clients], page.lang),
+        ratio: comparison.ratio,
+        interval: comparison.ratio_interval.map(|interval| (interval.low, interval.high)),
+        figures,
+        verdict: page.text(cells::verdict_word(comparison.verdict)).to_owned(),
+        class: cells::verdict_class(comparison.verdict),
+    }
+}
+
+/// Groups dealt out to figures of at most [`ROWS`] rows; a group is cut only when it alone is longer.
+fn parts(groups: Vec<ForestGroup>) -> Vec<Vec<ForestGroup>> {
+    let mut parts: Vec<Vec<ForestGroup>> = Vec::new();
+    let mut used = usize::MAX;
+    for group in groups {
+        for rows in group.rows.chunks(ROWS - 1) {
+            let needed = rows.len() + 1;
+            if used.saturating_add(needed) > ROWS {
+                parts.push(Vec::new());
+                used = 0;
+            }
+            used += needed;
+            let piece = ForestGroup { title: group.title.clone(), rows: rows.to_vec() };
+            parts.last_mut().expect("a part was opened for the first piece").push(piece);
+        }
+    }
+    parts
+}

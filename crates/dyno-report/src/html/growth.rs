@@ -1,0 +1,274 @@
+//! Tables that grow: the charts over rows, which head such a report, and the tables step by step.
+
+use super::facets::{Facet, Member};
+use super::{Figure, Page, cells};
+use crate::chart::growth::{GrowthChart, GrowthCurve, GrowthMark, GrowthPanel};
+use crate::chart::palette::Slot;
+use crate::chart::text::{Quantity, spelled};
+use crate::figures;
+use crate::growth as tables;
+use crate::messages::{Message, conclusion, growth as texts, headings, list, page};
+use dyno_analysis::model::{Conclusion, Estimate, Growth, GrowthLine, GrowthStep};
+use maud::{Markup, html};
+
+/// A published curve is drawn when its rows reach no farther than this many times ours.
+const PUBLISHED_REACH: f64 = 1.25;
+
+/// What a panel shows: its title, what its values are, where its axis ends, its figure, and by how much that is divided.
+type Measure = (&'static Message, Quantity, Option<f64>, fn(&GrowthStep) -> Option<Estimate>, f64);
+
+const MEASURES: [Measure; 6] = [
+    (&texts::GROWTH_PANEL_RATE, Quantity::Number, None, |step| step.rows_per_second, 1.0),
+    (&texts::GROWTH_PANEL_CPU, Quantity::Percent, Some(100.0), |step| step.cpu_percent, 1.0),
+    (&texts::GROWTH_PANEL_READ, Quantity::Number, None, |step| step.disk_read, 1e6),
+    (&texts::GROWTH_PANEL_WRITTEN, Quantity::Number, None, |step| step.disk_written, 1e6),
+    (&texts::GROWTH_PANEL_BUSY, Quantity::Percent, Some(100.0), |step| step.disk_busy_percent, 1.0),
+    (&texts::GROWTH_PANEL_DATA, Quantity::Number, None, |step| step.data_bytes, 1e6),
+];
+
+/// One figure per facet and number of clients; nothing when no table grows.
+pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
+    let Some(growth) = &page.model.growth else { return Vec::new() };
+    let mut clients: Vec<u32> =
+        growth.lines.iter().map(|line| page.model.treatments[line.treatment].clients).collect();
+    clients.sort_unstable();
+    clients.dedup();
+    let places =
+        page.facets.all.iter().flat_map(|facet| clients.iter().map(move |clients| (facet, *clients)));
+    let drawn = places.filter_map(|(facet, at)| {
+        let lines = facet.members.iter().filter_map(|member| Some((member, line(page, growth, member, at)?)));
+        let lines: Vec<(&Member, &GrowthLine)> = lines.collect();
+        (!lines.is_empty()).then_some((facet, at, lines))
+    });
+    let is_one_of_many = clients.len() > 1;
+    drawn
+        .enumerate()
+        .map(|(i, (facet, at, lines))| {
+            let group = match (facet.title.is_empty(), is_one_of_many) {
+                (_, false) => facet.title.clone(),
+                (true, true) => conclusion::clients(&[at], page.lang),
+                (false, true) => format!("{}, {}", facet.title, conclusion::clients(&[at], page.lang)),
+            };
+            figure(page, growth, facet, i, &group, &lines)
+        })
+        .collect()
+}
+
+fn line<'a>(page: &Page<'_>, growth: &'a Growth, member: &Member, clients: u32) -> Option<&'a GrowthLine> {
+    growth.lines.iter().find(|line| {
+        let row = &page.model.treatments[line.treatment];
+        row.line == member.line && row.clients == clients
+    })
+}
+
+fn figure(
+    page: &Page<'_>,
+    growth: &Growth,
+    facet: &Facet,
+    i: usize,
+    group: &str,
+    lines: &[(&Member, &GrowthLine)],
+) -> Figure {
+    let finding = title(page, lines);
+    let title = match (finding, group.is_empty()) {
+        (Some(finding), _) => finding,
+        (None, true) => page.text(&texts::GROWTH).to_owned(),
+        (None, false) => format!("{}: {group}", page.text(&texts::GROWTH)),
+    };
+    let end = growth.milestones.last().copied().unwrap_or(growth.rows_before) as f64;
+    let mut panels: Vec<GrowthPanel> = MEASURES
+        .iter()
+        .enumerate()
+        .map(|(measure, of)| panel(page, growth, lines, of, measure == 0))
+        // What nobody saw has no panel.
+        .filter(|panel| panel.curves.iter().flat_map(|curve| &curve.marks).any(|mark| mark.value.is_some()))
+        .collect();
+    if let Some(first) = panels.first_mut() {
+        first.curves.extend(published(page, end));
+    }
+    let names: Vec<&str> = lines.iter().map(|(member, _)| member.label.as_str()).collect();
+    let id = if i == 0 { "growth".to_owned() } else { format!("growth-{}", i + 1) };
+    let blocks = lines.iter().map(|(_, line)| line.courses.len()).max().unwrap_or(0);
+    let chart = GrowthChart {
+        id: format!("{id}-"),
+        title: title.clone(),
+        description: page.fill(&texts::GROWTH_DESCRIPTION, &[("lines", &list(page.lang, &names))]),
+        x_title: page.text(&texts::GROWTH_AXIS).to_owned(),
+        rows: (growth.rows_before as f64, end),
+        panels,
+    };
+    let blocks = match blocks {
+        1 => page.text(&texts::GROWTH_BLOCK).to_owned(),
+        blocks => page.fill(&texts::GROWTH_BLOCKS, &[("number", &blocks.to_string())]),
+    };
+    let mut captions = vec![page.fill(&texts::GROWTH_CAPTION, &[("blocks", &blocks)])];
+    if !facet.title.is_empty() || !group.is_empty() {
+        captions.insert(0, group.to_owned());
+    }
+    let sources: Vec<&str> =
+        page.model.published.iter().filter(|s| !s.over_rows.is_empty()).map(|s| s.source.as_str()).collect();
+    if !sources.is_empty() {
+        captions.push(page.fill(&page::CHART_CAPTION_PUBLISHED, &[("sources", &sources.join("; "))]));
+    }
+    Figure { id, title, captions, chart: chart.draw(), data: None }
+}
+
+/// The first statement about treatments of this figure.
+fn title(page: &Page<'_>, lines: &[(&Member, &GrowthLine)]) -> Option<String> {
+    let is_here = |treatment: usize| lines.iter().any(|(_, line)| line.treatment == treatment);
+    let found = page.model.conclusions.iter().find(|conclusion| match conclusion {
+        Conclusion::GrowthCrossing { before, .. } => is_here(before.leader) && is_here(before.other),
+        Conclusion::GrowthLead { lead } => is_here(lead.leader) && is_here(lead.other),
+        Conclusion::GrowthCourse { treatment, .. } => is_here(*treatment),
+        _ => false,
+    });
+    found.map(|conclusion| conclusion::sentence(page.model, conclusion, page.lang))
+}
+
+fn panel(
+    page: &Page<'_>,
+    growth: &Growth,
+    lines: &[(&Member, &GrowthLine)],
+    (title, quantity, max, of, divisor): &Measure,
+    with_trials: bool,
+) -> GrowthPanel {
+    let curve = |(member, line): &(&Member, &GrowthLine)| {
+        let mark = |(step, figures): (usize, &GrowthStep)| {
+            let (from, to) = growth.bounds(step);
+            let estimate = of(figures);
+            let tooltip = estimate.map_or_else(String::new, |estimate| {
+                let value = spelled(*quantity, estimate.mean / divisor);
+                let (from, to) = (figures::count(from), figures::count(to));
+                let values =
+                    [("line", member.label.as_str()), ("from", &from), ("to", &to), ("value", &value)];
+                page.fill(&texts::GROWTH_TIP, &values)
+            });
+            GrowthMark {
+                rows: f64::midpoint(from as f64, to as f64),
+                value: estimate.map(|estimate| estimate.mean / divisor),
+                interval: estimate
+                    .and_then(|estimate| estimate.interval)
+                    .map(|interval| (interval.low / divisor, interval.high / divisor)),
+                tooltip,
+            }
+        };
+        let trials = line.courses.iter().filter(|course| with_trials && course.is_usable);
+        let repeats = trials.map(|course| {
+            let place = |p: &dyno_analysis::model::GrowthPoint| {
+                (f64::midpoint(p.rows_from as f64, p.rows_to as f64), p.rows_per_second)
+            };
+            course.points.iter().map(place).collect()
+        });
+        GrowthCurve {
+            label: member.label.clone(),
+            slot: member.slot,
+            is_published: false,
+            marks: line.steps.iter().enumerate().map(mark).collect(),
+            repeats: repeats.collect(),
+        }
+    };
+    GrowthPanel {
+        title: page.text(title).to_owned(),
+        quantity: *quantity,
+        max: *max,
+        curves: lines.iter().map(curve).collect(),
+    }
+}
+
+/// Published curves whose rows are on our axis.
+fn published(page: &Page<'_>, end: f64) -> Vec<GrowthCurve> {
+    let series = page.model.published.iter().enumerate().filter(|(_, series)| {
+        series.over_rows.last().is_some_and(|point| point.rows as f64 <= end * PUBLISHED_REACH)
+    });
+    let curve = |(i, series): (usize, &dyno_analysis::model::PublishedSeries)| {
+        let message = match series.is_approximate {
+            true => &page::CHART_PUBLISHED_APPROXIMATE,
+            false => &page::CHART_PUBLISHED_LABEL,
+        };
+        let mark = |point: &dyno_analysis::model::PublishedRows| GrowthMark {
+            rows: point.rows as f64,
+            value: Some(point.value),
+            ..GrowthMark::default()
+        };
+        GrowthCurve {
+            label: page.fill(message, &[("series", &series.series)]),
+            slot: Slot(page.facets.names() + i),
+            is_published: true,
+            marks: series.over_rows.iter().map(mark).collect(),
+            repeats: Vec::new(),
+        }
+    };
+    series.map(curve).collect()
+}
+
+/// The table of steps, below the results.
+pub(super) fn steps(page: &Page<'_>) -> Markup {
+    let Some(growth) = &page.model.growth else { return html! {} };
+    let columns = [
+        &texts::GROWTH_ROWS,
+        &headings::TRIALS_VALID,
+        &texts::GROWTH_RATE,
+        &headings::INTERVAL,
+        &texts::GROWTH_CPU,
+        &texts::GROWTH_SERVER,
+        &texts::GROWTH_READ,
+        &texts::GROWTH_WRITTEN,
+        &texts::GROWTH_BUSY,
+        &texts::GROWTH_DATA,
+    ];
+    let absent = page.text(&headings::ABSENT);
+    html! {
+        h3 { (page.text(&texts::GROWTH)) }
+        div.wide { table {
+            thead { tr { @for column in columns { th scope="col" { (page.text(column)) } } } }
+            @for line in &growth.lines { tbody {
+                tr { th.group scope="rowgroup" colspan=(columns.len()) {
+                    (texts::name(page.model, line.treatment, page.lang))
+                } }
+                @for (step, rows) in line.steps.iter().zip(&growth.milestones) { tr {
+                    td.n { (figures::count(*rows)) }
+                    @for cell in tables::cells(step) { td.n { (cell.as_deref().unwrap_or(absent)) } }
+                } }
+            } }
+        } }
+        p.note { (page.text(&texts::GROWTH_NOTE)) }
+    }
+}
+
+/// The table of comparisons step by step, below that of whole trials.
+pub(super) fn comparisons(page: &Page<'_>) -> Markup {
+    let Some(growth) = page.model.growth.as_ref().filter(|growth| !growth.comparisons.is_empty()) else {
+        return html! {};
+    };
+    let name = |treatment: usize| texts::name(page.model, treatment, page.lang);
+    let absent = || page.text(&headings::ABSENT).to_owned();
+    let number = growth.comparisons.len().to_string();
+    html! {
+        h3 { (page.text(&texts::GROWTH_COMPARISONS)) }
+        details {
+            summary { (page.fill(&page::PAGE_ALL_ROWS, &[("number", &number)])) }
+            div.wide { table.sortable {
+                thead { tr {
+                    th.l scope="col" { (page.text(&headings::SUBJECT)) }
+                    th.l scope="col" { (page.text(&headings::BASELINE)) }
+                    @for message in [
+                        &texts::GROWTH_ROWS, &headings::TRIALS_VALID, &headings::RATIO, &headings::RATIO_INTERVAL,
+                        &headings::P_CORRECTED,
+                    ] { th scope="col" { (page.text(message)) } }
+                    th.l scope="col" { (page.text(&headings::VERDICT)) }
+                } }
+                tbody { @for (rows, comparison) in tables::by_rows(growth) { tr {
+                    th scope="row" { (name(comparison.subject)) }
+                    td.l { (name(comparison.baseline)) }
+                    td.n { (figures::count(rows)) }
+                    td { (comparison.repeats) }
+                    td.n { (comparison.ratio.map_or_else(absent, figures::ratio)) }
+                    td.n { (cells::range(page, comparison.ratio_interval)) }
+                    td.n { (comparison.p_corrected.map_or_else(absent, figures::p_value)) }
+                    td.l { (cells::verdict_chip(page, comparison.verdict)) }
+                } } }
+            } }
+            p.note { (page.fill(&texts::GROWTH_COMPARISONS_NOTE, &[("family", &number)])) }
+        }
+    }
+}

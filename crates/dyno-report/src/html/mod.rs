@@ -1,0 +1,143 @@
+//! The report as one HTML file: no script needed, no network, charts as SVG inside the page, ready for A4.
+//!
+//! # Layout
+//! The page's order is that of the questions a reader asks: [`summary`] (what follows), [`charts`] (what it looks like),
+//! [`tables`] (figures, comparisons, audit, doubts), [`details`] (treatment by treatment), [`setting`] (machine, systems,
+//! spec, method). [`facets`] decides which lines share a panel; [`cells`] holds the cells and chips that tables share.
+//!
+//! # Invariants
+//! Renderers compute nothing but layout. All words come from [`crate::messages`]; everything inserted is escaped by
+//! maud, except the charts, which escape for themselves, and this folder's own style sheets and script.
+
+mod cells;
+mod charts;
+mod details;
+mod facets;
+mod forests;
+mod grouped;
+mod growth;
+mod resources;
+#[cfg(test)]
+mod sample;
+mod setting;
+mod summary;
+mod tables;
+#[cfg(test)]
+mod tests;
+
+pub(super) use cells::{chip, severity_class, verdict_class};
+
+use crate::chart::svg::{Chart, STYLE_SHEET};
+use crate::messages::{Lang, Message, headings, page};
+use dyno_analysis::model::ReportModel;
+use facets::Facets;
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+pub(super) const PAGE_STYLE: &str = include_str!("../assets/page.css");
+const SCRIPT: &str = include_str!("../assets/page.js");
+
+/// What every part of the page needs.
+#[derive(Clone, Copy)]
+struct Page<'a> {
+    model: &'a ReportModel,
+    lang: Lang,
+    facets: &'a Facets,
+}
+
+impl Page<'_> {
+    fn text(&self, message: &Message) -> &'static str {
+        message.text(self.lang)
+    }
+
+    fn fill(&self, message: &Message, values: &[(&str, &str)]) -> String {
+        message.fill(self.lang, values)
+    }
+}
+
+/// The page.
+#[must_use]
+pub fn render(model: &ReportModel, lang: Lang) -> String {
+    let facets = Facets::of(model);
+    let page = Page { model, lang, facets: &facets };
+    let sections = [
+        ("conclusions", &headings::CONCLUSIONS),
+        ("results", &headings::RESULTS),
+        ("comparisons", &headings::COMPARISONS),
+        ("audit", &headings::AUDIT),
+        ("validity", &headings::VALIDITY),
+        ("details", &page::PAGE_DETAILS),
+        ("setting", &headings::PROVENANCE),
+        ("method", &headings::METHOD),
+    ];
+    html! {
+        (DOCTYPE)
+        html lang=(lang.code()) {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                meta name="generator" content={ "dyno " (model.provenance.dyno_version) };
+                title { (model.title) }
+                style { (PreEscaped(STYLE_SHEET)) (PreEscaped(PAGE_STYLE)) }
+            }
+            body {
+                main {
+                    (summary::header(&page))
+                    nav aria-label=(page.text(&page::PAGE_CONTENTS)) {
+                        @for (id, heading) in sections { a href={ "#" (id) } { (page.text(heading)) } " " }
+                    }
+                    (summary::conclusions(&page))
+                    (charts::section(&page))
+                    (tables::results(&page))
+                    (tables::comparisons(&page))
+                    (tables::audit(&page))
+                    (tables::validity(&page))
+                    (details::section(&page))
+                    (setting::section(&page))
+                    (setting::method(&page))
+                }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    }
+    .into_string()
+}
+
+/// The charts of a report as SVG files of their own, by a short name: for a README or a slide.
+#[must_use]
+pub fn stand_alone_charts(model: &ReportModel, lang: Lang) -> Vec<(String, String)> {
+    let facets = Facets::of(model);
+    let page = Page { model, lang, facets: &facets };
+    let figures = charts::figures(&page);
+    figures.into_iter().map(|figure| (figure.id.clone(), figure.chart.stand_alone())).collect()
+}
+
+/// A chart with its caption and, folded, its figures.
+struct Figure {
+    /// Unique in the page; also names the file of a chart that stands alone.
+    id: String,
+    /// The finding, or what is drawn.
+    title: String,
+    /// What marks and bars are, and n.
+    captions: Vec<String>,
+    chart: Chart,
+    /// Table with the same figures.
+    data: Option<Markup>,
+}
+
+impl Figure {
+    fn markup(&self, page: &Page<'_>) -> Markup {
+        html! {
+            figure id=(self.id) {
+                figcaption { strong { (self.title) } }
+                (PreEscaped(self.chart.inline()))
+                @if !self.captions.is_empty() {
+                    div.caption { @for caption in &self.captions { p { (caption) } } }
+                }
+            }
+            // Outside the figure, which is kept on one page.
+            @if let Some(data) = &self.data {
+                details.data { summary { (page.text(&page::PAGE_DATA)) } (data) }
+            }
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! How it was measured: machine, systems, settings, load, spec; and how to read the figures.
+
+use super::Page;
+use crate::figures;
+use crate::messages::{Message, conclusion, headings, notes, page};
+use crate::notes::Loops;
+use dyno_analysis::model::{SystemRow, SystemStarts, WorkloadRow};
+use dyno_model::plan::{LoadPlan, StopRule};
+use maud::{Markup, html};
+
+/// Run, machine, systems, workload, published figures, spec.
+pub(super) fn section(page: &Page<'_>) -> Markup {
+    let provenance = &page.model.provenance;
+    html! {
+        section #setting {
+            h2 { (page.text(&headings::PROVENANCE)) }
+            (run(page))
+            h3 { (page.text(&headings::ENVIRONMENT)) }
+            (machine(page))
+            h3 { (page.text(&headings::SYSTEMS)) }
+            (systems(page))
+            @for system in &provenance.systems { (settings(page, system)) }
+            h3 { (page.text(&page::PAGE_WORKLOAD)) }
+            @for workload in &provenance.workloads { (workload_table(workload)) }
+            @for load in &provenance.loads { (load_table(page, load)) }
+            (published(page))
+            @if !provenance.spec.is_empty() {
+                h3 { (page.text(&headings::SPEC)) }
+                pre { (provenance.spec) }
+            }
+        }
+    }
+}
+
+/// A table of names and values; rows without value are left out.
+fn pairs(page: &Page<'_>, rows: &[(&Message, String)]) -> Markup {
+    html! {
+        table.kv { tbody {
+            @for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
+                tr { th scope="row" { (page.text(name)) } td { (value) } }
+            }
+        } }
+    }
+}
+
+fn run(page: &Page<'_>) -> Markup {
+    let provenance = &page.model.provenance;
+    let completeness = &page.model.completeness;
+    let trials = page.fill(
+        &page::PAGE_TRIALS_OF,
+        &[
+            ("planned", &completeness.planned.to_string()),
+            ("measured", &completeness.measured.to_string()),
+            ("valid", &completeness.valid.to_string()),
+        ],
+    );
+    pairs(
+        page,
+        &[
+            (&page::PAGE_RUN, format!("{} / {}", provenance.experiment, provenance.run)),
+            (&page::PAGE_BEGUN, provenance.started_at.clone()),
+            (&page::PAGE_ENDED, provenance.ended_at.clone()),
+            (&page::PAGE_VERSION, provenance.dyno_version.clone()),
+            (&page::PAGE_BUILD, provenance.environment.build_profile.clone()),
+            (&page::PAGE_PROFILE, provenance.profile.clone().unwrap_or_default()),
+            (&page::PAGE_SEED, provenance.seed.to_string()),
+            (&page::PAGE_BLOCKS, provenance.blocks.to_string()),
+            (&page::PAGE_TRIALS, trials),
+        ],
+    )
+}
+
+fn machine(page: &Page<'_>) -> Markup {
+    let environment = &page.model.provenance.environment;
+    let processors = page.fill(
+        &page::PAGE_PROCESSORS_OF,
+        &[
+            ("logical", &environment.cpu_logical.to_string()),
+            ("cores", &environment.cpu_cores.to_string()),
+            ("usable", &environment.cpu_usable.to_string()),
+        ],
+    );
+    let cpu = format!("{} {}", environment.cpu_model, environment.architecture);
+    pairs(
+        page,
+        &[
+            (&page::PAGE_CPU, cpu.trim().to_owned()),
+            (&page::PAGE_PROCESSORS, processors),
+            (&page::PAGE_MEMORY, figures::megabytes(environment.memory_bytes)),
+            (&page::PAGE_OS, environment.os_release.clone()),
+            (&page::PAGE_KERNEL, environment.kernel.clone()),
+            (&page::PAGE_VIRTUALISATION, environment.virtualisation.clone()),
+            (&page::PAGE_KERNEL_SETTINGS, listed(&environment.kernel_settings)),
+            (&page::PAGE_PROXIES, listed(&environment.proxies)),
+        ],
+    )
+}
+
+fn listed(values: &std::collections::BTreeMap<String, String>) -> String {
+    values.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// How often a server was started and how long that took.
+fn starts(page: &Page<'_>, starts: Option<&SystemStarts>) -> String {
+    let Some(starts) = starts else { return page.text(&headings::ABSENT).to_owned() };
+    let copied = starts.restoring_mean_s.map(figures::digits);
+    let values = [
+        ("number", starts.all.len().to_string()),
+        ("mean", figures::digits(starts.mean_s)),
+        ("max", figures::digits(starts.max_s)),
+        ("copied", copied.clone().unwrap_or_default()),
+    ];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    match copied {
+        None => page.fill(&page::PAGE_STARTS_OF, &values[..3]),
+        Some(_) => page.fill(&page::PAGE_STARTS_COPIED, &values),
+    }
+}
+
+fn systems(page: &Page<'_>) -> Markup {
+    html! {
+        div.wide { table {
+            thead { tr {
+                @for message in [
+                    &headings::SYSTEM, &page::PAGE_KIND, &headings::VERSION, &page::PAGE_QUERY_MODE,
+                    &page::PAGE_ORIGIN, &page::PAGE_STARTS,
+                ] { th.l scope="col" { (page.text(message)) } }
+            } }
+            tbody { @for system in &page.model.provenance.systems { tr {
+                th scope="row" { (system.name) }
+                td.l { (system.kind) }
+                td.l { (system.version) }
+                td.l { (system.query_mode) }
+                td.l { @if system.is_managed { (page.text(&page::PAGE_MANAGED)) } @else { (system.address) } }
+                td.l { (starts(page, system.starts.as_ref())) }
+            } } }
+        } }
+        @for system in &page.model.provenance.systems {
+            @if let Some(reason) = &system.failure {
+                p.note { (page.fill(&notes::NOTE_FAILED_SYSTEM, &[("system", &system.name), ("reason", reason)])) }
+            }
+        }
+    }
+}
+
+/// Settings asked for beside what the server reported; all reported ones folded.
+fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
+    let number = system.settings_read.len().to_string();
+    let others = page.fill(&page::PAGE_SETTINGS_OF, &[("system", &system.name), ("number", &number)]);
+    html! {
+        @if !system.settings_asked.is_empty() {
+            table.kv {
+                thead { tr {
+                    th.l scope="col" { (system.name) ": " (page.text(&headings::SETTING)) }
+                    th.l scope="col" { (page.text(&page::PAGE_ASKED)) }
+                    th.l scope="col" { (page.text(&page::PAGE_READ_BACK)) }
+                } }
+                tbody { @for (name, asked) in &system.settings_asked { tr {
+                    th scope="row" { (name) }
+                    td { (asked) }
+                    td { @match system.settings_read.get(name) {
+                        Some(read) => (read),
+                        None => (page.text(&headings::ABSENT)),
+                    } }
+                } } }
+            }
+        }
+        @if !system.settings_read.is_empty() {
+            details.deep {
+                summary { (others) }
+                table.kv { tbody { @for (name, value) in &system.settings_read {
+                    tr { th scope="row" { (name) } td { (value) } }
+                } } }
+            }
+        }
+    }
+}
+
+fn workload_table(workload: &WorkloadRow) -> Markup {
+    let options: Vec<String> =
+        workload.options.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+    html! {
+        table.kv { tbody {
+            tr { th scope="row" { (workload.kind) } td { (options.join(", ")) } }
+        } }
+    }
+}
+
+fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
+    let stop = match load.stop {
+        StopRule::Transactions(number) => {
+            page.fill(&page::PAGE_STOP_TRANSACTIONS, &[("transactions", &figures::count(number))])
+        }
+        StopRule::TransactionsPerClient(number) => {
+            page.fill(&page::PAGE_STOP_PER_CLIENT, &[("transactions", &figures::count(number))])
+        }
+        StopRule::Rows(target) => page.fill(&page::PAGE_STOP_ROWS, &[("rows", &figures::count(target))]),
+        StopRule::Duration(time) => page.fill(&page::PAGE_STOP_DURATION, &[("duration", &time.to_string())]),
+    };
+    let rate = load.rate.map_or_else(|| page.text(&page::PAGE_CLOSED_LOOP).to_owned(), figures::rate);
+    let automatic = || page.text(&page::PAGE_WORKERS_AUTOMATIC).to_owned();
+    pairs(
+        page,
+        &[
+            (&page::PAGE_STOP, stop),
+            (&page::PAGE_RATE, rate),
+            (&page::PAGE_WARMUP, load.warmup.to_string()),
+            (&page::PAGE_GRACE, load.grace.to_string()),
+            (&page::PAGE_TIME_LIMIT, load.time_limit.to_string()),
+            (&page::PAGE_ATTEMPTS, load.attempts_max.to_string()),
+            (&page::PAGE_WORKERS, load.workers.map_or_else(automatic, |workers| workers.to_string())),
+        ],
+    )
+}
+
+fn published(page: &Page<'_>) -> Markup {
+    let all = &page.model.published;
+    if all.is_empty() {
+        return html! {};
+    }
+    let has_approximate = all.iter().any(|series| series.is_approximate);
+    html! {
+        h3 { (page.text(&headings::PUBLISHED)) }
+        div.wide { table {
+            thead { tr {
+                @for message in
+                    [&headings::SERIES, &headings::METRIC, &headings::CLIENTS, &headings::VALUE, &headings::SOURCE]
+                { th.l scope="col" { (page.text(message)) } }
+            } }
+            tbody { @for series in all { tr {
+                th scope="row" { (series.series) }
+                td.l { (conclusion::metric(series.metric, page.lang)) }
+                td.l { (series.points.iter().map(|p| p.clients.to_string()).collect::<Vec<_>>().join(", ")) }
+                td.l {
+                    @if series.is_approximate { "~ " }
+                    (series.points.iter().map(|p| figures::value(series.unit, p.value)).collect::<Vec<_>>().join("; "))
+                    " " (figures::symbol(series.unit))
+                }
+                td.l { (series.source) }
+            } } }
+        } }
+        @if has_approximate { p.note { (page.text(&notes::NOTE_APPROXIMATE)) } }
+    }
+}
+
+/// How to read the figures, and what they do not show.
+pub(super) fn method(page: &Page<'_>) -> Markup {
+    let rules = &page.model.comparison_rules;
+    let (margin, alpha) = (figures::percent(rules.margin * 100.0), figures::percent(rules.alpha * 100.0));
+    let blocks = page.model.provenance.blocks.to_string();
+    let loops = Loops::of(page.model);
+    let is_shared = page.model.generator.iter().any(|row| row.shares_machine);
+    html! {
+        section #method {
+            h2 { (page.text(&headings::METHOD)) }
+            h3 { (page.text(&page::PAGE_METHOD_SHOWN)) }
+            p { (page.text(&page::PAGE_METHOD_BLOCKS)) }
+            @if loops.any_closed { p { (page.text(&page::PAGE_METHOD_LOAD)) } }
+            @if loops.any_open { p { (page.text(&page::PAGE_METHOD_LOAD_OPEN)) } }
+            p { (page.text(&page::PAGE_METHOD_HISTOGRAMS)) }
+            @if rules.verdicts_enabled {
+                p { (page.fill(&page::PAGE_METHOD_VERDICTS, &[("margin", &margin), ("alpha", &alpha)])) }
+            }
+            p { (page.text(&page::PAGE_METHOD_AUDIT)) }
+            p { (page.text(&page::PAGE_METHOD_VALIDITY)) }
+            h3 { (page.text(&page::PAGE_METHOD_NOT_SHOWN)) }
+            ul {
+                li { (page.text(&page::PAGE_LIMIT_MACHINE)) }
+                @if loops.any_closed { li { (page.text(&page::PAGE_LIMIT_CLOSED)) } }
+                @if is_shared { li { (page.text(&page::PAGE_LIMIT_SHARED)) } }
+                li { (page.text(&page::PAGE_LIMIT_SHORT)) }
+                li { (page.fill(&page::PAGE_LIMIT_BLOCKS, &[("blocks", &blocks)])) }
+                li { (page.text(&page::PAGE_LIMIT_AUDIT)) }
+            }
+        }
+    }
+}

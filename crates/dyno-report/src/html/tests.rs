@@ -1,0 +1,273 @@
+//! The page as a whole, over made-up reports of many shapes.
+
+use super::sample::Shape;
+use super::{render, stand_alone_charts};
+use crate::messages::Lang;
+use dyno_model::plan::Compare;
+
+fn shapes() -> Vec<(&'static str, Shape)> {
+    vec![
+        ("rush", Shape::rush()),
+        ("variants", Shape::variants()),
+        ("quickstart", Shape::quickstart()),
+        ("smallest", Shape::smallest()),
+        ("failures", Shape { has_failures: true, ..Shape::rush() }),
+        ("two-blocks", Shape { blocks: 2, ..Shape::rush() }),
+        ("published-far", Shape { published: Some(0.02), ..Shape::rush() }),
+        ("huge", Shape { scale: 1e6, ..Shape::quickstart() }),
+        ("long-trials", Shape { seconds: 900, ..Shape::quickstart() }),
+        (
+            "long-names",
+            Shape {
+                title: "<script>alert(\"title\")</script> & a title that goes on for long enough to need a second line",
+                systems: vec![
+                    "MariaDB 10.11 with a thread pool of sixteen groups and 12 GB of buffer pool on NVMe",
+                    "마리아디비 동시접속자 성능 테스트 결과서",
+                    "<b>PostgreSQL</b> & スレッド 同時アクセス数",
+                ],
+                variants: vec!["in-place", "for-update"],
+                ..Shape::rush()
+            },
+        ),
+        ("nothing", Shape { systems: Vec::new(), ..Shape::rush() }),
+    ]
+}
+
+/// Writes the pages into the folder named by `DYNO_SAMPLE_REPORTS`, to be looked at.
+fn keep(name: &str, page: &str) {
+    if let Some(folder) = std::env::var_os("DYNO_SAMPLE_REPORTS") {
+        let name = if name.contains('.') { name.to_owned() } else { format!("{name}.html") };
+        let path = std::path::Path::new(&folder).join(name);
+        std::fs::write(path, page).unwrap();
+    }
+}
+
+#[test]
+fn pages_of_every_shape_are_whole() {
+    let made_up = shapes().into_iter().map(|(name, shape)| (name, shape.model()));
+    let analysed = [("analysed", dyno_analysis::analyse(&dyno_store::fixture::Shape::small().read()))];
+    for (name, model) in made_up.chain(analysed) {
+        let page = render(&model, Lang::En);
+        keep(name, &page);
+        assert!(page.starts_with("<!DOCTYPE html><html lang=\"en\">"), "{name}");
+        assert!(page.ends_with("</html>"), "{name}");
+        for section in
+            ["conclusions", "results", "comparisons", "audit", "validity", "details", "setting", "method"]
+        {
+            assert!(page.contains(&format!("<section id=\"{section}\">")), "{name} lacks {section}");
+        }
+    }
+}
+
+/// The `svg` elements of a page.
+fn charts(page: &str) -> Vec<&str> {
+    let mut charts = Vec::new();
+    let mut rest = page;
+    while let Some(from) = rest.find("<svg") {
+        let to = rest[from..].find("</svg>").expect("every svg is closed") + from + "</svg>".len();
+        charts.push(&rest[from..to]);
+        rest = &rest[to..];
+    }
+    charts
+}
+
+#[test]
+fn charts_are_well_formed_xml_with_title_and_description() {
+    for (name, shape) in shapes() {
+        let page = render(&shape.model(), Lang::En);
+        for chart in charts(&page) {
+            let document =
+                roxmltree::Document::parse(chart).unwrap_or_else(|e| panic!("{name}: {e}\n{chart}"));
+            let root = document.root_element();
+            assert_eq!(root.attribute("role"), Some("img"), "{name}");
+            let labels: Vec<&str> = root.attribute("aria-labelledby").unwrap().split(' ').collect();
+            for (element, label) in ["title", "desc"].into_iter().zip(labels) {
+                let child = root.children().find(|child| child.has_tag_name((SVG, element))).unwrap();
+                assert_eq!(child.attribute("id"), Some(label), "{name}");
+                assert!(!child.text().unwrap_or_default().is_empty(), "{name}: empty {element}");
+            }
+        }
+    }
+}
+
+const SVG: &str = "http://www.w3.org/2000/svg";
+
+#[test]
+fn ids_are_unique_and_links_lead_somewhere() {
+    for (name, shape) in shapes() {
+        let page = render(&shape.model(), Lang::En);
+        let mut ids: Vec<&str> = attributes(&page, " id=\"").collect();
+        let links: Vec<&str> = attributes(&page, " href=\"").collect();
+        for link in &links {
+            let target = link.strip_prefix('#').expect("links stay in the page");
+            assert!(ids.contains(&target), "{name}: {link}");
+        }
+        ids.sort_unstable();
+        let count = ids.len();
+        ids.dedup();
+        assert_eq!(ids.len(), count, "{name}");
+    }
+}
+
+fn attributes<'a>(page: &'a str, opening: &'a str) -> impl Iterator<Item = &'a str> {
+    page.split(opening).skip(1).map(|rest| &rest[..rest.find('"').expect("attributes are closed")])
+}
+
+#[test]
+fn nothing_is_fetched_from_anywhere() {
+    for (name, shape) in shapes() {
+        let page = render(&shape.model(), Lang::En).replace(&format!("xmlns=\"{SVG}\""), "");
+        for word in
+            ["http:", "https:", "url(", "@import", " src=", "<link", "<img", "fetch(", "XMLHttpRequest"]
+        {
+            assert!(!page.contains(word), "{name} contains {word}");
+        }
+    }
+}
+
+#[test]
+fn names_cannot_become_markup() {
+    let (_, shape) = shapes().into_iter().find(|(name, _)| *name == "long-names").unwrap();
+    let page = render(&shape.model(), Lang::En);
+    assert!(!page.contains("<script>alert") && !page.contains("<b>PostgreSQL"));
+    assert!(page.contains("<title>&lt;script&gt;alert(&quot;title&quot;)&lt;/script&gt; &amp; a title"));
+    assert!(page.contains("&lt;b&gt;PostgreSQL&lt;/b&gt; &amp; スレッド"));
+}
+
+#[test]
+fn every_line_is_in_every_chart_over_clients() {
+    for (name, shape) in [("rush", Shape::rush()), ("variants", Shape::variants())] {
+        let model = shape.model();
+        let all = stand_alone_charts(&model, Lang::En);
+        for id in ["lost-updates", "throughput", "response-time"] {
+            let (_, chart) =
+                all.iter().find(|(other, _)| other == id).unwrap_or_else(|| panic!("{name}: {id}"));
+            let document = roxmltree::Document::parse(chart).unwrap();
+            let panels = if id == "response-time" { 3 } else { 1 } * shape.variants.len();
+            let published = if id == "throughput" { model.published.len() } else { 0 };
+            let drawn = document.descendants().filter(|node| node.attribute("class") == Some("panel"));
+            assert_eq!(drawn.clone().count(), panels, "{name}: {id}");
+            for panel in drawn {
+                let lines = panel
+                    .children()
+                    .filter(|group| group.children().any(|child| child.attribute("class") == Some("curve")));
+                assert_eq!(lines.count(), shape.systems.len() + published, "{name}: {id}");
+            }
+            for system in &shape.systems {
+                assert!(
+                    document.descendants().any(|node| node.text() == Some(*system)),
+                    "{name}: {id}: {system}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_compared_makes_the_curves_and_the_rest_the_panels() {
+    let shape = Shape::variants();
+    let mut model = shape.model();
+    model.compare = Some(Compare::Factor(0));
+    let all = stand_alone_charts(&model, Lang::En);
+    let (_, chart) = all.iter().find(|(id, _)| id == "throughput").unwrap();
+    let document = roxmltree::Document::parse(chart).unwrap();
+    let panels = document.descendants().filter(|node| node.attribute("class") == Some("panel"));
+    assert_eq!(panels.count(), shape.systems.len());
+    let texts: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
+    for name in shape.systems.iter().chain(&shape.variants) {
+        assert!(texts.contains(name), "{name} is a panel's title or a curve's name: {texts:?}");
+    }
+}
+
+#[test]
+fn every_repeat_is_a_dot_and_every_unusable_one_a_cross() {
+    let shape = Shape { has_failures: true, published: None, ..Shape::rush() };
+    let model = shape.model();
+    let (_, chart) =
+        stand_alone_charts(&model, Lang::En).into_iter().find(|(id, _)| id == "throughput").unwrap();
+    let document = roxmltree::Document::parse(&chart).unwrap();
+    let strokes = |class: &str| -> usize {
+        let paths = document.descendants().filter(|node| node.attribute("class") == Some(class));
+        paths.filter_map(|path| path.attribute("d")).map(|d| d.matches('M').count()).sum()
+    };
+    let panel = model.panel(dyno_model::plan::Metric::Throughput).unwrap();
+    let repeats = || panel.lines.iter().flat_map(|line| &line.points).flat_map(|point| &point.repeats);
+    assert_eq!(strokes("dot"), repeats().filter(|dot| dot.is_valid).count());
+    assert_eq!(strokes("cross"), 2 * repeats().filter(|dot| !dot.is_valid).count());
+    assert!(strokes("cross") > 0, "the sample has invalid trials");
+}
+
+#[test]
+fn charts_that_stand_alone_are_whole_files() {
+    for (id, chart) in stand_alone_charts(&Shape::rush().model(), Lang::En) {
+        keep(&format!("{id}.svg"), &chart);
+        let document = roxmltree::Document::parse(&chart).unwrap();
+        let root = document.root_element();
+        let has = |element: &str| root.children().any(|child| child.has_tag_name((SVG, element)));
+        assert!(has("style") && has("title") && has("rect"), "{id}");
+        let size = ["width", "height"].map(|name| root.attribute(name).unwrap().parse::<f64>().unwrap());
+        assert!(size[0] > 700.0 && size[1] > 150.0, "{id}: {size:?}");
+    }
+}
+
+#[test]
+fn published_figures_of_another_size_get_an_axis_of_their_own() {
+    let panels = |factor: f64| {
+        let model = Shape { published: Some(factor), ..Shape::rush() }.model();
+        let all = stand_alone_charts(&model, Lang::En);
+        let (_, chart) = all.into_iter().find(|(id, _)| id == "throughput").unwrap();
+        chart.matches("class=\"panel\"").count()
+    };
+    assert_eq!(panels(0.5), 1);
+    assert_eq!(panels(0.02), 2);
+    assert_eq!(panels(50.0), 2);
+}
+
+#[test]
+fn losses_stand_beside_throughput_at_the_same_size() {
+    let page = render(&Shape::rush().model(), Lang::En);
+    let lost = page.find("<figure id=\"lost-updates\">").unwrap();
+    let throughput = page.find("<figure id=\"throughput\">").unwrap();
+    assert!(lost < throughput, "losses come first");
+    assert!(
+        page.contains("table class=\"kept\"") && page.contains("<span class=\"alarm\">29.4 % lost</span>")
+    );
+    assert!(page.contains("Not all of this work was kept"));
+    let intact = render(&Shape::quickstart().model(), Lang::En);
+    assert!(!intact.contains("<figure id=\"lost-updates\">"), "a chart of zeros is left out");
+    assert!(intact.contains("0 lost"));
+}
+
+#[test]
+fn the_same_model_gives_the_same_bytes() {
+    let shape = Shape { has_failures: true, ..Shape::variants() };
+    assert_eq!(render(&shape.model(), Lang::En), render(&shape.model(), Lang::En));
+}
+
+#[test]
+fn a_hundred_treatments_of_five_minutes_in_five_blocks_stay_below_two_megabytes() {
+    let model =
+        Shape { clients: vec![1, 2, 4, 8, 16, 32, 64, 128, 256], seconds: 300, ..Shape::variants() }.model();
+    assert_eq!(model.treatments.len(), 108);
+    let page = render(&model, Lang::En);
+    keep("hundred", &page);
+    assert!(page.len() < 1_800_000, "{} bytes", page.len());
+    assert!(page.contains("<details class=\"treatment deep\""), "on paper the treatments stay folded");
+}
+
+#[test]
+fn columns_of_tables_match_their_heads() {
+    for (name, shape) in shapes() {
+        let page = render(&shape.model(), Lang::En);
+        for table in page.split("<table").skip(1).map(|rest| &rest[..rest.find("</table>").unwrap()]) {
+            let Some((head, body)) = table.split_once("</thead>") else { continue };
+            let columns = head.matches("<th ").count();
+            for row in body.split("<tr").skip(1) {
+                let spanned: usize =
+                    attributes(row, " colspan=\"").map(|n| n.parse::<usize>().unwrap() - 1).sum();
+                let cells = row.matches("<td").count() + row.matches("<th ").count() + spanned;
+                assert_eq!(cells, columns, "{name}: {head}\n{row}");
+            }
+        }
+    }
+}

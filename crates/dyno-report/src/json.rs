@@ -1,0 +1,43 @@
+//! The whole model as JSON, for other people's programs. [`super::model`] documents every field; its version is
+//! `report_format`.
+
+use crate::messages::{Lang, conclusion};
+use dyno_analysis::model::ReportModel;
+use serde::Serialize;
+
+#[derive(Serialize)]
+struct Document<'a> {
+    /// Language of `sentences`.
+    lang: &'static str,
+    /// The conclusions in words, in the order of `conclusions`.
+    sentences: Vec<String>,
+    #[serde(flatten)]
+    model: &'a ReportModel,
+}
+
+/// Renders the model, indented, with the conclusions also in words.
+///
+/// # Panics
+/// Never: the model's maps have string keys, and its figures are finite or absent.
+#[must_use]
+pub fn render(model: &ReportModel, lang: Lang) -> String {
+    let document = Document { lang: lang.code(), sentences: conclusion::sentences(model, lang), model };
+    let mut text = serde_json::to_string_pretty(&document).expect("the model has string keys only");
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_store::fixture::Shape;
+
+    #[test]
+    fn what_was_written_is_read_as_the_same_model() {
+        let model = dyno_analysis::analyse(&Shape::small().read());
+        let read: ReportModel = serde_json::from_str(&render(&model, Lang::En)).expect("readable");
+        assert_eq!(read.treatments.len(), model.treatments.len());
+        assert_eq!(read.conclusions, model.conclusions);
+        assert_eq!(read.provenance, model.provenance);
+    }
+}

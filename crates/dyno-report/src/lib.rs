@@ -1,0 +1,85 @@
+//! Reports of runs and comparisons: words, tables, charts, and the forms in which they are written. Every renderer has the same shape,
+//! `(&ReportModel, Lang) -> String`, and computes nothing: the figures come from `dyno-analysis`.
+//!
+//! # Layout (read in this order)
+//! * [`messages`]: the one table of all prose; [`figures`]: how values look;
+//! * `tables`, `growth`, `notes`: what text and Markdown show, as [`table`]s and sentences;
+//! * [`text`], [`markdown`], [`csv`], [`json`], [`html`]: the forms; [`chart`]: SVG;
+//! * [`compare`]: the same for a comparison.
+//!
+//! # Invariants
+//! Reports are functions of the model: the same model gives the same bytes. No file of a run is read here.
+#![warn(missing_docs)]
+
+pub mod chart;
+pub mod compare;
+pub mod csv;
+pub mod figures;
+mod format;
+mod growth;
+pub mod html;
+pub mod json;
+pub mod markdown;
+pub mod messages;
+mod notes;
+pub mod table;
+mod tables;
+pub mod text;
+
+#[cfg(test)]
+mod tests;
+
+pub use format::{Format, UnknownFormat};
+
+use crate::messages::Lang;
+use dyno_analysis::model::ReportModel;
+use dyno_store::StoreError;
+use std::path::{Path, PathBuf};
+
+/// Renders a report.
+#[must_use]
+pub fn render(model: &ReportModel, format: Format, lang: Lang) -> String {
+    match format {
+        Format::Html => html::render(model, lang),
+        Format::Markdown => markdown::render(model, lang),
+        Format::Csv => csv::render(model, lang),
+        Format::Json => json::render(model, lang),
+        Format::Text => text::render(model, lang),
+    }
+}
+
+/// Renders reports into a folder, usually the run's own, and returns the paths in the order of `formats`. Reports are
+/// derived, so an older one is replaced.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write(
+    model: &ReportModel,
+    folder: &Path,
+    formats: &[Format],
+    lang: Lang,
+) -> Result<Vec<PathBuf>, StoreError> {
+    let mut paths = Vec::with_capacity(formats.len());
+    for format in formats {
+        let path = folder.join(format.file_name());
+        dyno_store::replace(&path, render(model, *format, lang).as_bytes())?;
+        paths.push(path);
+    }
+    Ok(paths)
+}
+
+/// Writes the charts of the report's main part into a folder, each as `chart-<name>.svg`, and returns the paths. An older one of
+/// the same name is replaced.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write_charts(model: &ReportModel, folder: &Path, lang: Lang) -> Result<Vec<PathBuf>, StoreError> {
+    let charts = html::stand_alone_charts(model, lang);
+    let mut paths = Vec::with_capacity(charts.len());
+    for (name, svg) in charts {
+        let path = folder.join(format!("chart-{name}.svg"));
+        dyno_store::replace(&path, svg.as_bytes())?;
+        paths.push(path);
+    }
+    Ok(paths)
+}

@@ -1,0 +1,129 @@
+//! The full report as Markdown (GitHub's dialect), without charts.
+
+use super::table::{Table, escaped};
+use super::{growth, notes, tables};
+use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
+use dyno_analysis::model::ReportModel;
+use dyno_model::printable::lines;
+
+/// Renders the full report.
+#[must_use]
+pub fn render(model: &ReportModel, lang: Lang) -> String {
+    let mut page = Page { text: format!("# {}\n", escaped(&model.title)), lang };
+    if !model.description.is_empty() {
+        page.paragraph(&escaped(&model.description));
+    }
+    page.paragraph(&escaped(&notes::origin(model, lang).join(" ")));
+    page.list(headings::CONCLUSIONS, &conclusion::sentences(model, lang));
+    page.section(
+        headings::RESULTS,
+        &tables::results(model, lang),
+        &[texts::NOTE_ESTIMATES, *notes::Loops::of(model).note()],
+    );
+    if model.has_bounds() {
+        page.paragraph(&escaped(texts::NOTE_BOUNDS.text(lang)));
+    }
+    page.section(growth_texts::GROWTH, &growth::steps(model, lang), &[growth_texts::GROWTH_NOTE]);
+    page.section(headings::COMPARISONS, &tables::comparisons(model, lang), &[]);
+    if !model.comparisons.is_empty() {
+        page.paragraph(&escaped(&notes::comparison_rules(model, lang)));
+        page.paragraph(&escaped(&texts::NOTE_DETECTABLE.fill(lang, &[])));
+    }
+    page.section(growth_texts::GROWTH_COMPARISONS, &growth::comparisons(model, lang), &[]);
+    if let Some(growth) = model.growth.as_ref().filter(|growth| !growth.comparisons.is_empty()) {
+        let family = growth.comparisons.len().to_string();
+        page.paragraph(&escaped(&growth_texts::GROWTH_COMPARISONS_NOTE.fill(lang, &[("family", &family)])));
+    }
+    page.section(headings::AUDIT, &tables::audits(model, lang), &[texts::NOTE_AUDIT]);
+    let contents = tables::contents(model, lang);
+    if !contents.is_empty() {
+        page.table(&contents);
+    }
+    for sentence in notes::witnesses(model, lang) {
+        page.paragraph(&escaped(&sentence));
+    }
+    page.doubts(model);
+    page.section(headings::FAILURES, &tables::failures(model, lang), &[texts::NOTE_FAILURES]);
+    page.section(headings::STATEMENTS, &tables::statements(model, lang), &[texts::NOTE_MERGED]);
+    page.section(headings::GENERATOR, &tables::generator(model, lang), &[texts::NOTE_GENERATOR]);
+    page.section(headings::RESOURCES, &tables::resources(model, lang), &[texts::NOTE_RESOURCES]);
+    page.section(headings::TRIALS, &tables::trials(model, lang), &[texts::NOTE_INVALID]);
+    page.section(headings::PUBLISHED, &tables::published(model, lang), &[]);
+    let mut sources: Vec<&str> = model.published.iter().map(|series| series.source.as_str()).collect();
+    sources.dedup();
+    for source in sources {
+        page.paragraph(&escaped(&texts::NOTE_PUBLISHED.fill(lang, &[("source", source)])));
+    }
+    page.list(headings::PROVENANCE, &notes::workloads(model, lang));
+    page.section(headings::SYSTEMS, &tables::systems(model, lang), &[]);
+    if !model.provenance.spec.is_empty() {
+        page.heading(headings::SPEC);
+        page.code(&model.provenance.spec);
+    }
+    page.text
+}
+
+struct Page {
+    text: String,
+    lang: Lang,
+}
+
+impl Page {
+    fn heading(&mut self, title: Message) {
+        self.text.push_str(&format!("\n## {}\n", escaped(title.text(self.lang))));
+    }
+
+    fn paragraph(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.text.push_str(&format!("\n{text}\n"));
+        }
+    }
+
+    fn table(&mut self, table: &Table) {
+        self.text.push('\n');
+        self.text.push_str(&table.to_markdown(headings::SYSTEM.text(self.lang)));
+    }
+
+    /// Heading, table and notes; nothing at all for an empty table.
+    fn section(&mut self, title: Message, table: &Table, notes: &[Message]) {
+        if table.is_empty() {
+            return;
+        }
+        self.heading(title);
+        self.table(table);
+        for note in notes {
+            self.paragraph(&escaped(&note.fill(self.lang, &[])));
+        }
+    }
+
+    fn list(&mut self, title: Message, items: &[String]) {
+        if items.is_empty() {
+            return;
+        }
+        self.heading(title);
+        self.text.push('\n');
+        for item in items {
+            self.text.push_str(&format!("- {}\n", escaped(item)));
+        }
+    }
+
+    fn doubts(&mut self, model: &ReportModel) {
+        let lang = self.lang;
+        let doubts = model.findings.iter().map(|row| {
+            let (reach, sentence) = notes::doubt(model, row, lang);
+            format!("{} ({reach}): {sentence}", tables::severity(row.severity, lang))
+        });
+        let items: Vec<_> = doubts
+            .chain(notes::incompleteness(model, usize::MAX, lang))
+            .chain(notes::steadiness(model, lang))
+            .collect();
+        self.list(headings::VALIDITY, &items);
+    }
+
+    /// A block of code, fenced by more backquotes than it holds in a row.
+    fn code(&mut self, code: &str) {
+        let longest = code.split(|c| c != '`').map(str::len).max().unwrap_or_default();
+        let fence = "`".repeat(longest.max(2) + 1);
+        self.text.push_str(&format!("\n{fence}toml\n{}\n{fence}\n", lines(code.trim_end())));
+    }
+}

@@ -1,0 +1,651 @@
+//! Sentences for conclusions.
+
+use super::{Lang, finding, growth, headings, list, messages};
+use crate::figures;
+use dyno_analysis::model::{AuditRow, Conclusion, Estimate, NotWorkingReason, Range, ReportModel, Verdict};
+use dyno_model::audit::AuditVerdict;
+use dyno_model::plan::{Compare, Metric};
+
+messages! {
+    /// One client, in a sentence.
+    CLIENTS_ONE [] "1 client";
+    /// Several clients, in a sentence: a list of numbers.
+    CLIENTS_MANY [numbers] "{numbers} clients";
+
+    /// Trials are missing.
+    INCOMPLETE [measured, planned, failed, missing] "The run is incomplete: {measured} of {planned} trials were measured, {failed} failed and {missing} never finished; everything below rests on the trials that were measured.";
+    /// Trials are missing because the user ended the run.
+    INTERRUPTED [measured, planned, failed, missing] "The run was interrupted: {measured} of {planned} trials were measured, {failed} failed and {missing} never finished; everything below rests on the trials that were measured.";
+    /// Invalid trials.
+    INVALID_TRIALS [invalid, measured, reason] "Left out of all means as invalid: {invalid} of {measured} measured trials; they stay listed with their reasons. Most often: {reason}";
+    /// Too few blocks.
+    VERDICTS_DISABLED [blocks, needed] "Verdicts are disabled: to tell a difference from chance takes at least {needed} blocks, and this run has {blocks}.";
+
+    /// Lost updates without any error, at one number of clients or with one percentage.
+    LOST_SILENTLY [line, percent, clients] "{line} lost {percent} of its acknowledged updates at {clients}, and no statement reported an error.";
+    /// Lost updates without any error, percentages differ.
+    LOST_SILENTLY_RANGE [line, percent_min, percent_max, clients] "{line} lost between {percent_min} and {percent_max} of its acknowledged updates at {clients}, and no statement reported an error.";
+    /// Lost updates, and some statements failed.
+    LOST_WITH_ERRORS [line, percent, clients, errors] "{line} lost {percent} of its acknowledged updates at {clients}; {errors} statements reported an error, but every update counted as lost had been acknowledged as committed.";
+    /// Lost updates, and some statements failed; percentages differ.
+    LOST_WITH_ERRORS_RANGE [line, percent_min, percent_max, clients, errors] "{line} lost between {percent_min} and {percent_max} of its acknowledged updates at {clients}; {errors} statements reported an error, but every update counted as lost had been acknowledged as committed.";
+    /// Second sentence after one of the four above.
+    LOST_NONE_AT [line, clients] "{line} lost none at {clients}.";
+    /// Perhaps lost updates.
+    LOST_UNDECIDED [line, clients, committed, in_doubt, lost_max] "Whether {line} lost acknowledged updates at {clients} cannot be said: none is missing for certain, but the fate of {in_doubt} transactions is unknown (in doubt or cut off), and if they took effect, up to {lost_max} of the {committed} acknowledged updates are missing.";
+    /// No lost updates.
+    LOST_NONE [lines, committed, clients] "No acknowledged update was lost by {lines}: all {committed} commits that were checked are in the data, with up to {clients}.";
+
+    /// More in the data than acknowledged.
+    PHANTOM_UPDATES [line, clients, phantom] "{line} holds {phantom} updates at {clients} that were never acknowledged as committed.";
+    /// Wrong number of rows.
+    WRONG_ROW_COUNT [line, clients, tables] "{line} left a wrong number of rows at {clients} in {tables}.";
+    /// Wrong sum of a column.
+    WRONG_SUM [line, clients, sums] "{line} left wrong sums at {clients}, not those that follow from its committed transactions: {sums}.";
+
+    /// Peak inside the range measured.
+    PEAK [line, throughput, low, high, clients] "{line} had its highest mean throughput with {clients}: {throughput} transactions per second (95 % interval {low} to {high}).";
+    /// Peak at the last number of clients.
+    PEAK_AT_END [line, throughput, low, high, clients] "{line} had its highest mean throughput with {clients}, the most that were measured: {throughput} transactions per second (95 % interval {low} to {high}); its peak may lie beyond.";
+    /// Peak from one trial.
+    PEAK_SINGLE [line, throughput, clients] "{line} had its highest mean throughput with {clients}: {throughput} transactions per second in a single valid trial, so no interval can be given.";
+    /// Only one number of clients.
+    THROUGHPUT_AT [line, throughput, low, high, clients] "{line} committed {throughput} transactions per second with {clients} (95 % interval {low} to {high}).";
+    /// Only one number of clients and one trial.
+    THROUGHPUT_AT_SINGLE [line, throughput, clients] "{line} committed {throughput} transactions per second with {clients} in a single valid trial, so no interval can be given.";
+
+    /// Further sentence after a comparison or a throughput, when an audit of work that is counted in it failed.
+    NOT_KEPT [lines] "But the audit found that not all of the work counted here was kept by {lines}.";
+
+    /// Further sentence after a comparison or a throughput, when the only fault that an audit found is too much in the data.
+    NOT_ACCOUNTED_FOR [lines] "But the audit found more in the data of {lines} than follows from the work counted here.";
+
+    /// A comparison of levels, after what both sides have in common.
+    IN_CONTEXT [context, sentence] "{context}: {sentence}";
+
+    /// Better, beyond the margin, one number of clients.
+    BETTER [subject, baseline, metric, ratio, low, high, level, clients] "{subject} is better than {baseline} at {clients}: {ratio} times its {metric} ({level} interval {low} to {high}).";
+    /// Better, beyond the margin, several numbers of clients.
+    BETTER_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients] "{subject} is better than {baseline} at {clients}: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}).";
+    /// Better, perhaps inside the margin.
+    SLIGHTLY_BETTER [subject, baseline, metric, ratio, low, high, level, clients, margin] "{subject} is better than {baseline} at {clients}, though perhaps by less than {margin}: {ratio} times its {metric} ({level} interval {low} to {high}).";
+    /// Better, perhaps inside the margin, several numbers of clients.
+    SLIGHTLY_BETTER_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients, margin] "{subject} is better than {baseline} at {clients}, though perhaps by less than {margin}: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}).";
+    /// Worse, beyond the margin, one number of clients.
+    WORSE [subject, baseline, metric, ratio, low, high, level, clients] "{subject} is worse than {baseline} at {clients}: {ratio} times its {metric} ({level} interval {low} to {high}).";
+    /// Worse, beyond the margin, several numbers of clients.
+    WORSE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients] "{subject} is worse than {baseline} at {clients}: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}).";
+    /// Worse, perhaps inside the margin.
+    SLIGHTLY_WORSE [subject, baseline, metric, ratio, low, high, level, clients, margin] "{subject} is worse than {baseline} at {clients}, though perhaps by less than {margin}: {ratio} times its {metric} ({level} interval {low} to {high}).";
+    /// Worse, perhaps inside the margin, several numbers of clients.
+    SLIGHTLY_WORSE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients, margin] "{subject} is worse than {baseline} at {clients}, though perhaps by less than {margin}: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}).";
+    /// Equivalent.
+    EQUIVALENT [subject, baseline, metric, ratio, low, high, level, clients, margin] "{subject} and {baseline} are equivalent at {clients}: their {metric} differs by less than {margin} (ratio {ratio}, {level} interval {low} to {high}).";
+    /// Equivalent, several numbers of clients.
+    EQUIVALENT_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients, margin] "{subject} and {baseline} are equivalent at {clients}: their {metric} differs by less than {margin} (ratios {ratio_min} to {ratio_max}, {level} intervals within {low} to {high}).";
+    /// Inconclusive.
+    INCONCLUSIVE [subject, baseline, metric, ratio, low, high, level, clients, detectable] "Whether {subject} or {baseline} is better at {clients} cannot be said: {ratio} times its {metric} ({level} interval {low} to {high}); these repeats could have shown a difference of {detectable} or more.";
+    /// Inconclusive, several numbers of clients.
+    INCONCLUSIVE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients, detectable] "Whether {subject} or {baseline} is better at {clients} cannot be said: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}); these repeats could have shown a difference of {detectable} or more.";
+    /// Inconclusive for want of valid repeats.
+    INCONCLUSIVE_TOO_FEW [subject, baseline, clients] "Whether {subject} or {baseline} is better at {clients} cannot be said: too few valid repeats are left on one side.";
+    /// No usable figures on one side.
+    NOT_COMPARABLE [subject, baseline, clients] "{subject} cannot be compared with {baseline} at {clients}: one of them has no valid trial there.";
+    /// No verdict, because one or both did not work.
+    NOT_COMPARABLE_LOST [subject, baseline, clients, lines] "{subject} cannot be compared with {baseline} at {clients}: {lines} did not work in some trials there, and the other trials must not speak for it.";
+    /// Trials in which a line did not work.
+    DID_NOT_WORK [line, clients, trials, of, because] "{line} did not work in {trials} of {of} trials at {clients}: {because}. Its other trials may speak against it, but not for it.";
+    /// Reason.
+    BECAUSE_SYSTEM_FAILED [] "the system died in mid-trial";
+    /// Reason.
+    BECAUSE_NOT_MEASURED [] "they could not be measured";
+    /// Reason.
+    BECAUSE_CUT_SHORT [] "they ended before their time";
+    /// Reason.
+    BECAUSE_NOTHING_COMMITTED [] "not a single transaction was committed";
+    /// Reason.
+    BECAUSE_FAILURES [] "too many transactions failed";
+    /// Reason.
+    BECAUSE_KEPT_BEHIND [] "too little of what arrived was done";
+    /// Verdicts disabled.
+    WITHOUT_VERDICT [subject, baseline, metric, ratio, clients] "Without a verdict: {subject} had {ratio} times the {metric} of {baseline} at {clients}.";
+    /// Verdicts disabled, several numbers of clients.
+    WITHOUT_VERDICT_RANGE [subject, baseline, metric, ratio_min, ratio_max, clients] "Without a verdict: {subject} had {ratio_min} to {ratio_max} times the {metric} of {baseline} at {clients}.";
+}
+
+/// `1 client`, `20, 40 and 60 clients`.
+#[must_use]
+pub fn clients(numbers: &[u32], lang: Lang) -> String {
+    match numbers {
+        [1] => CLIENTS_ONE.fill(lang, &[]),
+        numbers => CLIENTS_MANY.fill(lang, &[("numbers", &list(lang, numbers))]),
+    }
+}
+
+/// Name of a metric in a sentence.
+#[must_use]
+pub fn metric(metric: Metric, lang: Lang) -> &'static str {
+    match metric {
+        Metric::Throughput => headings::METRIC_THROUGHPUT,
+        Metric::MeanMs => headings::METRIC_MEAN,
+        Metric::P50Ms => headings::METRIC_P50,
+        Metric::P95Ms => headings::METRIC_P95,
+        Metric::P99Ms => headings::METRIC_P99,
+    }
+    .text(lang)
+}
+
+/// All conclusions of a report as whole sentences, in order.
+#[must_use]
+pub fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
+    model.conclusions.iter().map(|conclusion| sentence(model, conclusion, lang)).collect()
+}
+
+/// One conclusion as one or two whole sentences.
+#[must_use]
+pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
+    let label = |line: usize| model.lines[line].label.as_str();
+    match conclusion {
+        Conclusion::Incomplete { planned, measured, failed, missing, is_interrupted } => {
+            let message = if *is_interrupted { INTERRUPTED } else { INCOMPLETE };
+            let [planned, measured, failed, missing] =
+                [planned, measured, failed, missing].map(|number| figures::count(u64::from(*number)));
+            message.fill(
+                lang,
+                &[("measured", &measured), ("planned", &planned), ("failed", &failed), ("missing", &missing)],
+            )
+        }
+        Conclusion::InvalidTrials { invalid, measured, finding } => INVALID_TRIALS.fill(
+            lang,
+            &[
+                ("invalid", &figures::count(u64::from(*invalid))),
+                ("measured", &figures::count(u64::from(*measured))),
+                ("reason", &finding::sentence(finding, lang)),
+            ],
+        ),
+        Conclusion::DidNotWork { line, clients: numbers, not_working } => DID_NOT_WORK.fill(
+            lang,
+            &[
+                ("line", label(*line)),
+                ("clients", &clients(numbers, lang)),
+                ("trials", &not_working.trials.to_string()),
+                ("of", &not_working.of.to_string()),
+                ("because", because(not_working.because, lang)),
+            ],
+        ),
+        Conclusion::VerdictsDisabled { blocks, needed } => {
+            VERDICTS_DISABLED.fill(lang, &[("blocks", &blocks.to_string()), ("needed", &needed.to_string())])
+        }
+        Conclusion::LostUpdates { .. } => lost_updates(model, conclusion, lang),
+        Conclusion::UndecidedUpdates { line, clients: numbers, committed, in_doubt, lost_max } => {
+            let [committed, in_doubt, lost_max] =
+                [committed, in_doubt, lost_max].map(|number| figures::count(*number));
+            let values = [
+                ("line", label(*line)),
+                ("clients", &clients(numbers, lang)),
+                ("committed", &committed),
+                ("in_doubt", &in_doubt),
+                ("lost_max", &lost_max),
+            ];
+            LOST_UNDECIDED.fill(lang, &values)
+        }
+        Conclusion::NoLostUpdates { lines, committed, clients_max } => LOST_NONE.fill(
+            lang,
+            &[
+                ("lines", &list(lang, &lines.iter().map(|line| label(*line)).collect::<Vec<_>>())),
+                ("committed", &figures::count(*committed)),
+                ("clients", &clients(&[*clients_max], lang)),
+            ],
+        ),
+        Conclusion::AuditViolated { line, clients: numbers, phantom, tables, sums } => {
+            violated(label(*line), &clients(numbers, lang), *phantom, (tables, sums), lang)
+        }
+        Conclusion::GrowthCrossing { before, after } => growth::crossing(model, before, after, lang),
+        Conclusion::GrowthLead { lead } => growth::lead(model, lead, lang),
+        Conclusion::GrowthCourse { treatment, fastest, last } => {
+            growth::course(model, *treatment, fastest, last, lang)
+        }
+        Conclusion::PeakThroughput { line, clients: number, throughput, is_at_end, clients_measured } => {
+            let shape = PeakShape { is_at_end: *is_at_end, is_only: *clients_measured == 1 };
+            let sentence = peak(label(*line), *number, throughput, shape, lang);
+            with_audit(model, sentence, &[*line], &[*number], lang)
+        }
+        Conclusion::Comparison { subject, baseline, clients: numbers, .. } => {
+            let sentence = comparison(model, conclusion, lang);
+            with_audit(model, sentence, &[*subject, *baseline], numbers, lang)
+        }
+    }
+}
+
+/// What an audit found in the data, a sentence for each kind of fault.
+fn violated(
+    line: &str,
+    at: &str,
+    phantom: u64,
+    (tables, sums): (&[String], &[String]),
+    lang: Lang,
+) -> String {
+    let mut sentences = Vec::new();
+    let mut say = |message: &super::Message, name: &str, value: String| {
+        sentences.push(message.fill(lang, &[("line", line), ("clients", at), (name, &value)]));
+    };
+    if phantom > 0 {
+        say(&PHANTOM_UPDATES, "phantom", figures::count(phantom));
+    }
+    if !tables.is_empty() {
+        say(&WRONG_ROW_COUNT, "tables", list(lang, tables));
+    }
+    if !sums.is_empty() {
+        say(&WRONG_SUM, "sums", list(lang, sums));
+    }
+    sentences.join(" ")
+}
+
+/// Why trials did not work, as a clause.
+#[must_use]
+pub fn because(reason: NotWorkingReason, lang: Lang) -> &'static str {
+    match reason {
+        NotWorkingReason::SystemFailed => BECAUSE_SYSTEM_FAILED,
+        NotWorkingReason::NotMeasured => BECAUSE_NOT_MEASURED,
+        NotWorkingReason::CutShort => BECAUSE_CUT_SHORT,
+        NotWorkingReason::NothingCommitted => BECAUSE_NOTHING_COMMITTED,
+        NotWorkingReason::Failures => BECAUSE_FAILURES,
+        NotWorkingReason::KeptBehind => BECAUSE_KEPT_BEHIND,
+    }
+    .text(lang)
+}
+
+/// Adds what a failed audit found, lost work or too much of it: a throughput must not stand alone beside it.
+fn with_audit(model: &ReportModel, sentence: String, lines: &[usize], clients: &[u32], lang: Lang) -> String {
+    let violated = |line: usize| {
+        let is_meant = move |treatment: usize| {
+            let row = &model.treatments[treatment];
+            row.line == line && clients.contains(&row.clients)
+        };
+        let is_violated = |audit: &&AuditRow| audit.verdict == AuditVerdict::Violated;
+        model.audits.iter().filter(is_violated).filter(move |audit| is_meant(audit.treatment))
+    };
+    let (mut losing, mut others) = (Vec::new(), Vec::new());
+    for line in lines {
+        let label = model.lines[*line].label.as_str();
+        if violated(*line).any(AuditRow::has_losses) {
+            losing.push(label);
+        } else if violated(*line).next().is_some() {
+            others.push(label);
+        }
+    }
+    let mut sentences = vec![sentence];
+    for (message, lines) in [(NOT_KEPT, losing), (NOT_ACCOUNTED_FOR, others)] {
+        if !lines.is_empty() {
+            sentences.push(message.fill(lang, &[("lines", &list(lang, &lines))]));
+        }
+    }
+    sentences.join(" ")
+}
+
+fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
+    let Conclusion::LostUpdates {
+        line,
+        clients: numbers,
+        percent_min,
+        percent_max,
+        statement_errors,
+        clients_without,
+        ..
+    } = conclusion
+    else {
+        return String::new();
+    };
+    let line = model.lines[*line].label.as_str();
+    let at = clients(numbers, lang);
+    let [low, high] = [percent_min, percent_max].map(|percent| figures::percent(*percent));
+    let errors = figures::count(*statement_errors);
+    let first = match (*statement_errors == 0, low == high) {
+        (true, true) => LOST_SILENTLY.fill(lang, &[("line", line), ("percent", &low), ("clients", &at)]),
+        (true, false) => LOST_SILENTLY_RANGE
+            .fill(lang, &[("line", line), ("percent_min", &low), ("percent_max", &high), ("clients", &at)]),
+        (false, true) => LOST_WITH_ERRORS
+            .fill(lang, &[("line", line), ("percent", &low), ("clients", &at), ("errors", &errors)]),
+        (false, false) => LOST_WITH_ERRORS_RANGE.fill(
+            lang,
+            &[
+                ("line", line),
+                ("percent_min", &low),
+                ("percent_max", &high),
+                ("clients", &at),
+                ("errors", &errors),
+            ],
+        ),
+    };
+    if clients_without.is_empty() {
+        return first;
+    }
+    let second = LOST_NONE_AT.fill(lang, &[("line", line), ("clients", &clients(clients_without, lang))]);
+    format!("{first} {second}")
+}
+
+#[derive(Clone, Copy)]
+struct PeakShape {
+    is_at_end: bool,
+    is_only: bool,
+}
+
+fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: Lang) -> String {
+    let at = clients(&[number], lang);
+    let mean = figures::digits(throughput.mean);
+    let Some(interval) = throughput.interval else {
+        let message = if shape.is_only { THROUGHPUT_AT_SINGLE } else { PEAK_SINGLE };
+        return message.fill(lang, &[("line", line), ("throughput", &mean), ("clients", &at)]);
+    };
+    let message = match shape {
+        PeakShape { is_only: true, .. } => THROUGHPUT_AT,
+        PeakShape { is_at_end: true, .. } => PEAK_AT_END,
+        PeakShape { .. } => PEAK,
+    };
+    let (low, high) = (figures::digits(interval.low), figures::digits(interval.high));
+    message.fill(
+        lang,
+        &[("line", line), ("throughput", &mean), ("low", &low), ("high", &high), ("clients", &at)],
+    )
+}
+
+fn comparison(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
+    let Conclusion::Comparison { subject, baseline, clients: numbers, .. } = conclusion else {
+        return String::new();
+    };
+    let sides = Sides::of(model, *subject, *baseline);
+    let at = clients(numbers, lang);
+    let names = [("subject", sides.subject), ("baseline", sides.baseline), ("clients", at.as_str())];
+    let sentence = compared_sides(model, conclusion, &names, lang);
+    match sides.context.as_str() {
+        "" => sentence,
+        context => IN_CONTEXT.fill(lang, &[("context", context), ("sentence", &sentence)]),
+    }
+}
+
+/// What two compared lines are called: where the experiment asks about a factor, by their levels, after what they have in common.
+struct Sides<'a> {
+    context: String,
+    subject: &'a str,
+    baseline: &'a str,
+}
+
+impl<'a> Sides<'a> {
+    fn of(model: &'a ReportModel, subject: usize, baseline: usize) -> Self {
+        let (subject, baseline) = (&model.lines[subject], &model.lines[baseline]);
+        let Some(Compare::Factor(factor)) = model.compare else {
+            return Self { context: String::new(), subject: &subject.label, baseline: &baseline.label };
+        };
+        let has_others = model.lines.iter().any(|line| line.system != subject.system);
+        let system = has_others.then_some(subject.system_name.as_str());
+        let is_varied = |position: usize| {
+            model.lines.iter().any(|line| line.levels[position] != subject.levels[position])
+        };
+        let others = (0..model.factors.len()).filter(|&position| position != factor && is_varied(position));
+        let others = others.map(|position| subject.levels[position].as_str());
+        let context = system.into_iter().chain(others).collect::<Vec<_>>().join(", ");
+        Self { context, subject: &subject.levels[factor], baseline: &baseline.levels[factor] }
+    }
+}
+
+fn compared_sides(
+    model: &ReportModel,
+    conclusion: &Conclusion,
+    names: &[(&str, &str); 3],
+    lang: Lang,
+) -> String {
+    let Conclusion::Comparison {
+        metric: compared,
+        verdict,
+        ratio,
+        ratio_interval,
+        interval_level,
+        not_working,
+        exceeds_margin,
+        detectable_ratio,
+        ..
+    } = conclusion
+    else {
+        return String::new();
+    };
+    let lost: Vec<&str> = not_working.iter().map(|line| model.lines[*line].label.as_str()).collect();
+    let Some(ratio) = ratio else {
+        let [subject, baseline, clients] = *names;
+        return match lost.is_empty() {
+            _ if *verdict == Some(Verdict::Inconclusive) => INCONCLUSIVE_TOO_FEW.fill(lang, names),
+            true => NOT_COMPARABLE.fill(lang, names),
+            false => {
+                NOT_COMPARABLE_LOST.fill(lang, &[subject, baseline, clients, ("lines", &list(lang, &lost))])
+            }
+        };
+    };
+    let metric = metric(*compared, lang);
+    let figures = ComparisonFigures::new(*ratio, *ratio_interval);
+    let Some(verdict) = verdict else {
+        return figures.fill(&WITHOUT_VERDICT, &WITHOUT_VERDICT_RANGE, names, &[("metric", metric)], lang);
+    };
+    if ratio_interval.is_none() {
+        return INCONCLUSIVE_TOO_FEW.fill(lang, names);
+    }
+    let margin = figures::limit(model.comparison_rules.margin * 100.0);
+    let detectable = figures::percent(detectable_ratio.map_or(0.0, |ratio| (ratio - 1.0) * 100.0));
+    let (one, several) = match (verdict, exceeds_margin) {
+        (Verdict::Better, true) => (&BETTER, &BETTER_RANGE),
+        (Verdict::Better, false) => (&SLIGHTLY_BETTER, &SLIGHTLY_BETTER_RANGE),
+        (Verdict::Worse, true) => (&WORSE, &WORSE_RANGE),
+        (Verdict::Worse, false) => (&SLIGHTLY_WORSE, &SLIGHTLY_WORSE_RANGE),
+        (Verdict::Equivalent, _) => (&EQUIVALENT, &EQUIVALENT_RANGE),
+        (Verdict::Inconclusive, _) => (&INCONCLUSIVE, &INCONCLUSIVE_RANGE),
+        (Verdict::Invalid, _) => return NOT_COMPARABLE.fill(lang, names),
+    };
+    let level = figures::level(interval_level.unwrap_or(0.95));
+    let more = [
+        ("metric", metric),
+        ("margin", margin.as_str()),
+        ("detectable", detectable.as_str()),
+        ("level", level.as_str()),
+    ];
+    figures.fill(one, several, names, &more, lang)
+}
+
+/// The figures of a comparison, as text.
+struct ComparisonFigures {
+    ratio_min: String,
+    ratio_max: String,
+    low: String,
+    high: String,
+}
+
+impl ComparisonFigures {
+    fn new(ratio: Range, interval: Option<Range>) -> Self {
+        let interval = interval.unwrap_or(ratio);
+        Self {
+            ratio_min: figures::ratio(ratio.low),
+            ratio_max: figures::ratio(ratio.high),
+            low: figures::ratio(interval.low),
+            high: figures::ratio(interval.high),
+        }
+    }
+
+    /// Fills the message for one ratio when both ends look alike, else the one for a range, with the values it has places for.
+    fn fill(
+        &self,
+        one: &super::Message,
+        several: &super::Message,
+        names: &[(&str, &str)],
+        more: &[(&str, &str)],
+        lang: Lang,
+    ) -> String {
+        let message = if self.ratio_min == self.ratio_max { one } else { several };
+        let own = [
+            ("ratio", self.ratio_min.as_str()),
+            ("ratio_min", self.ratio_min.as_str()),
+            ("ratio_max", self.ratio_max.as_str()),
+            ("low", self.low.as_str()),
+            ("high", self.high.as_str()),
+        ];
+        let values: Vec<_> = own
+            .iter()
+            .chain(names)
+            .chain(more)
+            .filter(|(name, _)| message.places.contains(name))
+            .copied()
+            .collect();
+        message.fill(lang, &values)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_analysis::model::{ComparisonOf, Unit};
+    use dyno_model::finding::Finding;
+    use dyno_store::fixture::Shape;
+
+    fn model() -> ReportModel {
+        dyno_analysis::analyse(&Shape { clients: vec![1, 8], blocks: 1, ..Shape::small() }.read())
+    }
+
+    fn comparison(verdict: Option<Verdict>, exceeds_margin: bool, ratio: Option<Range>) -> Conclusion {
+        Conclusion::Comparison {
+            of: ComparisonOf::System,
+            metric: Metric::Throughput,
+            subject: 1,
+            baseline: 0,
+            verdict,
+            clients: vec![1, 8],
+            ratio,
+            ratio_interval: ratio.map(|ratio| Range { low: ratio.low * 0.9, high: ratio.high * 1.1 }),
+            interval_level: Some(0.95),
+            not_working: Vec::new(),
+            exceeds_margin,
+            detectable_ratio: Some(1.07),
+        }
+    }
+
+    fn peak(interval: Option<Range>, is_at_end: bool, clients_measured: u32) -> Conclusion {
+        let throughput = Estimate {
+            unit: Unit::TransactionsPerSecond,
+            mean: 500.0,
+            interval,
+            repeats: 3,
+            is_bound: false,
+        };
+        Conclusion::PeakThroughput { line: 0, clients: 8, throughput, is_at_end, clients_measured }
+    }
+
+    fn lost(percent_max: f64, statement_errors: u64, clients_without: Vec<u32>) -> Conclusion {
+        Conclusion::LostUpdates {
+            line: 1,
+            clients: vec![20],
+            percent_min: 11.8,
+            percent_max,
+            lost: 118,
+            committed: 1000,
+            statement_errors,
+            clients_without,
+        }
+    }
+
+    #[test]
+    fn a_stranger_understands_the_sentence_about_lost_updates() {
+        assert_eq!(
+            sentence(&model(), &lost(11.8, 0, vec![]), Lang::En),
+            "MySQL lost 11.8 % of its acknowledged updates at 20 clients, and no statement reported an error."
+        );
+        assert_eq!(
+            sentence(&model(), &lost(24.0, 1234, vec![1]), Lang::En),
+            "MySQL lost between 11.8 % and 24.0 % of its acknowledged updates at 20 clients; 1,234 statements reported \
+             an error, but every update counted as lost had been acknowledged as committed. MySQL lost none at 1 client."
+        );
+    }
+
+    #[test]
+    fn every_outcome_of_a_comparison_has_a_sentence() {
+        let model = model();
+        let one = Some(Range { low: 1.3, high: 1.3 });
+        let several = Some(Range { low: 1.3, high: 1.5 });
+        let verdicts = [
+            Some(Verdict::Better),
+            Some(Verdict::Worse),
+            Some(Verdict::Equivalent),
+            Some(Verdict::Inconclusive),
+            Some(Verdict::Invalid),
+            None,
+        ];
+        let mut sentences = std::collections::BTreeSet::new();
+        for verdict in verdicts {
+            for exceeds_margin in [true, false] {
+                for ratio in [one, several, None] {
+                    let text = sentence(&model, &comparison(verdict, exceeds_margin, ratio), Lang::En);
+                    assert!(text.contains("MySQL") && text.contains("MariaDB"), "{text}");
+                    assert!(!text.contains(['{', '}']), "{text}");
+                    sentences.insert(text);
+                }
+            }
+        }
+        // Better and worse: four each; equivalent, inconclusive, none: two each; too few, not comparable: one each.
+        assert_eq!(sentences.len(), 16, "{sentences:#?}");
+    }
+
+    #[test]
+    fn every_other_conclusion_has_a_sentence() {
+        let model = model();
+        let interval = Some(Range { low: 480.0, high: 520.0 });
+        let incomplete = |is_interrupted| Conclusion::Incomplete {
+            planned: 4,
+            measured: 2,
+            failed: 1,
+            missing: 1,
+            is_interrupted,
+        };
+        let conclusions = [
+            incomplete(true),
+            incomplete(false),
+            Conclusion::InvalidTrials {
+                invalid: 1,
+                measured: 2,
+                finding: Finding::GeneratorBusy { share: 0.95 },
+            },
+            Conclusion::VerdictsDisabled { blocks: 2, needed: 3 },
+            lost(11.8, 0, vec![]),
+            lost(11.8, 3, vec![]),
+            lost(20.0, 0, vec![]),
+            lost(20.0, 3, vec![]),
+            Conclusion::UndecidedUpdates {
+                line: 0,
+                clients: vec![8],
+                committed: 1000,
+                in_doubt: 8,
+                lost_max: 5,
+            },
+            Conclusion::NoLostUpdates { lines: vec![0, 1], committed: 1000, clients_max: 8 },
+            Conclusion::AuditViolated {
+                line: 0,
+                clients: vec![8],
+                phantom: 3,
+                tables: vec!["sbtest1".into()],
+                sums: Vec::new(),
+            },
+            Conclusion::AuditViolated {
+                line: 0,
+                clients: vec![8],
+                phantom: 0,
+                tables: Vec::new(),
+                sums: vec!["SUM(dbatest.c1)".into()],
+            },
+            peak(interval, false, 2),
+            peak(interval, true, 2),
+            peak(interval, true, 1),
+            peak(None, false, 2),
+            peak(None, true, 1),
+        ];
+        let mut sentences = std::collections::BTreeSet::new();
+        for conclusion in &conclusions {
+            let text = sentence(&model, conclusion, Lang::En);
+            assert!(text.ends_with('.') && !text.contains(['{', '}']), "{text}");
+            sentences.insert(text);
+        }
+        assert_eq!(sentences.len(), conclusions.len());
+    }
+}

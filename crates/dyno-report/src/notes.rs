@@ -1,0 +1,248 @@
+//! Sentences about a run that text and Markdown share.
+
+use super::figures;
+use crate::messages::{Lang, Message, conclusion, finding, list, notes};
+use dyno_analysis::model::{FindingRow, ReportModel, Verdict};
+use dyno_model::plan::{LoadPlan, Metric, StopRule};
+
+/// When and with what it was measured, and the machine.
+pub(super) fn origin(model: &ReportModel, lang: Lang) -> Vec<String> {
+    let provenance = &model.provenance;
+    let mut sentences = Vec::new();
+    if !provenance.started_at.is_empty() {
+        let (seed, blocks) = (provenance.seed.to_string(), provenance.blocks.to_string());
+        let mut values = vec![
+            ("started", provenance.started_at.as_str()),
+            ("version", provenance.dyno_version.as_str()),
+            ("seed", seed.as_str()),
+            ("blocks", blocks.as_str()),
+        ];
+        sentences.push(match &provenance.profile {
+            None => notes::NOTE_RUN.fill(lang, &values),
+            Some(profile) => {
+                values.push(("profile", profile));
+                notes::NOTE_RUN_PROFILE.fill(lang, &values)
+            }
+        });
+    }
+    let environment = &provenance.environment;
+    if environment.memory_bytes > 0 {
+        sentences.push(notes::NOTE_MACHINE.fill(
+            lang,
+            &[
+                ("cpu", environment.cpu_model.as_str()),
+                ("processors", &environment.cpu_logical.to_string()),
+                ("memory", &figures::megabytes(environment.memory_bytes)),
+                ("os", &environment.os_release),
+                ("kernel", &environment.kernel),
+            ],
+        ));
+    }
+    sentences
+}
+
+/// How many trials were in a steady state; `None` when no window was long enough to tell.
+pub(super) fn steadiness(model: &ReportModel, lang: Lang) -> Option<String> {
+    let judged: Vec<_> = model.trials.iter().filter_map(|trial| trial.steadiness).collect();
+    let steady = judged.iter().filter(|trial| trial.is_steady()).count();
+    let values = [
+        ("judged", judged.len().to_string()),
+        ("measured", model.completeness.measured.to_string()),
+        ("steady", steady.to_string()),
+    ];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    (!judged.is_empty()).then(|| notes::NOTE_STEADY.fill(lang, &values))
+}
+
+/// The systems with their versions, as far as they told.
+pub(super) fn systems(model: &ReportModel, lang: Lang) -> String {
+    let names: Vec<String> = model
+        .provenance
+        .systems
+        .iter()
+        .map(|system| format!("{} {}", system.name, system.version).trim_end().to_owned())
+        .collect();
+    notes::NOTE_SYSTEMS.fill(lang, &[("systems", &list(lang, &names))])
+}
+
+/// Workloads with their options, and how trials were loaded.
+pub(super) fn workloads(model: &ReportModel, lang: Lang) -> Vec<String> {
+    let workloads = model.provenance.workloads.iter().map(|workload| {
+        let options: Vec<String> =
+            workload.options.iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        notes::NOTE_WORKLOAD.fill(lang, &[("kind", &workload.kind), ("options", &list(lang, &options))])
+    });
+    workloads.chain(model.provenance.loads.iter().map(|load| load_sentence(load, lang))).collect()
+}
+
+/// Which kinds of load a run has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Loops {
+    pub(super) any_closed: bool,
+    pub(super) any_open: bool,
+}
+
+impl Loops {
+    pub(super) fn of(model: &ReportModel) -> Self {
+        let loads = &model.provenance.loads;
+        let any_open = loads.iter().any(|load| load.rate.is_some());
+        Self { any_closed: !any_open || loads.iter().any(|load| load.rate.is_none()), any_open }
+    }
+
+    /// What response times mean.
+    pub(super) fn note(self) -> &'static Message {
+        match (self.any_closed, self.any_open) {
+            (_, false) => &notes::NOTE_CLOSED_LOOP,
+            (false, true) => &notes::NOTE_OPEN_LOOP,
+            (true, true) => &notes::NOTE_BOTH_LOOPS,
+        }
+    }
+}
+
+fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
+    let (message, limit) = match load.stop {
+        StopRule::Transactions(number) => {
+            (notes::NOTE_LOAD_TRANSACTIONS, ("transactions", figures::count(number)))
+        }
+        StopRule::TransactionsPerClient(number) => {
+            (notes::NOTE_LOAD_PER_CLIENT, ("transactions", figures::count(number)))
+        }
+        StopRule::Rows(target) => (notes::NOTE_LOAD_ROWS, ("rows", figures::count(target))),
+        StopRule::Duration(time) => (notes::NOTE_LOAD_DURATION, ("duration", time.to_string())),
+    };
+    let sentence = message.fill(
+        lang,
+        &[
+            (limit.0, &limit.1),
+            ("warmup", &load.warmup.to_string()),
+            ("attempts", &load.attempts_max.to_string()),
+        ],
+    );
+    match load.rate {
+        None => sentence,
+        Some(rate) => {
+            let rate = notes::NOTE_RATE.fill(lang, &[("rate", &figures::rate(rate))]);
+            format!("{sentence} {rate}")
+        }
+    }
+}
+
+/// What is missing or could not be read; at most `unreadable_max` sentences about the latter.
+pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: Lang) -> Vec<String> {
+    let completeness = &model.completeness;
+    let mut sentences = Vec::new();
+    if completeness.measured == 0 {
+        sentences.push(notes::NOTE_NOTHING.fill(lang, &[]));
+    }
+    if !completeness.has_ended {
+        sentences.push(notes::NOTE_NO_END.fill(lang, &[]));
+    }
+    for system in &model.provenance.systems {
+        if let Some(reason) = &system.failure {
+            sentences
+                .push(notes::NOTE_FAILED_SYSTEM.fill(lang, &[("system", &system.name), ("reason", reason)]));
+        }
+    }
+    for failed in &completeness.failed {
+        let treatment = &model.treatments[failed.treatment];
+        sentences.push(notes::NOTE_FAILED_TRIAL.fill(
+            lang,
+            &[
+                ("trial", &failed.trial),
+                ("line", &model.lines[treatment.line].label),
+                ("clients", &conclusion::clients(&[treatment.clients], lang)),
+                ("reason", &failed.reason),
+            ],
+        ));
+    }
+    if !completeness.cut.is_empty() {
+        sentences.push(notes::NOTE_CUT.fill(lang, &[("trials", &completeness.cut.join(", "))]));
+    }
+    if !completeness.missing.is_empty() {
+        let trials = completeness.missing.join(", ");
+        sentences.push(notes::NOTE_MISSING.fill(lang, &[("trials", &trials)]));
+    }
+    for what in completeness.unreadable.iter().take(unreadable_max) {
+        sentences.push(notes::NOTE_UNREADABLE.fill(lang, &[("what", what)]));
+    }
+    if let more @ 1.. = completeness.unreadable.len().saturating_sub(unreadable_max) {
+        sentences.push(notes::NOTE_UNREADABLE_MORE.fill(lang, &[("more", &more.to_string())]));
+    }
+    sentences
+}
+
+/// A doubt with its reach: `34 of 120 trials`, `whole run`.
+pub(super) fn doubt(model: &ReportModel, row: &FindingRow, lang: Lang) -> (String, String) {
+    let reach = if row.trials.is_empty() {
+        notes::WHOLE_RUN.fill(lang, &[])
+    } else {
+        notes::TRIALS_OF.fill(
+            lang,
+            &[
+                ("trials", &row.trials.len().to_string()),
+                ("measured", &model.completeness.measured.to_string()),
+            ],
+        )
+    };
+    (reach, finding::sentence(&row.finding, lang))
+}
+
+/// How comparisons were made.
+pub(super) fn comparison_rules(model: &ReportModel, lang: Lang) -> String {
+    let rules = &model.comparison_rules;
+    notes::NOTE_COMPARISONS.fill(
+        lang,
+        &[
+            ("margin", &figures::limit(rules.margin * 100.0)),
+            ("alpha", &figures::limit(rules.alpha * 100.0)),
+            ("family", &rules.family.to_string()),
+            ("levels", &levels(model, lang)),
+        ],
+    )
+}
+
+/// Levels of the intervals of each metric; those of equivalent comparisons are others.
+fn levels(model: &ReportModel, lang: Lang) -> String {
+    let mut levels: Vec<(Metric, f64)> = Vec::new();
+    for comparison in &model.comparisons {
+        let is_own = comparison.verdict.is_some_and(|verdict| verdict != Verdict::Equivalent);
+        let level = comparison.interval_level.filter(|_| is_own);
+        if let Some(level) = level.filter(|_| !levels.iter().any(|(metric, _)| *metric == comparison.metric))
+        {
+            levels.push((comparison.metric, level));
+        }
+    }
+    let texts: Vec<String> = levels.iter().map(|(_, level)| figures::level(*level)).collect();
+    match texts.first() {
+        None => return notes::NOTE_LEVEL_NONE.text(lang).to_owned(),
+        Some(first) if texts.iter().all(|text| text == first) => return first.clone(),
+        Some(_) => {}
+    }
+    let each = levels.iter().zip(&texts).map(|((metric, _), level)| {
+        let metric = conclusion::metric(*metric, lang);
+        notes::NOTE_LEVEL.fill(lang, &[("level", level), ("metric", metric)])
+    });
+    list(lang, &each.collect::<Vec<_>>())
+}
+
+/// A few witnessed lost updates, the first of each treatment that has one.
+pub(super) fn witnesses(model: &ReportModel, lang: Lang) -> Vec<String> {
+    let first = model.audits.iter().filter_map(|audit| audit.updates.as_ref()?.examples.first());
+    first
+        .map(|example| {
+            let witness = &example.witness;
+            notes::NOTE_WITNESS.fill(
+                lang,
+                &[
+                    ("trial", &example.trial),
+                    ("row", &witness.row.to_string()),
+                    ("value", &witness.value_read.to_string()),
+                    ("client_a", &witness.first.client.to_string()),
+                    ("sequence_a", &witness.first.sequence.to_string()),
+                    ("client_b", &witness.second.client.to_string()),
+                    ("sequence_b", &witness.second.sequence.to_string()),
+                ],
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,55 @@
+//! Tables that grow, from the results folder to every form of the report.
+
+use crate::messages::{Lang, conclusion};
+use crate::{Format, render};
+use dyno_analysis::analyse;
+use dyno_analysis::model::Conclusion;
+use dyno_store::fixture::{ROWS_TARGET as TARGET, grown_run};
+
+#[test]
+fn the_sizes_from_which_on_the_other_is_ahead_are_said_first() {
+    let model = analyse(&grown_run(3));
+    let Some(Conclusion::GrowthCrossing { before, after }) = model.conclusions.first() else {
+        panic!("{:?}", model.conclusions);
+    };
+    assert_eq!((before.leader, after.leader), (0, 1));
+    assert_eq!(after.rows_to, TARGET);
+    assert!((TARGET / 2 - 100_000..=TARGET / 2 + 100_000).contains(&after.rows_from), "{after:?}");
+    let html = render(&model, Format::Html, Lang::En);
+    let sentence = conclusion::sentences(&model, Lang::En).swap_remove(0);
+    let headline = html.find("<figcaption>").map(|at| &html[at..at + 400]).expect("a figure");
+    assert!(headline.contains(&sentence), "{headline}");
+    let figures: Vec<&str> =
+        html.match_indices("<figure id=\"").map(|(at, _)| &html[at + 12..at + 24]).collect();
+    assert!(figures[0].starts_with("growth\""), "{figures:?}");
+    assert!(
+        !figures.iter().any(|id| id.starts_with("throughput")),
+        "a single point is no curve: {figures:?}"
+    );
+}
+
+#[test]
+fn the_table_over_rows_reads_like_this() {
+    let model = analyse(&grown_run(3));
+    let markdown = render(&model, Format::Markdown, Lang::En);
+    let from = markdown.find("## Over the number of rows").expect("the section");
+    let to = from + markdown[from..].find("## Comparisons\n").expect("the next section");
+    let table: Vec<&str> = markdown[from..to].lines().filter(|line| line.starts_with('|')).collect();
+    assert_eq!(table.len(), 2 + 2 * 10);
+    assert_eq!(
+        table[0],
+        "| system | rows | n | rows/s | ±95 % | CPU | of it the server | read MB/s | written MB/s | disk busy | data MB |"
+    );
+    assert_eq!(
+        table[2],
+        "| MariaDB | 100,000 | 3 | 22,950 | 559 | 50.0 % | - | 1.00 | 3.00 | 100 % | 9.00 |"
+    );
+    let last = "| MariaDB | 1,000,000 | 3 | 5,100 | 124 | 50.0 % | - | 1.00 | 3.00 | 100 % | ";
+    assert!(table[11].starts_with(last), "{}", table[11]);
+    let text = render(&model, Format::Text, Lang::En);
+    assert!(text.contains("Over the number of rows"), "{text}");
+    let csv = render(&model, Format::Csv, Lang::En);
+    assert!(csv.contains("throughput@1000000,rows-per-second,"), "{csv}");
+    let json = render(&model, Format::Json, Lang::En);
+    assert!(json.contains("\"milestones\""));
+}

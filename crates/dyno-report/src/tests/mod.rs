@@ -1,0 +1,585 @@
+//! Reports as a whole, from folders that were written by the store.
+
+use dyno_analysis::model::{ComparisonOf, ReportModel, TrialState, Verdict};
+mod bounds;
+mod damage;
+mod growth;
+mod standing;
+mod steadiness;
+
+use crate::messages::Lang;
+use crate::{Format, render, write};
+use dyno_analysis::{analyse, load};
+use dyno_model::audit::AuditCheck;
+use dyno_model::finding::Finding;
+use dyno_model::plan::{Compare, Plan};
+use dyno_store::fixture::Shape;
+use insta::assert_snapshot;
+use std::sync::OnceLock;
+use unicode_width::UnicodeWidthStr;
+
+/// The run with trouble in it, made once.
+fn rush() -> &'static ReportModel {
+    static MODEL: OnceLock<ReportModel> = OnceLock::new();
+    // Smaller than the usual one: unoptimised code takes seconds for a hundred trials.
+    MODEL.get_or_init(|| analyse(&Shape { clients: vec![1, 20, 40], blocks: 3, ..Shape::rush() }.read()))
+}
+
+/// As few treatments as show everything.
+fn tiny() -> Shape {
+    Shape { systems: 2, clients: vec![1, 8], ..Shape::small() }
+}
+
+/// Its model, made once.
+fn tiny_model() -> &'static ReportModel {
+    static MODEL: OnceLock<ReportModel> = OnceLock::new();
+    MODEL.get_or_init(|| analyse(&tiny().read()))
+}
+
+#[test]
+fn reports_are_byte_identical_from_the_same_folder() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let folder = scratch.path().join("run");
+    tiny().write(&folder).expect("written");
+    for format in Format::ALL {
+        let first = render(&load(&folder).expect("readable"), format, Lang::En);
+        let second = render(&load(&folder).expect("readable"), format, Lang::En);
+        assert!(first == second, "{format:?}");
+        assert!(!first.is_empty());
+    }
+}
+
+#[test]
+fn the_text_report_reads_like_this() {
+    assert_snapshot!(render(tiny_model(), Format::Text, Lang::En), @r###"
+    SELECT + UPDATE + COMMIT under a rush of clients
+    Measured 2026-11-21T08:45:00.250Z (UTC) with dyno 0.1.0; profile synthetic, number of blocks 3, seed
+    2005.
+    Synthetic CPU at 2.50GHz, 2 logical processors, 8,590 MB memory, Debian GNU/Linux 12 (bookworm),
+    Linux 6.1.0.
+    Systems: MariaDB 11.8.2-MariaDB and MySQL 9.7.0.
+
+    Results
+      clients  n   tx/s  ±95 %  mean ms  p95 ms  p99 ms  failed  retries  lost %  validity
+    MariaDB
+            1  3    605     45     1.59    2.26    8.51       0        0     0 %  valid
+            8  3  1,173     56     6.73    9.48    37.3       0    1,455     0 %  valid
+    MySQL
+            1  3    462     14     2.10    2.85    12.4       0        0     0 %  valid
+            8  3    960     37     8.46    11.9    46.4       0        0   6.3 %  warned
+    Throughput and response times are means over n valid trials; ± is half the width of the 95 %
+    confidence interval of that mean (Student's t over blocks).
+
+    Doubts about the figures
+    * warning (3 of 12 trials): The audit found the data violated; a figure for work that was lost is
+      not a figure for work done.
+    * note (12 of 12 trials): The generator shares its processors with the server, so each slows the
+      other; compare only figures measured this way.
+    * note (12 of 12 trials): The shortest measured window is only 5.00 s long; its figures are coarse.
+
+    What the figures say
+    * MySQL lost 6.3 % of its acknowledged updates at 8 clients, and no statement reported an error.
+      MySQL lost none at 1 client.
+    * No acknowledged update was lost by MariaDB: all 26,675 commits that were checked are in the data,
+      with up to 8 clients.
+    * MySQL is worse than MariaDB at 1 and 8 clients: 0.76 to 0.82 times its throughput (95 % intervals
+      within 0.73 to 0.85). But the audit found that not all of the work counted here was kept by MySQL.
+    * MariaDB had its highest mean throughput with 8 clients, the most that were measured: 1,173
+      transactions per second (95 % interval 1,117 to 1,229); its peak may lie beyond.
+    * MySQL had its highest mean throughput with 8 clients, the most that were measured: 960
+      transactions per second (95 % interval 923 to 997); its peak may lie beyond. But the audit found
+      that not all of the work counted here was kept by MySQL.
+    "###);
+}
+
+#[test]
+#[expect(clippy::too_many_lines, reason = "the page itself is the test")]
+fn the_markdown_report_reads_like_this() {
+    assert_snapshot!(render(tiny_model(), Format::Markdown, Lang::En), @r###"
+    # SELECT + UPDATE + COMMIT under a rush of clients
+
+    Every client reads a counter, adds one and writes it back, on 100 rows.
+
+    Measured 2026-11-21T08:45:00.250Z (UTC) with dyno 0.1.0; profile synthetic, number of blocks 3, seed 2005. Synthetic CPU at 2.50GHz, 2 logical processors, 8,590 MB memory, Debian GNU/Linux 12 (bookworm), Linux 6.1.0.
+
+    ## What the figures say
+
+    - MySQL lost 6.3 % of its acknowledged updates at 8 clients, and no statement reported an error. MySQL lost none at 1 client.
+    - No acknowledged update was lost by MariaDB: all 26,675 commits that were checked are in the data, with up to 8 clients.
+    - MySQL is worse than MariaDB at 1 and 8 clients: 0.76 to 0.82 times its throughput (95 % intervals within 0.73 to 0.85). But the audit found that not all of the work counted here was kept by MySQL.
+    - MariaDB had its highest mean throughput with 8 clients, the most that were measured: 1,173 transactions per second (95 % interval 1,117 to 1,229); its peak may lie beyond.
+    - MySQL had its highest mean throughput with 8 clients, the most that were measured: 960 transactions per second (95 % interval 923 to 997); its peak may lie beyond. But the audit found that not all of the work counted here was kept by MySQL.
+
+    ## Results
+
+    | system | clients | n | tx/s | ±95 % | mean ms | p95 ms | p99 ms | failed | retries | lost % | validity |
+    |---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|
+    | MariaDB | 1 | 3 | 605 | 45 | 1.59 | 2.26 | 8.51 | 0 | 0 | 0 % | valid |
+    | MariaDB | 8 | 3 | 1,173 | 56 | 6.73 | 9.48 | 37.3 | 0 | 1,455 | 0 % | valid |
+    | MySQL | 1 | 3 | 462 | 14 | 2.10 | 2.85 | 12.4 | 0 | 0 | 0 % | valid |
+    | MySQL | 8 | 3 | 960 | 37 | 8.46 | 11.9 | 46.4 | 0 | 0 | 6.3 % | warned |
+
+    Throughput and response times are means over n valid trials; ± is half the width of the 95 % confidence interval of that mean (Student's t over blocks).
+
+    Closed loop: each client starts its next transaction when the last one is answered, so response times are service times with that many clients, retries included.
+
+    ## Comparisons
+
+    | system | metric | clients | n | ratio | interval | p (corrected) | visible from | verdict |
+    |---|---|---:|---:|---:|---:|---:|---:|---|
+    | MySQL : MariaDB | throughput | 1 | 3 | 0.76 | 0.73 .. 0.80 | 0.002 | 5.8 % | worse |
+    | MySQL : MariaDB | throughput | 8 | 3 | 0.82 | 0.79 .. 0.85 | 0.002 | 5.3 % | worse |
+    | MySQL : MariaDB | 95th percentile of response time | 1 | 3 | 1.26 | 1.21 .. 1.33 | 0.005 | 6.2 % | worse |
+    | MySQL : MariaDB | 95th percentile of response time | 8 | 3 | 1.25 | 1.07 .. 1.47 | 0.027 | 22.2 % | worse |
+
+    Ratios are geometric means over blocks with an interval of Student's t on logarithms, paired by block. Better and worse hold after correction for 2 comparisons per metric (Benjamini and Hochberg): on average at most 5 % of such verdicts are false. Intervals are widened likewise (Benjamini and Yekutieli), to 95 %, so that better and worse leave out 1 and inconclusive does not. Equivalent means that the 90 % interval, which then is shown, lies inside a margin of 5 %; inconclusive means that the data do not tell, not that there is no difference. Where a side did not work in some of its trials, the others may speak against it and not for it.
+
+    Visible from: the smallest difference that a comparison with these repeats and this scatter shows four times in five, with the same correction.
+
+    ## Audit: is the data intact?
+
+    | system | clients | audit | committed | lost | lost % | witnessed | unacknowledged | in doubt | errors reported |
+    |---|---:|---|---:|---:|---:|---:|---:|---:|---:|
+    | MariaDB | 1 | intact | 9,075 | 0 | 0 % | 0 | 0 | 0 | 0 |
+    | MariaDB | 8 | intact | 17,600 | 0 | 0 % | 0 | 0 | 0 | 1,455 |
+    | MySQL | 1 | intact | 6,925 | 0 | 0 % | 0 | 0 | 0 | 0 |
+    | MySQL | 8 | VIOLATED | 14,400 | 904 | 6.3 % | 813 | 0 | 0 | 0 |
+
+    Lost: updates that were acknowledged as committed and are not in the data. Witnessed: pairs of committed transactions that read the same value of the same row, found in the clients' own log; one stale write can undo several updates, so losses may exceed pairs.
+
+    | system | clients | trial | table or sum | expected | found | audit |
+    |---|---:|---|---|---:|---:|---|
+    | MariaDB | 1 | b03-003 | rush | 100 | 100 | intact |
+    | MariaDB | 8 | b03-004 | rush | 100 | 100 | intact |
+    | MySQL | 1 | b03-001 | rush | 100 | 100 | intact |
+    | MySQL | 8 | b03-002 | rush | 100 | 100 | intact |
+
+    Trial b01-002: client 3 (transaction 17) and client 11 (transaction 15) both read 11 from row 42, and both were told that they had committed.
+
+    ## Doubts about the figures
+
+    - warning (3 of 12 trials): The audit found the data violated; a figure for work that was lost is not a figure for work done.
+    - note (12 of 12 trials): The generator shares its processors with the server, so each slows the other; compare only figures measured this way.
+    - note (12 of 12 trials): The shortest measured window is only 5.00 s long; its figures are coarse.
+
+    ## Failures and retries by kind
+
+    | system | clients | kind | failed | retries |
+    |---|---:|---|---:|---:|
+    | MariaDB | 8 | serialization | 0 | 1,455 |
+
+    Failed: transactions given up, with the kind of the last error. Retries: attempts after the first, with the kind of the error that caused them; a retried transaction counts once.
+
+    ## Response times by statement
+
+    | system | statement | ok | failed | mean | sd | min | p50 | p70 | p80 | p90 | p95 | p99 | p99.9 | max |
+    |---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
+    | MariaDB, 1 client | transaction | 9,075 | 0 | 1.58 | 1.08 | 0.614 | 1.41 | 1.61 | 1.74 | 1.99 | 2.23 | 8.68 | - | 11.3 |
+    | MariaDB, 1 client | select | 9,075 | 0 | 0.396 | 0.271 | 0.154 | 0.351 | 0.403 | 0.436 | 0.497 | 0.557 | 2.17 | - | 2.83 |
+    | MariaDB, 1 client | update | 9,075 | 0 | 0.555 | 0.379 | 0.215 | 0.492 | 0.564 | 0.611 | 0.696 | 0.779 | 3.04 | - | 3.96 |
+    | MariaDB, 1 client | commit | 9,075 | 0 | 0.634 | 0.433 | 0.246 | 0.562 | 0.645 | 0.698 | 0.796 | 0.890 | 3.47 | - | 4.53 |
+    | MariaDB, 8 clients | transaction | 17,600 | 0 | 6.73 | 5.15 | 2.17 | 5.81 | 6.64 | 7.32 | 8.34 | 9.47 | 36.5 | 56.9 | 64.5 |
+    | MariaDB, 8 clients | select | 19,055 | 0 | 1.68 | 1.29 | 0.542 | 1.45 | 1.66 | 1.83 | 2.08 | 2.37 | 9.13 | 14.2 | 16.1 |
+    | MariaDB, 8 clients | update | 17,600 | 1,455 | 2.36 | 1.80 | 0.758 | 2.03 | 2.32 | 2.56 | 2.92 | 3.31 | 12.8 | 19.9 | 22.6 |
+    | MariaDB, 8 clients | commit | 17,600 | 0 | 2.69 | 2.06 | 0.867 | 2.32 | 2.65 | 2.93 | 3.34 | 3.79 | 14.6 | 22.8 | 25.8 |
+    | MySQL, 1 client | transaction | 6,925 | 0 | 2.10 | 1.65 | 0.785 | 1.82 | 2.08 | 2.28 | 2.56 | 2.91 | 12.6 | - | 19.7 |
+    | MySQL, 1 client | select | 6,925 | 0 | 0.526 | 0.411 | 0.196 | 0.455 | 0.520 | 0.569 | 0.639 | 0.729 | 3.14 | - | 4.93 |
+    | MySQL, 1 client | update | 6,925 | 0 | 0.736 | 0.576 | 0.275 | 0.637 | 0.728 | 0.797 | 0.894 | 1.02 | 4.40 | - | 6.91 |
+    | MySQL, 1 client | commit | 6,925 | 0 | 0.841 | 0.658 | 0.314 | 0.729 | 0.832 | 0.911 | 1.02 | 1.17 | 5.03 | - | 7.89 |
+    | MySQL, 8 clients | transaction | 14,400 | 0 | 8.46 | 6.67 | 2.98 | 7.23 | 8.25 | 9.04 | 10.3 | 12.0 | 45.9 | 65.2 | 71.0 |
+    | MySQL, 8 clients | select | 14,400 | 0 | 2.12 | 1.67 | 0.745 | 1.81 | 2.06 | 2.26 | 2.57 | 2.99 | 11.5 | 16.3 | 17.8 |
+    | MySQL, 8 clients | update | 14,400 | 0 | 2.96 | 2.33 | 1.04 | 2.53 | 2.89 | 3.16 | 3.60 | 4.19 | 16.0 | 22.8 | 24.9 |
+    | MySQL, 8 clients | commit | 14,400 | 0 | 3.38 | 2.67 | 1.19 | 2.89 | 3.30 | 3.61 | 4.11 | 4.79 | 18.4 | 26.1 | 28.4 |
+
+    Percentiles are taken from the merged histograms of all valid trials, never averaged; one that fewer than ten values lie beyond is not shown.
+
+    ## What the generator measured of itself
+
+    | system | clients | workers | busiest worker CPU % | held up % | user µs/stmt | sys µs/stmt | wake-up lag p99 ms | memory MB |
+    |---|---:|---:|---:|---:|---:|---:|---:|---:|
+    | MariaDB | 1 | 1 | 0.893 | 0 | 1.90 | 3.10 | 0.0900 | 14.0 |
+    | MariaDB | 8 | 1 | 1.82 | 0 | 1.90 | 3.10 | 0.0900 | 14.2 |
+    | MySQL | 1 | 1 | 0.670 | 0 | 1.90 | 3.10 | 0.0900 | 14.0 |
+    | MySQL | 8 | 1 | 1.40 | 0 | 1.90 | 3.10 | 0.0900 | 14.2 |
+
+    CPU time per statement is the generator process's own; with embedded SQLite it contains the database. Held up: the share of its window for which a worker at least stood still, the largest of all workers and trials.
+
+    ## All trials
+
+    | trial | system | clients | validity | tx/s | mean ms | p95 ms | max ms | no commit ms | committed | failed | retries | lost | reason |
+    |---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|
+    | b01-001 | MySQL | 1 | valid | 465 | 2.07 | 2.81 | 15.7 | 10.0 | 2,325 | 0 | 0 | 0 |  |
+    | b01-002 | MySQL | 8 | warned | 975 | 8.32 | 11.4 | 65.2 | 10.0 | 4,875 | 0 | 0 | 329 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
+    | b01-003 | MariaDB | 1 | valid | 620 | 1.52 | 2.22 | 10.1 | 10.0 | 3,100 | 0 | 0 | 0 |  |
+    | b01-004 | MariaDB | 8 | valid | 1,175 | 6.83 | 9.76 | 64.5 | 10.0 | 5,875 | 0 | 485 | 0 |  |
+    | b02-001 | MySQL | 8 | warned | 960 | 8.40 | 11.6 | 71.0 | 10.0 | 4,800 | 0 | 0 | 285 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
+    | b02-002 | MySQL | 1 | valid | 465 | 2.06 | 2.74 | 15.3 | 10.0 | 2,325 | 0 | 0 | 0 |  |
+    | b02-003 | MariaDB | 1 | valid | 610 | 1.58 | 2.21 | 10.2 | 10.0 | 3,050 | 0 | 0 | 0 |  |
+    | b02-004 | MariaDB | 8 | valid | 1,195 | 6.52 | 9.18 | 58.9 | 10.0 | 5,975 | 0 | 495 | 0 |  |
+    | b03-001 | MySQL | 1 | valid | 455 | 2.17 | 3.01 | 19.7 | 10.0 | 2,275 | 0 | 0 | 0 |  |
+    | b03-002 | MySQL | 8 | warned | 945 | 8.67 | 12.6 | 56.7 | 10.0 | 4,725 | 0 | 0 | 290 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
+    | b03-003 | MariaDB | 1 | valid | 585 | 1.65 | 2.34 | 11.3 | 10.0 | 2,925 | 0 | 0 | 0 |  |
+    | b03-004 | MariaDB | 8 | valid | 1,150 | 6.84 | 9.49 | 52.6 | 10.0 | 5,750 | 0 | 475 | 0 |  |
+
+    Figures of invalid trials are in no mean and no comparison; they stay in the table of all trials with their reason.
+
+    ## Figures published elsewhere
+
+    | series | metric | clients | value |
+    |---|---|---:|---:|
+    | MySQL 5.0, one disk | throughput | 1 | ~900 tx/s |
+    | MySQL 5.0, one disk | throughput | 8 | ~482 tx/s |
+
+    Published figures are from notebook PC, 2005; they were measured on other machines and show a shape, not a comparison.
+
+    ## How it was measured
+
+    - Workload rush with isolation = default, rows = 100 and variant = read-modify-write.
+    - A trial ends after 5.00 s; warm-up 1.00 s, at most 10 attempts per transaction.
+
+    ## Systems
+
+    | system | version | setting | value |
+    |---|---|---|---|
+    | MariaDB | 11.8.2-MariaDB | isolation level | REPEATABLE-READ |
+    | MariaDB | 11.8.2-MariaDB | max\_connections | 200 |
+    | MySQL | 9.7.0 | isolation level | REPEATABLE-READ |
+    | MySQL | 9.7.0 | max\_connections | 200 |
+
+    ## The spec as written
+
+    ```toml
+    title = "SELECT + UPDATE + COMMIT under a rush of clients"
+
+    [workload]
+    kind = "rush"
+    ```
+    "###);
+}
+
+#[test]
+fn the_csv_has_one_figure_per_line() {
+    let csv = render(tiny_model(), Format::Csv, Lang::En);
+    let chosen = |line: &&str| {
+        ["scope,", "trial,MySQL,8,1,", "treatment,MySQL,8,"].iter().any(|start| line.starts_with(start))
+    };
+    assert_snapshot!(csv.lines().filter(chosen).collect::<Vec<_>>().join("\n"), @r###"
+    scope,system,clients,block,trial,state,metric,unit,value,low,high,n
+    trial,MySQL,8,1,b01-002,warned,throughput,transactions-per-second,975,,,
+    trial,MySQL,8,1,b01-002,warned,mean,milliseconds,8.324797571282055,,,
+    trial,MySQL,8,1,b01-002,warned,p50,milliseconds,7.192575,,,
+    trial,MySQL,8,1,b01-002,warned,p95,milliseconds,11.403263,,,
+    trial,MySQL,8,1,b01-002,warned,p99,milliseconds,44.990463,,,
+    trial,MySQL,8,1,b01-002,warned,max,milliseconds,65.208319,,,
+    trial,MySQL,8,1,b01-002,warned,window,seconds,5,,,
+    trial,MySQL,8,1,b01-002,warned,committed,count,4875,,,
+    trial,MySQL,8,1,b01-002,warned,failed,count,0,,,
+    trial,MySQL,8,1,b01-002,warned,unfinished,count,0,,,
+    trial,MySQL,8,1,b01-002,warned,retries,count,0,,,
+    trial,MySQL,8,1,b01-002,warned,longest_gap,milliseconds,10,,,
+    trial,MySQL,8,1,b01-002,warned,lost,count,329,,,
+    treatment,MySQL,8,,,warned,throughput,transactions-per-second,960,922.737934323745,997.262065676255,3
+    treatment,MySQL,8,,,warned,mean,milliseconds,8.462462575259805,8.015991918439289,8.90893323208032,3
+    treatment,MySQL,8,,,warned,p50,milliseconds,7.230804333333334,6.855383944452584,7.606224722214084,3
+    treatment,MySQL,8,,,warned,p95,milliseconds,11.875668333333332,10.310388720042459,13.440947946624204,3
+    treatment,MySQL,8,,,warned,p99,milliseconds,46.42133233333334,42.02848466541858,50.8141800012481,3
+    treatment,MySQL,8,,,warned,merged-p50,milliseconds,7.225343,,,
+    treatment,MySQL,8,,,warned,merged-p70,milliseconds,8.253439,,,
+    treatment,MySQL,8,,,warned,merged-p80,milliseconds,9.035775,,,
+    treatment,MySQL,8,,,warned,merged-p90,milliseconds,10.280959,,,
+    treatment,MySQL,8,,,warned,merged-p95,milliseconds,11.968511,,,
+    treatment,MySQL,8,,,warned,merged-p99,milliseconds,45.875199,,,
+    treatment,MySQL,8,,,warned,merged-p99.9,milliseconds,65.208319,,,
+    treatment,MySQL,8,,,warned,merged-max,milliseconds,71.041023,,,
+    treatment,MySQL,8,,,warned,committed,count,14400,,,
+    treatment,MySQL,8,,,warned,failed,count,0,,,
+    treatment,MySQL,8,,,warned,unfinished,count,0,,,
+    treatment,MySQL,8,,,warned,retries,count,0,,,
+    treatment,MySQL,8,,,warned,lost,percent,6.277777777777778,,,
+    "###);
+}
+
+#[test]
+fn reports_are_written_beside_the_run_and_replaced() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let folder = scratch.path().join("run");
+    tiny().write(&folder).expect("written");
+    let model = load(&folder).expect("readable");
+    let formats = [Format::Csv, Format::Text];
+    for _ in 0..2 {
+        let paths = write(&model, &folder, &formats, Lang::En).expect("written");
+        assert_eq!(paths, [folder.join("report.csv"), folder.join("report.txt")]);
+    }
+    assert!(
+        std::fs::read_to_string(folder.join("report.txt")).expect("there").contains("What the figures say")
+    );
+    let error = write(&model, &folder.join("nowhere"), &formats, Lang::En).expect_err("no such folder");
+    assert!(error.to_string().ends_with("nowhere/report.csv"), "{error}");
+}
+
+#[test]
+fn reports_say_what_response_times_mean_in_an_open_loop() {
+    let mut model = tiny_model().clone();
+    assert!(!render(&model, Format::Html, Lang::En).contains("open loop"));
+    for load in &mut model.provenance.loads {
+        load.rate = Some(500.0);
+    }
+    for format in [Format::Markdown, Format::Html] {
+        let report = render(&model, format, Lang::En);
+        assert!(report.contains("Open loop: transactions arrive at the given rate"), "{format:?}");
+        assert!(report.contains("500/s"), "{format:?}");
+        assert!(!report.contains("losed loop"), "{format:?}");
+    }
+}
+
+#[test]
+fn an_unknown_format_names_the_known_ones() {
+    let error = "pdf".parse::<Format>().expect_err("unknown");
+    assert_eq!(error.to_string(), "there is no report format `pdf`; there is: html, md, csv, json, text");
+}
+
+#[test]
+fn the_text_report_fits_a_hundred_columns() {
+    for line in render(rush(), Format::Text, Lang::En).lines() {
+        assert!(line.width() <= 100, "{}: {line}", line.width());
+    }
+}
+
+#[test]
+fn trouble_is_told_in_every_report() {
+    let model = rush();
+    let invalid =
+        model.trials.iter().find(|trial| trial.state == TrialState::Invalid).expect("one").id.clone();
+    let failed = model.completeness.failed[0].trial.clone();
+    for format in [Format::Text, Format::Markdown] {
+        let text = render(model, format, Lang::En).replace('\n', " ").replace("  ", " ");
+        assert!(text.contains("53 of 54 trials were measured, 1 failed"), "{format:?}");
+        assert!(text.contains("used 95.3 % of one processor"), "{format:?}");
+        assert!(text.contains(&format!("Trial {failed} (")), "{format:?}");
+    }
+    let csv = render(model, Format::Csv, Lang::En);
+    assert!(csv.lines().any(|line| line.contains(&format!(",{invalid},invalid,throughput,"))));
+    assert!(csv.lines().any(|line| line.contains(&format!(",{failed},failed,committed,count,0"))));
+}
+
+#[test]
+fn invalid_trials_are_in_no_mean_but_stay_listed() {
+    let model = rush();
+    let invalid = model.trials.iter().find(|trial| trial.state == TrialState::Invalid).expect("one");
+    let row = &model.treatments[invalid.treatment];
+    assert_eq!((row.trials_measured, row.trials_valid), (3, 2));
+    assert_eq!(row.throughput.expect("others are valid").repeats, 2);
+    let others: Vec<f64> = model
+        .trials
+        .iter()
+        .filter(|trial| trial.treatment == invalid.treatment && trial.id != invalid.id)
+        .map(|trial| trial.figures.as_ref().expect("measured").throughput)
+        .collect();
+    let mean = others.iter().sum::<f64>() / 2.0;
+    assert!((row.throughput.expect("there").mean - mean).abs() < 1e-9);
+    assert!(invalid.figures.is_some());
+}
+
+#[test]
+fn a_treatments_books_are_the_sums_of_its_trials() {
+    let model = rush();
+    for (index, row) in model.treatments.iter().enumerate() {
+        let trials = model.trials.iter().filter(|trial| trial.treatment == index);
+        let figures: Vec<_> = trials.filter_map(|trial| trial.figures.as_ref()).collect();
+        assert_eq!(row.committed, figures.iter().map(|figures| figures.committed).sum::<u64>());
+        assert_eq!(row.retries, figures.iter().map(|figures| figures.retries).sum::<u64>());
+        assert_eq!(row.retries, row.retries_by_kind.iter().map(|kind| kind.count).sum::<u64>());
+        assert_eq!(row.trials_measured as usize, figures.len());
+    }
+    for table in &model.statements {
+        let merged = model.treatments[table.treatment].merged.expect("valid trials have transactions");
+        assert_eq!(table.transaction.ok, merged.count);
+        for statement in &table.statements {
+            assert!(statement.latency.expect("measured").count <= statement.ok);
+        }
+    }
+}
+
+#[test]
+fn two_blocks_give_figures_and_no_verdict() {
+    let model = analyse(&Shape { blocks: 2, ..tiny() }.read());
+    assert!(
+        model.comparisons.iter().all(|comparison| comparison.verdict.is_none() && comparison.p.is_none())
+    );
+    assert!(model.comparisons.iter().all(|comparison| comparison.ratio.is_some()));
+    let text = render(&model, Format::Text, Lang::En).replace("\n  ", " ");
+    assert!(
+        text.contains("Verdicts are disabled: to tell a difference from chance takes at least 3 blocks, and this run has 2."),
+        "{text}"
+    );
+    assert!(!text.contains("MySQL is worse"), "{text}");
+    let markdown = render(&model, Format::Markdown, Lang::En);
+    assert!(
+        markdown
+            .lines()
+            .any(|line| line.starts_with("| MySQL : MariaDB | throughput |") && line.ends_with("| none |"))
+    );
+}
+
+#[test]
+fn one_block_has_no_interval_anywhere() {
+    let model = analyse(&Shape { blocks: 1, ..tiny() }.read());
+    assert!(model.treatments.iter().all(|row| row.throughput.expect("measured").interval.is_none()));
+    let text = render(&model, Format::Text, Lang::En).replace("\n  ", " ");
+    assert!(text.contains("in a single valid trial, so no interval can be given"), "{text}");
+}
+
+#[test]
+fn a_throughput_beside_a_failed_audit_says_so() {
+    let text = render(tiny_model(), Format::Text, Lang::En).replace("\n  ", " ");
+    assert!(
+        text.contains(
+            "MySQL lost 6.3 % of its acknowledged updates at 8 clients, and no statement reported an error."
+        ),
+        "{text}"
+    );
+    assert!(
+        text.contains("But the audit found that not all of the work counted here was kept by MySQL."),
+        "{text}"
+    );
+}
+
+/// The text of a report in which every check of updates has been changed.
+fn text_with_updates(change: impl Fn(&mut AuditCheck)) -> String {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let folder = scratch.path().join("run");
+    Shape { systems: 1, ..tiny() }.write(&folder).expect("written");
+    let path = folder.join("events.jsonl");
+    let mut lines = String::new();
+    for line in std::fs::read_to_string(&path).expect("written").lines() {
+        let mut event: serde_json::Value = serde_json::from_str(line).expect("an event");
+        for check in event["audit"]["checks"].as_array_mut().into_iter().flatten() {
+            let mut typed = serde_json::from_value(check.clone()).expect("a check");
+            change(&mut typed);
+            *check = serde_json::to_value(typed).expect("a check");
+        }
+        lines.push_str(&format!("{event}\n"));
+    }
+    std::fs::write(&path, lines).expect("written");
+    render(&load(&folder).expect("readable"), Format::Text, Lang::En).replace("\n  ", " ")
+}
+
+#[test]
+fn what_is_in_doubt_is_told_as_a_range_and_not_as_everything_there() {
+    // Six trials, in each of which eight commits in doubt took effect and five updates were lost.
+    let text = text_with_updates(|check| {
+        if let AuditCheck::LostUpdates { in_doubt, sum_after, .. } = check {
+            *in_doubt = 8;
+            *sum_after += 3;
+        }
+    });
+    assert!(!text.contains("No acknowledged update was lost"), "{text}");
+    let sentence = "Whether MariaDB lost acknowledged updates at 1 and 8 clients cannot be said: none is missing for certain, \
+                    but the fate of 48 transactions is unknown (in doubt or cut off), and if they took effect, up to 30 of the";
+    assert!(text.contains(sentence), "{text}");
+}
+
+#[test]
+fn more_in_the_data_than_was_acknowledged_is_not_told_as_work_that_was_not_kept() {
+    let text = text_with_updates(|check| {
+        if let AuditCheck::LostUpdates { sum_after, .. } = check {
+            *sum_after += 3;
+        }
+    });
+    assert!(text.contains("18 updates at 1 and 8 clients that were never acknowledged"), "{text}");
+    let sentence = "But the audit found more in the data of MariaDB than follows from the work counted here.";
+    assert!(text.contains(sentence), "{text}");
+    assert!(!text.contains("No acknowledged update was lost") && !text.contains("was kept by"), "{text}");
+}
+
+#[test]
+fn a_system_without_any_valid_trial_cannot_be_compared() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let folder = scratch.path().join("run");
+    tiny().write(&folder).expect("written");
+    let events = folder.join("events.jsonl");
+    // All of MySQL's trials become invalid: the window was cut short.
+    let text = std::fs::read_to_string(&events)
+        .expect("there")
+        .replace("\"server_version\":\"9.7.0\"", "\"server_version\":\"9.7.0\",\"x\":0");
+    let changed: String = text
+        .lines()
+        .map(|line| {
+            let line = if line.contains("9.7.0\",\"x\"") {
+                line.replace(
+                    "\"findings\":[",
+                    "\"findings\":[{\"finding\":\"cut-short\",\"reason\":\"it died\"},",
+                )
+            } else {
+                line.to_owned()
+            };
+            line + "\n"
+        })
+        .collect();
+    std::fs::write(&events, changed).expect("written");
+    let model: ReportModel = load(&folder).expect("readable");
+    assert!(model.comparisons.iter().all(|comparison| comparison.verdict == Some(Verdict::Invalid)));
+    let text = render(&model, Format::Text, Lang::En).replace("\n  ", " ");
+    assert!(text.contains("MySQL cannot be compared with MariaDB at 1 and 8 clients"), "{text}");
+    assert!(text.contains("Most often: The trial stopped before its stop rule was met: it died"), "{text}");
+}
+
+#[test]
+fn only_what_the_experiment_asks_about_gets_verdicts() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let folder = scratch.path().join("run");
+    let shape = Shape { variants: vec!["read-modify-write", "in-place"], ..tiny() };
+    shape.write(&folder).expect("written");
+    let pairs = |compare: Option<Compare>| {
+        let plan = Plan { compare, ..shape.plan() };
+        std::fs::write(folder.join("plan.json"), serde_json::to_string(&plan).expect("data"))
+            .expect("written");
+        let model = load(&folder).expect("readable");
+        model.comparisons.into_iter().map(|comparison| comparison.of).collect::<Vec<_>>()
+    };
+    let is_system = |of: &ComparisonOf| *of == ComparisonOf::System;
+    let everything = pairs(None);
+    let systems = pairs(Some(Compare::System));
+    let levels = pairs(Some(Compare::Factor(0)));
+    assert!(systems.iter().all(is_system) && !systems.is_empty());
+    assert!(!levels.iter().any(is_system) && !levels.is_empty());
+    assert_eq!(everything.len(), systems.len() + levels.len());
+    let plan = Plan { compare: Some(Compare::Factor(0)), ..shape.plan() };
+    std::fs::write(folder.join("plan.json"), serde_json::to_string(&plan).expect("data")).expect("written");
+    let text = render(&load(&folder).expect("readable"), Format::Text, Lang::En).replace("\n  ", " ");
+    assert!(text.contains("MySQL: in-place is ") && text.contains(" than read-modify-write at "), "{text}");
+}
+
+#[test]
+fn a_trial_with_two_findings_of_a_kind_is_one_trial() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let folder = scratch.path().join("run");
+    tiny().write(&folder).expect("written");
+    let events = folder.join("events.jsonl");
+    let text = std::fs::read_to_string(&events).expect("there");
+    let stall = "{\"finding\":\"stall\",\"longest_gap\":2.0,\"at\":0.0}";
+    let changed = text.replacen("\"findings\":[", &format!("\"findings\":[{stall},{stall},"), 1);
+    std::fs::write(&events, changed).expect("written");
+    let model = load(&folder).expect("readable");
+    let row = model.findings.iter().find(|row| matches!(row.finding, Finding::Stall { .. }));
+    assert_eq!(row.expect("the stall is listed").trials.len(), 1);
+}
+
+#[test]
+fn titles_and_server_messages_cannot_command_a_terminal_or_add_lines() {
+    let mut model = analyse(&Shape::small().read());
+    model.title = "rush\u{1b}[31m\n## no heading".to_owned();
+    model.lines[0].label = "Maria\u{9b}2JDB".to_owned();
+    model.completeness.failed.push(dyno_analysis::model::FailedTrial {
+        trial: "b01-001".to_owned(),
+        treatment: 0,
+        reason: "access denied for \u{1b}]0;owned\u{7}\n* a line".to_owned(),
+    });
+    for format in [Format::Text, Format::Markdown] {
+        let text = render(&model, format, Lang::En);
+        let obeyed = text.chars().filter(|c| c.is_control() && *c != '\n').collect::<Vec<_>>();
+        assert_eq!(obeyed, [], "{}", format.name());
+        assert!(text.contains("31m") && text.contains("2JDB"), "{}", format.name());
+        assert!(!text.contains("\n## no heading") && !text.contains("\n* a line"), "{text}");
+    }
+}

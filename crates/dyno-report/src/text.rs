@@ -1,0 +1,60 @@
+//! The report for a terminal: what `dyno run` prints at its end. Conclusions come last, where the eye is.
+
+use super::table::wrapped;
+use super::{growth, notes, tables};
+use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
+use dyno_analysis::model::ReportModel;
+
+/// Columns of the narrowest terminal that is laid out for.
+const WIDTH: usize = 100;
+/// Doubts that a short report lists; the worst come first.
+const DOUBTS_MAX: usize = 8;
+/// Unreadable places that a short report lists.
+const UNREADABLE_MAX: usize = 3;
+
+/// Renders the short report.
+#[must_use]
+pub fn render(model: &ReportModel, lang: Lang) -> String {
+    let mut text = wrapped(&model.title, "", WIDTH);
+    for sentence in notes::origin(model, lang) {
+        text.push_str(&wrapped(&sentence, "", WIDTH));
+    }
+    text.push_str(&wrapped(&notes::systems(model, lang), "", WIDTH));
+    if model.completeness.measured > 0 {
+        heading(&mut text, headings::RESULTS, lang);
+        text.push_str(&tables::results(model, lang).to_text());
+        text.push_str(&wrapped(&texts::NOTE_ESTIMATES.fill(lang, &[]), "", WIDTH));
+        if model.has_bounds() {
+            text.push_str(&wrapped(texts::NOTE_BOUNDS.text(lang), "", WIDTH));
+        }
+    }
+    if model.growth.is_some() {
+        heading(&mut text, growth_texts::GROWTH, lang);
+        text.push_str(&growth::steps(model, lang).to_text());
+    }
+    let missing = notes::incompleteness(model, UNREADABLE_MAX, lang);
+    if !model.findings.is_empty() || !missing.is_empty() {
+        heading(&mut text, headings::VALIDITY, lang);
+        for row in model.findings.iter().take(DOUBTS_MAX) {
+            let (reach, sentence) = notes::doubt(model, row, lang);
+            let first = format!("{} ({reach}): ", tables::severity(row.severity, lang));
+            text.push_str(&wrapped(&format!("{first}{sentence}"), "* ", WIDTH));
+        }
+        for sentence in missing {
+            text.push_str(&wrapped(&sentence, "* ", WIDTH));
+        }
+    }
+    if !model.conclusions.is_empty() {
+        heading(&mut text, headings::CONCLUSIONS, lang);
+        for sentence in conclusion::sentences(model, lang) {
+            text.push_str(&wrapped(&sentence, "* ", WIDTH));
+        }
+    }
+    text
+}
+
+fn heading(text: &mut String, title: Message, lang: Lang) {
+    text.push('\n');
+    text.push_str(title.text(lang));
+    text.push('\n');
+}

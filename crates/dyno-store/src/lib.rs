@@ -1,0 +1,69 @@
+//! The results folder: what a run leaves on disk, and how it is read again.
+//!
+//! ```text
+//! <experiment>/<utc time>-<short id>/
+//!   FORMAT              version of these formats: one number
+//!   spec.toml           the spec as written
+//!   plan.json           the plan, every default explicit
+//!   environment.json    machine and program
+//!   events.jsonl        one event per line with its time `at`; append-only
+//!   trials/<trial>/
+//!     latency.hlog      HdrHistogram V2 interval log, values in ns: no tag: transactions of the measured window;
+//!                       `Tag=<statement>`: statements; `Tag=warm-up`: transactions of the warm-up
+//!     timeline.csv      one line per interval
+//!     monitor.csv       one line per look of the monitor at machine, server process and server counters
+//!     sessions.csv      what the server's sessions were doing, grouped
+//!   server-logs/<system>.log
+//!   set-aside/<trial>-<n>/  what an attempt left that was not measured to its end, from when the trial began again
+//!   summary.json        derived: the figures of each finished trial, renewed after every trial
+//! ```
+//!
+//! Everything but `summary.json` and rendered reports is append-only while the run goes on, so a killed run leaves a
+//! readable prefix. [`Run::open`] reads what holds for the whole run, [`Run::read_trials`] the files of its trials too; both say what
+//! is unreadable, and where.
+//!
+//! # Layout (read in this order)
+//! [`RunWriter`] hears the events of a run; [`SingleRun`] is the same for commands that measure one trial; [`Run`] is what a folder says of a
+//! run, [`RunData`] the same with the files of its trials; `hlog`, `timeline`, `monitor`, `summary` and [`environment`] are one format each;
+//! [`fixture`] (feature `fixture`) is a synthetic run for tests.
+//!
+//! # Invariants
+//! Nothing here imports the engine, the drivers or the host, and nothing here judges or shows: that is `dyno-analysis` and `dyno-report`.
+#![warn(missing_docs)]
+
+mod blocks;
+mod clock;
+mod collection;
+mod disk;
+pub mod environment;
+mod error;
+#[cfg(any(test, feature = "fixture"))]
+pub mod fixture;
+mod hlog;
+mod layout;
+mod monitor;
+mod resume;
+mod run;
+mod scribe;
+mod single;
+mod summary;
+mod timeline;
+mod trials;
+mod writer;
+
+#[cfg(test)]
+mod tests;
+
+pub use clock::{seconds_between, utc_now};
+pub use collection::results_below;
+pub use disk::{SET_ASIDE_FOLDER, replace};
+pub use error::StoreError;
+pub use layout::{
+    ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE, SERVER_LOGS_FOLDER,
+    SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER,
+};
+pub use run::{Run, SystemReport, TrialOutcome, add_value};
+pub use single::SingleRun;
+pub use timeline::TimelineLine;
+pub use trials::{RunData, TrialData};
+pub use writer::RunWriter;

@@ -1,0 +1,220 @@
+//! `monitor.csv` and `sessions.csv`: what the monitor saw in a trial.
+//!
+//! `monitor.csv` has a line per look: `at_s`, then a column per value, as far as the trial's first look had it; names are
+//! explained in [`dyno_model::monitor`]. Totals (`..._total`) are written as their growth since the first look. What was not
+//! seen is empty. `sessions.csv` has a line per group of sessions: `at_s,sessions,state,wait,statement`.
+
+use crate::timeline::shortened;
+use dyno_model::monitor::{Sample, SessionGroup, is_total};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// First line of `sessions.csv`.
+pub(crate) const SESSIONS_HEADER: &str = "at_s,sessions,state,wait,statement\n";
+
+/// Writes the lines of one trial.
+#[derive(Debug, Clone)]
+pub(crate) struct MonitorEncoder {
+    /// Columns with what totals began at.
+    columns: Vec<(String, f64)>,
+}
+
+impl MonitorEncoder {
+    /// The columns are the values of the trial's first look.
+    pub(crate) fn new(first: &Sample) -> Self {
+        let column =
+            |(name, value): (&String, &f64)| (name.clone(), if is_total(name) { *value } else { 0.0 });
+        Self { columns: first.values.iter().map(column).collect() }
+    }
+
+    /// First line of `monitor.csv`.
+    pub(crate) fn header(&self) -> String {
+        let mut line = "at_s".to_owned();
+        for (name, _) in &self.columns {
+            let _ = write!(line, ",{}", quoted(name));
+        }
+        line.push('\n');
+        line
+    }
+
+    /// The line of a look; nothing for a look at sessions only.
+    pub(crate) fn line(&self, sample: &Sample) -> String {
+        if sample.values.is_empty() {
+            return String::new();
+        }
+        let mut line = format!("{:.3}", sample.at_s);
+        for (name, base) in &self.columns {
+            line.push(',');
+            if let Some(value) = sample.values.get(name) {
+                number(&mut line, value - base);
+            }
+        }
+        line.push('\n');
+        line
+    }
+}
+
+/// Six decimals at most, and none that say nothing.
+fn number(line: &mut String, value: f64) {
+    let text = format!("{value:.6}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    line.push_str(if text == "-0" { "0" } else { text });
+}
+
+/// Lines of `sessions.csv`.
+pub(crate) fn session_lines(sample: &Sample) -> String {
+    let mut lines = String::new();
+    for group in &sample.sessions {
+        let words = [&group.state, &group.wait, &group.statement].map(|word| quoted(word));
+        let _ = writeln!(lines, "{:.3},{},{}", sample.at_s, group.sessions, words.join(","));
+    }
+    lines
+}
+
+/// A cell (RFC 4180), without line ends, so that a line of the file is a line.
+fn quoted(cell: &str) -> String {
+    let cell = cell.replace(['\n', '\r'], " ");
+    if cell.contains([',', '"']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+}
+
+/// What could not be read, by line.
+pub(crate) type Problems = Vec<(usize, String)>;
+
+/// Reads `monitor.csv`.
+pub(crate) fn parse(text: &str) -> (Vec<Sample>, Problems) {
+    let (mut samples, mut problems): (Vec<Sample>, _) = (Vec::new(), Vec::new());
+    let mut columns: Vec<String> = Vec::new();
+    for (number, cells) in records(text, &mut problems) {
+        if number == 1 {
+            if cells.first().map(String::as_str) != Some("at_s") {
+                problems.push((1, "the first column is not `at_s`".to_owned()));
+                break;
+            }
+            columns = cells[1..].to_vec();
+        } else {
+            match parse_line(&columns, &cells) {
+                Some(sample) => samples.push(sample),
+                None => problems.push((number, format!("not a look: `{}`", shortened(&cells.join(","))))),
+            }
+        }
+    }
+    (samples, problems)
+}
+
+fn parse_line(columns: &[String], cells: &[String]) -> Option<Sample> {
+    let (at, cells) = cells.split_first()?;
+    if cells.len() != columns.len() {
+        return None;
+    }
+    let mut values = BTreeMap::new();
+    for (name, cell) in columns.iter().zip(cells) {
+        if !cell.is_empty() {
+            values.insert(name.clone(), finite(cell)?);
+        }
+    }
+    Some(Sample { at_s: finite(at)?, values, ..Sample::default() })
+}
+
+fn finite(text: &str) -> Option<f64> {
+    text.parse().ok().filter(|value: &f64| value.is_finite())
+}
+
+/// Reads `sessions.csv`: looks with their groups.
+pub(crate) fn parse_sessions(text: &str) -> (Vec<Sample>, Problems) {
+    let (mut looks, mut problems): (Vec<Sample>, _) = (Vec::new(), Vec::new());
+    for (number, cells) in records(text, &mut problems).into_iter().skip(1) {
+        let [at, sessions, state, wait, statement] = cells.as_slice() else {
+            problems.push((number, "not a group of sessions".to_owned()));
+            continue;
+        };
+        let (Some(at_s), Ok(sessions)) = (finite(at), sessions.parse()) else {
+            problems.push((number, format!("not a group of sessions: `{}`", shortened(&cells.join(",")))));
+            continue;
+        };
+        let group =
+            SessionGroup { sessions, state: state.clone(), wait: wait.clone(), statement: statement.clone() };
+        match looks.last_mut() {
+            Some(look) if look.at_s == at_s => look.sessions.push(group),
+            _ => looks.push(Sample { at_s, sessions: vec![group], ..Sample::default() }),
+        }
+    }
+    (looks, problems)
+}
+
+/// Numbered lines as cells. A last line that is cut off is what a killed run leaves.
+fn records(text: &str, problems: &mut Problems) -> Vec<(usize, Vec<String>)> {
+    let mut records = Vec::new();
+    for (i, line) in text.split_inclusive('\n').enumerate() {
+        match line.strip_suffix('\n') {
+            Some(line) => records.push((i + 1, cells(line))),
+            None => problems.push((i + 1, "the last line is cut off".to_owned())),
+        }
+    }
+    records
+}
+
+fn cells(line: &str) -> Vec<String> {
+    let mut cells = vec![String::new()];
+    let mut is_quoted = false;
+    let mut characters = line.chars().peekable();
+    while let Some(c) = characters.next() {
+        let cell = cells.last_mut().expect("there is always a cell");
+        match c {
+            '"' if is_quoted && characters.peek() == Some(&'"') => {
+                cell.push('"');
+                characters.next();
+            }
+            '"' => is_quoted = !is_quoted,
+            ',' if !is_quoted => cells.push(String::new()),
+            c => cell.push(c),
+        }
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sample(at_s: f64, values: &[(&str, f64)]) -> Sample {
+        let values = values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect();
+        Sample { at_s, values, ..Sample::default() }
+    }
+
+    #[test]
+    fn totals_are_written_as_growth_and_moments_as_they_are() {
+        let first = sample(-0.25, &[("a.reads_total", 1000.0), ("a.threads", 7.0)]);
+        let second = sample(1.0, &[("a.reads_total", 1012.5), ("a.new_total", 3.0)]);
+        let encoder = MonitorEncoder::new(&first);
+        let text = format!("{}{}{}", encoder.header(), encoder.line(&first), encoder.line(&second));
+        assert_eq!(text, "at_s,a.reads_total,a.threads\n-0.250,0,7\n1.000,12.5,\n");
+        let (samples, problems) = parse(&text);
+        assert_eq!(problems, []);
+        assert_eq!(samples[1], sample(1.0, &[("a.reads_total", 12.5)]));
+        assert_eq!(samples[0].values["a.threads"], 7.0);
+    }
+
+    #[test]
+    fn statements_with_commas_and_quotes_come_back() {
+        let group = SessionGroup {
+            sessions: 3,
+            state: "active".into(),
+            wait: "Lock:tuple".into(),
+            statement: "SELECT \"a\", b\nFROM t".into(),
+        };
+        let look = Sample { at_s: 2.5, sessions: vec![group.clone(), group], ..Sample::default() };
+        let (looks, problems) = parse_sessions(&format!("{SESSIONS_HEADER}{}", session_lines(&look)));
+        assert_eq!(problems, []);
+        assert_eq!(looks.len(), 1);
+        assert_eq!(looks[0].sessions[1].statement, "SELECT \"a\", b FROM t");
+    }
+
+    #[test]
+    fn broken_lines_are_named_and_the_others_stay() {
+        let (samples, problems) = parse("at_s,x\n0.000,1\n1.000\n2.000,inf\n3.000,2\n4.0");
+        assert_eq!(samples.len(), 2);
+        assert_eq!(problems.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [6, 3, 4]);
+        assert_eq!(parse_sessions("at_s,sessions,state,wait,statement\nx,1,a,b,c\n1,2\n").1.len(), 2);
+        assert_eq!(parse("what,x\n1,2\n").1.len(), 1);
+    }
+}

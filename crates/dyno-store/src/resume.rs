@@ -1,0 +1,182 @@
+//! Going on with a run that was killed or interrupted: in the same folder, with the same plan, at the first trial that is not
+//! measured to its end.
+
+use crate::clock::machine_clock;
+use crate::disk::MachineDisk;
+use crate::error::StoreError;
+use crate::layout::EVENTS_FILE;
+use crate::run::{Run, TrialOutcome};
+use crate::scribe::Scribe;
+use crate::writer::RunWriter;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::Path;
+
+impl Run {
+    /// Trials that have figures and need not be measured again. A trial that failed is measured again, and so is one that the user or
+    /// its system ended before its time.
+    #[must_use]
+    pub fn done(&self) -> BTreeSet<String> {
+        let is_whole = |outcome: &TrialOutcome| match outcome {
+            TrialOutcome::Finished(record) => record.is_whole(),
+            TrialOutcome::Failed { .. } => false,
+        };
+        let whole = self.outcomes.iter().filter(|(_, outcome)| is_whole(outcome));
+        whole.map(|(id, _)| id.clone()).collect()
+    }
+}
+
+impl RunWriter {
+    /// Goes on writing into the folder of a run that has ended before its time. A last line of the event log that was not written to
+    /// its end is cut off. What an earlier attempt at a trial left stays until the trial begins again.
+    ///
+    /// # Errors
+    /// [`StoreError::InUse`] while another dyno writes there; when this is no results folder, or it cannot be written.
+    pub fn resume(folder: &Path) -> Result<Self, StoreError> {
+        let path = folder.join(EVENTS_FILE);
+        // Locked before it is read: a run that still goes on must not be taken for a dead one.
+        Run::open(folder)?;
+        let events = File::options().append(true).open(&path).map_err(StoreError::io("write", &path))?;
+        crate::writer::lock(&events, folder)?;
+        let bytes = fs::read(&path).map_err(StoreError::io("read", &path))?;
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        events.set_len(whole as u64).map_err(StoreError::io("write", &path))?;
+
+        let run = Run::open(folder)?;
+        let records = run.outcomes.into_values().filter_map(|outcome| match outcome {
+            TrialOutcome::Finished(record) => Some(*record),
+            TrialOutcome::Failed { .. } => None,
+        });
+        let records = records.collect();
+        let scribe = Scribe::new(Box::new(MachineDisk::with(path, events)), folder)?;
+        Ok(Self::going_on(folder, run.plan, scribe, records, machine_clock()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::disk::SET_ASIDE_FOLDER;
+    use crate::fixture::Shape;
+    use crate::layout::TRIALS_FOLDER;
+    use dyno_model::event::{Event, Listener};
+    use dyno_model::finding::Finding;
+    use dyno_model::record::{Interval, TrialEnd, TrialRecord};
+
+    const FIRST: &str = "b01-001";
+
+    /// A run of four trials that was played to its end, with records as `change` leaves them.
+    struct Changed<F> {
+        writer: RunWriter,
+        change: F,
+    }
+
+    impl<F: FnMut(&mut TrialRecord)> Listener for Changed<F> {
+        fn event(&mut self, event: &Event) {
+            let mut event = event.clone();
+            match &mut event {
+                Event::TrialFinished(record) => (self.change)(record),
+                Event::RunStarted { boot, .. } => "the first boot".clone_into(boot),
+                _ => {}
+            }
+            // It was killed while it tore its servers down, so it wrote no end.
+            if !matches!(event, Event::RunFinished { .. }) {
+                self.writer.event(&event);
+            }
+        }
+
+        fn interval(&mut self, interval: &Interval) {
+            self.writer.interval(interval);
+        }
+    }
+
+    fn run_with(change: impl FnMut(&mut TrialRecord)) -> (tempfile::TempDir, std::path::PathBuf) {
+        let shape = Shape { systems: 1, clients: vec![1, 8], blocks: 2, ..Shape::small() };
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("run");
+        let environment = crate::environment::Environment::default();
+        let writer = RunWriter::create_at(&folder, &shape.plan(), "", &environment).unwrap();
+        let mut changed = Changed { writer, change };
+        shape.play(&shape.plan(), &mut changed);
+        changed.writer.finish().unwrap();
+        (scratch, folder)
+    }
+
+    fn missing(folder: &Path) -> Vec<String> {
+        let run = Run::open(folder).unwrap();
+        let done = run.done();
+        run.plan.trials.into_iter().map(|trial| trial.id).filter(|id| !done.contains(id)).collect()
+    }
+
+    #[test]
+    fn a_trial_that_was_ended_before_its_time_is_measured_again_whatever_came_after_it() {
+        for end in [TrialEnd::User, TrialEnd::System] {
+            let (_scratch, folder) = run_with(|record| {
+                if record.trial.id == FIRST {
+                    record.end = end;
+                }
+            });
+            assert_eq!(missing(&folder), [FIRST], "{end:?}");
+        }
+    }
+
+    #[test]
+    fn an_error_of_the_trials_own_is_not_measured_again_but_in_records_that_do_not_tell() {
+        let cut = |end| {
+            run_with(move |record| {
+                if record.trial.id == FIRST {
+                    record.end = end;
+                    record.findings.push(Finding::CutShort { reason: "the time limit came".to_owned() });
+                }
+            })
+        };
+        let (_scratch, folder) = cut(TrialEnd::Trial);
+        assert_eq!(missing(&folder), [""; 0]);
+        let (_scratch, folder) = cut(TrialEnd::Unknown);
+        assert_eq!(missing(&folder), [FIRST]);
+    }
+
+    #[test]
+    fn a_record_never_stands_beside_the_files_of_a_later_attempt() {
+        let (_scratch, folder) = run_with(|record| {
+            if record.trial.id == FIRST {
+                record.end = TrialEnd::User;
+            }
+        });
+        let files = folder.join(TRIALS_FOLDER).join(FIRST);
+        let mut writer = RunWriter::resume(&folder).unwrap();
+        assert!(files.exists(), "killed here, the first attempt is all that there is");
+        writer.event(&Event::RunStarted { trials: 4, dyno_version: String::new(), boot: String::new() });
+        assert!(Run::open(&folder).unwrap().outcomes.contains_key(FIRST));
+        writer.event(&Event::TrialStarted { trial: FIRST.to_owned() });
+        drop(writer);
+        // Killed here, it was begun and not measured.
+        let run = Run::open(&folder).unwrap();
+        assert!(!run.outcomes.contains_key(FIRST), "the record of the first attempt stands");
+        assert!(!files.exists() && folder.join(SET_ASIDE_FOLDER).join("b01-001-1").exists());
+        assert_eq!(missing(&folder), [FIRST]);
+    }
+
+    #[test]
+    fn a_block_that_is_gone_on_with_after_a_restart_is_doubted() {
+        let (_scratch, folder) = run_with(|record| {
+            if record.trial.id == FIRST {
+                record.end = TrialEnd::User;
+            }
+        });
+        let mut run = Run::open(&folder).unwrap();
+        assert_eq!(run.findings, []);
+        let Some(TrialOutcome::Finished(mut record)) = run.outcomes.remove(FIRST) else {
+            panic!("it finished")
+        };
+        record.end = TrialEnd::Trial;
+        let mut writer = RunWriter::resume(&folder).unwrap();
+        let boot = "the second boot".to_owned();
+        writer.event(&Event::RunStarted { trials: 4, dyno_version: String::new(), boot });
+        writer.event(&Event::TrialStarted { trial: FIRST.to_owned() });
+        writer.event(&Event::TrialFinished(record));
+        writer.finish().unwrap();
+        assert_eq!(missing(&folder), [""; 0]);
+        assert_eq!(Run::open(&folder).unwrap().findings, [Finding::BlockRestarted { block: 1 }]);
+    }
+}

@@ -1,0 +1,324 @@
+//! A run as its folder tells it: plan, environment, spec and event log; also from a folder that was cut off in the middle. Nothing
+//! is derived but the doubts about trials, which are judged anew: by the rules of this version, from what their records say.
+
+use crate::blocks::{self, Span};
+use crate::environment::Environment;
+use crate::error::StoreError;
+use crate::layout::{ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, PLAN_FILE, SPEC_FILE};
+use crate::timeline::shortened;
+use dyno_model::event::{Event, StartTimes};
+use dyno_model::finding::Finding;
+use dyno_model::judge::{self, Asked};
+use dyno_model::plan::{FORMAT, Plan};
+use dyno_model::record::TrialRecord;
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A run without the files of its trials. A comparison of runs and going on with a run need no more; for a report
+/// [`Run::read_trials`] adds the rest.
+#[derive(Debug)]
+pub struct Run {
+    /// The folder as it was named.
+    pub folder: PathBuf,
+    /// Name of the folder.
+    pub name: String,
+    /// The plan.
+    pub plan: Plan,
+    /// Machine and program.
+    pub environment: Environment,
+    /// The spec as written.
+    pub spec: String,
+    /// Version of dyno that measured; empty when the run never began.
+    pub dyno_version: String,
+    /// Time of the first event, RFC 3339; empty when there is none.
+    pub started_at: String,
+    /// Time of the last event, RFC 3339; empty when there is none.
+    pub ended_at: String,
+    /// True when the run wrote its end.
+    pub has_ended: bool,
+    /// True when the user ended it before its time.
+    pub is_interrupted: bool,
+    /// Version and settings each system reported last, by name.
+    pub systems: BTreeMap<String, SystemReport>,
+    /// Doubts about the whole run.
+    pub findings: Vec<Finding>,
+    /// How the trials that ended did so, by id. What is in the plan and not here is missing. Of a trial with several attempts the last
+    /// one counts from its beginning on: the files in its folder are of this one, and nothing else may stand beside them.
+    pub outcomes: BTreeMap<String, TrialOutcome>,
+    /// When and in which boot of a machine the trials of `outcomes` were measured.
+    pub(crate) spans: BTreeMap<String, Span>,
+    /// What could not be read: file, line and what is wrong, as sentences without full stop.
+    pub problems: Vec<String>,
+}
+
+/// What a system said of itself.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct SystemReport {
+    /// Version.
+    pub version: String,
+    /// Settings read back; ` | ` stands between the values of one that differs between starts.
+    pub settings: BTreeMap<String, String>,
+    /// Why it failed, if it did.
+    pub failure: Option<String>,
+    /// How long its starts took.
+    pub starts: Vec<StartTimes>,
+}
+
+/// How a trial ended.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TrialOutcome {
+    /// With figures.
+    Finished(Box<TrialRecord>),
+    /// Without.
+    Failed {
+        /// Why.
+        reason: String,
+    },
+}
+
+#[derive(Deserialize)]
+struct Stamped {
+    at: String,
+    #[serde(flatten)]
+    event: Event,
+}
+
+impl Run {
+    /// Reads format, plan, spec, environment and events.
+    ///
+    /// # Errors
+    /// When this is no results folder, was written by a newer dyno, or its plan cannot be read. Everything else that is
+    /// damaged or missing is reported in [`Run::problems`].
+    pub fn open(folder: &Path) -> Result<Self, StoreError> {
+        check_format(folder)?;
+        let plan = read_plan(folder)?;
+        let mut problems = Vec::new();
+        let environment =
+            read_or(folder, ENVIRONMENT_FILE, &mut problems).map_or_else(Environment::default, |text| {
+                serde_json::from_str(&text).unwrap_or_else(|error| {
+                    problems.push(format!("{ENVIRONMENT_FILE}, line {}: {error}", error.line()));
+                    Environment::default()
+                })
+            });
+        let spec = read_or(folder, SPEC_FILE, &mut problems).unwrap_or_default();
+        let mut run = Self {
+            folder: folder.to_owned(),
+            name: run_name(folder),
+            plan,
+            environment,
+            spec,
+            dyno_version: String::new(),
+            started_at: String::new(),
+            ended_at: String::new(),
+            has_ended: false,
+            is_interrupted: false,
+            systems: BTreeMap::new(),
+            findings: Vec::new(),
+            outcomes: BTreeMap::new(),
+            spans: BTreeMap::new(),
+            problems,
+        };
+        match fs::read(folder.join(EVENTS_FILE)) {
+            Ok(bytes) => {
+                run.read_events(&bytes);
+                let doubts = blocks::doubts(&run.plan, &run.spans);
+                run.findings.extend(doubts);
+            }
+            Err(error) => run.problems.push(format!("{EVENTS_FILE}: {error}")),
+        }
+        run.judge();
+        Ok(run)
+    }
+
+    /// Judges all records, whichever command and version wrote them.
+    fn judge(&mut self) {
+        for outcome in self.outcomes.values_mut() {
+            if let TrialOutcome::Finished(record) = outcome {
+                record.findings = judge::anew(record, &Asked::of(&self.plan, &record.trial));
+            }
+        }
+    }
+
+    /// Reads all lines. A last line that is cut off is what a killed run leaves; a damaged one elsewhere is damage.
+    fn read_events(&mut self, bytes: &[u8]) {
+        let mut span = Span::default();
+        for (i, line) in bytes.split_inclusive(|byte| *byte == b'\n').enumerate() {
+            let number = i + 1;
+            if !line.ends_with(b"\n") {
+                self.problems.push(format!("{EVENTS_FILE}, line {number}: the last line is cut off"));
+                break;
+            }
+            match serde_json::from_slice::<Stamped>(line) {
+                Ok(stamped) => {
+                    if let Err(what) = self.take(stamped, &mut span) {
+                        self.problems.push(format!("{EVENTS_FILE}, line {number}: {what}"));
+                    }
+                }
+                Err(error) => {
+                    let beginning = shortened(String::from_utf8_lossy(line).trim_end());
+                    self.problems.push(format!("{EVENTS_FILE}, line {number}: {error} in `{beginning}`"));
+                }
+            }
+        }
+    }
+
+    /// Takes in the next event; `span` is that of the trial that is being measured.
+    fn take(&mut self, Stamped { at, event }: Stamped, span: &mut Span) -> Result<(), String> {
+        if self.started_at.is_empty() {
+            self.started_at.clone_from(&at);
+        }
+        self.ended_at = at;
+        match event {
+            Event::RunStarted { dyno_version, boot, .. } => {
+                self.dyno_version = dyno_version;
+                span.boot = boot;
+                // A resumed run begins again in the same log.
+                self.has_ended = false;
+                self.is_interrupted = false;
+            }
+            Event::SystemReady { system, version, settings, start } => {
+                let report = self.systems.entry(system).or_default();
+                report.starts.extend(start);
+                report.version = version;
+                for (name, value) in settings {
+                    match report.settings.get_mut(&name) {
+                        // Levels of factors are values of the same setting in different starts.
+                        Some(values) => add_value(values, &value),
+                        None => {
+                            report.settings.insert(name, value);
+                        }
+                    }
+                }
+            }
+            Event::SystemFailed { system, reason } => {
+                self.systems.entry(system).or_default().failure = Some(reason);
+            }
+            Event::TrialStarted { trial } => {
+                self.outcomes.remove(&trial);
+                self.spans.remove(&trial);
+                span.begun_at.clone_from(&self.ended_at);
+            }
+            Event::TrialFinished(record) => {
+                let planned = self.plan.trials.iter().find(|planned| planned.id == record.trial.id);
+                if planned != Some(&record.trial) {
+                    return Err(format!("trial {} is not in the plan", record.trial.id));
+                }
+                span.ended_at.clone_from(&self.ended_at);
+                self.spans.insert(record.trial.id.clone(), span.clone());
+                self.outcomes.insert(record.trial.id.clone(), TrialOutcome::Finished(record));
+            }
+            Event::TrialFailed { trial, reason } => {
+                if !self.plan.trials.iter().any(|planned| planned.id == trial) {
+                    return Err(format!("trial {trial} is not in the plan"));
+                }
+                self.outcomes.insert(trial, TrialOutcome::Failed { reason });
+            }
+            Event::RunFinding(finding) => self.findings.push(finding),
+            Event::RunFinished { is_interrupted, .. } => {
+                self.has_ended = true;
+                self.is_interrupted = is_interrupted;
+            }
+            Event::SystemStarting { .. }
+            | Event::SystemStopped { .. }
+            | Event::PhaseStarted { .. }
+            | Event::Progress { .. } => {}
+        }
+        Ok(())
+    }
+}
+
+/// Between the values that a setting had in different starts.
+pub(crate) const OR: &str = " | ";
+
+/// Adds a value to those that a setting had.
+pub fn add_value(values: &mut String, value: &str) {
+    if !values.split(OR).any(|known| known == value) {
+        values.push_str(OR);
+        values.push_str(value);
+    }
+}
+
+fn run_name(folder: &Path) -> String {
+    // `.` and `results/..` have no name of their own.
+    let folder = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
+    folder.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+fn read_or(folder: &Path, file: &str, problems: &mut Vec<String>) -> Option<String> {
+    match fs::read(folder.join(file)) {
+        Ok(bytes) => Some(String::from_utf8_lossy(&bytes).into_owned()),
+        Err(error) => {
+            problems.push(format!("{file}: {error}"));
+            None
+        }
+    }
+}
+
+fn check_format(folder: &Path) -> Result<(), StoreError> {
+    let path = folder.join(FORMAT_FILE);
+    let text = match fs::read_to_string(&path) {
+        Ok(text) => text,
+        Err(error) if is_absent(&error) => {
+            return Err(StoreError::NoResults { path: folder.to_owned(), missing: FORMAT_FILE });
+        }
+        Err(error) => return Err(StoreError::io("read", &path)(error)),
+    };
+    let found = text.trim().parse::<u32>().map_err(|_| StoreError::Corrupt {
+        path: path.clone(),
+        line: 1,
+        what: format!("the version of the formats must be a whole number, not `{}`", shortened(text.trim())),
+    })?;
+    if found > FORMAT {
+        return Err(StoreError::NewerFormat { path: folder.to_owned(), found, known: FORMAT });
+    }
+    Ok(())
+}
+
+fn is_absent(error: &std::io::Error) -> bool {
+    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+}
+
+fn read_plan(folder: &Path) -> Result<Plan, StoreError> {
+    let path = folder.join(PLAN_FILE);
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        Err(error) if is_absent(&error) => {
+            return Err(StoreError::NoResults { path: folder.to_owned(), missing: PLAN_FILE });
+        }
+        Err(error) => return Err(StoreError::io("read", &path)(error)),
+    };
+    let plan: Plan = serde_json::from_slice(&bytes).map_err(|error| StoreError::Corrupt {
+        path: path.clone(),
+        line: error.line(),
+        what: error.to_string(),
+    })?;
+    check_indices(&plan).map_err(|what| StoreError::Corrupt { path, line: 1, what })?;
+    Ok(plan)
+}
+
+/// Everything that refers to something by index must find it: analysis relies on that.
+fn check_indices(plan: &Plan) -> Result<(), String> {
+    for (i, treatment) in plan.treatments.iter().enumerate() {
+        if treatment.system >= plan.systems.len() {
+            return Err(format!("treatment {i} refers to system {}, which is not there", treatment.system));
+        }
+        if treatment.levels.len() != plan.factors.len() {
+            return Err(format!(
+                "treatment {i} has {} levels for {} factors",
+                treatment.levels.len(),
+                plan.factors.len()
+            ));
+        }
+    }
+    for trial in &plan.trials {
+        if trial.treatment >= plan.treatments.len() {
+            return Err(format!(
+                "trial {} refers to treatment {}, which is not there",
+                trial.id, trial.treatment
+            ));
+        }
+    }
+    Ok(())
+}

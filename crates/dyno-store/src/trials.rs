@@ -1,0 +1,180 @@
+//! The files of a run's trials: response times, course, and what the monitor saw.
+
+use crate::hlog::{self, TrialHistograms};
+use crate::layout::{LATENCY_FILE, MONITOR_FILE, SESSIONS_FILE, TIMELINE_FILE, TRIALS_FOLDER, path_name};
+use crate::monitor;
+use crate::run::{Run, TrialOutcome};
+use crate::timeline::{self, TimelineLine};
+use dyno_model::latency;
+use dyno_model::monitor::Sample;
+use dyno_model::plan::Plan;
+use dyno_model::record::TrialRecord;
+use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
+use std::fs;
+
+/// A run with the files of its trials: what a report rests on.
+#[derive(Debug)]
+pub struct RunData {
+    /// What the folder says without these files; its problems include theirs.
+    pub run: Run,
+    /// Files of the trials that ended, by id; for each there is an outcome in `run`.
+    pub trials: BTreeMap<String, TrialData>,
+    /// Histograms of statements by treatment, in the workload's order. Derived: valid trials are merged while they are read,
+    /// so that not all of them are in memory at once.
+    pub statements: BTreeMap<usize, Vec<(String, Histogram<u64>)>>,
+}
+
+/// The files of a trial that ended.
+#[derive(Debug)]
+pub struct TrialData {
+    /// Response times of its transactions, from the interval log.
+    pub transaction: Histogram<u64>,
+    /// Open loop: ages of its arrivals without a commit, from the interval log.
+    pub censored: Histogram<u64>,
+    /// Its course.
+    pub timeline: Vec<TimelineLine>,
+    /// What the monitor saw, in order of time; totals as their growth since the first look. Empty without a monitor.
+    pub samples: Vec<Sample>,
+    /// What the monitor saw of sessions, in order of time.
+    pub sessions: Vec<Sample>,
+}
+
+impl Run {
+    /// Reads the files of all trials too.
+    #[must_use]
+    pub fn read_trials(mut self) -> RunData {
+        let mut trials = BTreeMap::new();
+        let mut statements: BTreeMap<usize, Vec<(String, Histogram<u64>)>> = BTreeMap::new();
+        let outcomes = std::mem::take(&mut self.outcomes);
+        for (id, outcome) in &outcomes {
+            let histograms = self.read_latency(id, outcome);
+            let timeline = self.read_timeline(id, outcome);
+            if let TrialOutcome::Finished(record) = outcome
+                && record.is_valid()
+            {
+                add_statements(statements.entry(record.trial.treatment).or_default(), record, &histograms);
+            }
+            let samples = self.read_optional(id, MONITOR_FILE, monitor::parse);
+            let sessions = self.read_optional(id, SESSIONS_FILE, monitor::parse_sessions);
+            let (transaction, censored) = (histograms.transaction, histograms.censored);
+            trials.insert(id.clone(), TrialData { transaction, censored, timeline, samples, sessions });
+        }
+        self.outcomes = outcomes;
+        RunData { run: self, trials, statements }
+    }
+
+    /// Hands out each trial's record with its course and what the monitor saw of sessions, one after the other, so that not all are in
+    /// memory at once. Problems of these files are added to [`Run::problems`].
+    pub fn each_course(
+        &mut self,
+        mut judge: impl FnMut(&Plan, &mut TrialRecord, &[TimelineLine], &[Sample]),
+    ) {
+        let mut outcomes = std::mem::take(&mut self.outcomes);
+        for (id, outcome) in &mut outcomes {
+            let timeline = self.read_timeline(id, outcome);
+            let sessions = self.read_optional(id, SESSIONS_FILE, monitor::parse_sessions);
+            if let TrialOutcome::Finished(record) = outcome {
+                judge(&self.plan, record, &timeline, &sessions);
+            }
+        }
+        self.outcomes = outcomes;
+    }
+
+    /// Reads a file that a trial may lack.
+    fn read_optional<T>(
+        &mut self,
+        id: &str,
+        file: &str,
+        parse: fn(&str) -> (Vec<T>, monitor::Problems),
+    ) -> Vec<T> {
+        let name = format!("{TRIALS_FOLDER}/{id}/{file}");
+        let text = match fs::read(self.folder.join(TRIALS_FOLDER).join(path_name(id)).join(file)) {
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+            Err(error) => {
+                if error.kind() != std::io::ErrorKind::NotFound {
+                    self.problems.push(format!("{name}: {error}"));
+                }
+                return Vec::new();
+            }
+        };
+        let (lines, problems) = parse(&text);
+        self.problems.extend(problems.into_iter().map(|(line, what)| format!("{name}, line {line}: {what}")));
+        lines
+    }
+
+    /// Reads a file that a trial with commits has. A failed trial may have no files; a finished one has committed something or has
+    /// none either.
+    fn read_file(&mut self, id: &str, outcome: &TrialOutcome, file: &str) -> Vec<u8> {
+        let must_exist = matches!(outcome, TrialOutcome::Finished(record) if record.ledger.committed > 0);
+        match fs::read(self.folder.join(TRIALS_FOLDER).join(path_name(id)).join(file)) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => Vec::new(),
+            Err(error) => {
+                self.problems.push(format!("{TRIALS_FOLDER}/{id}/{file}: {error}"));
+                Vec::new()
+            }
+        }
+    }
+
+    /// Names what could not be read of a trial's file, by line.
+    fn note_problems(&mut self, id: &str, file: &str, problems: Vec<(usize, String)>) {
+        let name = format!("{TRIALS_FOLDER}/{id}/{file}");
+        self.problems.extend(problems.into_iter().map(|(line, what)| format!("{name}, line {line}: {what}")));
+    }
+
+    fn read_timeline(&mut self, id: &str, outcome: &TrialOutcome) -> Vec<TimelineLine> {
+        let bytes = self.read_file(id, outcome, TIMELINE_FILE);
+        let text = String::from_utf8_lossy(&bytes);
+        let (lines, problems) = if text.is_empty() { Default::default() } else { timeline::parse(&text) };
+        self.note_problems(id, TIMELINE_FILE, problems);
+        lines
+    }
+
+    fn read_latency(&mut self, id: &str, outcome: &TrialOutcome) -> TrialHistograms {
+        let latency = self.read_file(id, outcome, LATENCY_FILE);
+        let (histograms, mut latency_problems) = hlog::parse(&latency);
+        if let TrialOutcome::Finished(record) = outcome
+            && latency_problems.is_empty()
+            && !latency.is_empty()
+            && histograms.transaction.len() != record.transaction.count
+        {
+            let last = latency.iter().filter(|byte| **byte == b'\n').count();
+            latency_problems.push((
+                last,
+                format!(
+                    "holds {} transactions where the trial's record has {}",
+                    histograms.transaction.len(),
+                    record.transaction.count
+                ),
+            ));
+        }
+        if let TrialOutcome::Finished(record) = outcome
+            && let Some(response) = record.open_loop.and_then(|open_loop| open_loop.response)
+            && latency_problems.is_empty()
+            && histograms.censored.len() != response.censored
+        {
+            let what = format!(
+                "holds ages of {} arrivals without a commit where the trial's record has {}",
+                histograms.censored.len(),
+                response.censored
+            );
+            latency_problems.push((latency.iter().filter(|byte| **byte == b'\n').count(), what));
+        }
+        self.note_problems(id, LATENCY_FILE, latency_problems);
+        histograms
+    }
+}
+
+/// Adds a trial's statements to its treatment's, by the workload's order.
+fn add_statements(sums: &mut Vec<(String, Histogram<u64>)>, record: &TrialRecord, trial: &TrialHistograms) {
+    for statement in &record.statements {
+        let Some(histogram) = trial.statement(&statement.name) else { continue };
+        let position = sums.iter().position(|(name, _)| *name == statement.name).unwrap_or_else(|| {
+            sums.push((statement.name.clone(), latency::histogram()));
+            sums.len() - 1
+        });
+        // Sums grow by themselves, so adding cannot fail for want of range.
+        let _ = sums[position].1.add(histogram);
+    }
+}

@@ -1,0 +1,486 @@
+//! Writes a results folder while a run goes on.
+
+use crate::clock::{Clock, folder_time, machine_clock, rfc3339};
+use crate::disk::{MachineDisk, set_aside, sync_folder};
+use crate::environment::Environment;
+use crate::error::StoreError;
+use crate::hlog::LogEncoder;
+use crate::layout::{
+    ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE, SERVER_LOGS_FOLDER,
+    SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER, path_name,
+};
+use crate::monitor::{self, MonitorEncoder};
+use crate::scribe::{Pace, Scribe, Task};
+use crate::summary::Summary;
+use crate::timeline;
+use dyno_model::event::{Event, Listener};
+use dyno_model::finding::Finding;
+use dyno_model::monitor::Sample;
+use dyno_model::plan::{FORMAT, Plan};
+use dyno_model::record::{Interval, TrialRecord};
+use serde::Serialize;
+use std::fs::{self, File};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+/// A listener that writes everything down.
+///
+/// The first thing that cannot be written (a full disk, say) ends all writing: what is there stays a readable prefix.
+/// [`RunWriter::failure`] then says what happened; the run loop asks it and ends the run.
+///
+/// A thread of its own does the writing, so that nobody who measures waits for a disk. Between trials the writer waits for it: when a
+/// call with the end of a trial returns, its files and its line in the event log would survive a loss of power.
+pub struct RunWriter {
+    folder: PathBuf,
+    plan: Plan,
+    scribe: Scribe,
+    trial: Option<TrialFiles>,
+    monitor: Option<MonitorFiles>,
+    records: Vec<TrialRecord>,
+    failed: usize,
+    failure: Option<StoreError>,
+    clock: Clock,
+}
+
+/// Files of the trial that is being measured.
+struct TrialFiles {
+    trial: String,
+    encoder: LogEncoder,
+    latency: PathBuf,
+    timeline: PathBuf,
+}
+
+/// Files of the trial that is being monitored. Looks come a little after the intervals they belong to.
+struct MonitorFiles {
+    trial: String,
+    encoder: MonitorEncoder,
+    values: PathBuf,
+    sessions: PathBuf,
+}
+
+/// Writing that is later than this is told.
+const BEHIND: Duration = Duration::from_secs(5);
+
+/// A line of the event log.
+#[derive(Serialize)]
+struct Stamped<'a> {
+    at: &'a str,
+    #[serde(flatten)]
+    event: &'a Event,
+}
+
+impl RunWriter {
+    /// Makes `root/<experiment>/<utc time>-<short id>/` and writes what is known before the run. Nothing is overwritten.
+    ///
+    /// # Errors
+    /// When the folder or its first files cannot be made.
+    pub fn create(
+        root: &Path,
+        plan: &Plan,
+        spec: &str,
+        environment: &Environment,
+    ) -> Result<Self, StoreError> {
+        let mut clock = machine_clock();
+        let experiment = root.join(path_name(&plan.name));
+        fs::create_dir_all(&experiment).map_err(StoreError::io("make folder", &experiment))?;
+        let time = folder_time(clock());
+        loop {
+            // Four hexadecimal digits: enough to tell runs of one second apart; a clash is tried again.
+            let id = RandomState::new().build_hasher().finish() & 0xffff;
+            let folder = experiment.join(format!("{time}-{id:04x}"));
+            match fs::create_dir(&folder) {
+                Ok(()) => return Self::begin(&folder, plan, spec, environment, clock),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(StoreError::io("make folder", &folder)(error)),
+            }
+        }
+    }
+
+    /// As [`Self::create`], in a folder that the user named. It must not exist, or be empty.
+    ///
+    /// # Errors
+    /// [`StoreError::NotEmpty`] when it holds something; else as [`Self::create`].
+    pub fn create_at(
+        folder: &Path,
+        plan: &Plan,
+        spec: &str,
+        environment: &Environment,
+    ) -> Result<Self, StoreError> {
+        Self::create_with_clock(folder, plan, spec, environment, machine_clock())
+    }
+
+    pub(crate) fn create_with_clock(
+        folder: &Path,
+        plan: &Plan,
+        spec: &str,
+        environment: &Environment,
+        clock: Clock,
+    ) -> Result<Self, StoreError> {
+        fs::create_dir_all(folder).map_err(StoreError::io("make folder", folder))?;
+        let mut entries = fs::read_dir(folder).map_err(StoreError::io("read folder", folder))?;
+        if entries.next().is_some() {
+            return Err(StoreError::NotEmpty { path: folder.to_owned() });
+        }
+        Self::begin(folder, plan, spec, environment, clock)
+    }
+
+    fn begin(
+        folder: &Path,
+        plan: &Plan,
+        spec: &str,
+        environment: &Environment,
+        clock: Clock,
+    ) -> Result<Self, StoreError> {
+        write_new(&folder.join(FORMAT_FILE), format!("{FORMAT}\n").as_bytes())?;
+        write_new(&folder.join(SPEC_FILE), without_url_passwords(spec).as_bytes())?;
+        write_new(&folder.join(PLAN_FILE), &json(plan))?;
+        write_new(&folder.join(ENVIRONMENT_FILE), &json(environment))?;
+        for name in [TRIALS_FOLDER, SERVER_LOGS_FOLDER] {
+            let path = folder.join(name);
+            fs::create_dir(&path).map_err(StoreError::io("make folder", &path))?;
+        }
+        let path = folder.join(EVENTS_FILE);
+        let events = create_new(&path)?;
+        lock(&events, folder)?;
+        // The folder's own name, and that of the experiment's folder, which may be new too.
+        for folder in folder.ancestors().take(3) {
+            let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+            sync_folder(folder).map_err(StoreError::io("write", folder))?;
+        }
+        let scribe = Scribe::new(Box::new(MachineDisk::with(path, events)), folder)?;
+        Ok(Self::going_on(folder, plan.clone(), scribe, Vec::new(), clock))
+    }
+
+    /// A writer with trials that were measured before. On the disk of the thread that writes the event log is open.
+    pub(crate) fn going_on(
+        folder: &Path,
+        plan: Plan,
+        scribe: Scribe,
+        records: Vec<TrialRecord>,
+        clock: Clock,
+    ) -> Self {
+        let folder = folder.to_owned();
+        Self { folder, plan, scribe, trial: None, monitor: None, records, failed: 0, failure: None, clock }
+    }
+
+    /// The results folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Where the log of a system's server belongs. Unique per system of the plan.
+    #[must_use]
+    pub fn server_log(&self, system: &str) -> PathBuf {
+        let name = path_name(system);
+        let index = self.plan.systems.iter().position(|candidate| candidate.name == system);
+        let clashes = self
+            .plan
+            .systems
+            .iter()
+            .take(index.unwrap_or_default())
+            .any(|earlier| path_name(&earlier.name) == name);
+        let file = match index {
+            Some(index) if clashes => format!("{name}-{}.log", index + 1),
+            _ => format!("{name}.log"),
+        };
+        self.folder.join(SERVER_LOGS_FOLDER).join(file)
+    }
+
+    /// What could not be written, if anything. Nothing was written after it.
+    #[must_use]
+    pub fn failure(&self) -> Option<&StoreError> {
+        self.failure.as_ref()
+    }
+
+    /// Ends the writing.
+    ///
+    /// # Errors
+    /// What could not be written during the run.
+    pub fn finish(mut self) -> Result<PathBuf, StoreError> {
+        let settled = self.scribe.settle(&self.folder);
+        match self.failure.or(settled.err()) {
+            Some(failure) => Err(failure),
+            None => Ok(self.folder),
+        }
+    }
+
+    fn try_event(&mut self, event: &Event) -> Result<(), StoreError> {
+        match event {
+            // These happen while clients work.
+            Event::PhaseStarted { .. } => {
+                self.log(event);
+                return Ok(());
+            }
+            Event::TrialStarted { trial } => {
+                self.records.retain(|record| record.trial.id != *trial);
+                self.log(event);
+                let (folder, name) = (self.folder.clone(), path_name(trial));
+                self.scribe.hand(Box::new(move |disk| set_aside(disk, &folder, &name)));
+            }
+            Event::TrialFinished(record) => {
+                let mut record = finite(record);
+                record.findings.extend(fell_behind(self.scribe.settle(&self.folder)?));
+                self.seal();
+                self.log(&Event::TrialFinished(Box::new(record.clone())));
+                self.records.push(record);
+                self.write_summary();
+            }
+            Event::TrialFailed { .. } => {
+                self.seal();
+                self.log(event);
+                self.failed += 1;
+                self.write_summary();
+            }
+            _ => self.log(event),
+        }
+        self.scribe.settle(&self.folder).map(|_| ())
+    }
+
+    /// Adds a line to the event log. One write per line and no buffer of ours: a killed run has every line that was announced. What
+    /// ends a trial is on the disk when this is done.
+    fn log(&mut self, event: &Event) {
+        let at = rfc3339((self.clock)());
+        let mut line = serde_json::to_vec(&Stamped { at: &at, event }).unwrap_or_default();
+        line.push(b'\n');
+        let path = self.folder.join(EVENTS_FILE);
+        let is_end = matches!(event, Event::TrialFinished(_) | Event::TrialFailed { .. });
+        self.scribe.hand(Box::new(move |disk| {
+            disk.append(&path, &line).map_err(StoreError::io("write", &path))?;
+            match is_end {
+                true => disk.sync(&path).map_err(StoreError::io("write", &path)),
+                false => Ok(()),
+            }
+        }));
+    }
+
+    /// Ends the files of a trial: all of them, and their names, are on the disk when this is done.
+    fn seal(&mut self) {
+        let (trial, monitor) = (self.trial.take(), self.monitor.take());
+        let files = trial.into_iter().flat_map(|files| [files.latency, files.timeline]);
+        let files: Vec<PathBuf> =
+            files.chain(monitor.into_iter().flat_map(|files| [files.values, files.sessions])).collect();
+        let Some(folder) = files.first().and_then(|file| file.parent()).map(Path::to_owned) else { return };
+        let trials = self.folder.join(TRIALS_FOLDER);
+        self.scribe.hand(Box::new(move |disk| {
+            for file in &files {
+                disk.sync(file).map_err(StoreError::io("write", file))?;
+                disk.close(file);
+            }
+            for folder in [&folder, &trials] {
+                disk.sync_folder(folder).map_err(StoreError::io("write", folder))?;
+            }
+            Ok(())
+        }));
+    }
+
+    fn try_interval(&mut self, interval: &Interval) -> Result<(), StoreError> {
+        if self.trial.as_ref().is_none_or(|files| files.trial != interval.trial) {
+            self.trial = Some(self.open_trial(interval));
+        }
+        let Some(files) = &mut self.trial else { return Ok(()) };
+        let lines = files.encoder.lines(interval).map_err(|what| StoreError::Io {
+            doing: "write",
+            path: files.latency.clone(),
+            source: std::io::Error::other(what),
+        })?;
+        self.scribe.hand(append(&files.latency, lines));
+        self.scribe.hand(append(&files.timeline, timeline::line(interval).into_bytes()));
+        Ok(())
+    }
+
+    /// Opens the files of a trial with its first interval, which began before it was reported.
+    fn open_trial(&mut self, interval: &Interval) -> TrialFiles {
+        let folder = self.folder.join(TRIALS_FOLDER).join(path_name(&interval.trial));
+        let age = Duration::from(interval.start).saturating_add(Duration::from(interval.length));
+        let now = SystemTime::from((self.clock)());
+        let encoder = LogEncoder::new(now.checked_sub(age).unwrap_or(now));
+        let (latency, timeline) = (folder.join(LATENCY_FILE), folder.join(TIMELINE_FILE));
+        self.scribe.hand(create(&latency, encoder.header().to_vec()));
+        self.scribe.hand(create(&timeline, timeline::HEADER.into()));
+        TrialFiles { trial: interval.trial.clone(), encoder, latency, timeline }
+    }
+
+    fn write_sample(&mut self, sample: &Sample) {
+        if self.monitor.as_ref().is_none_or(|files| files.trial != sample.trial) {
+            self.monitor = Some(self.open_monitor(sample));
+        }
+        let Some(files) = &mut self.monitor else { return };
+        self.scribe.hand(append(&files.values, files.encoder.line(sample).into()));
+        self.scribe.hand(append(&files.sessions, monitor::session_lines(sample).into()));
+    }
+
+    /// Opens the monitor's files of a trial with its first sample, which decides the columns.
+    fn open_monitor(&mut self, sample: &Sample) -> MonitorFiles {
+        let folder = self.folder.join(TRIALS_FOLDER).join(path_name(&sample.trial));
+        let (values, sessions) = (folder.join(MONITOR_FILE), folder.join(SESSIONS_FILE));
+        let encoder = MonitorEncoder::new(sample);
+        self.scribe.hand(create(&values, encoder.header().into()));
+        self.scribe.hand(create(&sessions, monitor::SESSIONS_HEADER.into()));
+        MonitorFiles { trial: sample.trial.clone(), encoder, values, sessions }
+    }
+
+    /// Renews the summary as a whole, so a reader never sees half of it.
+    fn write_summary(&mut self) {
+        let path = self.folder.join(SUMMARY_FILE);
+        let summary = json(&Summary::new(&self.plan, &self.records, self.failed));
+        self.scribe.hand(Box::new(move |disk| disk.replace(&path, &summary)));
+    }
+}
+
+/// Adds to a file.
+fn append(path: &Path, bytes: Vec<u8>) -> Task {
+    let path = path.to_owned();
+    Box::new(move |disk| disk.append(&path, &bytes).map_err(StoreError::io("write", &path)))
+}
+
+/// Makes a file, and its folder unless it is there, with a beginning.
+fn create(path: &Path, beginning: Vec<u8>) -> Task {
+    let path = path.to_owned();
+    Box::new(move |disk| {
+        if let Some(folder) = path.parent() {
+            disk.make_folder(folder).map_err(StoreError::io("make folder", folder))?;
+        }
+        disk.create(&path).map_err(StoreError::io("make", &path))?;
+        disk.append(&path, &beginning).map_err(StoreError::io("write", &path))
+    })
+}
+
+/// What is to be told of how writing kept up.
+fn fell_behind(pace: Pace) -> Option<Finding> {
+    let is_slow = pace.behind >= BEHIND || !pace.held_up.is_zero();
+    is_slow.then_some(Finding::RecordingBehind {
+        seconds: pace.behind.as_secs_f64(),
+        held_up: pace.held_up.as_secs_f64(),
+    })
+}
+
+impl Listener for RunWriter {
+    fn event(&mut self, event: &Event) {
+        if self.failure.is_some() || matches!(event, Event::Progress { .. }) {
+            return;
+        }
+        self.failure = self.try_event(event).err();
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        if self.failure.is_none() {
+            self.failure = self.try_interval(interval).err();
+        }
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        if self.failure.is_none() {
+            self.write_sample(sample);
+        }
+    }
+}
+
+/// The record with 0 for every figure that is no number, and a finding that says so: JSON has no such figures, and a
+/// line that cannot be read again would lose the whole trial.
+fn finite(record: &TrialRecord) -> TrialRecord {
+    let mut record = record.clone();
+    let mut replaced = Vec::new();
+    let mut check = |value: &mut f64, name: &str| {
+        if !value.is_finite() {
+            *value = 0.0;
+            replaced.push(name.to_owned());
+        }
+    };
+    check(&mut record.transaction.mean, "mean of transactions");
+    check(&mut record.transaction.standard_deviation, "standard deviation of transactions");
+    if let Some(work) = &mut record.work {
+        check(work, "work done in the window");
+    }
+    for statement in &mut record.statements {
+        check(&mut statement.latency.mean, "mean of a statement");
+        check(&mut statement.latency.standard_deviation, "standard deviation of a statement");
+    }
+    if !replaced.is_empty() {
+        record.findings.push(Finding::RecordingIncomplete { what: replaced.join(", ") });
+    }
+    record
+}
+
+/// Indented JSON with a line end. Types of the model have string keys and no failing parts.
+fn json<T: Serialize>(value: &T) -> Vec<u8> {
+    let mut bytes = serde_json::to_vec_pretty(value).unwrap_or_default();
+    bytes.push(b'\n');
+    bytes
+}
+
+/// Takes the event log for this process, until it ends in whatever way. File systems without locks are trusted.
+pub(crate) fn lock(events: &File, folder: &Path) -> Result<(), StoreError> {
+    match events.try_lock() {
+        Err(fs::TryLockError::WouldBlock) => Err(StoreError::InUse { path: folder.to_owned() }),
+        _ => Ok(()),
+    }
+}
+
+fn create_new(path: &Path) -> Result<File, StoreError> {
+    File::create_new(path).map_err(StoreError::io("make", path))
+}
+
+fn write_new(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
+    let mut file = create_new(path)?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(StoreError::io("write", path))
+}
+
+/// The spec with `***` for every password inside a URL (`scheme://user:password@host`). Specs should name the
+/// password's source instead, but a results folder is passed on and must not depend on that.
+fn without_url_passwords(spec: &str) -> String {
+    let mut clean = String::with_capacity(spec.len());
+    let mut rest = spec;
+    while let Some(position) = rest.find("://") {
+        let (before, after) = rest.split_at(position + 3);
+        clean.push_str(before);
+        let end = after
+            .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '/' | '?' | '#'))
+            .unwrap_or(after.len());
+        let (authority, tail) = after.split_at(end);
+        match authority.rsplit_once('@').map(|(account, host)| (account.split_once(':'), host)) {
+            Some((Some((user, _)), host)) => {
+                clean.push_str(user);
+                clean.push_str(":***@");
+                clean.push_str(host);
+            }
+            _ => clean.push_str(authority),
+        }
+        rest = tail;
+    }
+    clean.push_str(rest);
+    clean
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn writing_that_fell_behind_is_told_and_weighs_more_when_the_generator_waited() {
+        use dyno_model::finding::Severity;
+        let told = |behind, held_up| {
+            let pace = Pace { behind: Duration::from_secs(behind), held_up: Duration::from_secs(held_up) };
+            fell_behind(pace).map(|finding| finding.severity())
+        };
+        assert_eq!(told(4, 0), None);
+        assert_eq!(told(5, 0), Some(Severity::Note));
+        assert_eq!(told(1, 1), Some(Severity::Warning));
+    }
+
+    #[test]
+    fn passwords_in_urls_never_reach_the_folder() {
+        let rows = [
+            ("url = \"mysql://root:s3cret@db:3306/x\"", "url = \"mysql://root:***@db:3306/x\""),
+            ("url = \"mysql://root:p@ss@db/x\"", "url = \"mysql://root:***@db/x\""),
+            ("url = \"postgres://bench@db/x\" # http://a:b", "url = \"postgres://bench@db/x\" # http://a:b"),
+            ("no url at all", "no url at all"),
+            ("ends with ://", "ends with ://"),
+        ];
+        for (spec, clean) in rows {
+            assert_eq!(without_url_passwords(spec), clean);
+        }
+    }
+}
