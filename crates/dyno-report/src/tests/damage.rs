@@ -44,7 +44,7 @@ fn a_report_says_which_trials_never_finished_and_what_is_cut_off() {
         "2 of 4 trials were measured, 0 failed and 2 never finished",
         "Never finished: b02-001, b02-002.",
         &format!("Not readable: events.jsonl, line {}: the last line is cut off", second + 2),
-        "Not readable: trials/b01-002/latency.hlog: No such file",
+        "Not readable: trials/b01-001/latency.hlog: No such file",
     ] {
         assert!(text.contains(part), "{part}: {text}");
     }
