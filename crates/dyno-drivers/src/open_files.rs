@@ -18,17 +18,6 @@ use std::fmt;
 /// ask questions. Measured: 17 to 25.
 pub const BESIDE: u64 = 64;
 
-/// Files that a connection has open at most.
-#[must_use]
-pub fn per_connection(engine: Engine) -> u64 {
-    match engine {
-        Engine::Mysql | Engine::Postgres => 1,
-        // Whether it has a write-ahead log is the file's matter, and may be found out only when it is open.
-        Engine::Sqlite => 2,
-        Engine::Null => 0,
-    }
-}
-
 /// Too few files for what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TooFew {
@@ -64,7 +53,7 @@ pub fn make_room(engine: Engine, connections: u32) -> Result<(), TooFew> {
 }
 
 fn check(engine: Engine, connections: u32, allowed: u64) -> Result<(), TooFew> {
-    let needed = u64::from(connections) * per_connection(engine) + BESIDE;
+    let needed = u64::from(connections) * engine.traits().files_per_connection + BESIDE;
     if needed <= allowed { Ok(()) } else { Err(TooFew { connections, needed, allowed }) }
 }
 

@@ -6,7 +6,7 @@
 
 use crate::{Connection, Discard, Driver, Io, block_on};
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::target::{Engine, Target};
+use dyno_model::target::Target;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -89,15 +89,12 @@ impl Patience {
     pub fn for_work(target: &Target) -> Self {
         let questions = Self::for_questions(target);
         let limit = WORK_MAX.max(questions.limit);
-        let look = match target.engine {
-            Engine::Mysql | Engine::Postgres => {
-                let target = Target { session_setup: Vec::new(), ..target.clone() };
-                let patience = questions.clone();
-                let find_fault = move || find_fault(&target, &patience);
-                Some(Look { every: questions.limit, find_fault: Arc::new(find_fault) })
-            }
-            Engine::Sqlite | Engine::Null => None,
-        };
+        let look = target.engine.is_server().then(|| {
+            let target = Target { session_setup: Vec::new(), ..target.clone() };
+            let patience = questions.clone();
+            let find_fault = move || find_fault(&target, &patience);
+            Look { every: questions.limit, find_fault: Arc::new(find_fault) }
+        });
         Self { limit, look, ..questions }
     }
 

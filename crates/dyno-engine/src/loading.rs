@@ -4,7 +4,7 @@ use crate::workload::{DataSet, TableDefinition};
 use dyno_drivers::{BulkLoad, Connection, Discard, Driver, Io, Patience, RowSource, RowWriter, block_on};
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::target::{Engine, Target};
+use dyno_model::target::Target;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
@@ -46,8 +46,7 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     }
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Load });
     let total: u64 = tables.iter().map(|table| table.rows).sum();
-    // SQLite has one writer; more would only wait for each other.
-    let loaders = if loading.target.engine == Engine::Sqlite { 1 } else { LOADERS };
+    let loaders = if loading.target.engine.traits().has_one_writer { 1 } else { LOADERS };
     let board = Board::new(&tables, 0, loaders);
     fill(loading, &board, loaders, |done| {
         listener.event(&Event::Progress {
@@ -62,11 +61,12 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     for index in tables.iter().filter(|table| table.rows == 0).flat_map(|table| &table.indexes) {
         block_on(connection.query(index, &mut Discard))?;
     }
-    if total > 0 {
+    // Fresh statistics for the planner, so that the first trial does not run on guesses.
+    if let Some(analyze) = loading.target.engine.traits().analyze
+        && total > 0
+    {
         for table in &tables {
-            if let Some(analyze) = analyze(loading.target.engine, &table.name) {
-                block_on(connection.query(&analyze, &mut Discard))?;
-            }
+            block_on(connection.query(&format!("{analyze} {}", table.name), &mut Discard))?;
         }
     }
     block_on(connection.close());
@@ -87,7 +87,7 @@ pub fn load_table(
     is_filled: impl FnOnce(),
 ) -> Result<()> {
     let unindexed = TableDefinition { indexes: Vec::new(), ..table.clone() };
-    let loaders = if loading.target.engine == Engine::Sqlite { 1 } else { connections.max(1) };
+    let loaders = if loading.target.engine.traits().has_one_writer { 1 } else { connections.max(1) };
     let board = Board::new(std::slice::from_ref(&unindexed), number, loaders);
     fill(loading, &board, loaders, |_| {})?;
     is_filled();
@@ -122,17 +122,6 @@ fn connect(target: &Target) -> Result<Connection> {
 
 fn drop_table(connection: &mut Connection, name: &str) -> Result<()> {
     block_on(connection.query(&format!("DROP TABLE IF EXISTS {name}"), &mut Discard)).map(|_| ())
-}
-
-/// Fresh statistics for the planner, so that the first trial does not run on guesses; PostgreSQL also sets hint bits and the
-/// visibility map, which otherwise autovacuum does in the middle of a trial.
-fn analyze(engine: Engine, table: &str) -> Option<String> {
-    match engine {
-        Engine::Mysql => Some(format!("ANALYZE TABLE {table}")),
-        Engine::Postgres => Some(format!("VACUUM ANALYZE {table}")),
-        Engine::Sqlite => Some(format!("ANALYZE {table}")),
-        Engine::Null => None,
-    }
 }
 
 /// One piece of work: a range of a table's rows, loaded by one connection from its first row to its last. Neighbouring rows come from

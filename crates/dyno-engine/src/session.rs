@@ -8,7 +8,7 @@ use crate::window::Window;
 use crate::workload::StatementText;
 use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, RowSink, Statement, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::target::{Engine, Target};
+use dyno_model::target::Target;
 use std::sync::Arc;
 
 /// What a workload's transaction works with.
@@ -108,10 +108,9 @@ impl Session {
                 rollback: Prepared { statement: connection.prepare("ROLLBACK").await?, kind: first + 2 },
             }),
         };
-        if target.engine == Engine::Postgres {
-            // What was done so far is counted before the window, not whenever the server next reports its statistics. Servers
-            // before version 15 do not know the function; their counters then hold the ramp too.
-            let _ = connection.query("SELECT pg_stat_force_next_flush()", &mut Discard).await;
+        if let Some(flush) = target.engine.traits().flush_statistics {
+            // A server that does not know it counts the ramp too.
+            let _ = connection.query(flush, &mut Discard).await;
         }
         Ok(Self {
             connection,

@@ -6,8 +6,9 @@
 
 use crate::trial::{is_unanswered, observe};
 use dyno_drivers::{Connection, Discard, Driver, Table, block_on};
+use dyno_model::engine::SessionStatements;
 use dyno_model::failure::OperationFailure;
-use dyno_model::target::{Engine, Target};
+use dyno_model::target::Target;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -52,10 +53,10 @@ pub(crate) fn settle(
     sessions: &OpenSessions,
 ) -> Result<u64, OperationFailure> {
     let own = sessions.numbers();
-    if own.is_empty() {
+    let Some(statements) = target.engine.traits().sessions.as_ref().filter(|_| !own.is_empty()) else {
         return Ok(0);
-    }
-    wait(&mut Observed { observer, target, own }, BY_THEMSELVES, SETTLING)
+    };
+    wait(&mut Observed { observer, target, statements, own }, BY_THEMSELVES, SETTLING)
 }
 
 /// A server's sessions as far as they are the trial's own.
@@ -91,6 +92,7 @@ fn wait(
 struct Observed<'a> {
     observer: &'a mut Connection,
     target: &'a Target,
+    statements: &'static SessionStatements,
     own: HashSet<u32>,
 }
 
@@ -105,13 +107,7 @@ impl Observed<'_> {
 impl Sessions for Observed<'_> {
     fn left(&mut self) -> Result<Vec<u32>, OperationFailure> {
         // Numbers are used again, and a proxy gives numbers of its own: only sessions that look like dyno's are.
-        let sql = match self.target.engine {
-            Engine::Mysql => "SHOW PROCESSLIST",
-            Engine::Postgres => {
-                "SELECT pid, usename FROM pg_stat_activity WHERE application_name = 'dyno' AND pid <> pg_backend_pid()"
-            }
-            Engine::Sqlite | Engine::Null => return Ok(Vec::new()),
-        };
+        let sql = self.statements.list;
         let answer = match self.ask(sql) {
             // The connection may have broken with those of the clients; the server may be well again.
             Err(failure) if !is_unanswered(&failure) => block_on(observe(self.target)).and_then(|fresh| {
@@ -134,10 +130,7 @@ impl Sessions for Observed<'_> {
     }
 
     fn end(&mut self, session: u32) {
-        let sql = match self.target.engine {
-            Engine::Postgres => format!("SELECT pg_terminate_backend({session})"),
-            _ => format!("KILL {session}"),
-        };
+        let sql = self.statements.end.replace('?', &session.to_string());
         // It may have ended meanwhile; the next look tells.
         let _ = block_on(self.observer.query(&sql, &mut Discard));
     }

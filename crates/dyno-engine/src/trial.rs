@@ -9,12 +9,13 @@ use crate::worker::{NativeClients, hire_native};
 use crate::workload::{AuditFacts, ClientId, Workload};
 use dyno_drivers::{Connection, Driver, Io, Patience, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
+use dyno_model::engine::{Engine, Execution};
 use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::{Facts, TrialEnd, TrialRecord, Uptime};
-use dyno_model::target::{Engine, Target};
+use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -110,13 +111,13 @@ const CLIENTS_PER_WORKER: u32 = 64;
 #[must_use]
 pub fn default_workers(engine: Engine, clients: u32, shares_machine: bool) -> u32 {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
-    match engine {
-        Engine::Sqlite => clients,
-        Engine::Mysql if shares_machine => processors.div_ceil(2).min(clients),
-        Engine::Postgres if shares_machine => {
+    match engine.traits().execution {
+        Execution::Client => clients,
+        Execution::Thread if shares_machine => processors.div_ceil(2).min(clients),
+        Execution::Process if shares_machine => {
             clients.div_ceil(CLIENTS_PER_WORKER).clamp(processors, 2 * processors).min(clients)
         }
-        Engine::Null | Engine::Mysql | Engine::Postgres => processors.min(clients),
+        Execution::Thread | Execution::Process | Execution::Nowhere => processors.min(clients),
     }
 }
 

@@ -17,7 +17,7 @@ use dyno_drivers::{Executor, Io, block_on};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::LoadPlan;
 use dyno_model::retry::RetryPolicy;
-use dyno_model::target::{Engine, Target};
+use dyno_model::target::Target;
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io;
@@ -93,13 +93,13 @@ pub(crate) fn hire_native<W: Workload>(
     input: &LoadInput<'_>,
 ) -> Result<(), TrialError> {
     let engine = native.targets[0].engine;
-    let workers = match (engine, input.load.workers) {
-        (Engine::Sqlite, _) | (_, None) => default_workers(engine, input.clients, input.shares_machine),
-        (_, Some(workers)) => workers.min(input.clients),
+    let workers = match input.load.workers {
+        Some(workers) if !engine.is_embedded() => workers.min(input.clients),
+        _ => default_workers(engine, input.clients, input.shares_machine),
     };
-    let (batch, work) = match engine {
-        Engine::Sqlite => (SMALL_BATCH, run_blocking::<W> as fn(&Assignment<W>) -> WorkerReport),
-        _ => (BATCH, run_event_loop::<W> as fn(&Assignment<W>) -> WorkerReport),
+    let (batch, work) = match engine.is_embedded() {
+        true => (SMALL_BATCH, run_blocking::<W> as fn(&Assignment<W>) -> WorkerReport),
+        false => (BATCH, run_event_loop::<W> as fn(&Assignment<W>) -> WorkerReport),
     };
     let connecting = Arc::new(AtomicUsize::new(0));
     for index in 0..workers {

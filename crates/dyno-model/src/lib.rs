@@ -1,7 +1,7 @@
 //! Pure data and rules of dbdyno.
 //!
 //! # Layout (read in this order)
-//! * [`target`], [`secret`]: where a system is reached, and with what it is entered;
+//! * [`target`], [`secret`]: where a system is reached, and with what it is entered; [`engine`]: in what engines differ;
 //! * [`catalog`]: how a workload describes itself (options, statements, audit);
 //! * [`spec`]: the spec file, read with every error at once, and resolved into
 //! * [`plan`]: the experiment with every default explicit and its trials in run order; [`single`]: one trial, without a spec;
@@ -18,6 +18,7 @@
 
 pub mod audit;
 pub mod catalog;
+pub mod engine;
 pub mod event;
 pub mod exit_code;
 pub mod failure;

@@ -222,7 +222,7 @@ impl Plan {
     #[must_use]
     pub fn restores(&self, system: usize, rows: u64) -> bool {
         let has_folder = matches!(&self.systems[system].source, SystemSource::Managed(server)
-            if server.kind != ServerKind::Null);
+            if server.kind.engine().keeps_data());
         has_folder
             && match self.data {
                 FreshData::Load => false,
@@ -236,7 +236,7 @@ impl Plan {
     pub fn starts(&self) -> usize {
         let is_server = |system: usize| {
             matches!(&self.systems[system].source, SystemSource::Managed(server)
-                if !matches!(server.kind, ServerKind::Sqlite | ServerKind::Null))
+                if server.kind.engine().is_server())
         };
         let plots = self.whole_plots();
         let per_block = plots.iter().filter(|(plot, _)| is_server(plot.system)).count();

@@ -1,43 +1,12 @@
 //! Where a system is reached and how it is spoken to.
 
+pub use crate::engine::Engine;
+
 use crate::secret::Secret;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
-
-/// Which protocol (and SQL dialect) a system speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Engine {
-    /// MySQL, MariaDB and others that speak their protocol.
-    Mysql,
-    /// PostgreSQL and others that speak its protocol (version 3).
-    Postgres,
-    /// SQLite, embedded in this process.
-    Sqlite,
-    /// Canned replies in this process, for tests and calibration.
-    Null,
-}
-
-impl Engine {
-    /// The scheme of its URLs and its name in reports.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Mysql => "mysql",
-            Self::Postgres => "postgres",
-            Self::Sqlite => "sqlite",
-            Self::Null => "null",
-        }
-    }
-}
-
-impl fmt::Display for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// One address of a system.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

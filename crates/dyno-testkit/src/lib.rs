@@ -29,7 +29,7 @@ pub const REQUIRE_SERVERS: &str = "DYNO_REQUIRE_SERVERS";
 #[must_use]
 pub fn require_server(kind: ServerKind) -> Option<ManagedServer> {
     let server = ManagedServer { kind, settings: BTreeMap::new(), bin_dir: None, scratch: None };
-    if matches!(kind, ServerKind::Sqlite | ServerKind::Null) {
+    if !kind.engine().is_server() {
         return Some(server);
     }
     match locate(kind, None) {

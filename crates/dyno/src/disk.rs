@@ -2,7 +2,7 @@
 //! takes results, logs and other programs with it.
 
 use dyno_host::probe::disk_space;
-use dyno_model::plan::{Plan, ServerKind, SystemSource};
+use dyno_model::plan::{Plan, SystemSource};
 use std::cell::Cell;
 use std::path::PathBuf;
 use std::rc::Rc;
@@ -28,7 +28,7 @@ impl DiskWatch {
         let mut folders: Vec<PathBuf> = Vec::new();
         for system in &plan.systems {
             if let SystemSource::Managed(server) = &system.source
-                && server.kind != ServerKind::Null
+                && server.kind.engine().keeps_data()
             {
                 folders.push(server.scratch.clone().unwrap_or_else(std::env::temp_dir));
             }

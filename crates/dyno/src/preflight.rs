@@ -208,7 +208,7 @@ fn managed_server(
 ) {
     let mut refusals: Vec<String> = Vec::new();
     let mut refuse = |error: &server::ServerError| refusals.push(error.to_string());
-    let is_process = !matches!(managed.kind, ServerKind::Sqlite | ServerKind::Null);
+    let is_process = managed.kind.engine().is_server();
     let binary = is_process.then(|| server::locate(managed.kind, managed.bin_dir.as_deref()));
     if let Some(Err(error)) = &binary {
         refuse(error);
@@ -227,7 +227,7 @@ fn managed_server(
     for refusal in refusals {
         found(finding_of(&system.name, &refusal));
     }
-    if managed.kind == ServerKind::Null {
+    if !managed.kind.engine().keeps_data() {
         return;
     }
     let scratch = managed.scratch.clone().unwrap_or_else(std::env::temp_dir);

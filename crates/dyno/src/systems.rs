@@ -16,8 +16,8 @@ use dyno_host::settings::RoundedSetting;
 use dyno_model::event::{Event, Listener, StartTimes};
 use dyno_model::finding::Finding;
 use dyno_model::plan::{
-    DataPolicy, EndpointPlan, ExistingSystem, MonitorPlan, PasswordSource, Plan, ServerKind, SystemSource,
-    Treatment, Via, WholePlot,
+    DataPolicy, EndpointPlan, ExistingSystem, MonitorPlan, PasswordSource, Plan, SystemSource, Treatment,
+    Via, WholePlot,
 };
 use dyno_model::target::Target;
 use dyno_store::utc_now;
@@ -340,12 +340,12 @@ impl<'p> Systems<'p> {
         let treatment = &self.plan.treatments[treatment];
         let server =
             self.plan.server(treatment).ok_or("only servers that dyno starts are restored by copy")?;
-        let version = match server.kind {
+        let version = if server.kind.engine().is_embedded() {
             // It is part of this program, and so of one version in a run.
-            ServerKind::Sqlite => String::new(),
-            kind => {
-                server::locate(kind, server.bin_dir.as_deref()).map_err(|error| error.to_string())?.version
-            }
+            String::new()
+        } else {
+            let found = server::locate(server.kind, server.bin_dir.as_deref());
+            found.map_err(|error| error.to_string())?.version
         };
         Ok(DataSetKey::new(&server, &version, fingerprint))
     }

@@ -10,8 +10,8 @@ use crate::session::Session;
 use dyno_drivers::{Connection, RowWriter};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
+use dyno_model::engine::Dialect;
 use dyno_model::failure::OperationFailure;
-use dyno_model::target::Engine;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -45,13 +45,13 @@ pub struct BulkInsert {
 }
 
 struct OwnTables {
-    engine: Engine,
+    dialect: &'static Dialect,
     clients: u32,
 }
 
 impl BulkInsert {
     pub(super) fn build(options: &WorkloadOptions, setting: Setting) -> Self {
-        let tables = OwnTables { engine: setting.engine, clients: setting.clients };
+        let tables = OwnTables { dialect: setting.engine.dialect(), clients: setting.clients };
         let rows_per_insert = options.count("rows_per_insert");
         Self { rows_per_insert, tables, sent: AtomicU64::new(0), written: AtomicU64::new(0) }
     }
@@ -203,7 +203,7 @@ impl DataSet for OwnTables {
     }
 
     fn tables(&self) -> Vec<TableDefinition> {
-        let options = if self.engine == Engine::Mysql { " ENGINE = InnoDB" } else { "" };
+        let options = self.dialect.table_options();
         (1..=self.clients)
             .map(|number| TableDefinition {
                 name: format!("sbtest{number}"),

@@ -15,8 +15,8 @@ use crate::session::Session;
 use dyno_drivers::{Connection, Driver, RowWriter, Table, Value};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
+use dyno_model::engine::{Dialect, JoinedUpdate, Numbering, TemporaryTables};
 use dyno_model::failure::OperationFailure;
-use dyno_model::target::Engine;
 use std::collections::HashSet;
 use std::fmt::{Display, Write};
 
@@ -115,7 +115,6 @@ pub(super) fn descriptions() -> Vec<WorkloadDescription> {
 /// Any of the four workloads.
 pub struct Dbatest {
     way: Way,
-    engine: Engine,
     /// Rows per transaction.
     ids: usize,
     table: Rows,
@@ -124,7 +123,7 @@ pub struct Dbatest {
 /// Table `dbatest`.
 struct Rows {
     count: u64,
-    engine: Engine,
+    dialect: &'static Dialect,
     seed: u64,
 }
 
@@ -136,8 +135,8 @@ impl Dbatest {
                 "workload.ids = {ids} distinct rows cannot be drawn from workload.rows = {count}"
             ));
         }
-        let table = Rows { count, engine: setting.engine, seed: setting.seed };
-        Ok(Self { way, engine: setting.engine, ids: ids as usize, table })
+        let table = Rows { count, dialect: setting.engine.dialect(), seed: setting.seed };
+        Ok(Self { way, ids: ids as usize, table })
     }
 
     /// Draws distinct ids in random order.
@@ -164,38 +163,23 @@ impl Dbatest {
 
     fn sql(&self, client: &dyn Display) -> Sql {
         let name = format!("ids_{client}");
-        let (drop, create, update) = match self.engine {
-            Engine::Mysql | Engine::Null => (
-                format!("DROP TEMPORARY TABLE IF EXISTS {name}"),
-                format!("CREATE TEMPORARY TABLE {name} (id INTEGER NOT NULL PRIMARY KEY) ENGINE = MEMORY"),
-                format!(
-                    "UPDATE dbatest d JOIN {name} t ON d.i = t.id SET d.c1 = d.c1 + {STEP_C1}, d.c2 = d.c2 + {STEP_C2}"
-                ),
+        let TemporaryTables { drop, options, .. } = &self.table.dialect.temporary_tables;
+        let joined = match (self.way.is_update(), self.table.dialect.joined_update) {
+            (true, JoinedUpdate::Join) => format!(
+                "UPDATE dbatest d JOIN {name} t ON d.i = t.id SET d.c1 = d.c1 + {STEP_C1}, d.c2 = d.c2 + {STEP_C2}"
             ),
-            Engine::Postgres => (
-                format!("DROP TABLE IF EXISTS pg_temp.{name}"),
-                format!("CREATE TEMPORARY TABLE {name} (id INTEGER NOT NULL PRIMARY KEY)"),
-                joined_update(&name),
+            (true, JoinedUpdate::From) => format!(
+                "UPDATE dbatest SET c1 = c1 + {STEP_C1}, c2 = c2 + {STEP_C2} FROM {name} t WHERE dbatest.i = t.id"
             ),
-            Engine::Sqlite => (
-                format!("DROP TABLE IF EXISTS temp.{name}"),
-                format!("CREATE TEMPORARY TABLE {name} (id INTEGER NOT NULL PRIMARY KEY)"),
-                joined_update(&name),
-            ),
+            (false, _) => format!("SELECT d.i, d.c1, d.c2 FROM dbatest d JOIN {name} t ON d.i = t.id"),
         };
-        let joined = match self.way.is_update() {
-            true => update,
-            false => format!("SELECT d.i, d.c1, d.c2 FROM dbatest d JOIN {name} t ON d.i = t.id"),
-        };
-        Sql { name, drop, create, joined }
+        Sql {
+            drop: format!("{drop}{name}"),
+            create: format!("CREATE TEMPORARY TABLE {name} (id INTEGER NOT NULL PRIMARY KEY){options}"),
+            joined,
+            name,
+        }
     }
-}
-
-/// The UPDATE that joins a temporary table, as PostgreSQL and SQLite write it.
-fn joined_update(name: &str) -> String {
-    format!(
-        "UPDATE dbatest SET c1 = c1 + {STEP_C1}, c2 = c2 + {STEP_C2} FROM {name} t WHERE dbatest.i = t.id"
-    )
 }
 
 fn write_fill(text: &mut String, name: &str, ids: &[impl Display]) {
@@ -244,12 +228,13 @@ impl Workload for Dbatest {
     /// but on PostgreSQL and SQLite making the temporary table is work of a transaction too, which would be committed, and on
     /// PostgreSQL written to disk, for each of its statements.
     fn begin(&self) -> Option<&'static str> {
-        match (self.way, self.engine) {
-            (Way::InListSelect, _) => None,
-            // A transaction that reads first and writes then cannot go on when another one has written meanwhile.
-            (Way::TempTableUpdate | Way::RowByRowUpdate, Engine::Sqlite) => Some("BEGIN IMMEDIATE"),
-            (Way::RowByRowUpdate, _) | (_, Engine::Postgres | Engine::Sqlite) => Some("BEGIN"),
-            (_, Engine::Mysql | Engine::Null) => None,
+        let dialect = self.table.dialect;
+        match self.way {
+            Way::InListSelect => None,
+            Way::RowByRowUpdate => Some(dialect.begin_to_write),
+            _ if !dialect.temporary_tables.are_transactional => None,
+            Way::TempTableUpdate => Some(dialect.begin_to_write),
+            Way::TempTableSelect => Some("BEGIN"),
         }
     }
 
@@ -403,14 +388,12 @@ impl DataSet for Rows {
 
     fn tables(&self) -> Vec<TableDefinition> {
         // c1 and c2 take 64 bits: with ten thousand more at every update a long run would leave the 32 of the study.
-        let (id, options) = match self.engine {
-            Engine::Mysql | Engine::Null => ("INTEGER NOT NULL AUTO_INCREMENT", " ENGINE = InnoDB"),
-            Engine::Postgres | Engine::Sqlite => ("INTEGER NOT NULL", ""),
-        };
+        let number = if self.dialect.numbering == Numbering::AutoIncrement { " AUTO_INCREMENT" } else { "" };
+        let options = self.dialect.table_options();
         vec![TableDefinition {
             name: "dbatest".to_owned(),
             create: format!(
-                "CREATE TABLE dbatest (i {id}, c1 BIGINT NOT NULL, c2 BIGINT NOT NULL, c3 VARCHAR(255) NOT NULL, \
+                "CREATE TABLE dbatest (i INTEGER NOT NULL{number}, c1 BIGINT NOT NULL, c2 BIGINT NOT NULL, c3 VARCHAR(255) NOT NULL, \
                  PRIMARY KEY (i)){options}"
             ),
             columns: vec!["i", "c1", "c2", "c3"],
@@ -433,6 +416,7 @@ impl DataSet for Rows {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::engine::Engine;
 
     fn workload(way: Way, rows: i64, ids: i64) -> Result<Dbatest, String> {
         let description = descriptions().into_iter().find(|known| known.name == way.name()).unwrap();

@@ -11,9 +11,9 @@ use crate::session::Session;
 use dyno_drivers::{Connection, RowWriter, Value};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
+use dyno_model::engine::{Dialect, Numbering, Partitioning};
 use dyno_model::failure::OperationFailure;
 use dyno_model::record::Growth;
-use dyno_model::target::Engine;
 
 const INDEXES: &[&str] = &["none", "email"];
 const ROW_FORMATS: &[&str] = &["default", "dynamic", "compact", "compressed"];
@@ -66,7 +66,7 @@ pub struct MassInsert {
 }
 
 struct People {
-    engine: Engine,
+    dialect: &'static Dialect,
     rows: u64,
     partitions: u64,
     is_indexed: bool,
@@ -79,10 +79,12 @@ impl MassInsert {
         let partitions = options.count("partitions");
         let row_format = options.text("row_format");
         let key_block_size = options.count("key_block_size");
-        if setting.engine == Engine::Sqlite && partitions > 0 {
-            return Err("SQLite has no partitions; leave out `partitions`".to_owned());
+        let dialect = setting.engine.dialect();
+        if dialect.partitioning == Partitioning::Missing && partitions > 0 {
+            let products = setting.engine.traits().products;
+            return Err(format!("{products} has no partitions; leave out `partitions`"));
         }
-        if !matches!(setting.engine, Engine::Mysql | Engine::Null) && row_format != "default" {
+        if !dialect.has_storage_engines && row_format != "default" {
             return Err(format!(
                 "row_format = \"{row_format}\" is InnoDB's; leave it out for {}",
                 setting.engine
@@ -100,8 +102,7 @@ impl MassInsert {
             storage.push_str(&format!(" KEY_BLOCK_SIZE = {key_block_size}"));
         }
         let is_indexed = options.text("index") == "email";
-        let table =
-            People { engine: setting.engine, rows: options.count("rows"), partitions, is_indexed, storage };
+        let table = People { dialect, rows: options.count("rows"), partitions, is_indexed, storage };
         Ok(Self { rows_per_insert: options.count("rows_per_insert") as usize, table })
     }
 }
@@ -214,30 +215,27 @@ impl DataSet for People {
     fn tables(&self) -> Vec<TableDefinition> {
         let columns = "email VARCHAR(128) NOT NULL, name VARCHAR(32) NOT NULL";
         let partitions = self.partitions;
-        let create = match self.engine {
-            Engine::Mysql | Engine::Null => {
-                let by = if partitions > 0 {
-                    format!(" PARTITION BY KEY (no) PARTITIONS {partitions}")
-                } else {
-                    String::new()
-                };
-                format!(
-                    "CREATE TABLE people (no INTEGER NOT NULL AUTO_INCREMENT, {columns}, PRIMARY KEY (no)){}{by}",
-                    self.storage
-                )
+        let (number, key) = match self.dialect.numbering {
+            Numbering::AutoIncrement => ("INTEGER NOT NULL AUTO_INCREMENT", ", PRIMARY KEY (no)"),
+            Numbering::Sequence => ("SERIAL", ", PRIMARY KEY (no)"),
+            Numbering::RowNumber => ("INTEGER PRIMARY KEY", ""),
+        };
+        let storage = if self.dialect.has_storage_engines { &*self.storage } else { "" };
+        let mut create = format!("CREATE TABLE people (no {number}, {columns}{key}){storage}");
+        match self.dialect.partitioning {
+            Partitioning::Clause if partitions > 0 => {
+                create.push_str(&format!(" PARTITION BY KEY (no) PARTITIONS {partitions}"));
             }
-            Engine::Postgres => {
-                let by = if partitions > 0 { " PARTITION BY HASH (no)" } else { "" };
-                let mut sql = format!("CREATE TABLE people (no SERIAL, {columns}, PRIMARY KEY (no)){by}");
+            Partitioning::Tables if partitions > 0 => {
+                create.push_str(" PARTITION BY HASH (no)");
                 for part in 0..partitions {
-                    sql.push_str(&format!(
+                    create.push_str(&format!(
                         "; CREATE TABLE people_{part} PARTITION OF people FOR VALUES WITH (MODULUS {partitions}, REMAINDER {part})"
                     ));
                 }
-                sql
             }
-            Engine::Sqlite => format!("CREATE TABLE people (no INTEGER PRIMARY KEY, {columns})"),
-        };
+            Partitioning::Clause | Partitioning::Tables | Partitioning::Missing => {}
+        }
         vec![TableDefinition {
             name: "people".to_owned(),
             create,

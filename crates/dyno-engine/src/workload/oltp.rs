@@ -11,8 +11,8 @@ use crate::session::Session;
 use dyno_drivers::{Connection, Value};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
+use dyno_model::engine::Numbering;
 use dyno_model::failure::OperationFailure;
-use dyno_model::target::Engine;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Kinds of statements, in the order of a transaction. Each is prepared once per table.
@@ -375,8 +375,8 @@ impl Oltp {
         grouped_digits(random, &mut c);
         grouped_digits(random, &mut pad);
         let (c, pad) = (ascii(&c), ascii(&pad));
-        let sql = match (self.data.engine, self.data.numbers_itself()) {
-            (Engine::Mysql | Engine::Null, true) => {
+        let sql = match (self.data.dialect.numbering, self.data.numbers_itself()) {
+            (Numbering::AutoIncrement, true) => {
                 format!("INSERT INTO sbtest{table} (id, k, c, pad) VALUES (0, {k}, '{c}', '{pad}')")
             }
             (_, true) => format!("INSERT INTO sbtest{table} (k, c, pad) VALUES ({k}, '{c}', '{pad}')"),
@@ -522,6 +522,7 @@ async fn row_counts(connection: &mut Connection, tables: u64) -> Result<Vec<u64>
 mod tests {
     use super::*;
     use dyno_model::catalog::OptionValue;
+    use dyno_model::engine::Engine;
     use std::collections::BTreeSet;
 
     fn oltp(name: &str, engine: Engine, seed: u64, changes: &[(&str, OptionValue)]) -> Oltp {

@@ -11,8 +11,8 @@ use crate::session::Session;
 use dyno_drivers::{Connection, FirstInteger, RowWriter, Value};
 use dyno_model::audit::{AuditCheck, LostUpdateWitness, WitnessedTransaction};
 use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
+use dyno_model::engine::{Dialect, Isolation};
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::target::Engine;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -67,8 +67,8 @@ enum Variant {
 
 /// The workload `rush`.
 pub struct Rush {
-    engine: Engine,
     variant: Variant,
+    /// Sets the isolation level of a session.
     isolation: Option<String>,
     table: Counters,
     log: Arc<Mutex<Vec<Entry>>>,
@@ -76,7 +76,7 @@ pub struct Rush {
 
 struct Counters {
     rows: u64,
-    engine: Engine,
+    dialect: &'static Dialect,
 }
 
 /// One committed transaction in the client log.
@@ -113,18 +113,22 @@ impl Rush {
             "optimistic" => Variant::Optimistic,
             _ => Variant::ReadModifyWrite,
         };
-        let isolation = match options.text("isolation") {
-            "default" => None,
-            level if setting.engine == Engine::Sqlite && level != "serializable" => {
-                return Err(format!("SQLite knows no isolation level {level}; it is always serializable"));
+        let isolation = match (options.text("isolation"), setting.engine.dialect().isolation) {
+            ("default", _) | ("serializable", Isolation::AlwaysSerializable) => None,
+            (level, Isolation::AlwaysSerializable) => {
+                let products = setting.engine.traits().products;
+                return Err(format!(
+                    "{products} knows no isolation level {level}; it is always serializable"
+                ));
             }
-            level => Some(level.to_uppercase().replace('-', " ")),
+            (level, Isolation::Set(statement)) => {
+                Some(format!("{statement} {}", level.to_uppercase().replace('-', " ")))
+            }
         };
         Ok(Self {
-            engine: setting.engine,
             variant,
             isolation,
-            table: Counters { rows: options.count("rows"), engine: setting.engine },
+            table: Counters { rows: options.count("rows"), dialect: setting.engine.dialect() },
             log: Arc::default(),
         })
     }
@@ -174,30 +178,19 @@ impl Workload for Rush {
     }
 
     fn session_setup(&self) -> Vec<String> {
-        let Some(level) = &self.isolation else { return Vec::new() };
-        match self.engine {
-            Engine::Mysql => vec![format!("SET SESSION TRANSACTION ISOLATION LEVEL {level}")],
-            Engine::Postgres => {
-                vec![format!("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {level}")]
-            }
-            Engine::Sqlite | Engine::Null => Vec::new(),
-        }
+        self.isolation.iter().cloned().collect()
     }
 
     fn begin(&self) -> Option<&'static str> {
         match self.variant {
             Variant::InPlace => None,
-            Variant::ForUpdate if self.engine == Engine::Sqlite => Some("BEGIN IMMEDIATE"),
-            Variant::ForUpdate | Variant::ReadModifyWrite | Variant::Optimistic => Some("BEGIN"),
+            Variant::ForUpdate => Some(self.table.dialect.begin_to_write),
+            Variant::ReadModifyWrite | Variant::Optimistic => Some("BEGIN"),
         }
     }
 
     fn statements(&self) -> Vec<StatementText> {
-        let lock = if self.variant == Variant::ForUpdate && self.engine != Engine::Sqlite {
-            " FOR UPDATE"
-        } else {
-            ""
-        };
+        let lock = if self.variant == Variant::ForUpdate { self.table.dialect.row_lock } else { "" };
         let update = match self.variant {
             Variant::InPlace => "UPDATE rush SET c2 = c2 + 1 WHERE c1 = ?",
             Variant::Optimistic => "UPDATE rush SET c2 = ? WHERE c1 = ? AND c2 = ?",
@@ -286,7 +279,7 @@ impl DataSet for Counters {
     }
 
     fn tables(&self) -> Vec<TableDefinition> {
-        let options = if self.engine == Engine::Mysql { " ENGINE = InnoDB" } else { "" };
+        let options = self.dialect.table_options();
         vec![TableDefinition {
             name: "rush".to_owned(),
             create: format!(

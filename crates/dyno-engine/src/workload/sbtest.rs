@@ -5,7 +5,7 @@ use crate::distribution::Distribution;
 use crate::random::{Random, Stream};
 use dyno_drivers::RowWriter;
 use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadOptions};
-use dyno_model::target::Engine;
+use dyno_model::engine::{Dialect, Engine, Numbering};
 
 /// Characters of column `c`: ten groups of eleven digits.
 pub(super) const C_LENGTH: usize = 119;
@@ -17,7 +17,7 @@ const DISTRIBUTIONS: &[&str] = &["uniform", "gaussian", "special", "pareto", "zi
 /// Tables `sbtest1` to `sbtestN`.
 #[derive(Debug, Clone)]
 pub(super) struct Sbtest {
-    pub(super) engine: Engine,
+    pub(super) dialect: &'static Dialect,
     pub(super) tables: u64,
     pub(super) table_size: u64,
     pub(super) distribution: Distribution,
@@ -141,7 +141,7 @@ pub(super) fn ascii(bytes: &[u8]) -> &str {
 impl Sbtest {
     pub(super) fn build(options: &WorkloadOptions, engine: Engine, seed: u64, is_reusable: bool) -> Self {
         Self {
-            engine,
+            dialect: engine.dialect(),
             tables: options.count("tables"),
             table_size: options.count("table_size"),
             distribution: distribution(options),
@@ -159,7 +159,7 @@ impl Sbtest {
 
     /// True when the server numbers new rows by itself. SQLite numbers its primary key only.
     pub(super) fn numbers_itself(&self) -> bool {
-        self.auto_inc && !(self.secondary && self.engine == Engine::Sqlite)
+        self.auto_inc && !(self.secondary && self.dialect.numbering == Numbering::RowNumber)
     }
 
     /// The tables are made empty.
@@ -169,39 +169,33 @@ impl Sbtest {
 
     /// Makes the empty table. PostgreSQL's next number comes after the rows that are loaded with theirs.
     fn create(&self, name: &str) -> String {
-        let (id, engine) = match (self.engine, self.auto_inc) {
-            (Engine::Mysql | Engine::Null, true) => {
-                ("INTEGER NOT NULL AUTO_INCREMENT", self.storage_clause())
-            }
-            (Engine::Mysql | Engine::Null, false) => ("INTEGER NOT NULL", self.storage_clause()),
-            (Engine::Postgres, true) => ("SERIAL", String::new()),
-            (Engine::Postgres, false) => ("INTEGER NOT NULL", String::new()),
-            // INTEGER PRIMARY KEY is the rowid, which numbers itself.
-            (Engine::Sqlite, _) => ("INTEGER NOT NULL", String::new()),
+        let id = match self.dialect.numbering {
+            Numbering::AutoIncrement if self.auto_inc => "INTEGER NOT NULL AUTO_INCREMENT",
+            Numbering::Sequence if self.auto_inc => "SERIAL",
+            Numbering::AutoIncrement | Numbering::Sequence | Numbering::RowNumber => "INTEGER NOT NULL",
         };
-        let key = match (self.secondary, self.engine) {
+        let key = match (self.secondary, self.dialect.has_inline_indexes) {
             (false, _) => ", PRIMARY KEY (id)",
-            (true, Engine::Mysql | Engine::Null) => ", KEY xid (id)",
-            // These have no word for it; the index is made behind.
-            (true, Engine::Postgres | Engine::Sqlite) => "",
+            (true, true) => ", KEY xid (id)",
+            // There is no word for it; the index is made behind.
+            (true, false) => "",
         };
+        let engine = self.storage_clause();
         let options = &self.create_table_options;
         let table = format!(
             "CREATE TABLE {name} (id {id}, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
              pad CHAR(60) DEFAULT '' NOT NULL{key}){engine} {options}"
         );
         let table = table.trim_end();
-        match self.engine {
-            Engine::Postgres if self.auto_inc && self.rows > 0 => {
-                format!("{table}; ALTER SEQUENCE {name}_id_seq RESTART WITH {}", self.rows + 1)
-            }
-            _ => table.to_owned(),
+        if self.dialect.numbering == Numbering::Sequence && self.auto_inc && self.rows > 0 {
+            return format!("{table}; ALTER SEQUENCE {name}_id_seq RESTART WITH {}", self.rows + 1);
         }
+        table.to_owned()
     }
 
     fn indexes(&self, number: u64) -> Vec<String> {
         let mut indexes = Vec::new();
-        if self.secondary && matches!(self.engine, Engine::Postgres | Engine::Sqlite) {
+        if self.secondary && !self.dialect.has_inline_indexes {
             indexes.push(format!("CREATE INDEX xid_{number} ON sbtest{number}(id)"));
         }
         if self.create_secondary {
@@ -211,7 +205,7 @@ impl Sbtest {
     }
 
     fn storage_clause(&self) -> String {
-        if self.storage_engine.is_empty() {
+        if self.storage_engine.is_empty() || !self.dialect.has_storage_engines {
             String::new()
         } else {
             format!(" ENGINE = {}", self.storage_engine)

@@ -34,8 +34,6 @@ const WAVES: f64 = 10.0;
 const FEW: u64 = 1_000;
 /// Servers tell how long they have been up in whole seconds, by a clock that may be set meanwhile.
 const UPTIME_COARSE: u64 = 3;
-/// The server's counter that is compared with what was sent.
-const COMMIT_COUNTER: &str = "Com_commit";
 
 /// What was asked of a trial.
 #[derive(Debug, Clone, Copy)]
@@ -146,7 +144,7 @@ fn is_derived(finding: &Finding) -> bool {
 fn generator(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     // Embedded SQLite does its work in the generator's threads: their CPU time is the database's.
-    let is_embedded = asked.engine == Engine::Sqlite;
+    let is_embedded = asked.engine.is_embedded();
     // A script that sends nothing is itself what is measured; no server is charged with its time.
     let has_sent = record.ledger.statements.iter().any(|statement| statement.sent > 0);
     if !is_embedded && has_sent {
@@ -279,11 +277,12 @@ fn restart(facts: &Facts) -> Option<Finding> {
 /// What the server counted is compared with what was sent, warm-up included. MySQL counts COMMIT and BEGIN of everybody; a
 /// difference means that somebody else worked on the server, or that dyno is wrong.
 fn server_counters(record: &TrialRecord, facts: &Facts, asked: &Asked<'_>) -> Option<Finding> {
-    if asked.engine != Engine::Mysql || facts.unfinished_in_all > 0 || record.ledger.reconnects > 0 {
+    let counter = asked.engine.traits().commit_counter?;
+    if facts.unfinished_in_all > 0 || record.ledger.reconnects > 0 {
         return None;
     }
-    let theirs = u64::try_from(*record.server_counters.get(COMMIT_COUNTER)?).ok()?;
+    let theirs = u64::try_from(*record.server_counters.get(counter)?).ok()?;
     let ours = facts.commits_sent_in_all;
-    let counter = COMMIT_COUNTER.to_owned();
+    let counter = counter.to_owned();
     (theirs != ours).then_some(Finding::CountersDiffer { counter, ours, theirs })
 }

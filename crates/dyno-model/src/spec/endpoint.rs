@@ -4,7 +4,7 @@ use super::diagnostic::{Diagnostic, Problems};
 use super::factors::{Factor, Place};
 use super::keys::{ENDPOINT, PROXY};
 use super::reader::{Fields, suggestion};
-use crate::plan::{EndpointPlan, ProxyKind, ProxyPlan, ServerKind, SystemPlan, SystemSource, Via};
+use crate::plan::{EndpointPlan, ProxyKind, ProxyPlan, SystemPlan, SystemSource, Via};
 use crate::target::Endpoint;
 
 /// Ways that every server has which dyno starts.
@@ -114,9 +114,7 @@ pub(super) fn used(
 /// True when the system can be reached so.
 fn has(system: &SystemPlan, via: &Via) -> bool {
     match &system.source {
-        SystemSource::Managed(server) => {
-            !matches!(server.kind, ServerKind::Sqlite | ServerKind::Null) && !matches!(via, Via::Address(_))
-        }
+        SystemSource::Managed(server) => server.kind.engine().is_server() && !matches!(via, Via::Address(_)),
         SystemSource::Existing(existing) => match via {
             Via::Tcp | Via::Socket => false,
             Via::Address(_) => matches!(existing.endpoint, Endpoint::Tcp { .. } | Endpoint::Unix(_)),

@@ -1,8 +1,6 @@
 //! How long an experiment will take, before anything is known about its systems.
 
-use crate::plan::{Plan, StopRule, SystemSource, Treatment};
-use crate::plan::{ServerKind, SystemPlan};
-use crate::target::Engine;
+use crate::plan::{Plan, StopRule, Treatment};
 use crate::units::Nanos;
 
 /// Transactions per second that are assumed where a trial counts transactions. A guess between a fsync per commit on
@@ -63,19 +61,12 @@ pub fn trial(plan: &Plan, treatment: &Treatment) -> Estimate {
             (counted(each.saturating_mul(u64::from(treatment.clients))), true)
         }
     };
-    let around = around(&plan.systems[treatment.system]);
+    let is_server = plan.systems[treatment.system].engine().is_server();
+    let around = if is_server { AROUND_SERVER } else { AROUND_EMBEDDED };
     let sum = |parts: [Nanos; 3]| Nanos(parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.0)));
     Estimate {
         likely: sum([load.warmup, window.min(load.time_limit), around]),
         at_most: sum([load.warmup, Nanos(load.time_limit.0.saturating_add(load.grace.0)), around]),
         is_rate_assumed,
     }
-}
-
-fn around(system: &SystemPlan) -> Nanos {
-    let is_embedded = match &system.source {
-        SystemSource::Managed(server) => matches!(server.kind, ServerKind::Sqlite | ServerKind::Null),
-        SystemSource::Existing(existing) => matches!(existing.engine, Engine::Sqlite | Engine::Null),
-    };
-    if is_embedded { AROUND_EMBEDDED } else { AROUND_SERVER }
 }

@@ -4,7 +4,7 @@ use super::diagnostic::{Diagnostic, Problems, Span};
 use super::factors::{Factor, Place};
 use super::keys::STORAGE;
 use super::reader::{Fields, suggestion};
-use crate::plan::{ServerKind, Storage, SystemPlan, SystemSource};
+use crate::plan::{Storage, SystemPlan, SystemSource};
 use crate::units::Nanos;
 use std::path::PathBuf;
 
@@ -51,7 +51,7 @@ pub(super) fn check(factors: &[Factor], storages: &[Storage], systems: &[SystemP
     let Some(span) = first else { return };
     let is_server = |system: &&SystemPlan| {
         matches!(&system.source, SystemSource::Managed(server)
-            if !matches!(server.kind, ServerKind::Sqlite | ServerKind::Null))
+            if server.kind.engine().is_server())
     };
     if let Some(system) = systems.iter().find(|system| !is_server(system)) {
         let message = format!("storage cannot be varied of `{}`: dyno starts no server for it", system.name);

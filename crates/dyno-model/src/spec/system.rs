@@ -9,7 +9,7 @@ use crate::plan::{
     DataPolicy, ExistingSystem, ManagedServer, MonitorPlan, PasswordSource, ServerKind, SystemPlan,
     SystemSource,
 };
-use crate::target::{Engine, QueryMode};
+use crate::target::QueryMode;
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -56,7 +56,7 @@ pub(super) fn read(top: &Fields<'_>, sources: &[Source]) -> Vec<SystemPlan> {
 
 /// `extended` exists in PostgreSQL's protocol only.
 pub(super) fn check_query_mode(mode: QueryMode, system: &SystemPlan, span: Span, problems: &Problems) {
-    if mode == QueryMode::Extended && system.engine() != Engine::Postgres {
+    if mode == QueryMode::Extended && !system.engine().traits().has_extended_queries {
         let message =
             format!("query mode `extended` exists for PostgreSQL only, and `{}` is not", system.name);
         problems.report(Diagnostic::new(span, message).help("use `prepared` or `simple`"));
@@ -132,12 +132,11 @@ fn existing(fields: &Fields<'_>, sources: &[Source]) -> Option<ExistingSystem> {
             None
         }
         Ok(url) => {
-            let password = match url.engine {
-                Engine::Mysql | Engine::Postgres => password(fields),
-                Engine::Sqlite | Engine::Null => {
-                    refuse_password(fields, &format!("`{}` knows no passwords", url.engine));
-                    PasswordSource::None
-                }
+            let password = if url.engine.is_server() {
+                password(fields)
+            } else {
+                refuse_password(fields, &format!("`{}` knows no passwords", url.engine));
+                PasswordSource::None
             };
             let url::Url { engine, endpoint, user, database, tls } = url;
             let data = fields.choice("data", &DATA_POLICIES).unwrap_or_default();

@@ -15,10 +15,6 @@ use std::fmt::Write;
 /// Width that prose is wrapped to, columns.
 const WIDTH: usize = 100;
 
-/// Dialects whose statements are shown, with their heading.
-const DIALECTS: [(Engine, &str); 3] =
-    [(Engine::Mysql, "MySQL, MariaDB"), (Engine::Postgres, "PostgreSQL"), (Engine::Sqlite, "SQLite")];
-
 /// Lists the workloads, or explains one.
 ///
 /// # Errors
@@ -90,7 +86,8 @@ type Statements = Vec<(String, String)>;
 fn statements(workload: &WorkloadDescription) -> Vec<(String, Statements)> {
     let plan = WorkloadPlan { kind: workload.name.to_owned(), options: workload.defaults() };
     let mut groups: Vec<(String, Statements)> = Vec::new();
-    for (engine, heading) in DIALECTS {
+    for engine in Engine::ALL.into_iter().filter(|engine| engine.keeps_data()) {
+        let heading = engine.traits().products;
         let statements = sample_statements(&plan, engine);
         match groups.iter_mut().find(|(_, other)| *other == statements) {
             Some((headings, _)) => {

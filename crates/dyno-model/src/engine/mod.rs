@@ -1,0 +1,87 @@
+//! Engines: which protocol and SQL dialect a system speaks, and every plain fact in which they differ.
+//!
+//! * [`Engine`]: their names; a new one begins here, and the compiler asks for the rest;
+//! * [`Traits`], [`Dialect`]: what has to be said of each; one file per engine says it.
+//!
+//! What takes a connection to find out stands in dyno-host, in a table of the same shape (`dyno-host/src/engine`); what speaks the
+//! protocol, in dyno-drivers.
+
+mod mysql;
+mod null;
+mod postgres;
+mod sqlite;
+mod traits;
+
+pub use traits::{
+    Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, Quoting, SessionStatements,
+    TemporaryTables, Traits,
+};
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// Which protocol (and SQL dialect) a system speaks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// MySQL, MariaDB and others that speak their protocol.
+    Mysql,
+    /// PostgreSQL and others that speak its protocol (version 3).
+    Postgres,
+    /// SQLite, embedded in this process.
+    Sqlite,
+    /// Canned replies in this process, for tests and calibration.
+    Null,
+}
+
+impl Engine {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Mysql, Self::Postgres, Self::Sqlite, Self::Null];
+
+    /// What is so of it.
+    #[must_use]
+    pub fn traits(self) -> &'static Traits {
+        match self {
+            Self::Mysql => &mysql::TRAITS,
+            Self::Postgres => &postgres::TRAITS,
+            Self::Sqlite => &sqlite::TRAITS,
+            Self::Null => &null::TRAITS,
+        }
+    }
+
+    /// Its SQL.
+    #[must_use]
+    pub fn dialect(self) -> &'static Dialect {
+        &self.traits().dialect
+    }
+
+    /// The scheme of its URLs and its name in reports.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        self.traits().name
+    }
+
+    /// True when clients reach it over a socket: it has accounts, sessions and a process of its own.
+    #[must_use]
+    pub fn is_server(self) -> bool {
+        matches!(self.traits().execution, Execution::Thread | Execution::Process)
+    }
+
+    /// True when it works in its clients' threads and blocks them, so that each client needs one.
+    #[must_use]
+    pub fn is_embedded(self) -> bool {
+        self.traits().execution == Execution::Client
+    }
+
+    /// False when it keeps no data: nothing of it can be loaded, claimed or looked at.
+    #[must_use]
+    pub fn keeps_data(self) -> bool {
+        self.traits().execution != Execution::Nowhere
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,37 @@
+//! MySQL, MariaDB and others that speak their protocol.
+
+use super::traits::{
+    Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, Quoting, SessionStatements,
+    TemporaryTables, Traits,
+};
+
+pub(super) const TRAITS: Traits = Traits {
+    name: "mysql",
+    products: "MySQL, MariaDB",
+    execution: Execution::Thread,
+    files_per_connection: 1,
+    has_one_writer: false,
+    has_extended_queries: false,
+    commit_counter: Some("Com_commit"),
+    flush_statistics: None,
+    analyze: Some("ANALYZE TABLE"),
+    sessions: Some(SessionStatements { list: "SHOW PROCESSLIST", end: "KILL ?" }),
+    dialect: DIALECT,
+};
+
+pub(super) const DIALECT: Dialect = Dialect {
+    quoting: Quoting::Mysql,
+    begin_to_write: "BEGIN",
+    row_lock: " FOR UPDATE",
+    isolation: Isolation::Set("SET SESSION TRANSACTION ISOLATION LEVEL"),
+    has_storage_engines: true,
+    numbering: Numbering::AutoIncrement,
+    has_inline_indexes: true,
+    partitioning: Partitioning::Clause,
+    temporary_tables: TemporaryTables {
+        drop: "DROP TEMPORARY TABLE IF EXISTS ",
+        options: " ENGINE = MEMORY",
+        are_transactional: false,
+    },
+    joined_update: JoinedUpdate::Join,
+};

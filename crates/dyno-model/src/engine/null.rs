@@ -1,0 +1,18 @@
+//! Canned replies in this process. It reads no more of a statement than its first word.
+
+use super::mysql;
+use super::traits::{Execution, Traits};
+
+pub(super) const TRAITS: Traits = Traits {
+    name: "null",
+    products: "canned replies",
+    execution: Execution::Nowhere,
+    files_per_connection: 0,
+    has_one_writer: false,
+    has_extended_queries: false,
+    commit_counter: None,
+    flush_statistics: None,
+    analyze: None,
+    sessions: None,
+    dialect: mysql::DIALECT,
+};

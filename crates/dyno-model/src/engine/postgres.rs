@@ -1,0 +1,41 @@
+//! PostgreSQL and others that speak its protocol.
+
+use super::traits::{
+    Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, Quoting, SessionStatements,
+    TemporaryTables, Traits,
+};
+
+pub(super) const TRAITS: Traits = Traits {
+    name: "postgres",
+    products: "PostgreSQL",
+    execution: Execution::Process,
+    files_per_connection: 1,
+    has_one_writer: false,
+    has_extended_queries: true,
+    // Its counters hold transactions of every statement that commits by itself, dyno's own questions among them.
+    commit_counter: None,
+    // Unknown before version 15; the counters then hold what was done before the window too.
+    flush_statistics: Some("SELECT pg_stat_force_next_flush()"),
+    // Sets hint bits and the visibility map as well, which autovacuum would do in the middle of a trial.
+    analyze: Some("VACUUM ANALYZE"),
+    sessions: Some(SessionStatements {
+        list: "SELECT pid, usename FROM pg_stat_activity WHERE application_name = 'dyno' AND pid <> pg_backend_pid()",
+        end: "SELECT pg_terminate_backend(?)",
+    }),
+    dialect: Dialect {
+        quoting: Quoting::Postgres,
+        begin_to_write: "BEGIN",
+        row_lock: " FOR UPDATE",
+        isolation: Isolation::Set("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL"),
+        has_storage_engines: false,
+        numbering: Numbering::Sequence,
+        has_inline_indexes: false,
+        partitioning: Partitioning::Tables,
+        temporary_tables: TemporaryTables {
+            drop: "DROP TABLE IF EXISTS pg_temp.",
+            options: "",
+            are_transactional: true,
+        },
+        joined_update: JoinedUpdate::From,
+    },
+};

@@ -1,0 +1,36 @@
+//! SQLite, embedded in this process.
+
+use super::traits::{
+    Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, Quoting, TemporaryTables, Traits,
+};
+
+pub(super) const TRAITS: Traits = Traits {
+    name: "sqlite",
+    products: "SQLite",
+    execution: Execution::Client,
+    // Whether it has a write-ahead log is the file's matter, and may be found out only when it is open.
+    files_per_connection: 2,
+    has_one_writer: true,
+    has_extended_queries: false,
+    commit_counter: None,
+    flush_statistics: None,
+    analyze: Some("ANALYZE"),
+    sessions: None,
+    dialect: Dialect {
+        quoting: Quoting::Sqlite,
+        // A transaction that reads first and writes then cannot go on when another one has written meanwhile.
+        begin_to_write: "BEGIN IMMEDIATE",
+        row_lock: "",
+        isolation: Isolation::AlwaysSerializable,
+        has_storage_engines: false,
+        numbering: Numbering::RowNumber,
+        has_inline_indexes: false,
+        partitioning: Partitioning::Missing,
+        temporary_tables: TemporaryTables {
+            drop: "DROP TABLE IF EXISTS temp.",
+            options: "",
+            are_transactional: true,
+        },
+        joined_update: JoinedUpdate::From,
+    },
+};

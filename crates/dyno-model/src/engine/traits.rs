@@ -1,0 +1,189 @@
+//! What has to be said of each engine.
+
+/// Facts of an engine.
+#[derive(Debug)]
+pub struct Traits {
+    /// The scheme of its URLs and its name in reports.
+    pub name: &'static str,
+    /// Products that speak it, as headings and sentences name them.
+    pub products: &'static str,
+    /// Where a client's statements are worked on.
+    pub execution: Execution,
+    /// Files that this process has open for a connection, at most (measured in `dyno-drivers/src/open_files.rs`).
+    pub files_per_connection: u64,
+    /// True when a second connection that writes would only wait for the first.
+    pub has_one_writer: bool,
+    /// True when statements can be parsed, bound and executed anew each time
+    /// ([`QueryMode::Extended`](crate::target::QueryMode::Extended)).
+    pub has_extended_queries: bool,
+    /// The server's counter of COMMITs, if it counts those that were sent and no others.
+    pub commit_counter: Option<&'static str>,
+    /// Sent before a trial's window, so that the server's statistics hold by then what the session did before.
+    pub flush_statistics: Option<&'static str>,
+    /// Gives the planner fresh statistics of the table whose name follows.
+    pub analyze: Option<&'static str>,
+    /// Statements about sessions, where there are any.
+    pub sessions: Option<SessionStatements>,
+    /// Its SQL.
+    pub dialect: Dialect,
+}
+
+/// Where a client's statements are worked on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Execution {
+    /// In the client's own thread, which is held up meanwhile.
+    Client,
+    /// In a thread of the server's process.
+    Thread,
+    /// In a process of its own, which the server's first process starts.
+    Process,
+    /// Nowhere: there is nothing to work on.
+    Nowhere,
+}
+
+/// Statements about a server's sessions.
+#[derive(Debug)]
+pub struct SessionStatements {
+    /// Lists them, each with its number and its account in the first two columns.
+    pub list: &'static str,
+    /// Ends one; its number takes the place of `?`.
+    pub end: &'static str,
+}
+
+/// SQL, as far as it is not the same everywhere.
+#[derive(Debug)]
+pub struct Dialect {
+    /// Where texts, names and comments begin and end.
+    pub quoting: Quoting,
+    /// Begins a transaction that reads first and writes then.
+    pub begin_to_write: &'static str,
+    /// Behind a SELECT: nobody else may change the rows before the transaction ends. Empty where beginning does that.
+    pub row_lock: &'static str,
+    /// How a session's transactions get another isolation level.
+    pub isolation: Isolation,
+    /// True when a table says which storage engine keeps it.
+    pub has_storage_engines: bool,
+    /// How a key numbers itself.
+    pub numbering: Numbering,
+    /// True when CREATE TABLE can make indexes that are not unique.
+    pub has_inline_indexes: bool,
+    /// How a table is divided by the hash of its key.
+    pub partitioning: Partitioning,
+    /// Tables that a session has for itself.
+    pub temporary_tables: TemporaryTables,
+    /// How an UPDATE joins another table.
+    pub joined_update: JoinedUpdate,
+}
+
+impl Dialect {
+    /// What follows a table's definition for it to be transactional.
+    #[must_use]
+    pub fn table_options(&self) -> &'static str {
+        if self.has_storage_engines { " ENGINE = InnoDB" } else { "" }
+    }
+
+    /// A name as it is written where it may hold anything.
+    #[must_use]
+    pub fn quoted_name(&self, name: &str) -> String {
+        match self.quoting {
+            Quoting::Mysql => format!("`{}`", name.replace('`', "``")),
+            Quoting::Postgres | Quoting::Sqlite => format!("\"{}\"", name.replace('"', "\"\"")),
+        }
+    }
+
+    /// A text as a literal.
+    #[must_use]
+    pub fn literal(&self, text: &str) -> String {
+        let text = text.replace('\'', "''");
+        match self.quoting {
+            // The backslash escapes.
+            Quoting::Mysql => format!("'{}'", text.replace('\\', "\\\\")),
+            Quoting::Postgres | Quoting::Sqlite => format!("'{text}'"),
+        }
+    }
+}
+
+/// Whose rules say where texts, names and comments begin and end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Quoting {
+    /// MySQL: comments from `#` on, backslashes escape, double quotes hold texts, backticks names.
+    Mysql,
+    /// PostgreSQL: `$tag$`, and backslashes escape in `E'...'`.
+    Postgres,
+    /// SQLite: backticks hold names, nothing escapes.
+    Sqlite,
+}
+
+/// How a session's transactions get another isolation level.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Isolation {
+    /// By this statement, which the level's name follows.
+    Set(&'static str),
+    /// Not at all: they are always serializable.
+    AlwaysSerializable,
+}
+
+/// How a key numbers itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Numbering {
+    /// `AUTO_INCREMENT`: rows with the number 0 get the next one.
+    AutoIncrement,
+    /// `SERIAL`: a sequence, which has to be set behind rows that brought their numbers.
+    Sequence,
+    /// `INTEGER PRIMARY KEY` does by itself, other columns never do.
+    RowNumber,
+}
+
+/// How a table is divided by the hash of its key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Partitioning {
+    /// A clause of CREATE TABLE makes all parts.
+    Clause,
+    /// Each part is a table of its own.
+    Tables,
+    /// Not at all.
+    Missing,
+}
+
+/// Tables that a session has for itself.
+#[derive(Debug)]
+pub struct TemporaryTables {
+    /// Drops the one whose name follows, if there is one, and never another of its name.
+    pub drop: &'static str,
+    /// What follows its definition for it to be in memory only.
+    pub options: &'static str,
+    /// True when making and dropping them is part of transactions.
+    pub are_transactional: bool,
+}
+
+/// How an UPDATE joins another table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JoinedUpdate {
+    /// `UPDATE a JOIN b ON ... SET ...`
+    Join,
+    /// `UPDATE a SET ... FROM b WHERE ...`
+    From,
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::engine::Engine;
+
+    #[test]
+    fn quotes_in_texts_and_names_stay_inside() {
+        let rows = [
+            (Engine::Mysql, "'a\\\\''b'", "`a\\'b`"),
+            (Engine::Postgres, "'a\\''b'", "\"a\\'b\""),
+            (Engine::Sqlite, "'a\\''b'", "\"a\\'b\""),
+        ];
+        for (engine, literal, name) in rows {
+            let dialect = engine.dialect();
+            assert_eq!(
+                (dialect.literal("a\\'b").as_str(), dialect.quoted_name("a\\'b").as_str()),
+                (literal, name)
+            );
+        }
+        assert_eq!(Engine::Mysql.dialect().quoted_name("a`b"), "`a``b`");
+        assert_eq!(Engine::Sqlite.dialect().quoted_name("a\"b"), "\"a\"\"b\"");
+    }
+}
