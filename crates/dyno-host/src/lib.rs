@@ -10,6 +10,7 @@
 //! * [`storage`]: places for servers' data, with the commands that prepare and clear them;
 //! * [`shell`]: commands that are missing, found before they are run;
 //! * [`existing`]: systems that run already; `client_files`: passwords that their client programs keep;
+//! * `engine`: what systems can be asked beside the load, one folder per engine; the next four ask it;
 //! * [`settings`]: reading settings back and comparing them with what was asked for;
 //! * [`marker`]: the production guard: dyno writes only to what is empty or its own;
 //! * [`probe`]: what preflight asks; [`counters`]: what servers count themselves;
@@ -25,6 +26,7 @@
 mod client_files;
 pub mod counters;
 pub mod data_set;
+mod engine;
 pub mod existing;
 mod folder;
 pub mod guard;

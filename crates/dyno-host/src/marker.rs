@@ -5,7 +5,8 @@
 //! others. A table that took the place of one that dyno did not make is not listed: after a run that was killed, a table of its name
 //! may be the user's again, or still be. A row with the empty name stands for the claim itself.
 
-use crate::session::{Session, literal, mysql_literal};
+use crate::engine::questions;
+use crate::session::{Asked, Session};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeSet;
@@ -130,7 +131,7 @@ pub fn examine(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, Cla
 /// Looks at the database; returns the way to mark it where that is still to be done.
 fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Marker>), ClaimError> {
     let name = database_name(target);
-    if target.engine == Engine::Null {
+    if !target.engine.keeps_data() {
         return Ok((
             Claim { database: name, is_forced: false, tables: BTreeSet::new(), replaced: BTreeSet::new() },
             None,
@@ -172,7 +173,7 @@ impl Claim {
         options: &ClaimOptions<'_>,
     ) -> Result<(), ClaimError> {
         let fresh: Vec<&str> = tables.iter().copied().filter(|table| !self.tables.contains(*table)).collect();
-        if fresh.is_empty() || target.engine == Engine::Null {
+        if fresh.is_empty() || !target.engine.keeps_data() {
             return Ok(());
         }
         let failed = |failure| ClaimError::Failed { database: self.database.clone(), failure };
@@ -204,7 +205,7 @@ impl Claim {
 /// # Errors
 /// When the database cannot be asked, or a table cannot be dropped.
 pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<String>, ClaimError> {
-    if target.engine == Engine::Null {
+    if !target.engine.keeps_data() {
         return Ok(Vec::new());
     }
     let failed = |failure| ClaimError::Failed { database: database_name(target), failure };
@@ -241,36 +242,18 @@ struct Marker {
     engine: Engine,
 }
 
-type Answer<T> = Result<T, OperationFailure>;
-
 impl Marker {
-    fn open(target: &Target) -> Answer<Self> {
+    fn open(target: &Target) -> Asked<Self> {
         Ok(Self { session: Session::open(target)?, engine: target.engine })
     }
 
     /// Tables, views and sequences of the database that belong to users.
-    fn tables(&mut self) -> Answer<BTreeSet<String>> {
-        let sql = match self.engine {
-            Engine::Mysql => {
-                "SELECT table_name FROM information_schema.tables WHERE table_schema = database()"
-            }
-            // Names outside the schema in which dyno makes its tables are shown with theirs. Objects of extensions do not count.
-            Engine::Postgres => {
-                "SELECT CASE WHEN n.nspname = current_schema() THEN c.relname ELSE n.nspname || '.' || c.relname END \
-                 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-                 WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
-                 AND n.nspname NOT LIKE 'pg\\_toast%' AND n.nspname NOT LIKE 'pg\\_temp%' \
-                 AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass \
-                 AND d.objid = c.oid AND d.deptype = 'e')"
-            }
-            Engine::Sqlite | Engine::Null => {
-                "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'"
-            }
-        };
+    fn tables(&mut self) -> Asked<BTreeSet<String>> {
+        let sql = questions(self.engine).tables;
         Ok(self.session.rows(sql)?.into_iter().flatten().flatten().collect())
     }
 
-    fn create(&mut self) -> Answer<()> {
+    fn create(&mut self) -> Asked<()> {
         // MySQL's keys of text need a length; 191 fits every character set and row format.
         self.session.run(&format!(
             "CREATE TABLE {MARKER_TABLE} (table_name VARCHAR(191) NOT NULL PRIMARY KEY, experiment VARCHAR(191) NOT NULL, \
@@ -278,31 +261,25 @@ impl Marker {
         ))
     }
 
-    fn record(&mut self, table: &str, options: &ClaimOptions<'_>) -> Answer<()> {
+    fn record(&mut self, table: &str, options: &ClaimOptions<'_>) -> Asked<()> {
         let experiment: String = options.experiment.chars().take(191).collect();
-        let values =
-            [table, experiment.as_str(), options.created_at].map(|value| self.literal(value)).join(", ");
+        let values = [table, experiment.as_str(), options.created_at]
+            .map(|value| self.engine.dialect().literal(value))
+            .join(", ");
         self.session.run(&format!(
             "INSERT INTO {MARKER_TABLE} (table_name, experiment, created_at) VALUES ({values})"
         ))
     }
 
-    fn recorded(&mut self) -> Answer<BTreeSet<String>> {
+    fn recorded(&mut self) -> Asked<BTreeSet<String>> {
         let rows =
             self.session.rows(&format!("SELECT table_name FROM {MARKER_TABLE} WHERE table_name <> ''"))?;
         Ok(rows.into_iter().flatten().flatten().collect())
     }
 
-    fn drop_table(&mut self, table: &str) -> Answer<()> {
-        let quoted = match self.engine {
-            Engine::Mysql => format!("`{}`", table.replace('`', "``")),
-            _ => format!("\"{}\"", table.replace('"', "\"\"")),
-        };
+    fn drop_table(&mut self, table: &str) -> Asked<()> {
+        let quoted = self.engine.dialect().quoted_name(table);
         self.session.run(&format!("DROP TABLE {quoted}"))
-    }
-
-    fn literal(&self, text: &str) -> String {
-        if self.engine == Engine::Mysql { mysql_literal(text) } else { literal(text) }
     }
 }
 

@@ -1,91 +1,22 @@
 //! What preflight asks of servers and of this machine.
 
+pub use crate::engine::{ConnectionLimit, ForeignSession, Replication};
+
+use crate::engine::questions;
 use crate::session::Session;
 use dyno_model::failure::OperationFailure;
-use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::target::{Endpoint, Target};
 use std::io;
 use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
 use std::path::Path;
-
-/// How many connections a server takes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ConnectionLimit {
-    /// All it takes (`max_connections`).
-    pub max: u64,
-    /// Of these, kept for administrators, so not for this account.
-    pub reserved: u64,
-    /// In use now, the asking connection not counted.
-    pub in_use: u64,
-    /// Limit of this account alone, if it has one.
-    pub per_user: Option<u64>,
-}
-
-impl ConnectionLimit {
-    /// Connections that this account can open now.
-    #[must_use]
-    pub fn available(&self) -> u64 {
-        let free = self.max.saturating_sub(self.reserved).saturating_sub(self.in_use);
-        self.per_user.map_or(free, |limit| limit.min(free))
-    }
-}
 
 /// How many connections a server takes; `None` where there is no limit.
 ///
 /// # Errors
 /// When the system cannot be reached or refuses to answer.
 pub fn connection_limit(target: &Target) -> Result<Option<ConnectionLimit>, OperationFailure> {
-    match target.engine {
-        Engine::Mysql => mysql_limit(&mut Session::open(target)?).map(Some),
-        Engine::Postgres => postgres_limit(&mut Session::open(target)?).map(Some),
-        Engine::Sqlite | Engine::Null => Ok(None),
-    }
-}
-
-fn mysql_limit(session: &mut Session) -> Result<ConnectionLimit, OperationFailure> {
-    let connected = session.pairs("SHOW GLOBAL STATUS LIKE 'Threads_connected'")?;
-    let connected: u64 = connected.first().and_then(|(_, value)| value.parse().ok()).unwrap_or(1);
-    let per_user = session.count("SELECT @@max_user_connections")?;
-    Ok(ConnectionLimit {
-        max: session.count("SELECT @@max_connections")?,
-        // One more connection than the maximum is kept for an administrator, so none of these.
-        reserved: 0,
-        in_use: connected.saturating_sub(1),
-        per_user: (per_user > 0).then_some(per_user),
-    })
-}
-
-fn postgres_limit(session: &mut Session) -> Result<ConnectionLimit, OperationFailure> {
-    let setting = |name: &str| format!("SELECT coalesce(current_setting('{name}', true), '0')");
-    let is_superuser = session.first("SHOW is_superuser")?.as_deref() == Some("on");
-    let reserved = if is_superuser {
-        0
-    } else {
-        // The second one exists since version 16.
-        session.count(&setting("superuser_reserved_connections"))?
-            + session.count(&setting("reserved_connections"))?
-    };
-    let role = session.first("SELECT rolconnlimit FROM pg_catalog.pg_roles WHERE rolname = current_user")?;
-    Ok(ConnectionLimit {
-        max: session.count(&setting("max_connections"))?,
-        reserved,
-        in_use: session.count(
-            "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
-        )?,
-        per_user: role.and_then(|limit| limit.parse().ok()),
-    })
-}
-
-/// A session on the server that is not ours.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ForeignSession {
-    /// Its account.
-    pub user: String,
-    /// From where: host, or the application's name where it gives one.
-    pub from: String,
-    /// Database, perhaps empty.
-    pub database: String,
-    /// What it does, e.g. `Sleep`, `Query`, `active`, `idle`.
-    pub state: String,
+    let Some(server) = &questions(target.engine).server else { return Ok(None) };
+    (server.connection_limit)(&mut Session::open(target)?).map(Some)
 }
 
 /// Sessions on the server besides the asking one. Asked before a run, when dyno has no others.
@@ -93,18 +24,8 @@ pub struct ForeignSession {
 /// # Errors
 /// When the system cannot be reached or refuses to answer. An account without the right to see others sees none.
 pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, OperationFailure> {
-    let sql = match target.engine {
-        Engine::Mysql => {
-            "SELECT user, host, coalesce(db, ''), command FROM information_schema.processlist WHERE id <> connection_id() \
-             AND user NOT IN ('system user', 'event_scheduler') AND command NOT IN ('Daemon', 'Binlog Dump', 'Binlog Dump GTID')"
-        }
-        Engine::Postgres => {
-            "SELECT usename, coalesce(nullif(application_name, ''), client_addr::text, 'local'), coalesce(datname, ''), \
-             coalesce(state, '') FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()"
-        }
-        Engine::Sqlite | Engine::Null => return Ok(Vec::new()),
-    };
-    let rows = Session::open(target)?.rows(sql)?;
+    let Some(server) = &questions(target.engine).server else { return Ok(Vec::new()) };
+    let rows = Session::open(target)?.rows(server.foreign_sessions)?;
     let session = |row: Vec<Option<String>>| {
         let mut fields = row.into_iter().map(Option::unwrap_or_default);
         let mut next = || fields.next().unwrap_or_default();
@@ -113,70 +34,13 @@ pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, Operatio
     Ok(rows.into_iter().map(session).collect())
 }
 
-/// Whether writes on a system travel further.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Replication {
-    /// It receives writes from another server, and may be read-only.
-    pub is_replica: bool,
-    /// Servers and slots that receive its writes.
-    pub receivers: u64,
-    /// Members of its cluster (Galera, group replication); 0 outside a cluster.
-    pub members: u64,
-}
-
-impl Replication {
-    /// True when the system stands alone.
-    #[must_use]
-    pub fn is_absent(&self) -> bool {
-        *self == Self::default()
-    }
-}
-
 /// Asks for replication. What the account may not see counts as not there.
 ///
 /// # Errors
 /// When the system cannot be reached.
 pub fn replication(target: &Target) -> Result<Replication, OperationFailure> {
-    match target.engine {
-        Engine::Mysql => Ok(mysql_replication(&mut Session::open(target)?)),
-        Engine::Postgres => Ok(postgres_replication(&mut Session::open(target)?)),
-        Engine::Sqlite | Engine::Null => Ok(Replication::default()),
-    }
-}
-
-fn mysql_replication(session: &mut Session) -> Replication {
-    // The statement's name changed in MySQL 8.0.22 and MariaDB 10.5; the old one is gone from MySQL 8.4.
-    let replica = session.rows("SHOW REPLICA STATUS").or_else(|_| session.rows("SHOW SLAVE STATUS"));
-    let status = |session: &mut Session, name: &str| {
-        let pairs = session.pairs(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap_or_default();
-        pairs.first().and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
-    };
-    let galera = status(session, "wsrep_cluster_size");
-    let group = session.count(
-        "SELECT count(*) FROM performance_schema.replication_group_members WHERE member_state <> 'OFFLINE'",
-    );
-    Replication {
-        is_replica: replica.is_ok_and(|rows| !rows.is_empty()),
-        receivers: session
-            .count("SELECT count(*) FROM information_schema.processlist WHERE command IN ('Binlog Dump', 'Binlog Dump GTID')")
-            .unwrap_or(0),
-        members: std::cmp::max(galera, group.unwrap_or(0)),
-    }
-}
-
-fn postgres_replication(session: &mut Session) -> Replication {
-    Replication {
-        is_replica: session
-            .first("SELECT pg_is_in_recovery()")
-            .is_ok_and(|answer| answer.as_deref() == Some("t")),
-        receivers: session
-            .count(
-                "SELECT (SELECT count(*) FROM pg_catalog.pg_stat_replication) + \
-                 (SELECT count(*) FROM pg_catalog.pg_replication_slots WHERE NOT active)",
-            )
-            .unwrap_or(0),
-        members: 0,
-    }
+    let Some(server) = &questions(target.engine).server else { return Ok(Replication::default()) };
+    Ok((server.replication)(&mut Session::open(target)?))
 }
 
 /// Bytes that an ordinary user can still write to the file system of a path.

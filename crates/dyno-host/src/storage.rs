@@ -7,7 +7,7 @@
 use crate::data_set::copy_into;
 use crate::folder::{Folder, Kind, give};
 use crate::guard::{Exit, Guard, GuardError, Last, Launch, Owner, StopSignal, StopStep};
-use dyno_model::plan::{ServerKind, Storage};
+use dyno_model::plan::Storage;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs;
@@ -147,21 +147,36 @@ fn plain(name: &str) -> String {
     name.chars().map(|c| if c.is_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect()
 }
 
-/// Moves the transaction log of a data folder that was copied to where the storage wants it. `log` is an empty folder of the
+/// The transaction log of a kind of server, below its data folder.
+pub(crate) enum TransactionLog {
+    /// Files and folders whose names it tells. The server is told by an option where they are.
+    Files(fn(&str) -> bool),
+    /// A folder, which may be a link.
+    Folder {
+        /// Its name.
+        name: &'static str,
+        /// Its name where the link leads.
+        elsewhere: &'static str,
+    },
+}
+
+/// Moves the transaction log of a data folder that was copied to where the storage wants it. `folder` is an empty folder of the
 /// server's.
-pub(crate) fn move_log(kind: ServerKind, data: &Path, log: &Path, owner: Option<Owner>) -> io::Result<()> {
-    let (from, to) = (Folder::of(data, owner)?, Folder::of(log, owner)?);
-    match kind {
-        ServerKind::Postgres => {
-            move_entry(&from, OsStr::new("pg_wal"), &to, OsStr::new("wal"), owner)?;
-            from.link(&log.join("wal"), "pg_wal")
+pub(crate) fn move_log(
+    log: &TransactionLog,
+    data: &Path,
+    folder: &Path,
+    owner: Option<Owner>,
+) -> io::Result<()> {
+    let (from, to) = (Folder::of(data, owner)?, Folder::of(folder, owner)?);
+    match *log {
+        TransactionLog::Folder { name, elsewhere } => {
+            move_entry(&from, OsStr::new(name), &to, OsStr::new(elsewhere), owner)?;
+            from.link(&folder.join(elsewhere), name)
         }
-        _ => {
+        TransactionLog::Files(is_log) => {
             for (name, _) in from.entries()? {
-                let is_log = name
-                    .to_str()
-                    .is_some_and(|name| name.starts_with("ib_logfile") || name == "#innodb_redo");
-                if is_log {
+                if name.to_str().is_some_and(is_log) {
                     move_entry(&from, &name, &to, &name, owner)?;
                 }
             }
@@ -200,7 +215,8 @@ mod tests {
         fs::write(data.path().join("ib_logfile0"), "redo").unwrap();
         fs::create_dir(data.path().join("#innodb_redo")).unwrap();
         fs::write(data.path().join("#innodb_redo/1"), "more").unwrap();
-        move_log(ServerKind::Mariadb, data.path(), log.path(), None).unwrap();
+        let redo = TransactionLog::Files(|name| name != "ibdata1");
+        move_log(&redo, data.path(), log.path(), None).unwrap();
         assert_eq!(fs::read(log.path().join("ib_logfile0")).unwrap(), b"redo");
         assert_eq!(fs::read(log.path().join("#innodb_redo/1")).unwrap(), b"more");
         assert_eq!(fs::read_dir(data.path()).unwrap().count(), 0);

@@ -13,54 +13,15 @@ mod copy;
 pub(crate) use copy::copy_into;
 pub use copy::{Copied, copy_folder};
 
+use crate::engine::questions;
 use crate::folder::{Folder, Kind};
 use crate::guard::{Guard, GuardCommand, GuardError, Owner};
 use crate::settings::listed_name;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::secret::Secret;
-use dyno_model::target::Engine;
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-
-/// Settings of the MySQL family that shape files or tables when they are made: a data set that was loaded with one value is
-/// another one with another.
-const SHAPING_MYSQL: [&str; 22] = [
-    "character_set_server",
-    "collation_server",
-    "default_storage_engine",
-    "innodb_checksum_algorithm",
-    "innodb_compression_algorithm",
-    "innodb_compression_default",
-    "innodb_compression_level",
-    "innodb_data_file_path",
-    "innodb_default_row_format",
-    "innodb_encrypt_tables",
-    "innodb_file_format",
-    "innodb_file_per_table",
-    "innodb_fill_factor",
-    "innodb_log_file_size",
-    "innodb_log_files_in_group",
-    "innodb_page_size",
-    "innodb_stats_persistent_sample_pages",
-    "innodb_undo_tablespaces",
-    "large_prefix",
-    "lower_case_table_names",
-    "plugin_load_add",
-    "sql_mode",
-];
-
-/// The same of PostgreSQL.
-const SHAPING_POSTGRES: [&str; 5] = [
-    "default_statistics_target",
-    "default_table_access_method",
-    "default_tablespace",
-    "default_toast_compression",
-    "shared_preload_libraries",
-];
-
-/// Pragmas of SQLite that are kept in the file; the others belong to connections.
-const SHAPING_SQLITE: [&str; 4] = ["auto_vacuum", "encoding", "journal_mode", "page_size"];
 
 /// Files of a data folder that say what was in memory, or that identify a server.
 const LEFT_OUT: [&str; 4] = ["ib_buffer_pool", "auto.cnf", "autoprewarm.blocks", "postmaster.opts"];
@@ -90,12 +51,7 @@ impl DataSetKey {
 }
 
 fn is_shaping(kind: ServerKind, listed: &str) -> bool {
-    match kind {
-        ServerKind::Mariadb | ServerKind::Mysql => SHAPING_MYSQL.contains(&listed),
-        ServerKind::Postgres => SHAPING_POSTGRES.contains(&listed),
-        ServerKind::Sqlite => SHAPING_SQLITE.contains(&listed),
-        ServerKind::Null => true,
-    }
+    questions(kind.engine()).settings.shaping.contains(&listed)
 }
 
 /// The server that loads a data set: with the settings that all treatments share (`base`) and those that shape data, but
@@ -109,14 +65,7 @@ pub fn loader(server: &ManagedServer, base: &ManagedServer) -> ManagedServer {
             loader.settings.insert(name.clone(), value.clone());
         }
     }
-    if engine == Engine::Mysql {
-        let is_log = |name: &str| {
-            let listed = listed_name(engine, name);
-            listed.starts_with("log_bin") || listed == "skip_log_bin" || listed == "disable_log_bin"
-        };
-        loader.settings.retain(|name, _| !is_log(name));
-        loader.settings.insert("skip_log_bin".to_owned(), "1".to_owned());
-    }
+    (questions(engine).settings.spare)(&mut loader.settings);
     loader
 }
 

@@ -1,15 +1,15 @@
 //! Statements without their literals: what may be written down of what sessions are doing. Literals can hold anything, data of
 //! customers and passwords included, so whatever might be part of one is left out.
 
-use dyno_model::target::Engine;
+use dyno_model::engine::Quoting;
 
 /// Longest digest, in characters.
 const LENGTH_MAX: usize = 120;
 
 /// The statement with `?` for every literal and list of literals, without comments, its blanks made single. A statement that
 /// was cut off inside a literal loses everything from there on.
-pub(super) fn digest(sql: &str, engine: Engine) -> String {
-    let mut tokens = Tokens { rest: sql, engine, text: String::new() };
+pub(super) fn digest(sql: &str, quoting: Quoting) -> String {
+    let mut tokens = Tokens { rest: sql, quoting, text: String::new() };
     while tokens.next() {}
     let text = shorter_lists(tokens.text.trim());
     if text.chars().count() <= LENGTH_MAX {
@@ -22,7 +22,7 @@ pub(super) fn digest(sql: &str, engine: Engine) -> String {
 
 struct Tokens<'a> {
     rest: &'a str,
-    engine: Engine,
+    quoting: Quoting,
     text: String,
 }
 
@@ -35,11 +35,11 @@ impl Tokens<'_> {
         match (first, second) {
             (c, _) if c.is_whitespace() => self.blank(c.len_utf8()),
             ('-', Some('-')) => self.skip_past("\n"),
-            ('#', _) if self.engine == Engine::Mysql => self.skip_past("\n"),
+            ('#', _) if self.quoting == Quoting::Mysql => self.skip_past("\n"),
             // What stands in a comment for the optimiser or for other versions is left out too: it may hold literals.
             ('/', Some('*')) => self.skip_past("*/"),
             ('\'', _) => self.literal('\'', self.escapes_with_backslash()),
-            ('"', _) if self.engine == Engine::Mysql => self.literal('"', true),
+            ('"', _) if self.quoting == Quoting::Mysql => self.literal('"', true),
             ('"' | '`', _) => self.quoted_name(first),
             ('$', _) if self.is_dollar_quote() => self.dollar_literal(),
             (c, _) if c.is_ascii_digit() => self.number(),
@@ -66,7 +66,7 @@ impl Tokens<'_> {
 
     /// MySQL reads a backslash as an escape; PostgreSQL does in `E'...'` only.
     fn escapes_with_backslash(&self) -> bool {
-        self.engine == Engine::Mysql || self.text.ends_with(['e', 'E'])
+        self.quoting == Quoting::Mysql || self.text.ends_with(['e', 'E'])
     }
 
     fn literal(&mut self, quote: char, has_escapes: bool) {
@@ -103,7 +103,7 @@ impl Tokens<'_> {
 
     /// `$tag$`, but not `$1`.
     fn is_dollar_quote(&self) -> bool {
-        self.engine == Engine::Postgres && self.dollar_tag().is_some()
+        self.quoting == Quoting::Postgres && self.dollar_tag().is_some()
     }
 
     fn dollar_tag(&self) -> Option<&str> {
@@ -160,7 +160,7 @@ mod tests {
 
     #[test]
     fn literals_of_both_dialects_are_left_out() {
-        use Engine::{Mysql, Postgres};
+        use Quoting::{Mysql, Postgres};
         let rows = [
             (Mysql, "SELECT c FROM sbtest1 WHERE id=5", "SELECT c FROM sbtest1 WHERE id=?"),
             (Mysql, "UPDATE t SET c = 'it''s \\' x' WHERE a=\"b\"", "UPDATE t SET c = ? WHERE a=?"),
@@ -187,12 +187,12 @@ mod tests {
     #[test]
     fn passwords_never_pass_not_even_when_the_statement_was_cut_off() {
         for (engine, sql) in [
-            (Engine::Mysql, "ALTER USER a IDENTIFIED BY 'hunter2'"),
-            (Engine::Mysql, "ALTER USER a IDENTIFIED BY 'hunter2 and more of"),
-            (Engine::Mysql, "SET PASSWORD = \"hunter2"),
-            (Engine::Postgres, "ALTER ROLE a PASSWORD $$hunter2$$"),
-            (Engine::Postgres, "ALTER ROLE a PASSWORD $tag$hunter2"),
-            (Engine::Postgres, "CREATE ROLE a /* 'hunter2"),
+            (Quoting::Mysql, "ALTER USER a IDENTIFIED BY 'hunter2'"),
+            (Quoting::Mysql, "ALTER USER a IDENTIFIED BY 'hunter2 and more of"),
+            (Quoting::Mysql, "SET PASSWORD = \"hunter2"),
+            (Quoting::Postgres, "ALTER ROLE a PASSWORD $$hunter2$$"),
+            (Quoting::Postgres, "ALTER ROLE a PASSWORD $tag$hunter2"),
+            (Quoting::Postgres, "CREATE ROLE a /* 'hunter2"),
         ] {
             assert!(!digest(sql, engine).contains("hunter2"), "{sql}: {}", digest(sql, engine));
         }
@@ -201,8 +201,8 @@ mod tests {
     #[test]
     fn long_statements_are_cut_and_wide_characters_survive() {
         let long = format!("SELECT {}", "列, ".repeat(200));
-        let short = digest(&long, Engine::Mysql);
+        let short = digest(&long, Quoting::Mysql);
         assert!(short.ends_with('…') && short.chars().count() == LENGTH_MAX + 1);
-        assert_eq!(digest("", Engine::Postgres), "");
+        assert_eq!(digest("", Quoting::Postgres), "");
     }
 }

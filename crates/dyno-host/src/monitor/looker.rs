@@ -8,8 +8,8 @@ use super::processes::Processes;
 use super::remote::Remote;
 use super::server_process::traces;
 use super::{Subject, Values, thread_cpu};
+use dyno_model::engine::Execution;
 use dyno_model::monitor::{SessionGroup, names};
-use dyno_model::target::Engine;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -102,7 +102,7 @@ struct Eyes {
 
 impl Eyes {
     fn new(subject: Subject, readings: Sender<Reading>) -> Self {
-        let has_children = subject.target.engine == Engine::Postgres;
+        let has_children = subject.target.engine.traits().execution == Execution::Process;
         let (mut remote, mut trouble) = (None, None);
         if let Some(command) = &subject.command {
             let (traces, session) = traces(&subject.target);
@@ -264,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_look_at_the_bounds_comes_when_told_and_the_thread_ends_when_told() {
-        let target = Target::new(Engine::Null, Endpoint::InProcess);
+        let target = Target::new(dyno_model::engine::Engine::Null, Endpoint::InProcess);
         let looker =
             Looker::start(Subject { target, pid: Some(std::process::id()), is_local: true, command: None })
                 .unwrap();

@@ -6,7 +6,7 @@
 //! * `looker`: the thread that looks, once a second and at the bounds of the window;
 //! * `host`, `processes`: the machine and processes, over `procfs`, which only reads texts;
 //! * `remote`: the same of another machine, through a command;
-//! * `observer`: asks the server, on a thread of its own; `sessions` and `digest` group what its sessions do;
+//! * `observer`: asks the server, on a thread of its own, what `observed` offers for each engine; `sessions` and `digest` group what its sessions do;
 //! * `others`: who else worked on this machine;
 //! * `pace`: what costs much is done less often.
 //!
@@ -18,23 +18,26 @@
 mod digest;
 mod host;
 mod looker;
+pub(crate) mod observed;
 mod observer;
 mod others;
 mod pace;
-mod processes;
-mod procfs;
+pub(crate) mod processes;
+pub(crate) mod procfs;
 mod remote;
 mod server_process;
-mod sessions;
+pub(crate) mod sessions;
+mod values;
 mod watch;
 
 pub use remote::RemoteCommand;
 pub use server_process::find_server;
 pub use watch::{Bell, Watch};
 
+pub(crate) use values::Values;
+
 use dyno_model::target::Target;
 use rustix::time::{ClockId, clock_gettime};
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// What the monitor looks at besides this machine.
@@ -48,42 +51,6 @@ pub struct Subject {
     pub is_local: bool,
     /// How the server's machine is seen when it is another.
     pub command: Option<RemoteCommand>,
-}
-
-/// Values by name.
-#[derive(Debug, Clone, PartialEq, Default)]
-struct Values(BTreeMap<String, f64>);
-
-impl Values {
-    fn put(&mut self, name: &str, value: f64) {
-        if value.is_finite() {
-            self.0.insert(name.to_owned(), value);
-        }
-    }
-
-    fn put_some(&mut self, name: &str, value: Option<f64>) {
-        if let Some(value) = value {
-            self.put(name, value);
-        }
-    }
-
-    fn get(&self, name: &str) -> Option<f64> {
-        self.0.get(name).copied()
-    }
-
-    fn add(&mut self, others: Self) {
-        self.0.extend(others.0);
-    }
-
-    /// The same values, their names behind a word.
-    fn behind(self, word: &str) -> Self {
-        Self(self.0.into_iter().map(|(name, value)| (format!("{word}{name}"), value)).collect())
-    }
-
-    #[cfg(test)]
-    fn names(&self) -> impl Iterator<Item = &str> {
-        self.0.keys().map(String::as_str)
-    }
 }
 
 /// Processor time of the calling thread.

@@ -196,7 +196,7 @@ fn resident(all: &[Seen]) -> f64 {
 }
 
 /// Numbers of a process's children. Kernels without that file have all processes asked for their parent.
-pub(super) fn children(pid: u32) -> Vec<u32> {
+pub(crate) fn children(pid: u32) -> Vec<u32> {
     if let Ok(text) = fs::read_to_string(format!("/proc/{pid}/task/{pid}/children")) {
         return text.split_whitespace().filter_map(|number| number.parse().ok()).collect();
     }

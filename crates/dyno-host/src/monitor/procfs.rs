@@ -148,9 +148,9 @@ fn instance(name: &str) -> String {
 
 /// What `/proc/<pid>/stat` says of one process.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub(super) struct ProcessStat {
+pub(crate) struct ProcessStat {
     /// Number of the parent.
-    pub(super) parent: u32,
+    pub(crate) parent: u32,
     /// Ticks in user mode and in the kernel, of threads that ended too.
     pub(super) ticks: [f64; 2],
     /// The same of children that ended and were waited for.
@@ -162,7 +162,7 @@ pub(super) struct ProcessStat {
 }
 
 /// `/proc/<pid>/stat`. The name of the program may hold blanks and brackets.
-pub(super) fn process_stat(text: &str) -> Option<ProcessStat> {
+pub(crate) fn process_stat(text: &str) -> Option<ProcessStat> {
     let (_, rest) = text.rsplit_once(')')?;
     // Numbered as in proc(5), from the state (3) on.
     let fields: Vec<&str> = rest.split_whitespace().collect();

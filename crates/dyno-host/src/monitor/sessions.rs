@@ -2,8 +2,8 @@
 
 use super::Values;
 use super::digest::digest;
+use dyno_model::engine::Quoting;
 use dyno_model::monitor::{SessionGroup, names};
-use dyno_model::target::Engine;
 use std::collections::BTreeMap;
 
 /// Groups kept of one look; the rest is summed up in the last, without statement.
@@ -11,19 +11,19 @@ const GROUPS_MAX: usize = 12;
 
 /// One session, or several that look the same.
 #[derive(Debug, Clone, Default)]
-pub(super) struct SeenSession {
-    pub(super) sessions: u32,
-    pub(super) state: String,
-    pub(super) wait: String,
+pub(crate) struct SeenSession {
+    pub(crate) sessions: u32,
+    pub(crate) state: String,
+    pub(crate) wait: String,
     /// As the server told it; may be cut off.
-    pub(super) statement: String,
+    pub(crate) statement: String,
 }
 
 /// Groups by state, wait and digest, most frequent first.
-pub(super) fn grouped(seen: Vec<SeenSession>, engine: Engine) -> Vec<SessionGroup> {
+pub(super) fn grouped(seen: Vec<SeenSession>, quoting: Quoting) -> Vec<SessionGroup> {
     let mut counts: BTreeMap<(String, String, String), u32> = BTreeMap::new();
     for session in seen {
-        let statement = digest(&session.statement, engine);
+        let statement = digest(&session.statement, quoting);
         *counts.entry((session.state, session.wait, statement)).or_default() += session.sessions;
     }
     let group = |((state, wait, statement), sessions)| SessionGroup { sessions, state, wait, statement };
@@ -49,15 +49,6 @@ pub(super) fn count(groups: &[SessionGroup], values: &mut Values) {
     values.put(names::SESSIONS_WAITING, sum(&|group| !group.is_idle() && !group.wait.is_empty()));
 }
 
-/// The state of a thread of the MySQL family as a wait, if it is one. Most states are stages of work
-/// (`Sending data`, `updating`), in which a thread may or may not wait; these are waits by their manuals.
-pub(super) fn mysql_wait(state: &str) -> &str {
-    const WAITS: [&str; 5] = ["System lock", "Commit", "Starting commit", "Table lock", "Opening tables"];
-    let is_wait = state.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("wait"))
-        || WAITS.iter().any(|wait| state.eq_ignore_ascii_case(wait));
-    if is_wait { state } else { "" }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -73,7 +64,7 @@ mod tests {
             session("Query", "", "SELECT 2"),
             session("Sleep", "", ""),
         ];
-        let groups = grouped(seen, Engine::Mysql);
+        let groups = grouped(seen, Quoting::Mysql);
         assert_eq!(groups.len(), 2);
         assert_eq!((groups[0].sessions, groups[0].statement.as_str()), (2, "SELECT ?"));
         assert!(groups[1].is_idle());
@@ -82,23 +73,13 @@ mod tests {
     #[test]
     fn many_groups_are_summed_up_and_none_is_lost() {
         let seen = (0..40).map(|i| session("Query", "", &format!("SELECT a FROM t{i}"))).collect();
-        let groups = grouped(seen, Engine::Mysql);
+        let groups = grouped(seen, Quoting::Mysql);
         assert_eq!(groups.len(), GROUPS_MAX);
         assert_eq!(groups.iter().map(|group| group.sessions).sum::<u32>(), 40);
     }
 
     #[test]
-    fn waits_are_told_from_stages_of_work() {
-        for (state, is_wait) in [
-            ("Waiting for table metadata lock", true),
-            ("waiting for handler commit", true),
-            ("Commit", true),
-            ("updating", false),
-            ("", false),
-            ("Ждать", false),
-        ] {
-            assert_eq!(!mysql_wait(state).is_empty(), is_wait, "{state}");
-        }
+    fn sessions_at_work_and_waiting_are_counted() {
         let mut values = Values::default();
         let groups = grouped(
             vec![
@@ -106,7 +87,7 @@ mod tests {
                 session("Query", "", "SELECT 1"),
                 session("Sleep", "", ""),
             ],
-            Engine::Mysql,
+            Quoting::Mysql,
         );
         count(&groups, &mut values);
         let of = |name| values.get(name);

@@ -9,7 +9,6 @@ use dyno_model::finding::{Finding, Severity};
 use dyno_model::judge::collapse::{self, Beat, Look, Pulse};
 use dyno_model::monitor::{Sample, growth, names};
 use dyno_model::record::{Interval, TrialRecord};
-use dyno_model::target::Engine;
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
 use std::sync::mpsc::Sender;
@@ -71,9 +70,7 @@ impl<'l> Watch<'l> {
             trial: trial.to_owned(),
             warmup,
             server: subject.pid,
-            is_server_unknown: subject.is_local
-                && subject.pid.is_none()
-                && matches!(subject.target.engine, Engine::Mysql | Engine::Postgres),
+            is_server_unknown: subject.is_local && subject.pid.is_none() && subject.target.engine.is_server(),
             everybody: Vec::new(),
             looker: Looker::start(subject),
             epoch: None,

@@ -8,13 +8,8 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// The user for a kind of server; `None`: dyno's own.
-pub(super) fn for_server(kind: ServerKind) -> Result<Option<Owner>, ServerError> {
-    let user = match kind {
-        ServerKind::Mariadb | ServerKind::Mysql => "mysql",
-        ServerKind::Postgres => "postgres",
-        ServerKind::Sqlite | ServerKind::Null => return Ok(None),
-    };
+/// The user for a kind of server, which is this one where dyno is root; `None`: dyno's own.
+pub(super) fn for_server(kind: ServerKind, user: &'static str) -> Result<Option<Owner>, ServerError> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
     }

@@ -2,8 +2,8 @@
 //!
 //! # Layout
 //! * [`start`] and [`RunningServer`]: what the rest of dyno uses;
-//! * `process`: the way of a server process from the scratch folder to the first answer; `mariadb`, `mysql` and `postgres` say what
-//!   differs between kinds, `sqlite` is no process at all;
+//! * `process`: the way of a server process from the scratch folder to the first answer, in its `site`; `recipes` has what differs between
+//!   kinds (`mysql_family`, `postgres`), `sqlite` is no process at all;
 //! * [`check_values`]: settings that the program refuses, without starting it;
 //! * [`locate`]: where programs are; `account`: as whom they run; `log`: what they said.
 //!
@@ -18,23 +18,29 @@
 pub(crate) mod account;
 mod binary;
 mod error;
+mod locate;
 pub(crate) mod log;
 mod mysql_family;
 mod postgres;
 pub(crate) mod process;
+mod recipes;
 mod save;
+mod site;
 mod sqlite;
 mod validate;
 
-pub use binary::{Binary, locate};
+pub use binary::Binary;
 pub use error::ServerError;
+pub use locate::locate;
 pub use validate::check_values;
 
 use crate::data_set::SavedDataSet;
+use crate::engine::questions;
 use crate::guard::{Exit, Guard, GuardCommand, Owner, StopStep};
 use crate::settings::{self, RoundedSetting};
 use dyno_model::plan::{ManagedServer, ServerKind, Storage};
 use dyno_model::target::{Endpoint, Engine, Target};
+use recipes::recipe;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -80,12 +86,10 @@ impl StartOptions {
 #[must_use]
 pub fn reserved_setting(kind: ServerKind, name: &str) -> Option<&'static str> {
     let name = settings::listed_name(kind.engine(), name);
-    let reserved: &[(&[&str], &str)] = match kind {
-        ServerKind::Mariadb | ServerKind::Mysql => &mysql_family::RESERVED,
-        ServerKind::Postgres => &postgres::RESERVED,
-        ServerKind::Sqlite => &sqlite::RESERVED,
-        ServerKind::Null => return Some("the null server has no settings"),
-    };
+    if !kind.engine().keeps_data() {
+        return Some("the null server has no settings");
+    }
+    let reserved = questions(kind.engine()).settings.reserved;
     reserved.iter().find(|(names, _)| names.contains(&name.as_str())).map(|(_, why)| *why)
 }
 
@@ -102,8 +106,8 @@ pub fn check_settings(server: &ManagedServer) -> Result<(), ServerError> {
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
         let is_value = !value.contains(['\0', '\n', '\r']);
         let read = settings::as_server_reads(server.kind, name, value);
-        let is_pragma_value = server.kind != ServerKind::Sqlite || sqlite::is_pragma_value(&read);
-        if !is_name || !is_value || !is_pragma_value {
+        let is_value = is_value && (questions(server.kind.engine()).settings.is_value)(&read);
+        if !is_name || !is_value {
             return Err(ServerError::MalformedSetting { name: name.clone(), value: value.clone() });
         }
     }
@@ -116,7 +120,8 @@ pub fn check_settings(server: &ManagedServer) -> Result<(), ServerError> {
 /// [`ServerError::Scratch`] when the place is no folder, or out of reach of the user that the server runs as;
 /// [`ServerError::NoUser`] when there is no such user.
 pub fn check_place(kind: ServerKind, place: &Path) -> Result<(), ServerError> {
-    process::check_parent(place, account::for_server(kind)?)
+    let owner = recipe(kind).map(|recipe| account::for_server(kind, recipe.user)).transpose()?;
+    process::check_parent(place, owner.flatten())
 }
 
 /// Starts a server, waits until it answers, and reads its settings back.

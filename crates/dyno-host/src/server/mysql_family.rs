@@ -1,46 +1,19 @@
 //! MariaDB's and MySQL's servers.
 
 use super::ServerError;
-use super::binary::helper;
-use super::process::{ACCOUNT, Recipe, Site, path_text};
+use super::binary::{helper, newest_first};
+use super::site::{ACCOUNT, Recipe, Site, path_text};
 use crate::guard::{Launch, StopSignal, StopStep};
 use crate::session::Session;
 use crate::settings::listed_name;
+use crate::storage::TransactionLog;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::ServerKind;
 use dyno_model::target::Engine;
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 use std::time::Duration;
-
-/// Options that dyno gives.
-pub(super) const RESERVED: [(&[&str], &str); 4] = [
-    (
-        &[
-            "port",
-            "socket",
-            "bind_address",
-            "skip_networking",
-            "extra_port",
-            "mysqlx",
-            "mysqlx_port",
-            "mysqlx_socket",
-            "admin_address",
-        ],
-        "dyno chooses where the server listens",
-    ),
-    (
-        &["datadir", "basedir", "tmpdir", "pid_file", "log_error", "init_file", "user", "chroot"],
-        "dyno chooses the server's folders, files and user",
-    ),
-    (
-        &["defaults_file", "defaults_extra_file", "no_defaults", "defaults_group_suffix"],
-        "dyno gives all settings itself, so that no other file can change them",
-    ),
-    (
-        &["skip_grant_tables", "daemonize", "bootstrap", "initialize", "initialize_insecure"],
-        "dyno needs an ordinary server",
-    ),
-];
 
 /// Settings that a data folder is made with and that cannot be changed later.
 const LASTING: [&str; 8] = [
@@ -57,7 +30,69 @@ const LASTING: [&str; 8] = [
 /// Both servers allow this many connections by default.
 const CONNECTIONS_DEFAULT: u32 = 151;
 
-pub(super) const RECIPE: Recipe = Recipe { initialise, launch, identity, furnish, stop };
+pub(super) const MARIADB: Recipe = Recipe {
+    programs: &["mariadbd", "mysqld"],
+    folders: |_environment| {
+        let folders = ["/usr/local/mariadb/bin", "/opt/mariadb/bin", "/usr/local/mysql/bin"];
+        SYSTEM_FOLDERS.into_iter().chain(folders).map(PathBuf::from).collect()
+    },
+    version_arguments: &["--no-defaults", "--version"],
+    claim,
+    is_claimed: |claim| claim.contains("MariaDB"),
+    user: "mysql",
+    check: |server| {
+        let begin = ["--no-defaults"].map(str::to_owned).into_iter();
+        Some(
+            begin
+                .chain(options(&server.settings))
+                .chain(["--verbose", "--help"].map(str::to_owned))
+                .collect(),
+        )
+    },
+    socket_name: |_port| "socket".to_owned(),
+    log: TransactionLog::Files(|name| name.starts_with("ib_logfile") || name == "#innodb_redo"),
+    initialise,
+    launch,
+    identity,
+    furnish,
+    stop,
+};
+
+pub(super) const MYSQL: Recipe = Recipe {
+    programs: &["mysqld"],
+    folders: |environment| {
+        let folders = SYSTEM_FOLDERS.into_iter().chain(["/usr/local/mysql/bin", "/opt/mysql/bin"]);
+        // Where scripts/servers puts it.
+        let servers =
+            environment("DYNO_SERVERS_DIR").map_or_else(|| "/opt/dyno-servers".into(), PathBuf::from);
+        folders.map(PathBuf::from).chain(newest_first(&servers, "mysql-", "bin")).collect()
+    },
+    is_claimed: |claim| !claim.contains("MariaDB"),
+    check: |server| {
+        // Plug-ins are not loaded for this, so that their settings would be unknown.
+        if server.settings.keys().any(|name| name.replace('-', "_").contains("plugin_load")) {
+            return None;
+        }
+        // Without the last it says nothing of values that it would change.
+        let begin = ["--no-defaults", "--validate-config", "--log-error-verbosity=2"].map(str::to_owned);
+        let user = rustix::process::geteuid().is_root().then(|| "--user=mysql".to_owned());
+        Some(begin.into_iter().chain(options(&server.settings)).chain(user).collect())
+    },
+    ..MARIADB
+};
+
+/// Where both servers' programs may be.
+const SYSTEM_FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/libexec", "/usr/local/sbin", "/usr/local/bin"];
+
+/// The text begins with the program's path, in which versions may occur.
+fn claim(text: &str) -> &str {
+    text.rsplit_once("Ver ").map_or(text, |(_, claim)| claim)
+}
+
+/// Settings as options of the program.
+fn options(settings: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
+    settings.iter().map(|(name, value)| format!("--{}={value}", name.trim_start_matches('-')))
+}
 
 fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, ServerError> {
     let is_lasting = |name: &str| LASTING.contains(&listed_name(Engine::Mysql, name).as_str());
@@ -114,12 +149,7 @@ fn launch(site: &Site<'_>) -> Result<Launch, ServerError> {
     if site.asked("max_prepared_stmt_count").is_none() {
         arguments.push("--max-prepared-stmt-count=1048576".to_owned());
     }
-    arguments.extend(
-        site.server
-            .settings
-            .iter()
-            .map(|(name, value)| format!("--{}={value}", name.trim_start_matches('-'))),
-    );
+    arguments.extend(options(&site.server.settings));
     Ok(site.launch(site.binary.program.clone(), arguments, site.log()))
 }
 

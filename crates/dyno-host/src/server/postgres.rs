@@ -1,33 +1,48 @@
 //! PostgreSQL's server.
 
 use super::ServerError;
-use super::binary::helper;
-use super::process::{ACCOUNT, Recipe, Site, path_text};
+use super::binary::{helper, newest_first};
+use super::site::{ACCOUNT, Recipe, Site, path_text};
 use crate::guard::{Launch, StopSignal, StopStep};
 use crate::session::Session;
+use crate::storage::TransactionLog;
 use dyno_model::failure::OperationFailure;
 use std::fs;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// Parameters that dyno gives.
-pub(super) const RESERVED: [(&[&str], &str); 3] = [
-    (
-        &["port", "listen_addresses", "unix_socket_directories", "bonjour"],
-        "dyno chooses where the server listens",
-    ),
-    (
-        &["data_directory", "config_file", "hba_file", "ident_file", "external_pid_file"],
-        "dyno chooses the server's folders and files",
-    ),
-    (&["logging_collector", "log_destination"], "dyno collects the server's log itself"),
-];
 
 /// What PostgreSQL allows by default, the reserved ones included.
 const CONNECTIONS_DEFAULT: u32 = 100;
 /// Connections that the server keeps for superusers (`superuser_reserved_connections`).
 const CONNECTIONS_RESERVED: u32 = 3;
 
-pub(super) const RECIPE: Recipe = Recipe { initialise, launch, identity, furnish, stop };
+pub(super) const RECIPE: Recipe = Recipe {
+    programs: &["postgres"],
+    folders: |_environment| {
+        let mut folders = newest_first(Path::new("/usr/lib/postgresql"), "", "bin");
+        folders.extend(newest_first(Path::new("/usr"), "pgsql-", "bin"));
+        folders.extend(["/usr/bin", "/usr/local/pgsql/bin", "/usr/local/bin"].map(PathBuf::from));
+        folders
+    },
+    version_arguments: &["--version"],
+    claim: |text| text,
+    is_claimed: |claim| claim.contains("(PostgreSQL)"),
+    user: "postgres",
+    check: |server| {
+        let begin = ["-C", "data_directory", "--data_directory=/", "--config_file=/dev/null"].into_iter();
+        let begin = begin.chain(["--hba_file=/dev/null", "--ident_file=/dev/null"]).map(str::to_owned);
+        let options =
+            server.settings.iter().flat_map(|(name, value)| ["-c".to_owned(), format!("{name}={value}")]);
+        Some(begin.chain(options).collect())
+    },
+    socket_name: |port| format!(".s.PGSQL.{port}"),
+    log: TransactionLog::Folder { name: "pg_wal", elsewhere: "wal" },
+    initialise,
+    launch,
+    identity,
+    furnish,
+    stop,
+};
 
 /// `initdb`, then the database by a server without connections. dyno's account is the superuser, so no other exists;
 /// it always needs its password, over TCP and over the socket.

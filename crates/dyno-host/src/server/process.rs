@@ -1,17 +1,19 @@
 //! The way of a server process: scratch folder, data folder, port, start, first answer, settings.
 
+use super::recipes::recipe;
 use super::save::restore;
+use super::site::{ACCOUNT, Recipe, Site};
 use super::{
-    Binary, Place, RunningServer, ServerError, ServerProcess, StartOptions, account, kept_log, locate, log,
-    mysql_family, postgres, random_password,
+    Place, RunningServer, ServerError, ServerProcess, StartOptions, account, kept_log, locate, log,
+    random_password,
 };
-use crate::folder::{is_out_of_reach, write_private};
-use crate::guard::{Exit, Guard, GuardError, Launch, Owner, SharedMemory, StopStep};
+use crate::folder::is_out_of_reach;
+use crate::guard::{Exit, Guard, GuardError, Owner, SharedMemory};
 use crate::session::Session;
 use crate::settings;
 use crate::storage;
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::plan::{ManagedServer, ServerKind};
+use dyno_model::plan::ManagedServer;
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, Target};
 use rustix::fs::Access;
@@ -31,104 +33,8 @@ const POLL: Duration = Duration::from_millis(20);
 const LOG_LINES: usize = 15;
 /// Connections allowed beyond those of the plan: dyno's own questions, and sessions whose end the server has not noticed yet.
 const CONNECTIONS_SPARE: u32 = 10;
-/// Name of the account and of the database that dyno makes.
-pub(super) const ACCOUNT: &str = "dyno";
 /// Longest path of a unix socket: the kernel's 108 bytes include a zero at the end.
 const SOCKET_PATH_MAX: usize = 107;
-
-/// Where a server lives, and what its kind needs to know to start it.
-pub(super) struct Site<'a> {
-    pub(super) server: &'a ManagedServer,
-    pub(super) binary: Binary,
-    pub(super) owner: Option<Owner>,
-    /// The scratch folder. It is the server's: root opens nothing in it by a path.
-    pub(super) folder: PathBuf,
-    /// The folder for files of dyno's own: logs, and what the server is given to read.
-    pub(super) own: PathBuf,
-    /// Folder of the socket, usually the same.
-    pub(super) socket_folder: PathBuf,
-    /// Folder for the transaction log, when it is not with the data.
-    pub(super) log_folder: Option<PathBuf>,
-    pub(super) port: u16,
-    pub(super) password: Secret,
-    /// Connections that it must allow.
-    pub(super) connections: u32,
-    /// True when the data folder is a copy of a loaded one: accounts and databases are in it.
-    pub(super) is_restored: bool,
-}
-
-impl Site<'_> {
-    pub(super) fn data(&self) -> PathBuf {
-        self.folder.join("data")
-    }
-
-    /// Where temporary files go: to the same file system as the data, and away with it.
-    pub(super) fn temporary(&self) -> PathBuf {
-        self.folder.join("tmp")
-    }
-
-    pub(super) fn log(&self) -> PathBuf {
-        self.own.join("server.log")
-    }
-
-    pub(super) fn initialise_log(&self) -> PathBuf {
-        self.own.join("initialise.log")
-    }
-
-    /// The socket's file. PostgreSQL derives its name from the port.
-    pub(super) fn socket(&self) -> PathBuf {
-        self.socket_folder.join(socket_name(self.binary.kind, self.port))
-    }
-
-    /// The value that the user gave to a setting, under any spelling of its name.
-    pub(super) fn asked(&self, name: &str) -> Option<&str> {
-        let engine = self.binary.kind.engine();
-        let found = self.server.settings.iter().find(|(key, _)| settings::listed_name(engine, key) == name);
-        found.map(|(_, value)| value.as_str())
-    }
-
-    /// A file that only the server (and dyno) can read, for what must not stand on a command line.
-    pub(super) fn write_private(&self, name: &str, text: &str) -> Result<PathBuf, ServerError> {
-        write_private(&self.own, name, text, self.owner).map_err(|error| scratch_error(&self.own, &error))
-    }
-
-    /// A launch of one of the server's programs, in its folder and as its user.
-    pub(super) fn launch(&self, program: PathBuf, arguments: Vec<String>, log: PathBuf) -> Launch {
-        Launch {
-            program,
-            arguments,
-            environment: vec![("TMPDIR".to_owned(), path_text(&self.temporary()))],
-            owner: self.owner,
-            folder: self.folder.clone(),
-            log,
-            input: None,
-            stop: Vec::new(),
-        }
-    }
-}
-
-fn socket_name(kind: ServerKind, port: u16) -> String {
-    if kind == ServerKind::Postgres { format!(".s.PGSQL.{port}") } else { "socket".to_owned() }
-}
-
-/// A path as an argument; orders to the guard are text, so paths that are not UTF-8 were refused before.
-pub(super) fn path_text(path: &Path) -> String {
-    path.display().to_string()
-}
-
-/// What differs between kinds of servers.
-pub(super) struct Recipe {
-    /// The programs that make the data folder, with their arguments.
-    pub(super) initialise: fn(&Site<'_>) -> Result<Vec<Launch>, ServerError>,
-    /// The server itself.
-    pub(super) launch: fn(&Site<'_>) -> Result<Launch, ServerError>,
-    /// A question whose answer is known to this server only, and the answer.
-    pub(super) identity: fn(&Site<'_>) -> (&'static str, String),
-    /// What is done once it answers.
-    pub(super) furnish: fn(&Site<'_>, &mut Session) -> Result<(), OperationFailure>,
-    /// How it is stopped; what follows is force.
-    pub(super) stop: fn(Duration) -> Vec<StopStep>,
-}
 
 /// A TCP port that nobody has at this moment.
 pub(crate) fn free_port() -> std::io::Result<u16> {
@@ -142,7 +48,8 @@ pub(super) fn start(
     next_port: &mut dyn FnMut() -> std::io::Result<u16>,
 ) -> Result<RunningServer, ServerError> {
     let binary = locate(server.kind, server.bin_dir.as_deref())?;
-    let owner = account::for_server(server.kind)?;
+    let recipe = recipe(server.kind).expect("a kind with a program has a recipe");
+    let owner = account::for_server(server.kind, recipe.user)?;
     let log_dir = log_dir(options)?;
     let mut guard;
     let parent = match &options.storage {
@@ -163,7 +70,7 @@ pub(super) fn start(
     let folder = make_folder(&mut guard, &parent, &prefix, owner, inside)?;
     let own = own_folder(&mut guard, &parent, "dyno-own", owner)
         .map_err(|reason| ServerError::Scratch { path: parent.clone(), reason })?;
-    let socket_folder = socket_folder(&mut guard, &folder, server.kind, owner)?;
+    let socket_folder = socket_folder(&mut guard, &folder, recipe, owner)?;
     let log_folder = match options.storage.as_ref().and_then(|storage| storage.log.clone()) {
         None => None,
         Some(place) => Some(make_folder(&mut guard, &usable(&place, owner)?, "dyno-log", owner, &[])?),
@@ -178,6 +85,7 @@ pub(super) fn start(
     let mut site = Site {
         server,
         binary,
+        recipe,
         owner,
         folder,
         own,
@@ -193,15 +101,14 @@ pub(super) fn start(
         guard.keep(site.log(), kept.clone())?;
     }
 
-    let recipe = if server.kind == ServerKind::Postgres { postgres::RECIPE } else { mysql_family::RECIPE };
     let restoring = Instant::now();
     let filled = match &options.data {
-        None => initialise(&mut guard, &site, &recipe),
+        None => initialise(&mut guard, &site, recipe),
         Some(saved) => restore(&site, saved),
     };
     filled.map_err(|error| error.with_room(&site.folder))?;
     let restoring = restoring.elapsed();
-    let launched = launch(&mut guard, &mut site, &recipe, options.ready_timeout, next_port);
+    let launched = launch(&mut guard, &mut site, recipe, options.ready_timeout, next_port);
     let (pid, mut session) = launched.map_err(|error| error.with_room(&site.folder))?;
     let _ = guard.remove_at_end(SharedMemory::of_process(pid));
 
@@ -316,10 +223,11 @@ pub(crate) fn own_folder(
 fn socket_folder(
     guard: &mut Guard,
     folder: &Path,
-    kind: ServerKind,
+    recipe: &Recipe,
     owner: Option<Owner>,
 ) -> Result<PathBuf, ServerError> {
-    let fits = |folder: &Path| folder.join(socket_name(kind, u16::MAX)).as_os_str().len() <= SOCKET_PATH_MAX;
+    let fits =
+        |folder: &Path| folder.join((recipe.socket_name)(u16::MAX)).as_os_str().len() <= SOCKET_PATH_MAX;
     if fits(folder) {
         return Ok(folder.to_owned());
     }
@@ -500,6 +408,7 @@ fn refusal(site: &Site<'_>, log: &[String]) -> Option<ServerError> {
 mod tests {
     use super::*;
     use crate::guard::GuardCommand;
+    use dyno_model::plan::ServerKind;
 
     #[test]
     fn a_lost_race_for_the_port_is_run_again_with_another() {
@@ -551,7 +460,9 @@ mod tests {
         // Long enough for its words to come into its log.
         let options =
             StartOptions { ready_timeout: Duration::from_secs(4), ..StartOptions::new("mute", guard) };
-        if rustix::process::geteuid().is_root() && account::for_server(ServerKind::Postgres).is_err() {
+        if rustix::process::geteuid().is_root()
+            && account::for_server(ServerKind::Postgres, "postgres").is_err()
+        {
             return;
         }
         let error = start(&server, &options, &mut free_port).err().expect("it never answers").to_string();

@@ -1,6 +1,6 @@
 //! A server's data folder after loading: kept, and copied for later starts.
 
-use super::process::Site;
+use super::site::Site;
 use super::{RunningServer, ServerError};
 use crate::data_set::{SavedDataSet, TakeError, copy_into};
 use crate::folder::Folder;
@@ -48,7 +48,7 @@ pub(super) fn restore(site: &Site<'_>, saved: &SavedDataSet) -> Result<(), Serve
     copy(saved, &data, site.owner)?;
     match &site.log_folder {
         None => Ok(()),
-        Some(log) => move_log(site.binary.kind, &data, log, site.owner)
+        Some(log) => move_log(&site.recipe.log, &data, log, site.owner)
             .map_err(|error| ServerError::DataSet { path: log.clone(), reason: error.to_string() }),
     }
 }

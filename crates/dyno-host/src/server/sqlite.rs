@@ -2,6 +2,7 @@
 
 use super::process::{check_parent, make_folder};
 use super::{Place, RunningServer, ServerError, StartOptions, save};
+use crate::engine::read_pragma;
 use crate::guard::Guard;
 use crate::session::Session;
 use crate::settings::{self, SettingProblem};
@@ -11,35 +12,9 @@ use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// Pragmas that are no settings.
-pub(super) const RESERVED: [(&[&str], &str); 1] = [(
-    &[
-        "application_id",
-        "incremental_vacuum",
-        "integrity_check",
-        "key",
-        "optimize",
-        "quick_check",
-        "rekey",
-        "schema_version",
-        "shrink_memory",
-        "table_info",
-        "user_version",
-        "wal_checkpoint",
-        "writable_schema",
-    ],
-    "this pragma is an action or a mark, no setting, and dyno gives settings only",
-)];
-
 /// Pragmas that belong to the file, in the order in which they must be given; the page size only takes effect before
 /// the journal becomes a write-ahead log. All others belong to a connection.
 const OF_THE_FILE: [&str; 3] = ["encoding", "page_size", "auto_vacuum"];
-
-/// A word, a number or a quoted text: nothing that could end the statement.
-pub(super) fn is_pragma_value(value: &str) -> bool {
-    let inner = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\'')).unwrap_or(value);
-    !inner.is_empty() && inner.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.+".contains(&byte))
-}
 
 pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, ServerError> {
     let kind = ServerKind::Sqlite;
@@ -116,24 +91,9 @@ fn read_back(
     let mut found = settings::read_with(session, Engine::Sqlite)?;
     for name in asked.keys() {
         let listed = settings::listed_name(Engine::Sqlite, name);
-        if let Some(setting) = settings::read_pragma(session, &listed)? {
+        if let Some(setting) = read_pragma(session, &listed)? {
             found.insert(listed, setting);
         }
     }
     Ok(found)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn pragma_values_cannot_end_the_statement() {
-        for value in ["WAL", "-2000", "'UTF-8'", "0.5"] {
-            assert!(is_pragma_value(value), "{value}");
-        }
-        for value in ["", "1; DROP TABLE x", "'a' --", "wal)", "''"] {
-            assert!(!is_pragma_value(value), "{value}");
-        }
-    }
 }

@@ -1,9 +1,10 @@
 //! What a server's program says about settings without being started: a slip of the finger in the last level of a campaign
 //! is told before the first trial and not in the middle of the night.
 
+use super::recipes::recipe;
 use super::{Binary, ServerError, log, spelled};
 use crate::settings;
-use dyno_model::plan::{ManagedServer, ServerKind};
+use dyno_model::plan::ManagedServer;
 use std::io::Read;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -21,37 +22,10 @@ pub fn check_values(server: &ManagedServer, binary: &Binary) -> Result<(), Serve
     if server.settings.is_empty() {
         return Ok(());
     }
+    let arguments = recipe(binary.kind).and_then(|recipe| (recipe.check)(&server));
+    let Some(arguments) = arguments else { return Ok(()) };
     let mut command = Command::new(&binary.program);
-    let option = |(name, value): (&String, &String)| format!("--{}={value}", name.trim_start_matches('-'));
-    match binary.kind {
-        ServerKind::Mariadb => {
-            command
-                .arg("--no-defaults")
-                .args(server.settings.iter().map(option))
-                .args(["--verbose", "--help"]);
-        }
-        ServerKind::Mysql => {
-            // Plug-ins are not loaded for this, so that their settings would be unknown.
-            if server.settings.keys().any(|name| name.replace('-', "_").contains("plugin_load")) {
-                return Ok(());
-            }
-            // Without this it says nothing of values that it would change.
-            command
-                .args(["--no-defaults", "--validate-config", "--log-error-verbosity=2"])
-                .args(server.settings.iter().map(option));
-            if rustix::process::geteuid().is_root() {
-                command.arg("--user=mysql");
-            }
-        }
-        ServerKind::Postgres => {
-            command.args(["-C", "data_directory", "--data_directory=/", "--config_file=/dev/null"]);
-            command.args(["--hba_file=/dev/null", "--ident_file=/dev/null"]);
-            command.args(
-                server.settings.iter().flat_map(|(name, value)| ["-c".to_owned(), format!("{name}={value}")]),
-            );
-        }
-        ServerKind::Sqlite | ServerKind::Null => return Ok(()),
-    }
+    command.args(arguments);
     let words = words(&mut command);
     let refusal = |(name, value): (&String, &String)| {
         let is_refusal = |line: &String| match adjusted(line) {

@@ -1,9 +1,8 @@
 //! Whether two spellings mean the same value, by each engine's own rules.
 
-use super::Setting;
-use super::catalogue::pragma_word;
+use super::setting::Setting;
+use crate::engine::{FoundSettings, questions};
 use dyno_model::target::Engine;
-use std::collections::{BTreeMap, BTreeSet};
 
 /// How a setting in force stands to what was asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,47 +19,16 @@ pub(super) fn compare(
     name: &str,
     asked: &str,
     found: &Setting,
-    all: &BTreeMap<String, Setting>,
+    all: &FoundSettings,
 ) -> Agreement {
     if is_same(engine, name, asked, found) {
         return Agreement::Same;
     }
-    let is_rounded = match engine {
-        Engine::Mysql => is_rounded_mysql(name, asked.trim(), &found.value, all),
-        Engine::Postgres => is_rounded_postgres(asked.trim(), found),
-        Engine::Sqlite | Engine::Null => false,
-    };
-    if is_rounded { Agreement::Rounded } else { Agreement::Different }
-}
-
-/// Largest block that servers of the MySQL family round sizes to, but for the buffer pool.
-const BLOCK_MAX: u64 = 1 << 20;
-
-/// Sizes become multiples of a block, whose size is a power of two; the buffer pool becomes a multiple of its chunks, upwards
-/// (MySQL's manual, "Configuring InnoDB Buffer Pool Size"). A value out of bounds is another thing, and so is any number that
-/// is no size.
-fn is_rounded_mysql(name: &str, asked: &str, found: &str, all: &BTreeMap<String, Setting>) -> bool {
-    let whole = |text: &str| mysql_number(text).filter(|number| *number >= 0.0).map(|number| number as u64);
-    let (Some(asked), Some(found)) = (whole(asked), whole(found)) else { return false };
-    if name == "innodb_buffer_pool_size" {
-        let value = |name: &str| all.get(name).and_then(|setting| whole(&setting.value)).unwrap_or(1).max(1);
-        let step =
-            value("innodb_buffer_pool_chunk_size").saturating_mul(value("innodb_buffer_pool_instances"));
-        if found > asked && found - asked < step && found % step == 0 {
-            return true;
-        }
+    if (questions(engine).settings.is_rounded)(name, asked.trim(), found, all) {
+        Agreement::Rounded
+    } else {
+        Agreement::Different
     }
-    let is_size = ["size", "buffer", "packet", "stack", "memory"].iter().any(|word| name.contains(word));
-    let block = (1 << found.trailing_zeros().min(63)).min(BLOCK_MAX);
-    is_size && found > 0 && asked >= block && asked.abs_diff(found) < block
-}
-
-/// The manual, "Parameter Names and Values": a value with a unit is rounded to a multiple of the parameter's own unit.
-fn is_rounded_postgres(asked: &str, found: &Setting) -> bool {
-    let (Some(asked), Ok(value)) = (postgres_number(asked, &found.unit), found.value.parse::<f64>()) else {
-        return false;
-    };
-    found.kind == "integer" && (asked - value).abs() < 1.0
 }
 
 /// True when the server's setting is what was asked for.
@@ -69,166 +37,13 @@ fn is_same(engine: Engine, name: &str, asked: &str, found: &Setting) -> bool {
     if asked.eq_ignore_ascii_case(found.value.trim()) || asked.eq_ignore_ascii_case(found.shown.trim()) {
         return true;
     }
-    match engine {
-        Engine::Mysql => is_same_mysql(asked, &found.value),
-        Engine::Postgres => is_same_postgres(name, asked, found),
-        Engine::Sqlite => is_same_pragma(name, asked, &found.value),
-        Engine::Null => true,
-    }
-}
-
-fn boolean(text: &str) -> Option<bool> {
-    match text.to_ascii_lowercase().as_str() {
-        "1" | "on" | "true" | "yes" => Some(true),
-        "0" | "off" | "false" | "no" => Some(false),
-        _ => None,
-    }
-}
-
-fn is_close(a: f64, b: f64) -> bool {
-    (a - b).abs() <= 1e-12 * a.abs().max(b.abs())
-}
-
-/// A number with the MySQL family's suffixes for powers of 1024. Exact for whole numbers below 2^64.
-fn mysql_number(text: &str) -> Option<f64> {
-    let suffixes = ['k', 'm', 'g', 't', 'p', 'e'];
-    let (digits, power) = match text.chars().last()?.to_ascii_lowercase() {
-        last if suffixes.contains(&last) => {
-            (&text[..text.len() - 1], 1 + suffixes.iter().position(|suffix| *suffix == last)?)
-        }
-        _ => (text, 0),
-    };
-    // Rust also reads `inf` and `nan`, which are words here.
-    let is_number = digits.bytes().all(|byte| byte.is_ascii_digit() || b"+-.".contains(&byte));
-    let number: f64 = if is_number { digits.parse().ok()? } else { return None };
-    Some(number * 1024_f64.powi(i32::try_from(power).ok()?))
-}
-
-fn is_same_mysql(asked: &str, found: &str) -> bool {
-    if let (Some(asked), Some(found)) = (mysql_number(asked), mysql_number(found)) {
-        return is_close(asked, found);
-    }
-    if let (Some(asked), Some(found)) = (boolean(asked), boolean(found)) {
-        return asked == found;
-    }
-    // `READ COMMITTED`, `read-committed` and `READ_COMMITTED` are one word; the server's name of utf8 became utf8mb3.
-    let word = |text: &str| match text
-        .trim()
-        .trim_end_matches('/')
-        .to_ascii_lowercase()
-        .replace(['-', '_'], " ")
-        .as_str()
-    {
-        "utf8" => "utf8mb3".to_owned(),
-        other => other.to_owned(),
-    };
-    let words =
-        |text: &str| text.split(',').map(word).filter(|item| !item.is_empty()).collect::<BTreeSet<_>>();
-    let (asked, found) = (words(asked), words(found));
-    // Of switches such as `mrr=on` only some are given, the server tells all.
-    let are_switches = !asked.is_empty() && asked.iter().all(|item| item.contains('='));
-    asked == found || are_switches && asked.is_subset(&found)
-}
-
-fn is_same_postgres(name: &str, asked: &str, found: &Setting) -> bool {
-    match found.kind.as_str() {
-        "bool" => postgres_boolean(asked).is_some_and(|asked| Some(asked) == postgres_boolean(&found.value)),
-        "integer" | "real" => {
-            // The server computes the real size at start and tells that.
-            if name == "wal_buffers" && asked == "-1" {
-                return true;
-            }
-            let (Some(asked), Ok(value)) = (postgres_number(asked, &found.unit), found.value.parse::<f64>())
-            else {
-                return false;
-            };
-            is_close(asked, value)
-        }
-        "enum" => {
-            // Some settings were switches before they became choices.
-            let is_switch =
-                postgres_boolean(asked).is_some_and(|asked| Some(asked) == postgres_boolean(&found.value));
-            is_switch || name == "wal_compression" && boolean(asked) == Some(true) && found.value == "pglz"
-        }
-        _ => {
-            let items = |text: &str| -> Vec<String> {
-                text.split(',').map(|item| item.trim().trim_matches('"').to_owned()).collect()
-            };
-            items(asked) == items(&found.value)
-        }
-    }
-}
-
-/// PostgreSQL takes any unambiguous beginning: `t`, `fal`, `of` (but not `o`).
-fn postgres_boolean(text: &str) -> Option<bool> {
-    let text = text.to_ascii_lowercase();
-    let begins = |word: &str, least: usize| text.len() >= least && word.starts_with(&text);
-    if text == "1" || begins("true", 1) || begins("yes", 1) || text == "on" {
-        Some(true)
-    } else if text == "0" || begins("false", 1) || begins("no", 1) || begins("off", 2) {
-        Some(false)
-    } else {
-        None
-    }
-}
-
-/// A number with or without unit in the setting's base unit.
-fn postgres_number(text: &str, base_unit: &str) -> Option<f64> {
-    let digits = text.find(|c: char| !(c.is_ascii_digit() || "+-.".contains(c))).unwrap_or(text.len());
-    let (number, unit) = (text[..digits].parse::<f64>().ok()?, text[digits..].trim());
-    if unit.is_empty() {
-        return Some(number);
-    }
-    let ((asked, asked_dimension), (base, base_dimension)) =
-        (postgres_unit(unit)?, postgres_unit(base_unit)?);
-    (asked_dimension == base_dimension).then(|| number * asked / base)
-}
-
-#[derive(PartialEq)]
-enum Dimension {
-    Bytes,
-    Microseconds,
-}
-
-/// A unit's size in bytes or microseconds; base units of settings may have a factor (`8kB` pages).
-fn postgres_unit(unit: &str) -> Option<(f64, Dimension)> {
-    use Dimension::{Bytes, Microseconds};
-    let digits = unit.find(|c: char| !c.is_ascii_digit()).unwrap_or(unit.len());
-    let factor: f64 = if digits == 0 { 1.0 } else { unit[..digits].parse().ok()? };
-    let (size, dimension) = match &unit[digits..] {
-        "B" => (1.0, Bytes),
-        "kB" => (1024.0, Bytes),
-        "MB" => (1_048_576.0, Bytes),
-        "GB" => (1_073_741_824.0, Bytes),
-        "TB" => (1_099_511_627_776.0, Bytes),
-        "us" => (1.0, Microseconds),
-        "ms" => (1e3, Microseconds),
-        "s" => (1e6, Microseconds),
-        "min" => (6e7, Microseconds),
-        "h" => (3.6e9, Microseconds),
-        "d" => (8.64e10, Microseconds),
-        _ => return None,
-    };
-    Some((factor * size, dimension))
-}
-
-fn is_same_pragma(name: &str, asked: &str, found: &str) -> bool {
-    let asked = asked.trim_matches(['\'', '"']);
-    if asked.eq_ignore_ascii_case(found) {
-        return true;
-    }
-    if let Some(word) = pragma_word(name, found) {
-        return word.eq_ignore_ascii_case(asked);
-    }
-    match (asked.parse::<i64>(), found.parse::<i64>()) {
-        (Ok(asked), Ok(found)) => asked == found,
-        _ => boolean(asked).is_some_and(|asked| Some(asked) == boolean(found)),
-    }
+    (questions(engine).settings.is_same)(name, asked, found)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::BTreeMap;
 
     fn setting(value: &str, unit: &str, kind: &str) -> Setting {
         Setting {

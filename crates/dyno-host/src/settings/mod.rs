@@ -4,31 +4,19 @@
 //! same value, so a setting counts as not taken only when its value really is another one.
 
 mod agreement;
-mod catalogue;
+pub(crate) mod setting;
 mod spelling;
 
 use agreement::Agreement;
-pub use catalogue::that_matter;
+pub use setting::Setting;
 pub use spelling::as_server_reads;
 
+use crate::engine::questions;
 use crate::session::Session;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Engine, Target};
 use std::collections::BTreeMap;
 use std::fmt;
-
-/// One setting as the server tells it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Setting {
-    /// The value in the server's base unit.
-    pub value: String,
-    /// The value as people write it, e.g. `128MB`.
-    pub shown: String,
-    /// PostgreSQL: the base unit (`8kB`, `ms`), empty when there is none.
-    pub unit: String,
-    /// PostgreSQL: `bool`, `integer`, `real`, `enum` or `string`; empty elsewhere.
-    pub kind: String,
-}
 
 /// A setting that was asked for and is not in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,63 +82,13 @@ pub(crate) fn read_with(
     session: &mut Session,
     engine: Engine,
 ) -> Result<BTreeMap<String, Setting>, OperationFailure> {
-    match engine {
-        Engine::Mysql => read_mysql(session),
-        Engine::Postgres => read_postgres(session),
-        Engine::Sqlite => read_sqlite(session),
-        Engine::Null => Ok(BTreeMap::new()),
-    }
+    (questions(engine).settings.read)(session)
 }
 
-fn plain(value: String) -> Setting {
-    Setting { shown: value.clone(), value, unit: String::new(), kind: String::new() }
-}
-
-fn read_mysql(session: &mut Session) -> Result<BTreeMap<String, Setting>, OperationFailure> {
-    let pairs = session.pairs("SHOW GLOBAL VARIABLES")?;
-    Ok(pairs.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), plain(value))).collect())
-}
-
-fn read_postgres(session: &mut Session) -> Result<BTreeMap<String, Setting>, OperationFailure> {
-    let rows = session.rows(
-        "SELECT lower(name), setting, current_setting(name), coalesce(unit, ''), vartype FROM pg_catalog.pg_settings",
-    )?;
-    let setting = |row: Vec<Option<String>>| {
-        let mut fields = row.into_iter().map(Option::unwrap_or_default);
-        let mut next = || fields.next().unwrap_or_default();
-        (next(), Setting { value: next(), shown: next(), unit: next(), kind: next() })
-    };
-    Ok(rows.into_iter().map(setting).collect())
-}
-
-/// SQLite has no list of pragmas with values; those that matter are asked one by one. Others are asked by name.
-fn read_sqlite(session: &mut Session) -> Result<BTreeMap<String, Setting>, OperationFailure> {
-    let mut settings = BTreeMap::new();
-    for name in that_matter(Engine::Sqlite) {
-        if let Some(setting) = read_pragma(session, name)? {
-            settings.insert((*name).to_owned(), setting);
-        }
-    }
-    Ok(settings)
-}
-
-/// One pragma; `None` when SQLite does not know it, which it does not say otherwise.
-pub(crate) fn read_pragma(session: &mut Session, name: &str) -> Result<Option<Setting>, OperationFailure> {
-    let value = session.first(&format!("PRAGMA {name}"))?;
-    Ok(value.map(|value| {
-        let shown = catalogue::pragma_word(name, &value).unwrap_or(&value).to_owned();
-        Setting { value, shown, unit: String::new(), kind: String::new() }
-    }))
-}
-
-/// A setting's name as the server lists it: MySQL reads `-` and `_` alike and ignores case.
+/// A setting's name as the server lists it: in lower case, and as the MySQL family writes what it reads with `-` or `_`.
 #[must_use]
 pub fn listed_name(engine: Engine, name: &str) -> String {
-    let name = name.trim().to_ascii_lowercase();
-    match engine {
-        Engine::Mysql => name.trim_start_matches('-').replace('-', "_"),
-        _ => name,
-    }
+    (questions(engine).settings.listed)(&name.trim().to_ascii_lowercase())
 }
 
 /// A setting that the server rounded to a value that it can have.
@@ -173,7 +111,7 @@ pub fn rounded(
 ) -> Vec<RoundedSetting> {
     let rounded = |(name, value): (&String, &String)| {
         let listed = listed_name(engine, name);
-        let (setting, value) = catalogue::find(engine, &listed, value, found)?;
+        let (setting, value) = (questions(engine).settings.find)(&listed, value, found)?;
         let agreement = agreement::compare(engine, &listed, &value, setting, found);
         (agreement == Agreement::Rounded).then(|| RoundedSetting {
             name: name.clone(),
@@ -187,7 +125,7 @@ pub fn rounded(
 /// Whether a server that says beforehand that it will have `found` merely rounds what is asked for. What other settings say
 /// about rounding is not known yet.
 pub(crate) fn is_rounding(engine: Engine, name: &str, asked: &str, found: &str) -> bool {
-    let (listed, found) = (listed_name(engine, name), plain(found.to_owned()));
+    let (listed, found) = (listed_name(engine, name), Setting::plain(found.to_owned()));
     agreement::compare(engine, &listed, asked, &found, &BTreeMap::new()) != Agreement::Different
 }
 
@@ -200,10 +138,10 @@ pub fn problems(
 ) -> Vec<SettingProblem> {
     let problem = |(name, value): (&String, &String)| {
         let listed = listed_name(engine, name);
-        if catalogue::cannot_be_read(engine, &listed) {
+        if questions(engine).settings.untold.contains(&listed.as_str()) {
             return None;
         }
-        let Some((setting, value)) = catalogue::find(engine, &listed, value, found) else {
+        let Some((setting, value)) = (questions(engine).settings.find)(&listed, value, found) else {
             return Some(SettingProblem::Unknown { name: name.clone(), similar: similar(&listed, found) });
         };
         if agreement::compare(engine, &listed, &value, setting, found) != Agreement::Different {
@@ -246,13 +184,15 @@ pub fn for_the_record(
     asked: &BTreeMap<String, String>,
     found: &BTreeMap<String, Setting>,
 ) -> BTreeMap<String, String> {
-    let mut record: BTreeMap<String, String> = that_matter(engine)
+    let mut record: BTreeMap<String, String> = questions(engine)
+        .settings
+        .that_matter
         .iter()
         .filter_map(|name| Some(((*name).to_owned(), found.get(*name)?.shown.clone())))
         .collect();
     for (name, value) in asked {
         let listed = listed_name(engine, name);
-        let shown = catalogue::find(engine, &listed, value, found).map_or_else(
+        let shown = (questions(engine).settings.find)(&listed, value, found).map_or_else(
             || format!("{value} (given, cannot be read back)"),
             |(setting, _)| setting.shown.clone(),
         );
@@ -266,7 +206,7 @@ mod tests {
     use super::*;
 
     fn found(pairs: &[(&str, &str)]) -> BTreeMap<String, Setting> {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), plain((*value).to_owned()))).collect()
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), Setting::plain((*value).to_owned()))).collect()
     }
 
     fn asked(pairs: &[(&str, &str)]) -> BTreeMap<String, String> {
@@ -316,5 +256,16 @@ mod tests {
         assert_eq!(record["key_buffer_size"], "8");
         assert_eq!(record["plugin_load_add"], "x.so (given, cannot be read back)");
         assert!(!record.contains_key("hostname"));
+    }
+
+    #[test]
+    fn names_are_listed_once_and_as_servers_write_them() {
+        for engine in [Engine::Mysql, Engine::Postgres, Engine::Sqlite] {
+            let names = questions(engine).settings.that_matter;
+            assert!(names.windows(2).all(|pair| pair[0] < pair[1]), "{engine}: sorted, no name twice");
+            assert!(
+                names.iter().all(|name| name.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_'))
+            );
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! Sizes in the way that the server reads them, so that one spec can say `4G` to every server.
 
+use crate::engine::questions;
 use dyno_model::plan::ServerKind;
 use std::borrow::Cow;
 
@@ -12,28 +13,8 @@ use std::borrow::Cow;
 #[must_use]
 pub fn as_server_reads<'v>(kind: ServerKind, name: &str, value: &'v str) -> Cow<'v, str> {
     let Some((digits, unit)) = size(value) else { return Cow::Borrowed(value) };
-    let letter = &unit[..1];
-    let written = match kind {
-        ServerKind::Mariadb | ServerKind::Mysql => format!("{digits}{letter}"),
-        ServerKind::Postgres if letter.eq_ignore_ascii_case("k") => format!("{digits}kB"),
-        ServerKind::Postgres => format!("{digits}{}B", letter.to_ascii_uppercase()),
-        ServerKind::Sqlite => {
-            let power = match letter.to_ascii_lowercase().as_str() {
-                "k" => 0,
-                "m" => 1,
-                "g" => 2,
-                _ => 3,
-            };
-            let kibibytes =
-                digits.parse::<u64>().ok().and_then(|number| number.checked_mul(1024_u64.pow(power)));
-            match kibibytes {
-                None => return Cow::Borrowed(value),
-                Some(kibibytes) if name.eq_ignore_ascii_case("cache_size") => format!("-{kibibytes}"),
-                Some(kibibytes) => kibibytes.saturating_mul(1024).to_string(),
-            }
-        }
-        ServerKind::Null => return Cow::Borrowed(value),
-    };
+    let settings = &questions(kind.engine()).settings;
+    let Some(written) = (settings.size)(name, digits, &unit[..1]) else { return Cow::Borrowed(value) };
     if written == value { Cow::Borrowed(value) } else { Cow::Owned(written) }
 }
 

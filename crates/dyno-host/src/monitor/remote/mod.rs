@@ -14,7 +14,6 @@ use super::procfs;
 use answer::{Answer, Lines};
 use dyno_drivers::patience::{LOOK, is_end_requested};
 use dyno_model::monitor::names;
-use dyno_model::target::Engine;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::process::CommandExt;
@@ -50,7 +49,8 @@ pub struct RemoteCommand {
 pub(super) struct Traces {
     /// Words of the order `begin`, best first.
     pub(super) words: Vec<String>,
-    pub(super) engine: Option<Engine>,
+    /// True when a session is a process of its own.
+    pub(super) has_children: bool,
 }
 
 /// The running command.
@@ -98,7 +98,7 @@ impl Remote {
         if let Some(complaints) = complaints {
             std::thread::spawn(move || read_errors(complaints, &error));
         }
-        let has_children = traces.engine == Some(Engine::Postgres);
+        let has_children = traces.has_children;
         let mut remote = Self {
             child,
             input,

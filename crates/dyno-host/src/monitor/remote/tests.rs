@@ -8,7 +8,7 @@ fn command(command: &str) -> RemoteCommand {
 }
 
 fn traces_of_this_process() -> Traces {
-    Traces { words: vec![format!("file:{}", pid_file())], engine: Some(Engine::Mysql) }
+    Traces { words: vec![format!("file:{}", pid_file())], has_children: false }
 }
 
 /// A file with this process's number, left to the system's temporary folder for as long as the tests run.

@@ -1,11 +1,13 @@
 //! MySQL and MariaDB: `SHOW GLOBAL STATUS` and `SHOW PROCESSLIST`, because both work in every version and with few rights, and
 //! cost less than the tables of the same content (those are temporary tables, in MariaDB on disk).
 
-use super::super::Values;
-use super::super::sessions::{SeenSession, mysql_wait};
-use crate::session::Session;
-use dyno_model::failure::OperationFailure;
+use crate::engine::questions::Watched;
+use crate::monitor::Values;
+use crate::monitor::observed::Observed;
+use crate::monitor::sessions::SeenSession;
+use crate::session::{Asked, Session};
 use dyno_model::monitor::names;
+use dyno_model::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Status variables that only grow. Times of row locks are in ms, everything else counts things or bytes.
@@ -127,7 +129,7 @@ const OF_SESSIONS: [&str; 8] =
 const BACKGROUND: [&str; 4] = ["Daemon", "Binlog Dump", "Binlog Dump GTID", "Slave_worker"];
 
 /// One connection.
-pub(super) struct Status {
+struct Status {
     session: Session,
     connection: String,
     global: String,
@@ -138,42 +140,42 @@ pub(super) struct Status {
     size: Option<&'static str>,
 }
 
-impl Status {
-    /// The connection's statements, and the number of the server's thread that works for it, where it has one of its own.
-    pub(super) fn open(mut session: Session) -> Result<(Self, Option<u32>), OperationFailure> {
-        let connection = session.first("SELECT CONNECTION_ID()")?.unwrap_or_default();
-        let is_mariadb =
-            session.first("SELECT VERSION()")?.is_some_and(|version| version.contains("MariaDB"));
-        let has_own_thread = session
-            .pairs("SHOW GLOBAL VARIABLES LIKE 'thread_handling'")?
-            .first()
-            .is_none_or(|(_, handling)| handling == "one-thread-per-connection");
-        let thread = if is_mariadb {
-            session.first("SELECT tid FROM information_schema.processlist WHERE id = CONNECTION_ID()")
-        } else {
-            session.first(
-                "SELECT thread_os_id FROM performance_schema.threads WHERE processlist_id = CONNECTION_ID()",
-            )
-        };
-        let thread = thread.ok().flatten().and_then(|thread| thread.parse().ok());
-        let all: Vec<&str> = TOTALS.into_iter().chain(MOMENTS).collect();
-        let own = all.iter().copied().filter(|name| is_of_sessions(name)).collect::<Vec<_>>();
-        let has_metrics = !is_mariadb && session.first(HISTORY).is_ok();
-        let size = if is_mariadb { SIZE_MARIADB } else { SIZE_MYSQL };
-        let size = session.first(size).is_ok().then_some(size);
-        let status = Self {
-            session,
-            connection,
-            global: statement("GLOBAL", &all),
-            own: statement("SESSION", &own),
-            has_metrics,
-            size,
-        };
-        Ok((status, thread.filter(|_| has_own_thread)))
-    }
+/// The connection's statements, and the number of the server's thread that works for it, where it has one of its own.
+pub(super) fn observe(target: &Target) -> Asked<Watched> {
+    let mut session = Session::open(target)?;
+    let connection = session.first("SELECT CONNECTION_ID()")?.unwrap_or_default();
+    let is_mariadb = session.first("SELECT VERSION()")?.is_some_and(|version| version.contains("MariaDB"));
+    let has_own_thread = session
+        .pairs("SHOW GLOBAL VARIABLES LIKE 'thread_handling'")?
+        .first()
+        .is_none_or(|(_, handling)| handling == "one-thread-per-connection");
+    let thread = if is_mariadb {
+        session.first("SELECT tid FROM information_schema.processlist WHERE id = CONNECTION_ID()")
+    } else {
+        session.first(
+            "SELECT thread_os_id FROM performance_schema.threads WHERE processlist_id = CONNECTION_ID()",
+        )
+    };
+    let thread = thread.ok().flatten().and_then(|thread| thread.parse().ok());
+    let all: Vec<&str> = TOTALS.into_iter().chain(MOMENTS).collect();
+    let own = all.iter().copied().filter(|name| is_of_sessions(name)).collect::<Vec<_>>();
+    let has_metrics = !is_mariadb && session.first(HISTORY).is_ok();
+    let size = if is_mariadb { SIZE_MARIADB } else { SIZE_MYSQL };
+    let size = session.first(size).is_ok().then_some(size);
+    let status = Status {
+        session,
+        connection,
+        global: statement("GLOBAL", &all),
+        own: statement("SESSION", &own),
+        has_metrics,
+        size,
+    };
+    Ok((Box::new(status), thread.filter(|_| has_own_thread)))
+}
 
+impl Observed for Status {
     /// The catalogue, less what this connection did itself.
-    pub(super) fn counters(&mut self, values: &mut Values) -> Result<(), OperationFailure> {
+    fn counters(&mut self, values: &mut Values) -> Asked<()> {
         let own: BTreeMap<String, f64> = numbers(self.session.pairs(&self.own)?).collect();
         for (name, value) in numbers(self.session.pairs(&self.global)?) {
             if TOTALS.contains(&name.as_str()) {
@@ -198,7 +200,7 @@ impl Status {
 
     /// All sessions but this one. Row locks of InnoDB are no state of a thread: who waits for one is looked up when it
     /// matters, because the answer stops InnoDB's locking for a moment.
-    pub(super) fn sessions(&mut self, is_detailed: bool) -> Result<Vec<SeenSession>, OperationFailure> {
+    fn sessions(&mut self, is_detailed: bool) -> Asked<Option<Vec<SeenSession>>> {
         let locked: BTreeSet<String> = if is_detailed {
             let rows = self.session.rows(
                 "SELECT trx_mysql_thread_id FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'",
@@ -210,9 +212,11 @@ impl Status {
         };
         // Id, User, Host, db, Command, Time, State, Info; MariaDB has one more.
         let rows = self.session.rows("SHOW PROCESSLIST")?;
-        Ok(rows.into_iter().filter_map(|row| self.seen(row, &locked)).collect())
+        Ok(Some(rows.into_iter().filter_map(|row| self.seen(row, &locked)).collect()))
     }
+}
 
+impl Status {
     fn seen(&self, row: Vec<Option<String>>, locked: &BTreeSet<String>) -> Option<SeenSession> {
         let mut fields = row.into_iter().map(Option::unwrap_or_default);
         let (id, user) = (fields.next()?, fields.next()?);
@@ -225,7 +229,7 @@ impl Status {
         if id == self.connection || is_background {
             return None;
         }
-        let wait = if locked.contains(&id) { "InnoDB row lock" } else { mysql_wait(&state) }.to_owned();
+        let wait = if locked.contains(&id) { "InnoDB row lock" } else { wait(&state) }.to_owned();
         let state = match (command.as_str(), state.as_str()) {
             ("Sleep", _) | (_, "") => command,
             _ if state == wait => command,
@@ -233,6 +237,15 @@ impl Status {
         };
         Some(SeenSession { sessions: 1, state, wait, statement: info })
     }
+}
+
+/// The state of a thread as a wait, if it is one. Most states are stages of work
+/// (`Sending data`, `updating`), in which a thread may or may not wait; these are waits by their manuals.
+fn wait(state: &str) -> &str {
+    const WAITS: [&str; 5] = ["System lock", "Commit", "Starting commit", "Table lock", "Opening tables"];
+    let is_wait = state.get(..4).is_some_and(|start| start.eq_ignore_ascii_case("wait"))
+        || WAITS.iter().any(|wait| state.eq_ignore_ascii_case(wait));
+    if is_wait { state } else { "" }
 }
 
 /// Length of the history list: changes that no transaction may look behind, and that are not cleared away yet.
@@ -255,4 +268,23 @@ fn is_of_sessions(name: &str) -> bool {
 
 fn numbers(pairs: Vec<(String, String)>) -> impl Iterator<Item = (String, f64)> {
     pairs.into_iter().filter_map(|(name, value)| Some((name, value.trim().parse::<f64>().ok()?)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_told_from_stages_of_work() {
+        for (state, is_wait) in [
+            ("Waiting for table metadata lock", true),
+            ("waiting for handler commit", true),
+            ("Commit", true),
+            ("updating", false),
+            ("", false),
+            ("Ждать", false),
+        ] {
+            assert_eq!(!wait(state).is_empty(), is_wait, "{state}");
+        }
+    }
 }

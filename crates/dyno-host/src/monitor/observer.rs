@@ -1,17 +1,15 @@
 //! Asks the server, on a connection and a thread of its own: a server that does not answer must not keep the monitor
 //! from looking at the machine, least of all then.
 
-mod mysql;
-mod postgres;
-mod sqlite;
-
+use super::observed::Observed;
 use super::pace::Pace;
-use super::sessions::{self, SeenSession};
+use super::sessions;
 use super::{Values, thread_cpu};
-use crate::session::Session;
-use dyno_model::failure::OperationFailure;
+use crate::engine::{Watched, questions};
+use crate::session::Asked;
+use dyno_model::engine::Quoting;
 use dyno_model::monitor::{SessionGroup, names};
-use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::target::Target;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
@@ -49,12 +47,10 @@ pub(super) struct Observer {
 impl Observer {
     /// Connects, on the new thread. A server that refuses is not asked; there are then no values of it.
     pub(super) fn start(target: Target, is_local: bool) -> Option<Self> {
-        if target.engine == Engine::Null {
-            return None;
-        }
+        let observe = questions(target.engine).observe?;
         let (questions, asked) = channel();
         let (answer, answers) = channel();
-        let run = move || answer_all(&target, is_local, &asked, &answer);
+        let run = move || answer_all(|| Asking::open(&target, is_local, observe), &asked, &answer);
         // Not joined: it ends with its channel, or when the server that it waits for is stopped.
         std::thread::Builder::new().name("dyno-monitor-asks".to_owned()).spawn(run).ok()?;
         Some(Self { questions, answers, pending: None, cpu: Duration::ZERO })
@@ -94,8 +90,8 @@ impl Observer {
     }
 }
 
-fn answer_all(target: &Target, is_local: bool, asked: &Receiver<Question>, answers: &Sender<Answer>) {
-    let Ok(mut asking) = Asking::open(target, is_local) else { return };
+fn answer_all(open: impl FnOnce() -> Asked<Asking>, asked: &Receiver<Question>, answers: &Sender<Answer>) {
+    let Ok(mut asking) = open() else { return };
     while let Ok(question) = asked.recv() {
         // Only the newest question matters to a server that was slow.
         let question = match asked.try_recv() {
@@ -112,51 +108,29 @@ fn answer_all(target: &Target, is_local: bool, asked: &Receiver<Question>, answe
 
 /// A connection with what it costs the server.
 struct Asking {
-    engine: Engine,
-    dialect: Dialect,
+    quoting: Quoting,
+    observed: Box<dyn Observed>,
     /// The server's thread or process that works for this connection.
     worker: Option<u32>,
     counters_pace: Pace,
     sessions_pace: Pace,
 }
 
-enum Dialect {
-    Mysql(mysql::Status),
-    Postgres(postgres::Statistics),
-    Sqlite(sqlite::Files),
-}
-
 impl Asking {
-    fn open(target: &Target, is_local: bool) -> Result<Self, OperationFailure> {
+    fn open(target: &Target, is_local: bool, observe: fn(&Target) -> Asked<Watched>) -> Asked<Self> {
         let target = Target { session_setup: Vec::new(), ..target.clone() };
-        let (dialect, worker) = match target.engine {
-            Engine::Mysql => {
-                let (status, worker) = mysql::Status::open(Session::open(&target)?)?;
-                (Dialect::Mysql(status), worker)
-            }
-            Engine::Postgres => {
-                let (statistics, worker) = postgres::Statistics::open(&target)?;
-                (Dialect::Postgres(statistics), worker)
-            }
-            Engine::Sqlite | Engine::Null => {
-                let file = match &target.endpoint {
-                    Endpoint::File(file) => Some(file.clone()),
-                    _ => None,
-                };
-                (Dialect::Sqlite(sqlite::Files::new(file)), None)
-            }
-        };
+        let (observed, worker) = observe(&target)?;
         let worker = worker.filter(|_| is_local);
         Ok(Self {
-            engine: target.engine,
-            dialect,
+            quoting: target.engine.dialect().quoting,
+            observed,
             worker,
             counters_pace: Pace::default(),
             sessions_pace: Pace::default(),
         })
     }
 
-    fn answer(&mut self, question: Question) -> Result<Answer, OperationFailure> {
+    fn answer(&mut self, question: Question) -> Asked<Answer> {
         let mut answer = Answer::default();
         let is_wanted = |pace: &Pace| match question {
             Question::Regular => pace.is_due(Instant::now()),
@@ -165,24 +139,17 @@ impl Asking {
         };
         let began = (Instant::now(), self.worker_cpu());
         if is_wanted(&self.counters_pace) {
-            match &mut self.dialect {
-                Dialect::Mysql(status) => status.counters(&mut answer.values)?,
-                Dialect::Postgres(statistics) => statistics.counters(&mut answer.values)?,
-                Dialect::Sqlite(files) => files.sizes(&mut answer.values),
-            }
+            self.observed.counters(&mut answer.values)?;
             self.counters_pace.note(Instant::now(), self.cost_since(began));
         }
         let began = (Instant::now(), self.worker_cpu());
         if question == Question::Sessions || is_wanted(&self.sessions_pace) {
             let is_detailed = question == Question::Sessions;
-            let seen: Vec<SeenSession> = match &mut self.dialect {
-                Dialect::Mysql(status) => status.sessions(is_detailed)?,
-                Dialect::Postgres(statistics) => statistics.sessions()?,
-                Dialect::Sqlite(_) => Vec::new(),
-            };
-            answer.sessions = sessions::grouped(seen, self.engine);
-            if question != Question::Sessions && self.engine != Engine::Sqlite {
-                sessions::count(&answer.sessions, &mut answer.values);
+            if let Some(seen) = self.observed.sessions(is_detailed)? {
+                answer.sessions = sessions::grouped(seen, self.quoting);
+                if !is_detailed {
+                    sessions::count(&answer.sessions, &mut answer.values);
+                }
             }
             self.sessions_pace.note(Instant::now(), self.cost_since(began));
         }

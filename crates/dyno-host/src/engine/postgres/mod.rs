@@ -1,0 +1,125 @@
+//! PostgreSQL and others that speak its protocol.
+
+mod observer;
+mod settings;
+
+use super::questions::{ConnectionLimit, Questions, Replication, ServerQuestions};
+use crate::engine::numbers::{UPTIME, whole_numbers};
+use crate::monitor::processes::children;
+use crate::monitor::procfs::process_stat;
+use crate::session::{Asked, Session};
+use std::collections::BTreeMap;
+use std::fs;
+
+pub(super) const QUESTIONS: Questions = Questions {
+    // Objects of extensions do not count.
+    tables: "SELECT CASE WHEN n.nspname = current_schema() THEN c.relname ELSE n.nspname || '.' || c.relname END \
+        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+        WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
+        AND n.nspname NOT LIKE 'pg\\_toast%' AND n.nspname NOT LIKE 'pg\\_temp%' \
+        AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass \
+        AND d.objid = c.oid AND d.deptype = 'e')",
+    settings: settings::SETTINGS,
+    observe: Some(observer::observe),
+    server: Some(ServerQuestions {
+        connection_limit,
+        foreign_sessions: "SELECT usename, coalesce(nullif(application_name, ''), client_addr::text, 'local'), coalesce(datname, ''), \
+            coalesce(state, '') FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
+        replication,
+        counters,
+        programs: &["postgres", "postmaster"],
+        process,
+        traces,
+    }),
+};
+
+fn connection_limit(session: &mut Session) -> Asked<ConnectionLimit> {
+    let setting = |name: &str| format!("SELECT coalesce(current_setting('{name}', true), '0')");
+    let is_superuser = session.first("SHOW is_superuser")?.as_deref() == Some("on");
+    let reserved = if is_superuser {
+        0
+    } else {
+        // The second one exists since version 16.
+        session.count(&setting("superuser_reserved_connections"))?
+            + session.count(&setting("reserved_connections"))?
+    };
+    let role = session.first("SELECT rolconnlimit FROM pg_catalog.pg_roles WHERE rolname = current_user")?;
+    Ok(ConnectionLimit {
+        max: session.count(&setting("max_connections"))?,
+        reserved,
+        in_use: session.count(
+            "SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
+        )?,
+        per_user: role.and_then(|limit| limit.parse().ok()),
+    })
+}
+
+fn replication(session: &mut Session) -> Replication {
+    Replication {
+        is_replica: session
+            .first("SELECT pg_is_in_recovery()")
+            .is_ok_and(|answer| answer.as_deref() == Some("t")),
+        receivers: session
+            .count(
+                "SELECT (SELECT count(*) FROM pg_catalog.pg_stat_replication) + \
+                 (SELECT count(*) FROM pg_catalog.pg_replication_slots WHERE NOT active)",
+            )
+            .unwrap_or(0),
+        members: 0,
+    }
+}
+
+/// Views become pairs of column and value through JSON, so that columns of every version are there under their names.
+fn counters(session: &mut Session) -> Asked<BTreeMap<String, i64>> {
+    let mut counters: BTreeMap<String, i64> = whole_numbers(session.pairs(
+        "SELECT key, value FROM pg_catalog.pg_stat_database AS d, jsonb_each_text(to_jsonb(d)) \
+         WHERE d.datname = current_database() AND key NOT IN ('datid', 'datname', 'numbackends')",
+    )?)
+    .collect();
+    let views = session.rows(
+        "SELECT viewname FROM pg_catalog.pg_views WHERE schemaname = 'pg_catalog' \
+         AND viewname IN ('pg_stat_wal', 'pg_stat_bgwriter', 'pg_stat_checkpointer')",
+    )?;
+    for view in views.into_iter().flatten().flatten() {
+        // The names come from the list above.
+        let pairs = session
+            .pairs(&format!("SELECT key, value FROM pg_catalog.{view} AS v, jsonb_each_text(to_jsonb(v))"))?;
+        // Two views have a column of this name, a time.
+        counters.extend(whole_numbers(pairs).filter(|(name, _)| name != "stats_reset"));
+    }
+    let up =
+        "SELECT floor(extract(epoch FROM clock_timestamp() - pg_catalog.pg_postmaster_start_time()))::bigint";
+    counters.extend(session.first(up)?.and_then(|up| Some((UPTIME.to_owned(), up.trim().parse().ok()?))));
+    counters.extend(calls(session)?);
+    Ok(counters)
+}
+
+/// Calls by the first word of the statement, without questions to the catalogue such as these; nothing where the
+/// extension is not there or may not be read.
+fn calls(session: &mut Session) -> Asked<BTreeMap<String, i64>> {
+    let schema = session.first(
+        "SELECT quote_ident(n.nspname) FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace \
+         WHERE e.extname = 'pg_stat_statements'",
+    )?;
+    let Some(schema) = schema else { return Ok(BTreeMap::new()) };
+    let pairs = session.pairs(&format!(
+        "SELECT 'calls.' || upper(substring(query from '[A-Za-z]+')), sum(calls)::bigint FROM {schema}.pg_stat_statements \
+         WHERE dbid = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database()) \
+         AND query NOT LIKE '%pg\\_catalog.%' AND query NOT LIKE '%pg\\_stat\\_%' \
+         AND substring(query from '[A-Za-z]+') IS NOT NULL GROUP BY 1"
+    ));
+    // The library may not be loaded although the extension was made, or be out of this account's reach.
+    Ok(pairs.map(|pairs| whole_numbers(pairs).collect()).unwrap_or_default())
+}
+
+/// The parent of the process that answers, if that is on this machine.
+fn process(session: &mut Session) -> Option<u32> {
+    let backend: u32 = session.first("SELECT pg_backend_pid()").ok()??.parse().ok()?;
+    let stat = fs::read_to_string(format!("/proc/{backend}/stat")).ok()?;
+    let postmaster = process_stat(&stat)?.parent;
+    children(postmaster).contains(&backend).then_some(postmaster)
+}
+
+fn traces(session: &mut Session) -> Vec<String> {
+    session.word("SELECT pg_backend_pid()").map(|backend| format!("session:{backend}")).into_iter().collect()
+}

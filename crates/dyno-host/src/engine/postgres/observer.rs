@@ -1,0 +1,91 @@
+//! PostgreSQL: the cumulative statistics, and `pg_stat_activity`.
+
+use crate::engine::questions::Watched;
+use crate::monitor::Values;
+use crate::monitor::observed::Observed;
+use crate::monitor::sessions::SeenSession;
+use crate::session::{Asked, Session};
+use dyno_model::monitor::names;
+use dyno_model::target::Target;
+
+/// Views of one row, as far as the version has them.
+const VIEWS: [&str; 3] = ["pg_stat_bgwriter", "pg_stat_checkpointer", "pg_stat_wal"];
+
+/// One connection. Where the account may, it is to the database `postgres`, so that its own transactions and reads are in
+/// another database's statistics; else they are in the figures: one transaction per question.
+struct Statistics {
+    session: Session,
+    counters: String,
+}
+
+/// The connection's statements, and the number of the server's process that works for it.
+pub(super) fn observe(target: &Target) -> Asked<Watched> {
+    let apart = Target { database: "postgres".to_owned(), ..target.clone() };
+    let mut session = Session::open(&apart).or_else(|_| Session::open(target))?;
+    // The engine waits for sessions of the name `dyno` to end.
+    session.run("SET application_name = 'dyno monitor'")?;
+    let process = session.first("SELECT pg_backend_pid()")?.and_then(|pid| pid.parse().ok());
+    let views: Vec<String> = session
+        .rows("SELECT viewname FROM pg_catalog.pg_views WHERE schemaname = 'pg_catalog'")?
+        .into_iter()
+        .filter_map(|row| row.into_iter().next()?)
+        .collect();
+    let has = |view: &str| views.iter().any(|known| known == view);
+    let database = target.engine.dialect().literal(&target.database);
+    let mut parts = vec![part("pg_stat_database", &format!("WHERE s.datname = {database}"))];
+    parts.extend(VIEWS.iter().filter(|view| has(view)).map(|view| part(view, "")));
+    parts.push(format!("SELECT 'data_bytes', pg_database_size({database})::text"));
+    if has("pg_stat_io") {
+        // Of each kind of process, over all objects and contexts.
+        parts.push(
+            "SELECT 'pg_stat_io.' || replace(s.backend_type, ' ', '_') || '.' || e.key, sum(e.value::numeric)::text \
+             FROM pg_catalog.pg_stat_io AS s, jsonb_each_text(to_jsonb(s)) AS e \
+             WHERE e.key IN ('reads', 'writes', 'extends', 'hits', 'evictions', 'fsyncs', 'writebacks') \
+             GROUP BY s.backend_type, e.key"
+                .to_owned(),
+        );
+    }
+    let counters = parts.join(" UNION ALL ");
+    Ok((Box::new(Statistics { session, counters }), process))
+}
+
+impl Observed for Statistics {
+    fn counters(&mut self, values: &mut Values) -> Asked<()> {
+        for (name, value) in self.session.pairs(&self.counters)? {
+            let Ok(value) = value.parse::<f64>() else { continue };
+            match name.as_str() {
+                "pg_stat_database.datid" => {}
+                "pg_stat_database.numbackends" => values.put("server.pg_stat_database.numbackends", value),
+                "data_bytes" => values.put(names::SERVER_DATA, value),
+                name => values.put(&format!("server.{name}_total"), value),
+            }
+        }
+        Ok(())
+    }
+
+    fn sessions(&mut self, _is_detailed: bool) -> Asked<Option<Vec<SeenSession>>> {
+        let rows = self.session.rows(
+            "SELECT count(*), coalesce(state, ''), coalesce(wait_event_type || ':' || wait_event, ''), \
+             CASE WHEN state = 'idle' THEN '' ELSE left(query, 300) END \
+             FROM pg_catalog.pg_stat_activity WHERE backend_type = 'client backend' AND pid <> pg_backend_pid() \
+             GROUP BY 2, 3, 4",
+        )?;
+        let seen = |row: Vec<Option<String>>| {
+            let mut fields = row.into_iter().map(Option::unwrap_or_default);
+            Some(SeenSession {
+                sessions: fields.next()?.parse().ok()?,
+                state: fields.next()?,
+                wait: fields.next()?,
+                statement: fields.next()?,
+            })
+        };
+        Ok(Some(rows.into_iter().filter_map(seen).collect()))
+    }
+}
+
+/// A view as pairs of name and value through JSON, so that the columns of every version are there under their names.
+fn part(view: &str, condition: &str) -> String {
+    format!(
+        "SELECT '{view}.' || e.key, e.value FROM pg_catalog.{view} AS s, jsonb_each_text(to_jsonb(s)) AS e {condition}"
+    )
+}

@@ -1,0 +1,130 @@
+//! The table that each engine fills in, and what is answered.
+
+use crate::monitor::observed::Observed;
+use crate::session::{Asked, Session};
+use crate::settings::setting::Setting;
+use dyno_model::target::Target;
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+
+/// What an engine's systems can be asked beside the load.
+pub(crate) struct Questions {
+    /// Names of the database's tables and views that belong to users. One outside the schema in which dyno makes its own is
+    /// told with its schema's.
+    pub(crate) tables: &'static str,
+    /// What is known of its settings.
+    pub(crate) settings: Settings,
+    /// Connects for the monitor, whose further questions go over that connection; tells the number of the server's thread or
+    /// process that works for it, too. `None` where there is nothing to see.
+    pub(crate) observe: Option<fn(&Target) -> Asked<Watched>>,
+    /// What only a server can be asked.
+    pub(crate) server: Option<ServerQuestions>,
+}
+
+/// What is asked by the monitor, with the number of the thread or process that answers, where it is known.
+pub(crate) type Watched = (Box<dyn Observed>, Option<u32>);
+
+/// What a server can be asked beside the load.
+pub(crate) struct ServerQuestions {
+    /// How many connections it takes.
+    pub(crate) connection_limit: fn(&mut Session) -> Asked<ConnectionLimit>,
+    /// Sessions besides the asking one: account, origin, database, state.
+    pub(crate) foreign_sessions: &'static str,
+    /// Whether writes travel further. What the account may not see counts as not there.
+    pub(crate) replication: fn(&mut Session) -> Replication,
+    /// What it counts.
+    pub(crate) counters: fn(&mut Session) -> Asked<BTreeMap<String, i64>>,
+    /// Names of its programs.
+    pub(crate) programs: &'static [&'static str],
+    /// The number of its process on this machine.
+    pub(crate) process: fn(&mut Session) -> Option<u32>,
+    /// What it says of its process, for somebody on its machine to find it by: words of `monitor/remote/look.sh`, best first.
+    pub(crate) traces: fn(&mut Session) -> Vec<String>,
+}
+
+/// All settings that a system tells, by their names in lower case.
+pub(crate) type FoundSettings = BTreeMap<String, Setting>;
+
+/// What is known of an engine's settings.
+pub(crate) struct Settings {
+    /// Settings that figures depend on and reports show: durability, memory, connections, isolation, threads. A server that
+    /// does not have one of them leaves it out.
+    pub(crate) that_matter: &'static [&'static str],
+    /// Settings that dyno gives itself or that are none, with the reason why they cannot be given.
+    pub(crate) reserved: &'static [(&'static [&'static str], &'static str)],
+    /// Settings that shape files or tables when they are made: a data set that was loaded with one value is another one with
+    /// another.
+    pub(crate) shaping: &'static [&'static str],
+    /// Options that no server tells back.
+    pub(crate) untold: &'static [&'static str],
+    /// Reads all of them.
+    pub(crate) read: fn(&mut Session) -> Asked<FoundSettings>,
+    /// A name in lower case as the server lists it.
+    pub(crate) listed: fn(&str) -> String,
+    /// The setting behind a listed name, and the value to compare it with, which differs where an option and its variable do.
+    pub(crate) find: for<'a, 'b> fn(&str, &'a str, &'b FoundSettings) -> Option<(&'b Setting, Cow<'a, str>)>,
+    /// True when the setting of that name, in force, is the value that was asked for, in another spelling.
+    pub(crate) is_same: fn(&str, &str, &Setting) -> bool,
+    /// True when it is the next value that the server can have. The last argument holds all settings.
+    pub(crate) is_rounded: fn(&str, &str, &Setting, &FoundSettings) -> bool,
+    /// A size of a setting of that name, digits and the first letter of its unit, as the server reads it.
+    pub(crate) size: fn(&str, &str, &str) -> Option<String>,
+    /// True for a value that can do nothing but be one.
+    pub(crate) is_value: fn(&str) -> bool,
+    /// Takes away what a server that only loads data does not need.
+    pub(crate) spare: fn(&mut BTreeMap<String, String>),
+}
+
+/// How many connections a server takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ConnectionLimit {
+    /// All it takes (`max_connections`).
+    pub max: u64,
+    /// Of these, kept for administrators, so not for this account.
+    pub reserved: u64,
+    /// In use now, the asking connection not counted.
+    pub in_use: u64,
+    /// Limit of this account alone, if it has one.
+    pub per_user: Option<u64>,
+}
+
+impl ConnectionLimit {
+    /// Connections that this account can open now.
+    #[must_use]
+    pub fn available(&self) -> u64 {
+        let free = self.max.saturating_sub(self.reserved).saturating_sub(self.in_use);
+        self.per_user.map_or(free, |limit| limit.min(free))
+    }
+}
+
+/// A session on the server that is not ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignSession {
+    /// Its account.
+    pub user: String,
+    /// From where: host, or the application's name where it gives one.
+    pub from: String,
+    /// Database, perhaps empty.
+    pub database: String,
+    /// What it does, e.g. `Sleep`, `Query`, `active`, `idle`.
+    pub state: String,
+}
+
+/// Whether writes on a system travel further.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Replication {
+    /// It receives writes from another server, and may be read-only.
+    pub is_replica: bool,
+    /// Servers and slots that receive its writes.
+    pub receivers: u64,
+    /// Members of its cluster (Galera, group replication); 0 outside a cluster.
+    pub members: u64,
+}
+
+impl Replication {
+    /// True when the system stands alone.
+    #[must_use]
+    pub fn is_absent(&self) -> bool {
+        *self == Self::default()
+    }
+}

@@ -1,0 +1,13 @@
+//! SQLite, which is no server: its database is a file, and nobody else can be asked about it.
+
+mod observer;
+pub(crate) mod settings;
+
+use super::questions::Questions;
+
+pub(super) const QUESTIONS: Questions = Questions {
+    tables: "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
+    settings: settings::SETTINGS,
+    observe: Some(observer::observe),
+    server: None,
+};

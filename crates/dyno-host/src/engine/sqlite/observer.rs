@@ -1,0 +1,44 @@
+//! SQLite has no server and counts nothing that another connection could ask for: page caches and their hits belong to the
+//! clients' own connections. What can be seen from outside are its files.
+
+use crate::engine::questions::Watched;
+use crate::monitor::Values;
+use crate::monitor::observed::Observed;
+use crate::monitor::sessions::SeenSession;
+use crate::session::Asked;
+use dyno_model::target::{Endpoint, Target};
+use std::fs;
+use std::path::PathBuf;
+
+/// The database's files.
+struct Files {
+    /// `None` for a database in memory.
+    database: Option<PathBuf>,
+}
+
+/// Nothing is connected.
+pub(super) fn observe(target: &Target) -> Asked<Watched> {
+    let database = match &target.endpoint {
+        Endpoint::File(file) => Some(file.clone()),
+        Endpoint::Tcp { .. } | Endpoint::Unix(_) | Endpoint::InProcess => None,
+    };
+    Ok((Box::new(Files { database }), None))
+}
+
+impl Observed for Files {
+    /// Sizes of database, write-ahead log and rollback journal; 0 for a file that is not there.
+    fn counters(&mut self, values: &mut Values) -> Asked<()> {
+        let Some(database) = &self.database else { return Ok(()) };
+        for (suffix, name) in [("", "database"), ("-wal", "wal"), ("-journal", "journal")] {
+            let mut path = database.clone().into_os_string();
+            path.push(suffix);
+            let size = fs::metadata(path).map_or(0, |metadata| metadata.len());
+            values.put(&format!("server.sqlite.{name}_bytes"), size as f64);
+        }
+        Ok(())
+    }
+
+    fn sessions(&mut self, _is_detailed: bool) -> Asked<Option<Vec<SeenSession>>> {
+        Ok(None)
+    }
+}

@@ -1,0 +1,141 @@
+//! Settings of SQLite: pragmas.
+
+use crate::engine::questions::{FoundSettings, Settings};
+use crate::session::{Asked, Session};
+use crate::settings::setting::{Setting, boolean, by_name};
+use std::collections::BTreeMap;
+
+pub(super) const SETTINGS: Settings = Settings {
+    that_matter: &THAT_MATTER,
+    reserved: RESERVED,
+    shaping: &SHAPING,
+    untold: &[],
+    read,
+    listed: str::to_owned,
+    find: by_name,
+    is_same: |name, asked, found| is_same(name, asked, &found.value),
+    is_rounded: |_, _, _, _| false,
+    size,
+    is_value,
+    spare: |_| {},
+};
+
+const THAT_MATTER: [&str; 13] = [
+    "auto_vacuum",
+    "busy_timeout",
+    "cache_size",
+    "encoding",
+    "foreign_keys",
+    "fullfsync",
+    "journal_mode",
+    "locking_mode",
+    "mmap_size",
+    "page_size",
+    "synchronous",
+    "temp_store",
+    "wal_autocheckpoint",
+];
+
+/// Pragmas that are no settings.
+const RESERVED: &[(&[&str], &str)] = &[(
+    &[
+        "application_id",
+        "incremental_vacuum",
+        "integrity_check",
+        "key",
+        "optimize",
+        "quick_check",
+        "rekey",
+        "schema_version",
+        "shrink_memory",
+        "table_info",
+        "user_version",
+        "wal_checkpoint",
+        "writable_schema",
+    ],
+    "this pragma is an action or a mark, no setting, and dyno gives settings only",
+)];
+
+/// Pragmas that are kept in the file; the others belong to connections.
+const SHAPING: [&str; 4] = ["auto_vacuum", "encoding", "journal_mode", "page_size"];
+
+/// There is no list of pragmas with values; those that matter are asked one by one. Others are asked by name.
+fn read(session: &mut Session) -> Asked<FoundSettings> {
+    let mut settings = BTreeMap::new();
+    for name in THAT_MATTER {
+        if let Some(setting) = read_pragma(session, name)? {
+            settings.insert(name.to_owned(), setting);
+        }
+    }
+    Ok(settings)
+}
+
+/// One pragma; `None` when SQLite does not know it, which it does not say otherwise.
+pub(crate) fn read_pragma(session: &mut Session, name: &str) -> Asked<Option<Setting>> {
+    let value = session.first(&format!("PRAGMA {name}"))?;
+    Ok(value.map(|value| {
+        let shown = pragma_word(name, &value).unwrap_or(&value).to_owned();
+        Setting { value, shown, unit: String::new(), kind: String::new() }
+    }))
+}
+
+/// The word for a pragma's number, as SQLite's documentation has it.
+fn pragma_word(name: &str, value: &str) -> Option<&'static str> {
+    let words: &[&str] = match name {
+        "synchronous" => &["off", "normal", "full", "extra"],
+        "temp_store" => &["default", "file", "memory"],
+        "auto_vacuum" => &["none", "full", "incremental"],
+        _ => return None,
+    };
+    words.get(value.parse::<usize>().ok()?).copied()
+}
+
+/// Sizes are bytes, and for `cache_size` the negative number of KiB that means a size there.
+fn size(name: &str, digits: &str, letter: &str) -> Option<String> {
+    let power = match letter.to_ascii_lowercase().as_str() {
+        "k" => 0,
+        "m" => 1,
+        "g" => 2,
+        _ => 3,
+    };
+    let kibibytes = digits.parse::<u64>().ok()?.checked_mul(1024_u64.pow(power))?;
+    Some(match name.eq_ignore_ascii_case("cache_size") {
+        true => format!("-{kibibytes}"),
+        false => kibibytes.saturating_mul(1024).to_string(),
+    })
+}
+
+/// A word, a number or a quoted text: nothing that could end the statement.
+fn is_value(value: &str) -> bool {
+    let inner = value.strip_prefix('\'').and_then(|value| value.strip_suffix('\'')).unwrap_or(value);
+    !inner.is_empty() && inner.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.+".contains(&byte))
+}
+
+fn is_same(name: &str, asked: &str, found: &str) -> bool {
+    let asked = asked.trim_matches(['\'', '"']);
+    if asked.eq_ignore_ascii_case(found) {
+        return true;
+    }
+    if let Some(word) = pragma_word(name, found) {
+        return word.eq_ignore_ascii_case(asked);
+    }
+    match (asked.parse::<i64>(), found.parse::<i64>()) {
+        (Ok(asked), Ok(found)) => asked == found,
+        _ => boolean(asked).is_some_and(|asked| Some(asked) == boolean(found)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pragma_values_cannot_end_the_statement() {
+        for value in ["WAL", "-2000", "'UTF-8'", "0.5"] {
+            assert!(is_value(value), "{value}");
+        }
+        for value in ["", "1; DROP TABLE x", "'a' --", "wal)", "''"] {
+            assert!(!is_value(value), "{value}");
+        }
+    }
+}

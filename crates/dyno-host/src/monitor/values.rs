@@ -1,0 +1,39 @@
+//! Values of one look, by the names of [`dyno_model::monitor`].
+
+use std::collections::BTreeMap;
+
+/// Values by name.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Values(pub(super) BTreeMap<String, f64>);
+
+impl Values {
+    pub(crate) fn put(&mut self, name: &str, value: f64) {
+        if value.is_finite() {
+            self.0.insert(name.to_owned(), value);
+        }
+    }
+
+    pub(crate) fn put_some(&mut self, name: &str, value: Option<f64>) {
+        if let Some(value) = value {
+            self.put(name, value);
+        }
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<f64> {
+        self.0.get(name).copied()
+    }
+
+    pub(crate) fn add(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
+    /// The same values, their names behind a word.
+    pub(crate) fn behind(self, word: &str) -> Self {
+        Self(self.0.into_iter().map(|(name, value)| (format!("{word}{name}"), value)).collect())
+    }
+
+    #[cfg(test)]
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+}

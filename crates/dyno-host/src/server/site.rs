@@ -1,0 +1,127 @@
+//! The place of a server process, and what differs between kinds of them.
+
+use super::{Binary, ServerError};
+use crate::folder::write_private;
+use crate::guard::{Launch, Owner, StopStep};
+use crate::session::Session;
+use crate::settings;
+use crate::storage::TransactionLog;
+use dyno_model::failure::OperationFailure;
+use dyno_model::plan::ManagedServer;
+use dyno_model::secret::Secret;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Name of the account and of the database that dyno makes.
+pub(super) const ACCOUNT: &str = "dyno";
+
+/// Where a server lives, and what its kind needs to know to start it.
+pub(super) struct Site<'a> {
+    pub(super) server: &'a ManagedServer,
+    pub(super) binary: Binary,
+    pub(super) recipe: &'static Recipe,
+    pub(super) owner: Option<Owner>,
+    /// The scratch folder. It is the server's: root opens nothing in it by a path.
+    pub(super) folder: PathBuf,
+    /// The folder for files of dyno's own: logs, and what the server is given to read.
+    pub(super) own: PathBuf,
+    /// Folder of the socket, usually the same.
+    pub(super) socket_folder: PathBuf,
+    /// Folder for the transaction log, when it is not with the data.
+    pub(super) log_folder: Option<PathBuf>,
+    pub(super) port: u16,
+    pub(super) password: Secret,
+    /// Connections that it must allow.
+    pub(super) connections: u32,
+    /// True when the data folder is a copy of a loaded one: accounts and databases are in it.
+    pub(super) is_restored: bool,
+}
+
+impl Site<'_> {
+    pub(super) fn data(&self) -> PathBuf {
+        self.folder.join("data")
+    }
+
+    /// Where temporary files go: to the same file system as the data, and away with it.
+    pub(super) fn temporary(&self) -> PathBuf {
+        self.folder.join("tmp")
+    }
+
+    pub(super) fn log(&self) -> PathBuf {
+        self.own.join("server.log")
+    }
+
+    pub(super) fn initialise_log(&self) -> PathBuf {
+        self.own.join("initialise.log")
+    }
+
+    /// The socket's file.
+    pub(super) fn socket(&self) -> PathBuf {
+        self.socket_folder.join((self.recipe.socket_name)(self.port))
+    }
+
+    /// The value that the user gave to a setting, under any spelling of its name.
+    pub(super) fn asked(&self, name: &str) -> Option<&str> {
+        let engine = self.binary.kind.engine();
+        let found = self.server.settings.iter().find(|(key, _)| settings::listed_name(engine, key) == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// A file that only the server (and dyno) can read, for what must not stand on a command line.
+    pub(super) fn write_private(&self, name: &str, text: &str) -> Result<PathBuf, ServerError> {
+        write_private(&self.own, name, text, self.owner)
+            .map_err(|error| ServerError::Scratch { path: self.own.clone(), reason: error.to_string() })
+    }
+
+    /// A launch of one of the server's programs, in its folder and as its user.
+    pub(super) fn launch(&self, program: PathBuf, arguments: Vec<String>, log: PathBuf) -> Launch {
+        Launch {
+            program,
+            arguments,
+            environment: vec![("TMPDIR".to_owned(), path_text(&self.temporary()))],
+            owner: self.owner,
+            folder: self.folder.clone(),
+            log,
+            input: None,
+            stop: Vec::new(),
+        }
+    }
+}
+
+/// A path as an argument; orders to the guard are text, so paths that are not UTF-8 were refused before.
+pub(super) fn path_text(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// What differs between kinds of servers.
+pub(super) struct Recipe {
+    /// Names of its program, the surest first.
+    pub(super) programs: &'static [&'static str],
+    /// Folders that the program may be in, besides PATH. The argument reads the environment.
+    pub(super) folders: fn(&dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf>,
+    /// Asks the program for its version.
+    pub(super) version_arguments: &'static [&'static str],
+    /// What the answer says, without what stands before it.
+    pub(super) claim: fn(&str) -> &str,
+    /// True when that is said by this kind of server.
+    pub(super) is_claimed: fn(&str) -> bool,
+    /// As whom it runs when dyno is root.
+    pub(super) user: &'static str,
+    /// Arguments with which the program only says what it thinks of the settings; `None` when it cannot know.
+    pub(super) check: fn(&ManagedServer) -> Option<Vec<String>>,
+    /// Name of its socket's file when it has this port.
+    pub(super) socket_name: fn(u16) -> String,
+    /// Its transaction log, below the data folder.
+    pub(super) log: TransactionLog,
+    /// The programs that make the data folder, with their arguments.
+    pub(super) initialise: fn(&Site<'_>) -> Result<Vec<Launch>, ServerError>,
+    /// The server itself.
+    pub(super) launch: fn(&Site<'_>) -> Result<Launch, ServerError>,
+    /// A question whose answer is known to this server only, and the answer.
+    pub(super) identity: fn(&Site<'_>) -> (&'static str, String),
+    /// What is done once it answers.
+    pub(super) furnish: fn(&Site<'_>, &mut Session) -> Result<(), OperationFailure>,
+    /// How it is stopped; what follows is force.
+    pub(super) stop: fn(Duration) -> Vec<StopStep>,
+}
