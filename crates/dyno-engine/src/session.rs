@@ -160,17 +160,15 @@ impl Session {
     /// # Errors
     /// As the server answers.
     pub async fn text(&mut self, kind: u16, sql: &str) -> Result<Outcome> {
-        let start = self.window.now();
-        self.sent(kind);
-        let result = self.connection.query(sql, &mut Discard).await;
+        let result = self.measure(kind, async |connection| connection.query(sql, &mut Discard).await).await;
         if result.is_err() {
             self.failed_sql = Some(sql.to_owned());
         }
-        self.note(kind, start, result)
+        result
     }
 
-    /// Measures whatever is done with the connection as one statement of a kind; for workloads whose statements are not known
-    /// beforehand.
+    /// Measures whatever is done with the connection as one operation of a kind. All that is measured goes this way: prepared
+    /// statements and texts here, and what else a driver can do by workloads that know it (docs/decisions/013-what-an-engine-says.md).
     ///
     /// # Errors
     /// As the operation fails.
@@ -366,13 +364,14 @@ impl Session {
         parameters: &[Value<'_>],
         sink: &mut S,
     ) -> Result<Outcome> {
-        let start = self.window.now();
-        self.sent(prepared.kind);
-        let result = self.connection.execute(prepared.statement, parameters, sink).await;
+        let execute = async |connection: &mut Connection| {
+            connection.execute(prepared.statement, parameters, sink).await
+        };
+        let result = self.measure(prepared.kind, execute).await;
         if result.is_err() {
             self.failed_sql = self.sql_of(prepared);
         }
-        self.note(prepared.kind, start, result)
+        result
     }
 
     fn sent(&mut self, kind: u16) {

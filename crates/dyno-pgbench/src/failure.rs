@@ -1,5 +1,6 @@
 //! Failures of databases in the words of pgbench, as far as it has words for them.
 
+use crate::own::OWN;
 use crate::statistics::Ending;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -10,9 +11,10 @@ use dyno_model::target::{Endpoint, Engine, Target};
 /// that took too long, SQLite a database that another connection writes to.
 #[must_use]
 pub fn ending(failure: &OperationFailure, engine: Engine) -> Option<Ending> {
-    match (failure.kind, engine) {
-        (FailureKind::Deadlock, _) | (FailureKind::LockWait, Engine::Mysql) => Some(Ending::Deadlock),
-        (FailureKind::Serialization, _) | (FailureKind::Busy, _) => Some(Ending::Serialization),
+    match failure.kind {
+        FailureKind::Deadlock => Some(Ending::Deadlock),
+        FailureKind::LockWait if engine != OWN => Some(Ending::Deadlock),
+        FailureKind::Serialization | FailureKind::Busy => Some(Ending::Serialization),
         _ => None,
     }
 }

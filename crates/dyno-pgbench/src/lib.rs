@@ -18,6 +18,7 @@ pub mod expression;
 pub mod failure;
 pub mod initialise;
 pub mod options;
+mod own;
 pub mod random;
 pub mod report;
 pub mod run;

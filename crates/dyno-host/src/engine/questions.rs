@@ -45,6 +45,9 @@ pub(crate) struct ServerQuestions {
 /// All settings that a system tells, by their names in lower case.
 pub(crate) type FoundSettings = BTreeMap<String, Setting>;
 
+/// Finds a setting by its listed name, with the value that it is to be compared with.
+type FindSetting = for<'a, 'b> fn(&str, &'a str, &'b FoundSettings) -> Option<(&'b Setting, Cow<'a, str>)>;
+
 /// What is known of an engine's settings.
 pub(crate) struct Settings {
     /// Settings that figures depend on and reports show: durability, memory, connections, isolation, threads. A server that
@@ -62,7 +65,7 @@ pub(crate) struct Settings {
     /// A name in lower case as the server lists it.
     pub(crate) listed: fn(&str) -> String,
     /// The setting behind a listed name, and the value to compare it with, which differs where an option and its variable do.
-    pub(crate) find: for<'a, 'b> fn(&str, &'a str, &'b FoundSettings) -> Option<(&'b Setting, Cow<'a, str>)>,
+    pub(crate) find: FindSetting,
     /// True when the setting of that name, in force, is the value that was asked for, in another spelling.
     pub(crate) is_same: fn(&str, &str, &Setting) -> bool,
     /// True when it is the next value that the server can have. The last argument holds all settings.

@@ -94,12 +94,15 @@ pub(super) fn path_text(path: &Path) -> String {
     path.display().to_string()
 }
 
+/// Reads a variable of the environment.
+type Environment<'a> = &'a dyn Fn(&str) -> Option<OsString>;
+
 /// What differs between kinds of servers.
 pub(super) struct Recipe {
     /// Names of its program, the surest first.
     pub(super) programs: &'static [&'static str],
     /// Folders that the program may be in, besides PATH. The argument reads the environment.
-    pub(super) folders: fn(&dyn Fn(&str) -> Option<OsString>) -> Vec<PathBuf>,
+    pub(super) folders: fn(Environment<'_>) -> Vec<PathBuf>,
     /// Asks the program for its version.
     pub(super) version_arguments: &'static [&'static str],
     /// What the answer says, without what stands before it.

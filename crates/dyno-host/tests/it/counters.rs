@@ -39,11 +39,12 @@ fn postgres_counts_transactions_and_with_its_library_statements_by_kind() {
         ask(&target, "INSERT INTO t VALUES (1)");
     }
     ask(&target, "SELECT * FROM t");
-    // Sessions report when they end, and a new session may look before an old one has ended.
+    // Sessions report when they end, and a new session may look before an old one has ended: that which made the table, whose row
+    // in the catalogue is one more, too.
     let mut grown = delta(&before, &snapshot(&target).unwrap());
     wait_until("all sessions have reported", || {
         grown = delta(&before, &snapshot(&target).unwrap());
-        grown.get("tup_inserted") == Some(&3) && grown.get("xact_commit") >= Some(&5)
+        grown.get("tup_inserted") >= Some(&3) && grown.get("xact_commit") >= Some(&5)
     });
     assert_eq!(grown.get("calls.INSERT"), Some(&3), "{grown:?}");
     assert!(grown["xact_commit"] >= 5, "four statements and the first snapshot's: {grown:?}");

@@ -14,7 +14,7 @@ mod traits;
 
 pub use traits::{
     Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, Quoting, SessionStatements,
-    TemporaryTables, Traits,
+    TemporaryTables, Traits, Truncate,
 };
 
 use serde::{Deserialize, Serialize};

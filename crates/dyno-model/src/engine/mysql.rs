@@ -2,7 +2,7 @@
 
 use super::traits::{
     Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, Quoting, SessionStatements,
-    TemporaryTables, Traits,
+    TemporaryTables, Traits, Truncate,
 };
 
 pub(super) const TRAITS: Traits = Traits {
@@ -11,6 +11,7 @@ pub(super) const TRAITS: Traits = Traits {
     execution: Execution::Thread,
     files_per_connection: 1,
     has_one_writer: false,
+    names_need_text: true,
     has_extended_queries: false,
     commit_counter: Some("Com_commit"),
     flush_statistics: None,
@@ -34,4 +35,9 @@ pub(super) const DIALECT: Dialect = Dialect {
         are_transactional: false,
     },
     joined_update: JoinedUpdate::Join,
+    date_and_time: "datetime",
+    orders_by_key: true,
+    drops_several: true,
+    truncate: Truncate::One,
+    ends_by_end: false,
 };

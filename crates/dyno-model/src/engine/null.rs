@@ -9,6 +9,7 @@ pub(super) const TRAITS: Traits = Traits {
     execution: Execution::Nowhere,
     files_per_connection: 0,
     has_one_writer: false,
+    names_need_text: false,
     has_extended_queries: false,
     commit_counter: None,
     flush_statistics: None,

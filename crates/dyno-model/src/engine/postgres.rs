@@ -2,7 +2,7 @@
 
 use super::traits::{
     Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, Quoting, SessionStatements,
-    TemporaryTables, Traits,
+    TemporaryTables, Traits, Truncate,
 };
 
 pub(super) const TRAITS: Traits = Traits {
@@ -11,6 +11,7 @@ pub(super) const TRAITS: Traits = Traits {
     execution: Execution::Process,
     files_per_connection: 1,
     has_one_writer: false,
+    names_need_text: false,
     has_extended_queries: true,
     // Its counters hold transactions of every statement that commits by itself, dyno's own questions among them.
     commit_counter: None,
@@ -37,5 +38,10 @@ pub(super) const TRAITS: Traits = Traits {
             are_transactional: true,
         },
         joined_update: JoinedUpdate::From,
+        date_and_time: "timestamp",
+        orders_by_key: false,
+        drops_several: true,
+        truncate: Truncate::Several,
+        ends_by_end: true,
     },
 };

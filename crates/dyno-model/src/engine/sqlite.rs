@@ -2,6 +2,7 @@
 
 use super::traits::{
     Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, Quoting, TemporaryTables, Traits,
+    Truncate,
 };
 
 pub(super) const TRAITS: Traits = Traits {
@@ -11,6 +12,7 @@ pub(super) const TRAITS: Traits = Traits {
     // Whether it has a write-ahead log is the file's matter, and may be found out only when it is open.
     files_per_connection: 2,
     has_one_writer: true,
+    names_need_text: false,
     has_extended_queries: false,
     commit_counter: None,
     flush_statistics: None,
@@ -32,5 +34,10 @@ pub(super) const TRAITS: Traits = Traits {
             are_transactional: true,
         },
         joined_update: JoinedUpdate::From,
+        date_and_time: "datetime",
+        orders_by_key: true,
+        drops_several: false,
+        truncate: Truncate::Missing,
+        ends_by_end: true,
     },
 };

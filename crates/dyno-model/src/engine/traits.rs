@@ -13,6 +13,8 @@ pub struct Traits {
     pub files_per_connection: u64,
     /// True when a second connection that writes would only wait for the first.
     pub has_one_writer: bool,
+    /// True when the names of columns are told for texts only, and not for prepared statements.
+    pub names_need_text: bool,
     /// True when statements can be parsed, bound and executed anew each time
     /// ([`QueryMode::Extended`](crate::target::QueryMode::Extended)).
     pub has_extended_queries: bool,
@@ -73,6 +75,16 @@ pub struct Dialect {
     pub temporary_tables: TemporaryTables,
     /// How an UPDATE joins another table.
     pub joined_update: JoinedUpdate,
+    /// Type of a column that holds a date and a time.
+    pub date_and_time: &'static str,
+    /// True when tables lie in the order of their keys, which are therefore made with them.
+    pub orders_by_key: bool,
+    /// True when DROP TABLE takes several names.
+    pub drops_several: bool,
+    /// How a table is emptied as a whole.
+    pub truncate: Truncate,
+    /// True when `END` is another word for COMMIT.
+    pub ends_by_end: bool,
 }
 
 impl Dialect {
@@ -163,6 +175,29 @@ pub enum JoinedUpdate {
     Join,
     /// `UPDATE a SET ... FROM b WHERE ...`
     From,
+}
+
+/// How a table is emptied as a whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Truncate {
+    /// `TRUNCATE TABLE` takes several names.
+    Several,
+    /// `TRUNCATE TABLE` takes one.
+    One,
+    /// By deleting its rows.
+    Missing,
+}
+
+impl Truncate {
+    /// The statements that empty these tables.
+    #[must_use]
+    pub fn statements(self, tables: &[&str]) -> Vec<String> {
+        match self {
+            Self::Several => vec![format!("truncate table {}", tables.join(", "))],
+            Self::One => tables.iter().map(|table| format!("truncate table {table}")).collect(),
+            Self::Missing => tables.iter().map(|table| format!("delete from {table}")).collect(),
+        }
+    }
 }
 
 #[cfg(test)]

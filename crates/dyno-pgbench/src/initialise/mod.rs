@@ -12,7 +12,7 @@ use crate::terminal::{Messages, Terminal};
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
 use dyno_engine::loading::{Loading, load_table};
 use dyno_model::failure::OperationFailure;
-use dyno_model::target::{Engine, Target};
+use dyno_model::target::Target;
 use rows::{ACCOUNTS_PER_BRANCH, Accounts};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -198,11 +198,6 @@ fn line(done: u64, total: u64, elapsed: Duration) -> String {
 /// Rows of `pgbench_accounts` at a scale.
 pub(crate) fn accounts(scale: u32) -> u64 {
     u64::from(scale) * ACCOUNTS_PER_BRANCH
-}
-
-/// True for engines that make primary keys with their tables, because they order the rows by them.
-fn is_clustered(engine: Engine) -> bool {
-    matches!(engine, Engine::Mysql | Engine::Sqlite)
 }
 
 #[cfg(test)]

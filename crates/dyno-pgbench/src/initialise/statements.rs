@@ -1,8 +1,9 @@
 //! The SQL of each step, in the engines' dialects.
 
+use super::accounts;
 use super::rows::TELLERS_PER_BRANCH;
-use super::{accounts, is_clustered};
 use crate::options::{Initialisation, PartitionMethod, Step};
+use crate::own::OWN;
 use dyno_model::target::Engine;
 
 /// Scale from which on account numbers need 64 bits.
@@ -15,7 +16,7 @@ const TABLES: [&str; 4] = ["pgbench_accounts", "pgbench_branches", "pgbench_hist
 
 /// What an engine cannot do.
 pub(super) fn check(wanted: &Initialisation, engine: Engine) -> Result<(), String> {
-    if engine == Engine::Postgres {
+    if engine == OWN {
         return Ok(());
     }
     let refused = [
@@ -25,7 +26,7 @@ pub(super) fn check(wanted: &Initialisation, engine: Engine) -> Result<(), Strin
         (wanted.tablespace.is_some(), "--tablespace"),
         (wanted.index_tablespace.is_some(), "--index-tablespace"),
         (wanted.steps.contains(&Step::GenerateOnServer), "server-side data generation (step G)"),
-        (engine == Engine::Sqlite && wanted.steps.contains(&Step::ForeignKeys), "--foreign-keys (step f)"),
+        (engine.is_embedded() && wanted.steps.contains(&Step::ForeignKeys), "--foreign-keys (step f)"),
     ];
     match refused.into_iter().find(|(is_wanted, _)| *is_wanted) {
         Some((_, option)) => Err(format!("{option} is not possible on {engine}")),
@@ -34,20 +35,18 @@ pub(super) fn check(wanted: &Initialisation, engine: Engine) -> Result<(), Strin
 }
 
 pub(super) fn drop(engine: Engine) -> Vec<String> {
-    match engine {
-        Engine::Sqlite => TABLES.iter().map(|table| format!("drop table if exists {table}")).collect(),
-        // History first: others' rows may be referenced by it.
-        _ => vec![format!(
-            "drop table if exists {}",
-            ["pgbench_history", "pgbench_tellers", "pgbench_accounts", "pgbench_branches"].join(", ")
-        )],
+    if !engine.dialect().drops_several {
+        return TABLES.iter().map(|table| format!("drop table if exists {table}")).collect();
     }
+    // History first: others' rows may be referenced by it.
+    let tables = ["pgbench_history", "pgbench_tellers", "pgbench_accounts", "pgbench_branches"];
+    vec![format!("drop table if exists {}", tables.join(", "))]
 }
 
 /// A table's columns: name and type, the first one is its key where it has one.
 fn columns(table: &str, wanted: &Initialisation, engine: Engine) -> String {
     let account = if wanted.scale >= BIGINT_SCALE { "bigint" } else { "int" };
-    let time = if engine == Engine::Postgres { "timestamp" } else { "datetime" };
+    let time = engine.dialect().date_and_time;
     match table {
         "pgbench_history" => {
             format!("tid int, bid int, aid {account}, delta int, mtime {time}, filler char(22)")
@@ -74,7 +73,7 @@ pub(super) fn tables(wanted: &Initialisation, engine: Engine) -> Vec<String> {
         .map(|table| {
             let columns = columns(table, wanted, engine);
             let key = match key(table) {
-                Some(key) if is_clustered(engine) => format!(", primary key ({key})"),
+                Some(key) if engine.dialect().orders_by_key => format!(", primary key ({key})"),
                 _ => String::new(),
             };
             let method = match wanted.partition_method {
@@ -84,7 +83,7 @@ pub(super) fn tables(wanted: &Initialisation, engine: Engine) -> Vec<String> {
             let storage = match table {
                 "pgbench_accounts" if wanted.partitions > 0 => format!(" partition by {method} (aid)"),
                 "pgbench_history" => String::new(),
-                _ if engine == Engine::Postgres => format!(" with (fillfactor={})", wanted.fillfactor),
+                _ if engine == OWN => format!(" with (fillfactor={})", wanted.fillfactor),
                 _ => String::new(),
             };
             format!("create{unlogged} table {table}({columns}{key}){storage}{}", tablespace(wanted))
@@ -125,17 +124,9 @@ pub(super) fn partitions(wanted: &Initialisation) -> Vec<String> {
         .collect()
 }
 
-fn truncate(engine: Engine) -> Vec<String> {
-    match engine {
-        Engine::Postgres => vec![format!("truncate table {}", TABLES.join(", "))],
-        Engine::Mysql => TABLES.iter().map(|table| format!("truncate table {table}")).collect(),
-        _ => TABLES.iter().map(|table| format!("delete from {table}")).collect(),
-    }
-}
-
 /// Everything but the accounts, whose rows are loaded.
 pub(super) fn small_rows(wanted: &Initialisation, engine: Engine) -> Vec<String> {
-    let mut statements = truncate(engine);
+    let mut statements = engine.dialect().truncate.statements(&TABLES);
     let scale = u64::from(wanted.scale);
     let mut insert = |head: &str, count: u64, row: &dyn Fn(u64) -> String| {
         for first in (1..=count).step_by(ROWS_PER_INSERT as usize) {
@@ -154,7 +145,7 @@ pub(super) fn small_rows(wanted: &Initialisation, engine: Engine) -> Vec<String>
 pub(super) fn generate(wanted: &Initialisation) -> Vec<String> {
     let scale = u64::from(wanted.scale);
     let mut statements = vec!["begin".to_owned()];
-    statements.extend(truncate(Engine::Postgres));
+    statements.extend(OWN.dialect().truncate.statements(&TABLES));
     statements.extend([
         format!("insert into pgbench_branches(bid, bbalance) select bid, 0 from generate_series(1, {scale}) as bid"),
         format!(
@@ -174,11 +165,7 @@ pub(super) fn generate(wanted: &Initialisation) -> Vec<String> {
 }
 
 pub(super) fn vacuum(engine: Engine) -> Vec<String> {
-    let verb = match engine {
-        Engine::Postgres => "vacuum analyze",
-        Engine::Mysql => "analyze table",
-        _ => "analyze",
-    };
+    let verb = engine.traits().analyze.unwrap_or("analyze").to_lowercase();
     ["pgbench_branches", "pgbench_tellers", "pgbench_accounts", "pgbench_history"]
         .into_iter()
         .map(|table| format!("{verb} {table}"))
@@ -186,7 +173,7 @@ pub(super) fn vacuum(engine: Engine) -> Vec<String> {
 }
 
 pub(super) fn primary_keys(wanted: &Initialisation, engine: Engine) -> Vec<String> {
-    if is_clustered(engine) {
+    if engine.dialect().orders_by_key {
         return Vec::new();
     }
     let space = wanted

@@ -5,6 +5,7 @@ use super::rows::LastRows;
 use super::scene::Scene;
 use crate::expression::{Environment, Expression, Value};
 use crate::failure;
+use crate::own::OWN;
 use crate::script::{Action, Amount, Command, Script, Sql, Store};
 use crate::statistics::Ending;
 use crate::terminal::Messages;
@@ -265,9 +266,9 @@ impl Step<'_> {
         let kind = self.kind();
         let (number, at, scene) = (self.number, self.at, self.scene);
         let client = &mut *self.client;
-        // MySQL tells the names of columns for texts only, and texts may hold several statements.
+        // Texts may hold several statements.
         let is_text =
-            scene.query_mode == QueryMode::Simple || S::WANTS_NAMES && scene.engine == Engine::Mysql;
+            scene.query_mode == QueryMode::Simple || S::WANTS_NAMES && scene.engine.traits().names_need_text;
         if is_text {
             client.text.clear();
             sql.write(&client.variables, &scene.names, &mut client.text);
@@ -319,7 +320,7 @@ impl Step<'_> {
                 self.abort("startpipeline", "cannot use pipeline mode with the simple query protocol")
             );
         }
-        if self.scene.engine != Engine::Postgres {
+        if self.scene.engine != OWN {
             return Err(self.abort("startpipeline", "only PostgreSQL has pipelines"));
         }
         let pipelined = self.script.commands[self.at..].iter().enumerate();
@@ -381,7 +382,7 @@ fn fields<'a>(
     parameters: &[Slot],
     texts: &'a [Option<String>],
 ) -> Vec<Field<'a>> {
-    let is_postgres = engine == Engine::Postgres;
+    let is_postgres = engine == OWN;
     let field = |(index, slot): (usize, &Slot)| match variables.content(*slot) {
         Parameter::Unset | Parameter::Value(Value::Null) => Field::Null,
         Parameter::Value(Value::Integer(value)) => Field::Integer(value),

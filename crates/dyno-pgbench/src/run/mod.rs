@@ -16,9 +16,10 @@ mod setup;
 use crate::exit_code;
 use crate::failure;
 use crate::options::{Length, PartitionMethod, Run, Seed, Source, help};
+use crate::own::OWN;
 use crate::report::Style;
 use crate::report::summary::{ScriptBooks, Summary, render};
-use crate::script::{self, Quoting, Script, builtin};
+use crate::script::{self, Script, builtin};
 use crate::terminal::{Messages, Terminal};
 use crate::variables::Names;
 use client::Scripts;
@@ -101,7 +102,7 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
     } else {
         (options.scale.map_or(1, u64::from), None)
     };
-    if !options.skips_vacuum && (has_builtin || target.engine == Engine::Postgres) {
+    if !options.skips_vacuum && (has_builtin || target.engine == OWN) {
         setup::vacuum(&mut connection, target.engine, options.vacuums_all, &**terminal);
     }
     let server_version = connection.server_version().to_owned();
@@ -181,11 +182,7 @@ fn parse_scripts(
     names: &mut Names,
     terminal: &dyn Terminal,
 ) -> Result<Vec<Script>> {
-    let quoting = match engine {
-        Engine::Mysql => Quoting::Mysql,
-        Engine::Sqlite => Quoting::Sqlite,
-        Engine::Postgres | Engine::Null => Quoting::Postgres,
-    };
+    let quoting = engine.dialect().quoting;
     let parse = |(name, weight, text): &(String, u32, String)| {
         script::parse(name, text, *weight, quoting, names).map_err(|error| {
             terminal.error(&error.to_string());

@@ -2,6 +2,7 @@
 
 use crate::failure;
 use crate::options::PartitionMethod;
+use crate::own::OWN;
 use crate::terminal::{Messages, Terminal};
 use dyno_drivers::{Connection, Discard, Driver, Table, block_on};
 use dyno_model::failure::OperationFailure;
@@ -42,7 +43,7 @@ pub(super) fn scale(connection: &mut Connection, database: &str, terminal: &dyn 
 
 /// How `pgbench_accounts` is divided, if it is. Only PostgreSQL is asked.
 pub(super) fn partitions(connection: &mut Connection, engine: Engine) -> Option<(PartitionMethod, u32)> {
-    if engine != Engine::Postgres {
+    if engine != OWN {
         return None;
     }
     let sql = "SELECT p.partstrat::text, (SELECT count(*) FROM pg_inherits i WHERE i.inhparent = p.partrelid) \
@@ -59,25 +60,19 @@ pub(super) fn partitions(connection: &mut Connection, engine: Engine) -> Option<
 
 /// Cleans the small tables and empties the history, with `all` the large one too. A table that is missing is told and passed over.
 pub(super) fn vacuum(connection: &mut Connection, engine: Engine, all: bool, terminal: &dyn Terminal) {
-    let statements: &[&str] = match engine {
-        Engine::Postgres => {
-            &["vacuum pgbench_branches", "vacuum pgbench_tellers", "truncate pgbench_history"]
-        }
-        Engine::Mysql => &["truncate table pgbench_history"],
-        _ => &["delete from pgbench_history"],
+    let own = ["vacuum pgbench_branches", "vacuum pgbench_tellers", "truncate pgbench_history"];
+    let statements = match engine == OWN {
+        true => own.map(str::to_owned).to_vec(),
+        false => engine.dialect().truncate.statements(&["pgbench_history"]),
     };
-    run(connection, "starting vacuum...", statements, terminal);
-    if all && engine == Engine::Postgres {
-        run(
-            connection,
-            "starting vacuum pgbench_accounts...",
-            &["vacuum analyze pgbench_accounts"],
-            terminal,
-        );
+    run(connection, "starting vacuum...", &statements, terminal);
+    if all && engine == OWN {
+        let statement = "vacuum analyze pgbench_accounts".to_owned();
+        run(connection, "starting vacuum pgbench_accounts...", &[statement], terminal);
     }
 }
 
-fn run(connection: &mut Connection, title: &str, statements: &[&str], terminal: &dyn Terminal) {
+fn run(connection: &mut Connection, title: &str, statements: &[String], terminal: &dyn Terminal) {
     terminal.message(title);
     for sql in statements {
         if let Err(failure) = block_on(connection.query(sql, &mut Discard)) {

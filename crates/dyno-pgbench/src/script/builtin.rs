@@ -17,9 +17,9 @@ impl Builtin {
     /// Its text in the dialect of an engine: MySQL ends transactions with COMMIT only.
     #[must_use]
     pub fn text(&self, engine: Engine) -> String {
-        match engine {
-            Engine::Mysql => self.source.replace("\nEND;\n", "\nCOMMIT;\n"),
-            _ => self.source.to_owned(),
+        match engine.dialect().ends_by_end {
+            true => self.source.to_owned(),
+            false => self.source.replace("\nEND;\n", "\nCOMMIT;\n"),
         }
     }
 }

@@ -10,7 +10,7 @@ pub mod meta;
 pub mod parser;
 pub mod statement;
 
-pub use parser::{Quoting, ScriptError, parse};
+pub use parser::{ScriptError, parse};
 pub use statement::Sql;
 
 use crate::expression::Expression;

@@ -4,21 +4,11 @@ use super::meta::{self, Effect};
 use super::statement::{End, cut};
 use super::{Action, Command, Script, condition};
 use crate::variables::Names;
+use dyno_model::engine::Quoting;
 use std::fmt;
 
 /// Most bytes of a statement that stand for it in reports.
 const LINE_MAX: usize = 127;
-
-/// How an engine quotes, which decides where statements end.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quoting {
-    /// Escape strings have an E in front, dollars quote.
-    Postgres,
-    /// Backslashes escape in every string, grave accents quote names, `#` begins a comment.
-    Mysql,
-    /// Nothing escapes, grave accents quote names.
-    Sqlite,
-}
 
 /// A script that is none: the message, and perhaps the offending line with a mark below.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! Cutting statements out of a script, and the variables in them.
 
 use super::Store;
-use super::parser::Quoting;
 use crate::variables::{Names, Parameter, Slot, Variables, continues_name, starts_name};
 use dyno_drivers::postgres::protocol::placeholder::{comment_end, quoted_end};
+use dyno_model::engine::Quoting;
 use std::fmt::Write;
 
 /// A command of SQL: one statement, or several joined by `\;`.

@@ -220,6 +220,48 @@ fn only_the_printer_writes_to_the_terminal() {
     assert_eq!(wrong, [""; 0]);
 }
 
+/// Where an engine may be named: where its tables are found, where addresses and programs name it, and where the words of
+/// other programs are spoken. Everybody else asks for a fact (`dyno-model/src/engine/traits.rs`).
+const NAMES_ENGINES: &[&str] = &[
+    "crates/dyno-model/src/address",
+    "crates/dyno-model/src/engine/mod.rs",
+    "crates/dyno-model/src/plan.rs",
+    "crates/dyno-model/src/spec/url.rs",
+    "crates/dyno-drivers/src/address",
+    "crates/dyno-drivers/src/driver.rs",
+    "crates/dyno-host/src/engine/mod.rs",
+    "crates/dyno-host/src/existing.rs",
+    "crates/dyno-pgbench/src/options",
+    "crates/dyno-pgbench/src/own.rs",
+    "crates/dyno-sysbench/src/options",
+    "crates/dyno-sysbench/src/run/failures.rs",
+];
+
+#[test]
+fn an_engine_is_asked_for_facts_and_not_for_its_name() {
+    let names_one = |line: &str| {
+        ["Mysql", "Postgres", "Sqlite", "Null"].iter().any(|name| names(line, &format!("Engine::{name}")))
+    };
+    let (mut wrong, mut seen) = (Vec::new(), 0);
+    for path in files(&root().join("crates"), "rs") {
+        let shown = shown(&path);
+        if !shown.contains("/src/") || is_test_file(&path) {
+            continue;
+        }
+        // Modules of an engine know which one they are of, and so does whoever makes a target.
+        let is_of_one = ["mysql", "postgres", "sqlite", "null"].iter().any(|name| shown.contains(name));
+        let is_allowed = is_of_one || NAMES_ENGINES.iter().any(|place| shown.starts_with(place));
+        for (number, line) in code_lines(&path).into_iter().filter(|(_, line)| names_one(line)) {
+            seen += 1;
+            if !is_allowed && !line.contains("Target::new(") {
+                wrong.push(format!("{shown}:{number}: {}", line.trim()));
+            }
+        }
+    }
+    assert!(seen > 10, "engines were not found");
+    assert_eq!(wrong, [""; 0]);
+}
+
 #[test]
 fn every_dependency_of_the_workspace_says_why_it_is_not_our_own_code() {
     let text = fs::read_to_string(root().join("Cargo.toml")).expect("the workspace has a manifest");
