@@ -68,6 +68,20 @@ pub trait Driver: Sized {
     /// Says good-bye where the protocol has a word for it. Dropping a connection without it is a broken connection to the server.
     async fn close(&mut self);
 
+    /// Has the server forget a prepared statement, where it remembers any. Its number is not used again on this connection.
+    async fn forget(&mut self, _statement: Statement) -> Result<()> {
+        Ok(())
+    }
+
+    /// True when a transaction is open on the connection, as the server said last.
+    fn is_in_transaction(&self) -> bool;
+
+    /// The server's number of the session, by which it can be found among all and ended; `None` where there is no server. A proxy on the
+    /// way gives numbers of its own.
+    fn session_number(&self) -> Option<u32> {
+        None
+    }
+
     /// For connections that block: something another thread can call to end the statement in progress. SQLite's connections survive it,
     /// those to servers are broken by it.
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
@@ -88,39 +102,6 @@ pub enum Connection {
     Sqlite(crate::sqlite::Connection),
     /// Canned replies.
     Null(crate::null::Connection),
-}
-
-impl Connection {
-    /// True when a transaction is open on the connection, as the server said last; the null driver has none.
-    #[must_use]
-    pub fn is_in_transaction(&self) -> bool {
-        match self {
-            #[cfg(feature = "mysql")]
-            Self::Mysql(connection) => connection.is_in_transaction(),
-            #[cfg(feature = "postgres")]
-            Self::Postgres(connection) => {
-                connection.transaction_status() != crate::postgres::protocol::backend::TransactionStatus::Idle
-            }
-            #[cfg(feature = "sqlite")]
-            Self::Sqlite(connection) => connection.is_in_transaction(),
-            Self::Null(_) => false,
-        }
-    }
-
-    /// The server's number of the session, by which it can be found among all and ended; `None` where there is no server. A proxy on the
-    /// way gives numbers of its own.
-    #[must_use]
-    pub fn session_number(&self) -> Option<u32> {
-        match self {
-            #[cfg(feature = "mysql")]
-            Self::Mysql(connection) => Some(connection.thread()),
-            #[cfg(feature = "postgres")]
-            Self::Postgres(connection) => Some(connection.backend_process()),
-            #[cfg(feature = "sqlite")]
-            Self::Sqlite(_) => None,
-            Self::Null(_) => None,
-        }
-    }
 }
 
 /// Calls a method on whichever driver it is.
@@ -183,6 +164,18 @@ impl Driver for Connection {
 
     async fn close(&mut self) {
         each!(self, connection => connection.close().await);
+    }
+
+    async fn forget(&mut self, statement: Statement) -> Result<()> {
+        each!(self, connection => connection.forget(statement).await)
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        each!(self, connection => connection.is_in_transaction())
+    }
+
+    fn session_number(&self) -> Option<u32> {
+        each!(self, connection => connection.session_number())
     }
 
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {

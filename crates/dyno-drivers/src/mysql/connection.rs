@@ -127,6 +127,29 @@ impl Driver for Connection {
         super::bulk::load(self, load, rows).await
     }
 
+    async fn forget(&mut self, statement: Statement) -> Result<()> {
+        self.make_ready().await?;
+        let Some(known) = self.statements.get_mut(statement.0 as usize) else {
+            return Err(unknown_statement(statement));
+        };
+        // What is executed afterwards is refused by the server as an unknown statement.
+        if let Known::Prepared { id, columns, .. } = known {
+            *columns = Box::default();
+            self.output.clear();
+            command::close_statement(&mut self.output, *id);
+            self.stream.write_all(&self.output).await.map_err(|error| stream_failure(&error))?;
+        }
+        Ok(())
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        self.status & status::IN_TRANSACTION != 0
+    }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.thread())
+    }
+
     async fn close(&mut self) {
         if self.state != State::InFlight {
             self.output.clear();
@@ -186,12 +209,6 @@ impl Connection {
     #[must_use]
     pub fn thread(&self) -> u32 {
         self.thread
-    }
-
-    /// True while a transaction is open, as the last answer said.
-    #[must_use]
-    pub fn is_in_transaction(&self) -> bool {
-        self.status & status::IN_TRANSACTION != 0
     }
 
     /// Bytes that the connection's own buffers hold at the moment.
@@ -279,25 +296,6 @@ impl Connection {
         let sequence = command::ping(&mut self.output);
         self.send(sequence, Encoding::Text).await?;
         self.receive_all(None, &mut Discard).await.map(|_| ())
-    }
-
-    /// Has the server forget a prepared statement. Its number is not used again on this connection.
-    ///
-    /// # Errors
-    /// When the connection is broken, or the statement is none of this connection.
-    pub async fn forget(&mut self, statement: Statement) -> Result<()> {
-        self.make_ready().await?;
-        let Some(known) = self.statements.get_mut(statement.0 as usize) else {
-            return Err(unknown_statement(statement));
-        };
-        // What is executed afterwards is refused by the server as an unknown statement.
-        if let Known::Prepared { id, columns, .. } = known {
-            *columns = Box::default();
-            self.output.clear();
-            command::close_statement(&mut self.output, *id);
-            self.stream.write_all(&self.output).await.map_err(|error| stream_failure(&error))?;
-        }
-        Ok(())
     }
 
     #[inline]

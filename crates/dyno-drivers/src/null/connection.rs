@@ -375,6 +375,11 @@ impl Driver for Connection {
         Ok(loaded)
     }
 
+    /// It has none.
+    fn is_in_transaction(&self) -> bool {
+        false
+    }
+
     async fn close(&mut self) {}
 
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {

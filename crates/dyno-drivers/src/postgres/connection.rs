@@ -114,21 +114,6 @@ impl Connection {
         })
     }
 
-    /// Has the server forget a prepared statement. Its number is not used again on this connection.
-    ///
-    /// # Errors
-    /// When the connection is lost, or a failed transaction refuses everything but ROLLBACK.
-    pub async fn forget(&mut self, statement: Statement) -> Result<()> {
-        let index = statement.0 as usize;
-        if self.mode == QueryMode::Prepared && index < self.statements.len() {
-            self.query(&format!("DEALLOCATE s{index}"), &mut Discard).await?;
-        }
-        if let Some(known) = self.statements.get_mut(index) {
-            *known = Prepared::Text(Template::parse("", true));
-        }
-        Ok(())
-    }
-
     /// True when the connection can be used for another statement.
     #[must_use]
     pub fn is_usable(&self) -> bool {
@@ -482,6 +467,25 @@ impl Driver for Connection {
 
     async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
         self.copy(load, rows).await
+    }
+
+    async fn forget(&mut self, statement: Statement) -> Result<()> {
+        let index = statement.0 as usize;
+        if self.mode == QueryMode::Prepared && index < self.statements.len() {
+            self.query(&format!("DEALLOCATE s{index}"), &mut Discard).await?;
+        }
+        if let Some(known) = self.statements.get_mut(index) {
+            *known = Prepared::Text(Template::parse("", true));
+        }
+        Ok(())
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        self.transaction_status() != TransactionStatus::Idle
+    }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.backend_process())
     }
 
     async fn close(&mut self) {

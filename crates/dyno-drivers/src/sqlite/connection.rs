@@ -181,12 +181,6 @@ fn wrong_count(expected: usize, given: usize) -> OperationFailure {
 }
 
 impl Connection {
-    /// True when a transaction is open.
-    #[must_use]
-    pub fn is_in_transaction(&self) -> bool {
-        self.database.as_ref().is_some_and(|database| !database.borrow_owner().is_autocommit())
-    }
-
     /// The file or memory, with nothing set up.
     fn open(endpoint: &Endpoint) -> Result<rusqlite::Connection> {
         // Without SQLITE_OPEN_URI: a path is a path, also when it begins with `file:`. Without a mutex: one thread per connection.
@@ -450,6 +444,10 @@ impl Driver for Connection {
             say("ROLLBACK")?;
         }
         loaded
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        self.database.as_ref().is_some_and(|database| !database.borrow_owner().is_autocommit())
     }
 
     async fn close(&mut self) {

@@ -150,11 +150,7 @@ impl Link {
     /// Has the server forget a statement; that it cannot be told is no trouble.
     pub(crate) fn forget(&mut self, statement: Statement) {
         if let Wire::Open(connection) = &mut self.wire {
-            let _ = match &mut **connection {
-                Connection::Mysql(mysql) => block_on(mysql.forget(statement)),
-                Connection::Postgres(postgres) => block_on(postgres.forget(statement)),
-                Connection::Sqlite(_) | Connection::Null(_) => Ok(()),
-            };
+            let _ = block_on(connection.forget(statement));
         }
     }
 
