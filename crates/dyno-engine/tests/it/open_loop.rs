@@ -206,8 +206,12 @@ fn a_generator_that_is_held_up_is_told() {
 
 #[test]
 fn what_waits_for_a_system_that_stalls_is_not_the_generators_lateness() {
-    let (record, _) = native("latency_us=1000,stall=at:300ms/for:5s", 2, &plan(200.0, 4_000), 0);
+    let (record, _) = native("latency_us=1000,stall=at:100ms/for:3500ms", 2, &plan(200.0, 5_000), 0);
     let open_loop = record.open_loop.expect("an open loop");
+    assert!(
+        record.ledger.started > open_loop.arrived / 2,
+        "what was due in the stall begins after it: {record:?}"
+    );
     let (lag, response) =
         (open_loop.lag.expect("some were awaited"), open_loop.response.expect("there are arrivals"));
     assert!(lag.awaited < open_loop.arrived / 2, "those of the stall found no free client: {open_loop:?}");
