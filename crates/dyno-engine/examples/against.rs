@@ -11,7 +11,6 @@ use dyno_model::plan::{LoadPlan, StopRule, Trial, WorkloadPlan};
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
-use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
 
 struct Silent;
@@ -63,19 +62,9 @@ fn main() {
         workers,
         ..LoadPlan::new(StopRule::Duration(Nanos(seconds * 1_000_000_000)))
     };
-    let input = TrialInput {
-        trial: Trial { id: "against".to_owned(), block: 1, treatment: 0 },
-        clients,
-        load: &load,
-        seed: 1,
-        target,
-        shares_machine: std::env::var("ELSEWHERE").is_err(),
-        started_at: String::new(),
-        loading: Nanos(0),
-        interrupts: &interrupts,
-        is_dead: &|| None,
-        counters: &BTreeMap::new,
-    };
+    let trial = Trial { id: "against".to_owned(), block: 1, treatment: 0 };
+    let mut input = TrialInput::new(trial, target, clients, &load, 1, &interrupts);
+    input.load.shares_machine = std::env::var("ELSEWHERE").is_err();
     let record = with_native!(native, workload => run_trial(workload, &input, &mut Silent)).expect("a trial");
     let statements: u64 = record.ledger.statements.iter().map(|statement| statement.ok).sum();
     let per = |nanos: Nanos| nanos.as_micros_f64() / statements as f64;

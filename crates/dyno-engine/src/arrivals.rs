@@ -39,33 +39,51 @@ impl Sequence {
     }
 }
 
+/// When a transaction's time begins, in any loop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Begun {
+    /// Nanoseconds since the epoch: in an open loop, when it was due.
+    pub(crate) start: u64,
+    /// Whether it belongs to the measured window.
+    pub(crate) is_counted: bool,
+    /// Open loop: whether its client was free before it was due. A transaction that was due already waited for a client.
+    pub(crate) is_awaited: bool,
+}
+
+impl Begun {
+    /// A transaction whose time begins now, as it does in a closed loop; `counted` is how many of its client's counted so far. `None` when
+    /// it must not start.
+    #[inline]
+    pub(crate) fn at_once(window: &Window, now: u64, counted: u64) -> Option<Self> {
+        let is_counted = match window.admit(now, counted) {
+            Admission::WarmUp => false,
+            Admission::Measured => true,
+            Admission::Over => return None,
+        };
+        Some(Self { start: now, is_counted, is_awaited: false })
+    }
+}
+
 /// What a free client of an open loop does next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// It waits until then and starts its transaction, unless everything has ended by then.
-    Due {
-        /// Nanoseconds since the epoch.
-        at: u64,
-        /// Whether the transaction belongs to the measured window.
-        is_counted: bool,
-        /// Whether the client was free before then. A transaction that was due already waited for a client.
-        is_awaited: bool,
-    },
+    Due(Begun),
     /// Nothing arrives any more; it waits for the end of the window.
     Rest,
     /// Its work is done.
     Over,
 }
 
-/// When a transaction's time begins, in any loop.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Begun {
-    /// Nanoseconds since the epoch: in an open loop, when it was due.
-    pub(crate) start: u64,
-    /// Whether it belongs to the measured window.
-    pub(crate) is_counted: bool,
-    /// Open loop: whether its client was free before it was due.
-    pub(crate) is_awaited: bool,
+impl Turn {
+    /// Until when the client waits, nanoseconds since the epoch; `None` when its work is done.
+    pub(crate) fn until(self, window: &Window) -> Option<u64> {
+        match self {
+            Self::Due(begun) => Some(begun.start),
+            Self::Rest => Some(window.closes()),
+            Self::Over => None,
+        }
+    }
 }
 
 /// The schedule that all clients of an open loop take their transactions from.
@@ -101,14 +119,23 @@ impl Arrivals {
             return Turn::Over;
         }
         let Some(at) = self.take(window.closes()) else { return Turn::Rest };
-        match window.admit(at, counted) {
-            Admission::WarmUp => Turn::Due { at, is_counted: false, is_awaited: now < at },
-            Admission::Measured => Turn::Due { at, is_counted: true, is_awaited: now < at },
-            Admission::Over => {
+        match Begun::at_once(window, at, counted) {
+            Some(begun) => Turn::Due(Begun { is_awaited: now < at, ..begun }),
+            None => {
                 self.give_back(at);
                 Turn::Over
             }
         }
+    }
+
+    /// What a client begins that has waited for its turn. What was to begin is given back when all was stopped meanwhile.
+    pub(crate) fn after(&self, turn: Turn, window: &Window) -> Option<Begun> {
+        let Turn::Due(begun) = turn else { return None };
+        if window.is_stopped() {
+            self.give_back(begun.start);
+            return None;
+        }
+        Some(begun)
     }
 
     /// The time of the next arrival before `closes`, which from now on is the caller's; `None` when there is none.
@@ -124,7 +151,7 @@ impl Arrivals {
     }
 
     /// An arrival that was taken was not started after all. Whoever gives one back takes no other.
-    pub(crate) fn give_back(&self, at: u64) {
+    fn give_back(&self, at: u64) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.taken -= 1;
         state.given_back.push(at);

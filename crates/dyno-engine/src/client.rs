@@ -1,14 +1,14 @@
 //! The loop of one client: transaction after transaction, each with its retries.
 
-use crate::arrivals::{Arrivals, Begun, Turn};
+use crate::arrivals::{Arrivals, Begun};
 use crate::measure::crew::Report;
-use crate::measure::{Fatal, FatalCause};
+use crate::measure::load::{ClientId, Fatal, FatalCause};
 use crate::random::{Random, Stream};
 use crate::recording::SharedRecorder;
 use crate::recording::shares::ClientShares;
 use crate::session::{Session, SessionPlan};
-use crate::window::{Admission, Window};
-use crate::workload::{ClientId, Verdict, Workload};
+use crate::window::Window;
+use crate::workload::{Verdict, Workload};
 use dyno_drivers::Io;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
 use dyno_model::retry::RetryPolicy;
@@ -157,31 +157,11 @@ impl<W: Workload> Client<W> {
     /// which the client waits. `None` when there is none.
     async fn next_start(&self, now: u64, counted: u64) -> Option<Begun> {
         let window = &self.window;
-        let Some(arrivals) = &self.arrivals else {
-            return match window.admit(now, counted) {
-                Admission::WarmUp => Some(Begun { start: now, is_counted: false, is_awaited: false }),
-                Admission::Measured => Some(Begun { start: now, is_counted: true, is_awaited: false }),
-                Admission::Over => None,
-            };
-        };
+        let Some(arrivals) = &self.arrivals else { return Begun::at_once(window, now, counted) };
         let turn = arrivals.turn(window, counted);
-        let until = match turn {
-            Turn::Due { at, .. } => at,
-            Turn::Rest => window.closes(),
-            Turn::Over => return None,
-        };
-        let until = window.epoch() + Duration::from_nanos(until);
+        let until = window.epoch() + Duration::from_nanos(turn.until(window)?);
         self.io.sleep_until(until, || window.is_stopped()).await;
-        match turn {
-            Turn::Due { at, is_counted, is_awaited } if !window.is_stopped() => {
-                Some(Begun { start: at, is_counted, is_awaited })
-            }
-            Turn::Due { at, .. } => {
-                arrivals.give_back(at);
-                None
-            }
-            Turn::Rest | Turn::Over => None,
-        }
+        arrivals.after(turn, window)
     }
 
     /// Ends the run for everybody.
@@ -212,30 +192,16 @@ impl<W: Workload> Client<W> {
             if self.window.is_cut(self.window.now()) {
                 return Err(Loss::Cut);
             }
-            match self.workload.verdict(state, &failure) {
-                Verdict::Policy => {}
-                Verdict::GoesOn => return self.fail(&failure, false, is_counted),
-                Verdict::Skipped => {
-                    let now = self.window.now();
-                    let start = self.open.take().map_or(now, |begun| begun.start);
-                    self.recorder.note(|recorder| recorder.skipped(start, now, is_counted));
-                    return Err(Loss::Failed);
-                }
-                Verdict::EndsClient => {
-                    let _ = self.fail(&failure, false, is_counted);
-                    return Err(Loss::Ended);
-                }
-                Verdict::EndsRun => {
-                    let _ = self.fail(&failure, false, is_counted);
-                    return Err(gave_up(failure, session));
-                }
+            let verdict = self.workload.verdict(state, &failure);
+            if let Some(loss) = self.decided(verdict, &failure, session, is_counted) {
+                return Err(loss);
             }
             is_in_doubt |= session.is_in_doubt();
             let is_last = attempt >= self.attempts_max || is_in_doubt && self.retry.is_default();
             match self.retry.remedy(&failure) {
                 Remedy::RetryTransaction => {
                     if is_last {
-                        let _ = self.fail(&failure, is_in_doubt, is_counted);
+                        self.fail(&failure, is_in_doubt, is_counted);
                     }
                     self.restore(session, &failure, is_counted).await?;
                     if is_last {
@@ -245,7 +211,7 @@ impl<W: Workload> Client<W> {
                 }
                 Remedy::Reconnect => {
                     if is_last {
-                        let _ = self.fail(&failure, is_in_doubt, is_counted);
+                        self.fail(&failure, is_in_doubt, is_counted);
                         self.reconnect(session, is_counted, failure).await?;
                         return Err(Loss::Failed);
                     }
@@ -253,17 +219,17 @@ impl<W: Workload> Client<W> {
                         self.io.sleep(not_ready_pause(attempt)).await;
                     }
                     if let Err(loss) = self.reconnect(session, is_counted, failure.clone()).await {
-                        let _ = self.fail(&failure, is_in_doubt, is_counted);
+                        self.fail(&failure, is_in_doubt, is_counted);
                         return Err(loss);
                     }
                 }
                 Remedy::CountOnly => {
-                    let _ = self.fail(&failure, is_in_doubt, is_counted);
+                    self.fail(&failure, is_in_doubt, is_counted);
                     self.restore(session, &failure, is_counted).await?;
                     return Err(Loss::Failed);
                 }
                 Remedy::Abort => {
-                    let _ = self.fail(&failure, is_in_doubt, is_counted);
+                    self.fail(&failure, is_in_doubt, is_counted);
                     // Which statement it was is asked before another one fails.
                     let loss = gave_up(failure, session);
                     let _ = session.roll_back().await;
@@ -279,11 +245,40 @@ impl<W: Workload> Client<W> {
         unreachable!("the loop of attempts ends by returning")
     }
 
-    fn fail(&self, failure: &OperationFailure, is_in_doubt: bool, is_counted: bool) -> Result<(), Loss> {
-        let now = self.window.now();
-        let start = self.open.take().map_or(now, |begun| begun.start);
+    /// How the transaction ends, where the workload decides that itself.
+    fn decided(
+        &self,
+        verdict: Verdict,
+        failure: &OperationFailure,
+        session: &Session,
+        is_counted: bool,
+    ) -> Option<Loss> {
+        match verdict {
+            Verdict::Policy => return None,
+            Verdict::Skipped => {
+                let (start, now) = self.times();
+                self.recorder.note(|recorder| recorder.skipped(start, now, is_counted));
+            }
+            Verdict::GoesOn | Verdict::EndsClient | Verdict::EndsRun => {
+                self.fail(failure, false, is_counted);
+            }
+        }
+        Some(match verdict {
+            Verdict::EndsClient => Loss::Ended,
+            Verdict::EndsRun => gave_up(failure.clone(), session),
+            Verdict::Policy | Verdict::Skipped | Verdict::GoesOn => Loss::Failed,
+        })
+    }
+
+    fn fail(&self, failure: &OperationFailure, is_in_doubt: bool, is_counted: bool) {
+        let (start, now) = self.times();
         self.recorder.note(|recorder| recorder.failed(failure.kind, start, now, is_in_doubt, is_counted));
-        Err(Loss::Failed)
+    }
+
+    /// When the time of the transaction in progress began, and now; after this none is in progress.
+    fn times(&self) -> (u64, u64) {
+        let now = self.window.now();
+        (self.open.take().map_or(now, |begun| begun.start), now)
     }
 
     /// Makes the session ready for another transaction: ROLLBACK, or a new connection where an answer is still owed on the old one.

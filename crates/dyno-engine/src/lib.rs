@@ -1,9 +1,8 @@
 //! Time, clients and workloads.
 //!
 //! # Layout (read in this order)
-//! * [`trial`]: one trial: baseline, measuring, audit, findings;
-//! * [`measure`]: the measuring core from ramp to books, for trials, for [`run_load`] and for scripts; the coordinator that
-//!   everything below reports to;
+//! * [`trial`]: a native workload measured: [`run_load`], and one trial with baseline, audit and findings around it;
+//! * [`measure`]: the measuring core from ramp to books, for these and for scripts; the coordinator that clients report to;
 //! * [`window`]: when measuring begins and ends, and who may still start a transaction;
 //! * `arrivals`: when transactions arrive in an open loop;
 //! * `worker`, `client`: threads that drive many clients each, and the loop of one client with its retry policy; `scheduling`: how
@@ -14,6 +13,7 @@
 //! * [`random`], [`distribution`]: seeds, streams and key distributions.
 //!
 //! # Invariants
+//! * Modules use each other one way: measure, session, workload, client, worker, trial.
 //! * Nothing is shared between workers on the hot path but the transaction budget; nothing is allocated per statement. A worker's
 //!   recorder has a lock that only the coordinator also takes, once per interval.
 //! * Transaction *i* of client *c* depends on (seed, trial, c, i) only, whatever the number of workers.
@@ -37,7 +37,9 @@ pub mod window;
 mod worker;
 pub mod workload;
 
-pub use measure::meter::{Meter, Script, ScriptTrouble};
-pub use measure::{LoadInput, LoadRecord, ScriptThreads, run_load, run_script};
+pub use measure::load::{Fatal, FatalCause, LoadInput, LoadRecord, TrialError};
+pub use measure::meter::{Meter, Script, ScriptThreads, ScriptTrouble};
+pub use measure::run_script;
 pub use session::Session;
-pub use trial::{TrialError, TrialInput, run_trial};
+pub use trial::{TrialInput, run_load, run_trial};
+pub use worker::default_workers;

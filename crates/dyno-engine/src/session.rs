@@ -1,11 +1,10 @@
 //! A connection with its prepared statements that measures every statement it sends.
 
-use crate::measure::FatalCause;
+use crate::measure::load::FatalCause;
 use crate::recording::SharedRecorder;
 use crate::recording::recorder::Answered;
 use crate::settling::OpenSessions;
 use crate::window::Window;
-use crate::workload::StatementText;
 use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, RowSink, Statement, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
@@ -49,6 +48,15 @@ struct Control {
     begin: Prepared,
     commit: Prepared,
     rollback: Prepared,
+}
+
+/// A statement that every connection prepares.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatementText {
+    /// SQL of the engine's dialect, `?` for parameters.
+    pub sql: String,
+    /// Index of its kind among those of the workload.
+    pub kind: u16,
 }
 
 /// What [`Session::open`] needs besides the target; the same for all clients of a trial.

@@ -4,10 +4,9 @@
 //! waiting and takes effect when it gets it, perhaps in the middle of the next trial, which would then find an update that nobody
 //! made. PostgreSQL moreover counts what a session did when the session ends.
 
-use crate::trial::{is_unanswered, observe};
-use dyno_drivers::{Connection, Discard, Driver, Table, block_on};
+use dyno_drivers::{Connection, Discard, Driver, Io, Patience, Table, block_on};
 use dyno_model::engine::SessionStatements;
-use dyno_model::failure::OperationFailure;
+use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
@@ -44,6 +43,16 @@ impl OpenSessions {
     fn numbers(&self) -> HashSet<u32> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
+}
+
+/// A connection beside the load. Its statements may take as long as the data are large, but the server has to be well.
+pub(crate) async fn observe(target: &Target) -> Result<Connection, OperationFailure> {
+    Connection::connect(target, &Io::Patient(Patience::for_work(target))).await
+}
+
+/// True when a question ended without the server's word: it is silent, or the user does not want to wait.
+pub(crate) fn is_unanswered(failure: &OperationFailure) -> bool {
+    failure.code == 0 && matches!(failure.kind, FailureKind::Timeout | FailureKind::Cancelled)
 }
 
 /// Waits for the sessions to end. Returns how many did not, although they were told to. Fails when the server does not answer any more.

@@ -53,10 +53,6 @@ pub enum Admission {
     Over,
 }
 
-fn nanos(duration: Duration) -> u64 {
-    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
-}
-
 impl Window {
     /// A window whose warm-up begins at `epoch`. `growth` is how the table grows; without it, [`StopRule::Rows`] takes each
     /// transaction for a row of an empty table.
@@ -104,13 +100,18 @@ impl Window {
     /// An instant as nanoseconds since the epoch.
     #[must_use]
     pub fn at(&self, instant: Instant) -> u64 {
-        nanos(instant.saturating_duration_since(self.epoch))
+        Nanos::from(instant.saturating_duration_since(self.epoch)).0
     }
 
     /// When the first transaction may start.
     #[must_use]
     pub fn epoch(&self) -> Instant {
         self.epoch
+    }
+
+    /// Sleeps until the first transaction may start, which is the same moment for all clients.
+    pub(crate) fn await_epoch(&self) {
+        std::thread::sleep(self.epoch.saturating_duration_since(Instant::now()));
     }
 
     /// When measuring begins.
@@ -214,7 +215,7 @@ impl Window {
 
     /// The user wants the end: transactions in flight get no more than [`REST`] from the first call on.
     pub fn hurry(&self) {
-        let ends = self.now().saturating_add(nanos(REST));
+        let ends = self.now().saturating_add(Nanos::from(REST).0);
         self.grace_ends.fetch_min(ends, Ordering::Relaxed);
     }
 

@@ -3,17 +3,17 @@
 use crate::arrivals::Arrivals;
 use crate::client::Client;
 use crate::generator::WorkerMeter;
-use crate::measure::LoadInput;
 use crate::measure::crew::{Crew, Post, Report, WorkerReport};
+use crate::measure::load::{ClientId, TrialError};
 use crate::recording::recorder::{BATCH, SMALL_BATCH, lock};
 use crate::recording::shares::ClientShares;
 use crate::session::{CONTROL_KINDS, Session, SessionPlan};
 use crate::settling::OpenSessions;
-use crate::trial::{TrialError, default_workers};
 use crate::window::Window;
-use crate::workload::{ClientId, Workload};
+use crate::workload::Workload;
 use dyno_drivers::transport::Reactor;
 use dyno_drivers::{Executor, Io, block_on};
+use dyno_model::engine::{Engine, Execution};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::plan::LoadPlan;
 use dyno_model::retry::RetryPolicy;
@@ -40,6 +40,25 @@ const ROOM_PAUSE: Duration = Duration::from_millis(20);
 const PULSE_WORKERS: u32 = 8;
 /// Time between two such wake-ups.
 const PULSE: Duration = Duration::from_millis(100);
+
+/// Clients of a PostgreSQL server on this machine from which on more workers do better than one per processor.
+const CLIENTS_PER_WORKER: u32 = 64;
+
+/// Number of workers when the plan leaves it open: one client each for drivers that block; as many as processors when the
+/// server is elsewhere. On a machine that the server shares, fewer workers find more answers ready at a time; how few do best differs with
+/// the server's processes or threads (docs/decisions/003-workers.md has the measurements).
+#[must_use]
+pub fn default_workers(engine: Engine, clients: u32, shares_machine: bool) -> u32 {
+    let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
+    match engine.traits().execution {
+        Execution::Client => clients,
+        Execution::Thread if shares_machine => processors.div_ceil(2).min(clients),
+        Execution::Process if shares_machine => {
+            clients.div_ceil(CLIENTS_PER_WORKER).clamp(processors, 2 * processors).min(clients)
+        }
+        Execution::Thread | Execution::Process | Execution::Nowhere => processors.min(clients),
+    }
+}
 
 /// What all clients of a native workload have in common.
 pub(crate) struct NativeClients<W: Workload> {
@@ -88,10 +107,10 @@ fn session_plan<W: Workload>(workload: &W) -> SessionPlan {
 
 /// Starts the workers of a native workload.
 pub(crate) fn hire_native<W: Workload>(
-    crew: &mut Crew,
+    crew: &mut Crew<'_>,
     native: &Arc<NativeClients<W>>,
-    input: &LoadInput<'_>,
 ) -> Result<(), TrialError> {
+    let input = crew.input();
     let engine = native.targets[0].engine;
     let workers = match input.load.workers {
         Some(workers) if !engine.is_embedded() => workers.min(input.clients),
@@ -237,11 +256,21 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
         executor.turn(TURN_MAX)?;
     }
     let Ok(window) = assignment.post.go.recv() else { return Ok(WorkerReport::default()) };
-    wait_for(window.epoch());
+    window.await_epoch();
     *start.borrow_mut() = Some(Arc::clone(&window));
+    work(assignment, &window, &reactor, &mut executor)
+}
+
+/// Drives clients that have begun until all have ended or are cut off.
+fn work<W: Workload>(
+    assignment: &Assignment<W>,
+    window: &Window,
+    reactor: &Reactor,
+    executor: &mut Executor,
+) -> io::Result<WorkerReport> {
     executor.wake_all();
     let _ramp = reactor.take_counters();
-    let mut meter = WorkerMeter::start(&window);
+    let mut meter = WorkerMeter::start(window);
     let mut pulse = Instant::now();
     let mut has_stopped = false;
     while executor.alive() > 0 {
@@ -262,7 +291,7 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
         }
         let left = Duration::from_nanos(window.grace_ends().saturating_sub(now));
         executor.turn(TURN_MAX.min(left))?;
-        meter.turn(&window);
+        meter.turn(window);
         if meter.opened_now() {
             let _warmup = reactor.take_counters();
             meter.note_baseline(assignment.statements_sent());
@@ -270,7 +299,7 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
     }
     let counters = reactor.take_counters();
     let statements = assignment.statements_sent();
-    let record = meter.finish(&window, assignment.clients.len() as u32, statements, Some(&counters));
+    let record = meter.finish(window, assignment.clients.len() as u32, statements, Some(&counters));
     Ok(WorkerReport { record, lags: counters.timer_lags, trouble: None })
 }
 
@@ -293,18 +322,13 @@ fn run_blocking<W: Workload>(assignment: &Assignment<W>) -> WorkerReport {
     let _interruptible = session.interrupter().map(|interrupt| assignment.post.interrupters.add(interrupt));
     assignment.post.report(Report::Ready);
     let Ok(window) = assignment.post.go.recv() else { return WorkerReport::default() };
-    wait_for(window.epoch());
+    window.await_epoch();
     // CPU time and statements of warm-up are in the record of a blocking worker, and so is its time.
     let meter = WorkerMeter::start(&window);
     let before = assignment.statements_sent();
     block_on(run_client(client, session, Arc::clone(&window)));
     let statements = assignment.statements_sent() - before;
     WorkerReport { record: meter.finish(&window, 1, statements, None), ..Default::default() }
-}
-
-/// Sleeps until the common start.
-pub(crate) fn wait_for(epoch: Instant) {
-    std::thread::sleep(epoch.saturating_duration_since(Instant::now()));
 }
 
 #[cfg(test)]

@@ -1,7 +1,8 @@
 //! The one stream of events of a run. Listeners write it down, show it, or end the run; none can change a measurement.
 
 use crate::finding::Finding;
-use crate::record::TrialRecord;
+use crate::monitor::Sample;
+use crate::record::{Interval, TrialRecord};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -160,13 +161,41 @@ pub trait Listener {
     /// An event happened.
     fn event(&mut self, _event: &Event) {}
 
+    /// All clients are ready and begin together, so long from now.
+    fn clients_begin(&mut self, _from_now: Nanos) {}
+
     /// An interval of a trial is complete.
-    fn interval(&mut self, _interval: &crate::record::Interval) {}
+    fn interval(&mut self, _interval: &Interval) {}
 
     /// Nothing has committed since so long after the first client began (`Some`), although it usually does; or
     /// something has committed again (`None`). Told while it is so, once each, of warm-up and window.
     fn commits_stopped(&mut self, _since: Option<Nanos>) {}
 
     /// The monitor looked at machine and server.
-    fn sample(&mut self, _sample: &crate::monitor::Sample) {}
+    fn sample(&mut self, _sample: &Sample) {}
+}
+
+/// Several listeners, which hear everything one after another.
+pub struct Listeners<'l>(pub Vec<&'l mut dyn Listener>);
+
+impl Listener for Listeners<'_> {
+    fn event(&mut self, event: &Event) {
+        self.0.iter_mut().for_each(|listener| listener.event(event));
+    }
+
+    fn clients_begin(&mut self, from_now: Nanos) {
+        self.0.iter_mut().for_each(|listener| listener.clients_begin(from_now));
+    }
+
+    fn interval(&mut self, interval: &Interval) {
+        self.0.iter_mut().for_each(|listener| listener.interval(interval));
+    }
+
+    fn commits_stopped(&mut self, since: Option<Nanos>) {
+        self.0.iter_mut().for_each(|listener| listener.commits_stopped(since));
+    }
+
+    fn sample(&mut self, sample: &Sample) {
+        self.0.iter_mut().for_each(|listener| listener.sample(sample));
+    }
 }

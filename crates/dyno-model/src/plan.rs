@@ -147,6 +147,13 @@ pub enum FreshData {
 pub const RESTORE_ROWS: u64 = 100_000;
 
 impl Plan {
+    /// Clients of the treatment of a system that has the most.
+    #[must_use]
+    pub fn most_clients(&self, system: usize) -> u32 {
+        let of_system = self.treatments.iter().filter(|treatment| treatment.system == system);
+        of_system.map(|treatment| treatment.clients).max().unwrap_or(0)
+    }
+
     /// The treatment of a trial.
     #[must_use]
     pub fn treatment(&self, trial: &Trial) -> &Treatment {
@@ -530,7 +537,7 @@ pub enum StopRule {
 }
 
 /// One measurement of one treatment in one block.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Trial {
     /// Name, unique in the run and sortable: `b01-003` is the third trial of block 1.
     pub id: String,

@@ -31,6 +31,7 @@ impl Nanos {
 
 impl From<Duration> for Nanos {
     /// Saturates at 584 years.
+    #[inline]
     fn from(duration: Duration) -> Self {
         Self(u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX))
     }

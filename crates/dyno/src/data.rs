@@ -1,7 +1,8 @@
 //! The data of a trial: made, restored by copy, or used once more.
 
 use crate::interrupt::Interrupts;
-use crate::systems::{Ready, Systems};
+use crate::system::Ready;
+use crate::systems::Systems;
 use crate::trials::Missing;
 use dyno_engine::loading::{self, Loading};
 use dyno_engine::workload::DataSet;

@@ -5,7 +5,7 @@ use crate::systems::CONNECTIONS_BESIDE;
 use dyno_drivers::open_files;
 use dyno_drivers::patience::is_end_requested;
 use dyno_engine::with_native;
-use dyno_engine::workload::{Native, Setting, Workload};
+use dyno_engine::workload::{Native, Workload};
 use dyno_host::marker::{self, ClaimOptions};
 use dyno_host::shell::missing_command;
 use dyno_host::{existing, probe, proxy, server};
@@ -43,7 +43,7 @@ pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>)
         if is_end_requested() {
             break;
         }
-        let clients = most_clients(plan, index);
+        let clients = plan.most_clients(index);
         options(plan, index, &mut found);
         match &system.source {
             SystemSource::Managed(managed) => managed_server(plan, index, system, managed, &mut found),
@@ -53,11 +53,6 @@ pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>)
         }
     }
     findings
-}
-
-fn most_clients(plan: &Plan, system: usize) -> u32 {
-    let of_system = plan.treatments.iter().filter(|treatment| treatment.system == system);
-    of_system.map(|treatment| treatment.clients).max().unwrap_or(0)
 }
 
 /// Times of a trial are recorded in 48 bits of nanoseconds.
@@ -186,11 +181,9 @@ fn space(path: &Path, needed: u64, place: &str, found: &mut impl FnMut(Preflight
 
 /// Options that a workload's catalogue allows and this system's dialect does not.
 fn options(plan: &Plan, system: usize, found: &mut impl FnMut(PreflightFinding)) {
-    let engine = plan.systems[system].engine();
     let mut seen = Vec::new();
     for treatment in plan.treatments.iter().filter(|treatment| treatment.system == system) {
-        let setting = Setting { engine, clients: treatment.clients, seed: plan.seed };
-        if let Err(message) = Native::build(&treatment.workload, setting)
+        if let Err(message) = Native::of(plan, treatment)
             && !seen.contains(&message)
         {
             found(PreflightFinding::new(Weight::Fatal, &plan.systems[system].name, &message));
@@ -253,7 +246,7 @@ fn connections_allowed(
     found: &mut impl FnMut(PreflightFinding),
 ) {
     for (name, value) in &server.settings {
-        let needed = u64::from(most_clients(plan, index) + CONNECTIONS_BESIDE);
+        let needed = u64::from(plan.most_clients(index) + CONNECTIONS_BESIDE);
         if name.replace('-', "_") == "max_connections" && value.parse().is_ok_and(|max: u64| max < needed) {
             let message = format!("max_connections is set to {value} and the plan needs {needed}");
             found(
@@ -267,8 +260,7 @@ fn connections_allowed(
 fn most_rows(plan: &Plan, system: usize) -> u64 {
     let of_system = plan.treatments.iter().filter(|treatment| treatment.system == system);
     let rows = of_system.filter_map(|treatment| {
-        let setting = Setting { engine: plan.systems[system].engine(), clients: treatment.clients, seed: plan.seed };
-        let native = Native::build(&treatment.workload, setting).ok()?;
+        let native = Native::of(plan, treatment).ok()?;
         Some(with_native!(&native, workload => workload.data().tables().iter().map(|table| table.rows).sum::<u64>()))
     });
     rows.max().unwrap_or(0)

@@ -3,7 +3,6 @@
 use crate::cli::RunArguments;
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
-use crate::listeners::Listeners;
 use crate::preflight;
 use crate::preflight_finding::{PreflightFinding, Weight};
 use crate::printer::Printer;
@@ -12,7 +11,7 @@ use crate::systems::Systems;
 use crate::trials::{self, Outcome};
 use crate::ui;
 use dyno_host::proxy;
-use dyno_model::event::{Event, Listener};
+use dyno_model::event::{Event, Listener, Listeners};
 use dyno_model::exit_code;
 use dyno_model::plan::{Plan, Via};
 use dyno_report::Format;
@@ -38,7 +37,7 @@ pub(crate) fn run(
     let interrupts = Interrupts::listen()?;
     let done = done(arguments)?;
     check(plan, arguments, &interrupts, printer)?;
-    let writer = match &arguments.resume {
+    let mut writer = match &arguments.resume {
         Some(folder) => RunWriter::resume(folder).map_err(|error| store_failure(&error))?,
         None => create_results(arguments, experiment)?,
     };
@@ -48,14 +47,15 @@ pub(crate) fn run(
         printer.note(&format!("going on in {}: {done} of {all} trials are measured", folder.display()));
     }
     let mut systems = Systems::new(plan, arguments.yes_write_to.as_deref(), Some(folder.join("server-logs")));
-    let mut listeners = Listeners { writer, screen: ui::listener(plan, &done, &interrupts, printer) };
-    let outcome = trials::run(plan, &done, &mut systems, &mut listeners, &interrupts);
+    let mut screen = ui::listener(plan, &done, &interrupts, printer);
+    let outcome = trials::run(plan, &done, &mut systems, &mut writer, &mut *screen, &interrupts);
+    // What is written down comes first.
+    let mut listeners = Listeners(vec![&mut writer, &mut *screen]);
     systems.tear_down(&mut listeners);
     listeners.event(&Event::RunFinished {
         is_complete: outcome.is_complete(plan),
         is_interrupted: interrupts.is_requested(),
     });
-    let Listeners { writer, screen } = listeners;
     drop(screen);
     let written = writer.finish();
     // A report of what was written down is worth having even when writing ended early.

@@ -2,13 +2,12 @@
 
 use crate::cli::SpecArguments;
 use crate::failure::Failure;
-use dyno_engine::workload::{Native, Setting, Workload};
+use dyno_engine::workload::{Native, Workload};
 use dyno_engine::{text, with_native};
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code::SPEC_INVALID;
-use dyno_model::plan::{Plan, SystemPlan, Treatment};
+use dyno_model::plan::{Plan, Treatment};
 use dyno_model::spec::{self, Input};
-use dyno_model::target::Engine;
 use std::io::ErrorKind;
 use std::path::Path;
 
@@ -44,16 +43,14 @@ pub(crate) fn load(
     let input =
         Input { file_name: &name, text: &text, overrides: &overrides, profile: arguments.profile.as_deref() };
     let (_, mut plan) = spec::parse(input, catalog)?;
-    let (engines, seed) = (plan.systems.iter().map(SystemPlan::engine).collect::<Vec<_>>(), plan.seed);
-    plan.group_by_data(|treatment| shared_data(treatment, engines[treatment.system], seed));
+    plan.group_by_data(shared_data);
     Ok(Experiment { text, plan })
 }
 
 /// The data set that a treatment can share with others.
-fn shared_data(treatment: &Treatment, engine: Engine, seed: u64) -> Option<String> {
-    let setting = Setting { engine, clients: treatment.clients, seed };
+fn shared_data(plan: &Plan, treatment: &Treatment) -> Option<String> {
     // Options that do not fit are told by preflight.
-    let native = Native::build(&treatment.workload, setting).ok()?;
+    let native = Native::of(plan, treatment).ok()?;
     with_native!(&native, workload => {
         let data = workload.data();
         data.is_reusable().then(|| data.fingerprint())

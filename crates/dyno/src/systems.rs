@@ -2,24 +2,22 @@
 //! plot, stopped at the end.
 
 use crate::disk::DiskWatch;
+use crate::system::{Ready, Source};
 use dyno_drivers::patience::is_end_requested;
 use dyno_host::counters;
 use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
-use dyno_host::existing::{self, ConnectedSystem};
+use dyno_host::existing;
 use dyno_host::guard::GuardCommand;
-use dyno_host::marker::{self, Claim, ClaimOptions};
+use dyno_host::marker::{self, ClaimOptions};
 use dyno_host::monitor;
-use dyno_host::probe;
 use dyno_host::proxy::{self, ProxyOptions, RunningProxy};
 use dyno_host::server::{self, RunningServer, StartOptions};
-use dyno_host::settings::RoundedSetting;
-use dyno_model::event::{Event, Listener, StartTimes};
+use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
 use dyno_model::plan::{
     DataPolicy, EndpointPlan, ExistingSystem, MonitorPlan, PasswordSource, Plan, SystemSource, Treatment,
     Via, WholePlot,
 };
-use dyno_model::target::Target;
 use dyno_store::utc_now;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -83,29 +81,10 @@ impl<'p> Slot<'p> {
     }
 }
 
-/// A system that answers.
-pub(crate) struct Ready {
-    source: Source,
-    /// Limit of connections, by which all questions to it are limited as well.
-    connect_timeout: Duration,
-    claim: Option<Claim>,
-    /// Fingerprint of the data set that is loaded.
-    loaded: Option<String>,
-    /// True until a trial has used the data.
-    is_untouched: bool,
-    /// Proxies in front of it, by the name of their endpoint.
-    proxies: Vec<(String, RunningProxy)>,
-}
-
 /// A saved data set and what it holds.
 struct Restored {
     saved: Arc<SavedDataSet>,
     fingerprint: String,
-}
-
-enum Source {
-    Managed(Box<RunningServer>),
-    Existing(Box<ConnectedSystem>),
 }
 
 impl<'p> Systems<'p> {
@@ -244,9 +223,7 @@ impl<'p> Systems<'p> {
             }
         };
         let loaded = data.map(|data| data.fingerprint.clone());
-        let connect_timeout = plan.connect_timeout.into();
-        let mut ready =
-            Ready { source, connect_timeout, claim: None, loaded, is_untouched: true, proxies: Vec::new() };
+        let mut ready = Ready::new(source, plan.connect_timeout.into(), loaded);
         let created_at = utc_now();
         let options = self.claim_options(&created_at);
         // A database whose tables are used as they are is not marked; it must be dyno's or named all the same.
@@ -378,14 +355,7 @@ impl<'p> Systems<'p> {
             server::start(&loader(&server, base), &options).map_err(|error| note(error.to_string()))?;
         let source = Source::Managed(Box::new(loading));
         let connect_timeout = plan.systems[system].connect_timeout.into();
-        let mut ready = Ready {
-            source,
-            connect_timeout,
-            claim: None,
-            loaded: None,
-            is_untouched: true,
-            proxies: Vec::new(),
-        };
+        let mut ready = Ready::new(source, connect_timeout, None);
         let created_at = utc_now();
         let options = ClaimOptions { experiment: &plan.name, created_at: &created_at, yes_write_to: None };
         let target = ready.target();
@@ -456,8 +426,7 @@ impl<'p> Systems<'p> {
 
     /// Most connections that a trial of the system needs.
     pub(crate) fn connections(&self, system: usize) -> u32 {
-        let of_system = self.plan.treatments.iter().filter(|treatment| treatment.system == system);
-        of_system.map(|treatment| treatment.clients).max().unwrap_or(0) + CONNECTIONS_BESIDE
+        self.plan.most_clients(system) + CONNECTIONS_BESIDE
     }
 
     /// The system, if it answers.
@@ -532,7 +501,7 @@ impl<'p> Systems<'p> {
                             "tables made by dyno could not be removed from {}: {error}",
                             self.plan.systems[system].name
                         );
-                        listener.event(&Event::RunFinding(Finding::RecordingIncomplete { what }));
+                        tell_problems([what], listener);
                     }
                 }
             }
@@ -543,156 +512,23 @@ impl<'p> Systems<'p> {
     /// Removes what was saved; servers are stopped before.
     fn remove_saved(&mut self, listener: &mut dyn Listener) {
         for (_, saved) in self.saved.drain(..) {
-            for what in Arc::into_inner(saved).map(SavedDataSet::remove).unwrap_or_default() {
-                listener.event(&Event::RunFinding(Finding::RecordingIncomplete { what }));
-            }
+            tell_problems(Arc::into_inner(saved).map(SavedDataSet::remove).unwrap_or_default(), listener);
         }
     }
 
     fn stop(&self, system: usize, server: RunningServer, listener: &mut dyn Listener) {
         let name = self.plan.systems[system].name.clone();
-        for what in server.stop().problems {
-            listener.event(&Event::RunFinding(Finding::RecordingIncomplete { what }));
-        }
+        tell_problems(server.stop().problems, listener);
         listener.event(&Event::SystemStopped { system: name });
     }
 }
 
 fn stop_proxy(proxy: RunningProxy, listener: &mut dyn Listener) {
-    for what in proxy.stop() {
-        listener.event(&Event::RunFinding(Finding::RecordingIncomplete { what }));
-    }
+    tell_problems(proxy.stop(), listener);
 }
 
-impl Ready {
-    /// Where clients connect that take this way; `None`: the usual one.
-    pub(crate) fn target_by(&self, way: Option<&EndpointPlan>) -> Target {
-        let usual = self.target();
-        let Some(way) = way else { return usual };
-        match &way.via {
-            Via::Tcp => usual,
-            Via::Address(endpoint) => Target { endpoint: endpoint.clone(), ..usual },
-            Via::Socket => match &self.source {
-                Source::Managed(server) => {
-                    let socket = server.unix_target();
-                    socket.map_or(usual, |socket| Target { connect_timeout: self.connect_timeout, ..socket })
-                }
-                Source::Existing(_) => usual,
-            },
-            Via::Proxy(_) => {
-                let proxy = self.proxies.iter().find(|(name, _)| *name == way.name);
-                proxy.map_or(usual, |(_, proxy)| proxy.target().clone())
-            }
-        }
-    }
-
-    /// How the proxy on this way ended; `None` while it runs, or when there is none.
-    pub(crate) fn way_ending(&self, way: Option<&EndpointPlan>) -> Option<String> {
-        let (name, proxy) = self.proxies.iter().find(|(name, _)| way.is_some_and(|way| way.name == *name))?;
-        proxy.ending().map(|ending| format!("the proxy {name} {ending}"))
-    }
-
-    /// Where clients connect.
-    pub(crate) fn target(&self) -> Target {
-        match &self.source {
-            Source::Managed(server) => Target { connect_timeout: self.connect_timeout, ..server.target() },
-            Source::Existing(existing) => existing.target.clone(),
-        }
-    }
-
-    /// How long its start took, of which this is the time until it answered; `None` when it ran already.
-    fn start_times(&self, time: Duration, is_restored: bool) -> Option<StartTimes> {
-        let Source::Managed(_) = &self.source else { return None };
-        let restoring = is_restored.then(|| self.restored_in());
-        let starting = time.saturating_sub(restoring.unwrap_or_default());
-        Some(StartTimes { starting: starting.into(), restoring: restoring.map(Into::into) })
-    }
-
-    /// Settings that its server rounded, when dyno started it.
-    fn rounded_settings(&self, system: &str) -> Vec<Finding> {
-        let Source::Managed(server) = &self.source else { return Vec::new() };
-        let finding = |rounded: &RoundedSetting| Finding::SettingRounded {
-            system: system.to_owned(),
-            name: rounded.name.clone(),
-            asked: rounded.asked.clone(),
-            in_force: rounded.found.clone(),
-        };
-        server.rounded_settings().iter().map(finding).collect()
-    }
-
-    /// Time that copying its data set took.
-    fn restored_in(&self) -> Duration {
-        match &self.source {
-            Source::Managed(server) => server.restored_in(),
-            Source::Existing(_) => Duration::ZERO,
-        }
-    }
-
-    /// A trial is about to use the data, and leaves them as good as new.
-    pub(crate) fn touch(&mut self) {
-        self.is_untouched = false;
-    }
-
-    /// A trial is about to change the data for good: no other trial finds in them what it expects.
-    pub(crate) fn use_up(&mut self) {
-        self.touch();
-        self.loaded = None;
-    }
-
-    /// True when the server's processors are the generator's.
-    pub(crate) fn shares_machine(&self) -> bool {
-        match &self.source {
-            Source::Managed(_) => true,
-            Source::Existing(existing) => probe::shares_machine(&existing.target.endpoint),
-        }
-    }
-
-    /// Sessions of others on a system that dyno did not start, as far as the account may see them.
-    fn foreign_sessions(&self) -> u64 {
-        match &self.source {
-            Source::Managed(_) => 0,
-            Source::Existing(existing) => {
-                probe::foreign_sessions(&existing.target).map_or(0, |sessions| sessions.len() as u64)
-            }
-        }
-    }
-
-    /// How a server that dyno started ended; `None` while it runs. Existing ones show it by refusing connections.
-    pub(crate) fn ending(&self) -> Option<String> {
-        match &self.source {
-            Source::Managed(server) => server.ending(),
-            Source::Existing(_) => None,
-        }
-    }
-
-    /// True when it can be connected to and asked.
-    pub(crate) fn answers(&self) -> bool {
-        self.ending().is_none() && counters::snapshot(&self.target()).is_ok()
-    }
-
-    /// What the monitor looks at.
-    pub(crate) fn monitored(&self, command: Option<monitor::RemoteCommand>) -> monitor::Subject {
-        let (target, is_local) = (self.target(), self.shares_machine());
-        let pid = match &self.source {
-            Source::Managed(server) => server.pid(),
-            Source::Existing(_) if is_local && command.is_none() => monitor::find_server(&target),
-            Source::Existing(_) => None,
-        };
-        monitor::Subject { target, pid, is_local, command }
-    }
-
-    /// The server's own counters now; none when it does not answer.
-    pub(crate) fn counters(&self) -> BTreeMap<String, i64> {
-        counters::snapshot(&self.target()).unwrap_or_default()
-    }
-
-    /// True when a data set of this fingerprint is loaded.
-    pub(crate) fn has_loaded(&self, fingerprint: &str) -> bool {
-        self.loaded.as_deref() == Some(fingerprint)
-    }
-
-    /// A data set is loaded now.
-    pub(crate) fn note_loaded(&mut self, fingerprint: String) {
-        self.loaded = Some(fingerprint);
+fn tell_problems(problems: impl IntoIterator<Item = String>, listener: &mut dyn Listener) {
+    for what in problems {
+        listener.event(&Event::RunFinding(Finding::RecordingIncomplete { what }));
     }
 }

@@ -2,16 +2,15 @@
 
 use crate::data::Provider;
 use crate::interrupt::Interrupts;
-use crate::listeners::Listeners;
 use crate::systems::Systems;
-use dyno_engine::workload::{Native, Setting, Workload};
+use dyno_engine::workload::{Native, Workload};
 use dyno_engine::{TrialError, TrialInput, run_trial, with_native};
 use dyno_host::monitor::Watch;
-use dyno_model::event::{Event, Listener};
+use dyno_model::event::{Event, Listener, Listeners};
 use dyno_model::plan::{Plan, Trial};
 use dyno_model::record::{TrialEnd, TrialRecord};
 use dyno_store::environment::boot_id;
-use dyno_store::utc_now;
+use dyno_store::{RunWriter, utc_now};
 use std::collections::BTreeSet;
 
 /// How the trials of a run went.
@@ -59,20 +58,23 @@ pub(crate) fn run(
     plan: &Plan,
     done: &BTreeSet<String>,
     systems: &mut Systems<'_>,
-    listener: &mut Listeners,
+    writer: &mut RunWriter,
+    screen: &mut dyn Listener,
     interrupts: &Interrupts,
 ) -> Outcome {
     let mut outcome = Outcome { measured: done.len(), ..Outcome::default() };
-    listener.event(&Event::RunStarted {
+    Listeners(vec![&mut *writer, &mut *screen]).event(&Event::RunStarted {
         trials: plan.trials.len(),
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
         boot: boot_id(),
     });
     let mut block = 0;
     for trial in plan.trials.iter().filter(|trial| !done.contains(&trial.id)) {
-        if interrupts.is_requested() || listener.cannot_write() {
+        // Once something could not be written, measuring on would only lose more.
+        if interrupts.is_requested() || writer.failure().is_some() {
             break;
         }
+        let listener = &mut Listeners(vec![&mut *writer, &mut *screen]);
         if trial.block != block {
             block = trial.block;
             systems.begin_block(block, listener);
@@ -121,9 +123,7 @@ fn measure(
 ) -> Result<TrialRecord, Missing> {
     let treatment = plan.treatment(trial);
     let system = treatment.system;
-    let setting =
-        Setting { engine: plan.systems[system].engine(), clients: treatment.clients, seed: plan.seed };
-    let native = Native::build(&treatment.workload, setting).map_err(Missing::Trial)?;
+    let native = Native::of(plan, treatment).map_err(Missing::Trial)?;
     let loading = with_native!(&native, workload => {
         Provider { trial, systems, interrupts }.provide(workload.data(), listener)
     })?;
@@ -143,24 +143,21 @@ fn measure(
     let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(command), listener);
     let bell = watch.bell();
     let ending = || ready.ending().or_else(|| ready.way_ending(way)).or_else(|| disks.full());
-    let input = TrialInput {
-        trial: trial.clone(),
-        clients: treatment.clients,
-        load: &treatment.load,
-        seed: plan.seed,
-        target,
-        shares_machine: ready.shares_machine(),
+    let (clients, load, count) = (treatment.clients, &treatment.load, interrupts.count());
+    let counters = || {
+        let counters = ready.counters();
+        // They are read right before the clients begin and right after they have ended.
+        bell.ring();
+        counters
+    };
+    let mut input = TrialInput {
         started_at: utc_now(),
         loading,
-        interrupts: interrupts.count(),
-        is_dead: &ending,
-        counters: &|| {
-            let counters = ready.counters();
-            // They are read right before the clients begin and right after they have ended.
-            bell.ring();
-            counters
-        },
+        counters: &counters,
+        ..TrialInput::new(trial.clone(), target, clients, load, plan.seed, count)
     };
+    input.load.shares_machine = ready.shares_machine();
+    input.load.is_dead = &ending;
     let measured = with_native!(native, workload => run_trial(workload, &input, &mut watch));
     let measured = measured.map(|mut record| {
         watch.finish(&mut record);

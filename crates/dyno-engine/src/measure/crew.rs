@@ -1,24 +1,21 @@
 //! The threads of a run, from their start to their last sample.
 
 use super::interrupt::Interrupters;
+use super::load::{ClientId, Fatal, LoadInput, LoadRecord, TrialError};
 use super::open_loop;
 use super::silence::{Life, Silence};
 use super::watch::Watch;
-use super::{Fatal, LoadInput, LoadRecord, Measured};
 use crate::arrivals::{Arrivals, Due};
 use crate::generator::{lag_p99, memory_peak};
 use crate::recording::recorder::lock;
-use crate::recording::shares::ClientShare;
 use crate::recording::{Batch, Collector, Recorder, Sample, SharedRecorder, Totals};
 use crate::scheduling::give_way_to_server;
-use crate::trial::TrialError;
 use crate::window::Window;
-use crate::workload::ClientId;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::failure::OperationFailure;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, StopRule};
-use dyno_model::record::{Facts, GeneratorRecord, LatencySummary, WorkerRecord};
+use dyno_model::record::{Facts, GeneratorRecord, LatencySummary, OpenLoop, WorkerRecord};
 use dyno_model::units::Nanos;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
@@ -26,6 +23,8 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+/// Time between the signal to start and the common epoch, in which all workers wake up.
+const RUN_UP: Duration = Duration::from_millis(10);
 /// How often the coordinator looks around.
 const LOOK: Duration = Duration::from_millis(100);
 /// Shortest time between two looks, while a batch is awaited.
@@ -102,7 +101,8 @@ struct Member {
 }
 
 /// The workers of a run and what came from them.
-pub(crate) struct Crew {
+pub(crate) struct Crew<'a> {
+    input: &'a LoadInput<'a>,
     kinds: Vec<&'static str>,
     ending: Ending,
     members: Vec<Member>,
@@ -122,12 +122,13 @@ pub(crate) struct Crew {
     hired_at: Instant,
 }
 
-impl Crew {
-    pub(crate) fn new(kinds: &[&'static str], ending: Ending, input: &LoadInput<'_>) -> Self {
+impl<'a> Crew<'a> {
+    pub(crate) fn new(kinds: &[&'static str], ending: Ending, input: &'a LoadInput<'a>) -> Self {
         let (report, incoming) = channel();
         // Workers wait when the coordinator is behind: what was measured is never thrown away, and memory has a bound.
         let (batch, batches) = sync_channel((2 * input.clients as usize).clamp(64, 1024));
         Self {
+            input,
             kinds: kinds.to_vec(),
             ending,
             members: Vec::new(),
@@ -147,6 +148,11 @@ impl Crew {
             connecting: Nanos(0),
             hired_at: Instant::now(),
         }
+    }
+
+    /// What it was asked for.
+    pub(crate) fn input(&self) -> &'a LoadInput<'a> {
+        self.input
     }
 
     /// The schedule of an open loop, for the workers.
@@ -220,9 +226,9 @@ impl Crew {
     pub(crate) fn await_ready(
         &mut self,
         limit: Option<Duration>,
-        input: &LoadInput<'_>,
         listener: &mut dyn Listener,
     ) -> Result<(), TrialError> {
+        let input = self.input;
         self.senders = None;
         let mut ready = 0;
         let error = loop {
@@ -361,8 +367,9 @@ impl Crew {
     }
 
     /// Gives the signal to start and stays until every worker has ended, or was left behind.
-    pub(crate) fn measure(mut self, input: &LoadInput<'_>, listener: &mut dyn Listener) -> Measured {
-        let window = super::window(input);
+    pub(crate) fn measure(mut self, listener: &mut dyn Listener) -> Measured {
+        let epoch = Instant::now() + RUN_UP;
+        let window = Arc::new(Window::new(epoch, self.input.load, self.input.growth));
         let mut watch = Watch::new();
         let mut silence = Silence::default();
         let mut spare = Vec::new();
@@ -370,6 +377,7 @@ impl Crew {
             // A worker that is gone has reported why.
             let _ = go.send(Arc::clone(&window));
         }
+        listener.clients_begin(epoch.saturating_duration_since(Instant::now()).into());
         let mut is_cut_off = false;
         loop {
             while let Ok(report) = self.incoming.try_recv() {
@@ -394,7 +402,7 @@ impl Crew {
                     break;
                 }
             }
-            watch.look(&window, &self.collector, input, listener);
+            watch.look(&window, &self.collector, self.input, listener);
             if let Some(since) = silence.look(window.now(), || self.life()) {
                 listener.commits_stopped(since.map(Nanos));
             }
@@ -413,7 +421,7 @@ impl Crew {
             // Panics were caught and reported.
             let _ = member.thread.take().map(JoinHandle::join);
         }
-        self.finish(input, listener, Finish { window, watch, spare, is_cut_off })
+        self.finish(listener, Finish { window, watch, spare, is_cut_off })
     }
 
     fn interrupt(&self) {
@@ -422,27 +430,19 @@ impl Crew {
     }
 
     /// Closes the books, of workers left behind too.
-    fn finish(mut self, input: &LoadInput<'_>, listener: &mut dyn Listener, mut finish: Finish) -> Measured {
-        let window = finish.window;
+    fn finish(mut self, listener: &mut dyn Listener, mut finish: Finish) -> Measured {
+        let window = Arc::clone(&finish.window);
         let ended = window.now();
         self.gather(&mut finish.spare);
-        self.receive();
-        let length = measured_length(&window, &self.collector, input.load, ended);
+        let length = measured_length(&window, &self.collector, self.input.load, ended);
         let mut intervals: Vec<_> = std::iter::from_fn(|| self.collector.complete(ended)).collect();
         // Answers of the grace period come after the window; their interval ends with the last of them.
         let last = self.collector.last_end().max(window.opens().saturating_add(length));
         intervals.extend(self.collector.rest(last));
-        let (mut ledger, mut totals) = (Ledger::default(), Totals::default());
-        let mut counts = ScriptCounts::default();
-        for member in &self.members {
-            let recorder = lock(&member.recorder);
-            let (books, sums) = recorder.close();
-            ledger.add(&books);
-            totals.add(&sums);
-            counts.add(recorder.counts());
-        }
+        let books = self.books();
         let open_loop = self.arrivals.as_ref().map(|(arrivals, _)| {
-            let (account, censored) = open_loop::account(arrivals, &window, &self.collector, &ledger, ended);
+            let (account, censored) =
+                open_loop::account(arrivals, &window, &self.collector, &books.ledger, ended);
             if !censored.is_empty() {
                 if intervals.is_empty() {
                     intervals.push(self.collector.remainder(ended));
@@ -452,6 +452,27 @@ impl Crew {
             account
         });
         intervals.iter().for_each(|interval| listener.interval(interval));
+        let totals = books.totals.clone();
+        let record = self.record(books, open_loop, Times { ended, length }, &finish);
+        Measured { record, totals, window }
+    }
+
+    /// The books of all workers, of those left behind too.
+    fn books(&self) -> Books {
+        let mut sum = Books::default();
+        for member in &self.members {
+            let recorder = lock(&member.recorder);
+            let (ledger, totals) = recorder.close();
+            sum.ledger.add(&ledger);
+            sum.totals.add(&totals);
+            sum.counts.add(recorder.counts());
+        }
+        sum
+    }
+
+    fn record(self, books: Books, open_loop: Option<OpenLoop>, times: Times, finish: &Finish) -> LoadRecord {
+        let (input, collector, window) = (self.input, &self.collector, &finish.window);
+        let Books { ledger, totals, counts } = books;
         let (cpu_user, cpu_system) = finish.watch.cpu();
         let (mut workers, mut lags, mut troubles) = (Vec::new(), Vec::new(), Vec::new());
         for report in self.reports {
@@ -460,19 +481,19 @@ impl Crew {
             troubles.extend(report.trouble);
         }
         let stuck = self.members.iter().filter(|member| !member.is_done);
-        let gaps = self.collector.longest_gaps(length);
-        let commit = self.collector.kind("commit");
-        let record = LoadRecord {
+        let gaps = collector.longest_gaps(times.length);
+        let commit = collector.kind("commit");
+        LoadRecord {
             connecting: self.connecting,
-            measured: Nanos(length),
-            elapsed: Nanos(ended.saturating_sub(window.opens())),
+            measured: Nanos(times.length),
+            elapsed: Nanos(times.ended.saturating_sub(window.opens())),
             ledger,
             counts,
-            histogram: self.collector.transaction().clone(),
-            transaction: LatencySummary::from(self.collector.transaction()),
-            latency: self.collector.latency(),
-            statements: self.collector.statements(),
-            clients: input.shares.iter().collect::<Vec<ClientShare>>(),
+            histogram: collector.transaction().clone(),
+            transaction: LatencySummary::from(collector.transaction()),
+            latency: collector.latency(),
+            statements: collector.statements(),
+            clients: input.shares.iter().collect(),
             generator: GeneratorRecord {
                 workers,
                 cpu_user,
@@ -483,26 +504,45 @@ impl Crew {
             },
             longest_gap: gaps.first().copied().unwrap_or_default(),
             open_loop,
-            work: work(&window, input.load, totals.work),
+            work: work(window, input.load, totals.work),
             facts: Facts {
                 steal: finish.watch.steal(),
                 is_debug_build: cfg!(debug_assertions),
                 stopped: window.stop_reason(),
-                system_failed: None,
                 troubles,
                 gaps: gaps.into_iter().filter(|gap| gap.length >= GAP_MIN).collect(),
                 committed_in_all: totals.committed,
                 unfinished_in_all: totals.unfinished(),
-                uptime: None,
-                unbalanced: Vec::new(),
                 commits_sent_in_all: commit.map_or(0, |kind| totals.sent.get(kind).copied().unwrap_or(0)),
+                ..Facts::default()
             },
             fatal: self.fatal,
             is_cut_off: finish.is_cut_off,
             left_behind: stuck.flat_map(|member| member.clients.iter().copied()).collect(),
-        };
-        Measured { record, totals, window }
+        }
     }
+}
+
+/// What was counted in all, by the engine and by scripts themselves.
+#[derive(Default)]
+struct Books {
+    ledger: Ledger,
+    totals: Totals,
+    counts: ScriptCounts,
+}
+
+/// When the last worker had ended, nanoseconds since the epoch, and the length of the measured window.
+#[derive(Clone, Copy)]
+struct Times {
+    ended: u64,
+    length: u64,
+}
+
+/// What the core knows beyond its record; a trial is audited by it.
+pub(crate) struct Measured {
+    pub(crate) record: LoadRecord,
+    pub(crate) totals: Totals,
+    pub(crate) window: Arc<Window>,
 }
 
 /// What [`Crew::measure`] leaves to be closed.

@@ -12,16 +12,13 @@
 
 use super::crew::{Crew, Post, Report, WorkerReport};
 use super::interrupt::Interrupters;
-use super::{Fatal, FatalCause, LoadInput, ScriptThreads};
-use crate::arrivals::{Arrivals, Begun, Turn};
+use super::load::{ClientId, Fatal, FatalCause, TrialError};
+use crate::arrivals::{Arrivals, Begun};
 use crate::generator::WorkerMeter;
-use crate::recording::recorder::{Answered, SMALL_BATCH};
+use crate::recording::recorder::{Answered, SMALL_BATCH, lock};
 use crate::recording::shares::ClientShares;
 use crate::recording::{Recorder, SharedRecorder};
-use crate::trial::TrialError;
-use crate::window::{Admission, Window};
-use crate::worker::wait_for;
-use crate::workload::ClientId;
+use crate::window::Window;
 use dyno_drivers::Outcome;
 use dyno_model::failure::FailureKind;
 use dyno_model::ledger::ScriptCounter;
@@ -58,6 +55,21 @@ impl fmt::Display for ScriptTrouble {
 }
 
 impl std::error::Error for ScriptTrouble {}
+
+/// How script threads are made and how long they may take to begin.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ScriptThreads {
+    /// Size of each thread's stack in bytes; only what is touched takes memory.
+    pub stack: usize,
+    /// A script that has not said that it is ready after this time ends the run.
+    pub ready_limit: Duration,
+}
+
+impl Default for ScriptThreads {
+    fn default() -> Self {
+        Self { stack: 256 << 10, ready_limit: Duration::from_secs(30) }
+    }
+}
 
 /// Where a client is in its loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,7 +118,7 @@ impl Meter {
     pub fn ready(&mut self) -> bool {
         let _ = self.reports.send(Report::Ready);
         let Ok(window) = self.go.recv() else { return false };
-        wait_for(window.epoch());
+        window.await_epoch();
         self.last_end = window.now();
         self.is_counted = window.opens() == 0;
         self.is_ready = true;
@@ -135,15 +147,7 @@ impl Meter {
         self.withdraw();
         let next = match &self.arrivals {
             Some(arrivals) => await_arrival(arrivals, &self.window, self.admitted),
-            None => match self.window.admit(self.last_end, self.admitted) {
-                Admission::WarmUp => {
-                    Some(Begun { start: self.last_end, is_counted: false, is_awaited: false })
-                }
-                Admission::Measured => {
-                    Some(Begun { start: self.last_end, is_counted: true, is_awaited: false })
-                }
-                Admission::Over => None,
-            },
+            None => Begun::at_once(&self.window, self.last_end, self.admitted),
         };
         let Some(Begun { start, is_counted, is_awaited }) = next else {
             self.is_counted = self.is_ready && self.last_end >= self.window.opens();
@@ -332,26 +336,13 @@ impl Drop for Meter {
 /// Takes the next arrival and blocks until it is due: its time, and whether it counts. `None` when nothing starts any more.
 fn await_arrival(arrivals: &Arrivals, window: &Window, admitted: u64) -> Option<Begun> {
     let turn = arrivals.turn(window, admitted);
-    let until = match turn {
-        Turn::Due { at, .. } => at,
-        Turn::Rest => window.closes(),
-        Turn::Over => return None,
-    };
+    let until = turn.until(window)?;
     let mut now = window.now();
     while now < until.min(window.ends()) {
         std::thread::sleep(Duration::from_nanos(until - now).min(STOP_NOTICED));
         now = window.now();
     }
-    match turn {
-        Turn::Due { at, is_counted, is_awaited } if !window.is_stopped() => {
-            Some(Begun { start: at, is_counted, is_awaited })
-        }
-        Turn::Due { at, .. } => {
-            arrivals.give_back(at);
-            None
-        }
-        Turn::Rest | Turn::Over => None,
-    }
+    arrivals.after(turn, window)
 }
 
 /// Has this thread's sleeps end close to their time. A kernel that refuses leaves them 50 µs late.
@@ -361,11 +352,11 @@ fn precise_timers() {
 
 /// Starts one thread per client.
 pub(super) fn hire_scripts<S: Script>(
-    crew: &mut Crew,
+    crew: &mut Crew<'_>,
     script: &Arc<S>,
     threads: &ScriptThreads,
-    input: &LoadInput<'_>,
 ) -> Result<(), TrialError> {
+    let input = crew.input();
     let counts_early = input.load.warmup.0 == 0;
     for client in (0..input.clients).map(ClientId) {
         let common = (Arc::clone(script), Arc::clone(&input.shares), crew.arrivals());
@@ -421,6 +412,6 @@ fn run_client<S: Script>(
         window.stop(&trouble.0);
         let _ = reports.send(Report::Fatal(Fatal { client, cause: FatalCause::Script(trouble.0) }));
     }
-    let statements = crate::recording::recorder::lock(&recorder).statements_sent();
+    let statements = lock(&recorder).statements_sent();
     WorkerReport { record: cpu.finish(window, 1, statements, None), ..Default::default() }
 }

@@ -1,9 +1,8 @@
 //! What the coordinator looks after while the clients work, besides sorting samples.
 
-use super::LoadInput;
+use super::load::LoadInput;
 use crate::generator::{MachineCpu, ProcessCpu};
 use crate::recording::Collector;
-use crate::trial::INTERRUPTED;
 use crate::window::Window;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::plan::StopRule;
@@ -12,6 +11,8 @@ use dyno_model::units::Nanos;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
+/// Why a trial ended that the user ended.
+pub(crate) const INTERRUPTED: &str = "interrupted by the user";
 /// Time between two reports of progress.
 const PROGRESS_EVERY: Duration = Duration::from_millis(500);
 
@@ -47,7 +48,7 @@ impl Watch {
                 self.cpu_at_open = ProcessCpu::now();
                 self.machine_at_open = MachineCpu::now();
             }
-            listener.event(&Event::PhaseStarted { trial: input.name.clone(), phase: Phase::Measure });
+            listener.event(&input.enters(Phase::Measure));
         }
         let is_interrupted = input.interrupts.load(Ordering::Relaxed) > 0;
         if !window.is_stopped() {

@@ -3,10 +3,12 @@
 //! A transaction is either one INSERT of a given number of rows, or, as sysbench counts, one row: rows are kept until their INSERT
 //! would be longer than 512 KiB, so most transactions send nothing.
 
+use super::contract::{AuditFacts, Setting, Workload, scalar};
+use super::data_set::{DataSet, TableDefinition};
 use super::sbtest::integer;
-use super::{AuditFacts, ClientId, DataSet, Setting, StatementText, TableDefinition, Workload, scalar};
+use crate::measure::load::ClientId;
 use crate::random::Random;
-use crate::session::Session;
+use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, RowWriter};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};

@@ -8,10 +8,12 @@
 //! Ids come in random order, as in the study that this is after, so updates of different clients may deadlock. The victim is
 //! rolled back and repeated with the same ids; nothing of its first attempt may be in the sums.
 
+use super::contract::{AuditFacts, Setting, Workload};
+use super::data_set::{DataSet, TableDefinition};
 use super::sbtest::{ascii, integer};
-use super::{AuditFacts, ClientId, DataSet, Setting, StatementText, TableDefinition, Workload};
+use crate::measure::load::ClientId;
 use crate::random::{Random, Stream};
-use crate::session::Session;
+use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, Driver, RowWriter, Table, Value};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};

@@ -4,10 +4,12 @@
 //! letters of that length. What is asked is how the rate falls with the size: as long as data and indexes fit the cache the processor is
 //! the limit, beyond it the disk. So the figure to look at is throughput against rows, not one mean of the trial.
 
+use super::contract::{AuditFacts, Setting, Workload, scalar};
+use super::data_set::{DataSet, TableDefinition};
 use super::sbtest::integer;
-use super::{AuditFacts, ClientId, DataSet, Setting, StatementText, TableDefinition, Workload, scalar};
+use crate::measure::load::ClientId;
 use crate::random::Random;
-use crate::session::Session;
+use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, RowWriter, Value};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};

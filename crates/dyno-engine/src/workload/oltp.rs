@@ -2,12 +2,14 @@
 //!
 //! A table is drawn once per group of statements (all point selects of a transaction hit the same one), a key per statement.
 
+use super::contract::{AuditFacts, Setting, Workload, scalar};
+use super::data_set::DataSet;
 use super::sbtest::{
     C_LENGTH, PAD_LENGTH, Sbtest, ascii, distribution_options, flag, grouped_digits, integer, table_options,
 };
-use super::{AuditFacts, ClientId, DataSet, Setting, StatementText, Workload, scalar};
+use crate::measure::load::ClientId;
 use crate::random::{Random, Stream};
-use crate::session::Session;
+use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, Value};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};

@@ -2,10 +2,12 @@
 //!
 //! As in sysbench the keys are divided into equal segments, one per client, and each client draws in its own.
 
+use super::contract::{AuditFacts, Setting, Workload, scalar};
+use super::data_set::DataSet;
 use super::sbtest::{Sbtest, distribution_options, integer, table_options};
-use super::{AuditFacts, ClientId, DataSet, Setting, StatementText, Workload, scalar};
+use crate::measure::load::ClientId;
 use crate::random::Random;
-use crate::session::Session;
+use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, Value};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};

@@ -5,9 +5,11 @@
 //! update without any error; the audit counts these lost updates and, from the client log, names pairs of transactions that
 //! wrote on top of the same value.
 
-use super::{AuditFacts, ClientId, DataSet, Setting, StatementText, TableDefinition, Workload, scalar};
+use super::contract::{AuditFacts, Setting, Workload, scalar};
+use super::data_set::{DataSet, TableDefinition};
+use crate::measure::load::ClientId;
 use crate::random::Random;
-use crate::session::Session;
+use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, FirstInteger, RowWriter, Value};
 use dyno_model::audit::{AuditCheck, LostUpdateWitness, WitnessedTransaction};
 use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};

@@ -1,6 +1,6 @@
 //! The sbtest tables: schema and rows as sysbench makes them, so that either program can use the other's tables.
 
-use super::{DataSet, TableDefinition};
+use super::data_set::{DataSet, TableDefinition};
 use crate::distribution::Distribution;
 use crate::random::{Random, Stream};
 use dyno_drivers::RowWriter;

@@ -15,8 +15,6 @@ use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{LoadPlan, Trial, WorkloadPlan};
 use dyno_model::record::Interval;
 use dyno_model::target::{Endpoint, Engine, Target};
-use dyno_model::units::Nanos;
-use std::collections::BTreeMap;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
@@ -71,19 +69,8 @@ pub(crate) fn native(kind: &str, options: &[(&str, OptionValue)], clients: u32) 
 
 /// A trial of the null driver, as most tests want it.
 pub(crate) fn trial_input(target: Target, clients: u32, load: &LoadPlan) -> TrialInput<'_> {
-    TrialInput {
-        trial: Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
-        clients,
-        load,
-        seed: SEED,
-        target,
-        shares_machine: false,
-        started_at: "2026-01-01T00:00:00.000Z".to_owned(),
-        loading: Nanos(0),
-        interrupts: &NOBODY,
-        is_dead: &|| None,
-        counters: &BTreeMap::new,
-    }
+    let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
+    TrialInput::new(trial, target, clients, load, SEED, &NOBODY)
 }
 
 /// A load of a workload of the catalogue; its books balance.

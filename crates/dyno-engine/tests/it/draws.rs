@@ -1,6 +1,6 @@
 //! What trials draw: keys, and the moments at which transactions arrive.
 
-use crate::bench::{Silent, doing, null, send, trial_input};
+use crate::bench::{NOBODY, Silent, doing, null, send};
 use dyno_engine::random::Random;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{Session, TrialInput, run_trial};
@@ -24,7 +24,7 @@ fn trial(seed: u64, id: &str, load: &LoadPlan) -> (Sent, TrialRecord) {
         Ok(())
     });
     let trial = Trial { id: id.to_owned(), block: 1, treatment: 0 };
-    let input = TrialInput { trial, seed, ..trial_input(null(""), 3, load) };
+    let input = TrialInput::new(trial, null(""), 3, load, seed, &NOBODY);
     let record = run_trial(keys, &input, &mut Silent).expect("it can be measured");
     let sent = std::mem::take(&mut *sent.lock().expect("no client panics"));
     (sent, record)

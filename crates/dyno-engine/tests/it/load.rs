@@ -2,12 +2,12 @@
 
 use crate::bench::{self, Closure, NOBODY, SEED, native, null};
 use dyno_drivers::Outcome;
-use dyno_engine::measure::FatalCause;
 use dyno_engine::measure::interrupt::InterrupterGuard;
 use dyno_engine::recording::shares::ClientShares;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{
-    LoadInput, LoadRecord, Meter, ScriptThreads, ScriptTrouble, TrialError, run_load, run_script, with_native,
+    FatalCause, LoadInput, LoadRecord, Meter, ScriptThreads, ScriptTrouble, TrialError, run_load, run_script,
+    with_native,
 };
 use dyno_model::event::Listener;
 use dyno_model::failure::FailureKind;
@@ -460,4 +460,33 @@ fn a_stall_is_told_while_it_lasts_and_its_length_is_exact() {
     assert!(gap.length.0 >= 500_000_000, "{gap:?}");
     assert!(gap.at.0 <= from && gap.at.0 + gap.length.0 >= to, "{gap:?} {times:?}");
     assert_eq!(heard.told[0], Some(gap.at), "told since when");
+}
+
+/// How many clients were ready at each time at which a start was told.
+struct Starts {
+    ready: Arc<AtomicU64>,
+    told: Vec<u64>,
+}
+
+impl Listener for Starts {
+    fn clients_begin(&mut self, _from_now: Nanos) {
+        self.told.push(self.ready.load(Ordering::SeqCst));
+    }
+}
+
+#[test]
+fn the_common_start_is_told_once_when_all_clients_are_ready() {
+    let ready = Arc::new(AtomicU64::new(0));
+    let mut starts = Starts { ready: Arc::clone(&ready), told: Vec::new() };
+    let script = Closure(move |_: ClientId, mut meter: Meter| {
+        ready.fetch_add(1, Ordering::SeqCst);
+        meter.ready();
+        while meter.begin_event() {
+            meter.end_event();
+        }
+        Ok(())
+    });
+    let load = plan(StopRule::TransactionsPerClient(10));
+    run_script(script, &ScriptThreads::default(), &input(3, &load), &mut starts).expect("measured");
+    assert_eq!(starts.told, [3]);
 }

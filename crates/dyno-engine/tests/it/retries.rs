@@ -1,8 +1,7 @@
 //! What happens to a transaction that failed, when errors to retry are listed as sysbench's users list them.
 
 use crate::bench::{NOBODY, SECOND, SEED, Silent, load, native, null};
-use dyno_engine::measure::FatalCause;
-use dyno_engine::{LoadInput, LoadRecord};
+use dyno_engine::{FatalCause, LoadInput, LoadRecord};
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::retry::{RetriedErrors, RetryPolicy};

@@ -1,9 +1,8 @@
 //! How threads that make load share processors with the server.
 
 use crate::bench::{Closure, NOBODY, Silent};
-use dyno_engine::trial::default_workers;
 use dyno_engine::workload::ClientId;
-use dyno_engine::{LoadInput, Meter, ScriptThreads, run_script};
+use dyno_engine::{LoadInput, Meter, ScriptThreads, default_workers, run_script};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::target::Engine;
 use std::sync::{Arc, Mutex};

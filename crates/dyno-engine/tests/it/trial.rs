@@ -71,12 +71,11 @@ impl Bench {
 
     fn run(&self) -> (Result<TrialRecord, TrialError>, Vec<Interval>) {
         let native = native(self.workload, &self.options, self.clients);
-        let input = TrialInput {
-            interrupts: &self.interrupts,
-            is_dead: &|| self.death.clone(),
-            counters: &|| self.counters.borrow_mut().pop_front().unwrap_or_default(),
-            ..trial_input(null(&self.script), self.clients, &self.load)
-        };
+        let is_dead = || self.death.clone();
+        let mut input = trial_input(null(&self.script), self.clients, &self.load);
+        (input.load.interrupts, input.load.is_dead) = (&self.interrupts, &is_dead);
+        let counters = || self.counters.borrow_mut().pop_front().unwrap_or_default();
+        let input = TrialInput { counters: &counters, ..input };
         let interrupts = self.is_interrupted.then_some(&self.interrupts);
         let mut intervals = Intervals { all: Vec::new(), interrupts };
         let outcome = with_native!(native, workload => run_trial(workload, &input, &mut intervals));

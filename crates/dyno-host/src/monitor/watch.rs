@@ -4,7 +4,7 @@
 use super::Subject;
 use super::looker::{Looker, Order, Reading};
 use super::others::{self, Everybody};
-use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
+use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::judge::collapse::{self, Beat, Look, Pulse};
 use dyno_model::monitor::{Sample, growth, names};
@@ -24,7 +24,7 @@ pub struct Watch<'l> {
     /// Length of the warm-up: the window opens so long after the first client begins.
     warmup: Duration,
     looker: Option<Looker>,
-    /// When the first client began; known a moment later.
+    /// When the first client began; known a moment before.
     epoch: Option<Instant>,
     /// Readings from before the epoch was known.
     early: Vec<Reading>,
@@ -170,20 +170,6 @@ impl<'l> Watch<'l> {
         self.listener.sample(&sample);
     }
 
-    /// The first progress of the working clients tells when they began: exactly under a stop rule by time, else to the
-    /// tenth of a second in which the coordinator looks around.
-    fn note_epoch(&mut self, done: u64, unit: ProgressUnit) {
-        let since =
-            if unit == ProgressUnit::Nanoseconds { Duration::from_nanos(done) } else { Duration::ZERO };
-        let now = Instant::now();
-        let epoch = now.checked_sub(since).unwrap_or(now);
-        self.epoch = Some(epoch);
-        self.order(Order::Align(epoch + self.warmup));
-        for reading in std::mem::take(&mut self.early) {
-            self.take(reading);
-        }
-    }
-
     fn note_collapse(&mut self) {
         let is_collapsed = self.is_low || self.is_stalled;
         if is_collapsed != self.is_collapsed {
@@ -204,17 +190,21 @@ fn window<L>(looks: &[(f64, L)], opens: f64) -> Option<(&L, &L)> {
 
 impl Listener for Watch<'_> {
     fn event(&mut self, event: &Event) {
-        match event {
-            Event::Progress { phase: Phase::WarmUp | Phase::Measure, done, unit, .. }
-                if self.epoch.is_none() =>
-            {
-                self.note_epoch(*done, *unit);
-            }
-            Event::PhaseStarted { phase: Phase::Audit, .. } => self.stop(),
-            _ => {}
+        if let Event::PhaseStarted { phase: Phase::Audit, .. } = event {
+            self.stop();
         }
         self.pass_on();
         self.listener.event(event);
+    }
+
+    fn clients_begin(&mut self, from_now: Nanos) {
+        let epoch = Instant::now() + Duration::from(from_now);
+        self.epoch = Some(epoch);
+        self.order(Order::Align(epoch + self.warmup));
+        for reading in std::mem::take(&mut self.early) {
+            self.take(reading);
+        }
+        self.listener.clients_begin(from_now);
     }
 
     fn interval(&mut self, interval: &Interval) {

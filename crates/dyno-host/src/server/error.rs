@@ -196,28 +196,9 @@ const READ_THE_MANUAL: &str = "hint: names and values are the server's own, as i
 impl fmt::Display for ServerError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotFound { kind, looked_at, others } => {
-                write!(f, "no {kind} server found; looked for")?;
-                looked_at.iter().try_for_each(|path| write!(f, "\n  {}", path.display()))?;
-                for other in others {
-                    write!(f, "\nfound instead: {other}")?;
-                }
-                let variable = kind.name().to_ascii_uppercase();
-                write!(
-                    f,
-                    "\nhint: name its folder in the spec, server = {{ kind = \"{kind}\", bin_dir = \"...\" }}, or in the environment \
-                     variable DYNO_{variable}_BIN_DIR; on Debian, scripts/servers installs it"
-                )
-            }
+            Self::NotFound { kind, looked_at, others } => write_not_found(f, *kind, looked_at, others),
             Self::HelperNotFound { kind, program, folders } => {
-                write!(
-                    f,
-                    "{kind} needs {program} to make its data folder, and it is in none of these folders:"
-                )?;
-                for folder in folders {
-                    write!(f, "\n  {}", folder.display())?;
-                }
-                write!(f, "\nhint: install it with the server, or name a complete installation with bin_dir")
+                write_helper_not_found(f, *kind, program, folders)
             }
             Self::NoUser { kind, user } => write!(
                 f,
@@ -288,6 +269,34 @@ impl fmt::Display for ServerError {
 }
 
 impl std::error::Error for ServerError {}
+
+fn write_not_found(
+    f: &mut fmt::Formatter<'_>,
+    kind: ServerKind,
+    looked_at: &[PathBuf],
+    others: &[String],
+) -> fmt::Result {
+    write!(f, "no {kind} server found; looked for")?;
+    looked_at.iter().try_for_each(|path| write!(f, "\n  {}", path.display()))?;
+    others.iter().try_for_each(|other| write!(f, "\nfound instead: {other}"))?;
+    let variable = kind.name().to_ascii_uppercase();
+    write!(
+        f,
+        "\nhint: name its folder in the spec, server = {{ kind = \"{kind}\", bin_dir = \"...\" }}, or in the environment \
+         variable DYNO_{variable}_BIN_DIR; on Debian, scripts/servers installs it"
+    )
+}
+
+fn write_helper_not_found(
+    f: &mut fmt::Formatter<'_>,
+    kind: ServerKind,
+    program: &str,
+    folders: &[PathBuf],
+) -> fmt::Result {
+    write!(f, "{kind} needs {program} to make its data folder, and it is in none of these folders:")?;
+    folders.iter().try_for_each(|folder| write!(f, "\n  {}", folder.display()))?;
+    write!(f, "\nhint: install it with the server, or name a complete installation with bin_dir")
+}
 
 fn write_room(f: &mut fmt::Formatter<'_>, folder: &Path, free: u64, total: u64) -> fmt::Result {
     let (folder, free, total) = (folder.display(), free >> 20, total >> 20);

@@ -40,8 +40,10 @@ fn subject(server: &RunningServer) -> Subject {
     Subject { target: server.target(), pid: server.pid(), is_local: true, command: None }
 }
 
-fn progress(done: u64, unit: ProgressUnit) -> Event {
-    Event::Progress { trial: "b01-001".into(), phase: Phase::Measure, done, total: 1000, unit }
+/// What a trial tells again and again.
+fn progress() -> Event {
+    let (trial, unit) = ("b01-001".into(), ProgressUnit::Nanoseconds);
+    Event::Progress { trial, phase: Phase::Measure, done: 1, total: 1000, unit }
 }
 
 /// Progress is news for the monitor, as it is in a trial; until it has looked at all of these values after now.
@@ -57,7 +59,7 @@ fn await_look(
     bell.ring();
     let mut last = Sample::default();
     wait_until("the monitor looks", || {
-        watch.event(&progress(1, ProgressUnit::Nanoseconds));
+        watch.event(&progress());
         let looks = kept.looks_at(names);
         if looks.len() > looked {
             looked = looks.len();
@@ -81,6 +83,7 @@ fn around(
     let kept = Kept::default();
     let mut listener = kept.clone();
     let mut watch = Watch::begin("b01-001", Duration::ZERO, subject(server), &mut listener);
+    watch.clients_begin(Nanos(0));
     let bell = watch.bell();
     let before = await_look(&mut watch, &bell, &kept, names, sessions);
     work();
@@ -200,10 +203,10 @@ fn what_sessions_wait_for_is_seen_when_nothing_commits() {
             matches!(group.wait.as_str(), "InnoDB row lock" | "Lock:transactionid")
                 && group.statement == "UPDATE t SET c = ? WHERE id = ?"
         };
-        watch.event(&progress(1, ProgressUnit::Nanoseconds));
+        watch.clients_begin(Nanos(0));
         watch.commits_stopped(Some(Nanos(0)));
         wait_until("the wait is seen", || {
-            watch.event(&progress(1, ProgressUnit::Nanoseconds));
+            watch.event(&progress());
             kept.samples().iter().any(|sample| sample.sessions.iter().any(waiting))
         });
         block_on(holder.query("COMMIT", &mut Discard)).unwrap();

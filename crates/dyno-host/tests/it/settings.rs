@@ -7,78 +7,75 @@ use dyno_model::plan::ServerKind;
 /// Names and values.
 type Pairs = &'static [(&'static str, &'static str)];
 
+/// What is asked of each kind of server, and what it then says.
+const APPLIED: [(ServerKind, Pairs, Pairs); 4] = [
+    (
+        ServerKind::Mariadb,
+        &[
+            ("innodb-buffer-pool-size", "64M"),
+            ("innodb_flush_log_at_trx_commit", "2"),
+            ("thread_handling", "pool-of-threads"),
+            ("transaction-isolation", "READ-COMMITTED"),
+            ("max_connections", "77"),
+            ("innodb_page_size", "8k"),
+        ],
+        &[
+            ("innodb_buffer_pool_size", "67108864"),
+            ("innodb_flush_log_at_trx_commit", "2"),
+            ("thread_handling", "pool-of-threads"),
+            ("transaction_isolation", "READ-COMMITTED"),
+            ("max_connections", "77"),
+            ("innodb_page_size", "8192"),
+            ("innodb_doublewrite", "ON"),
+            ("log_bin", "OFF"),
+            ("local_infile", "ON"),
+        ],
+    ),
+    (
+        ServerKind::Mysql,
+        &[("innodb_buffer_pool_size", "256M"), ("sync_binlog", "0"), ("skip-log-bin", "")],
+        &[
+            ("innodb_buffer_pool_size", "268435456"),
+            ("sync_binlog", "0"),
+            ("log_bin", "OFF"),
+            ("innodb_flush_log_at_trx_commit", "1"),
+            ("transaction_isolation", "REPEATABLE-READ"),
+        ],
+    ),
+    (
+        ServerKind::Postgres,
+        &[
+            ("shared_buffers", "64MB"),
+            ("checkpoint_timeout", "10min"),
+            ("synchronous_commit", "false"),
+            ("default_transaction_isolation", "repeatable read"),
+        ],
+        &[
+            ("shared_buffers", "64MB"),
+            ("checkpoint_timeout", "10min"),
+            ("synchronous_commit", "off"),
+            ("default_transaction_isolation", "repeatable read"),
+            ("fsync", "on"),
+            ("full_page_writes", "on"),
+            ("max_connections", "100"),
+        ],
+    ),
+    (
+        ServerKind::Sqlite,
+        &[("journal_mode", "WAL"), ("synchronous", "NORMAL"), ("page_size", "8192"), ("cache_size", "-4000")],
+        &[
+            ("journal_mode", "wal"),
+            ("synchronous", "normal"),
+            ("page_size", "8192"),
+            ("cache_size", "-4000"),
+            ("temp_store", "default"),
+        ],
+    ),
+];
+
 #[test]
 fn settings_are_applied_and_read_back() {
-    let rows: [(ServerKind, Pairs, Pairs); 4] = [
-        (
-            ServerKind::Mariadb,
-            &[
-                ("innodb-buffer-pool-size", "64M"),
-                ("innodb_flush_log_at_trx_commit", "2"),
-                ("thread_handling", "pool-of-threads"),
-                ("transaction-isolation", "READ-COMMITTED"),
-                ("max_connections", "77"),
-                ("innodb_page_size", "8k"),
-            ],
-            &[
-                ("innodb_buffer_pool_size", "67108864"),
-                ("innodb_flush_log_at_trx_commit", "2"),
-                ("thread_handling", "pool-of-threads"),
-                ("transaction_isolation", "READ-COMMITTED"),
-                ("max_connections", "77"),
-                ("innodb_page_size", "8192"),
-                ("innodb_doublewrite", "ON"),
-                ("log_bin", "OFF"),
-                ("local_infile", "ON"),
-            ],
-        ),
-        (
-            ServerKind::Mysql,
-            &[("innodb_buffer_pool_size", "256M"), ("sync_binlog", "0"), ("skip-log-bin", "")],
-            &[
-                ("innodb_buffer_pool_size", "268435456"),
-                ("sync_binlog", "0"),
-                ("log_bin", "OFF"),
-                ("innodb_flush_log_at_trx_commit", "1"),
-                ("transaction_isolation", "REPEATABLE-READ"),
-            ],
-        ),
-        (
-            ServerKind::Postgres,
-            &[
-                ("shared_buffers", "64MB"),
-                ("checkpoint_timeout", "10min"),
-                ("synchronous_commit", "false"),
-                ("default_transaction_isolation", "repeatable read"),
-            ],
-            &[
-                ("shared_buffers", "64MB"),
-                ("checkpoint_timeout", "10min"),
-                ("synchronous_commit", "off"),
-                ("default_transaction_isolation", "repeatable read"),
-                ("fsync", "on"),
-                ("full_page_writes", "on"),
-                ("max_connections", "100"),
-            ],
-        ),
-        (
-            ServerKind::Sqlite,
-            &[
-                ("journal_mode", "WAL"),
-                ("synchronous", "NORMAL"),
-                ("page_size", "8192"),
-                ("cache_size", "-4000"),
-            ],
-            &[
-                ("journal_mode", "wal"),
-                ("synchronous", "normal"),
-                ("page_size", "8192"),
-                ("cache_size", "-4000"),
-                ("temp_store", "default"),
-            ],
-        ),
-    ];
-    for (kind, asked, expected) in rows {
+    for (kind, asked, expected) in APPLIED {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), asked) else { continue };
         let found = server.settings_read_back();

@@ -1,8 +1,6 @@
 use super::*;
-use crate::audit::AuditRecord;
-use crate::record::{GeneratorRecord, Growth, LatencySummary, OpenLoop, WorkerRecord};
+use crate::record::{GeneratorRecord, Growth, OpenLoop, WorkerRecord};
 use crate::units::Nanos;
-use std::collections::BTreeMap;
 
 const SECOND: u64 = 1_000_000_000;
 
@@ -32,28 +30,16 @@ fn record() -> TrialRecord {
     };
     TrialRecord {
         trial: Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
-        started_at: String::new(),
-        server_version: String::new(),
         measured: Nanos(10 * SECOND),
-        loading: Nanos(0),
-        connecting: Nanos(0),
         ledger,
-        transaction: LatencySummary::default(),
-        statements: Vec::new(),
-        longest_gap: None,
-        open_loop: None,
-        work: None,
-        growth: None,
         generator: GeneratorRecord { workers: vec![worker], ..GeneratorRecord::default() },
-        server_counters: BTreeMap::new(),
-        audit: AuditRecord::default(),
         end: crate::record::TrialEnd::Trial,
         facts: Some(Facts {
             committed_in_all: committed,
             commits_sent_in_all: committed,
             ..Facts::default()
         }),
-        findings: Vec::new(),
+        ..TrialRecord::default()
     }
 }
 

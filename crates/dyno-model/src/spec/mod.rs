@@ -224,7 +224,7 @@ fn resolve(spec: &Spec, input: Input<'_>) -> Plan {
         storages: spec.storages.clone(),
         endpoints: spec.endpoints.clone(),
     };
-    plan.group_by_data(|_| None);
+    plan.group_by_data(|_, _| None);
     plan
 }
 
@@ -470,7 +470,7 @@ impl Plan {
     /// Draws the run order, such that treatments that can follow one another on the same data do so within their whole plot.
     /// `data_set` names the data set of a treatment that leaves it as good as new; other treatments get data of their own
     /// anyway and are a group together. What data sets workloads have is not known here, so [`parse`] takes none into account.
-    pub fn group_by_data(&mut self, data_set: impl Fn(&Treatment) -> Option<String>) {
+    pub fn group_by_data(&mut self, data_set: impl Fn(&Self, &Treatment) -> Option<String>) {
         let plots = if self.is_split() {
             self.whole_plots().into_iter().map(|(_, treatments)| treatments).collect()
         } else {
@@ -479,7 +479,7 @@ impl Plan {
         let grouped = |treatments: Vec<usize>| {
             let mut groups: Vec<(Option<String>, Vec<usize>)> = Vec::new();
             for treatment in treatments {
-                let name = data_set(&self.treatments[treatment]);
+                let name = data_set(self, &self.treatments[treatment]);
                 match groups.iter_mut().find(|(other, _)| *other == name) {
                     Some((_, group)) => group.push(treatment),
                     None => groups.push((name, vec![treatment])),

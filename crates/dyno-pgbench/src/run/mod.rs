@@ -26,13 +26,11 @@ use client::Scripts;
 use dyno_drivers::{Connection, Driver, Io, block_on, open_files};
 use dyno_engine::text::{self, SCRIPT_MAX};
 use dyno_engine::{LoadInput, LoadRecord, TrialError, run_load};
-use dyno_model::event::{Event, Listener, Phase};
+use dyno_model::event::{Listener, Listeners};
 use dyno_model::plan::{LoadPlan, StopRule};
-use dyno_model::record::Interval;
 use dyno_model::single::TRIAL;
 use dyno_model::target::{Engine, Target};
 use dyno_model::units::Nanos;
-use dyno_store::SingleRun;
 use log_files::LogFiles;
 use progress::ProgressThread;
 use results::Subject;
@@ -192,29 +190,6 @@ fn parse_scripts(
     sources.iter().map(parse).collect()
 }
 
-/// Hands the start on to the progress thread, and everything to the results folder.
-struct Listeners {
-    progress: Option<ProgressThread>,
-    results: Option<SingleRun>,
-}
-
-impl Listener for Listeners {
-    fn event(&mut self, event: &Event) {
-        if let (Event::PhaseStarted { phase: Phase::Measure, .. }, Some(progress)) = (event, &self.progress) {
-            progress.begin();
-        }
-        if let Some(results) = &mut self.results {
-            results.event(event);
-        }
-    }
-
-    fn interval(&mut self, interval: &Interval) {
-        if let Some(results) = &mut self.results {
-            results.interval(interval);
-        }
-    }
-}
-
 fn load_plan(options: &Run) -> LoadPlan {
     let stop = match options.length {
         Length::Transactions(each) => StopRule::TransactionsPerClient(each),
@@ -243,7 +218,7 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
         scripts: &prepared.sources,
     };
     let folder = options.results.as_deref().map(|root| results::create(root, &subject)).transpose();
-    let folder = folder.map_err(|error| {
+    let mut folder = folder.map_err(|error| {
         terminal.error(&error.in_full());
         Impossible
     })?;
@@ -253,17 +228,20 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
             Impossible
         })
     });
-    let mut listeners = Listeners { progress: progress.transpose()?, results: folder };
+    let mut progress = progress.transpose()?;
+    let progress_too = progress.iter_mut().map(|progress| progress as &mut dyn Listener);
+    let folder_too = folder.iter_mut().map(|folder| folder as &mut dyn Listener);
+    let mut listeners = Listeners(progress_too.chain(folder_too).collect());
     let input = LoadInput {
         shares_machine: is_local(target),
         ..LoadInput::new(TRIAL, options.clients, &load, prepared.seed, interrupts)
     };
     let measured = run_load(Scripts(Arc::clone(scene)), std::slice::from_ref(target), &input, &mut listeners);
     // The last line of progress comes before the report.
-    drop(listeners.progress.take());
+    drop(progress);
     let aborted = scene::lock(&scene.books).aborted;
     let is_interrupted = interrupts.load(Ordering::Relaxed) > 0;
-    if let Some(folder) = listeners.results.take() {
+    if let Some(folder) = folder {
         let outcome = measured.as_ref().map_err(ToString::to_string);
         let outcome = outcome.map(|record| results::record(record, aborted, scene.tally()));
         if let Err(error) = folder.finish(outcome, is_interrupted) {

@@ -4,6 +4,8 @@ use super::log_files::unix_time;
 use super::scene::Scene;
 use crate::report::progress::{Stamp, line};
 use crate::statistics::Tally;
+use dyno_model::event::Listener;
+use dyno_model::units::Nanos;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
@@ -16,13 +18,13 @@ pub(super) struct ProgressThread {
 
 #[derive(Default)]
 struct State {
-    /// When the clients started.
+    /// When the clients start.
     began: Option<Instant>,
     is_over: bool,
 }
 
 impl ProgressThread {
-    /// Writes a line every so many seconds from [`Self::begin`] on.
+    /// Writes a line every so many seconds from the clients' common start on.
     pub(super) fn start(scene: &Arc<Scene>, seconds: u64, is_unix_time: bool) -> std::io::Result<Self> {
         let state = Arc::new((Mutex::new(State::default()), Condvar::new()));
         let (scene, told) = (Arc::clone(scene), Arc::clone(&state));
@@ -32,14 +34,15 @@ impl ProgressThread {
         Ok(Self { state, thread: Some(thread) })
     }
 
-    /// The clients have started.
-    pub(super) fn begin(&self) {
-        self.change(|state| state.began = Some(Instant::now()));
-    }
-
     fn change(&self, change: impl FnOnce(&mut State)) {
         change(&mut self.state.0.lock().unwrap_or_else(PoisonError::into_inner));
         self.state.1.notify_all();
+    }
+}
+
+impl Listener for ProgressThread {
+    fn clients_begin(&mut self, from_now: Nanos) {
+        self.change(|state| state.began = Some(Instant::now() + Duration::from(from_now)));
     }
 }
 

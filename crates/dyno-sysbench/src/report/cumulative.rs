@@ -85,11 +85,11 @@ fn summary(snapshot: &Snapshot, layout: Layout) -> String {
 fn latency(snapshot: &Snapshot, percentiles: &[f64]) -> String {
     let latency = &snapshot.latency;
     let events = snapshot.counts.events;
-    let mean = if events == 0 { 0.0 } else { latency.sum as f64 / events as f64 };
+    let mean = if events == 0 { 0.0 } else { latency.exact.sum as f64 / events as f64 };
     let mut text = String::from("\nLatency (ms):\n");
-    text.push_str(&latency_row("         min:", &millis(latency.min as f64)));
+    text.push_str(&latency_row("         min:", &millis(latency.exact.min as f64)));
     text.push_str(&latency_row("         avg:", &millis(mean)));
-    text.push_str(&latency_row("         max:", &millis(latency.max as f64)));
+    text.push_str(&latency_row("         max:", &millis(latency.exact.max as f64)));
     if percentiles.is_empty() {
         text.push_str("         percentile stats:               disabled\n");
     }
@@ -98,13 +98,13 @@ fn latency(snapshot: &Snapshot, percentiles: &[f64]) -> String {
         let label = format!("        {:>3}th percentile:", percent(*percentile));
         text.push_str(&latency_row(&label, &millis(latency.percentile(*percentile) as f64)));
     }
-    text.push_str(&latency_row("         sum:", &millis(latency.sum as f64)));
+    text.push_str(&latency_row("         sum:", &millis(latency.exact.sum as f64)));
     text
 }
 
 fn fairness(snapshot: &Snapshot) -> String {
     let events: Vec<f64> = snapshot.shares.iter().map(|share| share.events as f64).collect();
-    let busy: Vec<f64> = snapshot.shares.iter().map(|share| share.busy as f64 / 1e9).collect();
+    let busy: Vec<f64> = snapshot.shares.iter().map(|share| share.busy.as_secs_f64()).collect();
     let ((events, events_spread), (busy, busy_spread)) = (spread(&events), spread(&busy));
     format!(
         "\nThreads fairness:\n    events (avg/stddev):           {events:.4}/{events_spread:.2}\n    \
@@ -116,19 +116,18 @@ fn fairness(snapshot: &Snapshot) -> String {
 fn threads(snapshot: &Snapshot) -> Vec<Message> {
     let mut messages = vec![(Level::Debug, "Verbose per-thread statistics:\n".to_owned())];
     for (number, share) in snapshot.shares.iter().enumerate() {
-        let seconds = |nanos: u64| nanos as f64 / 1e9;
-        let mean = if share.events == 0 { 0.0 } else { seconds(share.busy) / share.events as f64 };
+        let mean = if share.events == 0 { 0.0 } else { share.busy.as_secs_f64() / share.events as f64 };
         messages.push((
             Level::Debug,
             format!(
                 "    thread #{number:3}: min: {:.4}s  avg: {mean:.4}s  max: {:.4}s  events: {}",
-                seconds(share.min),
-                seconds(share.max),
+                share.min.as_secs_f64(),
+                share.max.as_secs_f64(),
                 share.events
             ),
         ));
         let total =
-            format!("                 total time taken by event execution: {:.4}s", seconds(share.busy));
+            format!("                 total time taken by event execution: {:.4}s", share.busy.as_secs_f64());
         messages.push((Level::Debug, total));
     }
     messages.push((Level::Notice, String::new()));

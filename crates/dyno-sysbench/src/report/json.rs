@@ -52,15 +52,11 @@ pub fn document(
     root["total"]["threads_fairness"] = total
         .shares
         .iter()
-        .map(|share| json!({"events": share.events, "busy_s": seconds(share.busy)}))
+        .map(|share| json!({"events": share.events, "busy_s": share.busy.as_secs_f64()}))
         .collect();
     let mut text = serde_json::to_string_pretty(&root).expect("maps with text keys are always JSON");
     text.push('\n');
     text
-}
-
-fn seconds(nanos: u64) -> f64 {
-    nanos as f64 / 1e9
 }
 
 fn period(snapshot: &Snapshot, percentiles: &[f64]) -> Value {
@@ -96,13 +92,17 @@ fn period(snapshot: &Snapshot, percentiles: &[f64]) -> Value {
             .statements
             .iter()
             .map(|it| {
-                let p95_ms = is_shown(it.count, 95.0).then_some(it.p95 as f64 / 1e6);
-                json!({"name": it.name, "count": it.count, "mean_ms": it.mean / 1e6,
-                       "p95_ms": p95_ms, "max_ms": it.max as f64 / 1e6})
+                let p95_ms = is_shown(it.latency.count, 95.0).then_some(millis(it.latency.p95 as f64));
+                json!({"name": it.name, "count": it.latency.count, "mean_ms": millis(it.latency.mean),
+                       "p95_ms": p95_ms, "max_ms": millis(it.latency.max as f64)})
             })
             .collect();
     }
     value
+}
+
+fn millis(nanos: f64) -> f64 {
+    nanos / 1e6
 }
 
 fn counts_of(counts: &Counts) -> Value {
@@ -118,16 +118,15 @@ fn counts_of(counts: &Counts) -> Value {
 }
 
 fn latency(latency: &Latency, events: u64, percentiles: &[f64]) -> Value {
-    let millis = |nanos: f64| nanos / 1e6;
     let by_percent: Map<String, Value> = percentiles
         .iter()
         .map(|percent| (percent.to_string(), json!(millis(latency.percentile(*percent) as f64))))
         .collect();
     json!({
-        "min": millis(latency.min as f64),
-        "mean": if events == 0 { 0.0 } else { millis(latency.sum as f64 / events as f64) },
-        "max": millis(latency.max as f64),
-        "sum": millis(latency.sum as f64),
+        "min": millis(latency.exact.min as f64),
+        "mean": if events == 0 { 0.0 } else { millis(latency.exact.sum as f64 / events as f64) },
+        "max": millis(latency.exact.max as f64),
+        "sum": millis(latency.exact.sum as f64),
         "percentiles": by_percent,
     })
 }

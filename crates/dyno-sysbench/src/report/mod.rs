@@ -12,7 +12,7 @@ pub mod interval;
 pub mod json;
 pub mod snapshot;
 
-pub use snapshot::{Counts, Latency, Queue, Share, Snapshot, StatementReport};
+pub use snapshot::{Counts, Latency, Queue, Snapshot};
 
 #[cfg(test)]
 mod tests;

@@ -1,5 +1,8 @@
 //! What a report is made of: counts and times between two instants.
 
+use dyno_engine::recording::shares::ClientShare;
+use dyno_model::latency::ExactLatency;
+use dyno_model::record::StatementLatency;
 use hdrhistogram::Histogram;
 use std::time::Duration;
 
@@ -51,34 +54,25 @@ impl Counts {
     }
 }
 
-/// Latency of events: exact extremes and sum, and a histogram for everything else. Nanoseconds.
+/// Latency of events, nanoseconds.
 #[derive(Debug, Clone)]
 pub struct Latency {
-    /// Smallest; 0 when there was no event.
-    pub min: u64,
-    /// Largest; 0 when there was no event.
-    pub max: u64,
-    /// Sum over all events.
-    pub sum: u128,
-    /// All of them (`dyno_model::latency::histogram`).
+    /// Sum and extremes.
+    pub exact: ExactLatency,
+    /// Everything else.
     pub histogram: Histogram<u64>,
 }
 
 impl Default for Latency {
     fn default() -> Self {
-        Self { min: 0, max: 0, sum: 0, histogram: dyno_model::latency::histogram() }
+        Self { exact: ExactLatency::default(), histogram: dyno_model::latency::histogram() }
     }
 }
 
 impl Latency {
     /// Adds another period's latencies.
     pub fn add(&mut self, other: &Self) {
-        if other.histogram.is_empty() {
-            return;
-        }
-        self.min = if self.histogram.is_empty() { other.min } else { self.min.min(other.min) };
-        self.max = self.max.max(other.max);
-        self.sum += other.sum;
+        self.exact.add(&other.exact);
         self.histogram.add(&other.histogram).expect("both histograms have the same bounds and grow");
     }
 
@@ -91,21 +85,9 @@ impl Latency {
         }
         let value = self.histogram.value_at_percentile(percent);
         // Extremes are kept exactly beside the histogram; a caller without them has none to clamp to.
-        if self.max == 0 { value } else { value.clamp(self.min.min(self.max), self.max) }
+        let ExactLatency { min, max, .. } = self.exact;
+        if max == 0 { value } else { value.clamp(min.min(max), max) }
     }
-}
-
-/// What one thread did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Share {
-    /// Events it completed.
-    pub events: u64,
-    /// Sum of their latencies, nanoseconds.
-    pub busy: u64,
-    /// Its smallest latency in nanoseconds; 0 without events.
-    pub min: u64,
-    /// Its largest latency in nanoseconds.
-    pub max: u64,
 }
 
 /// The queue of an open loop (`--rate`).
@@ -115,21 +97,6 @@ pub struct Queue {
     pub length: u64,
     /// Threads in an event.
     pub concurrency: u64,
-}
-
-/// Latency of one kind of statement, where the runner knows kinds (native workloads).
-#[derive(Debug, Clone)]
-pub struct StatementReport {
-    /// Name of the kind, e.g. `point-select`.
-    pub name: String,
-    /// Statements answered with success.
-    pub count: u64,
-    /// Mean, 95th percentile and largest time in nanoseconds.
-    pub mean: f64,
-    /// 95th percentile in nanoseconds.
-    pub p95: u64,
-    /// Largest, nanoseconds.
-    pub max: u64,
 }
 
 /// One period: an interval, the time since the last checkpoint, or a whole run.
@@ -147,16 +114,16 @@ pub struct Snapshot {
     pub latency: Latency,
     /// Open loop only.
     pub queue: Option<Queue>,
-    /// One per thread; empty in intervals.
-    pub shares: Vec<Share>,
+    /// What each thread did; empty in intervals.
+    pub shares: Vec<ClientShare>,
     /// Events cut off because they did not end in time; `None` when none was cut off.
     pub unfinished: Option<u64>,
     /// Open loop: events that were due and never begun. 0 otherwise.
     pub never_started: u64,
     /// Events given up after `--max-retries`; they are not in the counts.
     pub given_up: u64,
-    /// Statement kinds, if known; empty otherwise.
-    pub statements: Vec<StatementReport>,
+    /// Kinds of statements that occurred, where the runner knows kinds (native workloads); empty otherwise.
+    pub statements: Vec<StatementLatency>,
 }
 
 impl Snapshot {

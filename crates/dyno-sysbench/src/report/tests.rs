@@ -2,7 +2,9 @@ use super::*;
 use crate::logger::Level;
 use crate::options::Options;
 use crate::options::general::General;
-use dyno_model::latency;
+use dyno_engine::recording::shares::ClientShare;
+use dyno_model::latency::{self, ExactLatency};
+use dyno_model::units::Nanos;
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -22,8 +24,19 @@ fn snapshot() -> Snapshot {
         length: Duration::from_secs_f64(1.0008),
         threads: 2,
         counts: Counts { events: 106, reads: 0, writes: 0, others: 1696, errors: 0, reconnects: 0 },
-        latency: Latency { min: 10_000, max: 330_000, sum: 7_460_000, histogram },
-        shares: vec![Share { events: 54, busy: 3_700_000, min: 10_000, max: 330_000 }; 2],
+        latency: Latency {
+            exact: ExactLatency { count: 106, sum: 7_460_000, min: 10_000, max: 330_000 },
+            histogram,
+        },
+        shares: vec![
+            ClientShare {
+                events: 54,
+                busy: Nanos(3_700_000),
+                min: Nanos(10_000),
+                max: Nanos(330_000)
+            };
+            2
+        ],
         ..Snapshot::default()
     }
 }
@@ -147,7 +160,7 @@ fn interval_lines_have_the_fields_that_parsers_look_for() {
 
 #[test]
 fn a_run_without_events_is_all_zeros() {
-    let nothing = Snapshot { threads: 1, shares: vec![Share::default()], ..Snapshot::default() };
+    let nothing = Snapshot { threads: 1, shares: vec![ClientShare::default()], ..Snapshot::default() };
     let report = text("--histogram", &nothing, true);
     assert!(report.contains("         95th percentile:                        0.00\n"), "{report}");
     assert!(!report.contains("NaN") && !report.contains("inf"), "{report}");
@@ -159,7 +172,7 @@ fn a_percentile_is_never_beyond_the_largest_value() {
     for nanos in [1_000_003, 1_000_007] {
         latency::record(&mut latency.histogram, nanos);
     }
-    (latency.min, latency.max) = (1_000_003, 1_000_007);
+    (latency.exact.min, latency.exact.max) = (1_000_003, 1_000_007);
     assert_eq!(latency.percentile(100.0), 1_000_007);
     assert!(latency.percentile(1.0) >= 1_000_003);
 }

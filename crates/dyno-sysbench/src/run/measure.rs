@@ -11,18 +11,14 @@ use crate::options::general::JsonPlace;
 use crate::report::{header, json};
 use crate::session::{CUT_OFF, FAILED, INTERRUPTED, OK, Session, UNREAD};
 use dyno_drivers::open_files;
-use dyno_engine::measure::{FatalCause, LoadInput, LoadRecord, ScriptThreads, run_script};
-use dyno_engine::recording::shares::ClientShares;
-use dyno_engine::trial::TrialError;
+use dyno_engine::{FatalCause, LoadInput, LoadRecord, ScriptThreads, TrialError, run_script};
 use dyno_lua::State;
-use dyno_model::event::{Event, Listener};
+use dyno_model::event::{Listener, Listeners};
 use dyno_model::plan::LoadPlan;
-use dyno_model::record::Interval;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::single::TRIAL;
 use dyno_model::target::{Endpoint, Target};
 use dyno_model::units::Nanos;
-use dyno_store::SingleRun;
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
@@ -143,10 +139,8 @@ pub fn measure(
     session.logger.notice(header::INITIALIZING);
     let plan = LoadPlan { retry: subject.retry.clone(), ..load::plan(general) };
     let nobody_reads = || session.logger.is_closed().then(|| "nobody reads the output any more".to_owned());
-    let shares = Arc::new(ClientShares::new(general.threads));
     let input = LoadInput {
         interval: Nanos::from(load::base_interval(general)),
-        shares: Arc::clone(&shares),
         is_dead: &nobody_reads,
         shares_machine: subject.targets.iter().any(|target| is_local(&target.endpoint)),
         ..LoadInput::new(TRIAL, general.threads, &plan, session.seed, session.interrupts)
@@ -158,17 +152,18 @@ pub fn measure(
             return FAILED;
         }
     };
-    let results = match general.results.as_deref().map(|root| results::create(root, session)).transpose() {
+    let mut results = match general.results.as_deref().map(|root| results::create(root, session)).transpose()
+    {
         Ok(results) => results,
         Err(error) => {
             session.logger.fatal(&error.in_full());
             return FAILED;
         }
     };
-    let mut listeners =
-        Listeners { reporter: Reporter::new(general, shares, Arc::clone(&subject.start), lines), results };
+    let mut reporter = Reporter::new(general, Arc::clone(&input.shares), Arc::clone(&subject.start), lines);
+    let mut listeners = Listeners(vec![&mut reporter]);
+    listeners.0.extend(results.as_mut().map(|results| results as &mut dyn Listener));
     let outcome = clients(&input, &mut listeners);
-    let Listeners { reporter, results } = listeners;
     let (code, failure) = match &outcome {
         Err(error) => {
             drop(reporter);
@@ -207,28 +202,6 @@ fn is_local(endpoint: &Endpoint) -> bool {
             host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
         }
         Endpoint::Unix(_) | Endpoint::File(_) | Endpoint::InProcess => true,
-    }
-}
-
-/// Whoever hears of a run.
-struct Listeners {
-    reporter: Reporter,
-    results: Option<SingleRun>,
-}
-
-impl Listener for Listeners {
-    fn event(&mut self, event: &Event) {
-        self.reporter.event(event);
-        if let Some(results) = &mut self.results {
-            results.event(event);
-        }
-    }
-
-    fn interval(&mut self, interval: &Interval) {
-        self.reporter.interval(interval);
-        if let Some(results) = &mut self.results {
-            results.interval(interval);
-        }
     }
 }
 

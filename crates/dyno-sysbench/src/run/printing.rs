@@ -130,17 +130,17 @@ impl Printer {
 fn stat(snapshot: &Snapshot, percentile: Option<f64>) -> ReportStat {
     let seconds = |nanos: f64| nanos / 1e9;
     let (counts, latency) = (&snapshot.counts, &snapshot.latency);
-    let mean = if counts.events == 0 { 0.0 } else { latency.sum as f64 / counts.events as f64 };
+    let mean = if counts.events == 0 { 0.0 } else { latency.exact.sum as f64 / counts.events as f64 };
     let queue = snapshot.queue.unwrap_or_default();
     ReportStat {
         threads_running: snapshot.threads,
         time_interval: snapshot.length.as_secs_f64(),
         time_total: snapshot.elapsed.as_secs_f64(),
         latency_pct: percentile.map_or(0.0, |percent| seconds(latency.percentile(percent) as f64)),
-        latency_min: seconds(latency.min as f64),
-        latency_max: seconds(latency.max as f64),
+        latency_min: seconds(latency.exact.min as f64),
+        latency_max: seconds(latency.exact.max as f64),
         latency_avg: seconds(mean),
-        latency_sum: seconds(latency.sum as f64),
+        latency_sum: seconds(latency.exact.sum as f64),
         events: counts.events,
         reads: counts.reads,
         writes: counts.writes,

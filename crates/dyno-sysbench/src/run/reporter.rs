@@ -3,12 +3,13 @@
 use crate::logger::{Level, Logger};
 use crate::options::general::General;
 use crate::report::header;
-use crate::report::{Counts, Latency, Queue, Share, Snapshot};
-use dyno_engine::measure::LoadRecord;
+use crate::report::{Counts, Latency, Queue, Snapshot};
+use dyno_engine::LoadRecord;
 use dyno_engine::recording::shares::{ClientShare, ClientShares};
-use dyno_model::event::{Event, Listener, Phase};
+use dyno_model::event::Listener;
 use dyno_model::ledger::{Outcomes, ScriptCounts};
-use dyno_model::record::{Interval, StatementLatency};
+use dyno_model::record::Interval;
+use dyno_model::units::Nanos;
 use std::collections::VecDeque;
 use std::sync::mpsc::Sender;
 use std::sync::{Arc, Once};
@@ -79,7 +80,7 @@ pub struct Reporter {
     /// Since the last checkpoint.
     since_checkpoint: Snapshot,
     shares: Arc<ClientShares>,
-    shares_before: Vec<Share>,
+    shares_before: Vec<ClientShare>,
     lines: Sender<Line>,
     /// Everything printed, if it is kept for the JSON document.
     intervals: Vec<Snapshot>,
@@ -114,7 +115,7 @@ impl Reporter {
             current: Snapshot::default(),
             since_checkpoint: Snapshot::default(),
             shares,
-            shares_before: vec![Share::default(); general.threads as usize],
+            shares_before: vec![ClientShare::default(); general.threads as usize],
             lines,
             intervals: Vec::new(),
             checkpoint_reports: Vec::new(),
@@ -163,7 +164,7 @@ impl Reporter {
 
     fn checkpoint(&mut self) {
         let mut snapshot = std::mem::take(&mut self.since_checkpoint);
-        let now: Vec<Share> = self.shares.iter().map(|share| thread_share(&share)).collect();
+        let now: Vec<ClientShare> = self.shares.iter().collect();
         self.shares.forget_extremes();
         snapshot.shares = since(&now, &self.shares_before);
         snapshot.threads = self.threads;
@@ -179,12 +180,8 @@ impl Reporter {
 }
 
 impl Listener for Reporter {
-    fn event(&mut self, event: &Event) {
-        // The first sign of life after the common start: progress in a warm-up, else the window's opening.
-        let (Event::PhaseStarted { phase, .. } | Event::Progress { phase, .. }) = event else { return };
-        if matches!(phase, Phase::WarmUp | Phase::Measure) {
-            self.start.announce();
-        }
+    fn clients_begin(&mut self, _from_now: Nanos) {
+        self.start.announce();
     }
 
     fn interval(&mut self, interval: &Interval) {
@@ -225,12 +222,7 @@ fn period(interval: &Interval, threads: u32, warmup: Duration, is_open_loop: boo
             interval.reconnects,
             &interval.counts,
         ),
-        latency: Latency {
-            min: exact.min,
-            max: exact.max,
-            sum: exact.sum.into(),
-            histogram: interval.transaction.clone(),
-        },
+        latency: Latency { exact: *exact, histogram: interval.transaction.clone() },
         queue: is_open_loop.then_some(Queue { length: interval.queue, concurrency: interval.concurrency }),
         ..Snapshot::default()
     }
@@ -245,16 +237,12 @@ fn add(sum: &mut Snapshot, period: &Snapshot) {
     sum.queue = period.queue;
 }
 
-fn thread_share(share: &ClientShare) -> Share {
-    Share { events: share.events, busy: share.busy.0, min: share.min.0, max: share.max.0 }
-}
-
-fn since(now: &[Share], before: &[Share]) -> Vec<Share> {
+fn since(now: &[ClientShare], before: &[ClientShare]) -> Vec<ClientShare> {
     now.iter()
         .zip(before)
-        .map(|(now, before)| Share {
+        .map(|(now, before)| ClientShare {
             events: now.events - before.events,
-            busy: now.busy - before.busy,
+            busy: Nanos(now.busy.0 - before.busy.0),
             ..*now
         })
         .collect()
@@ -263,7 +251,6 @@ fn since(now: &[Share], before: &[Share]) -> Vec<Share> {
 /// A whole run.
 fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
     let ledger = &record.ledger;
-    let exact = &record.latency;
     let elapsed = Duration::from_nanos(record.elapsed.0);
     Snapshot {
         elapsed,
@@ -276,28 +263,13 @@ fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
             ledger.reconnects,
             &record.counts,
         ),
-        latency: Latency {
-            min: exact.min,
-            max: exact.max,
-            sum: exact.sum.into(),
-            histogram: record.histogram.clone(),
-        },
+        latency: Latency { exact: record.latency, histogram: record.histogram.clone() },
         // At the end nothing runs any more, and what waited was never started.
         queue: record.open_loop.map(|open_loop| Queue { length: open_loop.unstarted, concurrency: 0 }),
-        shares: record.clients.iter().map(thread_share).collect(),
+        shares: record.clients.clone(),
         unfinished: record.is_cut_off.then_some(ledger.unfinished),
         never_started: record.open_loop.map_or(0, |open_loop| open_loop.unstarted),
         given_up: ledger.failed,
-        statements: record.statements.iter().filter(|it| it.latency.count > 0).map(statement).collect(),
-    }
-}
-
-fn statement(it: &StatementLatency) -> crate::report::StatementReport {
-    crate::report::StatementReport {
-        name: it.name.clone(),
-        count: it.latency.count,
-        mean: it.latency.mean,
-        p95: it.latency.p95,
-        max: it.latency.max,
+        statements: record.statements.clone(),
     }
 }

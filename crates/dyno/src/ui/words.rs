@@ -196,25 +196,12 @@ mod tests {
             examples: Vec::new(),
         };
         TrialRecord {
-            trial: dyno_model::plan::Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
-            started_at: String::new(),
-            server_version: String::new(),
             measured: Nanos(1_000_000_000),
-            loading: Nanos(0),
-            connecting: Nanos(0),
             ledger: dyno_model::ledger::Ledger { committed, failed, ..Default::default() },
             transaction: (&times).into(),
-            statements: Vec::new(),
-            longest_gap: None,
-            open_loop: None,
-            work: None,
-            growth: None,
-            generator: Default::default(),
-            server_counters: Default::default(),
             audit: check.into(),
             end: dyno_model::record::TrialEnd::Trial,
-            facts: None,
-            findings: Vec::new(),
+            ..TrialRecord::default()
         }
     }
 

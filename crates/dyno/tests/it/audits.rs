@@ -67,19 +67,9 @@ impl Work {
     }
 
     fn run(&self, target: &Target, interrupts: &AtomicUsize, listener: &mut dyn Listener) -> TrialRecord {
-        let input = TrialInput {
-            trial: Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
-            clients: self.clients,
-            load: &self.load,
-            seed: 1,
-            target: target.clone(),
-            shares_machine: true,
-            started_at: "2026-01-01T00:00:00.000Z".to_owned(),
-            loading: Nanos(0),
-            interrupts,
-            is_dead: &|| None,
-            counters: &BTreeMap::new,
-        };
+        let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
+        let mut input = TrialInput::new(trial, target.clone(), self.clients, &self.load, 1, interrupts);
+        input.load.shares_machine = true;
         let record =
             with_native!(self.native(target.engine), workload => run_trial(workload, &input, listener))
                 .unwrap_or_else(|error| panic!("{}: {error}", self.kind));

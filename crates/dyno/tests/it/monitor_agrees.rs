@@ -14,7 +14,7 @@ use dyno_model::target::{Endpoint, Target};
 use dyno_testkit::{running_server, wait_until};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::Instant;
 
 /// Environment variable that hands the server's password to dyno.
@@ -116,7 +116,7 @@ impl Reading {
 }
 
 /// A program of sysstat that measures once for [`SECONDS`], if it is there.
-fn sysstat(program: &str, arguments: &[&str]) -> Option<std::process::Child> {
+fn sysstat(program: &str, arguments: &[&str]) -> Option<Child> {
     let seconds = SECONDS.to_string();
     let mut command = Command::new(program);
     command.args(arguments).args([seconds.as_str(), "1"]).env("LC_ALL", "C").stdout(Stdio::piped());
@@ -132,7 +132,7 @@ fn sysstat(program: &str, arguments: &[&str]) -> Option<std::process::Child> {
 }
 
 /// The columns of the last line of a program's output that holds a word, by the words of the heading before it.
-fn columns(child: std::process::Child, word: &str) -> BTreeMap<String, f64> {
+fn columns(child: Child, word: &str) -> BTreeMap<String, f64> {
     let output = child.wait_with_output().expect("it ends");
     let text = String::from_utf8(output.stdout).expect("text");
     let mut found = BTreeMap::new();
@@ -201,12 +201,9 @@ impl Sysstat {
     }
 }
 
-#[test]
-fn the_monitor_agrees_with_proc_with_sysstat_and_with_the_servers_counters() {
-    let Some(server) = running_server(ServerKind::Mariadb, &[]) else { return };
-    let (target, pid) = (server.target(), server.pid().expect("a process"));
+/// A run on a server that runs already, in its own process and under way; and a moment before its clients connected.
+fn begin(bench: &Bench, target: &Target) -> (Child, Instant) {
     let Endpoint::Tcp { host, port } = &target.endpoint else { panic!("managed servers listen on TCP") };
-    let bench = Bench::new();
     let spec = format!(
         "title = \"Agreement\"\n[[system]]\nname = \"running\"\nurl = \"mysql://{}@{host}:{port}/{}\"\n\
          password_env = \"{PASSWORD}\"\n[workload]\nkind = \"oltp_read_write\"\ntables = 1\ntable_size = 10000\n\
@@ -216,7 +213,7 @@ fn the_monitor_agrees_with_proc_with_sysstat_and_with_the_servers_counters() {
     bench.file("agreement.toml", spec);
     let mut command = bench.command(&["run", "agreement.toml", "--quiet", "--out", "r"]);
     let command = command.env(PASSWORD, target.password.reveal()).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut run = command.spawn().expect("dyno can be started");
+    let run = command.spawn().expect("dyno can be started");
     // The monitor's clock begins later than this: seconds since then are at least those of looks at the same moment.
     let mut not_yet = Instant::now();
     wait_until("clients connect", || {
@@ -228,7 +225,16 @@ fn the_monitor_agrees_with_proc_with_sysstat_and_with_the_servers_counters() {
         }
         is_begun
     });
-    wait_until("the trial is under way", || looks(&bench).1.len() >= 5);
+    wait_until("the trial is under way", || looks(bench).1.len() >= 5);
+    (run, not_yet)
+}
+
+#[test]
+fn the_monitor_agrees_with_proc_with_sysstat_and_with_the_servers_counters() {
+    let Some(server) = running_server(ServerKind::Mariadb, &[]) else { return };
+    let (target, pid) = (server.target(), server.pid().expect("a process"));
+    let bench = Bench::new();
+    let (mut run, not_yet) = begin(&bench, &target);
     // Seconds of the monitor's clock from which on all of a look came after a reading.
     let after_it = |reading: &Reading| reading.ended.duration_since(not_yet).as_secs_f64() + ANSWER_AGE;
     let newest = || {

@@ -14,7 +14,6 @@ use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
 use dyno_testkit::require_server;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 
@@ -54,23 +53,13 @@ fn on_sqlite(kind: &str, sql: Option<&str>) -> TrialRecord {
         load(&loading, &mut meddler)
     });
     assert_eq!(rows, Ok(200));
-    let input = TrialInput {
-        trial: Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 },
-        clients: 3,
-        load: &LoadPlan {
-            grace: Nanos(10_000_000_000),
-            time_limit: Nanos(60_000_000_000),
-            ..LoadPlan::new(StopRule::Transactions(50))
-        },
-        seed: 1,
-        target: target.clone(),
-        shares_machine: true,
-        started_at: "2026-01-01T00:00:00.000Z".to_owned(),
-        loading: Nanos(0),
-        interrupts: &interrupts,
-        is_dead: &|| None,
-        counters: &BTreeMap::new,
+    let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
+    let load = LoadPlan {
+        grace: Nanos(10_000_000_000),
+        time_limit: Nanos(60_000_000_000),
+        ..LoadPlan::new(StopRule::Transactions(50))
     };
+    let input = TrialInput::new(trial, target.clone(), 3, &load, 1, &interrupts);
     with_native!(native, workload => run_trial(workload, &input, &mut meddler)).expect("it can be measured")
 }
 

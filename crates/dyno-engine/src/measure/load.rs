@@ -1,0 +1,240 @@
+//! What measuring takes and what it gives, whoever the clients are.
+
+use crate::recording::shares::{ClientShare, ClientShares};
+use dyno_model::event::{Event, Phase};
+use dyno_model::failure::OperationFailure;
+use dyno_model::latency::ExactLatency;
+use dyno_model::ledger::{Ledger, ScriptCounts};
+use dyno_model::plan::{LoadPlan, Trial};
+use dyno_model::record::{
+    self, CommitGap, Facts, GeneratorRecord, Growth, LatencySummary, OpenLoop, StatementLatency, TrialEnd,
+    TrialRecord,
+};
+use dyno_model::units::Nanos;
+use hdrhistogram::Histogram;
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+
+/// Length of an interval unless the caller wants another.
+const INTERVAL: Nanos = Nanos(1_000_000_000);
+
+/// Number of a client within its trial, from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct ClientId(pub u32);
+
+/// What measuring needs.
+#[derive(Clone)]
+pub struct LoadInput<'a> {
+    /// Name under which events and intervals appear; a trial's id.
+    pub name: String,
+    /// Number of clients.
+    pub clients: u32,
+    /// Load rules.
+    pub load: &'a LoadPlan,
+    /// Seed of everything that clients draw, arrivals included.
+    pub seed: u64,
+    /// Length of an interval.
+    pub interval: Nanos,
+    /// How the table grows, where it does; for [`dyno_model::plan::StopRule::Rows`].
+    pub growth: Option<Growth>,
+    /// True when the server runs on this machine.
+    pub shares_machine: bool,
+    /// Where the clients' shares are counted; a listener that keeps the other end can read them at any time.
+    pub shares: Arc<ClientShares>,
+    /// Number of interrupts by the user so far; one or more ends measuring cleanly.
+    pub interrupts: &'a AtomicUsize,
+    /// Says why the system cannot go on (its process died), as long as it can, nothing.
+    pub is_dead: &'a dyn Fn() -> Option<String>,
+}
+
+impl<'a> LoadInput<'a> {
+    /// Input with intervals of a second, for a server elsewhere that nobody watches.
+    #[must_use]
+    pub fn new(
+        name: impl Into<String>,
+        clients: u32,
+        load: &'a LoadPlan,
+        seed: u64,
+        interrupts: &'a AtomicUsize,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            clients,
+            load,
+            seed,
+            interval: INTERVAL,
+            growth: None,
+            shares_machine: false,
+            shares: Arc::new(ClientShares::new(clients)),
+            interrupts,
+            is_dead: &nobody_watches,
+        }
+    }
+}
+
+impl LoadInput<'_> {
+    /// What is said when a phase begins.
+    pub(crate) fn enters(&self, phase: Phase) -> Event {
+        Event::PhaseStarted { trial: self.name.clone(), phase }
+    }
+}
+
+fn nobody_watches() -> Option<String> {
+    None
+}
+
+/// A trial that could not be measured at all.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TrialError {
+    /// A client could not connect or prepare.
+    Ramp(OperationFailure),
+    /// What the audit needs could not be read.
+    Baseline(OperationFailure),
+    /// A script failed before it was ready.
+    Script {
+        /// Its client.
+        client: ClientId,
+        /// Its words.
+        message: String,
+    },
+    /// Clients were not ready in time.
+    NotReady {
+        /// How many were.
+        ready: u32,
+        /// How many there are.
+        clients: u32,
+    },
+    /// The user interrupted before measuring began.
+    Interrupted,
+    /// The system died before measuring began.
+    SystemDied(String),
+    /// A fault of this machine, such as no more threads.
+    Machine(String),
+}
+
+impl fmt::Display for TrialError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Ramp(failure) => write!(f, "clients could not be brought up: {failure}"),
+            Self::Baseline(failure) => write!(f, "the state before the trial could not be read: {failure}"),
+            Self::Script { message, .. } => f.write_str(message),
+            Self::NotReady { ready, clients } => {
+                write!(f, "only {ready} of {clients} clients were ready in time")
+            }
+            Self::Interrupted => f.write_str("interrupted"),
+            Self::SystemDied(reason) => write!(f, "the system died: {reason}"),
+            Self::Machine(reason) => f.write_str(reason),
+        }
+    }
+}
+
+impl std::error::Error for TrialError {}
+
+/// What was measured.
+#[derive(Debug, Clone)]
+pub struct LoadRecord {
+    /// Time until all clients were ready.
+    pub connecting: Nanos,
+    /// Length of the measured window: a duration that was asked for, else until the last counted answer.
+    pub measured: Nanos,
+    /// From the window's opening until the last client had ended, stragglers included.
+    pub elapsed: Nanos,
+    /// Books of the measured window.
+    pub ledger: Ledger,
+    /// What scripts counted themselves; in no other figure.
+    pub counts: ScriptCounts,
+    /// Response times of committed transactions.
+    pub histogram: Histogram<u64>,
+    /// Summary of [`Self::histogram`].
+    pub transaction: LatencySummary,
+    /// Sum and extremes of the same times, exact.
+    pub latency: ExactLatency,
+    /// Response times of successful statements, per kind that occurred.
+    pub statements: Vec<StatementLatency>,
+    /// What each client did.
+    pub clients: Vec<ClientShare>,
+    /// The longest time without a commit.
+    pub longest_gap: CommitGap,
+    /// Open loop: what became of the arrivals.
+    pub open_loop: Option<OpenLoop>,
+    /// Work done in the window; as in [`TrialRecord::work`].
+    pub work: Option<f64>,
+    /// The generator's view of itself.
+    pub generator: GeneratorRecord,
+    /// What was observed besides, for the judgement.
+    pub facts: Facts,
+    /// The first failure that no client could go on after.
+    pub fatal: Option<Fatal>,
+    /// True when clients were cut off at the end of the grace period; their transactions are unfinished.
+    pub is_cut_off: bool,
+    /// Clients whose threads never came back and were left behind; the threads end with the process.
+    pub left_behind: Vec<ClientId>,
+}
+
+impl LoadRecord {
+    /// As [`TrialRecord::throughput`].
+    #[must_use]
+    pub fn throughput(&self) -> f64 {
+        record::throughput(self.work, self.ledger.committed, self.measured)
+    }
+
+    /// The record of a trial that was this and nothing else: nothing was loaded or audited, no counters were read. It is not judged yet
+    /// ([`dyno_model::judge`]).
+    #[must_use]
+    pub fn trial_record(&self, trial: Trial, started_at: String, server_version: String) -> TrialRecord {
+        TrialRecord {
+            trial,
+            started_at,
+            server_version,
+            measured: self.measured,
+            connecting: self.connecting,
+            ledger: self.ledger.clone(),
+            transaction: self.transaction,
+            statements: self.statements.clone(),
+            longest_gap: Some(self.longest_gap),
+            open_loop: self.open_loop,
+            work: self.work,
+            generator: self.generator.clone(),
+            end: TrialEnd::Trial,
+            facts: Some(self.facts.clone()),
+            ..TrialRecord::default()
+        }
+    }
+}
+
+/// A failure that ended everything.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Fatal {
+    /// Whom it struck.
+    pub client: ClientId,
+    /// What happened.
+    pub cause: FatalCause,
+}
+
+/// What [`Fatal`] was.
+#[derive(Debug, Clone, PartialEq)]
+pub enum FatalCause {
+    /// The database's answer to a statement.
+    Failure {
+        /// The answer.
+        failure: OperationFailure,
+        /// Kind of the statement.
+        statement: String,
+        /// Its text, with `?` for parameters, where it is known: not that of an operation which the workload measured by itself.
+        sql: Option<String>,
+    },
+    /// The words of a script.
+    Script(String),
+}
+
+impl fmt::Display for Fatal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.cause {
+            FatalCause::Failure { failure, statement, .. } => {
+                write!(f, "client {}, {statement}: {failure}", self.client.0)
+            }
+            FatalCause::Script(message) => f.write_str(message),
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! What a workload is to the engine.
+
+use super::data_set::DataSet;
+use crate::measure::load::ClientId;
+use crate::random::Random;
+use crate::recording::Totals;
+use crate::session::{Session, StatementText};
+use dyno_drivers::{Connection, Driver, Table};
+use dyno_model::audit::AuditCheck;
+use dyno_model::failure::OperationFailure;
+use dyno_model::record::Growth;
+use dyno_model::target::Engine;
+
+/// What a workload needs to know of its surroundings.
+#[derive(Debug, Clone, Copy)]
+pub struct Setting {
+    /// Dialect.
+    pub engine: Engine,
+    /// Number of clients of the trial.
+    pub clients: u32,
+    /// Seed of the experiment.
+    pub seed: u64,
+}
+
+/// What an audit knows besides the data itself.
+pub struct AuditFacts<'a, B> {
+    /// What [`Workload::baseline`] found before the trial.
+    pub baseline: B,
+    /// Everything the clients did, warm-up included.
+    pub totals: &'a Totals,
+    /// When the measured window opened, nanoseconds since the epoch that client logs use.
+    pub opens: u64,
+}
+
+impl<B> AuditFacts<'_, B> {
+    /// Transactions that may stand in the data or not: those whose commit is in doubt and, as much in doubt, those that were cut off.
+    #[must_use]
+    pub fn open(&self) -> u64 {
+        self.totals.in_doubt + self.totals.unfinished()
+    }
+}
+
+type Result<T> = std::result::Result<T, OperationFailure>;
+
+/// A workload, shared by all clients of a trial.
+#[expect(async_fn_in_trait, reason = "futures stay on the worker thread that makes them")]
+pub trait Workload: Send + Sync + 'static {
+    /// State of one client, made before its first transaction.
+    type Client: 'static;
+    /// What the audit needs to know of the data before the trial.
+    type Baseline;
+
+    /// Names of the kinds of statements; each has its own histogram. `begin`, `commit` and `rollback` are added behind.
+    fn kinds(&self) -> Vec<&'static str>;
+
+    /// Sent once per connection, unmeasured.
+    fn session_setup(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// After so many of its transactions a client connects and prepares anew; 0: never. The time it takes belongs to the transaction.
+    fn reconnect_every(&self) -> u64 {
+        0
+    }
+
+    /// How a transaction begins; `None` when every statement commits by itself, so that nothing needs to be prepared for it.
+    fn begin(&self) -> Option<&'static str> {
+        Some("BEGIN")
+    }
+
+    /// Statements prepared on every connection; [`Session::execute`] addresses them by index.
+    fn statements(&self) -> Vec<StatementText>;
+
+    /// Statements as `dyno workloads NAME` shows them; workloads that send text give examples of it.
+    fn examples(&self) -> Vec<StatementText> {
+        self.statements()
+    }
+
+    /// The tables and their rows.
+    fn data(&self) -> &dyn DataSet;
+
+    /// State of a client.
+    fn client(&self, id: ClientId) -> Self::Client;
+
+    /// One attempt of a transaction. The same sequence number brings the same random numbers in every attempt.
+    async fn transaction(
+        &self,
+        client: &mut Self::Client,
+        sequence: u64,
+        session: &mut Session,
+        random: &mut Random,
+    ) -> Result<()>;
+
+    /// What becomes of the client after a transaction that failed. `client` is its state after the failure.
+    fn verdict(&self, _client: &Self::Client, _failure: &OperationFailure) -> Verdict {
+        Verdict::Policy
+    }
+
+    /// Sends what a client has kept back, after its last transaction. Not called for a client that was cut off or gave up.
+    async fn finish(&self, _client: &mut Self::Client, _session: &mut Session) -> Result<()> {
+        Ok(())
+    }
+
+    /// Reads what the audit will need.
+    async fn baseline(&self, connection: &mut Connection) -> Result<Self::Baseline>;
+
+    /// How a table grows with every commit, where that is what the workload is about.
+    fn growth(&self, _baseline: &Self::Baseline) -> Option<Growth> {
+        None
+    }
+
+    /// Checks the data after the trial. Clients have ended and dropped their state.
+    async fn audit(
+        &self,
+        connection: &mut Connection,
+        facts: &AuditFacts<'_, Self::Baseline>,
+    ) -> Result<Vec<AuditCheck>>;
+}
+
+/// What becomes of a client after a transaction that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// As the retry policy says.
+    Policy,
+    /// The transaction counts as failed, the client goes on with its next one.
+    GoesOn,
+    /// The transaction was not begun, because it was too late, and counts as skipped; the client goes on with its next one.
+    Skipped,
+    /// The transaction counts as failed and the client ends; the others go on.
+    EndsClient,
+    /// The transaction counts as failed, and everybody stops.
+    EndsRun,
+}
+
+/// The integer a query answers with; 0 for NULL, as `SUM` of nothing gives.
+pub(crate) async fn scalar(connection: &mut Connection, sql: &str) -> Result<i64> {
+    let mut table = Table::default();
+    connection.query(sql, &mut table).await?;
+    Ok(table.first().and_then(|text| text.parse().ok()).unwrap_or(0))
+}

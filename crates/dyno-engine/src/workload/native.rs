@@ -1,0 +1,100 @@
+//! The workloads that dyno knows by name.
+
+use super::bulk_insert::{self, BulkInsert};
+use super::contract::{Setting, Workload};
+use super::dbatest::{self, Dbatest};
+use super::mass_insert::{self, MassInsert};
+use super::oltp::{self, Oltp};
+use super::random_selects::{self, RandomSelects};
+use super::rush::{self, Rush};
+use dyno_model::catalog::WorkloadDescription;
+use dyno_model::plan::{Plan, Treatment, WorkloadPlan};
+use dyno_model::target::Engine;
+
+/// Any native workload.
+pub enum Native {
+    /// Counters under a rush of clients.
+    Rush(Rush),
+    /// The OLTP family on the sbtest tables.
+    Oltp(Oltp),
+    /// `select_random_points` and `select_random_ranges`.
+    RandomSelects(RandomSelects),
+    /// Many rows per statement.
+    BulkInsert(BulkInsert),
+    /// Sets of rows with a temporary table and without.
+    Dbatest(Dbatest),
+    /// One table that only grows.
+    MassInsert(MassInsert),
+}
+
+/// Calls code with whichever native workload it is.
+#[macro_export]
+macro_rules! with_native {
+    ($native:expr, $workload:ident => $call:expr) => {
+        match $native {
+            $crate::workload::native::Native::Rush($workload) => $call,
+            $crate::workload::native::Native::Oltp($workload) => $call,
+            $crate::workload::native::Native::RandomSelects($workload) => $call,
+            $crate::workload::native::Native::BulkInsert($workload) => $call,
+            $crate::workload::native::Native::Dbatest($workload) => $call,
+            $crate::workload::native::Native::MassInsert($workload) => $call,
+        }
+    };
+}
+
+impl Native {
+    /// Makes the workload of a treatment of a plan.
+    ///
+    /// # Errors
+    /// As [`Self::build`].
+    pub fn of(plan: &Plan, treatment: &Treatment) -> Result<Self, String> {
+        let engine = plan.systems[treatment.system].engine();
+        let setting = Setting { engine, clients: treatment.clients, seed: plan.seed };
+        Self::build(&treatment.workload, setting)
+    }
+
+    /// Makes a workload from a plan whose options were checked against [`catalog`].
+    ///
+    /// # Errors
+    /// When the dialect cannot do what the options ask, in words.
+    pub fn build(plan: &WorkloadPlan, setting: Setting) -> Result<Self, String> {
+        let options = &plan.options;
+        match plan.kind.as_str() {
+            "rush" => Rush::build(options, setting).map(Self::Rush),
+            "bulk_insert" => Ok(Self::BulkInsert(BulkInsert::build(options, setting))),
+            "mass-insert" => MassInsert::build(options, setting).map(Self::MassInsert),
+            "select_random_points" | "select_random_ranges" => {
+                Ok(Self::RandomSelects(RandomSelects::build(&plan.kind, options, setting)))
+            }
+            kind if let Some(way) = dbatest::Way::from_name(kind) => {
+                Dbatest::build(way, options, setting).map(Self::Dbatest)
+            }
+            kind => oltp::Preset::from_name(kind)
+                .map(|preset| Self::Oltp(Oltp::build(preset, options, setting)))
+                .ok_or_else(|| format!("there is no workload {kind}")),
+        }
+    }
+}
+
+/// All native workloads with their options.
+#[must_use]
+pub fn catalog() -> Vec<WorkloadDescription> {
+    let mut all = vec![rush::description()];
+    all.extend(oltp::descriptions());
+    all.extend(random_selects::descriptions());
+    all.push(bulk_insert::description());
+    all.extend(dbatest::descriptions());
+    all.push(mass_insert::description());
+    all
+}
+
+/// The statements of a workload with default options, for `dyno workloads NAME`: kind and SQL.
+#[must_use]
+pub fn sample_statements(plan: &WorkloadPlan, engine: Engine) -> Vec<(String, String)> {
+    let setting = Setting { engine, clients: 1, seed: 1 };
+    let Ok(native) = Native::build(plan, setting) else { return Vec::new() };
+    with_native!(&native, workload => {
+        let kinds = workload.kinds();
+        workload.examples().into_iter().map(|text| (kinds[usize::from(text.kind)].to_owned(), text.sql)).collect()
+    })
+}

@@ -1,0 +1,176 @@
+//! One system that answers: a server that dyno started, or one that was there, with what dyno knows of it while a run goes on.
+
+use dyno_host::counters;
+use dyno_host::existing::ConnectedSystem;
+use dyno_host::marker::Claim;
+use dyno_host::monitor;
+use dyno_host::probe;
+use dyno_host::proxy::RunningProxy;
+use dyno_host::server::RunningServer;
+use dyno_host::settings::RoundedSetting;
+use dyno_model::event::StartTimes;
+use dyno_model::finding::Finding;
+use dyno_model::plan::{EndpointPlan, Via};
+use dyno_model::target::Target;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// A system that answers.
+pub(crate) struct Ready {
+    pub(crate) source: Source,
+    /// Limit of connections, by which all questions to it are limited as well.
+    connect_timeout: Duration,
+    pub(crate) claim: Option<Claim>,
+    /// Fingerprint of the data set that is loaded.
+    pub(crate) loaded: Option<String>,
+    /// True until a trial has used the data.
+    pub(crate) is_untouched: bool,
+    /// Proxies in front of it, by the name of their endpoint.
+    pub(crate) proxies: Vec<(String, RunningProxy)>,
+}
+
+/// Whose server it is.
+pub(crate) enum Source {
+    /// Dyno started it.
+    Managed(Box<RunningServer>),
+    /// It was there.
+    Existing(Box<ConnectedSystem>),
+}
+
+impl Ready {
+    /// A system that nobody has claimed, worked on or put a proxy in front of; `loaded` is the fingerprint of its data set, if it has one.
+    pub(crate) fn new(source: Source, connect_timeout: Duration, loaded: Option<String>) -> Self {
+        Self { source, connect_timeout, claim: None, loaded, is_untouched: true, proxies: Vec::new() }
+    }
+
+    /// Where clients connect that take this way; `None`: the usual one.
+    pub(crate) fn target_by(&self, way: Option<&EndpointPlan>) -> Target {
+        let usual = self.target();
+        let Some(way) = way else { return usual };
+        match &way.via {
+            Via::Tcp => usual,
+            Via::Address(endpoint) => Target { endpoint: endpoint.clone(), ..usual },
+            Via::Socket => match &self.source {
+                Source::Managed(server) => {
+                    let socket = server.unix_target();
+                    socket.map_or(usual, |socket| Target { connect_timeout: self.connect_timeout, ..socket })
+                }
+                Source::Existing(_) => usual,
+            },
+            Via::Proxy(_) => {
+                let proxy = self.proxies.iter().find(|(name, _)| *name == way.name);
+                proxy.map_or(usual, |(_, proxy)| proxy.target().clone())
+            }
+        }
+    }
+
+    /// How the proxy on this way ended; `None` while it runs, or when there is none.
+    pub(crate) fn way_ending(&self, way: Option<&EndpointPlan>) -> Option<String> {
+        let (name, proxy) = self.proxies.iter().find(|(name, _)| way.is_some_and(|way| way.name == *name))?;
+        proxy.ending().map(|ending| format!("the proxy {name} {ending}"))
+    }
+
+    /// Where clients connect.
+    pub(crate) fn target(&self) -> Target {
+        match &self.source {
+            Source::Managed(server) => Target { connect_timeout: self.connect_timeout, ..server.target() },
+            Source::Existing(existing) => existing.target.clone(),
+        }
+    }
+
+    /// How long its start took, of which this is the time until it answered; `None` when it ran already.
+    pub(crate) fn start_times(&self, time: Duration, is_restored: bool) -> Option<StartTimes> {
+        let Source::Managed(_) = &self.source else { return None };
+        let restoring = is_restored.then(|| self.restored_in());
+        let starting = time.saturating_sub(restoring.unwrap_or_default());
+        Some(StartTimes { starting: starting.into(), restoring: restoring.map(Into::into) })
+    }
+
+    /// Settings that its server rounded, when dyno started it.
+    pub(crate) fn rounded_settings(&self, system: &str) -> Vec<Finding> {
+        let Source::Managed(server) = &self.source else { return Vec::new() };
+        let finding = |rounded: &RoundedSetting| Finding::SettingRounded {
+            system: system.to_owned(),
+            name: rounded.name.clone(),
+            asked: rounded.asked.clone(),
+            in_force: rounded.found.clone(),
+        };
+        server.rounded_settings().iter().map(finding).collect()
+    }
+
+    /// Time that copying its data set took.
+    pub(crate) fn restored_in(&self) -> Duration {
+        match &self.source {
+            Source::Managed(server) => server.restored_in(),
+            Source::Existing(_) => Duration::ZERO,
+        }
+    }
+
+    /// A trial is about to use the data, and leaves them as good as new.
+    pub(crate) fn touch(&mut self) {
+        self.is_untouched = false;
+    }
+
+    /// A trial is about to change the data for good: no other trial finds in them what it expects.
+    pub(crate) fn use_up(&mut self) {
+        self.touch();
+        self.loaded = None;
+    }
+
+    /// True when the server's processors are the generator's.
+    pub(crate) fn shares_machine(&self) -> bool {
+        match &self.source {
+            Source::Managed(_) => true,
+            Source::Existing(existing) => probe::shares_machine(&existing.target.endpoint),
+        }
+    }
+
+    /// Sessions of others on a system that dyno did not start, as far as the account may see them.
+    pub(crate) fn foreign_sessions(&self) -> u64 {
+        match &self.source {
+            Source::Managed(_) => 0,
+            Source::Existing(existing) => {
+                probe::foreign_sessions(&existing.target).map_or(0, |sessions| sessions.len() as u64)
+            }
+        }
+    }
+
+    /// How a server that dyno started ended; `None` while it runs. Existing ones show it by refusing connections.
+    pub(crate) fn ending(&self) -> Option<String> {
+        match &self.source {
+            Source::Managed(server) => server.ending(),
+            Source::Existing(_) => None,
+        }
+    }
+
+    /// True when it can be connected to and asked.
+    pub(crate) fn answers(&self) -> bool {
+        self.ending().is_none() && counters::snapshot(&self.target()).is_ok()
+    }
+
+    /// What the monitor looks at.
+    pub(crate) fn monitored(&self, command: Option<monitor::RemoteCommand>) -> monitor::Subject {
+        let (target, is_local) = (self.target(), self.shares_machine());
+        let pid = match &self.source {
+            Source::Managed(server) => server.pid(),
+            Source::Existing(_) if is_local && command.is_none() => monitor::find_server(&target),
+            Source::Existing(_) => None,
+        };
+        monitor::Subject { target, pid, is_local, command }
+    }
+
+    /// The server's own counters now; none when it does not answer.
+    pub(crate) fn counters(&self) -> BTreeMap<String, i64> {
+        counters::snapshot(&self.target()).unwrap_or_default()
+    }
+
+    /// True when a data set of this fingerprint is loaded.
+    pub(crate) fn has_loaded(&self, fingerprint: &str) -> bool {
+        self.loaded.as_deref() == Some(fingerprint)
+    }
+
+    /// A data set is loaded now.
+    pub(crate) fn note_loaded(&mut self, fingerprint: String) {
+        self.loaded = Some(fingerprint);
+    }
+}
