@@ -1,6 +1,7 @@
 //! Drivers: how dyno speaks to databases.
 //!
 //! # Layout (read in this order)
+//! * [`address`]: where a system is, and whether that is this machine;
 //! * [`driver`]: the one interface ([`Driver`]) and the [`Connection`] that is any of the drivers;
 //! * [`value`]: parameters, rows and what becomes of them;
 //! * [`transport`]: sockets, TLS, the event loop and the executor that let one thread drive many connections;
@@ -14,6 +15,7 @@
 //! * Failures are values ([`dyno_model::failure::OperationFailure`]); drivers never panic on what a server sends.
 //! * This crate knows nothing of workloads, schedules or results.
 
+pub mod address;
 pub mod driver;
 #[cfg(feature = "mysql")]
 pub mod mysql;

@@ -1,12 +1,13 @@
 //! Systems that run already: their password, version and settings.
 
-use crate::client_files::{self, Account};
 use crate::session::Session;
 use crate::settings;
+use dyno_drivers::address::{self, Surroundings, password_file};
+use dyno_model::address::{Address, AddressError};
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{ExistingSystem, PasswordSource};
 use dyno_model::secret::Secret;
-use dyno_model::target::{Endpoint, Engine, QueryMode, Target};
+use dyno_model::target::{QueryMode, Target};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
@@ -57,12 +58,26 @@ pub enum ExistingError {
         /// The account, as `mysql://user@host:port/database`.
         place: String,
     },
+    /// The password stood in the URL of the spec, and only the plan is there.
+    PasswordNotKept {
+        /// The account, as `mysql://user@host:port/database`.
+        place: String,
+    },
+    /// What the address asks for cannot be done here.
+    Address {
+        /// Where, as `mysql://user@host:port/database`; without the password.
+        place: String,
+        /// What, and what to do.
+        error: AddressError,
+    },
     /// The system could not be reached or entered.
     Connect {
         /// Where, as `mysql://user@host:port/database`; without the password.
         place: String,
         /// What it said.
         failure: OperationFailure,
+        /// Whether it may want an encrypted connection, and was offered another.
+        may_want_encryption: bool,
     },
     /// It answers and refuses to tell its settings.
     Settings {
@@ -96,7 +111,20 @@ impl fmt::Display for ExistingError {
                  hint: in .pgpass a line host:port:database:user:password; in .my.cnf the group [client] with user and password",
                 path.display()
             ),
-            Self::Connect { place, failure } => write!(f, "cannot connect to {place}: {failure}"),
+            Self::PasswordNotKept { place } => write!(
+                f,
+                "the password of {place} stood in the spec's URL and is not kept with the results\n\
+                 hint: give the spec file too, or let `password_env` name a variable that holds it"
+            ),
+            Self::Address { place, error } => write!(f, "{place}: {}\nhint: {}", error.message, error.help),
+            Self::Connect { place, failure, may_want_encryption } => {
+                let hint = if *may_want_encryption {
+                    "\nhint: the connection was not encrypted; if the server wants that, add `sslmode=require` to the URL"
+                } else {
+                    ""
+                };
+                write!(f, "cannot connect to {place}: {failure}{hint}")
+            }
             Self::Settings { place, failure } => write!(f, "{place} does not tell its settings: {failure}"),
         }
     }
@@ -104,21 +132,23 @@ impl fmt::Display for ExistingError {
 
 impl std::error::Error for ExistingError {}
 
-/// Reads a system's password from where it is kept.
-///
-/// # Errors
-/// When the variable is not set, the file cannot be read or has no entry; the password itself is never part of the error.
-pub fn password(system: &ExistingSystem) -> Result<Secret, ExistingError> {
+/// Reads a system's password from where it is kept. The target is the system's, without the password.
+fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, ExistingError> {
     match &system.password {
-        PasswordSource::ClientFile => client_password(system),
+        PasswordSource::ClientFile => client_password(system, target),
         PasswordSource::None => Ok(Secret::default()),
-        PasswordSource::Environment(name) => match std::env::var(name) {
-            Ok(password) => Ok(Secret::new(password)),
-            Err(std::env::VarError::NotPresent) => Err(ExistingError::NoVariable { name: name.clone() }),
-            Err(std::env::VarError::NotUnicode(_)) => {
-                Err(ExistingError::VariableNotText { name: name.clone() })
-            }
-        },
+        PasswordSource::Url { password } if password.is_empty() => {
+            Err(ExistingError::PasswordNotKept { place: place(system) })
+        }
+        PasswordSource::Url { password } => Ok(password.clone()),
+        PasswordSource::Environment(name) => variable(name).map(Secret::new),
+        PasswordSource::UrlVariable(name) => {
+            let url = Address::of_url(&variable(name)?);
+            url.target().map(|target| target.password).map_err(|mut errors| ExistingError::Address {
+                place: format!("the URL in the environment variable {name}"),
+                error: errors.swap_remove(0),
+            })
+        }
         PasswordSource::File(path) => {
             let text = fs::read_to_string(path)
                 .map_err(|error| ExistingError::PasswordFile { path: path.clone(), error })?;
@@ -130,57 +160,64 @@ pub fn password(system: &ExistingSystem) -> Result<Secret, ExistingError> {
     }
 }
 
+fn variable(name: &str) -> Result<String, ExistingError> {
+    std::env::var(name).map_err(|error| match error {
+        std::env::VarError::NotPresent => ExistingError::NoVariable { name: name.to_owned() },
+        std::env::VarError::NotUnicode(_) => ExistingError::VariableNotText { name: name.to_owned() },
+    })
+}
+
 /// The entry for a system's account in the file of the database's own client programs.
-fn client_password(system: &ExistingSystem) -> Result<Secret, ExistingError> {
-    let (host, port) = match &system.endpoint {
-        Endpoint::Tcp { host, port } => (host.as_str(), *port),
-        _ => ("localhost", 0),
-    };
-    let account = Account { host, port, database: &system.database, user: &system.user };
-    let (file, find): (_, fn(&str, Account<'_>) -> Option<String>) = match system.engine {
-        Engine::Postgres => (client_files::pgpass_file(), client_files::pgpass),
-        _ => (client_files::my_cnf_file(), client_files::my_cnf),
-    };
-    let Some(path) = file else { return Err(ExistingError::NoVariable { name: "HOME".to_owned() }) };
-    let text = client_files::read(&path)
+fn client_password(system: &ExistingSystem, target: &Target) -> Result<Secret, ExistingError> {
+    let path = password_file::path(system.engine, &Surroundings::of_process());
+    let Some(path) = path else { return Err(ExistingError::NoVariable { name: "HOME".to_owned() }) };
+    let text = password_file::read(&path)
         .map_err(|error| ExistingError::PasswordFile { path: path.clone(), error })?;
-    find(&text, account)
-        .map(Secret::new)
+    password_file::find(&text, target)
         .ok_or_else(|| ExistingError::NoClientEntry { path, place: place(system) })
 }
 
 /// How clients reach a system, its password included.
 ///
 /// # Errors
-/// As [`password`].
+/// When the variable with the password is not set, the file cannot be read or has no entry, and when a certificate that is needed is
+/// not named; the password itself is never part of the error.
 pub fn target(
     system: &ExistingSystem,
     query_mode: QueryMode,
     connect_timeout: Duration,
 ) -> Result<Target, ExistingError> {
-    Ok(Target {
+    let mut target = Target {
         user: system.user.clone(),
-        password: password(system)?,
         database: system.database.clone(),
         tls: system.tls.clone(),
+        client_certificate: system.client_certificate.clone(),
+        session_setup: system.session_setup.clone(),
         query_mode,
         connect_timeout,
         ..Target::new(system.engine, system.endpoint.clone())
-    })
+    };
+    target.password = password(system, &target)?;
+    address::complete(&mut target, &Surroundings::of_process())
+        .map_err(|error| ExistingError::Address { place: place(system), error })?;
+    Ok(target)
 }
 
 /// Connects once, and reads version and settings.
 ///
 /// # Errors
-/// When there is no password, or the system cannot be reached, entered or asked.
+/// As [`target`], and when the system cannot be reached, entered or asked.
 pub fn connect(
     system: &ExistingSystem,
     query_mode: QueryMode,
     connect_timeout: Duration,
 ) -> Result<ConnectedSystem, ExistingError> {
     let target = target(system, query_mode, connect_timeout)?;
-    let mut session =
-        Session::open(&target).map_err(|failure| ExistingError::Connect { place: place(system), failure })?;
+    let mut session = Session::open(&target).map_err(|failure| ExistingError::Connect {
+        place: place(system),
+        may_want_encryption: address::may_want_encryption(&failure, &target),
+        failure,
+    })?;
     let found = settings::read_with(&mut session, system.engine)
         .map_err(|failure| ExistingError::Settings { place: place(system), failure })?;
     let version = session.server_version();
@@ -206,10 +243,11 @@ fn place(system: &ExistingSystem) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_model::target::Tls;
+    use dyno_model::target::{Endpoint, Engine, Tls};
 
     fn of(source: PasswordSource) -> Result<Secret, ExistingError> {
-        password(&system(source, Endpoint::InProcess))
+        let system = system(source, Endpoint::InProcess);
+        Ok(target(&system, QueryMode::Prepared, Duration::from_secs(1))?.password)
     }
 
     fn system(password: PasswordSource, endpoint: Endpoint) -> ExistingSystem {
@@ -220,6 +258,8 @@ mod tests {
             password,
             database: "shop".to_owned(),
             tls: Tls::Off,
+            client_certificate: None,
+            session_setup: Vec::new(),
             data: dyno_model::plan::DataPolicy::Own,
             monitor: None,
         }
@@ -229,6 +269,16 @@ mod tests {
     fn a_missing_variable_is_named() {
         let error = of(PasswordSource::Environment("DYNO_TEST_NO_SUCH_VARIABLE".to_owned())).unwrap_err();
         assert!(error.to_string().contains("DYNO_TEST_NO_SUCH_VARIABLE, which is not set"), "{error}");
+    }
+
+    #[test]
+    fn a_password_of_a_url_is_used_and_one_that_was_not_kept_is_asked_for() {
+        let url = PasswordSource::Url { password: Secret::new("s3cret") };
+        let written = serde_json::to_string(&url).unwrap();
+        assert!(!written.contains("s3cret"), "{written}");
+        assert_eq!(of(url).unwrap().reveal(), "s3cret");
+        let error = of(serde_json::from_str(&written).unwrap()).unwrap_err().to_string();
+        assert!(error.contains("give the spec file too"), "{error}");
     }
 
     #[test]

@@ -9,7 +9,7 @@
 //! * [`proxy`]: proxies that dyno starts in front of servers;
 //! * [`storage`]: places for servers' data, with the commands that prepare and clear them;
 //! * [`shell`]: commands that are missing, found before they are run;
-//! * [`existing`]: systems that run already; `client_files`: passwords that their client programs keep;
+//! * [`existing`]: systems that run already;
 //! * `engine`: what systems can be asked beside the load, one folder per engine; the next four ask it;
 //! * [`settings`]: reading settings back and comparing them with what was asked for;
 //! * [`marker`]: the production guard: dyno writes only to what is empty or its own;
@@ -23,7 +23,6 @@
 //! * Everything that dyno starts listens on the loopback address only.
 //! * Drivers are used for questions only, blocking, one connection at a time; load is the engine's business.
 
-mod client_files;
 pub mod counters;
 pub mod data_set;
 mod engine;

@@ -5,9 +5,8 @@ pub use crate::engine::{ConnectionLimit, ForeignSession, Replication};
 use crate::engine::questions;
 use crate::session::Session;
 use dyno_model::failure::OperationFailure;
-use dyno_model::target::{Endpoint, Target};
+use dyno_model::target::Target;
 use std::io;
-use std::net::{IpAddr, ToSocketAddrs, UdpSocket};
 use std::path::Path;
 
 /// How many connections a server takes; `None` where there is no limit.
@@ -73,24 +72,6 @@ pub fn disk_space(path: &Path) -> io::Result<DiskSpace> {
     })
 }
 
-/// Whether a system runs on this machine, so that it and the generator share processors. A host name that cannot be
-/// resolved counts as elsewhere.
-#[must_use]
-pub fn shares_machine(endpoint: &Endpoint) -> bool {
-    match endpoint {
-        Endpoint::Unix(_) | Endpoint::File(_) | Endpoint::InProcess => true,
-        Endpoint::Tcp { host, port } => {
-            let addresses = (host.as_str(), *port).to_socket_addrs();
-            addresses.is_ok_and(|mut addresses| addresses.any(|address| is_own_address(address.ip())))
-        }
-    }
-}
-
-/// An address that a socket can be bound to is this machine's.
-fn is_own_address(address: IpAddr) -> bool {
-    address.is_loopback() || !address.is_unspecified() && UdpSocket::bind((address, 0)).is_ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,23 +88,5 @@ mod tests {
     fn disk_space_is_told_and_a_missing_path_is_an_error() {
         assert!(free_disk_space(&std::env::temp_dir()).unwrap() > 0);
         assert_eq!(free_disk_space(Path::new("/nonexistent")).unwrap_err().kind(), io::ErrorKind::NotFound);
-    }
-
-    #[test]
-    fn loopback_sockets_and_files_share_the_machine_and_others_do_not() {
-        let tcp = |host: &str| Endpoint::Tcp { host: host.to_owned(), port: 3306 };
-        for endpoint in [
-            tcp("127.0.0.1"),
-            tcp("127.8.8.8"),
-            tcp("::1"),
-            tcp("localhost"),
-            Endpoint::Unix("/x".into()),
-            Endpoint::InProcess,
-        ] {
-            assert!(shares_machine(&endpoint), "{endpoint}");
-        }
-        // Addresses for documentation (RFC 5737) belong to nobody.
-        assert!(!shares_machine(&tcp("192.0.2.1")));
-        assert!(!shares_machine(&tcp("no-such-host.invalid")));
     }
 }

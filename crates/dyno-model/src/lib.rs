@@ -1,7 +1,8 @@
 //! Pure data and rules of dbdyno.
 //!
 //! # Layout (read in this order)
-//! * [`target`], [`secret`]: where a system is reached, and with what it is entered; [`engine`]: in what engines differ;
+//! * [`target`], [`secret`]: where a system is reached, and with what it is entered; [`address`]: how people write that; [`engine`]: in
+//!   what engines differ;
 //! * [`catalog`]: how a workload describes itself (options, statements, audit);
 //! * [`spec`]: the spec file, read with every error at once, and resolved into
 //! * [`plan`]: the experiment with every default explicit and its trials in run order; [`single`]: one trial, without a spec;
@@ -16,6 +17,7 @@
 //! Nothing here reads a clock, a file, the network or the environment: everything is a value that tests can make.
 #![warn(missing_docs)]
 
+pub mod address;
 pub mod audit;
 pub mod catalog;
 pub mod engine;
@@ -37,3 +39,4 @@ pub mod single;
 pub mod spec;
 pub mod target;
 pub mod units;
+mod words;

@@ -2,7 +2,8 @@
 
 use crate::catalog::WorkloadOptions;
 use crate::retry::RetryPolicy;
-use crate::target::{Endpoint, Engine, QueryMode, Tls};
+use crate::secret::Secret;
+use crate::target::{ClientCertificate, Endpoint, Engine, QueryMode, Tls};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -363,6 +364,12 @@ pub struct ExistingSystem {
     pub database: String,
     /// Encryption.
     pub tls: Tls,
+    /// Shown to a server that asks for it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client_certificate: Option<ClientCertificate>,
+    /// Statements at the beginning of each session, from the URL.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub session_setup: Vec<String>,
     /// Whose tables the workload runs on.
     #[serde(default)]
     pub data: DataPolicy,
@@ -404,6 +411,14 @@ pub enum PasswordSource {
     File(PathBuf),
     /// The entry for this account in the file of the database's own client programs: `PGPASSFILE` or `~/.pgpass`, `~/.my.cnf`.
     ClientFile,
+    /// The URL in the spec holds it. It is not written with the plan, so whoever reads one must be given the spec again.
+    Url {
+        /// The password; empty in a plan that was read.
+        #[serde(skip)]
+        password: Secret,
+    },
+    /// The URL that is the value of this environment variable, if it holds one.
+    UrlVariable(String),
 }
 
 /// One combination of levels: what a trial measures.

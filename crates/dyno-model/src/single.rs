@@ -53,6 +53,8 @@ impl SingleTrial {
             password: PasswordSource::None,
             database: target.database,
             tls: target.tls,
+            client_certificate: None,
+            session_setup: Vec::new(),
             data: DataPolicy::Existing,
             monitor: None,
         };

@@ -45,17 +45,25 @@ pub enum Tls {
     /// Never. The default, because encryption is part of what is measured and must be chosen.
     #[default]
     Off,
+    /// Where the server offers it, without checking its certificate.
+    Preferred,
     /// Always, without checking the server's certificate.
     Required,
-    /// Always; the certificate must be signed by a CA of the file (PEM) and be made out to the host.
+    /// Always; the certificate must be signed by a CA of the file, whomever it is made out to.
+    VerifyAuthority {
+        /// PEM file of the trusted certificate authorities; `None`: the file where PostgreSQL's clients look for it.
+        ca: Option<PathBuf>,
+    },
+    /// Always; the certificate must be signed by a CA of the file and be made out to the host.
     Verify {
-        /// PEM file of the trusted certificate authorities.
-        ca: PathBuf,
+        /// PEM file of the trusted certificate authorities; `None`: the file where PostgreSQL's clients look for it, else, and for the
+        /// name `system`, the authorities that the system trusts.
+        ca: Option<PathBuf>,
     },
 }
 
 /// A certificate with which the client shows who it is; sent to a server that asks for one on an encrypted connection.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClientCertificate {
     /// PEM file of the certificate, perhaps with others that lead to its authority.
     pub certificate: PathBuf,

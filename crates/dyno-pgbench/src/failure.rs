@@ -2,6 +2,7 @@
 
 use crate::own::OWN;
 use crate::statistics::Ending;
+use dyno_drivers::address;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
 use dyno_model::target::{Endpoint, Engine, Target};
 
@@ -46,7 +47,12 @@ pub fn connecting(failure: &OperationFailure, target: &Target) -> String {
         Endpoint::Unix(path) => format!("connection to server on socket \"{}\"", path.display()),
         other => format!("connection to {other}"),
     };
-    format!("{place} failed: {said}{}", failure.message)
+    let hint = if address::may_want_encryption(failure, target) {
+        "\npgbench: hint: The connection was not encrypted; if the server wants that, add sslmode=require to the address."
+    } else {
+        ""
+    };
+    format!("{place} failed: {said}{}{hint}", failure.message)
 }
 
 #[cfg(test)]

@@ -27,8 +27,8 @@ pub mod statistics;
 pub mod terminal;
 pub mod variables;
 
-use options::{Environment, Request};
-use std::path::Path;
+use dyno_drivers::address::Surroundings;
+use options::Request;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use terminal::Terminal;
@@ -36,19 +36,13 @@ use terminal::Terminal;
 /// Does what the arguments (after the program's name) ask for. `interrupts` counts how often the user has asked for an end.
 /// Returns the exit code.
 pub fn main(arguments: &[String], terminal: &Arc<dyn Terminal>, interrupts: &AtomicUsize) -> u8 {
-    let variable = |name: &str| std::env::var(name).ok();
-    let request = match options::read(arguments, &variable) {
+    let world = Surroundings::of_process();
+    let request = match options::read(arguments, world.variable) {
         Ok(request) => request,
         Err(error) => {
             terminal.message(&format!("{error}\n"));
             return exit_code::FAILED;
         }
-    };
-    let world = Environment {
-        variable: &variable,
-        file: &private_file,
-        exists: &|path| path.exists(),
-        user: user(&variable),
     };
     let resolve = |address: &options::Address, mode| {
         options::target::resolve(address, mode, &world)
@@ -74,24 +68,4 @@ pub fn main(arguments: &[String], terminal: &Arc<dyn Terminal>, interrupts: &Ato
             Err(()) => exit_code::FAILED,
         },
     }
-}
-
-/// A password file, which is only read when nobody else may read it, as libpq does.
-fn private_file(path: &Path) -> Option<String> {
-    use std::os::unix::fs::PermissionsExt;
-    let mode = std::fs::metadata(path).ok()?.permissions().mode();
-    if mode & 0o077 == 0 { std::fs::read_to_string(path).ok() } else { None }
-}
-
-/// The name of the user that runs this process.
-fn user(variable: &dyn Fn(&str) -> Option<String>) -> String {
-    use std::os::unix::fs::MetadataExt;
-    let id = std::fs::metadata("/proc/self").map(|process| process.uid().to_string()).unwrap_or_default();
-    let passwd = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = passwd.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1) == Some(&id)).then(|| name.to_owned())
-    });
-    name.or_else(|| variable("USER")).unwrap_or_default()
 }

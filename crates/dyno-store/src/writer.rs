@@ -13,6 +13,7 @@ use crate::monitor::{self, MonitorEncoder};
 use crate::scribe::{Pace, Scribe, Task};
 use crate::summary::Summary;
 use crate::timeline;
+use dyno_model::address;
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
 use dyno_model::monitor::Sample;
@@ -134,7 +135,7 @@ impl RunWriter {
         clock: Clock,
     ) -> Result<Self, StoreError> {
         write_new(&folder.join(FORMAT_FILE), format!("{FORMAT}\n").as_bytes())?;
-        write_new(&folder.join(SPEC_FILE), without_url_passwords(spec).as_bytes())?;
+        write_new(&folder.join(SPEC_FILE), address::without_passwords(spec).as_bytes())?;
         write_new(&folder.join(PLAN_FILE), &json(plan))?;
         write_new(&folder.join(ENVIRONMENT_FILE), &json(environment))?;
         for name in [TRIALS_FOLDER, SERVER_LOGS_FOLDER] {
@@ -428,32 +429,6 @@ fn write_new(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(StoreError::io("write", path))
 }
 
-/// The spec with `***` for every password inside a URL (`scheme://user:password@host`). Specs should name the
-/// password's source instead, but a results folder is passed on and must not depend on that.
-fn without_url_passwords(spec: &str) -> String {
-    let mut clean = String::with_capacity(spec.len());
-    let mut rest = spec;
-    while let Some(position) = rest.find("://") {
-        let (before, after) = rest.split_at(position + 3);
-        clean.push_str(before);
-        let end = after
-            .find(|c: char| c.is_whitespace() || matches!(c, '"' | '\'' | '/' | '?' | '#'))
-            .unwrap_or(after.len());
-        let (authority, tail) = after.split_at(end);
-        match authority.rsplit_once('@').map(|(account, host)| (account.split_once(':'), host)) {
-            Some((Some((user, _)), host)) => {
-                clean.push_str(user);
-                clean.push_str(":***@");
-                clean.push_str(host);
-            }
-            _ => clean.push_str(authority),
-        }
-        rest = tail;
-    }
-    clean.push_str(rest);
-    clean
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -468,19 +443,5 @@ mod tests {
         assert_eq!(told(4, 0), None);
         assert_eq!(told(5, 0), Some(Severity::Note));
         assert_eq!(told(1, 1), Some(Severity::Warning));
-    }
-
-    #[test]
-    fn passwords_in_urls_never_reach_the_folder() {
-        let rows = [
-            ("url = \"mysql://root:s3cret@db:3306/x\"", "url = \"mysql://root:***@db:3306/x\""),
-            ("url = \"mysql://root:p@ss@db/x\"", "url = \"mysql://root:***@db/x\""),
-            ("url = \"postgres://bench@db/x\" # http://a:b", "url = \"postgres://bench@db/x\" # http://a:b"),
-            ("no url at all", "no url at all"),
-            ("ends with ://", "ends with ://"),
-        ];
-        for (spec, clean) in rows {
-            assert_eq!(without_url_passwords(spec), clean);
-        }
     }
 }

@@ -36,7 +36,7 @@ fn rest(
     catalog: &[WorkloadDescription],
 ) -> Result<Experiment, Failure> {
     let run = Run::open(folder).map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?;
-    let plan = run.plan;
+    let mut plan = run.plan;
     let shown = folder.display();
     if plan.format != FORMAT {
         let text = format!("{shown} was begun by another version of dyno, in format {}", plan.format);
@@ -51,6 +51,8 @@ fn rest(
             let help = "give the same spec, --profile and --set as then, or leave the spec out to go on with the plan of the folder";
             return Err(Failure::new(exit_code::SPEC_INVALID, text).help(help));
         }
+        // The same systems, with the passwords that stand in URLs and in no results folder.
+        plan.systems = now.systems;
     }
     Ok(Experiment { text: run.spec, plan })
 }

@@ -21,7 +21,7 @@ const SPEC_MAX: u64 = 1 << 20;
 /// A spec that was found right.
 #[derive(Debug)]
 pub(crate) struct Experiment {
-    /// The file's text, as it is stored with the results.
+    /// The file's text without passwords, as it is stored with the results.
     pub(crate) text: String,
     /// What follows from it.
     pub(crate) plan: Plan,
@@ -40,11 +40,16 @@ pub(crate) fn load(
         Some(path) => (path.display().to_string(), read(path)?),
     };
     let overrides = arguments.overrides();
-    let input =
-        Input { file_name: &name, text: &text, overrides: &overrides, profile: arguments.profile.as_deref() };
-    let (_, mut plan) = spec::parse(input, catalog)?;
+    let input = Input {
+        file_name: &name,
+        text: &text,
+        overrides: &overrides,
+        profile: arguments.profile.as_deref(),
+        variable: Some(|name| std::env::var(name).ok()),
+    };
+    let (spec, mut plan) = spec::parse(input, catalog)?;
     plan.group_by_data(shared_data);
-    Ok(Experiment { text, plan })
+    Ok(Experiment { text: spec.text, plan })
 }
 
 /// The data set that a treatment can share with others.

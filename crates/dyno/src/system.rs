@@ -121,7 +121,7 @@ impl Ready {
     pub(crate) fn shares_machine(&self) -> bool {
         match &self.source {
             Source::Managed(_) => true,
-            Source::Existing(existing) => probe::shares_machine(&existing.target.endpoint),
+            Source::Existing(existing) => dyno_drivers::address::shares_machine(&existing.target.endpoint),
         }
     }
 

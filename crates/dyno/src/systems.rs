@@ -440,7 +440,8 @@ impl<'p> Systems<'p> {
         let MonitorPlan { command, pid_file } = existing.monitor.clone()?;
         let variables = self.plan.systems.iter().filter_map(|system| match &system.source {
             SystemSource::Existing(ExistingSystem {
-                password: PasswordSource::Environment(name), ..
+                password: PasswordSource::Environment(name) | PasswordSource::UrlVariable(name),
+                ..
             }) => Some(name.clone()),
             _ => None,
         });

@@ -8,9 +8,7 @@ use super::protocol::packet;
 use super::protocol::reply::{Dialect, Done, ServerError};
 use crate::transport::{Stream, client_configuration, stream_failure};
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::target::{ClientCertificate, Endpoint, Target, Tls};
-use rustls::ClientConfig;
-use std::sync::{Arc, Mutex};
+use dyno_model::target::{Endpoint, Target, Tls};
 
 type Result<T> = std::result::Result<T, OperationFailure>;
 
@@ -46,7 +44,9 @@ pub(super) async fn log_in(stream: Stream, target: &Target) -> Result<Connection
         database: &target.database,
         plugin: plugin.name(),
     };
-    if let Some(configuration) = shared_configuration(target)? {
+    let is_offered = agreed.capabilities & capability::SSL != 0;
+    let configuration = client_configuration(&target.tls, target.client_certificate.as_ref())?;
+    if let Some(configuration) = configuration.filter(|_| is_offered) {
         let mut out = Vec::new();
         sequence = login.write_tls_request(&mut out, sequence);
         connection.stream.write_all(&out).await.map_err(|error| stream_failure(&error))?;
@@ -103,9 +103,9 @@ fn agree(greeting: &Greeting, target: &Target) -> Result<Agreed> {
         wanted |= capability::CONNECT_WITH_DB;
     }
     if target.tls != Tls::Off {
-        if greeting.capabilities & capability::SSL == 0 {
+        if greeting.capabilities & capability::SSL == 0 && target.tls != Tls::Preferred {
             return Err(unsupported(
-                "the server offers no TLS; configure a certificate on it, or set the system's tls to \"off\"",
+                "the server offers no TLS; configure a certificate on it, or connect without (`sslmode=disable`)",
             ));
         }
         wanted |= capability::SSL;
@@ -204,24 +204,4 @@ fn unknown_plugin(plugin: &str) -> OperationFailure {
             Plugin::NAMES
         ),
     )
-}
-
-/// Configurations made so far. Connections to one system share theirs, so that TLS sessions can be resumed
-/// and the file of authorities is read once.
-static CONFIGURATIONS: Mutex<Vec<(Encryption, Arc<ClientConfig>)>> = Mutex::new(Vec::new());
-
-/// What a configuration is made of.
-type Encryption = (Tls, Option<ClientCertificate>);
-
-fn shared_configuration(target: &Target) -> Result<Option<Arc<ClientConfig>>> {
-    let (tls, client) = (&target.tls, &target.client_certificate);
-    let mut known = CONFIGURATIONS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    if let Some((_, configuration)) = known.iter().find(|((known, of), _)| known == tls && of == client) {
-        return Ok(Some(Arc::clone(configuration)));
-    }
-    let configuration = client_configuration(tls, client.as_ref())?;
-    if let Some(configuration) = &configuration {
-        known.push(((tls.clone(), client.clone()), Arc::clone(configuration)));
-    }
-    Ok(configuration)
 }

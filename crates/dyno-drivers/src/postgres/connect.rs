@@ -59,7 +59,10 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
     let Endpoint::Tcp { host, .. } = &target.endpoint else {
         return Err(OperationFailure::new(
             FailureKind::Unsupported,
-            format!("{}: PostgreSQL has no TLS on unix sockets; set tls to off", target.endpoint),
+            format!(
+                "{}: PostgreSQL has no TLS on unix sockets; connect without (`sslmode=disable`)",
+                target.endpoint
+            ),
         ));
     };
     let Some(configuration) = client_configuration(&target.tls, target.client_certificate.as_ref())? else {
@@ -78,10 +81,11 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
             "the server closed the connection when it was asked for TLS",
         )),
         (1, b'S') => stream.start_tls(configuration, host).await,
+        (1, b'N') if target.tls == Tls::Preferred => Ok(()),
         (1, b'N') => Err(OperationFailure::new(
             FailureKind::Unsupported,
             format!(
-                "{} does not offer TLS; turn ssl on in postgresql.conf or set tls to off",
+                "{} does not offer TLS; turn ssl on in postgresql.conf, or connect without (`sslmode=disable`)",
                 target.endpoint
             ),
         )),

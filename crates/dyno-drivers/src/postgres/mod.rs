@@ -5,8 +5,7 @@
 //! * `connect`: the way from nothing to a connection that is logged in; `load`: COPY; [`pipeline`]: many
 //!   executions before their answers are awaited;
 //! * [`protocol`]: bytes in, bytes out;
-//! * [`error`]: SQLSTATE to failure kind;
-//! * [`passfile`], [`session_options`]: what libpq takes from a password file and from `PGOPTIONS`, as text.
+//! * [`error`]: SQLSTATE to failure kind.
 //!
 //! # What travels
 //! | mode | one execution, in one write | parameters | rows |
@@ -23,9 +22,7 @@ mod connect;
 pub mod connection;
 pub mod error;
 mod load;
-pub mod passfile;
 pub mod pipeline;
 pub mod protocol;
-pub mod session_options;
 
 pub use connection::Connection;

@@ -15,6 +15,7 @@ mod tls;
 
 pub use executor::{Executor, TaskId, block_on};
 pub use reactor::{Reactor, ReactorCounters};
+pub(crate) use resolve::addresses;
 pub use stream::{ConnectFailure, Stream, stream_failure};
 pub use tls::client_configuration;
 

@@ -16,7 +16,7 @@ const PAUSE: Duration = Duration::from_millis(1);
 ///
 /// # Errors
 /// [`ConnectFailure::UnknownHost`] when the name does not resolve; [`FailureKind::Timeout`] at the deadline.
-pub(super) async fn addresses(
+pub(crate) async fn addresses(
     host: &str,
     port: u16,
     io: &Io,

@@ -3,14 +3,22 @@
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{ClientCertificate, Tls};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::verify_server_cert_signed_by_trust_anchor;
 use rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use rustls_pki_types::pem::PemObject;
 use rustls_pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// The TLS configuration of a target; `None` when it is not encrypted. Make it once and share it: it holds the session cache.
+/// Configurations made so far. Connections to one system share theirs, so that TLS sessions can be resumed and files are read once.
+static CONFIGURATIONS: Mutex<Vec<(Encryption, Arc<ClientConfig>)>> = Mutex::new(Vec::new());
+
+/// What a configuration is made of.
+type Encryption = (Tls, Option<ClientCertificate>);
+
+/// The TLS configuration of a target; `None` when it is not encrypted.
 ///
 /// # Errors
 /// When the file of certificate authorities cannot be read or holds none, and when the client's certificate and key are not to be had
@@ -19,25 +27,28 @@ pub fn client_configuration(
     tls: &Tls,
     client: Option<&ClientCertificate>,
 ) -> Result<Option<Arc<ClientConfig>>, OperationFailure> {
-    if matches!(tls, Tls::Off) {
+    if *tls == Tls::Off {
         return Ok(None);
     }
+    let mut known = CONFIGURATIONS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, configuration)) =
+        known.iter().find(|((known, of), _)| known == tls && of.as_ref() == client)
+    {
+        return Ok(Some(Arc::clone(configuration)));
+    }
     let provider = Arc::new(ring::default_provider());
+    let trusted = match tls {
+        Tls::Off | Tls::Preferred | Tls::Required => None,
+        Tls::VerifyAuthority { ca } | Tls::Verify { ca } => Some(authorities(ca.as_deref())?),
+    };
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
         .map_err(|error| OperationFailure::new(FailureKind::Unsupported, format!("TLS: {error}")))?;
-    let builder = match tls {
-        Tls::Off => return Ok(None),
-        Tls::Required => {
-            builder.dangerous().with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
-        }
-        Tls::Verify { ca } => {
-            let mut roots = RootCertStore::empty();
-            for certificate in certificates("certificate authorities", ca)? {
-                let added = roots.add(certificate);
-                added.map_err(|error| unusable("certificate authorities", ca, &error.to_string()))?;
-            }
-            builder.with_root_certificates(roots)
+    let builder = match (tls, trusted) {
+        (Tls::Verify { .. }, Some(authorities)) => builder.with_root_certificates(authorities),
+        (_, trusted) => {
+            let verifier = Arc::new(AnyName { trusted, provider });
+            builder.dangerous().with_custom_certificate_verifier(verifier)
         }
     };
     let configuration = match client {
@@ -51,7 +62,32 @@ pub fn client_configuration(
                 .map_err(|error| unusable("client certificate", certificate, &error.to_string()))?
         }
     };
-    Ok(Some(Arc::new(configuration)))
+    let configuration = Arc::new(configuration);
+    known.push(((tls.clone(), client.cloned()), Arc::clone(&configuration)));
+    Ok(Some(configuration))
+}
+
+/// The certificate authorities of a file, or those that the system trusts.
+fn authorities(file: Option<&Path>) -> Result<RootCertStore, OperationFailure> {
+    let mut roots = RootCertStore::empty();
+    if let Some(file) = file.filter(|file| *file != Path::new("system")) {
+        for certificate in certificates("certificate authorities", file)? {
+            let added = roots.add(certificate);
+            added.map_err(|error| unusable("certificate authorities", file, &error.to_string()))?;
+        }
+        return Ok(roots);
+    }
+    let found = rustls_native_certs::load_native_certs();
+    // Systems ship certificates that rustls does not take; the others will do.
+    roots.add_parsable_certificates(found.certs);
+    if roots.is_empty() {
+        let why: String = found.errors.iter().map(|error| format!(": {error}")).collect();
+        let message = format!(
+            "this system has no certificate authorities that it trusts{why}; name a file of them (`sslrootcert=FILE`)"
+        );
+        return Err(OperationFailure::new(FailureKind::Authentication, message));
+    }
+    Ok(roots)
 }
 
 /// All certificates of a PEM file, at least one.
@@ -68,19 +104,28 @@ fn unusable(what: &str, file: &Path, why: &str) -> OperationFailure {
     OperationFailure::new(FailureKind::Authentication, format!("{what} of {}: {why}", file.display()))
 }
 
-/// Accepts whatever certificate the server shows: encryption without authentication, as `tls=required` says.
+/// Accepts a certificate whomever it is made out to: any at all, as `require` says, or any that a trusted authority has signed, as
+/// `verify-ca` says.
 #[derive(Debug)]
-struct AnyCertificate(Arc<CryptoProvider>);
+struct AnyName {
+    trusted: Option<RootCertStore>,
+    provider: Arc<CryptoProvider>,
+}
 
-impl ServerCertVerifier for AnyCertificate {
+impl ServerCertVerifier for AnyName {
     fn verify_server_cert(
         &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
         _server_name: &ServerName<'_>,
         _ocsp_response: &[u8],
-        _now: UnixTime,
+        now: UnixTime,
     ) -> Result<ServerCertVerified, rustls::Error> {
+        if let Some(trusted) = &self.trusted {
+            let certificate = ParsedCertificate::try_from(end_entity)?;
+            let algorithms = self.provider.signature_verification_algorithms.all;
+            verify_server_cert_signed_by_trust_anchor(&certificate, trusted, intermediates, now, algorithms)?;
+        }
         Ok(ServerCertVerified::assertion())
     }
 
@@ -90,7 +135,12 @@ impl ServerCertVerifier for AnyCertificate {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls12_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+        verify_tls12_signature(
+            message,
+            certificate,
+            signature,
+            &self.provider.signature_verification_algorithms,
+        )
     }
 
     fn verify_tls13_signature(
@@ -99,10 +149,15 @@ impl ServerCertVerifier for AnyCertificate {
         certificate: &CertificateDer<'_>,
         signature: &DigitallySignedStruct,
     ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        verify_tls13_signature(message, certificate, signature, &self.0.signature_verification_algorithms)
+        verify_tls13_signature(
+            message,
+            certificate,
+            signature,
+            &self.provider.signature_verification_algorithms,
+        )
     }
 
     fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        self.provider.signature_verification_algorithms.supported_schemes()
     }
 }

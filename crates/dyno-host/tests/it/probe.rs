@@ -1,9 +1,10 @@
 //! What preflight is told by real servers, and systems that run already.
 
 use crate::{PROCESSES, connect, open_folder, running, shared};
+use dyno_drivers::address::shares_machine;
 use dyno_drivers::{Driver, block_on};
 use dyno_host::existing::{self, ExistingError};
-use dyno_host::probe::{connection_limit, foreign_sessions, replication, shares_machine};
+use dyno_host::probe::{connection_limit, foreign_sessions, replication};
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{ExistingSystem, PasswordSource, ServerKind};
 use dyno_model::target::{QueryMode, Target, Tls};
@@ -61,6 +62,8 @@ fn existing(target: &Target, password: PasswordSource) -> ExistingSystem {
         password,
         database: target.database.clone(),
         tls: Tls::Off,
+        client_certificate: None,
+        session_setup: Vec::new(),
         data: dyno_model::plan::DataPolicy::Own,
         monitor: None,
     }

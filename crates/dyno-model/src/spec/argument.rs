@@ -1,8 +1,8 @@
 //! `--set key=value`: one value laid over the file, with places of its own.
 
 use super::diagnostic::{Diagnostic, Problems, Source, Span};
-use super::reader::suggestion;
 use super::tree::{self, Entry, Node, Table, Value};
+use crate::words::suggestion;
 
 /// Lays one argument over the document. `source` is its number.
 pub(super) fn apply(document: &mut Table, source: usize, sources: &[Source], problems: &Problems) {

@@ -1,5 +1,6 @@
 //! Errors in a spec: collected, not thrown, and shown with a caret under what is wrong.
 
+use crate::address;
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use std::cell::RefCell;
 use std::fmt;
@@ -121,14 +122,7 @@ impl Diagnostics {
     pub(super) fn new(mut sources: Vec<Source>, problems: Problems) -> Self {
         let (mut list, secrets) = problems.into_parts();
         list.sort_by_key(|diagnostic| diagnostic.span);
-        for source in &mut sources {
-            for range in url_passwords(&source.text) {
-                black_out(&mut source.text, range);
-            }
-        }
-        for span in secrets {
-            black_out(&mut sources[span.source].text, span.start..span.end);
-        }
+        black_out_passwords(&mut sources, &secrets);
         Self { sources, list }
     }
 
@@ -236,6 +230,18 @@ impl fmt::Debug for Diagnostics {
 
 impl std::error::Error for Diagnostics {}
 
+/// Blacks out what was found to be a password, and what looks like one in a URL.
+pub(super) fn black_out_passwords(sources: &mut [Source], secrets: &[Span]) {
+    for source in &mut *sources {
+        for range in address::passwords(&source.text) {
+            black_out(&mut source.text, range);
+        }
+    }
+    for span in secrets {
+        black_out(&mut sources[span.source].text, span.start..span.end);
+    }
+}
+
 /// Replaces a range by as many asterisks as it has bytes, so that every other span stays right.
 fn black_out(text: &mut String, range: Range<usize>) {
     let range = range.start.min(text.len())..range.end.min(text.len());
@@ -245,39 +251,9 @@ fn black_out(text: &mut String, range: Range<usize>) {
     }
 }
 
-/// Where passwords stand in URLs of a text, whether it is well-formed or not: between the first colon after `://`
-/// and the last `@` before a quote or white space. Takes too much rather than too little.
-fn url_passwords(text: &str) -> Vec<Range<usize>> {
-    let mut ranges = Vec::new();
-    for (at, _) in text.match_indices("://") {
-        let start = at + 3;
-        let length = text[start..]
-            .find(|c: char| c.is_whitespace() || c == '"' || c == '\'')
-            .unwrap_or(text.len() - start);
-        let word = &text[start..start + length];
-        if let Some(at_sign) = word.rfind('@')
-            && let Some(colon) = word[..at_sign].find(':')
-        {
-            ranges.push(start + colon + 1..start + at_sign);
-        }
-    }
-    ranges
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn passwords_in_urls_are_found_in_broken_text_too() {
-        let found = |text: &str| -> Vec<String> {
-            url_passwords(text).into_iter().map(|range| text[range].to_owned()).collect()
-        };
-        assert_eq!(found("url = \"mysql://bench:pa:ss@w@host/db\""), ["pa:ss@w"]);
-        assert_eq!(found("url = \"mysql://bench:secret@host/db"), ["secret"]);
-        assert_eq!(found("url = \"mysql://bench@host:3306/db\""), Vec::<String>::new());
-        assert_eq!(found("postgres://a:b/c@h/d postgres://e:f@g"), ["b/c", "f"]);
-    }
 
     #[test]
     fn blacking_out_keeps_every_other_byte_where_it_was() {

@@ -3,9 +3,11 @@
 use super::diagnostic::{Diagnostic, Problems};
 use super::factors::{Factor, Place};
 use super::keys::{ENDPOINT, PROXY};
-use super::reader::{Fields, suggestion};
+use super::reader::Fields;
+use crate::address::host_and_port;
 use crate::plan::{EndpointPlan, ProxyKind, ProxyPlan, SystemPlan, SystemSource, Via};
 use crate::target::Endpoint;
+use crate::words::suggestion;
 
 /// Ways that every server has which dyno starts.
 const BUILT_IN: [(&str, Via); 2] = [("tcp", Via::Tcp), ("socket", Via::Socket)];
@@ -63,15 +65,14 @@ fn address(fields: &Fields<'_>) -> Option<Endpoint> {
     if text.starts_with('/') {
         return Some(Endpoint::Unix(text.into()));
     }
-    let split = text.rsplit_once(':').and_then(|(host, port)| Some((host, port.parse().ok()?)));
-    let Some((host, port)) = split.filter(|(host, port)| !host.is_empty() && *port > 0) else {
+    let found = host_and_port(text).ok().filter(|(host, _)| !host.is_empty());
+    let Some((host, Some(port))) = found else {
         let span = fields.node("address").map_or(fields.span, |node| node.span);
         let message = format!("`endpoint.address` is no address: `{text}`");
         let help = "write `HOST:PORT`, `[::1]:PORT`, or the path of a unix socket";
         fields.problems.report(Diagnostic::new(span, message).help(help));
         return None;
     };
-    let host = host.trim_start_matches('[').trim_end_matches(']').to_owned();
     Some(Endpoint::Tcp { host, port })
 }
 

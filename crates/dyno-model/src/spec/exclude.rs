@@ -2,9 +2,10 @@
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::factors::Factor;
-use super::reader::{Fields, list, suggestion, wrong_type};
+use super::reader::{Fields, wrong_type};
 use super::tree::{Node, Value};
 use crate::plan::{SystemPlan, Treatment};
+use crate::words::{list, suggestion};
 
 /// One table of the list: treatments that have one of the named levels in every one of its keys.
 #[derive(Debug, Clone, PartialEq)]

@@ -5,8 +5,9 @@
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::{FACTORS, LOAD};
-use super::reader::{list, suggestion, wrong_type};
+use super::reader::wrong_type;
 use super::tree::{Entry, Node, Table, Value};
+use crate::words::{list, suggestion};
 
 /// Most combinations of levels. Ten thousand treatments are a slip of the finger, not an experiment.
 const COMBINATIONS_MAX: usize = 10_000;

@@ -94,11 +94,17 @@ pub static SYSTEM: Section = Section {
         key(
             "url",
             "`mysql://USER@HOST:PORT/DATABASE`, `mariadb://`, `postgres://`, `sqlite:FILE`, `null:`",
-            "this or `server`",
-            "a system that runs already; never holds a password. `?socket=FILE` for a unix socket, \
-             `?tls=off|required|verify&ca=FILE` for encryption",
+            "this, `url_env` or `server`",
+            "a system that runs already; a password in it is blacked out where the spec is stored. `?socket=FILE` for a unix socket, \
+             `?sslmode=disable|prefer|require|verify-ca|verify-full&sslrootcert=FILE` for encryption",
         ),
-        key("server", "table", "this or `url`", "a server that dyno starts"),
+        key(
+            "url_env",
+            "name of a variable",
+            "this, `url` or `server`",
+            "environment variable that holds the URL",
+        ),
+        key("server", "table", "this, `url` or `url_env`", "a server that dyno starts"),
         key(
             "password_env",
             "name of a variable",

@@ -4,7 +4,7 @@
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
 //! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `load`, `factors`, `exclude`, `storage`, `endpoint`, `published`, `url`, `quantity`, `argument`: one
+//! * `system`, `workload`, `load`, `factors`, `exclude`, `storage`, `endpoint`, `published`, `quantity`, `argument`: one
 //!   file per part of a spec;
 //! * `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
@@ -27,7 +27,6 @@ mod reader;
 mod storage;
 mod system;
 mod tree;
-mod url;
 mod workload;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
@@ -39,9 +38,10 @@ use crate::plan::{
     Treatment, Variation, WorkloadPlan,
 };
 use crate::target::QueryMode;
-use diagnostic::{Problems, Source};
+use crate::words::{self, suggestion};
+use diagnostic::{Problems, Source, black_out_passwords};
 use factors::Place;
-use reader::{Fields, suggestion};
+use reader::Fields;
 use tree::{Entry, Node, Table, Value};
 
 /// What a spec is read from.
@@ -55,11 +55,15 @@ pub struct Input<'a> {
     pub overrides: &'a [String],
     /// Argument of `--profile`.
     pub profile: Option<&'a str>,
+    /// What a variable of the environment holds; without it, no variable is set.
+    pub variable: Option<fn(&str) -> Option<String>>,
 }
 
 /// A spec that was found right: what the user wrote, with profile and arguments laid over it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Spec {
+    /// The file's text as it is stored with the results: without the passwords in it.
+    pub text: String,
     /// Heading of the report.
     pub title: String,
     /// Shown under the title; perhaps empty.
@@ -160,13 +164,15 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Spec,
     for i in 0..input.overrides.len() {
         argument::apply(&mut document, i + 1, &sources, &problems);
     }
-    let spec = read(&document, &sources, catalog, &problems);
+    let spec = read(&document, &sources, input.variable, catalog, &problems);
     for profile in profiles.iter().filter(|profile| Some(profile.key.as_str()) != input.profile) {
         check_profile(&file, profile, &sources, catalog, &problems);
     }
     match spec {
         Some(mut spec) if problems.is_empty() => {
             spec.profiles = profiles.iter().map(|profile| profile.key.clone()).collect();
+            black_out_passwords(&mut sources, &problems.into_parts().1);
+            spec.text = sources.swap_remove(0).text;
             let plan = resolve(&spec, input);
             Ok((spec, plan))
         }
@@ -177,7 +183,7 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Spec,
 /// True when a mistyped word is probably meant to be another: what did-you-mean goes by everywhere.
 #[must_use]
 pub fn is_near(word: &str, candidate: &str) -> bool {
-    reader::nearest(word, [candidate]).is_some()
+    words::nearest(word, [candidate]).is_some()
 }
 
 /// All treatments in the order system, combination, clients, without those that are excluded.
@@ -244,6 +250,7 @@ fn plan_name(file_name: &str) -> String {
 fn read(
     document: &Table,
     sources: &[Source],
+    variable: system::Variable,
     catalog: &[WorkloadDescription],
     problems: &Problems,
 ) -> Option<Spec> {
@@ -251,7 +258,7 @@ fn read(
     let title =
         top.required_text("title", "add a first line such as `title = \"What this experiment is to show\"`");
     let description = top.text("description").unwrap_or_default().trim().to_owned();
-    let systems = system::read(&top, sources);
+    let systems = system::read(&top, sources, variable);
     let factors = factors::read(document, problems);
     let workload = section(&top, "workload", "add for example:\n[workload]\nkind = \"rush\"");
     let load = section(&top, "load", "add for example:\n[load]\nclients = [1, 8, 64]\nduration = \"30s\"");
@@ -292,6 +299,7 @@ fn read(
     let factors = factors.into_iter().map(|factor| factor.name).collect();
     let title = title?.trim().to_owned();
     let spec = Spec {
+        text: String::new(),
         title,
         description,
         systems,
@@ -576,7 +584,8 @@ fn check_profile(
     let mut document = file.clone();
     tree::merge(&mut document, overlay, "");
     let own = Problems::default();
-    read(&document, sources, catalog, &own);
+    // A profile that is not asked for needs no variables.
+    read(&document, sources, Some(|_| Some("mysql://-@-/-".to_owned())), catalog, &own);
     let (found, secrets) = own.into_parts();
     for span in secrets {
         problems.hide(span);

@@ -3,9 +3,10 @@
 use super::diagnostic::Diagnostic;
 use super::keys::PUBLISHED;
 use super::load;
-use super::reader::{Fields, suggestion, wrong_type};
+use super::reader::{Fields, wrong_type};
 use super::tree::Value;
 use crate::plan::{Metric, Published};
+use crate::words::suggestion;
 
 /// Words of `metric`.
 const METRICS: [(&str, Metric); 4] = [

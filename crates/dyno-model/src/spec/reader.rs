@@ -5,39 +5,8 @@ use super::keys::Section;
 use super::quantity;
 use super::tree::{Node, Table, Value};
 use crate::units::Nanos;
+use crate::words::{list, nearest, suggestion};
 use std::ops::RangeInclusive;
-
-/// The nearest of `candidates` to a mistyped word, if any is near.
-pub(super) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
-    let lower = word.to_lowercase().replace('-', "_");
-    let distance =
-        |candidate: &str| strsim::osa_distance(&lower, &candidate.to_lowercase().replace('-', "_"));
-    let (distance, candidate) = candidates
-        .into_iter()
-        .map(|candidate| (distance(candidate), candidate))
-        .min_by_key(|(distance, _)| *distance)?;
-    // Two letters may be wrong in a word of four, and a third of the letters in a long one; two letters prove nothing.
-    let allowed = match lower.chars().count() {
-        0..=2 => 0,
-        3 => 1,
-        letters => (letters / 3).max(2),
-    };
-    (distance <= allowed).then_some(candidate)
-}
-
-/// Help for a word that is not in a list: the nearest one, or the list.
-pub(super) fn suggestion(word: &str, candidates: &[&str], kind: &str) -> String {
-    match nearest(word, candidates.iter().copied()) {
-        Some(candidate) => format!("did you mean `{candidate}`?"),
-        None if candidates.is_empty() => format!("there are no {kind}"),
-        None => format!("{kind}: {}", list(candidates)),
-    }
-}
-
-/// Words with commas, in backquotes.
-pub(super) fn list(words: &[&str]) -> String {
-    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
-}
 
 /// One table under its rules.
 pub(super) struct Fields<'a> {

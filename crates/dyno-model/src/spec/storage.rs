@@ -3,9 +3,10 @@
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::factors::{Factor, Place};
 use super::keys::STORAGE;
-use super::reader::{Fields, suggestion};
+use super::reader::Fields;
 use crate::plan::{Storage, SystemPlan, SystemSource};
 use crate::units::Nanos;
+use crate::words::suggestion;
 use std::path::PathBuf;
 
 const TIME_LIMIT_DEFAULT: Nanos = Nanos(600_000_000_000);

@@ -4,12 +4,12 @@ use super::diagnostic::{Diagnostic, Problems, Source, Span};
 use super::keys::{MONITOR, SERVER, SYSTEM};
 use super::reader::{Fields, wrong_type};
 use super::tree::{Node, Table, Value};
-use super::url;
+use crate::address::Address;
 use crate::plan::{
     DataPolicy, ExistingSystem, ManagedServer, MonitorPlan, PasswordSource, ServerKind, SystemPlan,
     SystemSource,
 };
-use crate::target::QueryMode;
+use crate::target::{QueryMode, Target};
 use crate::units::Nanos;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,8 +23,11 @@ const DATA_POLICIES: [(&str, DataPolicy); 2] = [("own", DataPolicy::Own), ("exis
 
 const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos(10_000_000_000);
 
+/// What a variable of the environment holds, where there is an environment.
+pub(super) type Variable = Option<fn(&str) -> Option<String>>;
+
 /// Reads all systems. Those with errors are left out, which matters to nobody: there will be no plan.
-pub(super) fn read(top: &Fields<'_>, sources: &[Source]) -> Vec<SystemPlan> {
+pub(super) fn read(top: &Fields<'_>, sources: &[Source], variable: Variable) -> Vec<SystemPlan> {
     let tables = top.tables("system");
     let is_given = top.node("system").is_some();
     if tables.is_empty()
@@ -41,10 +44,11 @@ pub(super) fn read(top: &Fields<'_>, sources: &[Source]) -> Vec<SystemPlan> {
         if let Some(name) = name {
             check_name(name, &fields, &mut names);
         }
-        let source = source(&fields, sources);
+        let source = source(&fields, sources, variable);
         let query_mode = fields.choice("query_mode", &QUERY_MODES).unwrap_or_default();
-        let connect_timeout = fields.duration("connect_timeout", Nanos(1)).unwrap_or(CONNECT_TIMEOUT_DEFAULT);
-        let (Some(name), Some(source)) = (name, source) else { continue };
+        let connect_timeout = fields.duration("connect_timeout", Nanos(1));
+        let (Some(name), Some((source, timeout))) = (name, source) else { continue };
+        let connect_timeout = connect_timeout.unwrap_or(timeout);
         let system = SystemPlan { name: name.to_owned(), source, query_mode, connect_timeout };
         if let Some(node) = fields.node("query_mode") {
             check_query_mode(query_mode, &system, node.span, fields.problems);
@@ -79,8 +83,9 @@ fn check_name<'a>(name: &'a str, fields: &Fields<'a>, names: &mut Vec<(&'a str, 
     names.push((name, span));
 }
 
-fn source(fields: &Fields<'_>, sources: &[Source]) -> Option<SystemSource> {
-    let url = fields.node("url");
+/// The system, and the time that connecting to it may take.
+fn source(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Option<(SystemSource, Nanos)> {
+    let url = fields.node("url").or(fields.node("url_env"));
     let server = fields.node("server");
     match (url, server) {
         (None, None) => {
@@ -100,7 +105,10 @@ fn source(fields: &Fields<'_>, sources: &[Source]) -> Option<SystemSource> {
             );
             None
         }
-        (Some(_), None) => existing(fields, sources).map(SystemSource::Existing),
+        (Some(_), None) => {
+            let (existing, timeout) = existing(fields, sources, variable)?;
+            Some((SystemSource::Existing(existing), timeout))
+        }
         (None, Some(_)) => {
             refuse_password(fields, "a server that dyno starts gets a password of dyno's own");
             if let Some(node) = fields.node("data") {
@@ -111,38 +119,94 @@ fn source(fields: &Fields<'_>, sources: &[Source]) -> Option<SystemSource> {
                 let message = "`monitor` goes with `url`: a server that dyno starts is monitored where it is";
                 fields.problems.report(Diagnostic::new(node.span, message).help("remove it"));
             }
-            managed(fields).map(SystemSource::Managed)
+            Some((SystemSource::Managed(managed(fields)?), CONNECT_TIMEOUT_DEFAULT))
         }
     }
 }
 
-fn existing(fields: &Fields<'_>, sources: &[Source]) -> Option<ExistingSystem> {
-    let text = fields.required_text("url", "write for example `mysql://bench@localhost:3306/bench`")?;
-    let node = fields.node("url")?;
-    match url::parse(text) {
+fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Option<(ExistingSystem, Nanos)> {
+    let of_variable = fields.node("url_env").and_then(|_| variable_name(fields, "url_env"));
+    let text = match (fields.node("url"), fields.node("url_env")) {
+        (Some(_), Some(other)) => {
+            let message = "`url` and `url_env` cannot both be given";
+            fields.problems.report(Diagnostic::new(other.span, message).help("remove one of them"));
+            return None;
+        }
+        (None, Some(node)) => {
+            let name = of_variable.as_deref()?;
+            let value = variable.and_then(|variable| variable(name));
+            if value.is_none() {
+                let message = format!("`url_env`: the environment variable {name} is not set");
+                let help = format!("export {name}=... before dyno is started");
+                fields.problems.report(Diagnostic::new(node.span, message).help(help));
+            }
+            value?
+        }
+        _ => {
+            fields.required_text("url", "write for example `mysql://bench@localhost:3306/bench`")?.to_owned()
+        }
+    };
+    let key = if of_variable.is_some() { "url_env" } else { "url" };
+    let whole = fields.node(key)?.span;
+    let place = |range| if key == "url" { inside(whole, &text, range, sources) } else { whole };
+    let report = |message: String, span: Span, help: String| {
+        fields.problems.report(Diagnostic::new(span, format!("`{key}`: {message}")).help(help));
+    };
+    let address = Address::of_url(&text);
+    if let Some(range) = address.password_range().filter(|_| key == "url") {
+        fields.problems.hide(place(range));
+    }
+    if let Some(range) = address.password_file_range() {
+        let help = "take it out, and write `password_client = true`, which reads PGPASSFILE or ~/.pgpass";
+        report("a spec has no `passfile`".to_owned(), place(range), help.to_owned());
+    }
+    match address.target() {
         Err(errors) => {
             for error in errors {
-                let span = inside(node.span, text, error.range, sources);
+                let span = place(error.range);
                 if error.is_password {
                     fields.problems.hide(span);
                 }
-                let message = format!("`url`: {}", error.message);
-                fields.problems.report(Diagnostic::new(span, message).help(error.help));
+                report(error.message, span, error.help);
             }
             None
         }
-        Ok(url) => {
-            let password = if url.engine.is_server() {
-                password(fields)
-            } else {
-                refuse_password(fields, &format!("`{}` knows no passwords", url.engine));
-                PasswordSource::None
-            };
-            let url::Url { engine, endpoint, user, database, tls } = url;
+        Ok(target) => {
+            let password = password_of(&target, of_variable, fields);
             let data = fields.choice("data", &DATA_POLICIES).unwrap_or_default();
             let monitor = monitor(fields);
-            Some(ExistingSystem { engine, endpoint, user, password, database, tls, data, monitor })
+            let Target { engine, endpoint, user, database, tls, client_certificate, session_setup, .. } =
+                target;
+            let system = ExistingSystem {
+                engine,
+                endpoint,
+                user,
+                password,
+                database,
+                tls,
+                client_certificate,
+                session_setup,
+                data,
+                monitor,
+            };
+            Some((system, target.connect_timeout.into()))
         }
+    }
+}
+
+/// Where the password is that the URL does not hold; the URL, where it does.
+fn password_of(target: &Target, of_variable: Option<String>, fields: &Fields<'_>) -> PasswordSource {
+    if !target.engine.is_server() {
+        refuse_password(fields, &format!("`{}` knows no passwords", target.engine));
+        return PasswordSource::None;
+    }
+    if target.password.is_empty() {
+        return password(fields);
+    }
+    refuse_password(fields, "the URL holds the password");
+    match of_variable {
+        Some(name) => PasswordSource::UrlVariable(name),
+        None => PasswordSource::Url { password: target.password.clone() },
     }
 }
 
@@ -185,22 +249,29 @@ fn password(fields: &Fields<'_>) -> PasswordSource {
             fields.problems.report(Diagnostic::new(span, message).help("remove one of them"));
             PasswordSource::None
         }
-        (Some(variable), None) => {
-            let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
-            if variable.is_empty()
-                || !variable.chars().all(is_name)
-                || variable.starts_with(|c: char| c.is_ascii_digit())
-            {
-                let span = fields.node("password_env").map_or(fields.span, |node| node.span);
-                fields.problems.hide(span); // somebody may have written the password itself
-                let message = "`system.password_env` must be the name of an environment variable";
-                let help = "letters, digits and underscores, for example `password_env = \"BENCH_PASSWORD\"`";
-                fields.problems.report(Diagnostic::new(span, message).help(help));
-            }
-            PasswordSource::Environment(variable.to_owned())
+        (Some(_), None) => {
+            variable_name(fields, "password_env").map_or(PasswordSource::None, PasswordSource::Environment)
         }
         (None, Some(file)) => PasswordSource::File(PathBuf::from(file)),
     }
+}
+
+/// The name of an environment variable.
+fn variable_name(fields: &Fields<'_>, key: &str) -> Option<String> {
+    let name = fields.text(key)?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    if !name.is_empty() && name.chars().all(is_name) && !name.starts_with(|c: char| c.is_ascii_digit()) {
+        return Some(name.to_owned());
+    }
+    let span = fields.node(key).map_or(fields.span, |node| node.span);
+    fields.problems.hide(span); // somebody may have written the password itself
+    let message = format!("`system.{key}` must be the name of an environment variable");
+    let help = format!(
+        "letters, digits and underscores, for example `{key} = \"BENCH_{}\"`",
+        if key == "url_env" { "URL" } else { "PASSWORD" }
+    );
+    fields.problems.report(Diagnostic::new(span, message).help(help));
+    None
 }
 
 fn refuse_password(fields: &Fields<'_>, reason: &str) {

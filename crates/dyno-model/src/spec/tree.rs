@@ -89,7 +89,7 @@ impl Table {
 /// Keys of which a table may hold one only: laying one of them over a table replaces the others, so that a profile with
 /// `duration` can shorten an experiment that counts transactions.
 const ALTERNATIVES: [(&str, &[&str]); 2] =
-    [("load", &super::load::STOP_RULES), ("system", &["url", "server"])];
+    [("load", &super::load::STOP_RULES), ("system", &["url", "url_env", "server"])];
 
 /// Lays one table over another: tables are merged key by key, everything else is replaced. `section` names the table.
 pub(super) fn merge(base: &mut Table, overlay: &Table, section: &str) {

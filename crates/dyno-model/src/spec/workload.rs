@@ -3,10 +3,11 @@
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::WORKLOAD;
 use super::quantity;
-use super::reader::{in_words, integer, list, nearest, suggestion, unknown_word, wrong_type};
+use super::reader::{in_words, integer, unknown_word, wrong_type};
 use super::tree::{Node, Table, Value};
 use crate::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription};
 use crate::plan::WorkloadPlan;
+use crate::words::{list, nearest, suggestion};
 
 /// Reads the table; `None` when it cannot be made sense of. With `is_varied` the kind is that of a factor's level.
 pub(super) fn read(

@@ -1,18 +1,15 @@
 //! The command line: options, their limits, and where to connect.
 //!
 //! * [`arguments`]: cutting a command line into options as getopt does; [`reader`]: what each option means;
-//! * [`target`]: from options, environment and files to a [`dyno_model::target::Target`]; [`conninfo`], [`url`];
+//! * [`target`]: from options, environment and files to a [`dyno_model::target::Target`];
 //! * [`help`]: the text of `--help`.
 
 pub mod arguments;
-pub mod conninfo;
 pub mod help;
 pub mod reader;
 pub mod target;
-pub mod url;
 
 pub use reader::read;
-pub use target::Environment;
 
 use dyno_model::target::QueryMode;
 use std::fmt;

@@ -1,251 +1,102 @@
 //! From options, environment and files to a target, as libpq does it for PostgreSQL.
 
-use super::url::{self, Url};
-use super::{Address, UsageError, conninfo};
-use dyno_drivers::postgres::passfile::{self, Wanted};
-use dyno_drivers::postgres::session_options;
-use dyno_model::secret::Secret;
-use dyno_model::target::{ClientCertificate, Endpoint, Engine, QueryMode, Target, Tls};
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::time::Duration;
-
-/// Folder of PostgreSQL's socket on Debian and others; without it a server is looked for at `localhost`.
-const SOCKET_FOLDER: &str = "/var/run/postgresql";
-const POSTGRES_PORT: &str = "5432";
-const MYSQL_PORT: u16 = 3306;
-
-/// What of the world decides where to connect.
-pub struct Environment<'a> {
-    /// A variable of the environment.
-    pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// Contents of a file, if it can be read; a password file only if others cannot.
-    pub file: &'a dyn Fn(&Path) -> Option<String>,
-    /// True when a file or folder exists.
-    pub exists: &'a dyn Fn(&Path) -> bool,
-    /// Name of the user that runs the program.
-    pub user: String,
-}
+use super::{Address, UsageError};
+use dyno_drivers::address::{self, Surroundings};
+use dyno_model::address::{Address as Url, AddressError, Key, Keys};
+use dyno_model::target::{Engine, QueryMode, Target};
 
 /// Finds out where to connect.
 ///
 /// # Errors
 /// When a part of the address cannot be understood. No message holds a password.
-pub fn resolve(address: &Address, mode: QueryMode, world: &Environment<'_>) -> Result<Target, UsageError> {
-    if let Some(text) = &address.url {
-        let url = url::parse(text)?;
-        return match url.engine {
-            Engine::Mysql => mysql(address, url, mode, world),
-            Engine::Sqlite => Ok(sqlite(url)),
-            _ => postgres(&Address { database: Some(text.clone()), ..address.clone() }, mode, world),
-        };
-    }
-    match address.database.as_deref().and_then(url::engine) {
-        Some(Engine::Mysql | Engine::Sqlite) => {
-            let url = address.database.clone();
-            resolve(&Address { database: None, url, ..address.clone() }, mode, world)
-        }
-        _ => postgres(address, mode, world),
-    }
-}
-
-/// Variables of the environment and the keys of connection strings that they stand for.
-const VARIABLES: [(&str, &str); 14] = [
-    ("PGHOST", "host"),
-    ("PGHOSTADDR", "hostaddr"),
-    ("PGPORT", "port"),
-    ("PGUSER", "user"),
-    ("PGDATABASE", "dbname"),
-    ("PGPASSWORD", "password"),
-    ("PGPASSFILE", "passfile"),
-    ("PGSSLMODE", "sslmode"),
-    ("PGSSLROOTCERT", "sslrootcert"),
-    ("PGSSLCERT", "sslcert"),
-    ("PGSSLKEY", "sslkey"),
-    ("PGCONNECT_TIMEOUT", "connect_timeout"),
-    ("PGOPTIONS", "options"),
-    ("PGAPPNAME", "application_name"),
-];
-
-fn postgres(address: &Address, mode: QueryMode, world: &Environment<'_>) -> Result<Target, UsageError> {
-    let mut keys: BTreeMap<String, String> = VARIABLES
-        .into_iter()
-        .filter_map(|(variable, key)| Some((key.to_owned(), (world.variable)(variable)?)))
-        .collect();
-    for (key, value) in [("host", &address.host), ("port", &address.port), ("user", &address.user)] {
-        keys.extend(value.clone().map(|value| (key.to_owned(), value)));
-    }
-    match &address.database {
-        Some(text) if url::engine(text) == Some(Engine::Postgres) => keys.extend(of_url(url::parse(text)?)),
-        Some(text) if text.contains('=') => keys.extend(conninfo::parse(text)?),
-        Some(name) => drop(keys.insert("dbname".to_owned(), name.clone())),
-        None => {}
-    }
-    let key = |name: &str| keys.get(name).map(String::as_str).filter(|value| !value.is_empty());
-    // Of several hosts the first one is taken.
-    let first = |list: &str| list.split(',').next().unwrap_or_default().to_owned();
-    let host = key("hostaddr").or(key("host")).map_or_else(
-        || {
-            if (world.exists)(Path::new(SOCKET_FOLDER)) {
-                SOCKET_FOLDER.to_owned()
-            } else {
-                "localhost".to_owned()
-            }
-        },
-        first,
-    );
-    let port = key("port").map_or_else(|| POSTGRES_PORT.to_owned(), first);
-    let number = port.parse().map_err(|_| {
-        UsageError::new(format!("invalid integer value \"{port}\" for connection option \"port\""))
-    })?;
-    let user = key("user").unwrap_or(&world.user).to_owned();
-    let database = key("dbname").unwrap_or(&user).to_owned();
-    let is_socket = host.starts_with('/');
-    let endpoint = if is_socket {
-        Endpoint::Unix(PathBuf::from(&host).join(format!(".s.PGSQL.{port}")))
-    } else {
-        Endpoint::Tcp { host: host.clone(), port: number }
-    };
-    let mut target = Target::new(Engine::Postgres, endpoint);
-    target.password = match key("password") {
-        Some(password) => Secret::new(password),
-        None => {
-            let host = if host == SOCKET_FOLDER { "localhost" } else { &host };
-            let wanted = Wanted { host, port: &port, database: &database, user: &user };
-            let home = || Some(PathBuf::from((world.variable)("HOME")?).join(".pgpass"));
-            let file = key("passfile").map(PathBuf::from).or_else(home);
-            file.and_then(|file| passfile::find(&(world.file)(&file)?, &wanted)).unwrap_or_default()
-        }
-    };
-    target.user = user;
-    target.database = database;
-    target.query_mode = mode;
-    if !is_socket {
-        target.tls = tls(key("sslmode").unwrap_or("prefer"), key("sslrootcert"), world)?;
-        target.client_certificate = client_certificate(key("sslcert"), key("sslkey"), world);
-    }
-    if let Some(seconds) =
-        key("connect_timeout").and_then(|text| text.parse().ok()).filter(|seconds| *seconds > 0)
+pub fn resolve(address: &Address, mode: QueryMode, world: &Surroundings<'_>) -> Result<Target, UsageError> {
+    let mut options = Keys::default();
+    for (key, name, value) in
+        [(Key::Host, "-h", &address.host), (Key::Port, "-p", &address.port), (Key::User, "-U", &address.user)]
     {
-        target.connect_timeout = Duration::from_secs(seconds);
+        options.give(key, name, value.clone().unwrap_or_default());
     }
-    target.session_setup =
-        session_options::statements(key("options").unwrap_or_default()).map_err(UsageError::new)?;
-    target.session_setup.extend(key("application_name").map(session_options::application_name));
+    let text = address.url.as_deref().or(address.database.as_deref()).unwrap_or_default();
+    let engine = if address.url.is_some() { Some(Url::scheme(text)) } else { Url::scheme(text).map(Some) };
+    let target = match engine {
+        Some(None | Some(Engine::Null)) => {
+            let known = "mysql://, mariadb://, postgres:// and sqlite:";
+            return Err(UsageError::new(format!("this is no address of a database; {known} are")));
+        }
+        Some(Some(engine)) => of_url(engine, text, options, address, world),
+        None => of_name(text, options, world),
+    };
+    let mut target = target.map_err(|errors| refused(&errors))?;
+    target.query_mode = match target.engine {
+        // The protocol knows texts and prepared statements, nothing in between.
+        Engine::Mysql if mode == QueryMode::Extended => QueryMode::Prepared,
+        _ => mode,
+    };
     Ok(target)
 }
 
-/// A URL's parts as keys of a connection string.
-fn of_url(url: Url) -> BTreeMap<String, String> {
-    let parts = [
-        ("host", url.host),
-        ("port", url.port),
-        ("user", url.user),
-        ("password", url.password.reveal().to_owned()),
-        ("dbname", url.database),
-    ];
-    let parts = parts.into_iter().map(|(key, value)| (key.to_owned(), value));
-    parts.chain(url.parameters).filter(|(_, value)| !value.is_empty()).collect()
-}
-
-/// libpq's modes. It prefers encryption when nothing is said; dyno does not encrypt unless it is told to, because that is part of
-/// what is measured.
-fn tls(mode: &str, ca: Option<&str>, world: &Environment<'_>) -> Result<Tls, UsageError> {
-    match mode {
-        "disable" | "allow" | "prefer" => Ok(Tls::Off),
-        "require" => Ok(Tls::Required),
-        "verify-ca" | "verify-full" => {
-            let home = || Some(PathBuf::from((world.variable)("HOME")?).join(".postgresql/root.crt"));
-            let ca = ca.map(PathBuf::from).or_else(home);
-            ca.map(|ca| Tls::Verify { ca }).ok_or_else(|| UsageError::new("sslmode needs sslrootcert"))
-        }
-        other => Err(UsageError::new(format!("invalid sslmode value: \"{other}\""))),
-    }
-}
-
-/// The client's certificate: libpq looks in the home folder for what is not named, and goes without when it is not there.
-fn client_certificate(
-    certificate: Option<&str>,
-    key: Option<&str>,
-    world: &Environment<'_>,
-) -> Option<ClientCertificate> {
-    let place = |named: Option<&str>, usual: &str| {
-        let home = || Some(PathBuf::from((world.variable)("HOME")?).join(".postgresql").join(usual));
-        named.map(PathBuf::from).or_else(|| home().filter(|file| (world.exists)(file)))
-    };
-    let (certificate, key) = (place(certificate, "postgresql.crt")?, place(key, "postgresql.key")?);
-    Some(ClientCertificate { certificate, key })
-}
-
-fn mysql(
+/// The URL comes before options for PostgreSQL, as in libpq, and behind them for others.
+fn of_url(
+    engine: Engine,
+    text: &str,
+    mut options: Keys,
     address: &Address,
-    url: Url,
-    mode: QueryMode,
-    world: &Environment<'_>,
-) -> Result<Target, UsageError> {
-    let or = |option: &Option<String>, of_url: String| option.clone().unwrap_or(of_url);
-    let host = match or(&address.host, url.host) {
-        host if host.is_empty() => "localhost".to_owned(),
-        host => host,
-    };
-    let port = or(&address.port, url.port);
-    let port = if port.is_empty() {
-        MYSQL_PORT
-    } else {
-        port.parse().map_err(|_| UsageError::new(format!("invalid port \"{port}\"")))?
-    };
-    let parameter =
-        |name: &str| url.parameters.iter().find(|(key, _)| key == name).map(|(_, value)| value.as_str());
-    let endpoint = match parameter("socket") {
-        Some(file) => Endpoint::Unix(PathBuf::from(file)),
-        None => Endpoint::Tcp { host, port },
-    };
-    let mut target = Target::new(Engine::Mysql, endpoint);
-    let user = or(&address.user, url.user);
-    target.user = if user.is_empty() { world.user.clone() } else { user };
-    target.password = match (world.variable)("MYSQL_PWD") {
-        Some(password) if url.password.is_empty() => Secret::new(password),
-        _ => url.password,
-    };
-    target.database = or(&address.database, url.database);
-    target.tls = match parameter("tls") {
-        None | Some("off") => Tls::Off,
-        Some("required") => Tls::Required,
-        Some("verify") => match parameter("ca") {
-            Some(ca) => Tls::Verify { ca: PathBuf::from(ca) },
-            None => return Err(UsageError::new("tls=verify needs ca=FILE")),
-        },
-        Some(other) => {
-            return Err(UsageError::new(format!("tls is off, required or verify, not \"{other}\"")));
-        }
-    };
-    // The protocol knows texts and prepared statements, nothing in between.
-    target.query_mode = if mode == QueryMode::Extended { QueryMode::Prepared } else { mode };
-    Ok(target)
+    world: &Surroundings<'_>,
+) -> Result<Target, Vec<AddressError>> {
+    let mut url = Url::of_url(text).into_keys()?;
+    if engine == Engine::Postgres {
+        options.lay(url);
+        return address::postgres(options, world);
+    }
+    if engine == Engine::Sqlite {
+        let mut target = url.target(engine)?;
+        // Writers wait for each other instead of failing at once, and readers do not wait for writers.
+        target.session_setup =
+            vec!["PRAGMA journal_mode = WAL".to_owned(), "PRAGMA busy_timeout = 10000".to_owned()];
+        return Ok(target);
+    }
+    if address.url.is_some() {
+        options.give(Key::Database, "-d", address.database.clone().unwrap_or_default());
+    }
+    url.lay(options);
+    address::mysql(url, world)
 }
 
-fn sqlite(url: Url) -> Target {
-    let mut target = Target::new(Engine::Sqlite, Endpoint::File(PathBuf::from(url.database)));
-    // Writers wait for each other instead of failing at once, and readers do not wait for writers.
-    target.session_setup =
-        vec!["PRAGMA journal_mode = WAL".to_owned(), "PRAGMA busy_timeout = 10000".to_owned()];
-    target
+/// A database's name or a connection string.
+fn of_name(text: &str, mut options: Keys, world: &Surroundings<'_>) -> Result<Target, Vec<AddressError>> {
+    if text.contains('=') {
+        options.lay(Keys::of_conninfo(text)?);
+    } else {
+        options.give(Key::Database, "-d", text);
+    }
+    address::postgres(options, world)
+}
+
+/// What is wrong with an address, in pgbench's manner.
+fn refused(errors: &[AddressError]) -> UsageError {
+    let lines = errors
+        .iter()
+        .map(|error| format!("pgbench: error: {}\npgbench: hint: {}", error.message, error.help));
+    UsageError(lines.collect::<Vec<_>>().join("\n"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::target::{Endpoint, Tls};
+    use std::path::Path;
 
     fn resolve_in(variables: &[(&str, &str)], address: &Address) -> Target {
-        let world = Environment {
+        let world = Surroundings {
             variable: &|name| {
                 variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
             },
-            file: &|path| {
-                (path == Path::new("/home/me/.pgpass")).then(|| "h:5433:db:you:from file\n".to_owned())
+            secrets: &|path| match path == Path::new("/home/me/.pgpass") {
+                true => Ok("h:5433:db:you:from file\n".to_owned()),
+                false => Err(std::io::ErrorKind::NotFound.into()),
             },
             exists: &|_| false,
-            user: "me".to_owned(),
+            user: &|| "me".to_owned(),
         };
         resolve(address, QueryMode::Simple, &world).expect("the address is one")
     }

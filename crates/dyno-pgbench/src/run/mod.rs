@@ -233,7 +233,7 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
     let folder_too = folder.iter_mut().map(|folder| folder as &mut dyn Listener);
     let mut listeners = Listeners(progress_too.chain(folder_too).collect());
     let input = LoadInput {
-        shares_machine: is_local(target),
+        shares_machine: dyno_drivers::address::shares_machine(&target.endpoint),
         ..LoadInput::new(TRIAL, options.clients, &load, prepared.seed, interrupts)
     };
     let measured = run_load(Scripts(Arc::clone(scene)), std::slice::from_ref(target), &input, &mut listeners);
@@ -278,15 +278,6 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
         return Ok(exit_code::INCOMPLETE);
     }
     Ok(exit_code::OK)
-}
-
-/// True when the server runs on this machine, as far as the address tells.
-fn is_local(target: &Target) -> bool {
-    use dyno_model::target::Endpoint;
-    match &target.endpoint {
-        Endpoint::Tcp { host, .. } => matches!(host.as_str(), "localhost" | "127.0.0.1" | "::1"),
-        Endpoint::Unix(_) | Endpoint::File(_) | Endpoint::InProcess => true,
-    }
 }
 
 fn summary(prepared: &Prepared, options: &Run, record: &LoadRecord) -> Summary {

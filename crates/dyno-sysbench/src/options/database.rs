@@ -2,12 +2,12 @@
 
 use super::OptionError;
 use super::definition::{Kind, Value};
-use dyno_drivers::postgres::passfile::{self, Wanted};
-use dyno_drivers::postgres::session_options;
+use dyno_drivers::address::{self, Surroundings};
+use dyno_model::address::{AddressError, Key, Keys, host_and_port};
 use dyno_model::secret::Secret;
-use dyno_model::target::{ClientCertificate, Endpoint, Engine, QueryMode, Target, Tls};
+use dyno_model::target::{Endpoint, Engine, QueryMode, Target};
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::PermissionsExt;
+use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 
 /// Everything about databases.
@@ -98,40 +98,13 @@ const MYSQL_SOCKETS: [&str; 4] = [
     "/tmp/mysql.sock",
 ];
 
-/// What of the environment matters: variables and existing files.
-pub struct Surroundings<'a> {
-    /// An environment variable.
-    pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// True when the file exists.
-    pub exists: &'a dyn Fn(&Path) -> bool,
-    /// Contents of a file of passwords, if it can be read, and by nobody else.
-    pub secrets: &'a dyn Fn(&Path) -> Option<String>,
-}
-
-impl std::fmt::Debug for Surroundings<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Surroundings")
-    }
-}
-
-/// As libpq, a file that others may read is not used.
-fn secrets(file: &Path) -> Option<String> {
-    let mode = std::fs::metadata(file).ok()?.permissions().mode();
-    if mode & 0o077 == 0 { std::fs::read_to_string(file).ok() } else { None }
-}
-
 impl DatabaseOptions {
     /// Reads and checks the options, with the process's own environment.
     ///
     /// # Errors
     /// When a port, an error number or an encryption mode is none.
     pub fn from_values(values: &Values, given: &BTreeSet<String>) -> Result<Self, OptionError> {
-        let surroundings = Surroundings {
-            variable: &|name| std::env::var(name).ok(),
-            exists: &|file| file.exists(),
-            secrets: &secrets,
-        };
-        Self::within(values, given, &surroundings)
+        Self::within(values, given, &Surroundings::of_process())
     }
 
     /// The same in other surroundings.
@@ -159,7 +132,13 @@ impl DatabaseOptions {
             mysql: mysql_targets(values, surroundings, query_mode)?,
             mysql_ignored: mysql_ignored(&values["mysql_ignore_errors"])?,
             mysql_dry_run: values["mysql_dry_run"].is_on(),
-            postgres: postgres_targets(values, given, surroundings, query_mode)?,
+            postgres: postgres_targets(values, given, surroundings, query_mode).or_else(|error| {
+                // Variables that cannot be understood are told to those who connect to PostgreSQL.
+                let no_variables = Surroundings { variable: &|_| None, ..*surroundings };
+                let is_meant = values["db_driver"].text() == DriverName::Pgsql.name();
+                let others = || postgres_targets(values, given, &no_variables, query_mode);
+                if is_meant { Err(error) } else { others() }
+            })?,
             postgres_ignored: postgres_ignored(&values["pgsql_ignore_errors"])?,
             sqlite: Target { query_mode, ..Target::new(Engine::Sqlite, endpoint) },
             notes: notes(values),
@@ -190,8 +169,7 @@ fn mysql_targets(
     surroundings: &Surroundings<'_>,
     query_mode: QueryMode,
 ) -> Result<Vec<Target>, OptionError> {
-    let tls = mysql_tls(values, surroundings)?;
-    let certificate = mysql_certificate(values, surroundings)?;
+    let encryption = mysql_encryption(values, surroundings);
     let sockets = values["mysql_socket"].items();
     let mut endpoints: Vec<Endpoint> = sockets.into_iter().map(|path| Endpoint::Unix(path.into())).collect();
     if endpoints.is_empty() {
@@ -207,19 +185,34 @@ fn mysql_targets(
             endpoints.extend(ports.iter().map(|port| mysql_endpoint(&host, *port, surroundings)));
         }
     }
-    Ok(endpoints
-        .into_iter()
-        .map(|endpoint| Target {
+    let target = |endpoint: Endpoint| {
+        let mut keys = encryption.clone();
+        match &endpoint {
+            Endpoint::Tcp { host, port } => {
+                keys.give(Key::Host, "--mysql-host", host);
+                keys.give(Key::Port, "--mysql-port", port.to_string());
+            }
+            socket => keys.give(Key::Socket, "--mysql-socket", socket.to_string()),
+        }
+        let mut target = keys.target(Engine::Mysql).map_err(|errors| refused(&errors))?;
+        address::complete(&mut target, surroundings).map_err(|error| refused(&[error]))?;
+        Ok(Target {
+            endpoint,
             user: values["mysql_user"].text(),
             password: Secret::new(values["mysql_password"].text()),
             database: values["mysql_db"].text(),
-            // A socket does not leave the machine.
-            tls: if matches!(endpoint, Endpoint::Unix(_)) { Tls::Off } else { tls.clone() },
-            client_certificate: certificate.clone(),
             query_mode,
-            ..Target::new(Engine::Mysql, endpoint)
+            ..target
         })
-        .collect())
+    };
+    endpoints.into_iter().map(target).collect()
+}
+
+/// What is wrong with an address, and what to do.
+fn refused(errors: &[AddressError]) -> OptionError {
+    let texts: Vec<String> =
+        errors.iter().map(|error| format!("{}; {}", error.message, error.help)).collect();
+    OptionError::Fatal(texts.join("; "))
 }
 
 fn mysql_endpoint(host: &str, port: u16, surroundings: &Surroundings<'_>) -> Endpoint {
@@ -239,66 +232,31 @@ const MYSQL_CA: &str = "cacert.pem";
 const MYSQL_CERTIFICATE: &str = "client-cert.pem";
 const MYSQL_KEY: &str = "client-key.pem";
 
-/// The client's certificate: as named, or for `--mysql-ssl=on` in the files that sysbench 1.0 has built in, if both are there.
-fn mysql_certificate(
-    values: &Values,
-    surroundings: &Surroundings<'_>,
-) -> Result<Option<ClientCertificate>, OptionError> {
-    let named = |name: &str| Some(values[name].text()).filter(|text| !text.is_empty());
-    let certificate = client_certificate(
-        ("mysql-ssl-cert", named("mysql_ssl_cert")),
-        ("mysql-ssl-key", named("mysql_ssl_key")),
-    )?;
-    let are_there = || {
-        values["mysql_ssl"] == Value::Boolean(true)
-            && [MYSQL_CERTIFICATE, MYSQL_KEY].iter().all(|file| (surroundings.exists)(Path::new(file)))
-    };
-    Ok(certificate.or_else(|| {
-        are_there()
-            .then(|| ClientCertificate { certificate: MYSQL_CERTIFICATE.into(), key: MYSQL_KEY.into() })
-    }))
-}
-
-/// A certificate needs its key, and the other way round.
-fn client_certificate(
-    (certificate_option, certificate): (&str, Option<String>),
-    (key_option, key): (&str, Option<String>),
-) -> Result<Option<ClientCertificate>, OptionError> {
-    let alone = |given: &str, other: &str| Err(OptionError::Fatal(format!("--{given} needs --{other}")));
-    match (certificate, key) {
-        (Some(certificate), Some(key)) => {
-            Ok(Some(ClientCertificate { certificate: certificate.into(), key: key.into() }))
-        }
-        (None, None) => Ok(None),
-        (Some(_), None) => alone(certificate_option, key_option),
-        (None, Some(_)) => alone(key_option, certificate_option),
+/// Encryption, and the client's certificate: as named, or for `--mysql-ssl=on` in the files that sysbench 1.0 has built in, if they are
+/// there.
+fn mysql_encryption(values: &Values, surroundings: &Surroundings<'_>) -> Keys {
+    let mut keys = Keys::default();
+    keys.give(Key::Authorities, "--mysql-ssl-ca", values["mysql_ssl_ca"].text());
+    keys.give(Key::Certificate, "--mysql-ssl-cert", values["mysql_ssl_cert"].text());
+    keys.give(Key::PrivateKey, "--mysql-ssl-key", values["mysql_ssl_key"].text());
+    let is_there = |file: &str| (surroundings.exists)(Path::new(file));
+    let is_on = values["mysql_ssl"] == Value::Boolean(true);
+    if is_on && keys.text(Key::Authorities).is_none() && is_there(MYSQL_CA) {
+        keys.give(Key::Authorities, "--mysql-ssl-ca", MYSQL_CA);
     }
-}
-
-fn mysql_tls(values: &Values, surroundings: &Surroundings<'_>) -> Result<Tls, OptionError> {
-    let ca = values["mysql_ssl_ca"].text();
-    let verify = |what: &str| {
-        if ca.is_empty() {
-            Err(OptionError::Fatal(format!("--mysql-ssl={what} needs --mysql-ssl-ca")))
-        } else {
-            Ok(Tls::Verify { ca: PathBuf::from(&ca) })
-        }
-    };
-    match &values["mysql_ssl"] {
-        Value::Boolean(false) if ca.is_empty() => Ok(Tls::Off),
-        Value::Boolean(_) if !ca.is_empty() => verify("on"),
-        Value::Boolean(_) => Ok(if (surroundings.exists)(Path::new(MYSQL_CA)) {
-            Tls::Verify { ca: PathBuf::from(MYSQL_CA) }
-        } else {
-            Tls::Required
-        }),
-        other => match other.text().to_ascii_lowercase().as_str() {
-            "disabled" | "" | "preferred" => Ok(Tls::Off),
-            "required" => Ok(Tls::Required),
-            mode @ ("verify_ca" | "verify_identity") => verify(mode),
-            mode => Err(OptionError::Fatal(format!("Invalid value for --mysql-ssl: '{mode}'"))),
-        },
+    let is_named = keys.text(Key::Certificate).or(keys.text(Key::PrivateKey)).is_some();
+    if is_on && !is_named && is_there(MYSQL_CERTIFICATE) && is_there(MYSQL_KEY) {
+        keys.give(Key::Certificate, "--mysql-ssl-cert", MYSQL_CERTIFICATE);
+        keys.give(Key::PrivateKey, "--mysql-ssl-key", MYSQL_KEY);
     }
+    let mode = match &values["mysql_ssl"] {
+        Value::Boolean(_) if keys.text(Key::Authorities).is_some() => "verify-full".to_owned(),
+        Value::Boolean(true) => "require".to_owned(),
+        Value::Boolean(false) => String::new(),
+        mode => mode.text(),
+    };
+    keys.give(Key::Encryption, "--mysql-ssl", mode);
+    keys
 }
 
 fn postgres_targets(
@@ -307,119 +265,40 @@ fn postgres_targets(
     surroundings: &Surroundings<'_>,
     query_mode: QueryMode,
 ) -> Result<Vec<Target>, OptionError> {
-    let tls = postgres_tls(values, given, surroundings)?;
-    let named = |option: &str, variable: &str| {
-        let text = Some(values[option].text()).filter(|text| !text.is_empty());
-        text.or_else(|| (surroundings.variable)(variable)).filter(|text| !text.is_empty())
-    };
-    let certificate = client_certificate(
-        ("pgsql-sslcert", named("pgsql_sslcert", "PGSSLCERT")),
-        ("pgsql-sslkey", named("pgsql_sslkey", "PGSSLKEY")),
-    )?;
-    let variable = |name: &str| (surroundings.variable)(name).filter(|text| !text.is_empty());
-    let own_port = port("pgsql-port", &values["pgsql_port"].text())?;
-    let common_port = match variable("PGPORT") {
-        Some(text) if own_port.is_none() => port("PGPORT", &text)?,
-        _ => own_port,
-    };
-    let user = named("pgsql_user", "PGUSER").or_else(|| variable("USER")).unwrap_or_default();
-    let database = named("pgsql_db", "PGDATABASE").unwrap_or_else(|| user.clone());
-    let given_password = named("pgsql_password", "PGPASSWORD").map(Secret::new);
-    let mut session_setup = session_options::statements(&variable("PGOPTIONS").unwrap_or_default())
-        .map_err(|text| OptionError::Fatal(format!("PGOPTIONS: {text}")))?;
-    session_setup.extend(variable("PGAPPNAME").map(|name| session_options::application_name(&name)));
+    let mut common = Keys::default();
+    for (key, option, name) in [
+        (Key::User, "pgsql_user", "--pgsql-user"),
+        (Key::Password, "pgsql_password", "--pgsql-password"),
+        (Key::Database, "pgsql_db", "--pgsql-db"),
+        (Key::Authorities, "pgsql_sslrootcert", "--pgsql-sslrootcert"),
+        (Key::Certificate, "pgsql_sslcert", "--pgsql-sslcert"),
+        (Key::PrivateKey, "pgsql_sslkey", "--pgsql-sslkey"),
+    ] {
+        common.give(key, name, values[option].text());
+    }
+    // What it says by itself is not asked for.
+    if given.contains("pgsql_sslmode") {
+        common.give(Key::Encryption, "--pgsql-sslmode", values["pgsql_sslmode"].text());
+    }
+    if let Some(port) = port("pgsql-port", &values["pgsql_port"].text())? {
+        common.give(Key::Port, "--pgsql-port", port.to_string());
+    }
     let mut hosts = values["pgsql_host"].items();
     if hosts.is_empty() {
-        let has_socket = (surroundings.exists)(Path::new(POSTGRES_SOCKETS));
-        let usual = if has_socket { POSTGRES_SOCKETS } else { "localhost" };
-        hosts.push(variable("PGHOST").unwrap_or_else(|| usual.to_owned()));
+        hosts.push(String::new());
     }
-    let mut targets = Vec::new();
-    for host in hosts {
-        let endpoint = postgres_endpoint(&host, common_port.unwrap_or(5432))?;
-        let password =
-            given_password.clone().or_else(|| kept_password(&endpoint, &database, &user, surroundings));
-        targets.push(Target {
-            user: user.clone(),
-            password: password.unwrap_or_default(),
-            database: database.clone(),
-            tls: if matches!(endpoint, Endpoint::Unix(_)) { Tls::Off } else { tls.clone() },
-            client_certificate: certificate.clone(),
-            query_mode,
-            session_setup: session_setup.clone(),
-            ..Target::new(Engine::Postgres, endpoint)
-        });
-    }
-    Ok(targets)
-}
-
-/// Folder of PostgreSQL's socket on Debian and others.
-const POSTGRES_SOCKETS: &str = "/var/run/postgresql";
-
-/// The password that libpq's password file has for a server.
-fn kept_password(
-    endpoint: &Endpoint,
-    database: &str,
-    user: &str,
-    surroundings: &Surroundings<'_>,
-) -> Option<Secret> {
-    let named = (surroundings.variable)("PGPASSFILE").map(PathBuf::from);
-    let home = || Some(PathBuf::from((surroundings.variable)("HOME")?).join(".pgpass"));
-    let file = (surroundings.secrets)(&named.or_else(home)?)?;
-    let (host, port) = match endpoint {
-        Endpoint::Tcp { host, port } => (host.clone(), port.to_string()),
-        // Sockets in the usual folder are `localhost`, others are told by their folder.
-        Endpoint::Unix(socket) => {
-            let folder = socket.parent()?.display().to_string();
-            let host = if folder == POSTGRES_SOCKETS { "localhost".to_owned() } else { folder };
-            (host, socket.extension()?.to_str()?.to_owned())
-        }
-        Endpoint::File(_) | Endpoint::InProcess => return None,
+    let target = |host: String| {
+        let mut keys = common.clone();
+        // A host, one with its own port (`a:5433`, `[::1]:5433`), or a folder of sockets.
+        let is_bare = host.starts_with('/') || host.parse::<Ipv6Addr>().is_ok();
+        let place = if is_bare { Ok((host, None)) } else { host_and_port(&host) };
+        let (host, own_port) = place.map_err(|error| refused(&[error]))?;
+        keys.give(Key::Host, "--pgsql-host", host);
+        keys.give(Key::Port, "--pgsql-host", own_port.map(|port| port.to_string()).unwrap_or_default());
+        let target = address::postgres(keys, surroundings).map_err(|errors| refused(&errors))?;
+        Ok(Target { query_mode, ..target })
     };
-    passfile::find(&file, &Wanted { host: &host, port: &port, database, user })
-}
-
-/// A host, a host with its own port (`a:5433`, `[::1]:5433`), or a folder of sockets.
-fn postgres_endpoint(host: &str, common_port: u16) -> Result<Endpoint, OptionError> {
-    if host.starts_with('/') {
-        return Ok(Endpoint::Unix(Path::new(host).join(format!(".s.PGSQL.{common_port}"))));
-    }
-    if let Some((address, rest)) = host.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-        let own = rest.strip_prefix(':').map_or(Ok(None), |text| port("pgsql-host", text))?;
-        return Ok(Endpoint::Tcp { host: address.to_owned(), port: own.unwrap_or(common_port) });
-    }
-    match host.split_once(':') {
-        Some((name, text)) if !text.contains(':') => {
-            let own = port("pgsql-host", text)?.unwrap_or(common_port);
-            Ok(Endpoint::Tcp { host: name.to_owned(), port: own })
-        }
-        _ => Ok(Endpoint::Tcp { host: host.to_owned(), port: common_port }),
-    }
-}
-
-/// `prefer` and `allow` leave the choice to the client; dyno never encrypts by itself, because encryption is part of
-/// what is measured.
-fn postgres_tls(
-    values: &Values,
-    given: &BTreeSet<String>,
-    surroundings: &Surroundings<'_>,
-) -> Result<Tls, OptionError> {
-    let mut mode = values["pgsql_sslmode"].text();
-    if !given.contains("pgsql_sslmode") {
-        mode = (surroundings.variable)("PGSSLMODE").unwrap_or(mode);
-    }
-    let ca = Some(values["pgsql_sslrootcert"].text())
-        .filter(|text| !text.is_empty())
-        .or_else(|| (surroundings.variable)("PGSSLROOTCERT"));
-    match mode.as_str() {
-        "" | "disable" | "allow" | "prefer" => Ok(Tls::Off),
-        "require" => Ok(ca.map_or(Tls::Required, |ca| Tls::Verify { ca: PathBuf::from(ca) })),
-        "verify-ca" | "verify-full" => match ca {
-            Some(ca) => Ok(Tls::Verify { ca: PathBuf::from(ca) }),
-            None => Err(OptionError::Fatal(format!("--pgsql-sslmode={mode} needs --pgsql-sslrootcert"))),
-        },
-        other => Err(OptionError::Fatal(format!("Invalid value for --pgsql-sslmode: '{other}'"))),
-    }
+    hosts.into_iter().map(target).collect()
 }
 
 /// A port; 0 and nothing mean the usual one.

@@ -1,6 +1,7 @@
-use super::database::{DatabaseOptions, DriverName, Ignored, Surroundings};
+use super::database::{DatabaseOptions, DriverName, Ignored};
 use super::definition::Kind;
 use super::*;
+use dyno_drivers::address::Surroundings;
 use dyno_model::target::{ClientCertificate, Endpoint, Tls};
 use std::path::Path;
 use std::time::Duration;
@@ -177,8 +178,13 @@ fn encryption_modes_of_both_versions_are_understood() {
     assert_eq!(tls(&format!("{tcp} --mysql-ssl")), Ok(Tls::Required));
     assert_eq!(tls(&format!("{tcp} --mysql-ssl=REQUIRED")), Ok(Tls::Required));
     assert_eq!(tls(&format!("{tcp} --mysql-ssl=off")), Ok(Tls::Off));
-    let verify = Tls::Verify { ca: "ca.pem".into() };
-    assert_eq!(tls(&format!("{tcp} --mysql-ssl=verify_ca --mysql-ssl-ca=ca.pem")), Ok(verify));
+    let (authority, verify) =
+        (Tls::VerifyAuthority { ca: Some("ca.pem".into()) }, Tls::Verify { ca: Some("ca.pem".into()) });
+    assert_eq!(tls(&format!("{tcp} --mysql-ssl=verify_ca --mysql-ssl-ca=ca.pem")), Ok(authority));
+    assert_eq!(tls(&format!("{tcp} --mysql-ssl=verify_identity --mysql-ssl-ca=ca.pem")), Ok(verify.clone()));
+    assert_eq!(tls(&format!("{tcp} --mysql-ssl-ca=ca.pem")), Ok(verify));
+    assert_eq!(tls(&format!("{tcp} --mysql-ssl=PREFERRED")), Ok(Tls::Preferred));
+    assert_eq!(tls("--mysql-socket=/s --mysql-ssl=REQUIRED"), Ok(Tls::Required));
     for bad in ["--mysql-ssl=verify_ca", "--mysql-ssl=perhaps", "--mysql-ssl-key=k.pem"] {
         assert!(matches!(tls(bad), Err(OptionError::Fatal(_))), "{bad}");
     }
@@ -194,7 +200,10 @@ fn encryption_modes_of_both_versions_are_understood() {
     assert!(matches!(parse("--pgsql-sslcert=c.pem"), Err(OptionError::Fatal(_))));
     let tls = |line: &str| parse(line).map(|options| options.database.postgres[0].tls.clone());
     assert_eq!(tls("--pgsql-sslmode=require"), Ok(Tls::Required));
-    assert!(tls("--pgsql-sslmode=verify-full").is_err());
+    assert_eq!(tls("--pgsql-sslmode=verify-full"), Ok(Tls::Verify { ca: None }));
+    assert!(tls("--pgsql-sslmode=verify-ca").is_err());
+    assert!(tls("--pgsql-sslmode=sometimes").is_err());
+    assert_eq!(tls(""), Ok(Tls::Off));
 }
 
 #[test]
@@ -273,10 +282,11 @@ fn what_is_left_out_for_postgresql_comes_from_where_libpq_looks() {
             variables.iter().find(|(known, _)| *known == name).map(|(_, value)| (*value).to_owned())
         },
         exists: &|_| false,
-        secrets: &|file| {
-            (file == Path::new("/home/me/.pgpass"))
-                .then(|| "/run/pg:5433:me:me:of a socket\nh:1:sbtest:sbtest:of a host\n".to_owned())
+        secrets: &|file| match file == Path::new("/home/me/.pgpass") {
+            true => Ok("/run/pg:5433:me:me:of a socket\nh:1:sbtest:sbtest:of a host\n".to_owned()),
+            false => Err(std::io::ErrorKind::NotFound.into()),
         },
+        user: &String::new,
     };
     let target = |line: &str| {
         let options = parse(line).unwrap();

@@ -10,6 +10,7 @@ use crate::logger::Level;
 use crate::options::general::JsonPlace;
 use crate::report::{header, json};
 use crate::session::{CUT_OFF, FAILED, INTERRUPTED, OK, Session, UNREAD};
+use dyno_drivers::address::shares_machine;
 use dyno_drivers::open_files;
 use dyno_engine::{FatalCause, LoadInput, LoadRecord, ScriptThreads, TrialError, run_script};
 use dyno_lua::State;
@@ -17,9 +18,8 @@ use dyno_model::event::{Listener, Listeners};
 use dyno_model::plan::LoadPlan;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::single::TRIAL;
-use dyno_model::target::{Endpoint, Target};
+use dyno_model::target::Target;
 use dyno_model::units::Nanos;
-use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -142,7 +142,7 @@ pub fn measure(
     let input = LoadInput {
         interval: Nanos::from(load::base_interval(general)),
         is_dead: &nobody_reads,
-        shares_machine: subject.targets.iter().any(|target| is_local(&target.endpoint)),
+        shares_machine: subject.targets.iter().any(|target| shares_machine(&target.endpoint)),
         ..LoadInput::new(TRIAL, general.threads, &plan, session.seed, session.interrupts)
     };
     let (lines, printer) = match subject.printing.clone().start() {
@@ -192,16 +192,6 @@ pub fn measure(
             code
         }
         None => code,
-    }
-}
-
-/// Whether an address is on this machine, so that server and clients share its processors.
-fn is_local(endpoint: &Endpoint) -> bool {
-    match endpoint {
-        Endpoint::Tcp { host, .. } => {
-            host == "localhost" || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
-        }
-        Endpoint::Unix(_) | Endpoint::File(_) | Endpoint::InProcess => true,
     }
 }
 

@@ -24,7 +24,7 @@ const PASSWORDS: [&str; 4] = [
 
 /// The ways to the server: unix socket, plain TCP, TLS over TCP with any and with the right certificate, TLS over the socket.
 fn ways(server: &Server) -> Vec<(Endpoint, Tls)> {
-    let verify = Tls::Verify { ca: server.authority.clone() };
+    let verify = Tls::Verify { ca: Some(server.authority.clone()) };
     vec![
         (Endpoint::Unix(server.socket.clone()), Tls::Off),
         (server.tcp(), Tls::Off),
@@ -115,7 +115,7 @@ fn an_account_that_needs_a_client_certificate_is_entered_with_one_and_not_withou
         run(&mut root, "DROP USER IF EXISTS shown");
         run(&mut root, "CREATE USER shown IDENTIFIED BY 'secret' REQUIRE SUBJECT '/CN=client'");
         let enter = |client_certificate| {
-            let way = (server.tcp(), Tls::Verify { ca: server.authority.clone() });
+            let way = (server.tcp(), Tls::Verify { ca: Some(server.authority.clone()) });
             let target = Target { client_certificate, ..account(&way, "shown", "secret") };
             block_on(Connection::connect(&target, &Io::Blocking))
         };
@@ -139,7 +139,7 @@ fn an_account_that_needs_a_client_certificate_is_entered_with_one_and_not_withou
 #[test]
 fn a_certificate_of_another_authority_is_refused() {
     for server in servers() {
-        let way = (server.tcp(), Tls::Verify { ca: server.other_authority.clone() });
+        let way = (server.tcp(), Tls::Verify { ca: Some(server.other_authority.clone()) });
         let failure = block_on(Connection::connect(&account(&way, "root", ""), &Io::Blocking)).err().unwrap();
         assert_eq!(failure.kind, FailureKind::Authentication, "{failure}");
         assert!(failure.message.contains("certificate"), "{failure}");

@@ -116,7 +116,7 @@ fn a_client_certificate_is_a_way_in() {
 fn an_unknown_authority_is_not_trusted() {
     let Some(server) = server() else { return };
     let other = server.folder.join("server.pem");
-    let failure = refusal(&Target { tls: Tls::Verify { ca: other }, ..server.target("encrypted") });
+    let failure = refusal(&Target { tls: Tls::Verify { ca: Some(other) }, ..server.target("encrypted") });
     assert_eq!(failure.kind, FailureKind::Authentication);
     assert!(failure.message.starts_with("TLS: "), "{failure}");
 }

@@ -196,7 +196,7 @@ impl Server {
 
     /// Trusts the server's authority.
     pub(crate) fn verified(&self) -> Tls {
-        Tls::Verify { ca: self.folder.join("ca.pem") }
+        Tls::Verify { ca: Some(self.folder.join("ca.pem")) }
     }
 
     /// A session of the superuser, through the unix socket.

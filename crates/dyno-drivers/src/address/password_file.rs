@@ -1,0 +1,196 @@
+//! Passwords that the client programs of databases keep in files of their own: `~/.pgpass` and `~/.my.cnf`. Text in, password
+//! out; only an entry that is meant for the system is used, and nothing but its password.
+
+use super::Surroundings;
+use dyno_model::secret::Secret;
+use dyno_model::target::{Endpoint, Engine, Target};
+use std::fs;
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+/// The file for an engine: `PGPASSFILE` or `~/.pgpass`; `~/.my.cnf`.
+#[must_use]
+pub fn path(engine: Engine, world: &Surroundings<'_>) -> Option<PathBuf> {
+    let home = |name: &str| Some(Path::new(&(world.variable)("HOME")?).join(name));
+    match engine {
+        Engine::Postgres => (world.variable)("PGPASSFILE").map(PathBuf::from).or_else(|| home(".pgpass")),
+        _ => home(".my.cnf"),
+    }
+}
+
+/// The password that a file's text has for a target.
+#[must_use]
+pub fn find(text: &str, target: &Target) -> Option<Secret> {
+    if target.engine == Engine::Postgres { pgpass(text, target) } else { my_cnf(text, target) }
+}
+
+/// A file that others may read is refused, as PostgreSQL's clients refuse it.
+///
+/// # Errors
+/// Why it is not read.
+pub fn read(path: &Path) -> io::Result<String> {
+    let metadata = fs::metadata(path)?;
+    if metadata.mode() & 0o077 != 0 {
+        let reason = "others than its owner may read it; `chmod 600` makes it a place for passwords";
+        return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
+    }
+    fs::read_to_string(path)
+}
+
+/// The password in a `.pgpass`: the first line whose fields are those of the target or `*`. PostgreSQL's manual, chapter "The
+/// Password File": `hostname:port:database:username:password`, with `\:` and `\\` in fields. A colon ends the password too.
+fn pgpass(text: &str, target: &Target) -> Option<Secret> {
+    let (host, port) = match &target.endpoint {
+        Endpoint::Tcp { host, port } => (host.clone(), port.to_string()),
+        // Sockets in the usual folder are `localhost`, others are told by their folder.
+        Endpoint::Unix(socket) => {
+            let folder = socket.parent()?;
+            let is_usual = folder == Path::new(super::POSTGRES_SOCKETS);
+            let host = if is_usual { "localhost".to_owned() } else { folder.display().to_string() };
+            (host, socket.extension()?.to_str()?.to_owned())
+        }
+        Endpoint::File(_) | Endpoint::InProcess => return None,
+    };
+    let wanted = [&host, &port, &target.database, &target.user];
+    text.lines().filter(|line| !line.starts_with('#')).find_map(|line| {
+        let mut rest = line;
+        let is_meant = wanted.into_iter().all(|wanted| {
+            let field;
+            (field, rest) = field_of(rest).unwrap_or((rest, ""));
+            !rest.is_empty() && (field == "*" || unescaped(field) == *wanted)
+        });
+        let password = field_of(rest).map_or(rest, |(password, _)| password);
+        is_meant.then(|| Secret::new(unescaped(password)))
+    })
+}
+
+/// What stands in front of the first colon that has no backslash, and behind it.
+fn field_of(line: &str) -> Option<(&str, &str)> {
+    let mut is_escaped = false;
+    let end = line.find(|character| {
+        let is_end = character == ':' && !is_escaped;
+        is_escaped = character == '\\' && !is_escaped;
+        is_end
+    })?;
+    Some((&line[..end], &line[end + 1..]))
+}
+
+/// A backslash takes the next character as it is.
+fn unescaped(field: &str) -> String {
+    let mut text = String::new();
+    let mut characters = field.chars();
+    while let Some(character) = characters.next() {
+        text.push(if character == '\\' { characters.next().unwrap_or('\\') } else { character });
+    }
+    text
+}
+
+/// The password of the group `[client]` of a `.my.cnf`, when its user is the target's and its host, where it names one, too. Of
+/// several, the last one counts, as for MySQL's clients. The manual, chapter "Using Option Files": values may stand in quotes.
+fn my_cnf(text: &str, target: &Target) -> Option<Secret> {
+    let (mut is_client, mut user, mut host, mut password) = (false, None, None, None);
+    for line in text.lines().map(str::trim) {
+        if let Some(group) = line.strip_prefix('[') {
+            is_client = group.trim_end_matches(']') == "client";
+            continue;
+        }
+        let Some((name, value)) = line.split_once('=').filter(|_| is_client && !line.starts_with(['#', ';']))
+        else {
+            continue;
+        };
+        let value = Some(unquoted(value.trim()));
+        match name.trim() {
+            "user" => user = value,
+            "host" => host = value,
+            "password" => password = value,
+            _ => {}
+        }
+    }
+    let is_host = |host: String| match &target.endpoint {
+        Endpoint::Tcp { host: own, .. } => host == *own,
+        _ => host == "localhost",
+    };
+    let is_meant = user.as_ref() == Some(&target.user) && host.is_none_or(is_host);
+    password.filter(|_| is_meant).map(Secret::new)
+}
+
+fn unquoted(value: &str) -> String {
+    for quote in ['"', '\''] {
+        if let Some(inner) = value.strip_prefix(quote).and_then(|rest| rest.strip_suffix(quote)) {
+            return inner.to_owned();
+        }
+    }
+    // A comment may follow a value that stands without quotes.
+    value.split(" #").next().unwrap_or_default().trim_end().to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn target(host: &str, port: u16, user: &str) -> Target {
+        let mut target = Target::new(Engine::Postgres, Endpoint::Tcp { host: host.to_owned(), port });
+        (target.user, target.database) = (user.to_owned(), "shop".to_owned());
+        target
+    }
+
+    /// Each row: a line, and the password in it. Those that psql 15 takes are the ones that a server let in with it.
+    #[test]
+    fn fields_of_pgpass_are_escaped_as_psql_has_them() {
+        let rows = [
+            ("db:5433:shop:bench:plain", Some("plain")),
+            ("*:*:*:*:anybody", Some("anybody")),
+            ("db:5433:shop:bench:a\\:b\\\\c", Some("a:b\\c")),
+            ("db:5433:shop:bench:a:b", Some("a")),
+            ("\\db:5433:shop:bench:escaped", Some("escaped")),
+            ("\\*:5433:shop:bench:a star", None),
+            ("db:5432:shop:bench:wrong port", None),
+            ("# db:5433:shop:bench:comment", None),
+            ("too:few", None),
+            ("db:5433:shop:bench", None),
+        ];
+        for (line, password) in rows {
+            let found = pgpass(line, &target("db", 5433, "bench"));
+            assert_eq!(found.as_ref().map(Secret::reveal), password, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_first_line_of_pgpass_that_fits_counts() {
+        let text = "elsewhere:*:*:*:wrong host\nlocalhost:5433:*:*:usual folder\n/run/pg:5433:*:*:folder\n*:*:*:bench:late\n";
+        let found = |target: &Target| pgpass(text, target).map(|password| password.reveal().to_owned());
+        assert_eq!(found(&target("db", 1, "bench")).as_deref(), Some("late"));
+        assert_eq!(found(&target("db", 1, "root")), None);
+        let socket = |folder: &str| Target {
+            endpoint: Endpoint::Unix(Path::new(folder).join(".s.PGSQL.5433")),
+            ..target("", 0, "u")
+        };
+        assert_eq!(found(&socket("/run/pg")).as_deref(), Some("folder"));
+        assert_eq!(found(&socket("/var/run/postgresql")).as_deref(), Some("usual folder"));
+    }
+
+    #[test]
+    fn only_the_clients_group_for_this_user_and_host_counts() {
+        let text = "[mysqld]\npassword = no\n[client]\nuser=bench\n; password = old\npassword = \"s3 #cret\" \n[mysql]\npassword=x\n";
+        let found = |text: &str, user: &str| {
+            my_cnf(text, &target("db", 3306, user)).map(|password| password.reveal().to_owned())
+        };
+        assert_eq!(found(text, "bench").as_deref(), Some("s3 #cret"));
+        assert_eq!(found(text, "root"), None);
+        let elsewhere = text.replace("user=bench", "user=bench\nhost = other.example");
+        assert_eq!(found(&elsewhere, "bench"), None);
+        assert_eq!(found("[client]\npassword = x\n", "bench"), None, "nobody says whose it is");
+        assert_eq!(found("[client]\nuser = bench\npassword = x # mine\n", "bench").as_deref(), Some("x"));
+    }
+
+    #[test]
+    fn a_file_that_others_may_read_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(read(file.path()).unwrap_err().to_string().contains("chmod 600"));
+        fs::set_permissions(file.path(), fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(read(file.path()).unwrap(), "");
+    }
+}

@@ -1,0 +1,48 @@
+//! PostgreSQL's connection strings: `host=localhost port=5432 user='it\'s me'`, with a backslash in front of quotes and backslashes.
+
+use super::{AddressError, Keys, Value, parameter};
+use crate::target::Engine;
+
+/// Cuts a connection string into keys and values. No value is quoted in a message: it may be a password.
+pub(super) fn parse(text: &str) -> Result<Keys, Vec<AddressError>> {
+    let mut keys = Keys::default();
+    let mut errors = Vec::new();
+    let mut rest = text.trim_start();
+    let at = |rest: &str| text.len() - rest.len();
+    while !rest.is_empty() {
+        let Some((name, after)) = rest.split_once('=') else {
+            let word = rest.split_whitespace().next().unwrap_or_default();
+            let message = format!("missing \"=\" after \"{word}\" in connection info string");
+            errors.push(AddressError::new(at(rest)..text.len(), message, "write KEY=VALUE"));
+            break;
+        };
+        let begin = after.trim_start();
+        let Some((value, after)) = value(begin) else {
+            let message = "unterminated quoted string in connection info string";
+            errors.push(AddressError::new(at(begin)..text.len(), message, "write `'` at its end"));
+            break;
+        };
+        let range = at(rest)..at(after);
+        let name = name.trim_end();
+        let value = Value { name: name.to_owned(), text: value, range: range.clone() };
+        parameter::take(&mut keys, Engine::Postgres, value, range, &mut errors);
+        rest = after.trim_start();
+    }
+    if errors.is_empty() { Ok(keys) } else { Err(errors) }
+}
+
+/// A value and what follows it; `None` when its quotes do not end.
+fn value(text: &str) -> Option<(String, &str)> {
+    let is_quoted = text.starts_with('\'');
+    let mut value = String::new();
+    let mut characters = text.char_indices().skip(usize::from(is_quoted));
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\\' => value.extend(characters.next().map(|(_, escaped)| escaped)),
+            '\'' if is_quoted => return Some((value, &text[at + 1..])),
+            blank if blank.is_whitespace() && !is_quoted => return Some((value, &text[at..])),
+            other => value.push(other),
+        }
+    }
+    (!is_quoted).then_some((value, ""))
+}

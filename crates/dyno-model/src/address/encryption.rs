@@ -1,0 +1,104 @@
+//! Whether and how a connection is encrypted, in the words of both worlds: libpq's `sslmode`, MySQL's `ssl-mode`, dyno's own `tls`, and
+//! `ssl=true` of other clients. The sources are PostgreSQL's manual, chapter "SSL Support", and MySQL's, "Command Options for Encrypted
+//! Connections".
+
+use super::{AddressError, Key, Keys, Value};
+use crate::target::{ClientCertificate, Endpoint, Engine, Tls};
+use std::path::PathBuf;
+
+/// The word that stands for the authorities that the system trusts, in place of a file.
+const SYSTEM: &str = "system";
+
+/// What the address asks for, on a connection that can be encrypted. Without a word there is no encryption: it is part of what is
+/// measured and must be chosen.
+pub(super) fn tls(keys: &Keys) -> Result<Tls, AddressError> {
+    let authorities = keys.value(Key::Authorities);
+    let ca = authorities.map(|value| PathBuf::from(&value.text));
+    let at =
+        |value: &Value, message: String, help: &str| AddressError::new(value.range.clone(), message, help);
+    let Some(mode) = keys.value(Key::Encryption) else {
+        return match authorities {
+            None => Ok(Tls::Off),
+            Some(value) => {
+                let message = format!("`{}` has no use without a mode of encryption", value.name);
+                Err(at(value, message, "add `sslmode=verify-full`"))
+            }
+        };
+    };
+    let asked = match (word(mode), ca) {
+        // libpq tries without encryption first; where the server refuses that, the user is told.
+        (Some("disable" | "allow"), _) => return Ok(Tls::Off),
+        (Some("prefer"), None) => Tls::Preferred,
+        (Some("prefer"), Some(_)) => {
+            let message = format!("`{}={}` checks no certificate", mode.name, mode.text);
+            return Err(at(mode, message, "write `sslmode=verify-ca` or `sslmode=verify-full`"));
+        }
+        (Some("require"), None) => Tls::Required,
+        // As in libpq, whoever names authorities wants them asked.
+        (Some("require" | "verify-ca"), ca) => Tls::VerifyAuthority { ca },
+        (Some("verify-full"), ca) => Tls::Verify { ca },
+        _ => {
+            let message = format!("`{}` cannot be `{}`", mode.name, mode.text);
+            let help = "write `disable`, `prefer`, `require`, `verify-ca` or `verify-full`";
+            return Err(at(mode, message, help));
+        }
+    };
+    if asked == (Tls::VerifyAuthority { ca: Some(SYSTEM.into()) }) {
+        let message = format!(
+            "`{}={}` with the authorities of the system lets in every server that has a certificate of theirs",
+            mode.name, mode.text
+        );
+        return Err(at(mode, message, "write `sslmode=verify-full`"));
+    }
+    Ok(asked)
+}
+
+/// libpq's word for a mode.
+fn word(mode: &Value) -> Option<&'static str> {
+    let text = mode.text.to_lowercase().replace('_', "-");
+    Some(match (mode.name.as_str(), text.as_str()) {
+        ("ssl", "true") => "require",
+        ("tls", "true") => "verify-full",
+        ("ssl" | "tls", "false") => "disable",
+        ("ssl", _) => return None,
+        (_, "disable" | "disabled" | "off") => "disable",
+        (_, "allow") => "allow",
+        (_, "prefer" | "preferred") => "prefer",
+        (_, "require" | "required" | "skip-verify") => "require",
+        (_, "verify-ca") => "verify-ca",
+        (_, "verify-full" | "verify-identity" | "verify") => "verify-full",
+        _ => return None,
+    })
+}
+
+/// The same for the connections of an endpoint. Nobody listens on a unix socket, so those who only prefer encryption do without, and
+/// PostgreSQL has none there.
+pub(super) fn on(engine: Engine, endpoint: &Endpoint, tls: Tls, keys: &Keys) -> Result<Tls, AddressError> {
+    match (endpoint, tls) {
+        (Endpoint::Tcp { .. }, tls) => Ok(tls),
+        (_, Tls::Off | Tls::Preferred) => Ok(Tls::Off),
+        (Endpoint::Unix(_), _) if engine == Engine::Postgres => {
+            let range = keys.value(Key::Encryption).map_or(0..0, |value| value.range.clone());
+            let message = "PostgreSQL has no encryption on unix sockets";
+            Err(AddressError::new(range, message, "write `sslmode=disable`, or name a host"))
+        }
+        (_, tls) => Ok(tls),
+    }
+}
+
+/// A certificate needs its key, and the other way round.
+pub(super) fn client_certificate(keys: &Keys) -> Result<Option<ClientCertificate>, AddressError> {
+    let alone = |given: &Value, missing: &str| {
+        let message = format!("`{}` needs {missing}", given.name);
+        Err(AddressError::new(given.range.clone(), message, "name the PEM files of both"))
+    };
+    match (keys.value(Key::Certificate), keys.value(Key::PrivateKey)) {
+        (Some(certificate), Some(key)) => Ok(Some(ClientCertificate {
+            certificate: PathBuf::from(&certificate.text),
+            key: PathBuf::from(&key.text),
+        })),
+        (None, None) => Ok(None),
+        (Some(certificate), None) => alone(certificate, "its key (`sslkey`)"),
+        (None, Some(key)) => alone(key, "its certificate (`sslcert`)"),
+    }
+}

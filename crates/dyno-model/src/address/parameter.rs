@@ -1,0 +1,130 @@
+//! The names that may stand in an address, and what they are for. Addresses are copied from providers' pages and from other programs, so
+//! each thing goes by the names of both worlds, everywhere. A name that is not here is an error: one that was overlooked could be the
+//! encryption.
+
+use super::{AddressError, Key, Keys, Value};
+use crate::target::Engine;
+use crate::words::{list, nearest};
+use std::ops::Range;
+
+/// What a name is for; of several names the first is the one that messages suggest.
+struct Parameter {
+    key: Key,
+    names: &'static [&'static str],
+    /// The only engine that knows of it, where there is one.
+    engine: Option<Engine>,
+}
+
+const fn any(key: Key, names: &'static [&'static str]) -> Parameter {
+    Parameter { key, names, engine: None }
+}
+
+const fn postgres(key: Key, names: &'static [&'static str]) -> Parameter {
+    Parameter { key, names, engine: Some(Engine::Postgres) }
+}
+
+#[rustfmt::skip]
+const PARAMETERS: [Parameter; 15] = [
+    any(Key::Encryption, &["sslmode", "ssl-mode", "ssl_mode", "sslMode", "tls", "ssl"]),
+    any(Key::Authorities, &["sslrootcert", "ssl-ca", "ssl_ca", "ca"]),
+    any(Key::Certificate, &["sslcert", "ssl-cert", "ssl_cert"]),
+    any(Key::PrivateKey, &["sslkey", "ssl-key", "ssl_key"]),
+    any(Key::Socket, &["socket", "unix_socket"]),
+    any(Key::ConnectTimeout, &["connect_timeout", "connect-timeout"]),
+    any(Key::Host, &["host"]),
+    any(Key::Port, &["port"]),
+    any(Key::User, &["user"]),
+    any(Key::Password, &["password"]),
+    postgres(Key::Database, &["dbname"]),
+    postgres(Key::HostAddress, &["hostaddr"]),
+    postgres(Key::PasswordFile, &["passfile"]),
+    postgres(Key::Options, &["options"]),
+    postgres(Key::ApplicationName, &["application_name"]),
+];
+
+/// Names that other programs know and dyno does nothing about, with the values under which that is right.
+const UNDONE: [(&str, &[&str]); 16] = [
+    ("channel_binding", &["prefer", "disable"]),
+    ("charset", &["utf8mb4"]),
+    ("client_encoding", &["UTF8", "utf8", "UTF-8"]),
+    ("gssencmode", &["disable", "prefer"]),
+    ("load_balance_hosts", &["disable"]),
+    ("replication", &["false"]),
+    ("require_auth", &[]),
+    ("requirepeer", &[]),
+    ("service", &[]),
+    ("ssl_max_protocol_version", &["TLSv1.3"]),
+    ("ssl_min_protocol_version", &["TLSv1.2", "TLSv1.1", "TLSv1"]),
+    ("sslcompression", &["0"]),
+    ("sslcrl", &[]),
+    ("sslpassword", &[]),
+    ("sslsni", &["1"]),
+    ("target_session_attrs", &["any"]),
+];
+
+/// The key of a name; `None` when what it asks is so anyway. `name_range` and `range` are where the name and the whole stand.
+pub(super) fn find(
+    engine: Engine,
+    name: &str,
+    value: &str,
+    name_range: Range<usize>,
+    range: Range<usize>,
+) -> Result<Option<Key>, AddressError> {
+    if let Some(parameter) = PARAMETERS.iter().find(|parameter| parameter.names.contains(&name)) {
+        return match parameter.engine {
+            Some(only) if only != engine => {
+                let message = format!("parameter `{name}` is not for {engine}, only for {only}");
+                Err(AddressError::new(name_range, message, "take it out"))
+            }
+            _ => Ok(Some(parameter.key)),
+        };
+    }
+    if let Some((name, right)) = UNDONE.iter().find(|(known, _)| *known == name) {
+        if right.contains(&value) {
+            return Ok(None);
+        }
+        let message = format!("dyno cannot do what parameter `{name}` asks here");
+        let help = match right.first() {
+            Some(right) => format!("take it out, or write `{name}={right}`"),
+            None => "take it out".to_owned(),
+        };
+        return Err(AddressError::new(range, message, help));
+    }
+    let known = PARAMETERS.iter().filter(|parameter| parameter.engine.is_none_or(|only| only == engine));
+    let help = match nearest(name, known.clone().flat_map(|parameter| parameter.names).copied()) {
+        Some(candidate) => format!("did you mean `{candidate}`?"),
+        None => {
+            let first: Vec<&str> = known.map(|parameter| parameter.names[0]).collect();
+            format!("known parameters: {}", list(&first))
+        }
+    };
+    Err(AddressError::new(name_range, format!("unknown parameter `{name}`"), help))
+}
+
+/// Puts a parameter among the keys, once. The value's range is that of its name and itself.
+pub(super) fn take(
+    keys: &mut Keys,
+    engine: Engine,
+    value: Value,
+    range: Range<usize>,
+    errors: &mut Vec<AddressError>,
+) {
+    let name_range = range.start..range.start + value.name.len();
+    match find(engine, &value.name, &value.text, name_range, range.clone()) {
+        Ok(Some(key)) => {
+            // What stands before the question mark has no name.
+            let message = match keys.0.get(&key).filter(|other| !other.text.is_empty()) {
+                Some(other) if other.name == value.name => {
+                    format!("parameter `{}` is given twice", value.name)
+                }
+                Some(other) if !other.name.is_empty() => {
+                    format!("parameters `{}` and `{}` say the same thing", other.name, value.name)
+                }
+                _ => return drop(keys.0.insert(key, value)),
+            };
+            errors.push(AddressError::new(range, message, "remove one of them"));
+        }
+        Ok(None) => {}
+        Err(error) => errors.push(error),
+    }
+}

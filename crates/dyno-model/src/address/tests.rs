@@ -1,0 +1,291 @@
+use super::*;
+use crate::target::ClientCertificate;
+
+fn parse(url: &str) -> Result<Target, Vec<AddressError>> {
+    Address::of_url(url).target()
+}
+
+fn tcp(host: &str, port: u16) -> Endpoint {
+    Endpoint::Tcp { host: host.to_owned(), port }
+}
+
+fn unix(path: &str) -> Endpoint {
+    Endpoint::Unix(PathBuf::from(path))
+}
+
+#[test]
+fn addresses_are_read() {
+    let rows = [
+        ("mysql://bench@db.example:3307/bench", Engine::Mysql, tcp("db.example", 3307), "bench", "bench"),
+        ("mariadb://bench@db/b", Engine::Mysql, tcp("db", 3306), "bench", "b"),
+        ("postgres://bench@db/b", Engine::Postgres, tcp("db", 5432), "bench", "b"),
+        ("postgresql://a%40b@db/b%2Fc", Engine::Postgres, tcp("db", 5432), "a@b", "b/c"),
+        ("mysql://bench@[::1]:3307/b", Engine::Mysql, tcp("::1", 3307), "bench", "b"),
+        ("mysql://bench@[fe80::1]/b", Engine::Mysql, tcp("fe80::1", 3306), "bench", "b"),
+        ("mysql://root@/b?socket=/run/my%20sql.sock", Engine::Mysql, unix("/run/my sql.sock"), "root", "b"),
+        ("mysql://root@localhost/b?socket=/run/s", Engine::Mysql, unix("/run/s"), "root", "b"),
+        ("postgres://p@/b?socket=/run/pg", Engine::Postgres, unix("/run/pg/.s.PGSQL.5432"), "p", "b"),
+        ("postgres://p@:5433/b?socket=/run/pg", Engine::Postgres, unix("/run/pg/.s.PGSQL.5433"), "p", "b"),
+        ("postgres://p@/b?socket=/r/.s.PGSQL.1", Engine::Postgres, unix("/r/.s.PGSQL.1"), "p", "b"),
+        ("postgres://u@%2Frun%2Fpg:7/b", Engine::Postgres, unix("/run/pg/.s.PGSQL.7"), "u", "b"),
+        ("postgres://u@a:1,b:2/d", Engine::Postgres, tcp("a", 1), "u", "d"),
+        ("postgres:///d?host=h&port=7&user=u", Engine::Postgres, tcp("h", 7), "u", "d"),
+        ("sqlite:bench.db", Engine::Sqlite, Endpoint::File(PathBuf::from("bench.db")), "", ""),
+        ("sqlite:///tmp/b.db", Engine::Sqlite, Endpoint::File(PathBuf::from("/tmp/b.db")), "", ""),
+        ("null:", Engine::Null, Endpoint::InProcess, "", ""),
+        (
+            "null:rows=10,fail=deadlock:0.1",
+            Engine::Null,
+            Endpoint::InProcess,
+            "",
+            "rows=10,fail=deadlock:0.1",
+        ),
+        ("mysql://데이터@호스트/비", Engine::Mysql, tcp("호스트", 3306), "데이터", "비"),
+    ];
+    for (text, engine, endpoint, user, database) in rows {
+        let url = parse(text).unwrap_or_else(|error| panic!("{text}: {error:?}"));
+        assert_eq!((url.engine, &url.endpoint), (engine, &endpoint), "{text}");
+        assert_eq!((url.user.as_str(), url.database.as_str()), (user, database), "{text}");
+        assert_eq!(url.tls, Tls::Off, "{text}");
+    }
+}
+
+/// Each row: parameters, and what they mean in both worlds.
+#[test]
+fn encryption_goes_by_the_names_of_both_worlds() {
+    let verify = |ca: &str| Tls::Verify { ca: Some(ca.into()) };
+    let authority = |ca: &str| Tls::VerifyAuthority { ca: Some(ca.into()) };
+    let rows = [
+        ("tls=off", Tls::Off),
+        ("sslmode=disable", Tls::Off),
+        ("ssl-mode=DISABLED&ssl-ca=x", Tls::Off),
+        ("sslmode=allow", Tls::Off),
+        ("ssl=false", Tls::Off),
+        ("sslmode=prefer", Tls::Preferred),
+        ("ssl-mode=PREFERRED", Tls::Preferred),
+        ("tls=required", Tls::Required),
+        ("sslmode=require", Tls::Required),
+        ("ssl_mode=REQUIRED", Tls::Required),
+        ("sslMode=REQUIRED", Tls::Required),
+        ("ssl=true", Tls::Required),
+        ("tls=skip-verify", Tls::Required),
+        ("sslmode=require&sslrootcert=ca.pem", authority("ca.pem")),
+        ("sslmode=verify-ca&sslrootcert=ca.pem", authority("ca.pem")),
+        ("ssl-mode=VERIFY_CA&ssl-ca=ca.pem", authority("ca.pem")),
+        ("sslmode=verify-ca", Tls::VerifyAuthority { ca: None }),
+        ("tls=verify&ca=/etc/ca.pem", verify("/etc/ca.pem")),
+        ("ca=ca.pem&tls=verify", verify("ca.pem")),
+        ("sslmode=verify-full&sslrootcert=ca.pem", verify("ca.pem")),
+        ("ssl_mode=VERIFY_IDENTITY&ssl_ca=ca.pem", verify("ca.pem")),
+        ("sslmode=verify-full&sslrootcert=system", verify("system")),
+        ("sslmode=verify-full", Tls::Verify { ca: None }),
+        ("tls=true", Tls::Verify { ca: None }),
+    ];
+    for (query, expected) in rows {
+        for scheme in ["mysql", "postgres"] {
+            let tls = parse(&format!("{scheme}://u@h/d?{query}")).map(|target| target.tls);
+            assert_eq!(tls, Ok(expected.clone()), "{scheme} {query}");
+        }
+    }
+    let socket = |scheme: &str, mode: &str| {
+        parse(&format!("{scheme}://u@/d?socket=/s&sslmode={mode}")).map(|target| target.tls)
+    };
+    assert_eq!(socket("mysql", "require"), Ok(Tls::Required));
+    assert_eq!(socket("mysql", "prefer"), Ok(Tls::Off));
+    assert_eq!(socket("postgres", "prefer"), Ok(Tls::Off));
+    assert!(socket("postgres", "require").is_err());
+}
+
+#[test]
+fn a_url_may_hold_what_a_provider_writes_into_it() {
+    let target = parse(
+        "postgresql://a%40b:p%3A%2Fw@db.example:25060/shop?sslmode=require&channel_binding=prefer&connect_timeout=7\
+         &sslcert=c.pem&sslkey=k.pem&options=-c%20work_mem%3D1MB&application_name=it%27s",
+    )
+    .unwrap();
+    assert_eq!((target.user.as_str(), target.password.reveal()), ("a@b", "p:/w"));
+    assert_eq!(target.connect_timeout, Duration::from_secs(7));
+    let expected = ClientCertificate { certificate: "c.pem".into(), key: "k.pem".into() };
+    assert_eq!(target.client_certificate, Some(expected));
+    assert_eq!(target.session_setup, ["SET work_mem = '1MB'", "SET application_name = 'it''s'"]);
+    let target = parse("mysql://avnadmin:pw@db.example:25060/defaultdb?ssl-mode=REQUIRED").unwrap();
+    assert_eq!((target.password.reveal(), target.tls), ("pw", Tls::Required));
+}
+
+#[test]
+fn connection_strings_may_be_quoted_and_escaped() {
+    let target = |text: &str| Keys::of_conninfo(text)?.target(Engine::Postgres);
+    let read =
+        target(r"host = h port=5433 user='a b' password='it\'s \\' dbname=x\ y sslmode=require").unwrap();
+    assert_eq!((read.endpoint, read.user.as_str(), read.database.as_str()), (tcp("h", 5433), "a b", "x y"));
+    assert_eq!((read.password.reveal(), read.tls), (r"it's \", Tls::Required));
+    for (text, message) in [
+        ("host", "missing \"=\" after \"host\" in connection info string"),
+        ("host='x", "unterminated quoted string in connection info string"),
+        ("host=h sslmod=require", "unknown parameter `sslmod`"),
+        ("host=h host=i", "parameter `host` is given twice"),
+    ] {
+        assert_eq!(target(text).unwrap_err()[0].message, message, "{text}");
+    }
+}
+
+#[test]
+fn settings_become_statements_and_other_options_are_refused() {
+    let setup = |options: &str| {
+        let mut keys = Keys::default();
+        keys.give(Key::Host, "-h", "h");
+        keys.give(Key::Options, "PGOPTIONS", options);
+        keys.target(Engine::Postgres).map(|target| target.session_setup)
+    };
+    let options = "-c default_transaction_isolation=repeatable\\ read --lock-timeout=5s -cwork_mem=1MB";
+    let expected = [
+        "SET default_transaction_isolation = 'repeatable read'",
+        "SET lock_timeout = '5s'",
+        "SET work_mem = '1MB'",
+    ];
+    assert_eq!(setup(options), Ok(expected.map(str::to_owned).to_vec()));
+    assert!(setup("-d 5").is_err_and(|errors| errors[0].message.contains("\"-d\" (PGOPTIONS)")));
+}
+
+/// Each row: address, part that is pointed at, message.
+#[test]
+fn what_is_wrong_with_an_address_is_pointed_at() {
+    let rows = [
+        ("db.example", "db.example", "this is not an address: it has no scheme"),
+        ("mysqll://u@h/d", "mysqll", "unknown scheme `mysqll`"),
+        ("mysql:u@h/d", "u@h/d", "`//` is missing after the scheme"),
+        ("mysql://h/d", "h/d", "the address names no user"),
+        ("mysql://u@h", "h", "the address names no database"),
+        ("mysql://u@h/", "h/", "the address names no database"),
+        ("mysql://u@/d", "", "the address names no host"),
+        ("mysql://u@h/a/b", "/b", "a database's name holds no `/`"),
+        ("mysql://u@h:0/d", "0", "`0` is not a port"),
+        ("mysql://u@h:99999/d", "99999", "`99999` is not a port"),
+        ("mysql://u@h:/d", "", "`` is not a port"),
+        ("mysql://u@::1/d", "::1", "this host has more than one colon"),
+        ("mysql://u@[::1/d", "[::1", "the bracket is not closed"),
+        ("mysql://u@[::x]/d", "::x", "`::x` is not an IPv6 address"),
+        ("mysql://u@[::1]3306/d", "3306", "only a port may follow the bracket"),
+        ("mysql://u@h/d?tsl=off", "tsl", "unknown parameter `tsl`"),
+        ("mysql://u@h/d?tls=maybe", "tls=maybe", "`tls` cannot be `maybe`"),
+        ("mysql://u@h/d?ssl=verify-full", "ssl=verify-full", "`ssl` cannot be `verify-full`"),
+        ("mysql://u@h/d?ca=x", "ca=x", "`ca` has no use without a mode of encryption"),
+        (
+            "mysql://u@h/d?tls=off&sslmode=require",
+            "sslmode=require",
+            "parameters `tls` and `sslmode` say the same thing",
+        ),
+        ("mysql://u@h/d?sslmode=prefer&ca=x", "sslmode=prefer", "`sslmode=prefer` checks no certificate"),
+        ("mysql://u@h/d?options=x", "options", "parameter `options` is not for mysql, only for postgres"),
+        (
+            "postgres://u@h/d?channel_binding=require",
+            "channel_binding=require",
+            "dyno cannot do what parameter `channel_binding` asks here",
+        ),
+        ("postgres://u@h/d?sslcert=x", "sslcert=x", "`sslcert` needs its key (`sslkey`)"),
+        ("postgres://u@h/d?connect_timeout=2s", "connect_timeout=2s", "`connect_timeout` cannot be `2s`"),
+        (
+            "postgres://u@h/d?sslmode=verify-ca&sslrootcert=system",
+            "sslmode=verify-ca",
+            "`sslmode=verify-ca` with the authorities of the system lets in every server that has a certificate of theirs",
+        ),
+        ("mysql://u@h/d?tls=off&tls=off", "tls=off", "parameter `tls` is given twice"),
+        ("mysql://u@h/d?socket", "socket", "parameter `socket` has no value"),
+        ("mysql://u@h/d?socket=/s", "socket=/s", "host and `socket` cannot both be given"),
+        ("mysql://u%4@h/d", "u%4", "the percent-encoding is broken"),
+        ("mysql://u%ff@h/d", "u%ff", "the percent-encoding is broken"),
+        ("sqlite:", "", "the address names no file"),
+        ("sqlite://file", "//file", "`sqlite://` needs an absolute path"),
+        ("sqlite::memory:", ":memory:", "a database in memory cannot be shared by clients"),
+    ];
+    for (text, part, message) in rows {
+        let errors = parse(text).expect_err(text);
+        let [error] = errors.as_slice() else { panic!("{text}: {errors:?}") };
+        assert_eq!((&text[error.range.clone()], error.message.as_str()), (part, message), "{text}");
+        assert!(!error.help.is_empty() && !error.is_password, "{text}");
+    }
+}
+
+/// Each row: address, and the part that is taken for a password.
+#[test]
+fn a_password_that_spills_over_is_refused_and_never_repeated() {
+    for (text, part) in [
+        ("postgres://u:hunter2/x@h/d", "hunter2/x"),
+        ("mysql://u:hunter2?x@h:0", "hunter2?x"),
+        ("mysql://u:hunter2/x@h/d?tsl=off", "hunter2/x"),
+        ("mysql://u:hunter2@a/b@h/d", "hunter2@a/b"),
+        ("mysql://u:hunter%zz@h/d", "hunter%zz"),
+    ] {
+        let errors = parse(text).expect_err(text);
+        let [error] = errors.as_slice() else { panic!("{text}: {errors:?}") };
+        assert!(error.is_password, "{text}");
+        assert_eq!(&text[error.range.clone()], part, "{text}");
+        assert!(!error.message.contains("hunter") && !error.help.contains("hunter"), "{text}");
+    }
+    assert_eq!(parse("mysql://u:p@@h/d").unwrap().password.reveal(), "p@");
+    let address = Address::of_url("mysql://u:hunter2@h/d?tls=maybe");
+    assert!(!format!("{address:?} {:?}", address.target()).contains("hunter"));
+}
+
+/// Each row: address, and each part that is pointed at with its message.
+#[test]
+fn all_mistakes_of_an_address_are_told_at_once() {
+    let rows: [(&str, &[(&str, &str)]); 7] = [
+        (
+            "mysql://u@h:99999/d?tsl=off",
+            &[("99999", "`99999` is not a port"), ("tsl", "unknown parameter `tsl`")],
+        ),
+        (
+            "mysql://h:0",
+            &[
+                ("h:0", "the address names no user"),
+                ("h:0", "the address names no database"),
+                ("0", "`0` is not a port"),
+            ],
+        ),
+        ("mysqll://u@h:0/d", &[("mysqll", "unknown scheme `mysqll`"), ("0", "`0` is not a port")]),
+        ("mysqll:x", &[("mysqll", "unknown scheme `mysqll`")]),
+        (
+            "mysql://u%4@h/a/b?tls=maybe",
+            &[
+                ("u%4", "the percent-encoding is broken"),
+                ("/b", "a database's name holds no `/`"),
+                ("tls=maybe", "`tls` cannot be `maybe`"),
+            ],
+        ),
+        ("postgres://u:hunter2@h:x/d", &[("x", "`x` is not a port")]),
+        (
+            "sqlite://:memory:?mode=ro",
+            &[
+                ("//:memory:", "`sqlite://` needs an absolute path"),
+                (":memory:", "a database in memory cannot be shared by clients"),
+                ("mode=ro", "`sqlite:` takes no parameters"),
+            ],
+        ),
+    ];
+    for (text, expected) in rows {
+        let errors = parse(text).expect_err(text);
+        let found: Vec<(&str, &str)> =
+            errors.iter().map(|error| (&text[error.range.clone()], error.message.as_str())).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+#[test]
+fn passwords_in_urls_are_found_in_broken_text_too() {
+    let found = |text: &str| -> Vec<String> {
+        passwords(text).into_iter().map(|range| text[range].to_owned()).collect()
+    };
+    assert_eq!(found("url = \"mysql://bench:pa:ss@w@host/db\""), ["pa:ss@w"]);
+    assert_eq!(found("url = \"mysql://bench:secret@host/db"), ["secret"]);
+    assert_eq!(found("url = \"mysql://bench@host:3306/db\""), Vec::<String>::new());
+    assert_eq!(found("postgres://a:b/c@h/d postgres://e:f@g"), ["b/c", "f"]);
+    assert_eq!(found("postgres://h/d?user=u&password=secret&sslmode=require"), ["secret"]);
+    for (text, clean) in [
+        ("url = \"mysql://root:p@ss@db/x\"", "url = \"mysql://root:***@db/x\""),
+        ("url = \"postgres://bench@db/x\" # http://a:b", "url = \"postgres://bench@db/x\" # http://a:b"),
+        ("ends with ://", "ends with ://"),
+    ] {
+        assert_eq!(without_passwords(text), clean);
+    }
+}

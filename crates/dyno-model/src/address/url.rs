@@ -1,0 +1,324 @@
+//! URLs: `mysql://user:password@host:port/database?sslmode=require`, `postgres://...`, `sqlite:file`, `null:`.
+
+use super::{Address, AddressError, Key, Keys, Value, noted, parameter};
+use crate::target::Engine;
+use crate::words::{list, nearest};
+use percent_encoding::percent_decode_str;
+use std::net::Ipv6Addr;
+use std::ops::Range;
+
+/// A piece of the address that knows where it stands.
+#[derive(Debug, Clone, Copy)]
+struct Piece<'u> {
+    text: &'u str,
+    start: usize,
+}
+
+impl<'u> Piece<'u> {
+    fn range(self) -> Range<usize> {
+        self.start..self.start + self.text.len()
+    }
+
+    fn split_once(self, separator: char) -> Option<(Self, Self)> {
+        let at = self.text.find(separator)?;
+        Some((self.before(at), self.after(at + separator.len_utf8())))
+    }
+
+    fn rsplit_once(self, separator: char) -> Option<(Self, Self)> {
+        let at = self.text.rfind(separator)?;
+        Some((self.before(at), self.after(at + separator.len_utf8())))
+    }
+
+    fn before(self, at: usize) -> Self {
+        Self { text: &self.text[..at], start: self.start }
+    }
+
+    fn after(self, at: usize) -> Self {
+        Self { text: &self.text[at..], start: self.start + at }
+    }
+
+    fn end(self) -> Self {
+        self.after(self.text.len())
+    }
+
+    /// The text with `%41` and the like replaced.
+    fn decoded(self) -> Result<String, AddressError> {
+        let is_code = |rest: &str| rest.bytes().take(2).filter(u8::is_ascii_hexdigit).count() == 2;
+        let decoded = percent_decode_str(self.text).decode_utf8();
+        match decoded {
+            Ok(decoded) if self.text.split('%').skip(1).all(is_code) => Ok(decoded.into_owned()),
+            _ => {
+                let help = "write `%25` for a percent sign, and two hexadecimal digits after any other";
+                Err(AddressError::new(self.range(), "the percent-encoding is broken", help))
+            }
+        }
+    }
+}
+
+const SCHEMES: [&str; 6] = ["mysql", "mariadb", "postgres", "postgresql", "sqlite", "null"];
+
+/// The engine of a scheme.
+pub(super) fn engine(scheme: &str) -> Option<Engine> {
+    Some(match scheme {
+        "mysql" | "mariadb" => Engine::Mysql,
+        "postgres" | "postgresql" => Engine::Postgres,
+        "sqlite" => Engine::Sqlite,
+        "null" => Engine::Null,
+        _ => return None,
+    })
+}
+
+/// What to write in place of an address that is none.
+pub(super) fn example(scheme: &str) -> String {
+    format!("write `{scheme}://USER@HOST:PORT/DATABASE`")
+}
+
+/// Stands where a part cannot be read; there is an error with it.
+const BROKEN: &str = "-";
+
+/// Reads an address; what is wrong with it is noted beside what could be read.
+pub(super) fn parse(text: &str) -> Address {
+    let whole = Piece { text, start: 0 };
+    let (mut keys, mut errors) = (Keys::default(), Vec::new());
+    let Some((scheme, rest)) = whole.split_once(':') else {
+        let help = "write for example `mysql://bench@localhost:3306/bench`, `postgres://bench@localhost/bench` or \
+                    `sqlite:bench.db`";
+        let error = AddressError::new(whole.range(), "this is not an address: it has no scheme", help);
+        return Address { engine: Engine::Null, keys, errors: vec![error] };
+    };
+    let known = engine(scheme.text);
+    if known.is_none() {
+        let help = match nearest(scheme.text, SCHEMES) {
+            Some(candidate) => format!("did you mean `{candidate}`?"),
+            None => format!("known schemes: {}", list(&SCHEMES)),
+        };
+        errors.push(AddressError::new(scheme.range(), format!("unknown scheme `{}`", scheme.text), help));
+    }
+    // What follows an unknown scheme is most likely a server's address, and what is wrong with it is wrong with any scheme's.
+    let is_server = rest.text.starts_with("//");
+    let engine = known.unwrap_or(if is_server { Engine::Mysql } else { Engine::Null });
+    match engine {
+        Engine::Mysql | Engine::Postgres if is_server => {
+            server(engine, scheme.text, rest.after(2), &mut keys, &mut errors);
+        }
+        Engine::Mysql | Engine::Postgres => {
+            let message = "`//` is missing after the scheme";
+            errors.push(AddressError::new(rest.range(), message, example(scheme.text)));
+            return Address { engine: Engine::Null, keys, errors };
+        }
+        Engine::Sqlite => put(&mut keys, Key::File, sqlite(rest, &mut errors), rest, "", &mut errors),
+        // What follows is the script of the null driver, which stands where others name a database.
+        Engine::Null if known.is_some() => put(&mut keys, Key::Database, rest, rest, "", &mut errors),
+        Engine::Null => {}
+    }
+    Address { engine, keys, errors }
+}
+
+/// Puts a decoded piece among the keys; for an empty one, where it is missing.
+fn put(
+    keys: &mut Keys,
+    key: Key,
+    piece: Piece<'_>,
+    place: Piece<'_>,
+    scheme: &str,
+    errors: &mut Vec<AddressError>,
+) {
+    // What is broken is not missing.
+    let text = noted(piece.decoded(), errors).unwrap_or_else(|| BROKEN.to_owned());
+    let (name, range) =
+        if text.is_empty() { (scheme.to_owned(), place.range()) } else { (String::new(), piece.range()) };
+    keys.0.insert(key, Value { name, text, range });
+}
+
+/// The path of a database file.
+fn sqlite<'u>(rest: Piece<'u>, errors: &mut Vec<AddressError>) -> Piece<'u> {
+    let help = "write `sqlite:FILE`, relative to the working directory, or `sqlite:///absolute/file`";
+    let before = errors.len();
+    let (path, query) = rest.split_once('?').unwrap_or((rest, rest.end()));
+    let path = match path.text.strip_prefix("//") {
+        None => path,
+        Some(absolute) => {
+            if !absolute.starts_with('/') {
+                errors.push(AddressError::new(path.range(), "`sqlite://` needs an absolute path", help));
+            }
+            path.after(2)
+        }
+    };
+    if path.text.is_empty() && errors.len() == before {
+        errors.push(AddressError::new(path.range(), "the address names no file", help));
+    }
+    if path.text.starts_with(":memory:") {
+        let help =
+            "each client would have a database of its own; name a file, on a memory file system if need be";
+        errors.push(AddressError::new(
+            path.range(),
+            "a database in memory cannot be shared by clients",
+            help,
+        ));
+    }
+    if rest.text.contains('?') {
+        let help = "write `%3F` for a question mark";
+        errors.push(AddressError::new(query.range(), "`sqlite:` takes no parameters", help));
+    }
+    path
+}
+
+fn server(engine: Engine, scheme: &str, whole: Piece<'_>, keys: &mut Keys, errors: &mut Vec<AddressError>) {
+    if let Some(password) = spilled_password(whole) {
+        let message = "the password holds signs that end it";
+        let help = "write them in percent-encoding: `/` is `%2F`, `?` is `%3F`, `@` is `%40`, `:` is `%3A`, `%` is `%25`";
+        errors.push(AddressError { is_password: true, ..AddressError::new(password.range(), message, help) });
+        // Nothing that is said of the rest may show a part of it.
+        keys.give(Key::Host, "", BROKEN);
+        return;
+    }
+    let (rest, query) = whole.split_once('?').unwrap_or((whole, whole.end()));
+    let (authority, database) = rest.split_once('/').unwrap_or((rest, rest.end()));
+    let (credentials, place) = authority.rsplit_once('@').unwrap_or((authority.before(0), authority));
+    let (user, password) = credentials.split_once(':').unwrap_or((credentials, credentials.end()));
+    let location =
+        Piece { text: &whole.text[place.start - whole.start..rest.text.len()], start: place.start };
+    put(keys, Key::User, user, location, scheme, errors);
+    match password.decoded() {
+        Ok(_) => put(keys, Key::Password, password, password, "", errors),
+        Err(error) => errors.push(AddressError { is_password: true, ..error }),
+    }
+    put(keys, Key::Database, database, location, scheme, errors);
+    if let Some(at) = database.text.find('/') {
+        let help = "write `%2F` if it does";
+        errors.push(AddressError::new(database.after(at).range(), "a database's name holds no `/`", help));
+    }
+    // PostgreSQL's addresses may name several hosts with a port each; the first one is taken.
+    let several = place.text.find(',').filter(|_| engine == Engine::Postgres);
+    let place = several.map_or(place, |at| place.before(at));
+    if let Some((host, port)) = noted(split_place(place), errors) {
+        put(keys, Key::Host, host, place, scheme, errors);
+        if let Some(port_piece) = port
+            && noted(self::port(port_piece.text, port_piece.range()), errors).is_some()
+        {
+            put(keys, Key::Port, port_piece, port_piece, "", errors);
+        }
+    } else {
+        keys.give(Key::Host, "", BROKEN);
+    }
+    parameters(engine, query, keys, errors);
+}
+
+/// A password with signs in it that end the account or the address, as far as it is known for one. RFC 3986, section 3.2: they must be
+/// encoded. What stands there must not be taken for a host, a database or a parameter, which messages show.
+fn spilled_password(address: Piece<'_>) -> Option<Piece<'_>> {
+    let end = address.text.find(['/', '?']).unwrap_or(address.text.len());
+    let (authority, last) = (&address.text[..end], address.text.rfind('@')?);
+    let colon = authority.find(':').filter(|_| !authority.starts_with('['))?;
+    let spilled = match authority.rfind('@') {
+        None => last > end,
+        // A query may hold the sign; a path in front of it may not.
+        Some(at) if colon < at => {
+            address.text[end..].split('?').next().is_some_and(|path| path.contains('@'))
+        }
+        Some(_) => false,
+    };
+    spilled.then(|| address.before(last).after(colon + 1))
+}
+
+/// What stands after the question mark.
+fn parameters(engine: Engine, query: Piece<'_>, keys: &mut Keys, errors: &mut Vec<AddressError>) {
+    let mut rest = query;
+    while !rest.text.is_empty() {
+        let (pair, tail) = rest.split_once('&').unwrap_or((rest, rest.end()));
+        rest = tail;
+        let (name, value) = pair.split_once('=').unwrap_or((pair, pair.end()));
+        let (Some(decoded), Some(text)) = (noted(name.decoded(), errors), noted(value.decoded(), errors))
+        else {
+            continue;
+        };
+        if text.is_empty() && parameter::find(engine, &decoded, "", 0..0, 0..0).is_ok() {
+            let message = format!("parameter `{decoded}` has no value");
+            errors.push(AddressError::new(pair.range(), message, format!("write `{decoded}=VALUE`")));
+            continue;
+        }
+        let value = Value { name: decoded, text, range: pair.range() };
+        parameter::take(keys, engine, value, pair.range(), errors);
+    }
+}
+
+/// The host and the port, if there is one, of `HOST`, `HOST:PORT`, `[::1]` or `[::1]:PORT`.
+///
+/// # Errors
+/// When it is none of these.
+pub fn host_and_port(text: &str) -> Result<(String, Option<u16>), AddressError> {
+    let (host, number) = split_place(Piece { text, start: 0 })?;
+    let number = number.map(|piece| port(piece.text, piece.range())).transpose()?;
+    Ok((host.text.to_owned(), number))
+}
+
+fn split_place(place: Piece<'_>) -> Result<(Piece<'_>, Option<Piece<'_>>), AddressError> {
+    let brackets = "write an IPv6 address in brackets: `[::1]:3306`";
+    if !place.text.starts_with('[') {
+        return match place.split_once(':') {
+            Some((_, port)) if port.text.contains(':') => {
+                Err(AddressError::new(place.range(), "this host has more than one colon", brackets))
+            }
+            Some((host, port)) => Ok((host, Some(port))),
+            None => Ok((place, None)),
+        };
+    }
+    let Some(close) = place.text.find(']') else {
+        return Err(AddressError::new(place.range(), "the bracket is not closed", brackets));
+    };
+    let host = place.before(close).after(1);
+    if host.text.parse::<Ipv6Addr>().is_err() {
+        let message = format!("`{}` is not an IPv6 address", host.text);
+        return Err(AddressError::new(host.range(), message, brackets));
+    }
+    let tail = place.after(close + 1);
+    match tail.text.chars().next() {
+        Some(':') => Ok((host, Some(tail.after(1)))),
+        None => Ok((host, None)),
+        Some(_) => Err(AddressError::new(tail.range(), "only a port may follow the bracket", brackets)),
+    }
+}
+
+/// A port's number.
+pub(super) fn port(text: &str, range: Range<usize>) -> Result<u16, AddressError> {
+    match text.parse::<u16>() {
+        Ok(number) if number > 0 => Ok(number),
+        _ => {
+            let message = format!("`{text}` is not a port");
+            Err(AddressError::new(range, message, "a port is a number between 1 and 65535"))
+        }
+    }
+}
+
+/// Where passwords stand in URLs of a text, whether it is well-formed or not: between the first colon after `://` and the last `@`
+/// before a quote or white space, and behind `password=`. Takes too much rather than too little.
+pub(crate) fn passwords(text: &str) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    for (at, _) in text.match_indices("://") {
+        let start = at + 3;
+        let length = text[start..]
+            .find(|c: char| c.is_whitespace() || c == '"' || c == '\'')
+            .unwrap_or(text.len() - start);
+        let word = &text[start..start + length];
+        let at_sign = word.rfind('@').unwrap_or(0);
+        if let Some(colon) = word[..at_sign].find(':') {
+            ranges.push(start + colon + 1..start + at_sign);
+        }
+        let query = &word[at_sign..];
+        if let Some(value) = query.find("password=").map(|name| name + "password=".len()) {
+            let length = query[value..].find('&').unwrap_or(query.len() - value);
+            ranges.push(start + at_sign + value..start + at_sign + value + length);
+        }
+    }
+    ranges
+}
+
+/// A text with `***` for every password inside a URL.
+#[must_use]
+pub fn without_passwords(text: &str) -> String {
+    let mut clean = text.to_owned();
+    for range in passwords(text).into_iter().rev() {
+        clean.replace_range(range, "***");
+    }
+    clean
+}

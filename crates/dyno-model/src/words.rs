@@ -1,0 +1,33 @@
+//! Words that people type: which known one they probably meant, and lists of those that there are.
+
+/// The nearest of `candidates` to a mistyped word, if any is near.
+pub(crate) fn nearest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    let lower = word.to_lowercase().replace('-', "_");
+    let distance =
+        |candidate: &str| strsim::osa_distance(&lower, &candidate.to_lowercase().replace('-', "_"));
+    let (distance, candidate) = candidates
+        .into_iter()
+        .map(|candidate| (distance(candidate), candidate))
+        .min_by_key(|(distance, _)| *distance)?;
+    // Two letters may be wrong in a word of four, and a third of the letters in a long one; two letters prove nothing.
+    let allowed = match lower.chars().count() {
+        0..=2 => 0,
+        3 => 1,
+        letters => (letters / 3).max(2),
+    };
+    (distance <= allowed).then_some(candidate)
+}
+
+/// Help for a word that is not in a list: the nearest one, or the list.
+pub(crate) fn suggestion(word: &str, candidates: &[&str], kind: &str) -> String {
+    match nearest(word, candidates.iter().copied()) {
+        Some(candidate) => format!("did you mean `{candidate}`?"),
+        None if candidates.is_empty() => format!("there are no {kind}"),
+        None => format!("{kind}: {}", list(candidates)),
+    }
+}
+
+/// Words with commas, in backquotes.
+pub(crate) fn list(words: &[&str]) -> String {
+    words.iter().map(|word| format!("`{word}`")).collect::<Vec<_>>().join(", ")
+}
