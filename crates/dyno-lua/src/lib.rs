@@ -49,4 +49,5 @@ pub use meter::{Counter, Meter, NoMeter, StatementClass, StatementKind};
 pub use modules::{bundled, bundled_names};
 pub use options::{DeclaredOption, OptionKind, OptionValue};
 pub use report::{Report, ReportHooks, ReportStat};
+pub use sql::connect_lines;
 pub use state::{Command, Interrupter, Role, State};

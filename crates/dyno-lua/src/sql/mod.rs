@@ -18,7 +18,8 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 pub(crate) use link::{Interrupts, SharedInterrupts};
 use link::{Link, Request, ignored, next_target};
 use parameter::Parameter;
-use refusal::{Action, CONNECTION_ERRORS, codes, connect_lines, is_connection_lost, log_lines};
+pub use refusal::connect_lines;
+use refusal::{Action, CONNECTION_ERRORS, codes, is_connection_lost, log_lines};
 pub(crate) use refusal::{DriverName, Refusal, Verdict};
 
 /// Trouble: see [`Sql::take_trouble`].
@@ -114,7 +115,7 @@ impl Sql {
                 number
             }
             Err(failure) => {
-                connect_lines(driver, &target.endpoint, &failure).iter().for_each(|line| log(line));
+                connect_lines(target, &failure).iter().for_each(|line| log(line));
                 self.misuse(FAILED)
             }
         }
@@ -421,12 +422,11 @@ impl Sql {
     pub(crate) fn reconnect(&mut self, around: &mut Around<'_>, number: f64) -> f64 {
         let Some(link) = self.links.get_mut(number) else { return self.misuse(GONE) };
         if !link.is_dry() && link.target.is_some() {
-            let driver = link.driver;
             link.close();
             if let Err(failure) = link.insist(&around.environment.databases, around.meter, around.interrupts)
             {
                 if let Some(target) = &link.target {
-                    for line in connect_lines(driver, &target.endpoint, &failure) {
+                    for line in connect_lines(target, &failure) {
                         around.environment.log.log(LogLevel::Fatal, &line);
                     }
                 }

@@ -1,7 +1,8 @@
 //! Errors as sysbench words them.
 
+use dyno_drivers::address::may_want_encryption;
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::target::Endpoint;
+use dyno_model::target::{Endpoint, Engine, Target};
 
 /// Which of sysbench's drivers a script speaks through.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -119,31 +120,30 @@ pub(crate) fn log_lines(driver: DriverName, action: Action, refusal: &Refusal) -
 }
 
 /// What sysbench logs when no connection can be had.
-pub(crate) fn connect_lines(
-    driver: DriverName,
-    endpoint: &Endpoint,
-    failure: &OperationFailure,
-) -> Vec<String> {
-    match driver {
-        DriverName::Mysql => {
-            let place = match endpoint {
-                Endpoint::Tcp { host, port } => format!("host '{host}', port {port}"),
-                other => format!("socket '{other}'"),
-            };
-            // 2002 and 2003 are the numbers of MySQL's library for a server that is not there.
-            let code = match (failure.code, failure.kind, endpoint) {
-                (0, FailureKind::ConnectRefused | FailureKind::Timeout, Endpoint::Tcp { .. }) => 2003,
-                (0, FailureKind::ConnectRefused | FailureKind::Timeout, _) => 2002,
-                (code, ..) => code,
-            };
-            vec![
-                format!("unable to connect to MySQL server on {place}, aborting..."),
-                format!("error {code}: {}", failure.message),
-            ]
+#[must_use]
+pub fn connect_lines(target: &Target, failure: &OperationFailure) -> Vec<String> {
+    let Target { endpoint, engine, .. } = target;
+    let message = &failure.message;
+    let (mut lines, option) = match engine {
+        Engine::Postgres => {
+            (vec![format!("Connection to database failed: {message}")], "--pgsql-sslmode=require")
         }
-        DriverName::Postgres => vec![format!("Connection to database failed: {}", failure.message)],
-        DriverName::Sqlite => vec![format!("unable to open the database {endpoint}: {}", failure.message)],
+        Engine::Sqlite => (vec![format!("unable to open the database {endpoint}: {message}")], ""),
+        Engine::Mysql | Engine::Null => {
+            // The numbers of MySQL's library for a server that is not there.
+            let (place, number) = match endpoint {
+                Endpoint::Tcp { host, port } => (format!("host '{host}', port {port}"), 2003),
+                other => (format!("socket '{other}'"), 2002),
+            };
+            let code = if failure.code == 0 { number } else { failure.code };
+            let place = format!("unable to connect to MySQL server on {place}, aborting...");
+            (vec![place, format!("error {code}: {message}")], "--mysql-ssl=required")
+        }
+    };
+    if may_want_encryption(failure, target) {
+        lines.push(format!("the connection was not encrypted; if the server wants that, add {option}"));
     }
+    lines
 }
 
 #[cfg(test)]
@@ -197,13 +197,17 @@ mod tests {
                 "failed query was: SELECT * FROM nosuch"
             ]
         );
-        let endpoint = Endpoint::Tcp { host: "127.0.0.1".to_owned(), port: 1 };
+        let tcp = |engine| Target::new(engine, Endpoint::Tcp { host: "db".to_owned(), port: 1 });
         let failure = OperationFailure::new(FailureKind::ConnectRefused, "refused");
+        let host = "unable to connect to MySQL server on host 'db', port 1, aborting...";
+        assert_eq!(connect_lines(&tcp(Engine::Mysql), &failure), [host, "error 2003: refused"]);
+        let open =
+            OperationFailure { kind: FailureKind::Authentication, sqlstate: "28000".into(), ..failure };
         assert_eq!(
-            connect_lines(DriverName::Mysql, &endpoint, &failure),
+            connect_lines(&tcp(Engine::Postgres), &open),
             [
-                "unable to connect to MySQL server on host '127.0.0.1', port 1, aborting...",
-                "error 2003: refused"
+                "Connection to database failed: refused",
+                "the connection was not encrypted; if the server wants that, add --pgsql-sslmode=require"
             ]
         );
     }

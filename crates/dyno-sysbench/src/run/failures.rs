@@ -3,8 +3,9 @@
 
 use super::commands::{CALL_COMMAND, failed};
 use crate::logger::Logger;
+use dyno_lua::connect_lines;
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_model::target::{Engine, Target};
 
 /// What was being done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,10 +23,6 @@ pub enum Action<'a> {
     },
 }
 
-/// Numbers of MySQL's library for a server that is not there: by socket, and by TCP.
-const NO_SOCKET: u32 = 2002;
-const NO_HOST: u32 = 2003;
-
 /// Number of MySQL's library for a connection that broke, and the state of everything that has no other.
 const LOST: (u32, &str) = (2013, "HY000");
 /// A database that is not there, which a server says when somebody connects: MySQL's number, PostgreSQL's state.
@@ -42,7 +39,7 @@ pub fn tell(logger: &Logger, action: Action<'_>, failure: &OperationFailure, tar
 
 fn lines(action: Action<'_>, failure: &OperationFailure, target: &Target) -> Vec<String> {
     let (mut lines, reason) = if is_connecting(action, failure, target.engine) {
-        (connecting(failure, target), "connection creation failed".to_owned())
+        (connect_lines(target, failure), "connection creation failed".to_owned())
     } else {
         let is_lost = target.engine == Engine::Mysql
             && failure.kind == FailureKind::ConnectionLost
@@ -86,24 +83,6 @@ fn refused(action: Action<'_>, failure: &OperationFailure, code: u32, engine: En
     }
 }
 
-fn connecting(failure: &OperationFailure, target: &Target) -> Vec<String> {
-    let message = &failure.message;
-    match target.engine {
-        Engine::Postgres => return vec![format!("Connection to database failed: {message}")],
-        Engine::Sqlite => return vec![format!("unable to open the database {}: {message}", target.endpoint)],
-        Engine::Mysql | Engine::Null => {}
-    }
-    let (place, number) = match &target.endpoint {
-        Endpoint::Tcp { host, port } => (format!("host '{host}', port {port}"), NO_HOST),
-        other => (format!("socket '{other}'"), NO_SOCKET),
-    };
-    let code = if failure.code == 0 { number } else { failure.code };
-    vec![
-        format!("unable to connect to MySQL server on {place}, aborting..."),
-        format!("error {code}: {message}"),
-    ]
-}
-
 /// Whether there was no connection yet. Within an event a server that shuts down is a statement's failure.
 fn is_connecting(action: Action<'_>, failure: &OperationFailure, engine: Engine) -> bool {
     match failure.kind {
@@ -121,6 +100,7 @@ fn is_connecting(action: Action<'_>, failure: &OperationFailure, engine: Engine)
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::target::Endpoint;
 
     fn failure(kind: FailureKind, code: u32, state: &str, message: &str) -> OperationFailure {
         OperationFailure { kind, code, sqlstate: state.into(), message: message.into() }

@@ -1,5 +1,6 @@
 //! Tests of the program as a whole.
 
+mod addresses;
 mod audits;
 mod command_line;
 mod compare;
