@@ -320,7 +320,8 @@ mod tests {
         }
         assert!(append(&theirs.join("link")).is_err() && append(&theirs.join("pipe")).is_err());
         assert!(read_beginning(&theirs.join("pipe"), 9).is_err());
-        let _reader = rustix::fs::open(theirs.join("pipe"), OFlags::RDONLY | CAREFULLY, Mode::empty()).unwrap();
+        let _reader =
+            rustix::fs::open(theirs.join("pipe"), OFlags::RDONLY | CAREFULLY, Mode::empty()).unwrap();
         assert!(append(&theirs.join("pipe")).is_err(), "a pipe that somebody reads took a log");
         write_private(&theirs, "link", "text", None).unwrap();
         assert_eq!(fs::read_to_string(place.path().join("secret")).unwrap(), "secret");

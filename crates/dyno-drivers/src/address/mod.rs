@@ -184,13 +184,13 @@ pub fn complete(target: &mut Target, world: &Surroundings<'_>) -> Result<(), Add
     Ok(())
 }
 
-/// Whether a login may have failed because it was not encrypted: MySQL and MariaDB have a number for that, PostgreSQL a state that it
-/// shares with other reasons.
+/// Whether a login may have failed because it was not encrypted. MySQL has a number for a server that wants encryption (3159); MariaDB,
+/// and both for an account that wants it, say no more than for a wrong password (1045), as PostgreSQL has one state for all such reasons.
 #[must_use]
 pub fn may_want_encryption(failure: &OperationFailure, target: &Target) -> bool {
     let is_open = target.tls == Tls::Off && matches!(target.endpoint, Endpoint::Tcp { .. });
     let is_refused = match target.engine {
-        Engine::Mysql => failure.code == 3159,
+        Engine::Mysql => matches!(failure.code, 1045 | 3159),
         Engine::Postgres => failure.sqlstate == "28000",
         Engine::Sqlite | Engine::Null => false,
     };

@@ -140,7 +140,8 @@ pub fn connect_lines(target: &Target, failure: &OperationFailure) -> Vec<String>
             (vec![place, format!("error {code}: {message}")], "--mysql-ssl=required")
         }
     };
-    if may_want_encryption(failure, target) {
+    // A wrong password is told as sysbench tells it.
+    if may_want_encryption(failure, target) && failure.code != 1045 {
         lines.push(format!("the connection was not encrypted; if the server wants that, add {option}"));
     }
     lines
