@@ -1,5 +1,6 @@
 use super::*;
 use crate::target::ClientCertificate;
+use proptest::prelude::*;
 
 fn parse(url: &str) -> Result<Target, Vec<AddressError>> {
     Address::of_url(url).target()
@@ -287,5 +288,28 @@ fn passwords_in_urls_are_found_in_broken_text_too() {
         ("ends with ://", "ends with ://"),
     ] {
         assert_eq!(without_passwords(text), clean);
+    }
+}
+
+proptest! {
+    /// Whatever stands around it, no error says a password, and nothing panics.
+    #[test]
+    fn no_error_ever_says_a_password(
+        scheme in "(mysql|postgres|postgresql|myqsl)",
+        before in "[/?@:%#&=a]{0,4}",
+        behind in "[/?@:%#&=a]{0,4}",
+        rest in "(h|h:1|\\[::1\\]|h,i|)(/d|/|)(\\?|\\?tls=x|\\?tsl=off&a|\\?socket=/s)?",
+    ) {
+        let url = format!("{scheme}://u:{before}hunter2{behind}@{rest}");
+        for error in parse(&url).err().unwrap_or_default() {
+            prop_assert!(!format!("{error:?}").contains("hunter2"), "{url}: {error:?}");
+        }
+        prop_assert!(!without_passwords(&url).contains("hunter2"), "{url}");
+    }
+
+    #[test]
+    fn any_text_is_an_address_or_an_error(text in "(mysql|sqlite|null|postgres|x)?(:|://)?\\PC{0,30}") {
+        let address = Address::of_url(&text);
+        let _ = (address.target(), address.into_keys(), Keys::of_conninfo(&text), without_passwords(&text));
     }
 }

@@ -165,8 +165,8 @@ fn sqlite<'u>(rest: Piece<'u>, errors: &mut Vec<AddressError>) -> Piece<'u> {
 
 fn server(engine: Engine, scheme: &str, whole: Piece<'_>, keys: &mut Keys, errors: &mut Vec<AddressError>) {
     if let Some(password) = spilled_password(whole) {
-        let message = "the password holds signs that end it";
-        let help = "write them in percent-encoding: `/` is `%2F`, `?` is `%3F`, `@` is `%40`, `:` is `%3A`, `%` is `%25`";
+        let message = "it cannot be told where the password ends";
+        let help = "write signs in it and behind it in percent-encoding: `/` is `%2F`, `?` is `%3F`, `@` is `%40`, `:` is `%3A`, `%` is `%25`";
         errors.push(AddressError { is_password: true, ..AddressError::new(password.range(), message, help) });
         // Nothing that is said of the rest may show a part of it.
         keys.give(Key::Host, "", BROKEN);
@@ -205,20 +205,14 @@ fn server(engine: Engine, scheme: &str, whole: Piece<'_>, keys: &mut Keys, error
 }
 
 /// A password with signs in it that end the account or the address, as far as it is known for one. RFC 3986, section 3.2: they must be
-/// encoded. What stands there must not be taken for a host, a database or a parameter, which messages show.
+/// encoded. What stands there must not be taken for a host, a database or a parameter, which messages show; so behind a password there
+/// is no other `@`, in a parameter either.
 fn spilled_password(address: Piece<'_>) -> Option<Piece<'_>> {
     let end = address.text.find(['/', '?']).unwrap_or(address.text.len());
     let (authority, last) = (&address.text[..end], address.text.rfind('@')?);
     let colon = authority.find(':').filter(|_| !authority.starts_with('['))?;
-    let spilled = match authority.rfind('@') {
-        None => last > end,
-        // A query may hold the sign; a path in front of it may not.
-        Some(at) if colon < at => {
-            address.text[end..].split('?').next().is_some_and(|path| path.contains('@'))
-        }
-        Some(_) => false,
-    };
-    spilled.then(|| address.before(last).after(colon + 1))
+    let is_account = authority.rfind('@').is_none_or(|at| colon < at);
+    (is_account && last > end).then(|| address.before(last).after(colon + 1))
 }
 
 /// What stands after the question mark.
