@@ -25,7 +25,7 @@ const MISTAKES: &[(&str, &str, &[&str])] = &[
     ("}]", "}, { name = \"A\", url = \"null:\" }]", &["two systems are called `A`", "used here first"]),
     ("\"rush\"", "\"rsuh\"", &["there is no workload `rsuh`", "did you mean `rush`?"]),
     ("\"rush\"", "\"rush\", vairant = \"in-place\"", &["has no option `vairant`", "did you mean `variant`?"]),
-    ("\"null:\"", "\"mysql://u:hunter2@h/d\"", &["must not hold a password", "password_env"]),
+    ("\"null:\"", "\"mysql://u:hunter2/x@h/d\"", &["it cannot be told where the password ends", "`%2F`"]),
     ("title = \"t\"", "title = \"t", &["this is not TOML", "bad.toml:2:11"]),
 ];
 
