@@ -30,6 +30,7 @@ pub fn resolve(address: &Address, mode: QueryMode, world: &Surroundings<'_>) -> 
     target.query_mode = match target.engine {
         // The protocol knows texts and prepared statements, nothing in between.
         Engine::Mysql if mode == QueryMode::Extended => QueryMode::Prepared,
+        Engine::Sqlite => QueryMode::Prepared,
         _ => mode,
     };
     Ok(target)
