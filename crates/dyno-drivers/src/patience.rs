@@ -22,12 +22,16 @@ const ANSWER_PER_CONNECT: u32 = 3;
 /// Longest statement whose work grows with the data, on a server that is well: an index over a billion rows takes hours.
 const WORK_MAX: Duration = Duration::from_secs(6 * 3600);
 
-/// What a question still has that is under way when the user asks for the end. Most answers come within it, and it is too short to be
-/// felt as waiting.
-const REST: Duration = Duration::from_millis(500);
+/// What a question still has that is under way when the user asks for the end, and one that is asked later. Most answers come within
+/// it, and it is too short to be felt as waiting.
+pub(crate) const REST: Duration = Duration::from_millis(500);
 
-/// Longest question that is asked after the user has asked for the end, such as the audit of a trial that was cut short.
-const AFTER_REQUEST: Duration = Duration::from_secs(5);
+/// Longest work that is begun after the user has asked for the end, such as the audit of a trial that was cut short, on a server that is
+/// well.
+pub const AFTER_REQUEST: Duration = Duration::from_secs(5);
+
+/// Silence after which a server that works for a user who has asked for the end is looked at.
+const LOOK_AFTER_REQUEST: Duration = Duration::from_millis(200);
 
 /// The process's number of requests for the end, once somebody counts them.
 static REQUESTS: OnceLock<Arc<AtomicUsize>> = OnceLock::new();
@@ -51,8 +55,8 @@ pub fn is_end_requested() -> bool {
 }
 
 /// How long a thread waits for answers on one connection. Each question has a limit, counted from the last bytes that were sent to the
-/// last that come back. Once the user has asked for the end, a question that is under way has half a second left, and a later one
-/// gets five seconds.
+/// last that come back. Once the user has asked for the end, a question that is under way or is asked later has half a second, and work
+/// has five if the server is well.
 #[derive(Clone)]
 pub struct Patience {
     limit: Duration,
@@ -65,8 +69,7 @@ pub struct Patience {
 #[derive(Clone)]
 struct Look {
     every: Duration,
-    /// Why there is nothing to wait for any more.
-    find_fault: Arc<dyn Fn() -> Option<String> + Send + Sync>,
+    target: Arc<Target>,
 }
 
 impl Patience {
@@ -74,7 +77,13 @@ impl Patience {
     #[must_use]
     pub fn new(limit: Duration) -> Self {
         let requests = REQUESTS.get().map(Arc::clone).unwrap_or_default();
-        Self { limit, limit_after_request: limit.min(AFTER_REQUEST), requests, look: None }
+        Self { limit, limit_after_request: limit.min(REST), requests, look: None }
+    }
+
+    /// For statements that the user has ordered, as a script does: they take as long as they take, and only the user ends them.
+    #[must_use]
+    pub fn endless() -> Self {
+        Self::new(Duration::MAX)
     }
 
     /// For questions that a server answers from what it knows: three times what connecting may take.
@@ -87,15 +96,13 @@ impl Patience {
     /// a question may take has passed without an answer, another connection is opened and asked, to see that.
     #[must_use]
     pub fn for_work(target: &Target) -> Self {
-        let questions = Self::for_questions(target);
-        let limit = WORK_MAX.max(questions.limit);
+        let every = Self::for_questions(target).limit;
         let look = target.engine.is_server().then(|| {
             let target = Target { session_setup: Vec::new(), ..target.clone() };
-            let patience = questions.clone();
-            let find_fault = move || find_fault(&target, &patience);
-            Look { every: questions.limit, find_fault: Arc::new(find_fault) }
+            Look { every, target: Arc::new(target) }
         });
-        Self { limit, look, ..questions }
+        let limit = WORK_MAX.max(every);
+        Self { look, limit_after_request: limit.min(AFTER_REQUEST), ..Self::new(limit) }
     }
 
     /// For statements whose outcome nobody wants once the user has asked for the end: they have half a second left, whenever they began.
@@ -119,23 +126,26 @@ impl Patience {
     fn is_end_requested(&self) -> bool {
         self.requests.load(Ordering::Relaxed) > 0
     }
-}
 
-/// Why a server that is silent cannot be expected to speak again: another connection cannot be had, or is not answered either. A refusal
-/// is a sign of life.
-fn find_fault(target: &Target, patience: &Patience) -> Option<String> {
-    let asked = block_on(async {
-        let mut connection = Connection::connect(target, &Io::Patient(patience.clone())).await?;
-        connection.query("SELECT 1", &mut Discard).await?;
-        connection.close().await;
-        Ok(())
-    });
-    let failure: OperationFailure = asked.err()?;
-    let is_fault = matches!(
-        failure.kind,
-        FailureKind::Timeout | FailureKind::ConnectRefused | FailureKind::ConnectionLost
-    );
-    is_fault.then(|| failure.to_string())
+    /// Why a server that is silent cannot be expected to speak again: another connection cannot be had, or is not answered either. A
+    /// refusal is a sign of life.
+    fn find_fault(&self, look: &Look, silence: Duration) -> Option<OutOfPatience> {
+        let patience = Self::new(look.every).hearing(Arc::clone(&self.requests));
+        let asked = block_on(async {
+            let mut connection = Connection::connect(&look.target, &Io::Patient(patience)).await?;
+            connection.query("SELECT 1", &mut Discard).await?;
+            connection.close().await;
+            Ok(())
+        });
+        let failure: OperationFailure = asked.err()?;
+        match failure.kind {
+            FailureKind::Cancelled => Some(OutOfPatience::Interrupted),
+            FailureKind::Timeout | FailureKind::ConnectRefused | FailureKind::ConnectionLost => {
+                Some(OutOfPatience::Unwell { silence, fault: failure.to_string() })
+            }
+            _ => None,
+        }
+    }
 }
 
 /// The waiting for one answer after another on one connection.
@@ -144,7 +154,7 @@ pub(crate) struct Waiting {
     asked: Instant,
     looked: Instant,
     /// True when the end was requested before the question was asked.
-    is_late: bool,
+    pub(crate) is_late: bool,
     /// When the request for the end was noticed during the question.
     heard: Option<Instant>,
 }
@@ -176,15 +186,17 @@ impl Waiting {
         }
         let limit = if self.is_late { self.patience.limit_after_request } else { self.patience.limit };
         if now.saturating_duration_since(self.asked) >= limit {
-            return Err(OutOfPatience::Late { limit });
+            let is_own = limit >= self.patience.limit;
+            return Err(if is_own { OutOfPatience::Late { limit } } else { OutOfPatience::Interrupted });
         }
-        if let Some(Look { every, find_fault }) = &self.patience.look
-            && now.saturating_duration_since(self.looked) >= *every
-        {
-            if let Some(fault) = find_fault() {
-                return Err(OutOfPatience::Unwell { silence: *every, fault });
+        if let Some(look) = &self.patience.look {
+            let every = if self.is_late { look.every.min(LOOK_AFTER_REQUEST) } else { look.every };
+            if now.saturating_duration_since(self.looked) >= every {
+                if let Some(reason) = self.patience.find_fault(look, every) {
+                    return Err(reason);
+                }
+                self.looked = Instant::now();
             }
-            self.looked = Instant::now();
         }
         Ok(())
     }
@@ -193,7 +205,7 @@ impl Waiting {
 /// Why an answer is waited for no more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum OutOfPatience {
-    /// The limit has passed.
+    /// The question's own limit has passed.
     Late { limit: Duration },
     /// The server is silent, on another connection too.
     Unwell { silence: Duration, fault: String },

@@ -39,7 +39,8 @@ type Result<T> = std::result::Result<T, OperationFailure>;
 pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     let tables = loading.data.tables();
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Schema });
-    let mut connection = connect(loading.target)?;
+    let patience = work(loading.target);
+    let mut connection = connect(loading.target, &patience)?;
     for table in &tables {
         drop_table(&mut connection, &table.name)?;
         block_on(connection.query(&table.create, &mut Discard))?;
@@ -47,7 +48,7 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Load });
     let total: u64 = tables.iter().map(|table| table.rows).sum();
     let loaders = if loading.target.engine.traits().has_one_writer { 1 } else { LOADERS };
-    let board = Board::new(&tables, 0, loaders);
+    let board = Board::new(&tables, 0, loaders, patience);
     fill(loading, &board, loaders, |done| {
         listener.event(&Event::Progress {
             trial: loading.trial.to_owned(),
@@ -75,7 +76,7 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
 
 /// Fills one table, which exists and is empty, with this many connections at once, and builds its indexes after `is_filled` was
 /// called. `number` is the table's index in the data set, `table` its definition. For those who make the tables themselves, one
-/// after another.
+/// after another, because the user has ordered just that: nobody else ends it.
 ///
 /// # Errors
 /// When the server refuses anything of it, or the user interrupts ([`FailureKind::Cancelled`]).
@@ -88,11 +89,11 @@ pub fn load_table(
 ) -> Result<()> {
     let unindexed = TableDefinition { indexes: Vec::new(), ..table.clone() };
     let loaders = if loading.target.engine.traits().has_one_writer { 1 } else { connections.max(1) };
-    let board = Board::new(std::slice::from_ref(&unindexed), number, loaders);
+    let board = Board::new(std::slice::from_ref(&unindexed), number, loaders, Patience::endless());
     fill(loading, &board, loaders, |_| {})?;
     is_filled();
     if !table.indexes.is_empty() {
-        let mut connection = connect(loading.target)?;
+        let mut connection = connect(loading.target, &board.patience)?;
         for index in &table.indexes {
             block_on(connection.query(index, &mut Discard))?;
         }
@@ -106,7 +107,7 @@ pub fn load_table(
 /// # Errors
 /// When the server refuses.
 pub fn unload(target: &Target, data: &dyn DataSet) -> Result<()> {
-    let mut connection = connect(target)?;
+    let mut connection = connect(target, &work(target))?;
     for table in data.tables() {
         drop_table(&mut connection, &table.name)?;
     }
@@ -114,10 +115,14 @@ pub fn unload(target: &Target, data: &dyn DataSet) -> Result<()> {
     Ok(())
 }
 
-/// A connection that works on many rows: it goes on for as long as the server is well, and no longer than the user wants it to. What is
-/// half loaded then is of no use.
-fn connect(target: &Target) -> Result<Connection> {
-    block_on(Connection::connect(target, &Io::Patient(Patience::for_work(target).hasty())))
+/// Work on many rows goes on for as long as the server is well, and no longer than the user wants it to. What is half loaded then is of no
+/// use.
+fn work(target: &Target) -> Patience {
+    Patience::for_work(target).hasty()
+}
+
+fn connect(target: &Target, patience: &Patience) -> Result<Connection> {
+    block_on(Connection::connect(target, &Io::Patient(patience.clone())))
 }
 
 fn drop_table(connection: &mut Connection, name: &str) -> Result<()> {
@@ -143,11 +148,13 @@ struct Board<'a> {
     open: Vec<AtomicUsize>,
     rows_done: AtomicU64,
     is_cancelled: AtomicBool,
+    /// That of the loaders' connections.
+    patience: Patience,
 }
 
 impl<'a> Board<'a> {
     /// All rows of the tables, cut into parts for this many loaders.
-    fn new(tables: &'a [TableDefinition], first: usize, loaders: usize) -> Self {
+    fn new(tables: &'a [TableDefinition], first: usize, loaders: usize, patience: Patience) -> Self {
         let parts_per_table = (loaders as u64).div_ceil(tables.len().max(1) as u64);
         let mut parts = Vec::new();
         let mut open = Vec::new();
@@ -166,6 +173,7 @@ impl<'a> Board<'a> {
             open,
             rows_done: AtomicU64::new(0),
             is_cancelled: AtomicBool::new(false),
+            patience,
         }
     }
 
@@ -209,7 +217,7 @@ fn fill(
 
 fn loader(loading: &Loading<'_>, board: &Board<'_>) -> Result<()> {
     let work = || {
-        let mut connection = connect(loading.target)?;
+        let mut connection = connect(loading.target, &board.patience)?;
         loop {
             let Some(part) = board.parts().pop() else { break };
             load_part(loading, board, &mut connection, part)?;

@@ -4,6 +4,7 @@
 //! waiting and takes effect when it gets it, perhaps in the middle of the next trial, which would then find an update that nobody
 //! made. PostgreSQL moreover counts what a session did when the session ends.
 
+use dyno_drivers::patience::is_end_requested;
 use dyno_drivers::{Connection, Discard, Driver, Io, Patience, Table, block_on};
 use dyno_model::engine::SessionStatements;
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -21,6 +22,8 @@ const LOOK_MAX: Duration = Duration::from_millis(320);
 const BY_THEMSELVES: Duration = Duration::from_secs(2);
 /// Longest wait for sessions to end; a busy machine, and a server that rolls back, take their time for that.
 const SETTLING: Duration = Duration::from_secs(10);
+/// The same once the user has asked for the end: sessions are told to end at once.
+const SETTLING_AFTER_REQUEST: Duration = Duration::from_secs(1);
 
 /// The server's numbers of the sessions that a trial's clients opened.
 #[derive(Debug, Default)]
@@ -65,7 +68,10 @@ pub(crate) fn settle(
     let Some(statements) = target.engine.traits().sessions.as_ref().filter(|_| !own.is_empty()) else {
         return Ok(0);
     };
-    wait(&mut Observed { observer, target, statements, own }, BY_THEMSELVES, SETTLING)
+    wait(&mut Observed { observer, target, statements, own }, || match is_end_requested() {
+        true => (Duration::ZERO, SETTLING_AFTER_REQUEST),
+        false => (BY_THEMSELVES, SETTLING),
+    })
 }
 
 /// A server's sessions as far as they are the trial's own.
@@ -74,16 +80,17 @@ trait Sessions {
     fn end(&mut self, session: u32);
 }
 
+/// `limits` are how long sessions may take to end by themselves, and how long in all; they are asked at every look.
 fn wait(
     sessions: &mut impl Sessions,
-    by_themselves: Duration,
-    settling: Duration,
+    limits: impl Fn() -> (Duration, Duration),
 ) -> Result<u64, OperationFailure> {
     let began = Instant::now();
     let mut pause = LOOK;
     let mut are_told = false;
     loop {
         let left = sessions.left()?;
+        let (by_themselves, settling) = limits();
         let waited = began.elapsed();
         if left.is_empty() || waited >= settling {
             return Ok(left.len() as u64);
@@ -172,14 +179,14 @@ mod tests {
     #[test]
     fn sessions_that_do_not_end_by_themselves_are_ended() {
         let mut sessions = Scripted { left: vec![7, 9], told: Vec::new(), obey: true };
-        assert_eq!(wait(&mut sessions, Duration::ZERO, Duration::from_secs(3600)), Ok(0));
+        assert_eq!(wait(&mut sessions, || (Duration::ZERO, Duration::from_secs(3600))), Ok(0));
         assert_eq!(sessions.told, [7, 9]);
     }
 
     #[test]
     fn sessions_that_end_for_nobody_are_waited_for_no_longer_than_the_limit() {
         let mut sessions = Scripted { left: vec![7, 9], told: Vec::new(), obey: false };
-        assert_eq!(wait(&mut sessions, Duration::ZERO, Duration::from_millis(1)), Ok(2));
+        assert_eq!(wait(&mut sessions, || (Duration::ZERO, Duration::from_millis(1))), Ok(2));
         assert_eq!(sessions.told, [7, 9], "each is told once");
     }
 }

@@ -24,6 +24,7 @@ use std::io;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::TryRecvError;
 use std::task::Poll;
 use std::time::{Duration, Instant};
 
@@ -254,6 +255,11 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
     }
     while ready.get() + failed.get() < assignment.clients.len() {
         executor.turn(TURN_MAX)?;
+        let is_waiting = ready.get() + failed.get() < assignment.clients.len();
+        if is_waiting && matches!(assignment.post.go.try_recv(), Err(TryRecvError::Disconnected)) {
+            // Called off: nobody needs the connections that are in the making.
+            return Ok(WorkerReport::default());
+        }
     }
     let Ok(window) = assignment.post.go.recv() else { return Ok(WorkerReport::default()) };
     window.await_epoch();

@@ -15,38 +15,24 @@ pub struct AnswerThief {
 
 #[derive(Debug)]
 struct Shared {
-    server: (String, u16),
     text: &'static str,
     /// Answers still to be stolen.
     left: AtomicUsize,
-    is_over: AtomicBool,
+    is_over: Arc<AtomicBool>,
 }
 
 impl AnswerThief {
     /// Stands before a server and steals so many answers to requests that hold this text.
     #[must_use]
     pub fn new(host: &str, port: u16, text: &'static str, answers: usize) -> Self {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-        let address = listener.local_addr().expect("it is bound");
         let shared = Arc::new(Shared {
-            server: (host.to_owned(), port),
             text,
             left: AtomicUsize::new(answers),
-            is_over: AtomicBool::new(false),
+            is_over: Arc::default(),
         });
-        let accepting = Arc::clone(&shared);
-        std::thread::spawn(move || {
-            for client in listener.incoming() {
-                if accepting.is_over.load(Ordering::Relaxed) {
-                    return;
-                }
-                let (Ok(client), Ok(server)) =
-                    (client, TcpStream::connect((accepting.server.0.as_str(), accepting.server.1)))
-                else {
-                    continue;
-                };
-                pass(&accepting, client, server);
-            }
+        let passing = Arc::clone(&shared);
+        let address = stand_before((host.to_owned(), port), &shared.is_over, move |client, server| {
+            pass(&passing, client, server);
         });
         Self { address, shared }
     }
@@ -66,17 +52,43 @@ impl AnswerThief {
 
 impl Drop for AnswerThief {
     fn drop(&mut self) {
-        self.shared.is_over.store(true, Ordering::Relaxed);
-        // Wakes the thread that accepts.
-        let _ = TcpStream::connect(self.address);
+        leave(self.address, &self.shared.is_over);
     }
+}
+
+/// Takes clients in a server's stead; each is handed on with a connection to the server. Returns where.
+pub(crate) fn stand_before(
+    server: (String, u16),
+    is_over: &Arc<AtomicBool>,
+    pass: impl Fn(TcpStream, TcpStream) + Send + 'static,
+) -> SocketAddr {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
+    let address = listener.local_addr().expect("it is bound");
+    let is_over = Arc::clone(is_over);
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            if is_over.load(Ordering::Relaxed) {
+                return;
+            }
+            if let (Ok(client), Ok(server)) = (client, TcpStream::connect((server.0.as_str(), server.1))) {
+                pass(client, server);
+            }
+        }
+    });
+    address
+}
+
+/// Takes no more clients.
+pub(crate) fn leave(address: SocketAddr, is_over: &AtomicBool) {
+    is_over.store(true, Ordering::Relaxed);
+    // Wakes the thread that accepts.
+    let _ = TcpStream::connect(address);
 }
 
 /// Two threads that end with the connection.
 fn pass(shared: &Arc<Shared>, client: TcpStream, server: TcpStream) {
     let is_stolen = Arc::new(AtomicBool::new(false));
-    let copy = |stream: &TcpStream| stream.try_clone().expect("a socket can be shared");
-    let (requests, answers) = ((copy(&client), copy(&server)), (server, client));
+    let (requests, answers) = both_ways(client, server);
     let (shared, stolen) = (Arc::clone(shared), Arc::clone(&is_stolen));
     std::thread::spawn(move || {
         pump(requests.0, requests.1, |bytes| {
@@ -92,8 +104,17 @@ fn pass(shared: &Arc<Shared>, client: TcpStream, server: TcpStream) {
     std::thread::spawn(move || pump(answers.0, answers.1, |_| !is_stolen.load(Ordering::SeqCst)));
 }
 
+/// Where requests come from and go to, and the same of answers.
+pub(crate) fn both_ways(
+    client: TcpStream,
+    server: TcpStream,
+) -> ((TcpStream, TcpStream), (TcpStream, TcpStream)) {
+    let copy = |stream: &TcpStream| stream.try_clone().expect("a socket can be shared");
+    ((copy(&client), copy(&server)), (server, client))
+}
+
 /// Passes bytes on for as long as `is_allowed`, then breaks both connections.
-fn pump(mut from: TcpStream, mut to: TcpStream, mut is_allowed: impl FnMut(&[u8]) -> bool) {
+pub(crate) fn pump(mut from: TcpStream, mut to: TcpStream, mut is_allowed: impl FnMut(&[u8]) -> bool) {
     let mut bytes = vec![0; 64 << 10];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         if !is_allowed(&bytes[..count]) || to.write_all(&bytes[..count]).is_err() {

@@ -7,6 +7,7 @@
 #![expect(clippy::expect_used, clippy::missing_panics_doc, reason = "helpers of tests fail by panicking")]
 
 mod answer_thief;
+mod silencer;
 
 use dyno_host::guard::GuardCommand;
 use dyno_host::server::{StartOptions, locate, start};
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 
 pub use answer_thief::AnswerThief;
 pub use dyno_host::server::RunningServer;
+pub use silencer::Silencer;
 pub use tempfile::TempDir;
 
 /// Environment variable under which a missing server fails its tests.

@@ -3,7 +3,7 @@
 use super::error;
 use super::literal::Template;
 use crate::driver::{Driver, Outcome, Statement};
-use crate::patience::{OutOfPatience, Patience, Waiting};
+use crate::patience::{OutOfPatience, Patience, REST, Waiting};
 use crate::transport::Io;
 use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -11,6 +11,7 @@ use dyno_model::target::{Endpoint, QueryMode, Target};
 use rusqlite::fallible_iterator::FallibleIterator;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Batch, OpenFlags, ToSql};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,61 +23,100 @@ pub const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
 /// Pause before a set-up statement is tried again: changing the journal mode fails at once where other statements wait.
 const SETUP_PAUSE: Duration = Duration::from_millis(5);
 
-/// Pause before a lock that another connection holds is tried again; SQLite's own pauses end at 100 ms.
-const BUSY_PAUSE: Duration = Duration::from_millis(20);
+/// Pauses before a lock that another connection holds is tried again, milliseconds; the last one from then on. They are SQLite's own, so
+/// that waiting here costs what it costs elsewhere.
+const BUSY_PAUSES: [u64; 12] = [1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50, 100];
 
 /// Steps of SQLite's virtual machine between two looks whether to go on: about a tenth of a millisecond.
 const STEPS_PER_LOOK: i32 = 10_000;
 
-/// What a connection that has patience waits under, shared with SQLite's call-backs.
-#[derive(Clone)]
-struct Clock(Arc<Mutex<Time>>);
+/// What ends the statements of a connection besides SQLite, shared with SQLite's call-backs and with interrupters.
+#[derive(Clone, Default)]
+struct Ending(Arc<Shared>);
 
-struct Time {
+#[derive(Default)]
+struct Shared {
+    /// True once another thread has interrupted the connection: nobody waits for its locks any more.
+    is_interrupted: AtomicBool,
+    /// For connections that have patience.
+    clock: Option<Mutex<Clock>>,
+}
+
+/// What a connection that has patience waits under.
+struct Clock {
     waiting: Waiting,
     /// Why the statement was ended.
     reason: Option<OutOfPatience>,
 }
 
-impl Clock {
-    fn new(patience: &Patience) -> Self {
-        Self(Arc::new(Mutex::new(Time { waiting: Waiting::new(patience), reason: None })))
+impl Ending {
+    fn of(patience: &Patience) -> Self {
+        let clock = Clock { waiting: Waiting::new(patience), reason: None };
+        Self(Arc::new(Shared { clock: Some(Mutex::new(clock)), ..Shared::default() }))
     }
 
-    fn time(&self) -> MutexGuard<'_, Time> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    fn clock(&self) -> Option<MutexGuard<'_, Clock>> {
+        self.0.clock.as_ref().map(|clock| clock.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    fn is_interrupted(&self) -> bool {
+        self.0.is_interrupted.load(Ordering::Relaxed)
+    }
+
+    /// A statement begins.
     fn ask(&self) {
-        let mut time = self.time();
-        time.waiting.ask();
-        time.reason = None;
+        if let Some(mut clock) = self.clock() {
+            clock.waiting.ask();
+            clock.reason = None;
+        }
+    }
+
+    /// True for a statement that was begun after the user had asked for the end.
+    fn is_late(&self) -> bool {
+        self.clock().is_some_and(|clock| clock.waiting.is_late)
     }
 
     /// True when there is no patience left.
     fn is_over(&self) -> bool {
-        let mut time = self.time();
-        time.reason = time.waiting.look().err();
-        time.reason.is_some()
+        let Some(mut clock) = self.clock() else { return self.is_interrupted() };
+        clock.reason = clock.waiting.look().err();
+        clock.reason.is_some() || self.is_interrupted()
     }
 
-    /// The failure of a statement, which may have been ended for want of patience.
-    fn explain(&self, failure: OperationFailure) -> OperationFailure {
-        self.time().reason.as_ref().map_or(failure, OperationFailure::from)
+    /// Names what ended a statement, when that was not SQLite.
+    fn explained<T>(&self, outcome: Result<T>) -> Result<T> {
+        outcome.map_err(|failure| {
+            let reason = self.clock().and_then(|clock| clock.reason.as_ref().map(OperationFailure::from));
+            let was_waiting = failure.kind == FailureKind::Busy && self.is_interrupted();
+            reason
+                .or_else(|| was_waiting.then(|| OperationFailure::from(&OutOfPatience::Interrupted)))
+                .unwrap_or(failure)
+        })
     }
 
-    /// Has SQLite look at it during statements and while it waits for locks.
-    fn watch(&self, connection: &mut rusqlite::Connection, busy: Duration) -> rusqlite::Result<()> {
-        let clock = self.clone();
-        connection.progress_handler(STEPS_PER_LOOK, Some(move || clock.is_over()))?;
-        let (clock, mut since) = (self.clone(), Instant::now());
-        connection.busy_handler(Some(move |tries| {
+    /// Has SQLite look at it while it waits for locks, for so long at most, and with patience during statements too.
+    fn watch(&self, connection: &mut rusqlite::Connection, busy: Duration) -> Result<()> {
+        let failed = |error: rusqlite::Error| error::failure(&error);
+        if self.0.clock.is_some() {
+            let ending = self.clone();
+            let handler = Some(move || ending.is_over());
+            connection.progress_handler(STEPS_PER_LOOK, handler).map_err(failed)?;
+        }
+        let (ending, mut left) = (self.clone(), busy);
+        let handler = move |tries: i32| {
+            let tries = usize::try_from(tries).unwrap_or_default();
             if tries == 0 {
-                since = Instant::now();
+                left = if ending.is_late() { busy.min(REST) } else { busy };
             }
-            std::thread::sleep(BUSY_PAUSE);
-            since.elapsed() < busy && !clock.is_over()
-        }))
+            let pause = Duration::from_millis(BUSY_PAUSES[tries.min(BUSY_PAUSES.len() - 1)]).min(left);
+            left -= pause;
+            if pause.is_zero() || ending.is_over() {
+                return false;
+            }
+            std::thread::sleep(pause);
+            true
+        };
+        connection.busy_handler(Some(handler)).map_err(failed)
     }
 }
 
@@ -84,8 +124,9 @@ impl Clock {
 pub struct Connection {
     /// `None` once closed.
     database: Option<Database>,
-    /// For connections that have patience.
-    clock: Option<Clock>,
+    ending: Ending,
+    /// How long a statement waits for another connection's lock, unless the connection was asked or told that itself.
+    busy: Option<Duration>,
     is_simple: bool,
     /// Text of the statement being executed, in [`QueryMode::Simple`].
     text: String,
@@ -207,7 +248,7 @@ impl Connection {
         connection: &rusqlite::Connection,
         sql: &str,
         deadline: Instant,
-        clock: Option<&Clock>,
+        ending: &Ending,
     ) -> Result<()> {
         loop {
             let done = run_text(connection, sql, &mut crate::Discard);
@@ -216,7 +257,7 @@ impl Connection {
                 Err(failure)
                     if failure.kind == FailureKind::Busy
                         && Instant::now() < deadline
-                        && !clock.is_some_and(Clock::is_over) =>
+                        && !ending.is_over() =>
                 {
                     std::thread::sleep(SETUP_PAUSE);
                 }
@@ -226,21 +267,6 @@ impl Connection {
                 }
             }
         }
-    }
-
-    /// A statement begins.
-    fn ask(&self) {
-        if let Some(clock) = &self.clock {
-            clock.ask();
-        }
-    }
-
-    /// Names what ended a statement, when that was the end of patience.
-    fn explained<T>(&self, outcome: Result<T>) -> Result<T> {
-        outcome.map_err(|failure| match &self.clock {
-            Some(clock) => clock.explain(failure),
-            None => failure,
-        })
     }
 
     fn database(&mut self) -> Result<&mut Database> {
@@ -269,13 +295,11 @@ impl Connection {
     }
 }
 
-/// Sets how long a statement waits for another connection's lock.
-fn limit(connection: &mut rusqlite::Connection, clock: Option<&Clock>, busy: Duration) -> Result<()> {
-    let limited = match clock {
-        Some(clock) => clock.watch(connection, busy),
-        None => connection.busy_timeout(busy),
-    };
-    limited.map_err(|error| error::failure(&error))
+/// True for text that tells or asks how long statements wait for locks. SQLite only knows that of its own waiting.
+fn is_about_waiting(sql: &str) -> bool {
+    let sql = sql.trim_start();
+    sql.get(..6).is_some_and(|word| word.eq_ignore_ascii_case("pragma"))
+        && sql.to_ascii_lowercase().contains("busy_timeout")
 }
 
 /// Runs every statement of a text.
@@ -353,20 +377,23 @@ impl Driver for Connection {
         }
         let deadline = Instant::now() + target.connect_timeout;
         let mut connection = Self::open(&target.endpoint)?;
-        let clock = match io {
-            Io::Patient(patience) => Some(Clock::new(patience)),
-            Io::Blocking | Io::Reactor(_) => None,
+        let ending = match io {
+            Io::Patient(patience) => Ending::of(patience),
+            Io::Blocking | Io::Reactor(_) => Ending::default(),
         };
-        limit(&mut connection, clock.as_ref(), BUSY_TIMEOUT.min(target.connect_timeout))?;
+        ending.watch(&mut connection, BUSY_TIMEOUT.min(target.connect_timeout))?;
         for sql in &target.session_setup {
-            Self::set_up(&connection, sql, deadline, clock.as_ref())?;
+            Self::set_up(&connection, sql, deadline, &ending)?;
         }
-        if !target.session_setup.iter().any(|sql| sql.to_ascii_lowercase().contains("busy_timeout")) {
-            limit(&mut connection, clock.as_ref(), BUSY_TIMEOUT)?;
+        let mut busy = BUSY_TIMEOUT;
+        if target.session_setup.iter().any(|sql| is_about_waiting(sql)) {
+            let told = connection.pragma_query_value(None, "busy_timeout", |row| row.get::<_, u32>(0));
+            busy = Duration::from_millis(told.map_err(|error| error::failure(&error))?.into());
         }
+        ending.watch(&mut connection, busy)?;
         let database = Database::new(connection, |_| Prepared(Vec::new()));
         let is_simple = target.query_mode == QueryMode::Simple;
-        Ok(Self { database: Some(database), clock, is_simple, text: String::new() })
+        Ok(Self { database: Some(database), ending, busy: Some(busy), is_simple, text: String::new() })
     }
 
     fn server_version(&self) -> &str {
@@ -394,7 +421,7 @@ impl Driver for Connection {
         parameters: &[Value<'_>],
         sink: &mut S,
     ) -> Result<Outcome> {
-        self.ask();
+        self.ending.ask();
         let mut text = std::mem::take(&mut self.text);
         let outcome = self.database()?.with_dependent_mut(|connection, prepared| {
             match prepared.0.get_mut(statement.0 as usize) {
@@ -419,19 +446,24 @@ impl Driver for Connection {
             }
         });
         self.text = text;
-        self.explained(outcome)
+        self.ending.explained(outcome)
     }
 
     async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
-        self.ask();
+        self.ending.ask();
+        let busy = if is_about_waiting(sql) { self.busy.take() } else { None };
         let connection = self.database()?.borrow_owner();
+        if let Some(busy) = busy {
+            // From now on SQLite waits by itself, and hears nothing meanwhile.
+            connection.busy_timeout(busy).map_err(|error| error::failure(&error))?;
+        }
         let outcome = run_text(connection, sql, sink).map_err(|error| error::failure(&error));
-        self.explained(outcome)
+        self.ending.explained(outcome)
     }
 
     /// Inserts row by row through one prepared statement, all in one transaction (in the caller's, when one is open).
     async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
-        self.ask();
+        self.ending.ask();
         let connection = self.database()?.borrow_owner();
         if !connection.is_autocommit() {
             return Self::insert_all(connection, load, rows);
@@ -456,7 +488,11 @@ impl Driver for Connection {
 
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
         let handle = self.database.as_ref()?.borrow_owner().get_interrupt_handle();
-        Some(Box::new(move || handle.interrupt()))
+        let ending = self.ending.clone();
+        Some(Box::new(move || {
+            ending.0.is_interrupted.store(true, Ordering::Relaxed);
+            handle.interrupt();
+        }))
     }
 }
 

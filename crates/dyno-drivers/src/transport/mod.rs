@@ -19,14 +19,15 @@ pub(crate) use resolve::addresses;
 pub use stream::{ConnectFailure, Stream, stream_failure};
 pub use tls::client_configuration;
 
-use crate::patience::{LOOK, Patience};
+use crate::patience::{LOOK, Patience, Waiting};
 use std::time::{Duration, Instant};
 
 /// How a connection waits.
 #[derive(Clone)]
 pub enum Io {
     /// The thread blocks, for as long as it takes; deadlines are kept by socket timeouts. For clients that have a thread of their own,
-    /// and somebody who breaks their connection when it is time ([`crate::Driver::interrupter`]).
+    /// and somebody who breaks their connection when it is time ([`crate::Driver::interrupter`]). Until there is a connection, only the
+    /// user can: a login hears Ctrl-C as if it were asked with [`Patience::endless`].
     Blocking,
     /// The thread blocks, and every answer has a limit. For all that is asked beside the load.
     Patient(Patience),
@@ -35,6 +36,15 @@ pub enum Io {
 }
 
 impl Io {
+    /// What a thread waits under while a connection is made; nothing for a task on a reactor, which its worker ends.
+    pub(crate) fn waiting(&self) -> Option<Waiting> {
+        match self {
+            Self::Blocking => Some(Waiting::new(&Patience::endless())),
+            Self::Patient(patience) => Some(Waiting::new(patience)),
+            Self::Reactor(_) => None,
+        }
+    }
+
     /// Waits for a time without blocking other clients of the worker.
     pub async fn sleep(&self, duration: Duration) {
         match self {

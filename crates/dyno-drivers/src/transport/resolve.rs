@@ -2,11 +2,10 @@
 //! its own: the other clients of an event loop go on, and a deadline holds.
 
 use super::{ConnectFailure, Io};
-use crate::patience::Waiting;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError, channel};
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
 use std::time::{Duration, Instant};
 
 /// Pause before a task on an event loop looks for the answer again.
@@ -48,19 +47,9 @@ fn elsewhere<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> io
 /// The answer, once it is there; `None` at the deadline, and when patience is at its end.
 async fn awaited<T>(answer: &Receiver<io::Result<T>>, io: &Io, deadline: Instant) -> Option<io::Result<T>> {
     let lost = || io::Error::other("the resolver ended without an answer");
-    let mut waiting = match io {
-        Io::Patient(patience) => Some(Waiting::new(patience)),
-        Io::Blocking | Io::Reactor(_) => None,
-    };
+    let mut waiting = io.waiting();
     loop {
         let remaining = deadline.saturating_duration_since(Instant::now());
-        if let Io::Blocking = io {
-            return match answer.recv_timeout(remaining) {
-                Ok(answer) => Some(answer),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => Some(Err(lost())),
-            };
-        }
         match answer.try_recv() {
             Ok(answer) => return Some(answer),
             Err(TryRecvError::Disconnected) => return Some(Err(lost())),

@@ -30,6 +30,8 @@ pub struct Stream {
 struct Wire {
     // Dropped before the socket, so that the reactor is told while the descriptor is still ours.
     waiting: Waiting,
+    /// True when the socket is to block once the deadline of its login is lifted.
+    blocks: bool,
     /// Shared with interrupters only.
     socket: Arc<Socket>,
     deadline: Option<Instant>,
@@ -86,10 +88,7 @@ impl Stream {
 
     async fn connect_unix(path: &Path, io: &Io, deadline: Instant) -> io::Result<Self> {
         let address = SockAddr::unix(path)?;
-        let mut waiting = match io {
-            Io::Patient(patience) => Some(patience::Waiting::new(patience)),
-            Io::Blocking | Io::Reactor(_) => None,
-        };
+        let mut waiting = io.waiting();
         loop {
             let socket = Socket::new(Domain::UNIX, Type::STREAM, None)?;
             match Self::establish(socket, &address, io, deadline).await {
@@ -106,17 +105,7 @@ impl Stream {
     }
 
     async fn establish(socket: Socket, address: &SockAddr, io: &Io, deadline: Instant) -> io::Result<Self> {
-        let remaining = deadline.saturating_duration_since(Instant::now());
         let waiting = match io {
-            Io::Blocking => {
-                socket.connect_timeout(address, remaining.max(Duration::from_millis(1)))?;
-                Waiting::Blocking
-            }
-            Io::Patient(patience) => {
-                let mut waiting = patience::Waiting::new(patience);
-                connect_patiently(&socket, address, &mut waiting, deadline)?;
-                Waiting::Patient(waiting)
-            }
             Io::Reactor(reactor) => {
                 socket.set_nonblocking(true)?;
                 let pending = begin_to_connect(&socket, address)?;
@@ -137,8 +126,14 @@ impl Stream {
                 }
                 Waiting::Reactor(registration)
             }
+            Io::Blocking | Io::Patient(_) => {
+                let mut waiting = io.waiting().expect("a thread that blocks waits under something");
+                connect_patiently(&socket, address, &mut waiting, deadline)?;
+                Waiting::Patient(waiting)
+            }
         };
-        Ok(Self { wire: Wire { waiting, socket: Arc::new(socket), deadline: None }, tls: None })
+        let blocks = matches!(io, Io::Blocking);
+        Ok(Self { wire: Wire { waiting, blocks, socket: Arc::new(socket), deadline: None }, tls: None })
     }
 
     /// From now on the connection is encrypted: performs the handshake.
@@ -209,9 +204,8 @@ impl Stream {
     /// Reads and writes fail with `TimedOut` from this time on; `None` lifts the limit.
     pub fn set_deadline(&mut self, deadline: Option<Instant>) {
         self.wire.deadline = deadline;
-        if deadline.is_none()
-            && let Waiting::Blocking = self.wire.waiting
-        {
+        if deadline.is_none() && self.wire.blocks {
+            self.wire.waiting = Waiting::Blocking;
             let _ = self.wire.socket.set_read_timeout(None);
             let _ = self.wire.socket.set_write_timeout(None);
         }

@@ -1,8 +1,8 @@
 //! A connection that blocks can be got out of a statement by another thread.
-#![cfg(all(feature = "mysql", feature = "postgres"))]
+#![cfg(all(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 
 use dyno_drivers::null::server::{Options, Protocol, serve};
-use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
+use dyno_drivers::{Connection, Discard, Driver, Io, Table, block_on};
 use dyno_model::failure::FailureKind;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::sync::mpsc::channel;
@@ -41,4 +41,42 @@ fn a_statement_that_hangs_is_ended_by_breaking_its_connection() {
         interrupt();
         server.stop().expect("it ends");
     }
+}
+
+#[test]
+fn a_client_of_sqlite_is_got_out_of_waiting_for_a_lock_and_its_pragma_reads_as_it_was_set() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let target = Target {
+        session_setup: vec!["PRAGMA busy_timeout = 86400000".to_owned()],
+        ..Target::new(Engine::Sqlite, Endpoint::File(folder.path().join("shop.db")))
+    };
+    let mut holder = block_on(Connection::connect(&target, &Io::Blocking)).expect("it opens");
+    block_on(holder.query("BEGIN EXCLUSIVE", &mut Discard)).expect("nobody else is there");
+    let (give, take) = channel();
+    let client = std::thread::spawn({
+        let target = target.clone();
+        move || {
+            let mut connection = block_on(Connection::connect(&target, &Io::Blocking)).expect("it opens");
+            give.send(connection.interrupter().expect("a blocking connection has one")).expect("heard");
+            block_on(connection.query("BEGIN IMMEDIATE", &mut Discard)).expect_err("the lock is held")
+        }
+    });
+    let interrupt = take.recv().expect("the client connects");
+    while !client.is_finished() {
+        interrupt();
+        std::thread::yield_now();
+    }
+    let failure = client.join().expect("no panic");
+    assert_eq!(failure.kind, FailureKind::Cancelled, "{failure}");
+    assert_eq!(failure.message, "interrupted before the server answered");
+    block_on(holder.query("COMMIT", &mut Discard)).expect("it holds the lock");
+    let ask = |connection: &mut Connection, sql: &str| {
+        let mut table = Table::default();
+        block_on(connection.query(sql, &mut table)).expect("it is answered");
+        table.first().map(str::to_owned)
+    };
+    let long = Some("86400000".to_owned());
+    assert_eq!(ask(&mut holder, "PRAGMA busy_timeout"), long);
+    assert_eq!(ask(&mut holder, "PRAGMA busy_timeout = 7"), Some("7".to_owned()));
+    assert_eq!(ask(&mut holder, "PRAGMA busy_timeout"), Some("7".to_owned()), "it stays as it was told");
 }

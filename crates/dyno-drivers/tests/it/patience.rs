@@ -201,3 +201,44 @@ fn sqlite_hears_it_in_the_middle_of_a_statement_and_while_it_waits_for_a_lock() 
     block_on(holder.query("BEGIN EXCLUSIVE", &mut Discard)).expect("nobody else is there");
     ask_until_requested(&target, "CREATE TABLE t (i INT)");
 }
+
+#[test]
+fn work_begun_after_the_request_ends_as_soon_as_the_server_is_found_silent() {
+    for (protocol, engine) in SERVERS {
+        let (server, target) = mute(protocol, engine);
+        let work = Patience::for_work(&target).hearing(Arc::new(AtomicUsize::new(1)));
+        for patience in [work.clone(), work.unhurried()] {
+            let failure = ask(&target, patience, "SELECT sum(c2) FROM rush");
+            assert_eq!(failure.message, "interrupted before the server answered", "{engine}");
+        }
+        let quick = Patience::for_questions(&target).hearing(Arc::new(AtomicUsize::new(1)));
+        let failure = ask(&target, quick, "SHOW GLOBAL STATUS");
+        assert_eq!(failure.message, "interrupted before the server answered", "{engine}");
+        server.stop().expect("it ends");
+    }
+}
+
+#[test]
+fn what_the_user_has_ordered_is_waited_for_after_any_limit_and_ends_when_the_user_asks() {
+    for (protocol, engine) in SERVERS {
+        let (server, target) = mute(protocol, engine);
+        let requests = Arc::new(AtomicUsize::new(0));
+        let patience = Patience::endless().hearing(Arc::clone(&requests));
+        let ordered = std::thread::spawn({
+            let target = target.clone();
+            move || ask(&target, patience, "CREATE INDEX i ON t (c)")
+        });
+        // Its own connection; then the longest that dyno waits for a list of settings.
+        while server.counts().connections() < 1 {
+            std::thread::yield_now();
+        }
+        let short = Target { connect_timeout: Duration::from_millis(200), ..target.clone() };
+        let failure = ask(&target, Patience::for_questions(&short), "SHOW VARIABLES");
+        assert_eq!(failure.message, "the server did not answer within 600ms", "{engine}");
+        assert!(!ordered.is_finished(), "{engine}: nobody has asked for its end");
+        requests.store(1, Ordering::Relaxed);
+        let failure = ordered.join().expect("no panic");
+        assert_eq!(failure.kind, FailureKind::Cancelled, "{engine}: {failure}");
+        server.stop().expect("it ends");
+    }
+}

@@ -236,6 +236,9 @@ impl<'a> Crew<'a> {
                 self.connecting = self.hired_at.elapsed().into();
                 return Ok(());
             }
+            if input.interrupts.load(Ordering::Relaxed) > 0 {
+                break TrialError::Interrupted;
+            }
             match self.incoming.recv_timeout(LOOK) {
                 Ok(Report::Ready) => ready += 1,
                 Ok(Report::ConnectFailed(failure)) => break TrialError::Ramp(failure),
@@ -249,9 +252,6 @@ impl<'a> Crew<'a> {
                         total: input.clients.into(),
                         unit: ProgressUnit::Connections,
                     });
-                    if input.interrupts.load(Ordering::Relaxed) > 0 {
-                        break TrialError::Interrupted;
-                    }
                     if let Some(reason) = (input.is_dead)() {
                         break TrialError::SystemDied(reason);
                     }

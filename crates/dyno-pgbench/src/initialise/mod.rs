@@ -9,7 +9,7 @@ use crate::exit_code;
 use crate::failure;
 use crate::options::{Initialisation, Step};
 use crate::terminal::{Messages, Terminal};
-use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
+use dyno_drivers::{Connection, Discard, Driver, Io, Patience, block_on};
 use dyno_engine::loading::{Loading, load_table};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
@@ -43,7 +43,7 @@ pub fn initialise(
         terminal.error(&message);
         return exit_code::FAILED;
     }
-    let connection = match block_on(Connection::connect(target, &Io::Blocking)) {
+    let connection = match block_on(Connection::connect(target, &Io::Patient(Patience::endless()))) {
         Ok(connection) => connection,
         Err(failure) => {
             terminal.error(&failure::connecting(&failure, target));

@@ -23,7 +23,7 @@ use crate::script::{self, Script, builtin};
 use crate::terminal::{Messages, Terminal};
 use crate::variables::Names;
 use client::Scripts;
-use dyno_drivers::{Connection, Driver, Io, block_on, open_files};
+use dyno_drivers::{Connection, Driver, Io, Patience, block_on, open_files};
 use dyno_engine::text::{self, SCRIPT_MAX};
 use dyno_engine::{LoadInput, LoadRecord, TrialError, run_load};
 use dyno_model::event::{Listener, Listeners};
@@ -84,7 +84,9 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
     if options.seed != Seed::Any {
         terminal.note(&format!("setting random seed to {seed}"));
     }
-    let mut connection = block_on(Connection::connect(target, &Io::Blocking)).map_err(|failure| {
+    // pgbench asks the same, and waits for as long as it takes.
+    let io = Io::Patient(Patience::endless());
+    let mut connection = block_on(Connection::connect(target, &io)).map_err(|failure| {
         terminal.error(&failure::connecting(&failure, target));
         terminal.error("could not create connection for setup");
         Impossible
@@ -267,7 +269,7 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
     if let Some(reason) = &record.facts.stopped {
         terminal.note(&format!("the run ended early: {reason}"));
     }
-    if record.is_cut_off {
+    if record.is_cut_off && !is_interrupted {
         terminal.error(&format!(
             "transactions were still running {} seconds after the time limit and were cut off (--hang-timeout)",
             options.hang_timeout.unwrap_or_default().as_secs_f64()

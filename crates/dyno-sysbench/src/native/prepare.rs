@@ -4,7 +4,7 @@
 //! printed. Unlike there, several connections fill one table when there are more of them than tables, and the data follow from
 //! `--rand-seed`.
 
-use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
+use dyno_drivers::{Connection, Discard, Driver, Io, Patience, block_on};
 use dyno_engine::loading::{Loading, load_table};
 use dyno_engine::workload::{DataSet, TableDefinition};
 use dyno_model::failure::OperationFailure;
@@ -93,7 +93,8 @@ fn make_table(
     let target = &preparation.targets[thread % preparation.targets.len()];
     let name = &table.name;
     let plain = |failure| PrepareError { failure, statement: None };
-    let mut connection = block_on(Connection::connect(target, &Io::Blocking)).map_err(plain)?;
+    let io = Io::Patient(Patience::endless());
+    let mut connection = block_on(Connection::connect(target, &io)).map_err(plain)?;
     (preparation.say)(&format!("Creating table '{name}'..."));
     block_on(connection.query(&table.create, &mut Discard))
         .map_err(|failure| PrepareError { failure, statement: Some(table.create.clone()) })?;

@@ -4,11 +4,12 @@ use super::LoadedScript;
 use crate::options::help;
 use crate::report::header;
 use crate::session::{FAILED, INTERRUPTED, OK, Session};
+use dyno_drivers::patience::AFTER_REQUEST;
 use dyno_lua::{Role, ScriptError, State};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// How often an interrupt is looked for.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
@@ -42,7 +43,8 @@ pub fn function(session: &Session<'_>, script: &LoadedScript, name: &str) -> u8 
 pub fn help(session: &Session<'_>, script: &LoadedScript) -> u8 {
     if script.main.has_function("help") {
         // sysbench succeeds even when the function fails; whoever asked for help has seen the error.
-        session.conclude("help", script.main.call("help", None).map(|()| true));
+        let outcome = watched(session, &script.main, || script.main.call("help", None));
+        session.conclude("help", outcome.map(|()| true));
         return OK;
     }
     match &script.recipe.definitions {
@@ -81,16 +83,18 @@ pub fn failed(function: &str, message: &str) -> String {
     format!("`{function}' function failed: {message}")
 }
 
-/// Runs something in a state of this thread; an interrupt meanwhile ends what the state waits for.
-fn watched<T>(session: &Session<'_>, state: &State, work: impl FnOnce() -> T) -> T {
+/// Runs something in a state of this thread; an interrupt meanwhile ends what the state waits for. What is begun after an interrupt, such
+/// as `done`, has some seconds.
+pub(super) fn watched<T>(session: &Session<'_>, state: &State, work: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
     let interrupter = state.interrupter();
     thread::scope(|scope| {
         let (over, ended) = channel::<()>();
         let is_over = &is_over;
+        let due = Instant::now() + if session.is_interrupted() { AFTER_REQUEST } else { Duration::ZERO };
         scope.spawn(move || {
             while !is_over.load(Ordering::Relaxed) {
-                if session.is_interrupted() {
+                if session.is_interrupted() && Instant::now() >= due {
                     interrupter.interrupt();
                     return;
                 }

@@ -1,6 +1,6 @@
 //! `run`: headings, the engine's clients, reports, exit code. The same for scripts and native workloads.
 
-use super::commands::failed;
+use super::commands::{failed, watched};
 use super::failures::{self, Action};
 use super::printing::Printing;
 use super::reporter::{Remains, Reporter, Start};
@@ -65,10 +65,10 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
     // What the top level sets counts; init() comes too late for it, as in sysbench.
     let hooks = script.main.report_hooks();
     if script.main.has_global("init")
-        && let Err(error) = script.main.call("init", None)
+        && let Err(error) = watched(session, &script.main, || script.main.call("init", None))
     {
         session.logger.fatal(&failed("init", &error.message));
-        return FAILED;
+        return if session.is_interrupted() { INTERRUPTED } else { FAILED };
     }
     let environment = Arc::clone(&script.recipe.environment);
     let subject = Subject {
@@ -98,16 +98,15 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
         logger: Arc::clone(&session.logger),
         start: Arc::clone(&subject.start),
     };
-    let mut has_started = false;
+    let mut has_ended = false;
     let code = measure(session, &subject, Some(&script.main), |input, listener| {
         let outcome = run_script(clients, &threads, input, listener);
-        has_started = outcome.is_ok();
+        has_ended = outcome.as_ref().is_ok_and(|record| !record.is_cut_off);
         outcome
     });
-    if has_started
-        && code != CUT_OFF
+    if has_ended
         && script.main.has_global("done")
-        && let Err(error) = script.main.call("done", None)
+        && let Err(error) = watched(session, &script.main, || script.main.call("done", None))
     {
         session.logger.fatal(&failed("done", &error.message));
     }
@@ -269,7 +268,8 @@ fn failure(session: &Session<'_>, subject: &Subject, record: &LoadRecord) -> Opt
 /// Why the run ended, in the log, and the exit code that this means.
 fn ending(session: &Session<'_>, record: &LoadRecord) -> u8 {
     let (general, logger) = (&session.options.general, &session.logger);
-    if record.is_cut_off {
+    // Whoever has asked for the end knows why events were cut off.
+    if record.is_cut_off && !session.is_interrupted() {
         match general.forced_shutdown {
             Some(_) => logger.fatal("The --max-time limit has expired, forcing shutdown..."),
             None => logger.fatal(&format!(

@@ -5,7 +5,7 @@ use crate::options::database::DriverName;
 use crate::options::definition::Value;
 use crate::options::registry;
 use crate::session::Session;
-use dyno_drivers::{Connection, Driver, Io, block_on};
+use dyno_drivers::{Connection, Driver, Io, Patience, block_on};
 use dyno_model::catalog::{OptionValue, WorkloadOptions};
 use dyno_model::single::SingleTrial;
 use dyno_model::target::Target;
@@ -29,8 +29,10 @@ fn target<'a>(session: &'a Session<'_>) -> Option<&'a Target> {
     }
 }
 
+/// sysbench does not ask for it, so this has a limit.
 fn version(session: &Session<'_>) -> String {
-    let connected = target(session).map(|target| block_on(Connection::connect(target, &Io::Blocking)));
+    let io = |target| Io::Patient(Patience::for_questions(target));
+    let connected = target(session).map(|target| block_on(Connection::connect(target, &io(target))));
     match connected {
         Some(Ok(mut connection)) => {
             let version = connection.server_version().to_owned();

@@ -6,16 +6,16 @@ use dyno_drivers::null::server::{Options, Protocol, RunningServer, serve};
 use dyno_model::event::{Event, Phase};
 use dyno_model::plan::ServerKind;
 use dyno_testkit::{processes_with, require_server, wait_until};
-use std::process::{Child, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// Exit codes as documented.
 const PREFLIGHT_FAILED: i32 = 4;
 const SERVER_FAILED: i32 = 5;
 const RUN_INCOMPLETE: i32 = 6;
-const INTERRUPTED: i32 = 130;
+pub(crate) const INTERRUPTED: i32 = 130;
 
 /// A server that logs in and answers nothing after that.
-fn mute(protocol: Protocol) -> RunningServer {
+pub(crate) fn mute(protocol: Protocol) -> RunningServer {
     let options = Options { hang_after: Some(0), ..Options::default() };
     serve(protocol, ([127, 0, 0, 1], 0).into(), options).expect("a free port")
 }
@@ -36,28 +36,32 @@ fn spec_of_mute(bench: &Bench, scheme: &str, server: &RunningServer, connect_tim
 const MUTE: [(Protocol, &str); 2] = [(Protocol::Mysql, "mysql"), (Protocol::Postgres, "postgres")];
 
 /// A run in the background, whose results are in the folder `r`.
-struct Running<'b> {
+pub(crate) struct Running<'b> {
     bench: &'b Bench,
     child: Child,
 }
 
 impl<'b> Running<'b> {
-    fn start(bench: &'b Bench, spec: &str) -> Self {
-        Self::command(bench, &["run", spec, "--out", "r"])
+    pub(crate) fn start(bench: &'b Bench, spec: &str) -> Self {
+        Self::of(bench, bench.command(&["run", spec, "--out", "r"]))
     }
 
-    fn command(bench: &'b Bench, arguments: &[&str]) -> Self {
-        let mut command = bench.command(arguments);
+    /// Any command of the program.
+    pub(crate) fn of(bench: &'b Bench, mut command: Command) -> Self {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         Self { bench, child: child.expect("dyno can be started") }
     }
 
-    fn interrupt(&self) {
-        signal("-INT", self.child.id());
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    pub(crate) fn interrupt(&self) {
+        signal("-INT", self.pid());
     }
 
     /// Waits for the end, which has to come by itself.
-    fn ended(mut self) -> Ended {
+    pub(crate) fn ended(mut self) -> Ended {
         wait_until("dyno ends", || self.child.try_wait().expect("it is our child").is_some());
         Ended::from(self.child.wait_with_output().expect("it has ended"))
     }
@@ -67,7 +71,7 @@ impl<'b> Running<'b> {
     }
 
     /// Waits until a phase of a trial has begun.
-    fn await_phase(&self, awaited: Phase) {
+    pub(crate) fn await_phase(&self, awaited: Phase) {
         wait_until("the phase begins", || {
             let is_it =
                 |event: &Event| matches!(event, Event::PhaseStarted { phase, .. } if *phase == awaited);
@@ -75,24 +79,28 @@ impl<'b> Running<'b> {
         });
     }
 
+    /// Processes that work in the scratch folder of a server of this kind.
+    pub(crate) fn servers(&self, kind: ServerKind) -> Vec<u32> {
+        processes_with(&format!("{}/dyno-{kind}-", self.bench.path().display()))
+    }
+
     /// Halts the server of this kind that the run has started, with all of its processes.
     fn halt(&self, kind: ServerKind) {
-        let folder = format!("{}/dyno-{kind}-", self.bench.path().display());
-        let servers = processes_with(&folder);
+        let servers = self.servers(kind);
         assert!(!servers.is_empty(), "no {kind} runs");
         for server in servers {
             // Sessions end when they like.
-            let _ = std::process::Command::new("kill").args(["-STOP", &server.to_string()]).status();
+            let _ = Command::new("kill").args(["-STOP", &server.to_string()]).status();
         }
     }
 }
 
-fn events(bench: &Bench) -> Vec<Event> {
+pub(crate) fn events(bench: &Bench) -> Vec<Event> {
     let text = std::fs::read_to_string(bench.path().join("r/events.jsonl")).unwrap_or_default();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
-fn nothing_is_left(bench: &Bench, names: &[&str]) {
+pub(crate) fn nothing_is_left(bench: &Bench, names: &[&str]) {
     let folder = bench.path().display().to_string();
     wait_until("all processes have ended", || processes_with(&folder).is_empty());
     assert_eq!(bench.names(), names);
@@ -104,14 +112,14 @@ fn a_server_that_logs_in_and_says_nothing_ends_plan_and_run_with_its_name_and_th
         let (bench, server) = (Bench::new(), mute(protocol));
         spec_of_mute(&bench, scheme, &server, "1s");
         for command in [&["plan", "mute.toml"][..], &["run", "mute.toml", "--out", "r"]] {
-            let ended = Running::command(&bench, command).ended();
+            let ended = Running::of(&bench, bench.command(command)).ended();
             assert_eq!(ended.code, PREFLIGHT_FAILED, "{scheme}: {ended}");
             let text = format!("{}{}", ended.stdout, ended.stderr);
             let place = format!("Mute: {scheme}://bench@127.0.0.1:{}/shop", server.local_addr.port());
             assert!(text.contains(&place), "{scheme}: {ended}");
             assert!(text.contains("the server did not answer within 3s"), "{scheme}: {ended}");
         }
-        let ended = Running::command(&bench, &["cleanup", "mute.toml"]).ended();
+        let ended = Running::of(&bench, bench.command(&["cleanup", "mute.toml"])).ended();
         assert_eq!(ended.code, SERVER_FAILED, "{scheme}: {ended}");
         assert!(ended.stderr.contains("Mute: "), "{scheme}: {ended}");
         assert!(ended.stderr.contains("the server has been silent for 3s"), "{scheme}: {ended}");

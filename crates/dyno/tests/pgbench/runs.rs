@@ -230,6 +230,24 @@ fn a_rate_is_kept_and_what_is_too_late_is_skipped() {
 }
 
 #[test]
+fn both_programs_skip_the_same_transactions() {
+    let Some(bench) = postgres() else { return };
+    // All arrive within microseconds. Each client is in time for its first; when that has ended, all others are too late for the limit.
+    bench.script("long.sql", "\\sleep 4 s\n");
+    let arguments = ["-n", "-f", "long.sql", "-R", "1000000", "-L", "3000", "-c", "3", "-t", "5"];
+    for program in programs() {
+        let ended = bench.run(program, &arguments);
+        assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+        let told = |label| figure(&ended.stdout, label);
+        assert_eq!(told("number of transactions actually processed:"), "3/15", "{program:?}");
+        assert_eq!(told("number of transactions skipped:"), "12 (80.000%)", "{program:?}");
+        assert_eq!(told("number of failed transactions:"), "0 (0.000%)", "{program:?}");
+        let late = told("number of transactions above the 3000.0 ms latency limit:");
+        assert_eq!(late, "3/3 (100.000%)", "{program:?}");
+    }
+}
+
+#[test]
 fn a_server_that_stands_still_is_a_stall_in_the_results() {
     let Some(bench) = postgres() else { return };
     bench.script(

@@ -1,0 +1,28 @@
+//! Copying data hears Ctrl-C. A program of its own: the request for the end is the whole process's.
+
+use dyno_drivers::patience;
+use dyno_host::data_set::copy_folder;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+#[test]
+fn a_copy_goes_on_with_no_further_piece_once_the_user_has_asked_for_the_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let from = folder.path().join("from");
+    std::fs::create_dir(&from).expect("it is new");
+    std::fs::write(from.join("data"), vec![1; 40 << 20]).expect("it has room");
+    let requests = Arc::new(AtomicUsize::new(0));
+    patience::hear(&requests);
+    let before = copy_folder(&from, &folder.path().join("before"), None).expect("nobody has asked");
+    assert_eq!(before.files, 1);
+    requests.store(1, Ordering::Relaxed);
+    if before.cloned == 1 {
+        // Here a file of any size is copied at once.
+        return;
+    }
+    let to = folder.path().join("after");
+    let error = copy_folder(&from, &to, None).expect_err("it is not copied");
+    assert!(error.to_string().contains("interrupted by the user"), "{error}");
+    let copied = std::fs::read(to.join("data")).expect("it was begun");
+    assert!(copied.iter().all(|byte| *byte == 0), "no piece was copied");
+}
