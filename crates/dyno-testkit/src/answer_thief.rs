@@ -25,11 +25,7 @@ impl AnswerThief {
     /// Stands before a server and steals so many answers to requests that hold this text.
     #[must_use]
     pub fn new(host: &str, port: u16, text: &'static str, answers: usize) -> Self {
-        let shared = Arc::new(Shared {
-            text,
-            left: AtomicUsize::new(answers),
-            is_over: Arc::default(),
-        });
+        let shared = Arc::new(Shared { text, left: AtomicUsize::new(answers), is_over: Arc::default() });
         let passing = Arc::clone(&shared);
         let address = stand_before((host.to_owned(), port), &shared.is_over, move |client, server| {
             pass(&passing, client, server);
