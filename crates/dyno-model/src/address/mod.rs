@@ -16,6 +16,7 @@ pub use url::{host_and_port, without_passwords};
 
 pub(crate) use url::passwords;
 
+use crate::engine::Execution;
 use crate::secret::Secret;
 use crate::target::{Endpoint, Engine, Target, Tls};
 use std::collections::BTreeMap;
@@ -194,11 +195,10 @@ impl Keys {
     }
 
     fn endpoint(&self, engine: Engine) -> Result<Endpoint, AddressError> {
-        let usual_port = match engine {
-            Engine::Mysql => 3306,
-            Engine::Postgres => 5432,
-            Engine::Sqlite => return Ok(Endpoint::File(self.text(Key::File).unwrap_or_default().into())),
-            Engine::Null => return Ok(Endpoint::InProcess),
+        let usual_port = match engine.traits().execution {
+            Execution::Thread | Execution::Process => engine.traits().port,
+            Execution::Client => return Ok(Endpoint::File(self.text(Key::File).unwrap_or_default().into())),
+            Execution::Nowhere => return Ok(Endpoint::InProcess),
         };
         // Of several hosts of PostgreSQL the first one is taken.
         let is_list = engine == Engine::Postgres;

@@ -1,7 +1,7 @@
 //! URLs: `mysql://user:password@host:port/database?sslmode=require`, `postgres://...`, `sqlite:file`, `null:`.
 
 use super::{Address, AddressError, Key, Keys, Value, noted, parameter};
-use crate::target::Engine;
+use crate::engine::{Engine, Execution};
 use crate::words::{list, nearest};
 use percent_encoding::percent_decode_str;
 use std::net::Ipv6Addr;
@@ -55,17 +55,9 @@ impl<'u> Piece<'u> {
     }
 }
 
-const SCHEMES: [&str; 6] = ["mysql", "mariadb", "postgres", "postgresql", "sqlite", "null"];
-
 /// The engine of a scheme.
 pub(super) fn engine(scheme: &str) -> Option<Engine> {
-    Some(match scheme {
-        "mysql" | "mariadb" => Engine::Mysql,
-        "postgres" | "postgresql" => Engine::Postgres,
-        "sqlite" => Engine::Sqlite,
-        "null" => Engine::Null,
-        _ => return None,
-    })
+    Engine::ALL.into_iter().find(|engine| engine.traits().schemes.contains(&scheme))
 }
 
 /// What to write in place of an address that is none.
@@ -88,28 +80,30 @@ pub(super) fn parse(text: &str) -> Address {
     };
     let known = engine(scheme.text);
     if known.is_none() {
-        let help = match nearest(scheme.text, SCHEMES) {
+        let schemes: Vec<&str> =
+            Engine::ALL.iter().flat_map(|engine| engine.traits().schemes).copied().collect();
+        let help = match nearest(scheme.text, schemes.iter().copied()) {
             Some(candidate) => format!("did you mean `{candidate}`?"),
-            None => format!("known schemes: {}", list(&SCHEMES)),
+            None => format!("known schemes: {}", list(&schemes)),
         };
         errors.push(AddressError::new(scheme.range(), format!("unknown scheme `{}`", scheme.text), help));
     }
     // What follows an unknown scheme is most likely a server's address, and what is wrong with it is wrong with any scheme's.
     let is_server = rest.text.starts_with("//");
     let engine = known.unwrap_or(if is_server { Engine::Mysql } else { Engine::Null });
-    match engine {
-        Engine::Mysql | Engine::Postgres if is_server => {
+    match engine.traits().execution {
+        Execution::Thread | Execution::Process if is_server => {
             server(engine, scheme.text, rest.after(2), &mut keys, &mut errors);
         }
-        Engine::Mysql | Engine::Postgres => {
+        Execution::Thread | Execution::Process => {
             let message = "`//` is missing after the scheme";
             errors.push(AddressError::new(rest.range(), message, example(scheme.text)));
             return Address { engine: Engine::Null, keys, errors };
         }
-        Engine::Sqlite => put(&mut keys, Key::File, sqlite(rest, &mut errors), rest, "", &mut errors),
+        Execution::Client => put(&mut keys, Key::File, sqlite(rest, &mut errors), rest, "", &mut errors),
         // What follows is the script of the null driver, which stands where others name a database.
-        Engine::Null if known.is_some() => put(&mut keys, Key::Database, rest, rest, "", &mut errors),
-        Engine::Null => {}
+        Execution::Nowhere if known.is_some() => put(&mut keys, Key::Database, rest, rest, "", &mut errors),
+        Execution::Nowhere => {}
     }
     Address { engine, keys, errors }
 }

@@ -7,6 +7,8 @@ use super::traits::{
 
 pub(super) const TRAITS: Traits = Traits {
     name: "mysql",
+    schemes: &["mysql", "mariadb"],
+    port: 3306,
     products: "MySQL, MariaDB",
     execution: Execution::Thread,
     files_per_connection: 1,

@@ -5,6 +5,8 @@ use super::traits::{Execution, Traits};
 
 pub(super) const TRAITS: Traits = Traits {
     name: "null",
+    schemes: &["null"],
+    port: 0,
     products: "canned replies",
     execution: Execution::Nowhere,
     files_per_connection: 0,

@@ -7,6 +7,8 @@ use super::traits::{
 
 pub(super) const TRAITS: Traits = Traits {
     name: "postgres",
+    schemes: &["postgres", "postgresql"],
+    port: 5432,
     products: "PostgreSQL",
     execution: Execution::Process,
     files_per_connection: 1,

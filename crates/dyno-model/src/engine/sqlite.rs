@@ -7,6 +7,8 @@ use super::traits::{
 
 pub(super) const TRAITS: Traits = Traits {
     name: "sqlite",
+    schemes: &["sqlite"],
+    port: 0,
     products: "SQLite",
     execution: Execution::Client,
     // Whether it has a write-ahead log is the file's matter, and may be found out only when it is open.

@@ -3,8 +3,12 @@
 /// Facts of an engine.
 #[derive(Debug)]
 pub struct Traits {
-    /// The scheme of its URLs and its name in reports.
+    /// Its name in reports, and the first of its schemes.
     pub name: &'static str,
+    /// The schemes of its URLs.
+    pub schemes: &'static [&'static str],
+    /// The port of its servers where none is named; 0 where there are no ports.
+    pub port: u16,
     /// Products that speak it, as headings and sentences name them.
     pub products: &'static str,
     /// Where a client's statements are worked on.
