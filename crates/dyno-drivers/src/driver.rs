@@ -1,10 +1,10 @@
-//! The one interface of all drivers, and the connection that is any of them.
+//! The one interface of all drivers.
 
 use crate::transport::Io;
 use crate::value::{BulkLoad, RowSink, RowSource, Value};
 use dyno_model::failure::OperationFailure;
 use dyno_model::ledger::OutcomeClass;
-use dyno_model::target::{Engine, Target};
+use dyno_model::target::Target;
 
 /// A statement prepared on one connection; valid on that connection only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,13 +33,13 @@ impl Outcome {
     }
 }
 
-type Result<T> = std::result::Result<T, OperationFailure>;
+pub(crate) type Result<T> = std::result::Result<T, OperationFailure>;
 
 /// What every driver does. Futures are polled by an [`crate::Executor`] when the connection was opened with a reactor;
 /// opened with [`Io::Blocking`] or [`Io::Patient`] they never pend, and [`crate::block_on`] runs them.
 ///
 /// SQL is written with `?` for parameters in every dialect; drivers translate.
-#[expect(async_fn_in_trait, reason = "drivers are used through the enum below; futures stay on their thread")]
+#[expect(async_fn_in_trait, reason = "drivers are used through one enum; futures stay on their thread")]
 pub trait Driver: Sized {
     /// Opens a connection, authenticates, and runs `target.session_setup`. Never takes longer than `target.connect_timeout`.
     async fn connect(target: &Target, io: &Io) -> Result<Self>;
@@ -86,99 +86,5 @@ pub trait Driver: Sized {
     /// those to servers are broken by it.
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
         None
-    }
-}
-
-/// A connection of any driver.
-pub enum Connection {
-    /// MySQL family.
-    #[cfg(feature = "mysql")]
-    Mysql(crate::mysql::Connection),
-    /// PostgreSQL.
-    #[cfg(feature = "postgres")]
-    Postgres(crate::postgres::Connection),
-    /// SQLite.
-    #[cfg(feature = "sqlite")]
-    Sqlite(crate::sqlite::Connection),
-    /// Canned replies.
-    Null(crate::null::Connection),
-}
-
-/// Calls a method on whichever driver it is.
-macro_rules! each {
-    ($self:ident, $connection:ident => $call:expr) => {
-        match $self {
-            #[cfg(feature = "mysql")]
-            Connection::Mysql($connection) => $call,
-            #[cfg(feature = "postgres")]
-            Connection::Postgres($connection) => $call,
-            #[cfg(feature = "sqlite")]
-            Connection::Sqlite($connection) => $call,
-            Connection::Null($connection) => $call,
-        }
-    };
-}
-
-impl Driver for Connection {
-    async fn connect(target: &Target, io: &Io) -> Result<Self> {
-        match target.engine {
-            #[cfg(feature = "mysql")]
-            Engine::Mysql => crate::mysql::Connection::connect(target, io).await.map(Self::Mysql),
-            #[cfg(feature = "postgres")]
-            Engine::Postgres => crate::postgres::Connection::connect(target, io).await.map(Self::Postgres),
-            #[cfg(feature = "sqlite")]
-            Engine::Sqlite => crate::sqlite::Connection::connect(target, io).await.map(Self::Sqlite),
-            Engine::Null => crate::null::Connection::connect(target, io).await.map(Self::Null),
-            #[cfg(not(all(feature = "mysql", feature = "postgres", feature = "sqlite")))]
-            other => Err(OperationFailure::new(
-                dyno_model::failure::FailureKind::Unsupported,
-                format!("this build of dyno has no {other} driver"),
-            )),
-        }
-    }
-
-    fn server_version(&self) -> &str {
-        each!(self, connection => connection.server_version())
-    }
-
-    async fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        each!(self, connection => connection.prepare(sql).await)
-    }
-
-    async fn execute<S: RowSink>(
-        &mut self,
-        statement: Statement,
-        parameters: &[Value<'_>],
-        sink: &mut S,
-    ) -> Result<Outcome> {
-        each!(self, connection => connection.execute(statement, parameters, sink).await)
-    }
-
-    async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
-        each!(self, connection => connection.query(sql, sink).await)
-    }
-
-    async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
-        each!(self, connection => connection.bulk_load(load, rows).await)
-    }
-
-    async fn close(&mut self) {
-        each!(self, connection => connection.close().await);
-    }
-
-    async fn forget(&mut self, statement: Statement) -> Result<()> {
-        each!(self, connection => connection.forget(statement).await)
-    }
-
-    fn is_in_transaction(&self) -> bool {
-        each!(self, connection => connection.is_in_transaction())
-    }
-
-    fn session_number(&self) -> Option<u32> {
-        each!(self, connection => connection.session_number())
-    }
-
-    fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
-        each!(self, connection => connection.interrupter())
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! # Layout (read in this order)
 //! * [`address`]: where a system is, and whether that is this machine;
-//! * [`driver`]: the one interface ([`Driver`]) and the [`Connection`] that is any of the drivers;
+//! * [`driver`]: the one interface ([`Driver`]); [`connection`]: the [`Connection`] that is any of the drivers;
 //! * [`value`]: parameters, rows and what becomes of them;
 //! * [`transport`]: sockets, TLS, the event loop and the executor that let one thread drive many connections;
 //! * [`open_files`]: how many files connections take, and how many there may be;
@@ -16,6 +16,7 @@
 //! * This crate knows nothing of workloads, schedules or results.
 
 pub mod address;
+pub mod connection;
 pub mod driver;
 #[cfg(feature = "mysql")]
 pub mod mysql;
@@ -29,7 +30,8 @@ pub mod sqlite;
 pub mod transport;
 pub mod value;
 
-pub use driver::{Connection, Driver, Outcome, Statement};
+pub use connection::Connection;
+pub use driver::{Driver, Outcome, Statement};
 pub use patience::Patience;
 pub use transport::{Executor, Io, block_on};
 pub use value::{BulkLoad, Discard, FirstInteger, Row, RowSink, RowSource, RowWriter, Table, Value};

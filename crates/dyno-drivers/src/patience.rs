@@ -4,7 +4,6 @@
 //! baseline, audit. Their sockets wake up ten times a second and look here whether to wait on. So every question has an end, and
 //! Ctrl-C is heard in all of them, without any of them knowing of it.
 
-use crate::{Connection, Discard, Driver, Io, block_on};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
 use std::fmt;
@@ -70,7 +69,11 @@ pub struct Patience {
 struct Look {
     every: Duration,
     target: Arc<Target>,
+    ask: Ask,
 }
+
+/// Opens another connection and asks the server something simple.
+pub(crate) type Ask = fn(&Target, Patience) -> Result<(), OperationFailure>;
 
 impl Patience {
     /// Patience for answers within a limit.
@@ -93,13 +96,12 @@ impl Patience {
     }
 
     /// For statements that take the longer the more data there are: six hours, as long as the server is well. Whenever as much time as
-    /// a question may take has passed without an answer, another connection is opened and asked, to see that.
-    #[must_use]
-    pub fn for_work(target: &Target) -> Self {
+    /// a question may take has passed without an answer, another connection is opened and asked, to see that. That is what `ask` does.
+    pub(crate) fn for_work_asking(target: &Target, ask: Ask) -> Self {
         let every = Self::for_questions(target).limit;
         let look = target.engine.is_server().then(|| {
             let target = Target { session_setup: Vec::new(), ..target.clone() };
-            Look { every, target: Arc::new(target) }
+            Look { every, target: Arc::new(target), ask }
         });
         let limit = WORK_MAX.max(every);
         Self { look, limit_after_request: limit.min(AFTER_REQUEST), ..Self::new(limit) }
@@ -131,13 +133,7 @@ impl Patience {
     /// refusal is a sign of life.
     fn find_fault(&self, look: &Look, silence: Duration) -> Option<OutOfPatience> {
         let patience = Self::new(look.every).hearing(Arc::clone(&self.requests));
-        let asked = block_on(async {
-            let mut connection = Connection::connect(&look.target, &Io::Patient(patience)).await?;
-            connection.query("SELECT 1", &mut Discard).await?;
-            connection.close().await;
-            Ok(())
-        });
-        let failure: OperationFailure = asked.err()?;
+        let failure = (look.ask)(&look.target, patience).err()?;
         match failure.kind {
             FailureKind::Cancelled => Some(OutOfPatience::Interrupted),
             FailureKind::Timeout | FailureKind::ConnectRefused | FailureKind::ConnectionLost => {

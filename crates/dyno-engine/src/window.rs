@@ -1,7 +1,7 @@
 //! When measuring begins and ends, and who may still start a transaction.
 
+use dyno_model::catalog::Growth;
 use dyno_model::plan::{LoadPlan, StopRule};
-use dyno_model::record::Growth;
 use dyno_model::units::Nanos;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

@@ -8,8 +8,8 @@
 //! Files that are dyno's own (logs, configurations, passwords on their way to a server) do not lie in such folders at all: the
 //! guard makes a folder for them that stays dyno's ([`is_out_of_reach`] says beside which others it may lie).
 
-use crate::guard::Owner;
 use rustix::fs::{AtFlags, CWD, FileType, Gid, Mode, OFlags, Uid, fchmod, fchown, fstat};
+use serde::{Deserialize, Serialize};
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -17,6 +17,15 @@ use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+
+/// A user and group as which a process runs and to which a folder belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Owner {
+    /// Number of the user.
+    pub user: u32,
+    /// Number of its group.
+    pub group: u32,
+}
 
 /// What is given to every opening of something that another user may have put there. `NONBLOCK`: opening a pipe does not wait.
 const CAREFULLY: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);

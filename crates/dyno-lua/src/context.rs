@@ -5,12 +5,22 @@ use crate::error::ErrorKind;
 use crate::meter::{Meter, NoMeter};
 use crate::random::Draws;
 use crate::sql::{Around, Interrupts, SharedInterrupts, Sql};
-use crate::state::Role;
 use crate::transfer::Transfer;
 use dyno_engine::random::Stream;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
+
+/// What a state is for; decides `sysbench.tid` and the stream of random numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Role {
+    /// Commands, `init`, `done`.
+    Main,
+    /// A worker thread, from 0.
+    Thread(u32),
+    /// Reports of a script's own.
+    Reporter,
+}
 
 /// A state's Rust side.
 pub(crate) struct Context {

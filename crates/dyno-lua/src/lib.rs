@@ -41,6 +41,7 @@ mod sql;
 pub mod state;
 mod transfer;
 
+pub use context::Role;
 pub use environment::{
     Databases, Environment, Ignored, Log, LogLevel, RandomSettings, RandomType, ScriptSource, Silent,
 };
@@ -50,4 +51,4 @@ pub use modules::{bundled, bundled_names};
 pub use options::{DeclaredOption, OptionKind, OptionValue};
 pub use report::{Report, ReportHooks, ReportStat};
 pub use sql::connect_lines;
-pub use state::{Command, Interrupter, Role, State};
+pub use state::{Command, Interrupter, State};

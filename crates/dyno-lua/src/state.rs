@@ -1,6 +1,6 @@
 //! One Lua state with sysbench's API, seen from outside.
 
-use crate::context::{Context, Entered};
+use crate::context::{Context, Entered, Role};
 use crate::environment::{Environment, ScriptSource};
 use crate::error::{ErrorKind, ScriptError};
 use crate::heap::OwnLua;
@@ -14,17 +14,6 @@ use mlua::{Function, IntoLua, IntoLuaMulti, LightUserData, Lua, MultiValue, Tabl
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-/// What a state is for; decides `sysbench.tid` and the stream of random numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// Commands, `init`, `done`.
-    Main,
-    /// A worker thread, from 0.
-    Thread(u32),
-    /// Reports of a script's own.
-    Reporter,
-}
 
 /// A custom command of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,5 @@
 //! How a workload describes itself: its options with type, range and default. The spec is checked against this.
 
-use crate::record::Growth;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -92,6 +91,29 @@ impl fmt::Display for OptionValue {
             Self::Number(value) => write!(f, "{value}"),
             Self::Text(value) => f.write_str(value),
         }
+    }
+}
+
+/// How a table grows with the commits of a trial. Nothing is ever deleted from it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Growth {
+    /// Rows in the table before the first client began.
+    pub rows_before: u64,
+    /// Rows that each committed transaction adds, at least 1.
+    pub rows_per_transaction: u64,
+}
+
+impl Growth {
+    /// Rows in the table after so many commits, those of the warm-up included.
+    #[must_use]
+    pub fn rows_after(self, commits: u64) -> u64 {
+        self.rows_before.saturating_add(commits.saturating_mul(self.rows_per_transaction))
+    }
+
+    /// Commits until the table has at least so many rows.
+    #[must_use]
+    pub fn commits_until(self, rows: u64) -> u64 {
+        rows.saturating_sub(self.rows_before).div_ceil(self.rows_per_transaction.max(1))
     }
 }
 

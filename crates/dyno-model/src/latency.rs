@@ -84,6 +84,58 @@ impl ExactLatency {
     }
 }
 
+/// Summary of a histogram. All times in nanoseconds; all 0 when `count` is 0.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct LatencySummary {
+    /// Number of values.
+    pub count: u64,
+    /// Arithmetic mean.
+    pub mean: f64,
+    /// Standard deviation.
+    pub standard_deviation: f64,
+    /// Smallest.
+    pub min: u64,
+    /// Median.
+    pub p50: u64,
+    /// 70th percentile.
+    pub p70: u64,
+    /// 80th percentile.
+    pub p80: u64,
+    /// 90th percentile.
+    pub p90: u64,
+    /// 95th percentile.
+    pub p95: u64,
+    /// 99th percentile.
+    pub p99: u64,
+    /// 99.9th percentile.
+    pub p999: u64,
+    /// Largest.
+    pub max: u64,
+}
+
+impl From<&Histogram<u64>> for LatencySummary {
+    fn from(histogram: &Histogram<u64>) -> Self {
+        if histogram.is_empty() {
+            return Self::default();
+        }
+        let at = |percentage| percentile(histogram, percentage);
+        Self {
+            count: histogram.len(),
+            mean: histogram.mean(),
+            standard_deviation: histogram.stdev(),
+            min: histogram.min(),
+            p50: at(50.0),
+            p70: at(70.0),
+            p80: at(80.0),
+            p90: at(90.0),
+            p95: at(95.0),
+            p99: at(99.0),
+            p999: at(99.9),
+            max: histogram.max(),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

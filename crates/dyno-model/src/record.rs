@@ -1,8 +1,9 @@
 //! What is written down about one trial.
 
 use crate::audit::AuditRecord;
+use crate::catalog::Growth;
 use crate::finding::{Finding, KEPT_UP, LAG_JUDGED, LAG_SHARE, Severity};
-use crate::latency::{self, ExactLatency};
+use crate::latency::{self, ExactLatency, LatencySummary};
 use crate::ledger::{Ledger, Outcomes, ScriptCounts};
 use crate::plan::{Metric, Trial};
 use crate::response::{Bounded, ResponseSummary};
@@ -214,58 +215,6 @@ pub struct Uptime {
     pub passed: Nanos,
 }
 
-/// Summary of a histogram. All times in nanoseconds; all 0 when `count` is 0.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct LatencySummary {
-    /// Number of values.
-    pub count: u64,
-    /// Arithmetic mean.
-    pub mean: f64,
-    /// Standard deviation.
-    pub standard_deviation: f64,
-    /// Smallest.
-    pub min: u64,
-    /// Median.
-    pub p50: u64,
-    /// 70th percentile.
-    pub p70: u64,
-    /// 80th percentile.
-    pub p80: u64,
-    /// 90th percentile.
-    pub p90: u64,
-    /// 95th percentile.
-    pub p95: u64,
-    /// 99th percentile.
-    pub p99: u64,
-    /// 99.9th percentile.
-    pub p999: u64,
-    /// Largest.
-    pub max: u64,
-}
-
-impl From<&Histogram<u64>> for LatencySummary {
-    fn from(histogram: &Histogram<u64>) -> Self {
-        if histogram.is_empty() {
-            return Self::default();
-        }
-        let at = |percentage| latency::percentile(histogram, percentage);
-        Self {
-            count: histogram.len(),
-            mean: histogram.mean(),
-            standard_deviation: histogram.stdev(),
-            min: histogram.min(),
-            p50: at(50.0),
-            p70: at(70.0),
-            p80: at(80.0),
-            p90: at(90.0),
-            p95: at(95.0),
-            p99: at(99.0),
-            p999: at(99.9),
-            max: histogram.max(),
-        }
-    }
-}
-
 /// Response times of one kind of statement.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct StatementLatency {
@@ -283,29 +232,6 @@ pub struct CommitGap {
     pub at: Nanos,
     /// How long it was.
     pub length: Nanos,
-}
-
-/// How a table grows with the commits of a trial. Nothing is ever deleted from it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Growth {
-    /// Rows in the table before the first client began.
-    pub rows_before: u64,
-    /// Rows that each committed transaction adds, at least 1.
-    pub rows_per_transaction: u64,
-}
-
-impl Growth {
-    /// Rows in the table after so many commits, those of the warm-up included.
-    #[must_use]
-    pub fn rows_after(self, commits: u64) -> u64 {
-        self.rows_before.saturating_add(commits.saturating_mul(self.rows_per_transaction))
-    }
-
-    /// Commits until the table has at least so many rows.
-    #[must_use]
-    pub fn commits_until(self, rows: u64) -> u64 {
-        rows.saturating_sub(self.rows_before).div_ceil(self.rows_per_transaction.max(1))
-    }
 }
 
 /// What became of the transactions that arrived in the measured window of an open loop.

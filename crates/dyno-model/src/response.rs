@@ -5,8 +5,7 @@
 //! worse the system is. So every figure is computed twice, with the censored ones at their ages and at infinity. Where both agree to 1 %
 //! the first is the figure's value, else it is a lower bound.
 
-use crate::latency;
-use crate::record::LatencySummary;
+use crate::latency::{self, LatencySummary};
 use crate::units::Nanos;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};

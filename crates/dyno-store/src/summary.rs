@@ -159,7 +159,7 @@ mod tests {
         shape.play(&plan, &mut records);
         let mut records = records.0;
         records[0].transaction.count = 999;
-        records[1].transaction = dyno_model::record::LatencySummary::default();
+        records[1].transaction = dyno_model::latency::LatencySummary::default();
         let summary = serde_json::to_value(Summary::new(&plan, &records, 0)).expect("a document");
         let (few, none) = (&summary["trials"][0], &summary["trials"][1]);
         assert!(few["p95_ms"].is_number() && few["p99_ms"].is_null(), "{few}");

@@ -102,7 +102,7 @@ fn everything_written_is_read_again() {
     for (id, trial) in &data.trials {
         let TrialOutcome::Finished(record) = &data.run.outcomes[id] else { panic!("all trials finished") };
         assert_eq!(trial.transaction.len(), record.transaction.count);
-        assert_eq!(dyno_model::record::LatencySummary::from(&trial.transaction), record.transaction);
+        assert_eq!(dyno_model::latency::LatencySummary::from(&trial.transaction), record.transaction);
         assert_eq!(
             trial.timeline.iter().filter(|line| !line.is_warmup).map(|line| line.committed).sum::<u64>(),
             record.ledger.committed

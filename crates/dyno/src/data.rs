@@ -3,7 +3,6 @@
 use crate::interrupt::Interrupts;
 use crate::system::Ready;
 use crate::systems::Systems;
-use crate::trials::Missing;
 use dyno_engine::loading::{self, Loading};
 use dyno_engine::workload::DataSet;
 use dyno_model::event::Listener;
@@ -11,6 +10,23 @@ use dyno_model::failure::FailureKind;
 use dyno_model::plan::{DataPolicy, Trial};
 use dyno_model::units::Nanos;
 use std::time::{Duration, Instant};
+
+/// Why a trial has no figures.
+pub(crate) enum Missing {
+    /// The user asked for the end.
+    Interrupted,
+    /// Its system is not there.
+    System(String),
+    /// Something else that only concerns this trial.
+    Trial(String),
+}
+
+/// Whatever keeps a server from being there concerns its system.
+impl From<String> for Missing {
+    fn from(reason: String) -> Self {
+        Self::System(reason)
+    }
+}
 
 /// Brings the system of a trial up with the trial's data.
 pub(crate) struct Provider<'a, 'p> {

@@ -4,8 +4,10 @@ use crate::cli::Cli;
 use clap::{Arg, Command, CommandFactory};
 use dyno_model::exit_code;
 use dyno_model::spec::keys::SECTIONS;
+use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 
 /// Set to have the files written instead of compared.
 const UPDATE: &str = "UPDATE_DOCS";
@@ -16,15 +18,16 @@ const GENERATED: &str =
 #[test]
 fn the_reference_in_docs_is_what_the_code_says() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
-    let pages = [("cli.md", cli()), ("spec.md", spec()), ("exit-codes.md", exit_codes())];
+    let pages =
+        [("cli.md", cli()), ("spec.md", spec()), ("exit-codes.md", exit_codes()), ("files.md", files())];
     for (name, text) in pages {
         let path = folder.join(name);
         let text = format!("{GENERATED}{text}");
         if std::env::var_os(UPDATE).is_some() {
-            std::fs::create_dir_all(&folder).unwrap();
-            std::fs::write(&path, &text).unwrap();
+            fs::create_dir_all(&folder).unwrap();
+            fs::write(&path, &text).unwrap();
         }
-        let found = std::fs::read_to_string(&path).unwrap_or_default();
+        let found = fs::read_to_string(&path).unwrap_or_default();
         assert!(
             found == text,
             "docs/reference/{name} is out of date: {UPDATE}=1 cargo test -p dyno reference"
@@ -118,7 +121,7 @@ fn spec() -> String {
                 text,
                 "| `{}` | {} | {} | {} |",
                 key.name,
-                cell(key.takes),
+                cell(&key.takes.to_string()),
                 cell(key.default),
                 cell(key.help)
             );
@@ -133,4 +136,54 @@ fn exit_codes() -> String {
         let _ = writeln!(text, "| {code} | {meaning} |");
     }
     text
+}
+
+/// Every file of the crates by its folder, in the words of its own head. Unit tests stand beside what they test and are left out.
+fn files() -> String {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").canonicalize().unwrap();
+    let mut folders = BTreeMap::new();
+    collect(&crates, &crates, &mut folders);
+    let mut text = "# Files\n\nEvery folder of `crates/` with its files, in their own first words. What a crate is for, in which order to \
+                    read it and what always holds in it says its `lib.rs`.\n"
+        .to_owned();
+    for (folder, mut files) in folders {
+        let _ = writeln!(text, "\n## {folder}\n");
+        let heads = ["lib.rs", "main.rs", "mod.rs"].map(str::to_owned);
+        let inside = heads.iter().find_map(|name| files.remove(name));
+        if let Some(about) = inside.or_else(|| head(&crates.join(format!("{folder}.rs")))) {
+            let _ = writeln!(text, "{about}.\n");
+        }
+        if !files.is_empty() {
+            let _ = writeln!(text, "| file | what it is |\n|---|---|");
+        }
+        for (name, about) in files {
+            let _ = writeln!(text, "| `{name}` | {about} |");
+        }
+    }
+    text
+}
+
+/// The files below a folder with their heads, by the folder that they lie in.
+fn collect(crates: &Path, folder: &Path, folders: &mut BTreeMap<String, BTreeMap<String, String>>) {
+    for path in fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()) {
+        let place = folder.strip_prefix(crates).unwrap().display().to_string();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_unit_test = place.contains("/src") && (name == "tests" || name == "tests.rs");
+        if path.is_dir() && name != "target" && !is_unit_test {
+            collect(crates, &path, folders);
+        } else if path.extension().is_some_and(|extension| extension == "rs") && !is_unit_test {
+            let about = head(&path).unwrap_or_else(|| panic!("{place}/{name} must say in `//!` what it is"));
+            folders.entry(place).or_default().insert(name, about);
+        }
+    }
+}
+
+/// The first sentence of a file's head, without links.
+fn head(path: &Path) -> Option<String> {
+    let text = fs::read_to_string(path).ok()?;
+    let lines = text.lines().map_while(|line| line.strip_prefix("//! "));
+    let words = lines.collect::<Vec<_>>().join(" ");
+    let sentence = words.split(". ").next().unwrap_or_default().trim_end_matches(['.', ':']);
+    let plain = sentence.replace("[`", "`").replace("`]", "`").replace('|', "\\|");
+    (!plain.is_empty()).then_some(plain)
 }

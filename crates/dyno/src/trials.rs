@@ -1,6 +1,6 @@
 //! All trials of a plan in run order. A trial that fails is marked and the next one goes on.
 
-use crate::data::Provider;
+use crate::data::{Missing, Provider};
 use crate::interrupt::Interrupts;
 use crate::systems::Systems;
 use dyno_engine::workload::{Native, Workload};
@@ -30,23 +30,6 @@ impl Outcome {
     /// True when every trial was measured.
     pub(crate) fn is_complete(&self, plan: &Plan) -> bool {
         self.measured == plan.trials.len()
-    }
-}
-
-/// Why a trial has no figures.
-pub(crate) enum Missing {
-    /// The user asked for the end.
-    Interrupted,
-    /// Its system is not there.
-    System(String),
-    /// Something else that only concerns this trial.
-    Trial(String),
-}
-
-/// Whatever keeps a server from being there concerns its system.
-impl From<String> for Missing {
-    fn from(reason: String) -> Self {
-        Self::System(reason)
     }
 }
 

@@ -1,8 +1,6 @@
 //! One connection: what is prepared on it, and what is under way.
 
 use super::error::{Flavour, failure};
-use super::local_file::FileOpener;
-use super::login::log_in;
 use super::protocol::column::{Column, kind};
 use super::protocol::literal::Backslash;
 use super::protocol::packet::{self, KEEP_MAX, PacketBuffer, Span};
@@ -10,15 +8,17 @@ use super::protocol::reply::{Dialect, Done, Prepared, Progress, Reply, RowSpace,
 use super::protocol::row::Encoding;
 use super::protocol::template::Template;
 use super::protocol::{Malformed, command};
-use crate::driver::{Driver, Outcome, Statement};
-use crate::transport::{ConnectFailure, Io, Stream, stream_failure};
-use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
+use crate::driver::{Outcome, Statement};
+use crate::transport::{Stream, stream_failure};
+use crate::value::{Discard, RowSink, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::target::{QueryMode, Target};
-use std::io;
-use std::time::Instant;
+use dyno_model::target::QueryMode;
+use std::io::{self, Read};
 
 pub(super) type Result<T> = std::result::Result<T, OperationFailure>;
+
+/// Opens a file by the name in a statement.
+pub type FileOpener = fn(&str) -> io::Result<Box<dyn Read>>;
 
 /// A connection to a server of the MySQL family.
 ///
@@ -28,28 +28,28 @@ pub struct Connection {
     pub(super) stream: Stream,
     pub(super) input: PacketBuffer,
     pub(super) output: Vec<u8>,
-    state: State,
+    pub(super) state: State,
     reply: Reply,
     rows: Box<RowSpace>,
-    statements: Vec<Known>,
+    pub(super) statements: Vec<Known>,
     dialect: Dialect,
-    status: u16,
-    query_mode: QueryMode,
+    pub(super) status: u16,
+    pub(super) query_mode: QueryMode,
     pub(super) flavour: Flavour,
     thread: u32,
-    version: Box<str>,
+    pub(super) version: Box<str>,
     pub(super) file_opener: Option<FileOpener>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum State {
+pub(super) enum State {
     Ready,
     InFlight,
     MoreResults,
 }
 
 /// A statement made ready.
-enum Known {
+pub(super) enum Known {
     /// Parsed by the server.
     Prepared {
         id: u32,
@@ -60,109 +60,6 @@ enum Known {
     },
     /// Sent as text.
     Text(Template),
-}
-
-impl Driver for Connection {
-    async fn connect(target: &Target, io: &Io) -> Result<Self> {
-        if target.query_mode == QueryMode::Extended {
-            return Err(OperationFailure::new(
-                FailureKind::Unsupported,
-                "query mode extended exists in PostgreSQL's protocol only; use prepared or simple for MySQL and MariaDB",
-            ));
-        }
-        let deadline = Instant::now() + target.connect_timeout;
-        let mut stream = Stream::connect(&target.endpoint, io, deadline).await.map_err(not_connected)?;
-        stream.set_deadline(Some(deadline));
-        let late = |failure: OperationFailure| match failure.kind {
-            FailureKind::Timeout if failure.code == 0 => OperationFailure::new(
-                FailureKind::Timeout,
-                format!(
-                    "{} accepted the connection, but the login was not finished within {:?}",
-                    target.endpoint, target.connect_timeout
-                ),
-            ),
-            _ => failure,
-        };
-        let mut connection = log_in(stream, target).await.map_err(late)?;
-        for (i, sql) in target.session_setup.iter().enumerate() {
-            connection.query(sql, &mut Discard).await.map_err(|failure| {
-                // The statement itself is not quoted: it may hold a password.
-                let message = format!("statement {} of session_setup: {}", i + 1, failure.message);
-                late(OperationFailure { message, ..failure })
-            })?;
-        }
-        connection.stream.set_deadline(None);
-        Ok(connection)
-    }
-
-    fn server_version(&self) -> &str {
-        &self.version
-    }
-
-    async fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        let known = match self.query_mode {
-            QueryMode::Prepared => self.prepare_on_server(sql).await?,
-            QueryMode::Simple | QueryMode::Extended => Known::Text(Template::parse(sql, self.backslash())),
-        };
-        self.statements.push(known);
-        Ok(Statement(self.statements.len() as u32 - 1))
-    }
-
-    async fn execute<S: RowSink>(
-        &mut self,
-        statement: Statement,
-        parameters: &[Value<'_>],
-        sink: &mut S,
-    ) -> Result<Outcome> {
-        self.send_execute(statement, parameters).await?;
-        self.receive_all(Some(statement.0 as usize), sink).await
-    }
-
-    async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
-        self.send_query(sql.as_bytes()).await?;
-        self.receive_all(None, sink).await
-    }
-
-    async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
-        super::bulk::load(self, load, rows).await
-    }
-
-    async fn forget(&mut self, statement: Statement) -> Result<()> {
-        self.make_ready().await?;
-        let Some(known) = self.statements.get_mut(statement.0 as usize) else {
-            return Err(unknown_statement(statement));
-        };
-        // What is executed afterwards is refused by the server as an unknown statement.
-        if let Known::Prepared { id, columns, .. } = known {
-            *columns = Box::default();
-            self.output.clear();
-            command::close_statement(&mut self.output, *id);
-            self.stream.write_all(&self.output).await.map_err(|error| stream_failure(&error))?;
-        }
-        Ok(())
-    }
-
-    fn is_in_transaction(&self) -> bool {
-        self.status & status::IN_TRANSACTION != 0
-    }
-
-    fn session_number(&self) -> Option<u32> {
-        Some(self.thread())
-    }
-
-    async fn close(&mut self) {
-        if self.state != State::InFlight {
-            self.output.clear();
-            command::quit(&mut self.output);
-            // The server hangs up without an answer; that it has already done so is no failure of ours.
-            let _ = self.stream.write_all(&self.output).await;
-            self.state = State::InFlight;
-        }
-    }
-
-    fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
-        self.stream.interrupter()
-    }
 }
 
 impl Connection {
@@ -228,7 +125,7 @@ impl Connection {
     /// [`Self::next_result`], and passed over when another command is sent.
     ///
     /// # Errors
-    /// As [`Driver::query`].
+    /// As [`crate::Driver::query`].
     pub async fn query_first<S: RowSink>(&mut self, sql: impl AsRef<[u8]>, sink: &mut S) -> Result<Outcome> {
         self.send_query(sql.as_ref()).await?;
         self.receive_one(None, sink).await.map(|(outcome, _)| outcome)
@@ -237,7 +134,7 @@ impl Connection {
     /// Executes a prepared statement and receives the first result; a procedure's others are had by [`Self::next_result`].
     ///
     /// # Errors
-    /// As [`Driver::execute`].
+    /// As [`crate::Driver::execute`].
     pub async fn execute_first<S: RowSink>(
         &mut self,
         statement: Statement,
@@ -278,7 +175,7 @@ impl Connection {
     /// The next result of a text of several statements, or of a procedure; `None` when there is none left.
     ///
     /// # Errors
-    /// As [`Driver::query`]; nothing follows a failed statement.
+    /// As [`crate::Driver::query`]; nothing follows a failed statement.
     pub async fn next_result<S: RowSink>(&mut self, sink: &mut S) -> Result<Option<Outcome>> {
         if self.state != State::MoreResults {
             return Ok(None);
@@ -299,7 +196,11 @@ impl Connection {
     }
 
     #[inline]
-    async fn send_execute(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<()> {
+    pub(super) async fn send_execute(
+        &mut self,
+        statement: Statement,
+        parameters: &[Value<'_>],
+    ) -> Result<()> {
         self.make_ready().await?;
         let backslash = self.backslash();
         let index = statement.0 as usize;
@@ -327,7 +228,7 @@ impl Connection {
         self.send(sequence, encoding).await
     }
 
-    async fn prepare_on_server(&mut self, sql: &str) -> Result<Known> {
+    pub(super) async fn prepare_on_server(&mut self, sql: &str) -> Result<Known> {
         self.make_ready().await?;
         self.output.clear();
         let sequence = command::prepare(&mut self.output, sql.as_bytes());
@@ -558,32 +459,15 @@ impl Connection {
 
 /// "This command is not supported in the prepared statement protocol yet."
 const UNSUPPORTED_PREPARED: u16 = 1295;
-/// "Unknown server host", of client libraries.
-const UNKNOWN_HOST: u32 = 2005;
 /// "Can't create more than max_prepared_stmt_count statements."
 const TOO_MANY_PREPARED: u16 = 1461;
-
-/// The number of MySQL's own library, and its words, for a name that nobody knows.
-fn not_connected(failure: ConnectFailure) -> OperationFailure {
-    match failure {
-        ConnectFailure::UnknownHost { host, reason } => OperationFailure {
-            code: UNKNOWN_HOST,
-            sqlstate: "HY000".into(),
-            ..OperationFailure::new(
-                FailureKind::ConnectRefused,
-                format!("Unknown server host '{host}' ({reason})"),
-            )
-        },
-        ConnectFailure::Other(failure) => failure,
-    }
-}
 
 pub(super) fn protocol_failure(error: &Malformed) -> OperationFailure {
     OperationFailure::new(FailureKind::Protocol, error.to_string())
 }
 
 #[cold]
-fn unknown_statement(statement: Statement) -> OperationFailure {
+pub(super) fn unknown_statement(statement: Statement) -> OperationFailure {
     OperationFailure::new(
         FailureKind::BadStatement,
         format!("statement {} was not prepared on this connection", statement.0),

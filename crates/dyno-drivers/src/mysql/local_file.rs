@@ -1,15 +1,12 @@
 //! `LOAD DATA LOCAL` in a statement's text: the server asks for a file, which is sent to those who may have it.
 
 use super::bulk::send_packet;
-use super::connection::{Connection, Result};
+use super::connection::{Connection, FileOpener, Result};
 use super::error::failure;
 use super::protocol::packet;
 use super::protocol::reply::Progress;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::io::{self, Read};
-
-/// Opens a file by the name in a statement.
-pub type FileOpener = fn(&str) -> io::Result<Box<dyn Read>>;
 
 /// Bytes of a file in one packet.
 const CHUNK: u64 = 64 << 10;

@@ -1,7 +1,7 @@
 //! MySQL, MariaDB, and others that speak their protocol.
 //!
 //! * [`protocol`]: bytes in, bytes out;
-//! * [`connection`]: one connection, its state and its I/O;
+//! * [`connection`]: one connection, its state and its I/O; `driver`: what every driver does, with it;
 //! * `login`: greeting, TLS, authentication;
 //! * `bulk`: loading by `LOAD DATA LOCAL INFILE` or large `INSERT` statements;
 //! * `local_file`: files that `LOAD DATA LOCAL` in a statement's text names;
@@ -11,10 +11,10 @@
 
 mod bulk;
 pub mod connection;
+mod driver;
 pub mod error;
 mod local_file;
 mod login;
 pub mod protocol;
 
-pub use connection::Connection;
-pub use local_file::FileOpener;
+pub use connection::{Connection, FileOpener};

@@ -9,17 +9,14 @@ use super::protocol::parameter::ParameterType;
 use super::protocol::placeholder::Template;
 use super::protocol::reply::{Progress, Reply, Shape};
 use super::protocol::row::Field;
-use crate::driver::{Driver, Outcome, Statement};
+use crate::driver::{Outcome, Statement};
 use crate::transport::{Io, Stream, stream_failure};
-use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
+use crate::value::{Discard, RowSink, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{QueryMode, Target};
 use std::io;
 
 pub(super) type Result<T> = std::result::Result<T, OperationFailure>;
-
-/// Room for statements grows by so many: few enough not to waste memory on thousands of connections.
-const STATEMENTS_AT_A_TIME: usize = 4;
 
 /// A connection to PostgreSQL.
 ///
@@ -34,13 +31,28 @@ pub struct Connection {
     pub(super) output: Vec<u8>,
     pub(super) state: State,
     pub(super) session: Session,
-    mode: QueryMode,
-    statements: Vec<Prepared>,
+    pub(super) mode: QueryMode,
+    pub(super) statements: Vec<Prepared>,
     /// Of statements that are not prepared.
     pub(super) shape: Shape,
     pub(super) fields: Vec<Field>,
     /// Statements that are sent before their answers are awaited.
-    pub(super) pipeline: Option<Box<super::pipeline::Pipeline>>,
+    pub(super) pipeline: Option<Box<Pipeline>>,
+}
+
+/// An open pipeline.
+#[derive(Debug, Default)]
+pub struct Pipeline {
+    /// Executions since the last Sync whose answers have not been read.
+    pub(super) executions: u64,
+    /// Syncs whose answers have not been read.
+    pub(super) syncs: u64,
+    /// Everything that has been answered.
+    pub(super) outcome: Outcome,
+    /// The first error.
+    pub(super) failure: Option<OperationFailure>,
+    /// True when the server skips what comes before the next Sync.
+    pub(super) is_skipping: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +63,7 @@ pub(super) enum State {
 }
 
 /// A statement as it is executed.
-enum Prepared {
+pub(super) enum Prepared {
     /// Prepared or extended mode.
     Bound { execution: Execution, count: usize, types: Vec<ParameterType>, shape: Shape },
     /// Simple mode.
@@ -301,7 +313,7 @@ impl Connection {
     }
 
     /// Has the server parse a statement and tell its types.
-    async fn prepare_on_server(&mut self, template: &Template) -> Result<Prepared> {
+    pub(super) async fn prepare_on_server(&mut self, template: &Template) -> Result<Prepared> {
         let name = format!("s{}", self.statements.len());
         frontend::parse(&name, &template.numbered(), &mut self.output);
         frontend::describe_statement(&name, &mut self.output);
@@ -339,7 +351,12 @@ impl Connection {
 
 impl Prepared {
     /// Appends one execution to the send buffer; the Sync behind it is left to the caller.
-    fn append(&self, parameters: &[Value<'_>], is_described: bool, output: &mut Vec<u8>) -> Result<()> {
+    pub(super) fn append(
+        &self,
+        parameters: &[Value<'_>],
+        is_described: bool,
+        output: &mut Vec<u8>,
+    ) -> Result<()> {
         let count = match self {
             Self::Bound { count, .. } => *count,
             Self::Text(template) => template.parameters(),
@@ -361,7 +378,7 @@ impl Prepared {
     }
 }
 
-fn unprepared(statement: Statement) -> OperationFailure {
+pub(super) fn unprepared(statement: Statement) -> OperationFailure {
     let message = format!("statement {} was not prepared on this connection", statement.0);
     OperationFailure::new(FailureKind::BadStatement, message)
 }
@@ -370,134 +387,9 @@ fn closed() -> OperationFailure {
     OperationFailure::new(FailureKind::ConnectionLost, "the server closed the connection")
 }
 
-fn zero_byte() -> OperationFailure {
+pub(super) fn zero_byte() -> OperationFailure {
     OperationFailure::new(
         FailureKind::BadStatement,
         "a text with a zero byte (U+0000), which PostgreSQL cannot hold; remove it or store it as bytea",
     )
-}
-
-/// A zero byte would end the text on the wire.
-fn require_no_zero(sql: &str) -> Result<()> {
-    if sql.as_bytes().contains(&0) { Err(zero_byte()) } else { Ok(()) }
-}
-
-impl Driver for Connection {
-    async fn connect(target: &Target, io: &Io) -> Result<Self> {
-        super::connect::open(target, io).await
-    }
-
-    fn server_version(&self) -> &str {
-        &self.session.server_version
-    }
-
-    async fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        require_no_zero(sql)?;
-        self.begin()?;
-        let template = Template::parse(sql, self.session.standard_strings);
-        let count = template.parameters();
-        if count > usize::from(u16::MAX) {
-            return Err(OperationFailure::new(
-                FailureKind::BadStatement,
-                format!("a statement with {count} parameters; PostgreSQL takes at most {}", u16::MAX),
-            ));
-        }
-        let prepared = match self.mode {
-            QueryMode::Prepared => self.prepare_on_server(&template).await?,
-            QueryMode::Extended => Prepared::Bound {
-                execution: Execution::unnamed(&template.numbered(), true),
-                count,
-                types: Vec::new(),
-                shape: Shape::default(),
-            },
-            QueryMode::Simple => Prepared::Text(template),
-        };
-        if self.statements.len() == self.statements.capacity() {
-            self.statements.reserve_exact(STATEMENTS_AT_A_TIME);
-        }
-        self.statements.push(prepared);
-        Ok(Statement(self.statements.len() as u32 - 1))
-    }
-
-    async fn execute<S: RowSink>(
-        &mut self,
-        statement: Statement,
-        parameters: &[Value<'_>],
-        sink: &mut S,
-    ) -> Result<Outcome> {
-        self.begin()?;
-        let index = statement.0 as usize;
-        let Some(prepared) = self.statements.get(index) else {
-            return Err(unprepared(statement));
-        };
-        prepared.append(parameters, S::WANTS_NAMES, &mut self.output)?;
-        if matches!(prepared, Prepared::Bound { .. }) {
-            frontend::sync(&mut self.output);
-        }
-        match prepared {
-            Prepared::Bound { .. } if self.mode == QueryMode::Prepared => {
-                self.round_trip(Of::Statement(index), sink).await
-            }
-            Prepared::Bound { .. } => {
-                let result = self.round_trip(Of::Statement(index), sink).await;
-                if let Some(Prepared::Bound { execution, shape, .. }) = self.statements.get_mut(index)
-                    && shape.is_described
-                {
-                    execution.stop_describing();
-                }
-                result
-            }
-            Prepared::Text(_) => {
-                self.shape.clear();
-                self.round_trip(Of::Text, sink).await
-            }
-        }
-    }
-
-    async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
-        require_no_zero(sql)?;
-        self.begin()?;
-        let Ok(()) = frontend::query(&mut self.output, |text| {
-            text.extend_from_slice(sql.as_bytes());
-            Ok::<(), std::convert::Infallible>(())
-        });
-        self.shape.clear();
-        self.round_trip(Of::Text, sink).await
-    }
-
-    async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
-        self.copy(load, rows).await
-    }
-
-    async fn forget(&mut self, statement: Statement) -> Result<()> {
-        let index = statement.0 as usize;
-        if self.mode == QueryMode::Prepared && index < self.statements.len() {
-            self.query(&format!("DEALLOCATE s{index}"), &mut Discard).await?;
-        }
-        if let Some(known) = self.statements.get_mut(index) {
-            *known = Prepared::Text(Template::parse("", true));
-        }
-        Ok(())
-    }
-
-    fn is_in_transaction(&self) -> bool {
-        self.transaction_status() != TransactionStatus::Idle
-    }
-
-    fn session_number(&self) -> Option<u32> {
-        Some(self.backend_process())
-    }
-
-    async fn close(&mut self) {
-        if self.begin().is_ok() {
-            frontend::terminate(&mut self.output);
-            // The server closes its side; a connection that is broken already is closed as well.
-            let _ = self.stream.write_all(&self.output).await;
-        }
-        self.state = State::Lost;
-    }
-
-    fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
-        self.stream.interrupter()
-    }
 }

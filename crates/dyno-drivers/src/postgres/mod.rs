@@ -20,6 +20,7 @@
 
 mod connect;
 pub mod connection;
+mod driver;
 pub mod error;
 mod load;
 pub mod pipeline;

@@ -4,7 +4,7 @@
 //! skips to the next Sync. Answers are read when the pipeline ends, or earlier when so much is queued that server and client
 //! might block each other, both with full buffers and neither reading.
 
-use super::connection::{Connection, Of, Result, State};
+use super::connection::{Connection, Of, Pipeline, Result, State};
 use super::protocol::frontend;
 use super::protocol::reply::{Progress, Reply};
 use crate::driver::{Outcome, Statement};
@@ -13,21 +13,6 @@ use dyno_model::failure::{FailureKind, OperationFailure};
 
 /// Bytes of requests after which they are sent and their answers read: less than any socket's buffers hold.
 const QUEUE_MAX: usize = 32 * 1024;
-
-/// An open pipeline.
-#[derive(Debug, Default)]
-pub struct Pipeline {
-    /// Executions since the last Sync whose answers have not been read.
-    executions: u64,
-    /// Syncs whose answers have not been read.
-    syncs: u64,
-    /// Everything that has been answered.
-    outcome: Outcome,
-    /// The first error.
-    failure: Option<OperationFailure>,
-    /// True when the server skips what comes before the next Sync.
-    is_skipping: bool,
-}
 
 impl Connection {
     /// Opens a pipeline. Until it ends, only [`Self::queue`] and [`Self::queue_sync`] may follow.

@@ -1,14 +1,11 @@
 //! Tasks of one worker thread.
 
-use super::reactor::Reactor;
+use super::reactor::{Reactor, TaskId};
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
-
-/// Number of a task within its executor.
-pub type TaskId = usize;
 
 type Task = Pin<Box<dyn Future<Output = ()>>>;
 

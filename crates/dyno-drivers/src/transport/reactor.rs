@@ -1,6 +1,5 @@
 //! Readiness of sockets and timers of one worker thread.
 
-use super::executor::TaskId;
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token};
 use rustix::time::{
@@ -15,6 +14,9 @@ use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::rc::Rc;
 use std::task::Poll as TaskPoll;
 use std::time::{Duration, Instant};
+
+/// Number of a task within its executor.
+pub type TaskId = usize;
 
 /// Events fetched per system call; more ready sockets than this are fetched by the next one.
 const EVENTS_PER_WAIT: usize = 1024;

@@ -1,7 +1,8 @@
 //! Names of hosts become addresses. The system's resolver blocks, for as long as a name server may take, so it is asked on a thread of
 //! its own: the other clients of an event loop go on, and a deadline holds.
 
-use super::{ConnectFailure, Io};
+use super::failure::ConnectFailure;
+use super::io::Io;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};

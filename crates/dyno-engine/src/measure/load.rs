@@ -1,14 +1,15 @@
 //! What measuring takes and what it gives, whoever the clients are.
 
 use crate::recording::shares::{ClientShare, ClientShares};
+use dyno_model::catalog::Growth;
 use dyno_model::event::{Event, Phase};
 use dyno_model::failure::OperationFailure;
 use dyno_model::latency::ExactLatency;
+use dyno_model::latency::LatencySummary;
 use dyno_model::ledger::{Ledger, ScriptCounts};
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::{
-    self, CommitGap, Facts, GeneratorRecord, Growth, LatencySummary, OpenLoop, StatementLatency, TrialEnd,
-    TrialRecord,
+    self, CommitGap, Facts, GeneratorRecord, OpenLoop, StatementLatency, TrialEnd, TrialRecord,
 };
 use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;

@@ -7,8 +7,8 @@ use crate::recording::Totals;
 use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, Driver, Table};
 use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::Growth;
 use dyno_model::failure::OperationFailure;
-use dyno_model::record::Growth;
 use dyno_model::target::Engine;
 
 /// What a workload needs to know of its surroundings.

@@ -12,10 +12,10 @@ use crate::random::Random;
 use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, RowWriter, Value};
 use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::Growth;
 use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::{Dialect, Numbering, Partitioning};
 use dyno_model::failure::OperationFailure;
-use dyno_model::record::Growth;
 
 const INDEXES: &[&str] = &["none", "email"];
 const ROW_FORMATS: &[&str] = &["default", "dynamic", "compact", "compressed"];

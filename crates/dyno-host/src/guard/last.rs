@@ -1,7 +1,7 @@
 //! Commands at the very end: run by the guard, or by dyno when the guard was killed.
 
 use super::Last;
-use super::process::spawn;
+use super::launch::spawn;
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::time::{Duration, Instant};
 

@@ -12,9 +12,11 @@
 
 mod client;
 mod last;
+mod launch;
 mod process;
 mod shared_memory;
 
+pub use crate::folder::Owner;
 pub use client::{Guard, GuardError};
 pub use process::main;
 pub use shared_memory::SharedMemory;
@@ -44,15 +46,6 @@ impl GuardCommand {
         let program = if proc.exists() { Ok(proc.to_owned()) } else { std::env::current_exe() };
         Self { program: program.unwrap_or_else(|_| PathBuf::from("dyno")), arguments: vec!["guard".into()] }
     }
-}
-
-/// A user and group as which a process runs and to which a folder belongs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Owner {
-    /// Number of the user.
-    pub user: u32,
-    /// Number of its group.
-    pub group: u32,
 }
 
 /// What dyno asks of the guard.

@@ -1,7 +1,8 @@
 //! The guard process itself.
 
+use super::launch::spawn;
 use super::{Access, Exit, FolderOrder, Last, Launch, Order, Reply, SharedMemory, StopStep, last};
-use crate::folder::{Folder, append};
+use crate::folder::Folder;
 use crate::guard::shared_memory::remove_abandoned;
 use dyno_drivers::open_files::raise_limit;
 use rustix::fs::Mode;
@@ -12,9 +13,9 @@ use rustix::process::{
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, BufRead, IsTerminal, Write};
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Child, ExitCode};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
@@ -315,26 +316,6 @@ fn make_folder(order: &FolderOrder) -> io::Result<PathBuf> {
         return Err(error);
     }
     Ok(order.parent.join(name))
-}
-
-pub(super) fn spawn(launch: &Launch) -> io::Result<Child> {
-    let log = append(&launch.log)?;
-    let input =
-        launch.input.as_ref().map_or_else(|| Ok(Stdio::null()), |path| File::open(path).map(Stdio::from))?;
-    let mut command = Command::new(&launch.program);
-    command
-        .args(&launch.arguments)
-        .envs(launch.environment.iter().map(|(name, value)| (name, value)))
-        .current_dir(&launch.folder)
-        .stdin(input)
-        .stdout(log.try_clone()?)
-        .stderr(log)
-        .process_group(0);
-    // Started as root, a change of user also drops root's further groups (std does that).
-    if let Some(owner) = launch.owner {
-        command.gid(owner.group).uid(owner.user);
-    }
-    command.spawn()
 }
 
 /// Kills and reaps children that were inherited from a dead server, such as PostgreSQL's backends, which leave the

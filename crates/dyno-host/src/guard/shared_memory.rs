@@ -5,8 +5,7 @@
 //! are short-lived servers and leave the same: nobody can look at their memory in time, so their segments are known by who made
 //! them ([`remove_abandoned`]).
 
-use super::Owner;
-use crate::folder::Folder;
+use crate::folder::{Folder, Owner};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fs;

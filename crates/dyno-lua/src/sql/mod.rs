@@ -3,7 +3,9 @@
 //! Every operation returns a number, because only numbers cross between compiled Lua and Rust: above 0 a new thing or a result, 0
 //! for nothing, below 0 for trouble, which [`Sql::take_trouble`] explains.
 
+mod binding;
 mod bulk;
+mod bulk_insert;
 mod link;
 mod parameter;
 mod refusal;

@@ -1,5 +1,6 @@
 use super::*;
-use crate::record::{GeneratorRecord, Growth, OpenLoop, WorkerRecord};
+use crate::catalog::Growth;
+use crate::record::{GeneratorRecord, OpenLoop, WorkerRecord};
 use crate::units::Nanos;
 
 const SECOND: u64 = 1_000_000_000;

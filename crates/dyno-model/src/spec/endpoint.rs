@@ -44,7 +44,7 @@ fn via(fields: &Fields<'_>) -> Option<Via> {
                 proxy.missing("kind", "add `kind = \"haproxy\"`");
             }
             let kind = proxy.choice("kind", &PROXIES);
-            let threads = proxy.integer("threads", 1..=64).and_then(|threads| u32::try_from(threads).ok());
+            let threads = proxy.integer("threads");
             Some(Via::Proxy(ProxyPlan { kind: kind?, threads }))
         }
         (address, _) => {

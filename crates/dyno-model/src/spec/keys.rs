@@ -1,4 +1,8 @@
-//! Every key of a spec in one place: the readers accept what stands here, and docs/reference/spec.md is made from it.
+//! Every key of a spec in one place: the readers accept what stands here, within the ranges that stand here, and
+//! docs/reference/spec.md is made from it.
+
+use std::fmt;
+use std::ops::RangeInclusive;
 
 /// A table of the spec.
 #[derive(Debug)]
@@ -31,14 +35,60 @@ pub struct Key {
     /// Its name.
     pub name: &'static str,
     /// What it takes, with range.
-    pub takes: &'static str,
+    pub takes: Takes,
     /// What holds when it is not given; `required` when it must be.
     pub default: &'static str,
     /// What it does, in a line.
     pub help: &'static str,
 }
 
+/// What a key takes. Ranges are checked as they stand here, and told by the reference and by errors.
+#[derive(Debug)]
+pub enum Takes {
+    /// What no range says.
+    Words(&'static str),
+    /// A whole number.
+    Integer(RangeInclusive<i64>),
+    /// A whole number, or a list of them.
+    IntegerOrList(RangeInclusive<i64>),
+    /// A list of whole numbers.
+    Integers(RangeInclusive<i64>),
+    /// A duration; above 0 if `true` is said of that.
+    Duration {
+        /// 0 is refused.
+        is_positive: bool,
+    },
+}
+
+impl fmt::Display for Takes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Words(words) => f.write_str(words),
+            Self::Integer(range) => f.write_str(&span(range)),
+            Self::IntegerOrList(range) => write!(f, "{}, or a list of such", span(range)),
+            Self::Integers(range) => write!(f, "list of {}", span(range)),
+            Self::Duration { is_positive: true } => f.write_str("duration above 0"),
+            Self::Duration { is_positive: false } => f.write_str("duration"),
+        }
+    }
+}
+
+/// A range as the reference has it.
+fn span(range: &RangeInclusive<i64>) -> String {
+    match (*range.start(), *range.end()) {
+        (start, i64::MAX) => format!("{start} and up"),
+        (start, end) => format!("{start} to {end}"),
+    }
+}
+
+/// Most clients of one treatment. More than ports and memory of one machine bear; a slip of the finger is caught.
+const CLIENTS_MAX: i64 = 100_000;
+
 const fn key(name: &'static str, takes: &'static str, default: &'static str, help: &'static str) -> Key {
+    ranged(name, Takes::Words(takes), default, help)
+}
+
+const fn ranged(name: &'static str, takes: Takes, default: &'static str, help: &'static str) -> Key {
     Key { name, takes, default, help }
 }
 
@@ -125,9 +175,9 @@ pub static SYSTEM: Section = Section {
             "`prepared`",
             "how statements travel: prepared once, as text each time, or (PostgreSQL only) parsed and bound each time",
         ),
-        key(
+        ranged(
             "connect_timeout",
-            "duration above 0",
+            Takes::Duration { is_positive: true },
             "`10s`",
             "limit for connecting and logging in; an answer beside the load may take three times as long",
         ),
@@ -206,57 +256,62 @@ pub static LOAD: Section = Section {
     about: "How many clients, and for how long. Exactly one of `transactions`, `transactions_per_client`, `rows` and \
             `duration`; one given in a profile or with `--set` replaces the one of the file.",
     keys: &[
-        key(
+        ranged(
             "clients",
-            "1 to 100000, or a list of such",
+            Takes::IntegerOrList(1..=CLIENTS_MAX),
             "required",
             "concurrent clients; a list gives one treatment each",
         ),
-        key(
+        ranged(
             "transactions",
-            "1 and up",
+            Takes::Integer(1..=i64::MAX),
             "one of four",
             "measure this many transactions of all clients together",
         ),
-        key(
+        ranged(
             "transactions_per_client",
-            "1 and up",
+            Takes::Integer(1..=i64::MAX),
             "one of four",
             "measure this many transactions of each client",
         ),
-        key(
+        ranged(
             "rows",
-            "1 and up",
+            Takes::Integer(1..=i64::MAX),
             "one of four",
             "measure until the table has so many rows, those loaded before included; for workloads whose table grows, such as \
              `mass-insert`",
         ),
-        key(
+        ranged(
             "milestones",
-            "list of rising integers up to `rows`",
+            Takes::Integers(1..=i64::MAX),
             "ten equal steps",
-            "with `rows`: numbers of rows at which the report compares",
+            "with `rows`: numbers of rows at which the report compares, rising and at most `rows`",
         ),
-        key("duration", "duration above 0", "one of four", "measure for this long"),
-        key(
+        ranged("duration", Takes::Duration { is_positive: true }, "one of four", "measure for this long"),
+        ranged(
             "warmup",
-            "duration",
+            Takes::Duration { is_positive: false },
             "`0s` when transactions or rows are counted, else a tenth of `duration`, at most `5s`",
             "unmeasured time before, with all clients working",
         ),
-        key(
+        ranged(
             "grace",
-            "duration",
+            Takes::Duration { is_positive: false },
             "`5s`",
             "how long statements in flight may take when measuring ends; then they are cut off",
         ),
-        key(
+        ranged(
             "time_limit",
-            "duration above 0",
+            Takes::Duration { is_positive: true },
             "`10m` when transactions or rows are counted, else `duration`",
             "end of measuring whatever else holds, against servers that hang",
         ),
-        key("workers", "1 to 1024", "chosen by clients and machine", "threads of the generator"),
+        ranged(
+            "workers",
+            Takes::Integer(1..=1024),
+            "chosen by clients and machine",
+            "threads of the generator",
+        ),
         key(
             "rate",
             "number per `s`, `min` or `h`, as `\"500/s\"`",
@@ -269,7 +324,12 @@ pub static LOAD: Section = Section {
             "`false`",
             "with `rate`: more is to arrive than the system can do, so that a trial in which it does less than 97 % of that is valid",
         ),
-        key("attempts_max", "1 to 1000", "10", "most attempts per transaction; 1 means no retry"),
+        ranged(
+            "attempts_max",
+            Takes::Integer(1..=1000),
+            "10",
+            "most attempts per transaction; 1 means no retry",
+        ),
     ],
 };
 
@@ -279,8 +339,13 @@ pub static DESIGN: Section = Section {
     prefix: "design.",
     about: "Randomised complete blocks: each block runs every treatment once, in a random order of its own.",
     keys: &[
-        key("blocks", "1 to 1000", "5", "number of blocks, which is the number of repeats"),
-        key("seed", "0 and up", "1", "seed of run order, keys and data; the same seed gives the same run"),
+        ranged("blocks", Takes::Integer(1..=1000), "5", "number of blocks, which is the number of repeats"),
+        ranged(
+            "seed",
+            Takes::Integer(0..=i64::MAX),
+            "1",
+            "seed of run order, keys and data; the same seed gives the same run",
+        ),
         key(
             "data",
             "`auto`, `load` or `restore`",
@@ -345,7 +410,12 @@ pub static STORAGE: Section = Section {
             "none",
             "run after the server has stopped and its folder is gone, also when `before` failed or dyno was killed",
         ),
-        key("time_limit", "duration above 0", "`10m`", "how long each command may take"),
+        ranged(
+            "time_limit",
+            Takes::Duration { is_positive: true },
+            "`10m`",
+            "how long each command may take",
+        ),
     ],
 };
 
@@ -375,7 +445,7 @@ pub static PROXY: Section = Section {
             port of 127.0.0.1, passes connections on without looking into them, and ends with the server.",
     keys: &[
         key("kind", "`haproxy`", "required", "what to start"),
-        key("threads", "1 to 64", "the proxy's own default", "threads of the proxy"),
+        ranged("threads", Takes::Integer(1..=64), "the proxy's own default", "threads of the proxy"),
     ],
 };
 
@@ -397,10 +467,10 @@ pub static PUBLISHED: Section = Section {
         key("source", "text", "required", "where they stand, with machine and year"),
         key("series", "text", "required", "name of the curve"),
         key("metric", "`throughput`, `mean-ms`, `p95-ms` or `p99-ms`", "required", "what the values are"),
-        key("clients", "list of 1 to 100000", "this or `rows`", "numbers of clients"),
-        key(
+        ranged("clients", Takes::Integers(1..=CLIENTS_MAX), "this or `rows`", "numbers of clients"),
+        ranged(
             "rows",
-            "list of 1 and up",
+            Takes::Integers(1..=i64::MAX),
             "this or `clients`",
             "numbers of rows, beside a table that grows; values are rows per second",
         ),

@@ -3,13 +3,10 @@
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::LOAD;
 use super::quantity;
-use super::reader::{Fields, integer, wrong_type};
-use super::tree::{Node, Table, Value};
+use super::reader::{Fields, wrong_type};
+use super::tree::{Node, STOP_RULES, Table, Value};
 use crate::plan::{LoadPlan, StopRule, WorkloadPlan};
 use crate::units::Nanos;
-
-/// Most clients of one treatment. More than ports and memory of one machine bear; a slip of the finger is caught.
-pub(super) const CLIENTS_MAX: i64 = 100_000;
 
 /// Longest list of numbers of clients.
 const LIST_MAX: usize = 1000;
@@ -22,9 +19,6 @@ const WARMUP_DEFAULT_MAX: Nanos = Nanos(5_000_000_000);
 const RATE_MIN: f64 = 1.0 / 3600.0;
 const RATE_MAX: f64 = 1e7;
 
-/// Keys of which exactly one is given.
-pub(super) const STOP_RULES: [&str; 4] = ["transactions", "transactions_per_client", "rows", "duration"];
-
 /// Numbers of clients, in the order they are written.
 pub(super) fn clients(fields: &Fields<'_>) -> Vec<u32> {
     match fields.node("clients") {
@@ -32,16 +26,16 @@ pub(super) fn clients(fields: &Fields<'_>) -> Vec<u32> {
             fields.missing("clients", "add for example `clients = [1, 8, 64]`");
             Vec::new()
         }
-        Some(Node { span, value: Value::Integer(value) }) => {
-            let node = Node { span: *span, value: Value::Integer(*value) };
-            client_count(&node, &fields.path("clients"), fields.problems).into_iter().collect()
+        Some(node) if matches!(node.value, Value::Integer(_)) => {
+            fields.number("clients", node).into_iter().collect()
         }
-        Some(node) => client_list(node, &fields.path("clients"), fields.problems),
+        Some(node) => client_list(fields, node),
     }
 }
 
 /// A list of numbers of clients: not empty, each in range, none twice.
-pub(super) fn client_list(node: &Node, path: &str, problems: &Problems) -> Vec<u32> {
+pub(super) fn client_list(fields: &Fields<'_>, node: &Node) -> Vec<u32> {
+    let (path, problems) = (fields.path("clients"), fields.problems);
     let help = "write for example `clients = [1, 8, 64]`";
     let Value::List(items) = &node.value else {
         let message =
@@ -60,7 +54,7 @@ pub(super) fn client_list(node: &Node, path: &str, problems: &Problems) -> Vec<u
     }
     let mut counts: Vec<u32> = Vec::new();
     for (i, item) in items.iter().enumerate() {
-        let Some(count) = client_count(item, path, problems) else { continue };
+        let Some(count) = fields.number("clients", item) else { continue };
         if counts.contains(&count) {
             let first = items
                 .iter()
@@ -78,19 +72,14 @@ pub(super) fn client_list(node: &Node, path: &str, problems: &Problems) -> Vec<u
     counts
 }
 
-fn client_count(node: &Node, path: &str, problems: &Problems) -> Option<u32> {
-    integer(node, path, 1..=CLIENTS_MAX, problems).and_then(|count| u32::try_from(count).ok())
-}
-
 /// Everything but the clients. `clients_max` is the largest number of clients.
 pub(super) fn rules(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<LoadPlan> {
     let stop = stop_rule(fields, clients_max);
-    let warmup = fields.duration("warmup", Nanos(0));
-    let grace = fields.duration("grace", Nanos(0)).unwrap_or(GRACE_DEFAULT);
-    let time_limit = fields.duration("time_limit", Nanos(1));
-    let workers = fields.integer("workers", 1..=1024).and_then(|workers| u32::try_from(workers).ok());
-    let attempts_max =
-        fields.integer("attempts_max", 1..=1000).and_then(|count| u32::try_from(count).ok()).unwrap_or(10);
+    let warmup = fields.duration("warmup");
+    let grace = fields.duration("grace").unwrap_or(GRACE_DEFAULT);
+    let time_limit = fields.duration("time_limit");
+    let workers = fields.integer("workers");
+    let attempts_max = fields.integer("attempts_max").unwrap_or(10);
     let rate = rate(fields);
     let is_overload = is_overload(fields);
     let milestones = milestones(fields, stop);
@@ -167,11 +156,10 @@ fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<StopRule> 
                 .help("remove one of them"),
         );
     }
-    let count = |key| fields.integer(key, 1..=i64::MAX).and_then(|count| u64::try_from(count).ok());
-    let transactions = count("transactions");
-    let per_client = count("transactions_per_client");
-    let rows = count("rows");
-    let duration = fields.duration("duration", Nanos(1));
+    let transactions = fields.integer("transactions");
+    let per_client = fields.integer("transactions_per_client");
+    let rows = fields.integer("rows");
+    let duration = fields.duration("duration");
     if let (Some(total), Some(clients), Some(node)) = (transactions, clients_max, fields.node("transactions"))
         && total < u64::from(clients)
     {
@@ -197,7 +185,7 @@ fn milestones(fields: &Fields<'_>, stop: Option<StopRule>) -> Vec<u64> {
     let Some(StopRule::Rows(target)) = stop else {
         return refuse(format!("`{path}` needs `load.rows`"), "add for example `rows = 1_000_000`");
     };
-    let rows = row_list(node, &path, fields.problems);
+    let rows = row_list(fields, "milestones", node);
     if rows.windows(2).any(|pair| pair[1] <= pair[0]) {
         return refuse(
             format!("`{path}` must rise"),
@@ -211,14 +199,12 @@ fn milestones(fields: &Fields<'_>, stop: Option<StopRule>) -> Vec<u64> {
 }
 
 /// A list of numbers of rows.
-pub(super) fn row_list(node: &Node, path: &str, problems: &Problems) -> Vec<u64> {
+pub(super) fn row_list(fields: &Fields<'_>, key: &str, node: &Node) -> Vec<u64> {
     let Value::List(items) = &node.value else {
-        wrong_type(node.span, path, "a list of integers", &node.value, problems);
+        wrong_type(node.span, &fields.path(key), "a list of integers", &node.value, fields.problems);
         return Vec::new();
     };
-    let row =
-        |item: &Node| integer(item, path, 1..=i64::MAX, problems).and_then(|rows| u64::try_from(rows).ok());
-    items.iter().filter_map(row).collect()
+    items.iter().filter_map(|item| fields.number(key, item)).collect()
 }
 
 /// `rows` needs a workload whose table grows, from fewer rows.

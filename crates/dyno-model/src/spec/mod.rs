@@ -349,9 +349,8 @@ fn design(top: &Fields<'_>, known: &exclude::Known<'_>) -> Design {
         return Design { blocks: 5, seed: 1, data: FreshData::Auto, compare: None, exclusions: Vec::new() };
     };
     let fields = Fields::new(&keys::DESIGN, table, span, top.problems);
-    let blocks =
-        fields.integer("blocks", 1..=1000).and_then(|blocks| u32::try_from(blocks).ok()).unwrap_or(5);
-    let seed = fields.integer("seed", 0..=i64::MAX).and_then(|seed| u64::try_from(seed).ok()).unwrap_or(1);
+    let blocks = fields.integer("blocks").unwrap_or(5);
+    let seed = fields.integer("seed").unwrap_or(1);
     let data = fields.choice("data", &FRESH_DATA).unwrap_or(FreshData::Auto);
     let compare = compare(&fields, known.factors);
     Design { blocks, seed, data, compare, exclusions: exclude::read(&fields, known) }

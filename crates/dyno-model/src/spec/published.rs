@@ -32,7 +32,7 @@ fn one(fields: &Fields<'_>, systems: &[&str]) -> Option<Published> {
         fields.missing("metric", "add for example `metric = \"throughput\"`");
     }
     let clients = match (fields.node("clients"), fields.node("rows")) {
-        (Some(node), _) => load::client_list(node, &fields.path("clients"), fields.problems),
+        (Some(node), _) => load::client_list(fields, node),
         (None, Some(_)) => Vec::new(),
         (None, None) => {
             fields.missing("clients", "list the numbers of clients: `clients = [1, 20, 40]`");
@@ -48,8 +48,7 @@ fn one(fields: &Fields<'_>, systems: &[&str]) -> Option<Published> {
                 .help("remove one of them"),
         );
     }
-    let rows =
-        rows.map(|node| load::row_list(node, &fields.path("rows"), fields.problems)).unwrap_or_default();
+    let rows = rows.map(|node| load::row_list(fields, "rows", node)).unwrap_or_default();
     let values = values(fields);
     check_lengths(fields);
     let approximate = fields.boolean("approximate").unwrap_or(false);

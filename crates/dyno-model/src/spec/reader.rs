@@ -1,7 +1,7 @@
 //! Reads one table of the spec: known keys, types, ranges. Whatever is wrong is reported and reading goes on.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
-use super::keys::Section;
+use super::keys::{Section, Takes};
 use super::quantity;
 use super::tree::{Node, Table, Value};
 use crate::units::Nanos;
@@ -113,14 +113,30 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A whole number in a range.
-    pub(super) fn integer(&self, key: &str, range: RangeInclusive<i64>) -> Option<i64> {
-        let node = self.node(key)?;
-        integer(node, &self.path(key), range, self.problems)
+    /// A whole number.
+    pub(super) fn integer<T: TryFrom<i64>>(&self, key: &str) -> Option<T> {
+        self.node(key).and_then(|node| self.number(key, node))
     }
 
-    /// A duration in a range.
-    pub(super) fn duration(&self, key: &str, minimum: Nanos) -> Option<Nanos> {
+    /// A whole number of a key, which holds it alone or in a list, in the range that the key declares.
+    pub(super) fn number<T: TryFrom<i64>>(&self, key: &str, node: &Node) -> Option<T> {
+        let (Takes::Integer(range) | Takes::IntegerOrList(range) | Takes::Integers(range)) = self.takes(key)
+        else {
+            unreachable!("{key} takes no whole number by keys.rs")
+        };
+        integer(node, &self.path(key), range, self.problems).and_then(|number| T::try_from(number).ok())
+    }
+
+    fn takes(&self, key: &str) -> &'static Takes {
+        let found = self.section.keys.iter().find(|known| known.name == key);
+        &found.expect("whoever asks for a key has looked for its value by keys.rs").takes
+    }
+
+    /// A duration.
+    pub(super) fn duration(&self, key: &str) -> Option<Nanos> {
+        let Takes::Duration { is_positive } = self.takes(key) else {
+            unreachable!("{key} takes no duration by keys.rs")
+        };
         let node = self.node(key)?;
         let path = self.path(key);
         let example = "write a number and a unit: `\"500ms\"`, `\"30s\"`, `\"5m\"`, `\"1h\"`";
@@ -141,7 +157,7 @@ impl<'a> Fields<'a> {
                 self.problems.report(Diagnostic::new(node.span, message).help(example));
                 None
             }
-            Ok(duration) if duration < minimum => {
+            Ok(Nanos(0)) if *is_positive => {
                 let message = format!("`{path}` must be more than 0, got `{text}`");
                 self.problems.report(Diagnostic::new(node.span, message).help(example));
                 None
@@ -220,13 +236,13 @@ pub(super) fn unknown_word(span: Span, path: &str, word: &str, words: &[&str], p
 pub(super) fn integer(
     node: &Node,
     path: &str,
-    range: RangeInclusive<i64>,
+    range: &RangeInclusive<i64>,
     problems: &Problems,
 ) -> Option<i64> {
     match &node.value {
         Value::Integer(value) if range.contains(value) => Some(*value),
         Value::Integer(value) => {
-            let message = format!("`{path}` must be {}, got {value}", in_words(&range));
+            let message = format!("`{path}` must be {}, got {value}", in_words(range));
             problems.report(Diagnostic::new(node.span, message).label("out of range"));
             None
         }

@@ -21,7 +21,7 @@ pub(super) fn read(top: &Fields<'_>) -> Vec<Storage> {
         let log = fields.text("log").map(PathBuf::from);
         let before = fields.text("before").map(str::to_owned);
         let after = fields.text("after").map(str::to_owned);
-        let time_limit = fields.duration("time_limit", Nanos(1)).unwrap_or(TIME_LIMIT_DEFAULT);
+        let time_limit = fields.duration("time_limit").unwrap_or(TIME_LIMIT_DEFAULT);
         let (Some(name), Some(data)) = (name, data) else { continue };
         if storages.iter().any(|other| other.name == name) {
             let span = fields.node("name").map_or(span, |node| node.span);

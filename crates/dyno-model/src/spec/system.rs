@@ -46,7 +46,7 @@ pub(super) fn read(top: &Fields<'_>, sources: &[Source], variable: Variable) -> 
         }
         let source = source(&fields, sources, variable);
         let query_mode = fields.choice("query_mode", &QUERY_MODES).unwrap_or_default();
-        let connect_timeout = fields.duration("connect_timeout", Nanos(1));
+        let connect_timeout = fields.duration("connect_timeout");
         let (Some(name), Some((source, timeout))) = (name, source) else { continue };
         let connect_timeout = connect_timeout.unwrap_or(timeout);
         let system = SystemPlan { name: name.to_owned(), source, query_mode, connect_timeout };

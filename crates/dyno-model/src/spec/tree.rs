@@ -86,10 +86,12 @@ impl Table {
     }
 }
 
+/// Keys of `[load]` that say when measuring ends. Exactly one is given.
+pub(super) const STOP_RULES: [&str; 4] = ["transactions", "transactions_per_client", "rows", "duration"];
+
 /// Keys of which a table may hold one only: laying one of them over a table replaces the others, so that a profile with
 /// `duration` can shorten an experiment that counts transactions.
-const ALTERNATIVES: [(&str, &[&str]); 2] =
-    [("load", &super::load::STOP_RULES), ("system", &["url", "url_env", "server"])];
+const ALTERNATIVES: [(&str, &[&str]); 2] = [("load", &STOP_RULES), ("system", &["url", "url_env", "server"])];
 
 /// Lays one table over another: tables are merged key by key, everything else is replaced. `section` names the table.
 pub(super) fn merge(base: &mut Table, overlay: &Table, section: &str) {

@@ -84,7 +84,7 @@ fn value(option: &OptionDescription, node: &Node, problems: &Problems) -> Option
             Some(OptionValue::Integer(bytes))
         }
         (OptionKind::Integer { min, max }, _) => {
-            integer(node, &path, *min..=*max, problems).map(OptionValue::Integer)
+            integer(node, &path, &(*min..=*max), problems).map(OptionValue::Integer)
         }
         (OptionKind::Number { min, max }, Value::Integer(_) | Value::Number(_)) => {
             let value = match node.value {

@@ -13,7 +13,7 @@ use dyno_drivers::{Connection, Discard, Driver, Io, Patience, block_on};
 use dyno_engine::loading::{Loading, load_table};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
-use rows::{ACCOUNTS_PER_BRANCH, Accounts};
+use rows::Accounts;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -193,11 +193,6 @@ fn line(done: u64, total: u64, elapsed: Duration) -> String {
     let remaining = elapsed * (total - done) as f64 / done as f64;
     let share = done * 100 / total;
     format!("{done} of {total} tuples ({share}%) done (elapsed {elapsed:.2} s, remaining {remaining:.2} s)\n")
-}
-
-/// Rows of `pgbench_accounts` at a scale.
-pub(crate) fn accounts(scale: u32) -> u64 {
-    u64::from(scale) * ACCOUNTS_PER_BRANCH
 }
 
 #[cfg(test)]

@@ -11,6 +11,11 @@ pub(super) const TELLERS_PER_BRANCH: u64 = 10;
 /// Rows after which a loader adds to the common count.
 const ROWS_PER_COUNT: u64 = 1_000;
 
+/// Rows of `pgbench_accounts` at a scale.
+pub(crate) fn accounts(scale: u32) -> u64 {
+    u64::from(scale) * ACCOUNTS_PER_BRANCH
+}
+
 /// The rows, counted as they are made.
 pub(super) struct Accounts {
     rows: u64,
@@ -19,7 +24,7 @@ pub(super) struct Accounts {
 
 impl Accounts {
     pub(super) fn new(scale: u32) -> Self {
-        Self { rows: super::accounts(scale), made: AtomicU64::new(0) }
+        Self { rows: accounts(scale), made: AtomicU64::new(0) }
     }
 
     /// Rows made so far, a little behind.

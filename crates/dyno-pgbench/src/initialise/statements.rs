@@ -1,7 +1,6 @@
 //! The SQL of each step, in the engines' dialects.
 
-use super::accounts;
-use super::rows::TELLERS_PER_BRANCH;
+use super::rows::{TELLERS_PER_BRANCH, accounts};
 use crate::options::{Initialisation, PartitionMethod, Step};
 use crate::own::OWN;
 use dyno_model::target::Engine;

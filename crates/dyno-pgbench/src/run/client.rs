@@ -1,15 +1,14 @@
 //! One client: transaction after transaction, each with its tries.
 
-use super::command::{Stop, attempt};
+use super::command::{Performer, Stop, attempt, micros};
 use super::log_files::unix_time;
-use super::scene::{Beginning, Books, Scene, lock};
+use super::scene::{Beginning, Scene, lock};
 use crate::random::{Generator, distribution};
 use crate::report::log::Entry;
 use crate::statistics::{Ending, Finished};
 use crate::terminal::Messages;
-use crate::variables::Variables;
 use crate::{failure, statistics::Tally};
-use dyno_drivers::{Discard, Driver, Statement};
+use dyno_drivers::{Discard, Driver};
 use dyno_engine::Session;
 use dyno_engine::random::Random;
 use dyno_engine::workload::{AuditFacts, ClientId, DataSet, NoData, StatementText, Verdict, Workload};
@@ -26,19 +25,9 @@ pub(super) struct Scripts(pub(super) Arc<Scene>);
 
 /// State of a client.
 pub(super) struct Client {
-    pub(super) scene: Arc<Scene>,
-    pub(super) id: u32,
-    pub(super) variables: Variables,
-    pub(super) random: Generator,
+    performer: Performer,
     choice: Generator,
     sample: Generator,
-    /// Statements prepared on the present connection, by script and command.
-    pub(super) statements: Vec<Vec<Option<Statement>>>,
-    /// Scratch space for a statement's text.
-    pub(super) text: String,
-    /// True when the present transaction has waited for something.
-    pub(super) has_waited: bool,
-    pub(super) books: Books,
     /// Transactions ended.
     number: u64,
     /// Transactions since the client last waited.
@@ -47,45 +36,20 @@ pub(super) struct Client {
     verdict: Verdict,
 }
 
-/// Microseconds of nanoseconds.
-pub(super) fn micros(nanos: u64) -> f64 {
-    nanos as f64 / 1_000.0
-}
-
 impl Client {
     fn new(scene: &Arc<Scene>, id: u32) -> Self {
         let beginning = lock(&scene.beginnings[id as usize]).take();
         let Beginning { variables, random, choice, sample } = beginning.expect("each client begins once");
-        let mut client = Self {
-            scene: Arc::clone(scene),
-            id,
-            variables,
-            random,
-            choice,
-            sample,
-            statements: Vec::new(),
-            text: String::new(),
-            has_waited: false,
-            books: Books::new(&scene.scripts),
-            number: 0,
-            turn: 0,
-            verdict: Verdict::Policy,
-        };
-        client.forget_statements();
-        client
-    }
-
-    /// A new connection knows no prepared statements.
-    fn forget_statements(&mut self) {
-        self.statements = self.scene.scripts.iter().map(|script| vec![None; script.commands.len()]).collect();
+        let performer = Performer::new(scene, id, variables, random);
+        Self { performer, choice, sample, number: 0, turn: 0, verdict: Verdict::Policy }
     }
 
     fn choose(&mut self) -> usize {
-        let scripts = &self.scene.scripts;
+        let scripts = &self.performer.scene.scripts;
         if scripts.len() == 1 {
             return 0;
         }
-        let mut drawn = distribution::uniform(&mut self.choice, 0, self.scene.weights as i64 - 1);
+        let mut drawn = distribution::uniform(&mut self.choice, 0, self.performer.scene.weights as i64 - 1);
         for (index, script) in scripts.iter().enumerate() {
             drawn -= i64::from(script.weight);
             if drawn < 0 {
@@ -99,35 +63,38 @@ impl Client {
     async fn transaction(&mut self, session: &mut Session) -> Result<(), OperationFailure> {
         let scheduled = session.intended_start();
         let script = self.choose();
-        let limit = self.scene.style.latency_limit;
-        if self.scene.style.has_rate
+        let limit = self.performer.scene.style.latency_limit;
+        if self.performer.scene.style.has_rate
             && limit.is_some_and(|limit| micros(session.now() - scheduled) > limit as f64)
         {
             self.count(script, Finished { ending: Ending::Skipped, latency: 0.0, lag: 0.0, tries: 0 });
             return self
                 .fail(Verdict::Skipped, OperationFailure::new(FailureKind::Timeout, "skipped: too late"));
         }
-        if self.scene.style.connects_each_time {
+        if self.performer.scene.style.connects_each_time {
             self.connect(session).await?;
         }
         let begun = session.now();
         let mut tries = 1;
-        let remembered =
-            (self.scene.style.tries_max != 1).then(|| (self.variables.clone(), self.random.clone()));
+        let remembered = (self.performer.scene.style.tries_max != 1)
+            .then(|| (self.performer.variables.clone(), self.performer.random.clone()));
         let outcome = loop {
-            match attempt(self, session, script).await {
+            match attempt(&mut self.performer, session, script).await {
                 Ok(()) => break Ok(()),
                 Err(Stop::Abort(failure)) => return self.abort(session, failure).await,
                 Err(Stop::Conflict { ending, failure, command }) => {
                     self.verbose(&failure, command, script);
                     if let Err(lost) = roll_back(session).await {
                         let words = failure::words(&lost);
-                        self.scene.terminal.error(&format!("client {} aborted: {words}", self.id));
+                        self.performer
+                            .scene
+                            .terminal
+                            .error(&format!("client {} aborted: {words}", self.performer.id));
                         return self.abort(session, lost).await;
                     }
                     let may_retry = self.may_retry(session, tries, scheduled);
                     self.tell_retry(may_retry, tries, session.now() - scheduled);
-                    let tally = &mut self.books.commands[script][command];
+                    let tally = &mut self.performer.books.commands[script][command];
                     if !may_retry {
                         tally.failures += 1;
                         break Err((ending, failure));
@@ -135,8 +102,8 @@ impl Client {
                     tally.retries += 1;
                     tries += 1;
                     if let Some((variables, random)) = &remembered {
-                        self.variables = variables.clone();
-                        self.random = random.clone();
+                        self.performer.variables = variables.clone();
+                        self.performer.random = random.clone();
                     }
                     session.retried(failure.kind);
                 }
@@ -154,10 +121,10 @@ impl Client {
         self.count(script, finished);
         if outcome.is_ok() && session.connection().is_in_transaction() {
             let message = "end of script reached without completing the last transaction";
-            self.scene.terminal.error(&format!("client {} aborted: {message}", self.id));
+            self.performer.scene.terminal.error(&format!("client {} aborted: {message}", self.performer.id));
             return self.abort(session, OperationFailure::new(FailureKind::Other, message)).await;
         }
-        if self.scene.style.connects_each_time {
+        if self.performer.scene.style.connects_each_time {
             session.disconnect().await;
         }
         match outcome {
@@ -170,15 +137,18 @@ impl Client {
     }
 
     async fn connect(&mut self, session: &mut Session) -> Result<(), OperationFailure> {
-        self.forget_statements();
+        self.performer.forget_statements();
         let began = Instant::now();
         session.disconnect().await;
         let connected = session.reconnect().await;
-        self.books.connecting += began.elapsed().as_secs_f64() * 1_000_000.0;
+        self.performer.books.connecting += began.elapsed().as_secs_f64() * 1_000_000.0;
         if let Err(failure) = connected {
             let words = failure::words(&failure);
-            self.scene.terminal.error(&words);
-            self.scene.terminal.error(&format!("client {} aborted while establishing connection", self.id));
+            self.performer.scene.terminal.error(&words);
+            self.performer
+                .scene
+                .terminal
+                .error(&format!("client {} aborted while establishing connection", self.performer.id));
             return self.abort(session, failure).await;
         }
         Ok(())
@@ -190,9 +160,12 @@ impl Client {
         session: &mut Session,
         failure: OperationFailure,
     ) -> Result<(), OperationFailure> {
-        self.books.aborted += 1;
+        self.performer.books.aborted += 1;
         session.disconnect().await;
-        self.fail(if self.scene.exits_on_abort { Verdict::EndsRun } else { Verdict::EndsClient }, failure)
+        self.fail(
+            if self.performer.scene.exits_on_abort { Verdict::EndsRun } else { Verdict::EndsClient },
+            failure,
+        )
     }
 
     fn fail(&mut self, verdict: Verdict, failure: OperationFailure) -> Result<(), OperationFailure> {
@@ -201,57 +174,66 @@ impl Client {
     }
 
     fn may_retry(&self, session: &Session, tries: u32, scheduled: u64) -> bool {
-        let style = &self.scene.style;
+        let style = &self.performer.scene.style;
         let is_within =
             style.latency_limit.is_none_or(|limit| micros(session.now() - scheduled) <= limit as f64);
         let is_open = style.tries_max == 0 || tries < style.tries_max;
-        is_open && is_within && !(self.scene.has_duration() && session.is_over())
+        is_open && is_within && !(self.performer.scene.has_duration() && session.is_over())
     }
 
     fn verbose(&self, failure: &OperationFailure, command: usize, script: usize) {
-        if self.scene.tells_errors {
+        if self.performer.scene.tells_errors {
             let words = failure::words(failure);
-            let id = self.id;
+            let id = self.performer.id;
             let text =
                 format!("client {id} got an error in command {command} (SQL) of script {script}; {words}");
-            self.scene.terminal.note(&text);
+            self.performer.scene.terminal.note(&text);
         }
     }
 
     fn tell_retry(&self, is_retry: bool, tries: u32, since: u64) {
-        if !self.scene.tells_errors {
+        if !self.performer.scene.tells_errors {
             return;
         }
         let what =
             if is_retry { "repeats the transaction after the error" } else { "ends the failed transaction" };
-        let style = &self.scene.style;
+        let style = &self.performer.scene.style;
         let most = if style.tries_max > 0 { format!("/{}", style.tries_max) } else { String::new() };
         let used = style.latency_limit.map_or(String::new(), |limit| {
             format!(", {:.3}% of the maximum time of tries was used", 100.0 * micros(since) / limit as f64)
         });
-        self.scene.terminal.note(&format!("client {} {what} (try {tries}{most}{used})", self.id));
+        self.performer
+            .scene
+            .terminal
+            .note(&format!("client {} {what} (try {tries}{most}{used})", self.performer.id));
     }
 
     /// Counts a transaction and logs it.
     fn count(&mut self, script: usize, finished: Finished) {
-        let scene = &self.scene;
+        let scene = &self.performer.scene;
         let style = &scene.style;
         let add = |tally: &mut Tally| tally.count(&finished, style.has_rate, style.latency_limit);
-        add(&mut lock(&scene.tallies[self.id as usize]));
+        add(&mut lock(&scene.tallies[self.performer.id as usize]));
         if scene.scripts.len() > 1 {
-            add(&mut self.books.tallies[script]);
+            add(&mut self.performer.books.tallies[script]);
         }
         self.number += 1;
         let Some(log) = &scene.log else { return };
         if scene.sampling.is_some_and(|share| self.sample.unit() > share) {
             return;
         }
-        log.write(&Entry { client: self.id, number: self.number, script, at: unix_time(), finished });
+        log.write(&Entry {
+            client: self.performer.id,
+            number: self.number,
+            script,
+            at: unix_time(),
+            finished,
+        });
     }
 
     /// A client that never waits would keep the others of its thread from ever having a turn.
     async fn take_turns(&mut self, session: &Session) {
-        self.turn = if std::mem::take(&mut self.has_waited) { 0 } else { self.turn + 1 };
+        self.turn = if std::mem::take(&mut self.performer.has_waited) { 0 } else { self.turn + 1 };
         if self.turn == TURN {
             self.turn = 0;
             session.give_way().await;
@@ -262,7 +244,7 @@ impl Client {
 impl Drop for Client {
     /// A client that was cut off leaves its books too.
     fn drop(&mut self) {
-        lock(&self.scene.books).merge(&self.books);
+        lock(&self.performer.scene.books).merge(&self.performer.books);
     }
 }
 

@@ -1,21 +1,64 @@
 //! Carrying out the commands of a script.
 
-use super::client::{Client, micros};
 use super::rows::LastRows;
-use super::scene::Scene;
+use super::scene::{Books, Scene};
 use crate::expression::{Environment, Expression, Value};
 use crate::failure;
 use crate::own::OWN;
+use crate::random::Generator;
 use crate::script::{Action, Amount, Command, Script, Sql, Store};
 use crate::statistics::Ending;
 use crate::terminal::Messages;
 use crate::variables::{Parameter, Slot, Variables, is_name};
-use dyno_drivers::{Connection, Discard, Driver, Outcome, RowSink, Value as Field};
+use dyno_drivers::{Connection, Discard, Driver, Outcome, RowSink, Statement, Value as Field};
 use dyno_engine::Session;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, QueryMode};
 use std::sync::Arc;
 use std::time::Duration;
+
+/// What carries out scripts for a client, from one transaction to the next.
+pub(super) struct Performer {
+    pub(super) scene: Arc<Scene>,
+    /// The client's number.
+    pub(super) id: u32,
+    pub(super) variables: Variables,
+    pub(super) random: Generator,
+    /// Statements prepared on the present connection, by script and command.
+    statements: Vec<Vec<Option<Statement>>>,
+    /// Scratch space for a statement's text.
+    text: String,
+    /// True when the present transaction has waited for something.
+    pub(super) has_waited: bool,
+    pub(super) books: Books,
+}
+
+impl Performer {
+    pub(super) fn new(scene: &Arc<Scene>, id: u32, variables: Variables, random: Generator) -> Self {
+        let mut performer = Self {
+            scene: Arc::clone(scene),
+            id,
+            variables,
+            random,
+            statements: Vec::new(),
+            text: String::new(),
+            has_waited: false,
+            books: Books::new(&scene.scripts),
+        };
+        performer.forget_statements();
+        performer
+    }
+
+    /// A new connection knows no prepared statements.
+    pub(super) fn forget_statements(&mut self) {
+        self.statements = self.scene.scripts.iter().map(|script| vec![None; script.commands.len()]).collect();
+    }
+}
+
+/// Microseconds of nanoseconds.
+pub(super) fn micros(nanos: u64) -> f64 {
+    nanos as f64 / 1_000.0
+}
 
 /// Why a script ended before its end.
 pub(super) enum Stop {
@@ -35,11 +78,11 @@ pub(super) enum Stop {
 type Done = Result<(), Stop>;
 
 /// Runs a script once.
-pub(super) async fn attempt(client: &mut Client, session: &mut Session, script: usize) -> Done {
-    let scene = Arc::clone(&client.scene);
+pub(super) async fn attempt(performer: &mut Performer, session: &mut Session, script: usize) -> Done {
+    let scene = Arc::clone(&performer.scene);
     let mut step = Step {
         scene: &scene,
-        client,
+        performer,
         session,
         number: script,
         script: &scene.scripts[script],
@@ -53,7 +96,7 @@ pub(super) async fn attempt(client: &mut Client, session: &mut Session, script: 
         let next = step.command(command).await?;
         if is_timed {
             let took = micros(step.session.now() - began);
-            step.client.books.commands[script][index].times.add(took);
+            step.performer.books.commands[script][index].times.add(took);
         }
         step.at = next;
     }
@@ -66,7 +109,7 @@ pub(super) async fn attempt(client: &mut Client, session: &mut Session, script: 
 /// The script that a client is in the midst of.
 struct Step<'a> {
     scene: &'a Scene,
-    client: &'a mut Client,
+    performer: &'a mut Performer,
     session: &'a mut Session,
     /// Number of the script.
     number: usize,
@@ -88,7 +131,7 @@ impl Step<'_> {
                     self.scene.terminal.error(&format!("set: invalid variable name: \"{name}\""));
                     return Err(self.abort("set", "assignment of meta-command failed"));
                 };
-                self.client.variables.set(*slot, value);
+                self.performer.variables.set(*slot, value);
             }
             Action::Sleep { amount, unit } => self.sleep(amount, *unit).await?,
             Action::If(condition, branches) => {
@@ -148,9 +191,9 @@ impl Step<'_> {
                 .message(&format!("debug(script={script},command={number}): {}\n", value.described()));
         };
         let mut environment = Environment {
-            variables: &self.client.variables,
+            variables: &self.performer.variables,
             names: &self.scene.names,
-            random: &mut self.client.random,
+            random: &mut self.performer.random,
             debug: &mut debug,
         };
         expression.evaluate(&mut environment).map_err(|message| {
@@ -163,7 +206,7 @@ impl Step<'_> {
 
     /// Tells why the client cannot go on after a command.
     fn abort(&self, command: &str, message: &str) -> Stop {
-        let (client, at, script) = (self.client.id, self.at, self.number);
+        let (client, at, script) = (self.performer.id, self.at, self.number);
         let text =
             format!("client {client} aborted in command {at} ({command}) of script {script}; {message}");
         self.scene.terminal.error(&text);
@@ -171,14 +214,14 @@ impl Step<'_> {
     }
 
     fn abort_at_end(&self, message: &str) -> Stop {
-        self.scene.terminal.error(&format!("client {} aborted: {message}", self.client.id));
+        self.scene.terminal.error(&format!("client {} aborted: {message}", self.performer.id));
         Stop::Abort(OperationFailure::new(FailureKind::Other, message))
     }
 
     async fn sleep(&mut self, amount: &Amount, unit: i64) -> Done {
         let amount = match amount {
             Amount::Constant(amount) => *amount,
-            Amount::Variable(slot) => match self.client.variables.content(*slot) {
+            Amount::Variable(slot) => match self.performer.variables.content(*slot) {
                 Parameter::Unset => {
                     let name = self.scene.names.name(*slot);
                     self.scene.terminal.error(&format!("sleep: undefined variable \"{name}\""));
@@ -190,7 +233,7 @@ impl Step<'_> {
             },
         };
         if let Ok(micros @ 1..) = u64::try_from(amount.saturating_mul(unit)) {
-            self.client.has_waited = true;
+            self.performer.has_waited = true;
             self.session.sleep(Duration::from_micros(micros)).await;
         }
         Ok(())
@@ -204,7 +247,7 @@ impl Step<'_> {
         if self.is_in_pipeline {
             return self.queue(sql).await;
         }
-        self.client.has_waited = true;
+        self.performer.has_waited = true;
         match &sql.store {
             Store::Nothing => {
                 let answered = self.send(sql, &mut Discard).await;
@@ -247,7 +290,7 @@ impl Step<'_> {
             }
             // A name that no script mentions is of no use to anybody.
             if let Some(slot) = self.scene.names.find(&name) {
-                self.client.variables.set_text(slot, value);
+                self.performer.variables.set_text(slot, value);
             }
         }
         Ok(())
@@ -255,7 +298,7 @@ impl Step<'_> {
 
     /// Tells why the client cannot go on after the answer to a query.
     fn abort_query(&self, message: &str) -> Stop {
-        let (client, script, at) = (self.client.id, self.number, self.at);
+        let (client, script, at) = (self.performer.id, self.number, self.at);
         let text = format!("client {client} script {script} command {at} query 0: {message}");
         self.scene.terminal.error(&text);
         Stop::Abort(OperationFailure::new(FailureKind::Other, message))
@@ -265,19 +308,19 @@ impl Step<'_> {
     async fn send<S: RowSink>(&mut self, sql: &Sql, sink: &mut S) -> Result<Outcome, OperationFailure> {
         let kind = self.kind();
         let (number, at, scene) = (self.number, self.at, self.scene);
-        let client = &mut *self.client;
+        let performer = &mut *self.performer;
         // Texts may hold several statements.
         let is_text =
             scene.query_mode == QueryMode::Simple || S::WANTS_NAMES && scene.engine.traits().names_need_text;
         if is_text {
-            client.text.clear();
-            sql.write(&client.variables, &scene.names, &mut client.text);
-            let text = client.text.as_str();
+            performer.text.clear();
+            sql.write(&performer.variables, &scene.names, &mut performer.text);
+            let text = performer.text.as_str();
             return self.session.measure(kind, async |connection| connection.query(text, sink).await).await;
         }
-        let texts = texts(&client.variables, sql.parameters());
-        let fields = fields(&client.variables, scene.engine, sql.parameters(), &texts);
-        let known = &mut client.statements[number][at];
+        let texts = texts(&performer.variables, sql.parameters());
+        let fields = fields(&performer.variables, scene.engine, sql.parameters(), &texts);
+        let known = &mut performer.statements[number][at];
         let operation = async |connection: &mut Connection| {
             let statement = match *known {
                 Some(statement) => statement,
@@ -290,12 +333,12 @@ impl Step<'_> {
 
     /// Judges the answer to what was sent.
     fn answered(&mut self, answered: Result<Outcome, OperationFailure>) -> Done {
-        self.client.has_waited = true;
+        self.performer.has_waited = true;
         let Err(failure) = answered else { return Ok(()) };
         if let Some(ending) = failure::ending(&failure, self.scene.engine) {
             return Err(Stop::Conflict { ending, failure, command: self.at });
         }
-        let (client, script, at) = (self.client.id, self.number, self.at);
+        let (client, script, at) = (self.performer.id, self.number, self.at);
         let text = if failure.kind == FailureKind::Unsupported && failure.sqlstate.is_empty() {
             // The only thing that drivers refuse by themselves.
             "COPY is not supported in pgbench, aborting".to_owned()
@@ -327,7 +370,7 @@ impl Step<'_> {
         let pipelined = pipelined.take_while(|(_, command)| command.action != Action::EndPipeline);
         for (offset, command) in pipelined {
             let Action::Sql(sql) = &command.action else { continue };
-            let known = &mut self.client.statements[self.number][self.at + offset];
+            let known = &mut self.performer.statements[self.number][self.at + offset];
             if known.is_none() {
                 match self.session.connection().prepare(sql.template()).await {
                     Ok(statement) => *known = Some(statement),
@@ -350,9 +393,9 @@ impl Step<'_> {
             let name = if matches!(sql.store, Store::LastRow(_)) { "gset" } else { "aset" };
             return Err(self.abort(name, &format!("\\{name} is not allowed in pipeline mode")));
         }
-        let texts = texts(&self.client.variables, sql.parameters());
-        let fields = fields(&self.client.variables, self.scene.engine, sql.parameters(), &texts);
-        let statement = self.client.statements[self.number][self.at];
+        let texts = texts(&self.performer.variables, sql.parameters());
+        let fields = fields(&self.performer.variables, self.scene.engine, sql.parameters(), &texts);
+        let statement = self.performer.statements[self.number][self.at];
         let statement = statement.expect("statements of a pipeline are prepared when it begins");
         let queued = match self.session.connection() {
             Connection::Postgres(connection) => connection.queue(statement, &fields).await,

@@ -306,11 +306,11 @@ fn summary(prepared: &Prepared, options: &Run, record: &LoadRecord) -> Summary {
         threads: options.jobs,
         scripts: scene.scripts.iter().enumerate().map(books_of).collect(),
         total,
-        duration: client::micros(record.elapsed.0),
+        duration: command::micros(record.elapsed.0),
         connecting: if options.connects_each_time {
             books.connecting
         } else {
-            client::micros(record.connecting.0)
+            command::micros(record.connecting.0)
         },
     }
 }

@@ -1,6 +1,6 @@
 //! Conditional blocks: checks that they are whole and finds out where each part goes on.
 
-use super::{Action, Branches, Command};
+use super::command::{Action, Branches, Command};
 
 /// A block that is open.
 struct Open {

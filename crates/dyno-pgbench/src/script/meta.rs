@@ -1,7 +1,8 @@
 //! Commands with a backslash.
 
-use super::parser::ScriptError;
-use super::{Action, Amount, Branches, Store};
+use super::command::{Action, Amount, Branches};
+use super::error::ScriptError;
+use super::statement::Store;
 use crate::expression::parser::parse;
 use crate::variables::{Names, is_name, starts_name};
 

@@ -1,126 +1,18 @@
 //! Scripts: what a transaction does.
 //!
-//! * [`parser`]: from text to commands; [`statement`]: cutting SQL out of a script and finding its variables;
-//! * [`meta`]: commands with a backslash; [`condition`]: where `\if` and its relatives go;
+//! * [`command`]: a script as commands; [`statement`]: cutting SQL out of a text and finding its variables;
+//! * [`parser`]: from text to commands; [`meta`]: those with a backslash; [`condition`]: where `\if` and its relatives go; [`error`];
 //! * [`builtin`]: the scripts that come with the program.
 
 pub mod builtin;
+pub mod command;
 pub mod condition;
+pub mod error;
 pub mod meta;
 pub mod parser;
 pub mod statement;
 
-pub use parser::{ScriptError, parse};
-pub use statement::Sql;
-
-use crate::expression::Expression;
-use crate::variables::Slot;
-
-/// A script with its weight.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Script {
-    /// File name, or `<builtin: ...>`.
-    pub name: String,
-    /// Share among all weights with which it is chosen.
-    pub weight: u32,
-    /// What it does; never empty.
-    pub commands: Vec<Command>,
-}
-
-/// One command of a script.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Command {
-    /// Its text: the first line of a statement, or a meta command as it was written.
-    pub line: String,
-    /// What it does.
-    pub action: Action,
-}
-
-/// What a command does.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Action {
-    /// Sends SQL.
-    Sql(Sql),
-    /// `\set`; the name may be one that no variable can have, which fails when it is executed.
-    Set {
-        /// The name as it was written.
-        name: String,
-        /// The variable, if that is a name.
-        slot: Option<Slot>,
-        /// Its new value.
-        value: Expression,
-    },
-    /// `\sleep`
-    Sleep {
-        /// How much of the unit.
-        amount: Amount,
-        /// Microseconds in the unit.
-        unit: i64,
-    },
-    /// `\if`
-    If(Expression, Branches),
-    /// `\elif`
-    Elif(Expression, Branches),
-    /// `\else`
-    Else(Branches),
-    /// `\endif`
-    EndIf,
-    /// `\startpipeline`
-    StartPipeline,
-    /// `\endpipeline`
-    EndPipeline,
-    /// `\syncpipeline`
-    SyncPipeline,
-}
-
-impl Action {
-    /// The command's name in messages.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Sql(sql) => match sql.store {
-                Store::Nothing => "SQL",
-                Store::LastRow(_) => "gset",
-                Store::AnyRow(_) => "aset",
-            },
-            Self::Set { .. } => "set",
-            Self::Sleep { .. } => "sleep",
-            Self::If(..) => "if",
-            Self::Elif(..) => "elif",
-            Self::Else(_) => "else",
-            Self::EndIf => "endif",
-            Self::StartPipeline => "startpipeline",
-            Self::EndPipeline => "endpipeline",
-            Self::SyncPipeline => "syncpipeline",
-        }
-    }
-}
-
-/// What becomes of a statement's rows.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Store {
-    /// They are thrown away.
-    Nothing,
-    /// `\gset`: the only row of the last query, into variables with this prefix.
-    LastRow(String),
-    /// `\aset`: the last row of each query that has one, into variables with this prefix.
-    AnyRow(String),
-}
-
-/// How long to sleep.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Amount {
-    /// So long.
-    Constant(i64),
-    /// As a variable says.
-    Variable(Slot),
-}
-
-/// Where a conditional block goes on; indexes of commands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Branches {
-    /// The next `\elif`, `\else` or `\endif` of the block.
-    pub next: usize,
-    /// Its `\endif`.
-    pub end: usize,
-}
+pub use command::{Action, Amount, Branches, Command, Script};
+pub use error::ScriptError;
+pub use parser::parse;
+pub use statement::{Sql, Store};

@@ -1,44 +1,15 @@
 //! From the text of a script to its commands.
 
+use super::command::{Action, Command, Script};
+use super::condition;
+use super::error::ScriptError;
 use super::meta::{self, Effect};
-use super::statement::{End, cut};
-use super::{Action, Command, Script, condition};
+use super::statement::{End, Store, cut};
 use crate::variables::Names;
 use dyno_model::engine::Quoting;
-use std::fmt;
 
 /// Most bytes of a statement that stand for it in reports.
 const LINE_MAX: usize = 127;
-
-/// A script that is none: the message, and perhaps the offending line with a mark below.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScriptError(String);
-
-impl ScriptError {
-    /// A mistake on a line of a file, in a command.
-    pub(super) fn syntax(file: &str, line: usize, message: &str, command: Option<&str>) -> Self {
-        let command = command.map_or(String::new(), |command| format!(" in command \"{command}\""));
-        Self(format!("{file}:{line}: {message}{command}"))
-    }
-
-    /// The same with the text that it is about, and a mark under the character at `column`.
-    pub(super) fn with_line(mut self, line: &str, column: Option<usize>) -> Self {
-        self.0.push('\n');
-        self.0.push_str(line);
-        if let Some(column) = column {
-            self.0.push_str(&format!("\n{:column$}^ error found here", ""));
-        }
-        self
-    }
-}
-
-impl fmt::Display for ScriptError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ScriptError {}
 
 /// Reads a script. `name` is its file, which errors name.
 ///
@@ -74,9 +45,7 @@ pub fn parse(
                         let line = 1 + source[..start].matches('\n').count();
                         let message = "\\gset must follow an SQL command";
                         match commands.last_mut() {
-                            Some(Command { action: Action::Sql(sql), .. })
-                                if sql.store == super::Store::Nothing =>
-                            {
+                            Some(Command { action: Action::Sql(sql), .. }) if sql.store == Store::Nothing => {
                                 sql.store = store;
                             }
                             Some(Command { line: last, action }) if !matches!(action, Action::Sql(_)) => {

@@ -1,10 +1,20 @@
 //! Cutting statements out of a script, and the variables in them.
 
-use super::Store;
 use crate::variables::{Names, Parameter, Slot, Variables, continues_name, starts_name};
 use dyno_drivers::postgres::protocol::placeholder::{comment_end, quoted_end};
 use dyno_model::engine::Quoting;
 use std::fmt::Write;
+
+/// What becomes of a statement's rows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Store {
+    /// They are thrown away.
+    Nothing,
+    /// `\gset`: the only row of the last query, into variables with this prefix.
+    LastRow(String),
+    /// `\aset`: the last row of each query that has one, into variables with this prefix.
+    AnyRow(String),
+}
 
 /// A command of SQL: one statement, or several joined by `\;`.
 #[derive(Debug, Clone, PartialEq)]

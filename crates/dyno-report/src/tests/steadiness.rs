@@ -147,7 +147,7 @@ fn trials_that_are_meant_to_change_are_not_judged() {
     let mut data = run(120, 1.0, |at| 1000.0 - at);
     for outcome in data.run.outcomes.values_mut() {
         let TrialOutcome::Finished(record) = outcome else { panic!("measured") };
-        record.growth = Some(dyno_model::record::Growth { rows_before: 0, rows_per_transaction: 1 });
+        record.growth = Some(dyno_model::catalog::Growth { rows_before: 0, rows_per_transaction: 1 });
     }
     assert_eq!(analyse(&data).trials[0].steadiness, None);
 }

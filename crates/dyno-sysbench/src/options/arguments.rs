@@ -1,7 +1,7 @@
 //! The command line taken apart, without knowing any option: `--name[=value]` and positionals in any order.
 
-use super::OptionError;
 use super::definition::underscored;
+use super::error::OptionError;
 use std::ffi::OsString;
 
 /// An option as it was given.

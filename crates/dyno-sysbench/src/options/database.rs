@@ -1,7 +1,7 @@
 //! Database options as targets: where connections go, in turn, and which errors are ignored.
 
-use super::OptionError;
 use super::definition::{Kind, Value};
+use super::error::OptionError;
 use dyno_drivers::address::{self, Surroundings};
 use dyno_model::address::{AddressError, Key, Keys, host_and_port};
 use dyno_model::secret::Secret;

@@ -1,7 +1,7 @@
 //! General, random and log options with their types and limits checked.
 
-use super::OptionError;
 use super::definition::Value;
+use super::error::OptionError;
 use crate::logger::Level;
 use dyno_lua::RandomType;
 use std::collections::{BTreeMap, BTreeSet};

@@ -9,6 +9,7 @@ pub mod arguments;
 pub mod config_file;
 pub mod database;
 pub mod definition;
+pub mod error;
 pub mod general;
 pub mod help;
 pub mod registry;
@@ -24,17 +25,7 @@ use std::fmt;
 use std::path::Path;
 
 pub use definition::underscored;
-
-/// What is wrong with the command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OptionError {
-    /// Said on standard error.
-    Argument(String),
-    /// Said as a fatal line of the log.
-    Fatal(String),
-    /// Said as it is on standard output.
-    Plain(String),
-}
+pub use error::{OptionError, OptionWarning, invalid};
 
 /// All options of one program run.
 #[derive(Clone)]
@@ -52,15 +43,6 @@ pub struct Options {
     values: BTreeMap<String, Value>,
     given: BTreeSet<String>,
     pending: Vec<Argument>,
-}
-
-/// Something to tell that does not end the program.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OptionWarning {
-    /// A warning of the log.
-    Log(String),
-    /// A line on standard error.
-    Argument(String),
 }
 
 impl fmt::Debug for Options {
@@ -360,12 +342,6 @@ fn parse(definition: &Definition, argument: &Argument) -> Result<Option<Value>, 
             invalid(&definition.name, argument.value.as_deref().unwrap_or_default())
         ))),
     }
-}
-
-/// What is said about a text that is no value of its option's type.
-#[must_use]
-pub fn invalid(name: &str, text: &str) -> String {
-    format!("Invalid value for the '{name}' option: '{text}'")
 }
 
 fn unknown(argument: &Argument) -> OptionError {

@@ -43,7 +43,7 @@ impl Listener for Journal {
         self.report_time_left(event);
         if self.interrupts.is_requested() && !self.is_interrupt_shown {
             self.is_interrupt_shown = true;
-            self.printer.note(super::INTERRUPTED);
+            self.printer.note(super::words::INTERRUPTED);
         }
     }
 

@@ -36,7 +36,3 @@ pub(crate) fn listener(
 struct Silence;
 
 impl Listener for Silence {}
-
-/// What is said after the first Ctrl-C.
-const INTERRUPTED: &str =
-    "interrupted: the trial ends now and results are written; a second Ctrl-C stops at once";

@@ -35,7 +35,7 @@ impl Screen {
     fn draw(&mut self) {
         if self.interrupts.is_requested() && !self.is_interrupt_shown {
             self.is_interrupt_shown = true;
-            self.bar.println(super::INTERRUPTED);
+            self.bar.println(super::words::INTERRUPTED);
         }
         let now = self.started.elapsed();
         self.bar.set_prefix(printable::line(&self.place()).into_owned());

@@ -9,6 +9,10 @@ use dyno_model::printable;
 use dyno_model::record::TrialRecord;
 use std::time::Duration;
 
+/// What is said after the first Ctrl-C.
+pub(super) const INTERRUPTED: &str =
+    "interrupted: the trial ends now and results are written; a second Ctrl-C stops at once";
+
 /// A span of time as a plan has it: exact below a minute (`1.5 s`), else as [`duration`].
 pub(crate) fn exact(duration: Duration) -> String {
     if duration < Duration::from_secs(60) && duration.subsec_nanos() > 0 {

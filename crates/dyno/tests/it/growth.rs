@@ -2,10 +2,11 @@
 
 use crate::program::{Bench, flaws};
 use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::Growth;
 use dyno_model::event::Event;
 use dyno_model::finding::Finding;
 use dyno_model::plan::ServerKind;
-use dyno_model::record::{Growth, TrialRecord};
+use dyno_model::record::TrialRecord;
 use dyno_testkit::require_server;
 use std::path::Path;
 

@@ -1,7 +1,10 @@
-//! Rules that neither the compiler nor clippy checks: which crate may depend on which, what modules may import, how long
-//! files are and what they are called.
+//! Rules that neither the compiler nor clippy checks: which crate may depend on which, that modules of a crate use each other one
+//! way, what they may import, how long files are and what they are called.
 
-use std::collections::BTreeMap;
+mod modules;
+
+use modules::{Modules, circles};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -163,6 +166,150 @@ fn pure_modules_import_nothing_that_acts() {
         }
     }
     assert_eq!(wrong, [""; 0]);
+}
+
+/// Files that still use each other in a circle, below `crates/`. The list may only shrink: what is mended is taken off.
+const IN_CIRCLES: &[&str] = &[
+    "dyno-drivers/src/address/mod.rs",
+    "dyno-drivers/src/address/password_file.rs",
+    "dyno-host/src/monitor/mod.rs",
+    "dyno-host/src/monitor/processes.rs",
+    "dyno-host/src/monitor/remote/mod.rs",
+    "dyno-host/src/server/mod.rs",
+    "dyno-host/src/server/process.rs",
+    "dyno-host/src/server/save.rs",
+    "dyno-host/src/server/sqlite.rs",
+    "dyno-model/src/address/conninfo.rs",
+    "dyno-model/src/address/encryption.rs",
+    "dyno-model/src/address/mod.rs",
+    "dyno-model/src/address/parameter.rs",
+    "dyno-model/src/address/session.rs",
+    "dyno-model/src/address/url.rs",
+    "dyno-report/src/html/cells.rs",
+    "dyno-report/src/html/charts.rs",
+    "dyno-report/src/html/details.rs",
+    "dyno-report/src/html/grouped.rs",
+    "dyno-report/src/html/growth.rs",
+    "dyno-report/src/html/mod.rs",
+    "dyno-report/src/html/resources.rs",
+    "dyno-report/src/html/setting.rs",
+    "dyno-report/src/html/summary.rs",
+    "dyno-report/src/html/tables.rs",
+    "dyno-report/src/messages/compare.rs",
+    "dyno-report/src/messages/conclusion.rs",
+    "dyno-report/src/messages/finding.rs",
+    "dyno-report/src/messages/growth.rs",
+    "dyno-report/src/messages/headings.rs",
+    "dyno-report/src/messages/mod.rs",
+    "dyno-report/src/messages/notes.rs",
+    "dyno-report/src/messages/page.rs",
+];
+
+#[test]
+fn modules_of_a_crate_do_not_use_each_other_in_circles() {
+    let mut wrong = Vec::new();
+    let mut found = BTreeSet::new();
+    for (owner, _) in ARROWS {
+        let folder = root().join("crates").join(owner).join("src");
+        let lib = folder.join("lib.rs");
+        let uses = Modules::read(&if lib.exists() { lib } else { folder.join("main.rs") }).uses();
+        for (files, within) in circles(&uses) {
+            let files: Vec<String> = files.iter().map(|path| shown(path).replace("crates/", "")).collect();
+            if !files.iter().all(|file| IN_CIRCLES.contains(&file.as_str())) {
+                wrong.push(format!("{owner}: {} files use each other:", files.len()));
+                let line = |one: &modules::Use| {
+                    format!("  {}:{}: {} is in {}", shown(&one.user), one.line, one.path, shown(&one.used))
+                };
+                wrong.extend(within.iter().map(line));
+            }
+            found.extend(files);
+        }
+    }
+    let mended = IN_CIRCLES.iter().filter(|file| !found.contains(**file));
+    wrong.extend(mended.map(|file| format!("{file} is in no circle any more: take it off IN_CIRCLES")));
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// A test of the test: a crate of three files, once as it should be and once with an arrow back.
+#[test]
+fn a_circle_of_modules_would_be_found() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let write = |name: &str, text: &str| {
+        fs::create_dir_all(folder.path().join("room")).expect("a folder");
+        fs::write(folder.path().join(name), text).expect("a file");
+    };
+    let found = || circles(&Modules::read(&folder.path().join("lib.rs")).uses());
+    write("lib.rs", "mod room; pub use room::Chair; fn sit() { room::table::Table::new(); }");
+    write("room/mod.rs", "pub mod table; mod chair; pub use chair::Chair; pub struct Wall;");
+    write("room/table.rs", "use super::{Chair, Wall}; #[cfg(test)] mod tests { use crate::sit; }");
+    write("room/chair.rs", "/// [`super::table::Table`]\nstruct Chair; const NOTE: &str = \"super::table\";");
+    assert!(found().is_empty(), "the names that a folder hands on are those of its modules");
+    // By a path inside of a macro, by a name that the folder hands on, and by the folder's own use of what it declares.
+    for (name, text) in [
+        ("room/chair.rs", "struct Chair; fn f() { print!(\"{}\", crate::room::table::Table::LEGS) }"),
+        ("room/chair.rs", "use super::*; use table::Table as T; pub struct Chair(T);"),
+        (
+            "room/mod.rs",
+            "pub mod table; mod chair; pub use chair::Chair; pub struct Wall; fn f(t: table::Table) {}",
+        ),
+        ("room/table.rs", "use crate::sit; use super::Chair;"),
+    ] {
+        let path = folder.path().join(name);
+        let before = fs::read_to_string(&path).expect("it was written");
+        write(name, text);
+        assert_eq!(found().len(), 1, "{name}: {text}");
+        fs::write(path, before).expect("a file");
+    }
+}
+
+#[test]
+fn paths_in_the_documents_for_contributors_exist() {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for page in ["ARCHITECTURE.md", "CONTRIBUTING.md"] {
+        let text = fs::read_to_string(root().join(page)).expect("the page is there");
+        for (number, line) in (1..).zip(text.lines()) {
+            let words = line.split(|c: char| c.is_whitespace() || "`();[]|".contains(c));
+            for word in words.map(|word| word.trim_end_matches([',', '.', ':', ';'])) {
+                let is_inside = word.starts_with("dyno") && word.contains('/');
+                let is_path =
+                    ["crates/", "docs/", "scripts/", "experiments/"].iter().any(|top| word.starts_with(top));
+                if is_inside || is_path {
+                    count += 1;
+                    let folder = if is_inside { root().join("crates") } else { root() };
+                    for path in alternatives(word) {
+                        if !is_there(&folder, &path) {
+                            wrong.push(format!("{page}:{number}: there is no {path}"));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(count > 40, "the paths were not found: {count}");
+    assert_eq!(wrong, [""; 0]);
+}
+
+/// `a/{b,c}.rs` as `a/b.rs` and `a/c.rs`.
+fn alternatives(path: &str) -> Vec<String> {
+    let Some((before, (inside, after))) =
+        path.split_once('{').and_then(|(before, rest)| Some((before, rest.split_once('}')?)))
+    else {
+        return vec![path.to_owned()];
+    };
+    inside.split(',').map(|word| format!("{before}{word}{after}")).collect()
+}
+
+/// True when a path exists below a folder; `*` stands for any part of a name.
+fn is_there(folder: &Path, path: &str) -> bool {
+    let (first, rest) = path.split_once('/').unwrap_or((path, ""));
+    let (before, after) = first.split_once('*').unwrap_or((first, ""));
+    let Ok(entries) = fs::read_dir(folder) else { return false };
+    entries.map(|entry| entry.expect("an entry").path()).any(|inner| {
+        let name = inner.file_name().unwrap_or_default().to_string_lossy();
+        let is_it = name == first || first.contains('*') && name.starts_with(before) && name.ends_with(after);
+        is_it && (rest.is_empty() || is_there(&inner, rest))
+    })
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Sockets of a null server: one epoll, edge-triggered, on one thread.
 
-use super::{Counts, Fed, Session, Shared, add};
+use super::session::{Counts, Fed, Session, Shared, add};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 use socket2::{Domain, Socket, Type};

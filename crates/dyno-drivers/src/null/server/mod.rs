@@ -16,16 +16,18 @@ mod column;
 mod event_loop;
 mod mysql;
 mod postgres;
+mod session;
 #[cfg(test)]
 mod tests;
 
-use super::statement::StatementKind;
 use event_loop::EventLoop;
 use mio::Waker;
+use session::Shared;
+pub use session::{Counts, Options};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
 /// Which protocol a null server speaks.
@@ -35,126 +37,6 @@ pub enum Protocol {
     Mysql,
     /// PostgreSQL protocol 3.0, trust.
     Postgres,
-}
-
-/// Misbehaviour, for tests of clients. The default is none.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Options {
-    /// Accepts connections and never says a word.
-    pub is_silent: bool,
-    /// Statements that a connection answers before it never answers again.
-    pub hang_after: Option<u64>,
-    /// Statements that a connection answers before it is closed instead of answering.
-    pub disconnect_after: Option<u64>,
-}
-
-/// What a null server counted.
-#[derive(Debug, Default)]
-pub struct Counts {
-    statements: [AtomicU64; StatementKind::ALL.len()],
-    prepared: AtomicU64,
-    connections: AtomicU64,
-    rows_loaded: AtomicU64,
-}
-
-impl Counts {
-    /// Statements of a kind executed so far, prepared or as text.
-    #[must_use]
-    pub fn statements(&self, kind: StatementKind) -> u64 {
-        self.statements[kind as usize].load(Ordering::Relaxed)
-    }
-
-    /// Statements of all kinds executed so far.
-    #[must_use]
-    pub fn statements_total(&self) -> u64 {
-        StatementKind::ALL.into_iter().map(|kind| self.statements(kind)).sum()
-    }
-
-    /// Statements prepared so far.
-    #[must_use]
-    pub fn prepared(&self) -> u64 {
-        self.prepared.load(Ordering::Relaxed)
-    }
-
-    /// Connections accepted so far.
-    #[must_use]
-    pub fn connections(&self) -> u64 {
-        self.connections.load(Ordering::Relaxed)
-    }
-
-    /// Rows received by `LOAD DATA LOCAL` and `COPY FROM STDIN` so far.
-    #[must_use]
-    pub fn rows_loaded(&self) -> u64 {
-        self.rows_loaded.load(Ordering::Relaxed)
-    }
-
-    fn count_statement(&self, kind: StatementKind) {
-        add(&self.statements[kind as usize], 1);
-    }
-
-    fn count_prepared(&self) {
-        add(&self.prepared, 1);
-    }
-
-    fn count_rows_loaded(&self, rows: u64) {
-        add(&self.rows_loaded, rows);
-    }
-}
-
-/// Only the server's thread counts, so no locked instruction is needed.
-fn add(counter: &AtomicU64, more: u64) {
-    counter.store(counter.load(Ordering::Relaxed) + more, Ordering::Relaxed);
-}
-
-/// What a session has in common with all others of its server.
-struct Shared {
-    options: Options,
-    counts: Arc<Counts>,
-}
-
-/// One connection's side of a protocol: bytes in, bytes out.
-trait Session {
-    /// A session that has not said anything; `number` tells connections apart.
-    fn new(number: u32) -> Self;
-
-    /// Writes what the server says first, if its protocol lets it speak first.
-    fn greet(&mut self, out: &mut Vec<u8>);
-
-    /// Takes complete messages from the front of `input` and appends the replies. What is left over comes again with more.
-    fn feed(&mut self, input: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Fed;
-}
-
-/// How far a session got with its input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Fed {
-    /// Bytes used up.
-    consumed: usize,
-    /// The connection must be closed once the replies are sent.
-    is_over: bool,
-}
-
-/// What the options let become of a statement.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Turn {
-    Answer,
-    Hang,
-    HangUp,
-}
-
-impl Shared {
-    /// Counts a statement, the `answered`-th of its connection from 0, and says what becomes of it.
-    fn turn(&self, kind: StatementKind, answered: &mut u64) -> Turn {
-        let number = *answered;
-        if self.options.disconnect_after.is_some_and(|limit| number >= limit) {
-            return Turn::HangUp;
-        }
-        if self.options.hang_after.is_some_and(|limit| number >= limit) {
-            return Turn::Hang;
-        }
-        *answered += 1;
-        self.counts.count_statement(kind);
-        Turn::Answer
-    }
 }
 
 /// A null server that is bound to its address and not yet running.

@@ -2,7 +2,7 @@
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html>
 
 use super::column::{Column, Columns};
-use super::{Fed, Session, Shared, Turn};
+use super::session::{Fed, Session, Shared, Turn};
 use crate::null::statement::{StatementKind, first_word, skip_blanks};
 
 /// Some clients read features off the version.

@@ -3,7 +3,7 @@
 
 use super::column::{Column, Columns};
 use super::event_loop::MESSAGE_MAX;
-use super::{Fed, Session, Shared, Turn};
+use super::session::{Fed, Session, Shared, Turn};
 use crate::null::statement::{StatementKind, first_word, skip_blanks};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -2,6 +2,7 @@
 
 use super::mysql::MysqlSession;
 use super::postgres::PostgresSession;
+use super::session::Session;
 use super::*;
 use proptest::prelude::*;
 

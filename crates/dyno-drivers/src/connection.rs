@@ -1,0 +1,122 @@
+//! The connection that is any driver's.
+
+use crate::driver::{Driver, Outcome, Result, Statement};
+use crate::patience::Patience;
+use crate::transport::{Io, block_on};
+use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
+#[cfg(not(all(feature = "mysql", feature = "postgres", feature = "sqlite")))]
+use dyno_model::failure::OperationFailure;
+use dyno_model::target::{Engine, Target};
+
+/// A connection of any driver.
+pub enum Connection {
+    /// MySQL family.
+    #[cfg(feature = "mysql")]
+    Mysql(crate::mysql::Connection),
+    /// PostgreSQL.
+    #[cfg(feature = "postgres")]
+    Postgres(crate::postgres::Connection),
+    /// SQLite.
+    #[cfg(feature = "sqlite")]
+    Sqlite(crate::sqlite::Connection),
+    /// Canned replies.
+    Null(crate::null::Connection),
+}
+
+/// Calls a method on whichever driver it is.
+macro_rules! each {
+    ($self:ident, $connection:ident => $call:expr) => {
+        match $self {
+            #[cfg(feature = "mysql")]
+            Connection::Mysql($connection) => $call,
+            #[cfg(feature = "postgres")]
+            Connection::Postgres($connection) => $call,
+            #[cfg(feature = "sqlite")]
+            Connection::Sqlite($connection) => $call,
+            Connection::Null($connection) => $call,
+        }
+    };
+}
+
+impl Driver for Connection {
+    async fn connect(target: &Target, io: &Io) -> Result<Self> {
+        match target.engine {
+            #[cfg(feature = "mysql")]
+            Engine::Mysql => crate::mysql::Connection::connect(target, io).await.map(Self::Mysql),
+            #[cfg(feature = "postgres")]
+            Engine::Postgres => crate::postgres::Connection::connect(target, io).await.map(Self::Postgres),
+            #[cfg(feature = "sqlite")]
+            Engine::Sqlite => crate::sqlite::Connection::connect(target, io).await.map(Self::Sqlite),
+            Engine::Null => crate::null::Connection::connect(target, io).await.map(Self::Null),
+            #[cfg(not(all(feature = "mysql", feature = "postgres", feature = "sqlite")))]
+            other => Err(OperationFailure::new(
+                dyno_model::failure::FailureKind::Unsupported,
+                format!("this build of dyno has no {other} driver"),
+            )),
+        }
+    }
+
+    fn server_version(&self) -> &str {
+        each!(self, connection => connection.server_version())
+    }
+
+    async fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        each!(self, connection => connection.prepare(sql).await)
+    }
+
+    async fn execute<S: RowSink>(
+        &mut self,
+        statement: Statement,
+        parameters: &[Value<'_>],
+        sink: &mut S,
+    ) -> Result<Outcome> {
+        each!(self, connection => connection.execute(statement, parameters, sink).await)
+    }
+
+    async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
+        each!(self, connection => connection.query(sql, sink).await)
+    }
+
+    async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
+        each!(self, connection => connection.bulk_load(load, rows).await)
+    }
+
+    async fn close(&mut self) {
+        each!(self, connection => connection.close().await);
+    }
+
+    async fn forget(&mut self, statement: Statement) -> Result<()> {
+        each!(self, connection => connection.forget(statement).await)
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        each!(self, connection => connection.is_in_transaction())
+    }
+
+    fn session_number(&self) -> Option<u32> {
+        each!(self, connection => connection.session_number())
+    }
+
+    fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
+        each!(self, connection => connection.interrupter())
+    }
+}
+
+impl Patience {
+    /// For statements that take the longer the more data there are: six hours, as long as the server is well. Whenever as much time as
+    /// a question may take has passed without an answer, another connection is opened and asked, to see that.
+    #[must_use]
+    pub fn for_work(target: &Target) -> Self {
+        Self::for_work_asking(target, show_life)
+    }
+}
+
+/// A refusal is a sign of life too, which the failure tells.
+fn show_life(target: &Target, patience: Patience) -> Result<()> {
+    block_on(async {
+        let mut connection = Connection::connect(target, &Io::Patient(patience)).await?;
+        connection.query("SELECT 1", &mut Discard).await?;
+        connection.close().await;
+        Ok(())
+    })
+}

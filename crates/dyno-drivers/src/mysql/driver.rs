@@ -1,0 +1,135 @@
+//! What every driver does, done by a connection of this protocol.
+
+use super::bulk;
+use super::connection::{Connection, Known, Result, State, unknown_statement};
+use super::login::log_in;
+use super::protocol::command;
+use super::protocol::reply::status;
+use super::protocol::template::Template;
+use crate::driver::{Driver, Outcome, Statement};
+use crate::transport::{ConnectFailure, Io, Stream, stream_failure};
+use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::{QueryMode, Target};
+use std::time::Instant;
+
+impl Driver for Connection {
+    async fn connect(target: &Target, io: &Io) -> Result<Self> {
+        if target.query_mode == QueryMode::Extended {
+            return Err(OperationFailure::new(
+                FailureKind::Unsupported,
+                "query mode extended exists in PostgreSQL's protocol only; use prepared or simple for MySQL and MariaDB",
+            ));
+        }
+        let deadline = Instant::now() + target.connect_timeout;
+        let mut stream = Stream::connect(&target.endpoint, io, deadline).await.map_err(not_connected)?;
+        stream.set_deadline(Some(deadline));
+        let late = |failure: OperationFailure| match failure.kind {
+            FailureKind::Timeout if failure.code == 0 => OperationFailure::new(
+                FailureKind::Timeout,
+                format!(
+                    "{} accepted the connection, but the login was not finished within {:?}",
+                    target.endpoint, target.connect_timeout
+                ),
+            ),
+            _ => failure,
+        };
+        let mut connection = log_in(stream, target).await.map_err(late)?;
+        for (i, sql) in target.session_setup.iter().enumerate() {
+            connection.query(sql, &mut Discard).await.map_err(|failure| {
+                // The statement itself is not quoted: it may hold a password.
+                let message = format!("statement {} of session_setup: {}", i + 1, failure.message);
+                late(OperationFailure { message, ..failure })
+            })?;
+        }
+        connection.stream.set_deadline(None);
+        Ok(connection)
+    }
+
+    fn server_version(&self) -> &str {
+        &self.version
+    }
+
+    async fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        let known = match self.query_mode {
+            QueryMode::Prepared => self.prepare_on_server(sql).await?,
+            QueryMode::Simple | QueryMode::Extended => Known::Text(Template::parse(sql, self.backslash())),
+        };
+        self.statements.push(known);
+        Ok(Statement(self.statements.len() as u32 - 1))
+    }
+
+    async fn execute<S: RowSink>(
+        &mut self,
+        statement: Statement,
+        parameters: &[Value<'_>],
+        sink: &mut S,
+    ) -> Result<Outcome> {
+        self.send_execute(statement, parameters).await?;
+        self.receive_all(Some(statement.0 as usize), sink).await
+    }
+
+    async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
+        self.send_query(sql.as_bytes()).await?;
+        self.receive_all(None, sink).await
+    }
+
+    async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
+        bulk::load(self, load, rows).await
+    }
+
+    async fn forget(&mut self, statement: Statement) -> Result<()> {
+        self.make_ready().await?;
+        let Some(known) = self.statements.get_mut(statement.0 as usize) else {
+            return Err(unknown_statement(statement));
+        };
+        // What is executed afterwards is refused by the server as an unknown statement.
+        if let Known::Prepared { id, columns, .. } = known {
+            *columns = Box::default();
+            self.output.clear();
+            command::close_statement(&mut self.output, *id);
+            self.stream.write_all(&self.output).await.map_err(|error| stream_failure(&error))?;
+        }
+        Ok(())
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        self.status & status::IN_TRANSACTION != 0
+    }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.thread())
+    }
+
+    async fn close(&mut self) {
+        if self.state != State::InFlight {
+            self.output.clear();
+            command::quit(&mut self.output);
+            // The server hangs up without an answer; that it has already done so is no failure of ours.
+            let _ = self.stream.write_all(&self.output).await;
+            self.state = State::InFlight;
+        }
+    }
+
+    fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
+        self.stream.interrupter()
+    }
+}
+
+/// "Unknown server host", of client libraries.
+const UNKNOWN_HOST: u32 = 2005;
+
+/// The number of MySQL's own library, and its words, for a name that nobody knows.
+fn not_connected(failure: ConnectFailure) -> OperationFailure {
+    match failure {
+        ConnectFailure::UnknownHost { host, reason } => OperationFailure {
+            code: UNKNOWN_HOST,
+            sqlstate: "HY000".into(),
+            ..OperationFailure::new(
+                FailureKind::ConnectRefused,
+                format!("Unknown server host '{host}' ({reason})"),
+            )
+        },
+        ConnectFailure::Other(failure) => failure,
+    }
+}

@@ -1,0 +1,141 @@
+//! What every driver does, done by a connection of this protocol.
+
+use super::connect;
+use super::connection::{Connection, Of, Prepared, Result, State, unprepared, zero_byte};
+use super::protocol::backend::TransactionStatus;
+use super::protocol::frontend::{self, Execution};
+use super::protocol::placeholder::Template;
+use super::protocol::reply::Shape;
+use crate::driver::{Driver, Outcome, Statement};
+use crate::transport::Io;
+use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::{QueryMode, Target};
+
+/// Room for statements grows by so many: few enough not to waste memory on thousands of connections.
+const STATEMENTS_AT_A_TIME: usize = 4;
+
+impl Driver for Connection {
+    async fn connect(target: &Target, io: &Io) -> Result<Self> {
+        connect::open(target, io).await
+    }
+
+    fn server_version(&self) -> &str {
+        &self.session.server_version
+    }
+
+    async fn prepare(&mut self, sql: &str) -> Result<Statement> {
+        require_no_zero(sql)?;
+        self.begin()?;
+        let template = Template::parse(sql, self.session.standard_strings);
+        let count = template.parameters();
+        if count > usize::from(u16::MAX) {
+            return Err(OperationFailure::new(
+                FailureKind::BadStatement,
+                format!("a statement with {count} parameters; PostgreSQL takes at most {}", u16::MAX),
+            ));
+        }
+        let prepared = match self.mode {
+            QueryMode::Prepared => self.prepare_on_server(&template).await?,
+            QueryMode::Extended => Prepared::Bound {
+                execution: Execution::unnamed(&template.numbered(), true),
+                count,
+                types: Vec::new(),
+                shape: Shape::default(),
+            },
+            QueryMode::Simple => Prepared::Text(template),
+        };
+        if self.statements.len() == self.statements.capacity() {
+            self.statements.reserve_exact(STATEMENTS_AT_A_TIME);
+        }
+        self.statements.push(prepared);
+        Ok(Statement(self.statements.len() as u32 - 1))
+    }
+
+    async fn execute<S: RowSink>(
+        &mut self,
+        statement: Statement,
+        parameters: &[Value<'_>],
+        sink: &mut S,
+    ) -> Result<Outcome> {
+        self.begin()?;
+        let index = statement.0 as usize;
+        let Some(prepared) = self.statements.get(index) else {
+            return Err(unprepared(statement));
+        };
+        prepared.append(parameters, S::WANTS_NAMES, &mut self.output)?;
+        if matches!(prepared, Prepared::Bound { .. }) {
+            frontend::sync(&mut self.output);
+        }
+        match prepared {
+            Prepared::Bound { .. } if self.mode == QueryMode::Prepared => {
+                self.round_trip(Of::Statement(index), sink).await
+            }
+            Prepared::Bound { .. } => {
+                let result = self.round_trip(Of::Statement(index), sink).await;
+                if let Some(Prepared::Bound { execution, shape, .. }) = self.statements.get_mut(index)
+                    && shape.is_described
+                {
+                    execution.stop_describing();
+                }
+                result
+            }
+            Prepared::Text(_) => {
+                self.shape.clear();
+                self.round_trip(Of::Text, sink).await
+            }
+        }
+    }
+
+    async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
+        require_no_zero(sql)?;
+        self.begin()?;
+        let Ok(()) = frontend::query(&mut self.output, |text| {
+            text.extend_from_slice(sql.as_bytes());
+            Ok::<(), std::convert::Infallible>(())
+        });
+        self.shape.clear();
+        self.round_trip(Of::Text, sink).await
+    }
+
+    async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
+        self.copy(load, rows).await
+    }
+
+    async fn forget(&mut self, statement: Statement) -> Result<()> {
+        let index = statement.0 as usize;
+        if self.mode == QueryMode::Prepared && index < self.statements.len() {
+            self.query(&format!("DEALLOCATE s{index}"), &mut Discard).await?;
+        }
+        if let Some(known) = self.statements.get_mut(index) {
+            *known = Prepared::Text(Template::parse("", true));
+        }
+        Ok(())
+    }
+
+    fn is_in_transaction(&self) -> bool {
+        self.transaction_status() != TransactionStatus::Idle
+    }
+
+    fn session_number(&self) -> Option<u32> {
+        Some(self.backend_process())
+    }
+
+    async fn close(&mut self) {
+        if self.begin().is_ok() {
+            frontend::terminate(&mut self.output);
+            // The server closes its side; a connection that is broken already is closed as well.
+            let _ = self.stream.write_all(&self.output).await;
+        }
+        self.state = State::Lost;
+    }
+
+    fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
+        self.stream.interrupter()
+    }
+}
+
+/// A zero byte would end the text on the wire.
+fn require_no_zero(sql: &str) -> Result<()> {
+    if sql.as_bytes().contains(&0) { Err(zero_byte()) } else { Ok(()) }
+}

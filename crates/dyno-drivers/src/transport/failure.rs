@@ -1,0 +1,68 @@
+//! Why there is no connection, and what broke one.
+
+use crate::patience::OutOfPatience;
+use dyno_model::failure::{FailureKind, OperationFailure};
+use std::io;
+
+/// What it means that patience is at its end, when that is why a read or write failed.
+fn failure_of_patience(error: &io::Error) -> Option<OperationFailure> {
+    error.get_ref()?.downcast_ref::<OutOfPatience>().map(OperationFailure::from)
+}
+
+/// Why there is no connection. Some drivers have a number of their own for a name that nobody knows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ConnectFailure {
+    /// The name does not resolve.
+    UnknownHost {
+        /// The name.
+        host: String,
+        /// In the system's words.
+        reason: String,
+    },
+    /// Anything else.
+    Other(OperationFailure),
+}
+
+impl From<OperationFailure> for ConnectFailure {
+    fn from(failure: OperationFailure) -> Self {
+        Self::Other(failure)
+    }
+}
+
+impl From<ConnectFailure> for OperationFailure {
+    fn from(failure: ConnectFailure) -> Self {
+        match failure {
+            ConnectFailure::UnknownHost { host, reason } => {
+                Self::new(FailureKind::ConnectRefused, format!("host {host} cannot be resolved: {reason}"))
+            }
+            ConnectFailure::Other(failure) => failure,
+        }
+    }
+}
+
+pub(super) fn connect_failure(error: &io::Error, address: &str) -> OperationFailure {
+    if let Some(failure) = failure_of_patience(error) {
+        let message = format!("cannot connect to {address}: {}", failure.message);
+        return OperationFailure { message, ..failure };
+    }
+    let kind = match error.kind() {
+        io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => FailureKind::Timeout,
+        _ => FailureKind::ConnectRefused,
+    };
+    OperationFailure::new(kind, format!("cannot connect to {address}: {error}"))
+}
+
+/// What a failed read or write on an established connection means.
+#[must_use]
+pub fn stream_failure(error: &io::Error) -> OperationFailure {
+    if let Some(failure) = failure_of_patience(error) {
+        return failure;
+    }
+    match error.kind() {
+        io::ErrorKind::TimedOut => {
+            OperationFailure::new(FailureKind::Timeout, "the server did not answer in time")
+        }
+        io::ErrorKind::InvalidData => OperationFailure::new(FailureKind::Protocol, error.to_string()),
+        _ => OperationFailure::new(FailureKind::ConnectionLost, format!("the connection broke: {error}")),
+    }
+}

@@ -1,0 +1,103 @@
+//! A script as commands.
+
+use super::statement::{Sql, Store};
+use crate::expression::Expression;
+use crate::variables::Slot;
+
+/// A script with its weight.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Script {
+    /// File name, or `<builtin: ...>`.
+    pub name: String,
+    /// Share among all weights with which it is chosen.
+    pub weight: u32,
+    /// What it does; never empty.
+    pub commands: Vec<Command>,
+}
+
+/// One command of a script.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Command {
+    /// Its text: the first line of a statement, or a meta command as it was written.
+    pub line: String,
+    /// What it does.
+    pub action: Action,
+}
+
+/// What a command does.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Action {
+    /// Sends SQL.
+    Sql(Sql),
+    /// `\set`; the name may be one that no variable can have, which fails when it is executed.
+    Set {
+        /// The name as it was written.
+        name: String,
+        /// The variable, if that is a name.
+        slot: Option<Slot>,
+        /// Its new value.
+        value: Expression,
+    },
+    /// `\sleep`
+    Sleep {
+        /// How much of the unit.
+        amount: Amount,
+        /// Microseconds in the unit.
+        unit: i64,
+    },
+    /// `\if`
+    If(Expression, Branches),
+    /// `\elif`
+    Elif(Expression, Branches),
+    /// `\else`
+    Else(Branches),
+    /// `\endif`
+    EndIf,
+    /// `\startpipeline`
+    StartPipeline,
+    /// `\endpipeline`
+    EndPipeline,
+    /// `\syncpipeline`
+    SyncPipeline,
+}
+
+impl Action {
+    /// The command's name in messages.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Sql(sql) => match sql.store {
+                Store::Nothing => "SQL",
+                Store::LastRow(_) => "gset",
+                Store::AnyRow(_) => "aset",
+            },
+            Self::Set { .. } => "set",
+            Self::Sleep { .. } => "sleep",
+            Self::If(..) => "if",
+            Self::Elif(..) => "elif",
+            Self::Else(_) => "else",
+            Self::EndIf => "endif",
+            Self::StartPipeline => "startpipeline",
+            Self::EndPipeline => "endpipeline",
+            Self::SyncPipeline => "syncpipeline",
+        }
+    }
+}
+
+/// How long to sleep.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Amount {
+    /// So long.
+    Constant(i64),
+    /// As a variable says.
+    Variable(Slot),
+}
+
+/// Where a conditional block goes on; indexes of commands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Branches {
+    /// The next `\elif`, `\else` or `\endif` of the block.
+    pub next: usize,
+    /// Its `\endif`.
+    pub end: usize,
+}

@@ -1,0 +1,27 @@
+//! What is wrong with a command line, and what is only told.
+
+/// What is wrong with the command line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OptionError {
+    /// Said on standard error.
+    Argument(String),
+    /// Said as a fatal line of the log.
+    Fatal(String),
+    /// Said as it is on standard output.
+    Plain(String),
+}
+
+/// Something to tell that does not end the program.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OptionWarning {
+    /// A warning of the log.
+    Log(String),
+    /// A line on standard error.
+    Argument(String),
+}
+
+/// What is said about a text that is no value of its option's type.
+#[must_use]
+pub fn invalid(name: &str, text: &str) -> String {
+    format!("Invalid value for the '{name}' option: '{text}'")
+}
