@@ -57,7 +57,11 @@ pub fn is_end_requested() -> bool {
 /// last that come back. Once the user has asked for the end, a question that is under way or is asked later has half a second, and work
 /// has five if the server is well.
 #[derive(Clone)]
-pub struct Patience {
+pub struct Patience(Box<Terms>);
+
+/// What somebody is patient for. In a box, because every client of an event loop has an [`Io`] and none of them waits under these.
+#[derive(Clone)]
+struct Terms {
     limit: Duration,
     limit_after_request: Duration,
     requests: Arc<AtomicUsize>,
@@ -80,7 +84,7 @@ impl Patience {
     #[must_use]
     pub fn new(limit: Duration) -> Self {
         let requests = REQUESTS.get().map(Arc::clone).unwrap_or_default();
-        Self { limit, limit_after_request: limit.min(REST), requests, look: None }
+        Self(Box::new(Terms { limit, limit_after_request: limit.min(REST), requests, look: None }))
     }
 
     /// For statements that the user has ordered, as a script does: they take as long as they take, and only the user ends them.
@@ -98,41 +102,47 @@ impl Patience {
     /// For statements that take the longer the more data there are: six hours, as long as the server is well. Whenever as much time as
     /// a question may take has passed without an answer, another connection is opened and asked, to see that. That is what `ask` does.
     pub(crate) fn for_work_asking(target: &Target, ask: Ask) -> Self {
-        let every = Self::for_questions(target).limit;
+        let every = Self::for_questions(target).0.limit;
         let look = target.engine.is_server().then(|| {
             let target = Target { session_setup: Vec::new(), ..target.clone() };
             Look { every, target: Arc::new(target), ask }
         });
         let limit = WORK_MAX.max(every);
-        Self { look, limit_after_request: limit.min(AFTER_REQUEST), ..Self::new(limit) }
+        let mut patience = Self::new(limit);
+        patience.0.look = look;
+        patience.0.limit_after_request = limit.min(AFTER_REQUEST);
+        patience
     }
 
     /// For statements whose outcome nobody wants once the user has asked for the end: they have half a second left, whenever they began.
     #[must_use]
-    pub fn hasty(self) -> Self {
-        Self { limit_after_request: REST, ..self }
+    pub fn hasty(mut self) -> Self {
+        self.0.limit_after_request = REST;
+        self
     }
 
     /// For statements that clean up: those begun after the user has asked for the end have as much time as before.
     #[must_use]
-    pub fn unhurried(self) -> Self {
-        Self { limit_after_request: self.limit, ..self }
+    pub fn unhurried(mut self) -> Self {
+        self.0.limit_after_request = self.0.limit;
+        self
     }
 
     /// The same, ended by other requests than the process's.
     #[must_use]
-    pub fn hearing(self, requests: Arc<AtomicUsize>) -> Self {
-        Self { requests, ..self }
+    pub fn hearing(mut self, requests: Arc<AtomicUsize>) -> Self {
+        self.0.requests = requests;
+        self
     }
 
     fn is_end_requested(&self) -> bool {
-        self.requests.load(Ordering::Relaxed) > 0
+        self.0.requests.load(Ordering::Relaxed) > 0
     }
 
     /// Why a server that is silent cannot be expected to speak again: another connection cannot be had, or is not answered either. A
     /// refusal is a sign of life.
     fn find_fault(&self, look: &Look, silence: Duration) -> Option<OutOfPatience> {
-        let patience = Self::new(look.every).hearing(Arc::clone(&self.requests));
+        let patience = Self::new(look.every).hearing(Arc::clone(&self.0.requests));
         let failure = (look.ask)(&look.target, patience).err()?;
         match failure.kind {
             FailureKind::Cancelled => Some(OutOfPatience::Interrupted),
@@ -180,12 +190,12 @@ impl Waiting {
                 return Err(OutOfPatience::Interrupted);
             }
         }
-        let limit = if self.is_late { self.patience.limit_after_request } else { self.patience.limit };
+        let limit = if self.is_late { self.patience.0.limit_after_request } else { self.patience.0.limit };
         if now.saturating_duration_since(self.asked) >= limit {
-            let is_own = limit >= self.patience.limit;
+            let is_own = limit >= self.patience.0.limit;
             return Err(if is_own { OutOfPatience::Late { limit } } else { OutOfPatience::Interrupted });
         }
-        if let Some(look) = &self.patience.look {
+        if let Some(look) = &self.patience.0.look {
             let every = if self.is_late { look.every.min(LOOK_AFTER_REQUEST) } else { look.every };
             if now.saturating_duration_since(self.looked) >= every {
                 if let Some(reason) = self.patience.find_fault(look, every) {

@@ -41,7 +41,7 @@ struct Wire {
 enum Waiting {
     Blocking,
     /// The socket blocks for a moment at a time; in between it is asked whether to wait on.
-    Patient(patience::Waiting),
+    Patient(Box<patience::Waiting>),
     Reactor(Registration),
 }
 
@@ -130,7 +130,7 @@ impl Stream {
             Io::Blocking | Io::Patient(_) => {
                 let mut waiting = io.waiting().expect("a thread that blocks waits under something");
                 connect_patiently(&socket, address, &mut waiting, deadline)?;
-                Waiting::Patient(waiting)
+                Waiting::Patient(Box::new(waiting))
             }
         };
         let blocks = matches!(io, Io::Blocking);
