@@ -374,7 +374,7 @@ const NAMES_ENGINES: &[&str] = &[
     "crates/dyno-model/src/engine/mod.rs",
     "crates/dyno-model/src/plan.rs",
     "crates/dyno-drivers/src/address",
-    "crates/dyno-drivers/src/driver.rs",
+    "crates/dyno-drivers/src/connection.rs",
     "crates/dyno-host/src/engine/mod.rs",
     "crates/dyno-lua/src/sql/refusal.rs",
     "crates/dyno-pgbench/src/options",
