@@ -3,7 +3,7 @@
 pub use dyno_analysis::figures::{count, digits, megabytes, rate};
 
 use dyno_analysis::figures::{decimals, group};
-use dyno_analysis::model::{Estimate, MergedLatency, RatioBound, Unit};
+use dyno_analysis::model::{Estimate, RatioBound, Unit};
 
 /// A whole number that may be negative, thousands grouped.
 #[must_use]
@@ -66,36 +66,6 @@ pub fn bounded(value: String, is_bound: bool) -> String {
 #[must_use]
 pub fn mean(estimate: &Estimate) -> String {
     bounded(value(estimate.unit, estimate.mean), estimate.is_bound)
-}
-
-/// The percentiles of a distribution in milliseconds, 50 to 99.9, each as it is shown; `None` for those that are not.
-#[must_use]
-pub fn merged_percentiles(latency: Option<&MergedLatency>) -> [Option<String>; 7] {
-    let shown = |percentile: f64, pick: fn(&MergedLatency) -> Option<f64>| {
-        let latency = latency?;
-        Some(bounded(digits(pick(latency)?), latency.is_bound(percentile)))
-    };
-    [
-        shown(50.0, |latency| latency.p50),
-        shown(70.0, |latency| latency.p70),
-        shown(80.0, |latency| latency.p80),
-        shown(90.0, |latency| latency.p90),
-        shown(95.0, |latency| latency.p95),
-        shown(99.0, |latency| latency.p99),
-        shown(99.9, |latency| latency.p999),
-    ]
-}
-
-/// The mean of a distribution.
-#[must_use]
-pub fn merged_mean(latency: &MergedLatency) -> String {
-    bounded(digits(latency.mean), latency.censored > 0)
-}
-
-/// The largest value of a distribution.
-#[must_use]
-pub fn merged_max(latency: &MergedLatency) -> String {
-    bounded(digits(latency.max), latency.is_bound(100.0))
 }
 
 /// A ratio of which a side may be a lower bound: `1.32`, `≥ 1.32`, `≤ 0.80`.
@@ -162,6 +132,12 @@ pub fn span(seconds: f64) -> String {
         s if s < 172_800.0 => format!("{:.1} h", s / 3_600.0),
         s => format!("{:.1} days", s / 86_400.0),
     }
+}
+
+/// `workload.variant` is shown as `variant`: inside one report the last part says enough.
+#[must_use]
+pub fn short_name(factor: &str) -> &str {
+    factor.rsplit('.').next().unwrap_or(factor)
 }
 
 /// The least and the most that something can be, with a sign between them where they differ.

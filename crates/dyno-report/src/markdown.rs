@@ -1,7 +1,7 @@
 //! The full report as Markdown (GitHub's dialect), without charts.
 
 use super::table::{Table, escaped};
-use super::{growth, notes, tables};
+use super::{notes, tables, words};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 use dyno_analysis::model::ReportModel;
 use dyno_model::printable::lines;
@@ -17,25 +17,25 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
     page.list(headings::CONCLUSIONS, &conclusion::sentences(model, lang));
     page.section(
         headings::RESULTS,
-        &tables::results(model, lang),
+        &tables::results(model),
         &[texts::NOTE_ESTIMATES, *notes::Loops::of(model).note()],
     );
     if model.has_bounds() {
         page.paragraph(&escaped(texts::NOTE_BOUNDS.text(lang)));
     }
-    page.section(growth_texts::GROWTH, &growth::steps(model, lang), &[growth_texts::GROWTH_NOTE]);
+    page.section(growth_texts::GROWTH, &tables::steps(model, lang), &[growth_texts::GROWTH_NOTE]);
     page.section(headings::COMPARISONS, &tables::comparisons(model, lang), &[]);
     if !model.comparisons.is_empty() {
         page.paragraph(&escaped(&notes::comparison_rules(model, lang)));
         page.paragraph(&escaped(&texts::NOTE_DETECTABLE.fill(lang, &[])));
     }
-    page.section(growth_texts::GROWTH_COMPARISONS, &growth::comparisons(model, lang), &[]);
+    page.section(growth_texts::GROWTH_COMPARISONS, &tables::step_comparisons(model, lang), &[]);
     if let Some(growth) = model.growth.as_ref().filter(|growth| !growth.comparisons.is_empty()) {
         let family = growth.comparisons.len().to_string();
         page.paragraph(&escaped(&growth_texts::GROWTH_COMPARISONS_NOTE.fill(lang, &[("family", &family)])));
     }
-    page.section(headings::AUDIT, &tables::audits(model, lang), &[texts::NOTE_AUDIT]);
-    let contents = tables::contents(model, lang);
+    page.section(headings::AUDIT, &tables::audits(model), &[texts::NOTE_AUDIT]);
+    let contents = tables::contents(model);
     if !contents.is_empty() {
         page.table(&contents);
     }
@@ -43,19 +43,21 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
         page.paragraph(&escaped(&sentence));
     }
     page.doubts(model);
-    page.section(headings::FAILURES, &tables::failures(model, lang), &[texts::NOTE_FAILURES]);
-    page.section(headings::STATEMENTS, &tables::statements(model, lang), &[texts::NOTE_MERGED]);
-    page.section(headings::GENERATOR, &tables::generator(model, lang), &[texts::NOTE_GENERATOR]);
-    page.section(headings::RESOURCES, &tables::resources(model, lang), &[texts::NOTE_RESOURCES]);
-    page.section(headings::TRIALS, &tables::trials(model, lang), &[texts::NOTE_INVALID]);
+    page.section(headings::FAILURES, &tables::failures(model), &[texts::NOTE_FAILURES]);
+    page.section(
+        headings::STATEMENTS,
+        &tables::statements(model, &model.statements, lang),
+        &[texts::NOTE_MERGED],
+    );
+    page.section(headings::GENERATOR, &tables::generator(model), &[texts::NOTE_GENERATOR]);
+    page.section(headings::RESOURCES, &tables::resources(model), &[texts::NOTE_RESOURCES]);
+    page.section(headings::TRIALS, &tables::trials(model, None, lang), &[texts::NOTE_INVALID]);
     page.section(headings::PUBLISHED, &tables::published(model, lang), &[]);
-    let mut sources: Vec<&str> = model.published.iter().map(|series| series.source.as_str()).collect();
-    sources.dedup();
-    for source in sources {
-        page.paragraph(&escaped(&texts::NOTE_PUBLISHED.fill(lang, &[("source", source)])));
+    for source in notes::sources(model, lang) {
+        page.paragraph(&escaped(&source));
     }
     page.list(headings::PROVENANCE, &notes::workloads(model, lang));
-    page.section(headings::SYSTEMS, &tables::systems(model, lang), &[]);
+    page.section(headings::SYSTEMS, &tables::systems(model), &[]);
     if !model.provenance.spec.is_empty() {
         page.heading(headings::SPEC);
         page.code(&model.provenance.spec);
@@ -81,7 +83,7 @@ impl Page {
 
     fn table(&mut self, table: &Table) {
         self.text.push('\n');
-        self.text.push_str(&table.to_markdown(headings::SYSTEM.text(self.lang)));
+        self.text.push_str(&table.to_markdown(headings::SYSTEM.text(self.lang), self.lang));
     }
 
     /// Heading, table and notes; nothing at all for an empty table.
@@ -111,7 +113,7 @@ impl Page {
         let lang = self.lang;
         let doubts = model.findings.iter().map(|row| {
             let (reach, sentence) = notes::doubt(model, row, lang);
-            format!("{} ({reach}): {sentence}", tables::severity(row.severity, lang))
+            format!("{} ({reach}): {sentence}", words::severity(row.severity).text(lang))
         });
         let items: Vec<_> = doubts
             .chain(notes::incompleteness(model, usize::MAX, lang))

@@ -1,7 +1,7 @@
 //! Sentences about a run that text and Markdown share.
 
 use super::figures;
-use crate::messages::{Lang, Message, conclusion, finding, list, notes};
+use crate::messages::{Lang, Message, finding, list, names, notes};
 use dyno_analysis::model::{FindingRow, ReportModel, Verdict};
 use dyno_model::plan::{LoadPlan, Metric, StopRule};
 
@@ -150,7 +150,7 @@ pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: L
             &[
                 ("trial", &failed.trial),
                 ("line", &model.lines[treatment.line].label),
-                ("clients", &conclusion::clients(&[treatment.clients], lang)),
+                ("clients", &names::clients(&[treatment.clients], lang)),
                 ("reason", &failed.reason),
             ],
         ));
@@ -219,7 +219,7 @@ fn levels(model: &ReportModel, lang: Lang) -> String {
         Some(_) => {}
     }
     let each = levels.iter().zip(&texts).map(|((metric, _), level)| {
-        let metric = conclusion::metric(*metric, lang);
+        let metric = names::metric(*metric, lang);
         notes::NOTE_LEVEL.fill(lang, &[("level", level), ("metric", metric)])
     });
     list(lang, &each.collect::<Vec<_>>())
@@ -245,4 +245,11 @@ pub(super) fn witnesses(model: &ReportModel, lang: Lang) -> Vec<String> {
             )
         })
         .collect()
+}
+
+/// Where published figures are from.
+pub(super) fn sources(model: &ReportModel, lang: Lang) -> Vec<String> {
+    let mut sources: Vec<&str> = model.published.iter().map(|series| series.source.as_str()).collect();
+    sources.dedup();
+    sources.into_iter().map(|source| notes::NOTE_PUBLISHED.fill(lang, &[("source", source)])).collect()
 }

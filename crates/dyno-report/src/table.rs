@@ -1,5 +1,7 @@
-//! A table of texts, laid out for a terminal or as Markdown. All that text and Markdown take from outside is made safe to print here.
+//! A table of typed cells, and how it is laid out for a terminal or as Markdown. All that text and Markdown take from outside is made safe to print here.
 
+use crate::cell::Cell;
+use crate::messages::{Lang, Message, headings};
 use dyno_model::printable::{self, line};
 use unicode_width::UnicodeWidthStr;
 
@@ -15,70 +17,216 @@ pub enum Align {
     Right,
 }
 
-/// A table.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Table {
-    columns: Vec<(String, Align)>,
-    rows: Vec<Row>,
+/// A column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Column {
+    /// Its title.
+    pub heading: &'static Message,
+    /// Its side.
+    pub align: Align,
+    /// Which forms have it.
+    pub form: Form,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Row {
-    /// A line over the rows that follow.
-    Group(String),
-    Cells(Vec<String>),
+/// Which forms of a report have a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// All.
+    All,
+    /// Text and Markdown; the page has it beside another figure.
+    Text,
+    /// The page; a terminal is too narrow.
+    Page,
+}
+
+impl Column {
+    /// A column of figures.
+    #[must_use]
+    pub fn right(heading: &'static Message) -> Self {
+        Self { heading, align: Align::Right, form: Form::All }
+    }
+
+    /// A column of words.
+    #[must_use]
+    pub fn left(heading: &'static Message) -> Self {
+        Self { heading, align: Align::Left, form: Form::All }
+    }
+
+    /// The column, in text and Markdown only.
+    #[must_use]
+    pub fn in_text(self) -> Self {
+        Self { form: Form::Text, ..self }
+    }
+
+    /// The column, in the page only.
+    #[must_use]
+    pub fn in_page(self) -> Self {
+        Self { form: Form::Page, ..self }
+    }
+}
+
+/// A table of typed cells, which every form lays out in its way.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Table {
+    /// Its columns.
+    pub columns: Vec<Column>,
+    /// Its rows, by what stands over them.
+    pub groups: Vec<Group>,
+    /// Titles of the names of groups, where these are columns in the page.
+    pub names: &'static [&'static Message],
+}
+
+/// Rows under common names.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Group {
+    /// What they belong to; none in a table without groups.
+    pub names: Vec<String>,
+    /// A cell per column.
+    pub rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
     /// A table without rows.
     #[must_use]
-    pub fn new(columns: &[(&str, Align)]) -> Self {
-        let columns = columns.iter().map(|(title, align)| (line(title).into_owned(), *align)).collect();
-        Self { columns, rows: Vec::new() }
+    pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
+        Self { columns: columns.into_iter().collect(), groups: Vec::new(), names: &[] }
+    }
+
+    /// The same, whose groups are pairs of what is judged and what it is judged against.
+    #[must_use]
+    pub fn of_pairs(columns: impl IntoIterator<Item = Column>) -> Self {
+        Self { names: &[&headings::SUBJECT, &headings::BASELINE], ..Self::new(columns) }
     }
 
     /// Adds a row.
     ///
     /// # Panics
     /// When the row has not as many cells as there are columns.
-    pub fn row(&mut self, cells: Vec<String>) {
+    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+        let cells: Vec<Cell> = cells.into_iter().collect();
         assert_eq!(cells.len(), self.columns.len(), "every row has a cell per column");
-        self.rows.push(Row::Cells(cells.into_iter().map(|cell| line(&cell).into_owned()).collect()));
+        if self.groups.is_empty() {
+            self.groups.push(Group::default());
+        }
+        if let Some(group) = self.groups.last_mut() {
+            group.rows.push(cells);
+        }
     }
 
-    /// Adds a line over the rows that follow.
-    pub fn group(&mut self, title: &str) {
-        self.rows.push(Row::Group(line(title).into_owned()));
+    /// Puts the rows that follow under these names.
+    pub fn group<S: AsRef<str>>(&mut self, names: &[S]) {
+        let names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
+        if self.groups.last().is_none_or(|group| group.names != names) {
+            self.groups.push(Group { names, rows: Vec::new() });
+        }
     }
 
-    /// True without rows of cells.
+    /// The table without some columns.
+    #[must_use]
+    pub fn without(self, headings: &[&Message]) -> Self {
+        self.only(|column| !headings.contains(&column.heading))
+    }
+
+    /// The table without names over its rows, where these are told already.
+    #[must_use]
+    pub fn without_groups(mut self) -> Self {
+        self.groups.iter_mut().for_each(|group| group.names.clear());
+        self
+    }
+
+    /// The table with those columns that a form has: all but those of the other one.
+    #[must_use]
+    pub fn for_form(self, other: Form) -> Self {
+        self.only(|column| column.form != other)
+    }
+
+    fn only(mut self, is_kept: impl Fn(&Column) -> bool) -> Self {
+        let kept: Vec<bool> = self.columns.iter().map(is_kept).collect();
+        let mut places = kept.iter();
+        self.columns.retain(|_| places.next() == Some(&true));
+        for row in self.groups.iter_mut().flat_map(|group| &mut group.rows) {
+            let mut places = kept.iter();
+            row.retain(|_| places.next() == Some(&true));
+        }
+        self
+    }
+
+    /// True without rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        !self.rows.iter().any(|row| matches!(row, Row::Cells(_)))
+        self.rows() == 0
+    }
+
+    /// Number of rows.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.groups.iter().map(|group| group.rows.len()).sum()
     }
 
     /// Columns aligned by blanks, as wide as their widest cell. Rows under a group are indented.
     #[must_use]
-    pub fn to_text(&self) -> String {
-        let widths = self.widths();
-        let indent = if self.rows.iter().any(|row| matches!(row, Row::Group(_))) { "  " } else { "" };
-        let titles: Vec<_> = self.columns.iter().map(|(title, _)| title.clone()).collect();
-        let mut text = self.text_line(indent, &titles, &widths);
-        for row in &self.rows {
-            match row {
-                Row::Group(title) => {
-                    text.push_str(title);
-                    text.push('\n');
-                }
-                Row::Cells(cells) => text.push_str(&self.text_line(indent, cells, &widths)),
+    pub fn to_text(&self, lang: Lang) -> String {
+        let plain = Plain::of(self, lang);
+        let widths = plain.widths();
+        let indent = if plain.has_groups() { "  " } else { "" };
+        let mut text = plain.text_line(indent, &plain.titles, &widths);
+        for (group, rows) in &plain.groups {
+            if !group.is_empty() {
+                text.push_str(group);
+                text.push('\n');
             }
+            text.extend(rows.iter().map(|cells| plain.text_line(indent, cells, &widths)));
         }
         text
     }
 
+    /// A Markdown table. A group becomes a first column that is filled in every row, so that each row stands for itself.
+    #[must_use]
+    pub fn to_markdown(&self, group_title: &str, lang: Lang) -> String {
+        let plain = Plain::of(self, lang);
+        let line = |group: &str, cells: &[String]| {
+            let group = plain.has_groups().then(|| format!(" {} |", escaped(group)));
+            let cells: String = cells.iter().map(|cell| format!(" {} |", escaped(cell))).collect();
+            format!("|{}{cells}\n", group.unwrap_or_default())
+        };
+        let rule = |align: &Align| if *align == Align::Right { "---:|" } else { "---|" };
+        let rules: String = plain.aligns.iter().map(rule).collect();
+        let first = if plain.has_groups() { "---|" } else { "" };
+        let mut text = format!("{}|{first}{rules}\n", line(group_title, &plain.titles));
+        for (group, rows) in &plain.groups {
+            text.extend(rows.iter().map(|cells| line(group, cells)));
+        }
+        text
+    }
+}
+
+/// A table of texts that are safe to print.
+struct Plain {
+    titles: Vec<String>,
+    aligns: Vec<Align>,
+    groups: Vec<(String, Vec<Vec<String>>)>,
+}
+
+impl Plain {
+    fn of(table: &Table, lang: Lang) -> Self {
+        let table = table.clone().for_form(Form::Page);
+        let safe = |text: &str| line(text).into_owned();
+        let row = |row: &Vec<Cell>| row.iter().map(|cell| safe(&cell.plain(lang))).collect();
+        let group = |group: &Group| (safe(&group.names.join(" : ")), group.rows.iter().map(row).collect());
+        Self {
+            titles: table.columns.iter().map(|column| safe(column.heading.text(lang))).collect(),
+            aligns: table.columns.iter().map(|column| column.align).collect(),
+            groups: table.groups.iter().map(group).collect(),
+        }
+    }
+
+    fn has_groups(&self) -> bool {
+        self.groups.iter().any(|(group, _)| !group.is_empty())
+    }
+
     fn text_line(&self, indent: &str, cells: &[String], widths: &[usize]) -> String {
         let mut line = indent.to_owned();
-        for (i, ((cell, width), (_, align))) in cells.iter().zip(widths).zip(&self.columns).enumerate() {
+        for (i, ((cell, width), align)) in cells.iter().zip(widths).zip(&self.aligns).enumerate() {
             if i > 0 {
                 line.push_str(&" ".repeat(GAP));
             }
@@ -94,49 +242,13 @@ impl Table {
     }
 
     fn widths(&self) -> Vec<usize> {
-        let mut widths: Vec<usize> = self.columns.iter().map(|(title, _)| title.width()).collect();
-        for row in &self.rows {
-            if let Row::Cells(cells) = row {
-                for (width, cell) in widths.iter_mut().zip(cells) {
-                    *width = (*width).max(cell.width());
-                }
+        let mut widths: Vec<usize> = self.titles.iter().map(|title| title.width()).collect();
+        for cells in self.groups.iter().flat_map(|(_, rows)| rows) {
+            for (width, cell) in widths.iter_mut().zip(cells) {
+                *width = (*width).max(cell.width());
             }
         }
         widths
-    }
-
-    /// A Markdown table. A group becomes a first column that is filled in every row, so that each row stands for itself.
-    #[must_use]
-    pub fn to_markdown(&self, group_title: &str) -> String {
-        let has_groups = self.rows.iter().any(|row| matches!(row, Row::Group(_)));
-        let mut head = String::from("|");
-        let mut rule = String::from("|");
-        if has_groups {
-            head.push_str(&format!(" {} |", escaped(group_title)));
-            rule.push_str("---|");
-        }
-        for (title, align) in &self.columns {
-            head.push_str(&format!(" {} |", escaped(title)));
-            rule.push_str(if *align == Align::Right { "---:|" } else { "---|" });
-        }
-        let mut text = format!("{head}\n{rule}\n");
-        let mut group = "";
-        for row in &self.rows {
-            match row {
-                Row::Group(title) => group = title,
-                Row::Cells(cells) => {
-                    text.push('|');
-                    if has_groups {
-                        text.push_str(&format!(" {} |", escaped(group)));
-                    }
-                    for cell in cells {
-                        text.push_str(&format!(" {} |", escaped(cell)));
-                    }
-                    text.push('\n');
-                }
-            }
-        }
-        text
     }
 }
 
@@ -188,15 +300,15 @@ mod tests {
     use insta::assert_snapshot;
 
     fn table() -> Table {
-        let mut table = Table::new(&[("system", Align::Left), ("tx/s", Align::Right)]);
-        table.row(vec!["데이터베이스".into(), "1,234".into()]);
-        table.row(vec!["a|b".into(), "5".into()]);
+        let mut table = Table::new([Column::left(&headings::SYSTEM), Column::right(&headings::THROUGHPUT)]);
+        table.row(["데이터베이스", "1,234"].map(Cell::text));
+        table.row(["a|b", "5"].map(Cell::text));
         table
     }
 
     #[test]
     fn wide_characters_take_two_columns() {
-        assert_snapshot!(table().to_text(), @r"
+        assert_snapshot!(table().to_text(Lang::En), @r"
         system         tx/s
         데이터베이스  1,234
         a|b               5
@@ -205,7 +317,7 @@ mod tests {
 
     #[test]
     fn markdown_is_escaped() {
-        assert_snapshot!(table().to_markdown("-"), @r"
+        assert_snapshot!(table().to_markdown("-", Lang::En), @r"
         | system | tx/s |
         |---|---:|
         | 데이터베이스 | 1,234 |
@@ -215,11 +327,11 @@ mod tests {
 
     #[test]
     fn groups_stand_over_their_rows_in_text_and_in_them_in_markdown() {
-        let mut table = Table::new(&[("clients", Align::Right)]);
-        table.group("MariaDB");
-        table.row(vec!["1".into()]);
-        assert_eq!(table.to_text(), "  clients\nMariaDB\n        1\n");
-        assert_snapshot!(table.to_markdown("system"), @r"
+        let mut table = Table::new([Column::right(&headings::CLIENTS)]);
+        table.group(&["MariaDB"]);
+        table.row([Cell::text("1")]);
+        assert_eq!(table.to_text(Lang::En), "  clients\nMariaDB\n        1\n");
+        assert_snapshot!(table.to_markdown("system", Lang::En), @r"
         | system | clients |
         |---|---:|
         | MariaDB | 1 |

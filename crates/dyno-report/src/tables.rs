@@ -1,540 +1,378 @@
-//! The tables of the text and Markdown reports: which figures stand in which column. Nothing is computed here.
+//! The tables of a report: which measures stand in which column. Text, Markdown and the page show the same tables; nothing is computed here.
 
-use super::figures::{self, digits};
-use super::table::{Align, Table};
-use crate::messages::{Lang, Message, conclusion, headings};
+use crate::cell::{Cell, Value};
+use crate::figures;
+use crate::measures::{
+    GENERATOR, LATENCY, Measure, RESOURCES, STEP, TREATMENT_BOOKS, TREATMENT_LOST, TREATMENT_RATES, TRIAL,
+    UPDATES,
+};
+use crate::messages::{Lang, finding, growth, headings, names};
+use crate::table::{Column, Table};
+use crate::words;
 use dyno_analysis::model::{
-    AuditRow, Comparison, Estimate, KindCount, MergedLatency, ReportModel, StatementRow, TreatmentRow,
-    TrialFigures, TrialState, UpdateAudit, Validity, Verdict,
+    Comparison, ComparisonOf, KindCount, ReportModel, StatementRow, StatementTable, TreatmentRow, TrialRow,
+    UpdateAudit,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Severity;
-use dyno_model::plan::Metric;
 
-/// A table under construction, in a language.
-struct Columns(Lang);
-
-impl Columns {
-    fn table(&self, columns: &[(Message, Align)]) -> Table {
-        let columns: Vec<_> = columns.iter().map(|(title, align)| (title.text(self.0), *align)).collect();
-        Table::new(&columns)
-    }
+/// Columns of those measures that tables have.
+fn columns<R>(measures: &'static [Measure<R>]) -> impl Iterator<Item = Column> {
+    measures.iter().filter_map(|measure| measure.heading).map(Column::right)
 }
 
-use Align::{Left, Right};
-
-fn absent(lang: Lang) -> String {
-    headings::ABSENT.text(lang).to_owned()
+/// Cells of those measures that tables have; dashes without a row.
+fn cells<R>(measures: &'static [Measure<R>], row: Option<&R>) -> impl Iterator<Item = Cell> {
+    let shown = measures.iter().filter(|measure| measure.heading.is_some());
+    shown.map(move |measure| row.map_or_else(|| Cell::figure(None), |row| measure.cell(row)))
 }
 
-fn or_absent(value: Option<String>, lang: Lang) -> String {
-    value.unwrap_or_else(|| absent(lang))
+fn treatment(model: &ReportModel, index: usize) -> Cell {
+    Value::Treatment { index, clients: model.treatments[index].clients }.into()
 }
 
-fn mean(estimate: Option<Estimate>, lang: Lang) -> String {
-    or_absent(estimate.map(|estimate| figures::mean(&estimate)), lang)
-}
-
-/// The mean of a treatment's times, with the number of trials that it rests on when that is not all of the valid ones.
-fn time(row: &TreatmentRow, estimate: Option<Estimate>, lang: Lang) -> String {
-    let text = mean(estimate, lang);
-    match estimate.filter(|estimate| estimate.repeats != row.trials_valid) {
-        Some(estimate) => format!("{text} (n = {})", estimate.repeats),
-        None => text,
-    }
-}
-
-/// Main result: a group per line, a row per number of clients.
-pub(super) fn results(model: &ReportModel, lang: Lang) -> Table {
-    let arrivals = [(headings::ARRIVED, Right), (headings::NEVER_STARTED, Right)];
-    let arrivals = if model.has_open_loop() { &arrivals[..] } else { &[] };
-    let before = [
-        (headings::CLIENTS, Right),
-        (headings::TRIALS_VALID, Right),
-        (headings::THROUGHPUT, Right),
-        (headings::INTERVAL, Right),
-        (headings::MEAN_MS, Right),
-        (headings::P95_MS, Right),
-        (headings::P99_MS, Right),
-    ];
-    let after = [
-        (headings::FAILED, Right),
-        (headings::RETRIES, Right),
-        (headings::LOST_PERCENT, Right),
-        (headings::VALIDITY_COLUMN, Left),
-    ];
-    let mut table = Columns(lang).table(&[&before[..], arrivals, &after].concat());
-    for (line, name) in model.lines.iter().enumerate() {
-        table.group(&name.label);
-        for row in rows_of(model, line) {
-            let mut cells = vec![
-                row.clients.to_string(),
-                trials_valid(row),
-                mean(row.throughput, lang),
-                or_absent(row.throughput.as_ref().and_then(figures::half_width), lang),
-                time(row, row.mean, lang),
-                time(row, row.p95, lang),
-                time(row, row.p99, lang),
-            ];
-            if model.has_open_loop() {
-                cells.extend([row.arrived, row.unstarted].map(|n| or_absent(n.map(figures::count), lang)));
-            }
-            cells.extend([
-                figures::count(row.failed),
-                figures::count(row.retries),
-                or_absent(row.lost_percent.map(figures::percent), lang),
-                validity(row.validity, lang).to_owned(),
-            ]);
-            table.row(cells);
-        }
-    }
-    table
-}
-
-/// Treatments of a line by rising number of clients.
-fn rows_of(model: &ReportModel, line: usize) -> Vec<&TreatmentRow> {
-    let mut rows: Vec<_> = model.treatments.iter().filter(|row| row.line == line).collect();
-    rows.sort_by_key(|row| row.clients);
+/// Treatments by line and rising number of clients.
+fn by_line(model: &ReportModel) -> Vec<(usize, &TreatmentRow)> {
+    let mut rows: Vec<_> = model.treatments.iter().enumerate().collect();
+    rows.sort_by_key(|(_, row)| (row.line, row.clients));
     rows
 }
 
-/// `5`, or `4/5` when a planned trial is not among the valid ones.
-fn trials_valid(row: &TreatmentRow) -> String {
-    if row.trials_valid == row.trials_planned {
-        row.trials_valid.to_string()
-    } else {
-        format!("{}/{}", row.trials_valid, row.trials_planned)
-    }
-}
-
-pub(super) fn validity(validity: Validity, lang: Lang) -> &'static str {
-    match validity {
-        Validity::Valid => headings::VALID,
-        Validity::Warned => headings::WARNED,
-        Validity::Invalid => headings::INVALID,
-        Validity::Missing => headings::MISSING,
-    }
-    .text(lang)
-}
-
-pub(super) fn audit_verdict(verdict: AuditVerdict, lang: Lang) -> &'static str {
-    match verdict {
-        AuditVerdict::Intact => headings::INTACT,
-        AuditVerdict::NotChecked => headings::NOT_CHECKED,
-        AuditVerdict::Undecided => headings::UNDECIDED,
-        AuditVerdict::Violated => headings::VIOLATED,
-    }
-    .text(lang)
-}
-
-pub(super) fn severity(severity: Severity, lang: Lang) -> &'static str {
-    match severity {
-        Severity::Note => headings::NOTE,
-        Severity::Warning => headings::WARNING,
-        Severity::Invalid => headings::SEVERITY_INVALID,
-    }
-    .text(lang)
-}
-
-pub(super) fn verdict(verdict: Option<Verdict>, lang: Lang) -> &'static str {
-    match verdict {
-        Some(Verdict::Better) => headings::VERDICT_BETTER,
-        Some(Verdict::Worse) => headings::VERDICT_WORSE,
-        Some(Verdict::Equivalent) => headings::VERDICT_EQUIVALENT,
-        Some(Verdict::Inconclusive) => headings::VERDICT_INCONCLUSIVE,
-        Some(Verdict::Invalid) => headings::VERDICT_INVALID,
-        None => headings::VERDICT_NONE,
-    }
-    .text(lang)
-}
-
-/// Updates acknowledged against updates in the data, and row counts that are wrong.
-pub(super) fn audits(model: &ReportModel, lang: Lang) -> Table {
-    let mut table = Columns(lang).table(&[
-        (headings::CLIENTS, Right),
-        (headings::AUDIT_VERDICT, Left),
-        (headings::COMMITTED, Right),
-        (headings::LOST, Right),
-        (headings::LOST_PERCENT, Right),
-        (headings::WITNESSED, Right),
-        (headings::PHANTOM, Right),
-        (headings::IN_DOUBT, Right),
-        (headings::STATEMENT_ERRORS, Right),
-    ]);
-    for (line, name) in model.lines.iter().enumerate() {
-        let mut audits: Vec<_> =
-            model.audits.iter().filter(|audit| model.treatments[audit.treatment].line == line).collect();
-        audits.sort_by_key(|audit| model.treatments[audit.treatment].clients);
-        if !audits.is_empty() {
-            table.group(&name.label);
-        }
-        for audit in audits {
-            let updates = audit.updates.as_ref();
-            let number = |value: Option<u64>| or_absent(value.map(figures::count), lang);
-            let lost = |range: fn(&UpdateAudit) -> (String, String)| {
-                or_absent(updates.map(range).map(|(min, max)| figures::range(min, &max, "..")), lang)
-            };
-            table.row(vec![
-                model.treatments[audit.treatment].clients.to_string(),
-                audit_verdict(audit.verdict, lang).to_owned(),
-                number(updates.map(|updates| updates.committed)),
-                lost(|updates| (figures::count(updates.lost), figures::count(updates.lost_max))),
-                lost(|updates| {
-                    (figures::percent(updates.lost_percent), figures::percent(updates.lost_percent_max))
-                }),
-                number(updates.map(|updates| updates.witnessed)),
-                number(updates.map(|updates| updates.phantom)),
-                number(updates.map(|updates| updates.in_doubt)),
-                number(updates.map(|updates| updates.statement_errors)),
-            ]);
-        }
+/// A table with a row per treatment, under the names of their lines.
+fn of_treatments<R>(
+    model: &ReportModel,
+    columns: impl IntoIterator<Item = Column>,
+    rows: impl IntoIterator<Item = (usize, R)>,
+    mut cells: impl FnMut(R) -> Vec<Cell>,
+) -> Table {
+    let mut table = Table::new([Column::right(&headings::CLIENTS)].into_iter().chain(columns));
+    for (index, row) in rows {
+        table.group(&[&model.line_of(index).label]);
+        table.row([treatment(model, index)].into_iter().chain(cells(row)));
     }
     table
 }
 
-/// Numbers of rows and sums of columns that were checked.
-pub(super) fn contents(model: &ReportModel, lang: Lang) -> Table {
-    let mut table = Columns(lang).table(&[
-        (headings::CLIENTS, Right),
-        (headings::TRIAL, Left),
-        (headings::CHECKED, Left),
-        (headings::EXPECTED, Right),
-        (headings::FOUND, Right),
-        (headings::AUDIT_VERDICT, Left),
-    ]);
-    let is_checked = |audit: &&AuditRow| !audit.row_counts.is_empty() || !audit.column_sums.is_empty();
-    for audit in model.audits.iter().filter(is_checked) {
-        table.group(&model.line_of(audit.treatment).label);
-        let clients = model.treatments[audit.treatment].clients;
-        let mut add =
-            |trial: &str, checked: String, expected: String, found: String, verdict: AuditVerdict| {
-                let verdict = audit_verdict(verdict, lang).to_owned();
-                table.row(vec![clients.to_string(), trial.to_owned(), checked, expected, found, verdict]);
-            };
+/// Columns that say nothing without an open loop.
+fn without_arrivals(table: Table, model: &ReportModel) -> Table {
+    if model.has_open_loop() {
+        return table;
+    }
+    table.without(&[&headings::ARRIVED, &headings::NEVER_STARTED, &headings::LAG])
+}
+
+/// Main result: a group per line, a row per number of clients.
+pub(crate) fn results(model: &ReportModel) -> Table {
+    // The page has the half width beside the figure.
+    let mut rates: Vec<Column> = columns(TREATMENT_RATES).collect();
+    rates.insert(1, Column::right(&headings::INTERVAL).in_text());
+    let all =
+        [Column::right(&headings::TRIALS_VALID)].into_iter().chain(rates).chain(columns(TREATMENT_BOOKS));
+    let last = [Column::right(&headings::LOST_PERCENT), Column::left(&headings::VALIDITY_COLUMN)];
+    let table = of_treatments(model, all.chain(last), by_line(model), |row| {
+        let mut cells = vec![trials_valid(row)];
+        for measure in TREATMENT_RATES.iter().filter(|measure| measure.heading.is_some()) {
+            cells.push(measure.estimate_cell(row, (measure.id != "throughput").then_some(row.trials_valid)));
+        }
+        cells.insert(2, Cell::half_width(row.throughput.as_ref()));
+        cells.extend(self::cells(TREATMENT_BOOKS, Some(row)));
+        cells.extend([TREATMENT_LOST.cell(row), Cell::word(words::validity(row.validity))]);
+        cells
+    });
+    without_arrivals(table, model)
+}
+
+/// `5`, or `4/5` when a planned trial is not among the valid ones.
+fn trials_valid(row: &TreatmentRow) -> Cell {
+    let (valid, planned) = (row.trials_valid, row.trials_planned);
+    Cell::text(if valid == planned { valid.to_string() } else { format!("{valid}/{planned}") })
+}
+
+/// Updates acknowledged against updates in the data.
+pub(crate) fn audits(model: &ReportModel) -> Table {
+    let before = [
+        Column::left(&headings::AUDIT_VERDICT),
+        Column::right(&headings::COMMITTED),
+        Column::right(&headings::LOST),
+        Column::right(&headings::LOST_PERCENT),
+    ];
+    let rows = by_line(model).into_iter().filter_map(|(index, _)| {
+        model.audits.iter().find(|audit| audit.treatment == index).map(|audit| (index, audit))
+    });
+    of_treatments(model, before.into_iter().chain(columns(UPDATES)), rows, |audit| {
+        let updates = audit.updates.as_ref();
+        let span = |of: fn(&UpdateAudit) -> (String, String)| {
+            let span = updates.map(of).map_or(Value::Absent, |(low, high)| Value::Span(low, high, ".."));
+            Cell::from(span).alarming(updates.is_some_and(|updates| updates.lost > 0))
+        };
+        let mut cells = vec![
+            Cell::word(words::audit(audit.verdict)),
+            updates.map_or_else(|| Cell::figure(None), |updates| Cell::count(updates.committed)),
+            span(|updates| (figures::count(updates.lost), figures::count(updates.lost_max))),
+            span(|updates| {
+                (figures::percent(updates.lost_percent), figures::percent(updates.lost_percent_max))
+            }),
+        ];
+        cells.extend(self::cells(UPDATES, updates));
+        cells
+    })
+}
+
+/// Numbers of rows and sums of columns that were checked; wrong ones first.
+pub(crate) fn contents(model: &ReportModel) -> Table {
+    let mut checks = Vec::new();
+    for audit in &model.audits {
+        let mut add = |trial: &str, checked: String, expected: [String; 2], found: String, verdict| {
+            let [low, high] = expected;
+            let cells = vec![
+                Cell::text(trial),
+                Cell::text(checked),
+                Value::Span(low, high, "..").into(),
+                Cell::figure(Some(found)).alarming(verdict == AuditVerdict::Violated),
+                Cell::word(words::audit(verdict)),
+            ];
+            checks.push((audit.treatment, verdict, cells));
+        };
         for row in &audit.row_counts {
-            let expected =
-                figures::range(figures::count(row.expected_min), &figures::count(row.expected_max), "..");
+            let expected = [row.expected_min, row.expected_max].map(figures::count);
             add(&row.trial, row.table.clone(), expected, figures::count(row.found), row.verdict);
         }
         for sum in &audit.column_sums {
-            let expected =
-                figures::range(figures::integer(sum.expected_min), &figures::integer(sum.expected_max), "..");
+            let expected = [sum.expected_min, sum.expected_max].map(figures::integer);
             add(&sum.trial, sum.expression(), expected, figures::integer(sum.found), sum.verdict);
+        }
+    }
+    checks.sort_by_key(|(_, verdict, _)| std::cmp::Reverse(*verdict));
+    let columns = [
+        Column::left(&headings::TRIAL),
+        Column::left(&headings::CHECKED),
+        Column::right(&headings::EXPECTED),
+        Column::right(&headings::FOUND),
+        Column::left(&headings::AUDIT_VERDICT),
+    ];
+    of_treatments(model, columns, checks.into_iter().map(|(index, _, cells)| (index, cells)), |cells| cells)
+}
+
+/// Columns that every comparison ends with, and their cells.
+fn compared() -> [Column; 5] {
+    [
+        Column::right(&headings::TRIALS_VALID),
+        Column::right(&headings::RATIO),
+        Column::right(&headings::RATIO_INTERVAL),
+        Column::right(&headings::P_CORRECTED),
+        Column::left(&headings::VERDICT),
+    ]
+}
+
+fn compared_cells(comparison: &Comparison) -> [Cell; 5] {
+    [
+        Cell::text(comparison.repeats.to_string()),
+        Cell::figure(comparison.ratio.map(|ratio| figures::bounded_ratio(ratio, comparison.bound))),
+        Cell::interval(comparison.ratio_interval),
+        Cell::figure(comparison.p_corrected.map(figures::p_value)),
+        Cell::word(words::verdict(comparison.verdict)),
+    ]
+}
+
+/// The last part of a factor's name: `server.settings.x` as `x`.
+fn factor_of<'a>(model: &'a ReportModel, comparison: &Comparison) -> Option<&'a str> {
+    match comparison.of {
+        ComparisonOf::System => None,
+        ComparisonOf::Level { factor } => model.factors.get(factor).map(|name| figures::short_name(name)),
+    }
+}
+
+/// Every comparison, under the two lines that are compared.
+pub(crate) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
+    let [n, ratio, interval, p, verdict] = compared();
+    let (metric, clients) = (Column::left(&headings::METRIC), Column::right(&headings::CLIENTS));
+    let visible = Column::right(&headings::DETECTABLE);
+    let mut table = Table::of_pairs([metric, clients, n, ratio, interval, p, visible, verdict]);
+    // Both metrics of two lines stand together.
+    let mut sorted: Vec<&Comparison> = model.comparisons.iter().collect();
+    let lines = |it: &Comparison| (model.treatments[it.subject].line, model.treatments[it.baseline].line);
+    sorted.sort_by_key(|it| (lines(it), it.metric as u8, it.clients));
+    for comparison in sorted {
+        let (subject, baseline) = (model.line_of(comparison.subject), model.line_of(comparison.baseline));
+        table.group(&[&subject.label, &baseline.label]);
+        let [n, ratio, interval, p, verdict] = compared_cells(comparison);
+        let detectable = comparison.detectable_ratio.map(|ratio| figures::percent((ratio - 1.0) * 100.0));
+        let metric = Cell::text(names::metric(comparison.metric, lang));
+        let metric = metric.with_detail(factor_of(model, comparison).map(str::to_owned));
+        let clients = Cell::text(comparison.clients.to_string());
+        table.row([metric, clients, n, ratio, interval, p, Cell::figure(detectable), verdict]);
+    }
+    table
+}
+
+/// Figures over the rows of a table that grows: a group per treatment, a row per step.
+pub(crate) fn steps(model: &ReportModel, lang: Lang) -> Table {
+    let before = [Column::right(&growth::GROWTH_ROWS), Column::right(&headings::TRIALS_VALID)];
+    let mut all: Vec<Column> = before.into_iter().chain(columns(STEP)).collect();
+    all.insert(3, Column::right(&headings::INTERVAL).in_text());
+    let mut table = Table::new(all);
+    for line in model.growth.iter().flat_map(|growth| &growth.lines) {
+        table.group(&[&growth::name(model, line.treatment, lang)]);
+        let milestones = model.growth.iter().flat_map(|growth| &growth.milestones);
+        for (step, rows) in line.steps.iter().zip(milestones) {
+            let rate = step.rows_per_second;
+            let mut row = vec![Cell::count(*rows), Cell::figure(rate.map(|rate| rate.repeats.to_string()))];
+            row.push(STEP[0].estimate_cell(step, None));
+            row.push(Cell::half_width(rate.as_ref()));
+            row.extend(cells(&STEP[1..], Some(step)));
+            table.row(row);
         }
     }
     table
 }
 
-pub(super) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
-    let mut table = Columns(lang).table(&[
-        (headings::METRIC, Left),
-        (headings::CLIENTS, Right),
-        (headings::TRIALS_VALID, Right),
-        (headings::RATIO, Right),
-        (headings::RATIO_INTERVAL, Right),
-        (headings::P_CORRECTED, Right),
-        (headings::DETECTABLE, Right),
-        (headings::VERDICT, Left),
-    ]);
-    let mut pair = (usize::MAX, usize::MAX);
-    // Both metrics of two lines stand together.
-    let mut sorted: Vec<&Comparison> = model.comparisons.iter().collect();
-    let lines = |comparison: &Comparison| {
-        (model.treatments[comparison.subject].line, model.treatments[comparison.baseline].line)
-    };
-    sorted.sort_by_key(|comparison| (lines(comparison), comparison.metric as u8, comparison.clients));
-    for comparison in sorted {
-        if pair != lines(comparison) {
-            pair = lines(comparison);
-            table.group(&format!("{} : {}", model.lines[pair.0].label, model.lines[pair.1].label));
-        }
-        let interval = comparison
-            .ratio_interval
-            .map(|interval| format!("{} .. {}", figures::ratio(interval.low), figures::ratio(interval.high)));
-        let detectable = comparison.detectable_ratio.map(|ratio| figures::percent((ratio - 1.0) * 100.0));
-        table.row(vec![
-            conclusion::metric(comparison.metric, lang).to_owned(),
-            comparison.clients.to_string(),
-            comparison.repeats.to_string(),
-            or_absent(comparison.ratio.map(|ratio| figures::bounded_ratio(ratio, comparison.bound)), lang),
-            or_absent(interval, lang),
-            or_absent(comparison.p_corrected.map(figures::p_value), lang),
-            or_absent(detectable, lang),
-            verdict(comparison.verdict, lang).to_owned(),
-        ]);
+/// Comparisons step by step.
+pub(crate) fn step_comparisons(model: &ReportModel, lang: Lang) -> Table {
+    let rows = Column::right(&growth::GROWTH_ROWS);
+    let mut table = Table::of_pairs([rows].into_iter().chain(compared()));
+    let steps =
+        model.growth.iter().flat_map(|growth| growth.comparisons.iter().map(move |step| (growth, step)));
+    for (over, step) in steps {
+        let comparison = &step.comparison;
+        let name = |treatment| growth::name(model, treatment, lang);
+        table.group(&[&name(comparison.subject), &name(comparison.baseline)]);
+        let rows = Cell::count(over.milestones[step.step]);
+        table.row([rows].into_iter().chain(compared_cells(comparison)));
     }
     table
 }
 
 /// Response times of the transaction and each kind of statement, a group per treatment.
-pub(super) fn statements(model: &ReportModel, lang: Lang) -> Table {
-    let mut table = Columns(lang).table(&[
-        (headings::STATEMENT, Left),
-        (headings::OK, Right),
-        (headings::FAILED, Right),
-        (headings::MEAN, Right),
-        (headings::STANDARD_DEVIATION, Right),
-        (headings::MIN, Right),
-        (headings::P50, Right),
-        (headings::P70, Right),
-        (headings::P80, Right),
-        (headings::P90, Right),
-        (headings::P95, Right),
-        (headings::P99, Right),
-        (headings::P999, Right),
-        (headings::MAX, Right),
-    ]);
-    for statements in &model.statements {
-        let treatment = &model.treatments[statements.treatment];
-        let label = &model.lines[treatment.line].label;
-        table.group(&format!("{label}, {}", conclusion::clients(&[treatment.clients], lang)));
-        table.row(statement_row(&statements.transaction, lang));
-        for statement in &statements.statements {
-            table.row(statement_row(statement, lang));
+pub(crate) fn statements<'a>(
+    model: &ReportModel,
+    of: impl IntoIterator<Item = &'a StatementTable>,
+    lang: Lang,
+) -> Table {
+    let before =
+        [Column::left(&headings::STATEMENT), Column::right(&headings::OK), Column::right(&headings::FAILED)];
+    let mut table = Table::new(before.into_iter().chain(columns(LATENCY)));
+    for statements in of {
+        table.group(&[&treatment_name(model, statements.treatment, lang)]);
+        let was_used = |row: &&StatementRow| row.ok + row.failed + row.unfinished > 0;
+        let others = statements.statements.iter().filter(was_used);
+        for row in [&statements.transaction].into_iter().chain(others) {
+            let failed = Cell::count(row.failed).alarming(row.failed > 0);
+            let before = [Cell::text(row.name.as_str()), Cell::count(row.ok), failed];
+            table.row(before.into_iter().chain(cells(LATENCY, row.latency.as_ref())));
         }
     }
     table
 }
 
-fn statement_row(row: &StatementRow, lang: Lang) -> Vec<String> {
-    let latency = row.latency.as_ref();
-    let value = |pick: fn(&MergedLatency) -> f64| or_absent(latency.map(pick).map(digits), lang);
-    let mut cells = vec![row.name.clone(), figures::count(row.ok), figures::count(row.failed)];
-    cells.push(or_absent(latency.map(figures::merged_mean), lang));
-    cells.extend([value(|latency| latency.standard_deviation), value(|latency| latency.min)]);
-    cells.extend(figures::merged_percentiles(latency).map(|shown| or_absent(shown, lang)));
-    cells.push(or_absent(latency.map(figures::merged_max), lang));
-    cells
+/// A treatment in words: `MySQL (for-update), 20 clients`.
+pub(crate) fn treatment_name(model: &ReportModel, treatment: usize, lang: Lang) -> String {
+    let clients = names::clients(&[model.treatments[treatment].clients], lang);
+    format!("{}, {clients}", model.line_of(treatment).label)
 }
 
 /// Failed and retried transactions by the kind of error; empty when there were none.
-pub(super) fn failures(model: &ReportModel, lang: Lang) -> Table {
-    let mut table = Columns(lang).table(&[
-        (headings::CLIENTS, Right),
-        (headings::KIND, Left),
-        (headings::FAILED, Right),
-        (headings::RETRIES, Right),
-    ]);
-    let mut line = usize::MAX;
-    for row in &model.treatments {
-        let number = |kinds: &[KindCount], kind: FailureKind| {
-            kinds.iter().find(|counted| counted.kind == kind).map_or(0, |counted| counted.count)
-        };
-        for kind in FailureKind::ALL {
-            let (failed, retries) = (number(&row.failed_by_kind, kind), number(&row.retries_by_kind, kind));
-            if failed + retries == 0 {
-                continue;
-            }
-            if row.line != line {
-                line = row.line;
-                table.group(&model.lines[line].label);
-            }
-            let cells =
-                [row.clients.to_string(), kind.to_string(), figures::count(failed), figures::count(retries)];
-            table.row(cells.to_vec());
-        }
-    }
-    table
+pub(crate) fn failures(model: &ReportModel) -> Table {
+    let number = |kinds: &[KindCount], kind: FailureKind| {
+        kinds.iter().find(|counted| counted.kind == kind).map_or(0, |counted| counted.count)
+    };
+    let rows = model.treatments.iter().enumerate().flat_map(|(index, row)| {
+        let of = move |kind| (kind, number(&row.failed_by_kind, kind), number(&row.retries_by_kind, kind));
+        let any = FailureKind::ALL.into_iter().map(of).filter(|(_, failed, retries)| failed + retries > 0);
+        any.map(move |cells| (index, cells))
+    });
+    let columns =
+        [Column::left(&headings::KIND), Column::right(&headings::FAILED), Column::right(&headings::RETRIES)];
+    of_treatments(model, columns, rows, |(kind, failed, retries)| {
+        vec![Cell::text(kind.to_string()), Cell::count(failed), Cell::count(retries)]
+    })
 }
 
-pub(super) fn generator(model: &ReportModel, lang: Lang) -> Table {
-    let mut columns = vec![
-        (headings::CLIENTS, Right),
-        (headings::WORKERS, Right),
-        (headings::WORKER_CPU, Right),
-        (headings::HELD_UP, Right),
-        (headings::CPU_USER, Right),
-        (headings::CPU_SYSTEM, Right),
-        (headings::WAKEUP_LAG, Right),
-        (headings::MEMORY, Right),
-    ];
-    if model.has_open_loop() {
-        columns.push((headings::LAG, Right));
-    }
-    let mut table = Columns(lang).table(&columns);
-    let mut line = usize::MAX;
-    for row in &model.generator {
-        let treatment = &model.treatments[row.treatment];
-        if treatment.line != line {
-            line = treatment.line;
-            table.group(&model.lines[line].label);
-        }
-        let mut cells = vec![
-            treatment.clients.to_string(),
-            row.workers.to_string(),
-            digits(row.worker_cpu_percent_max),
-            or_absent(row.held_up_percent_max.map(digits), lang),
-            digits(row.cpu_user_per_statement_us),
-            digits(row.cpu_system_per_statement_us),
-            or_absent(row.wakeup_lag_p99_ms.map(digits), lang),
-            digits(row.memory_peak_bytes as f64 / 1e6),
-        ];
-        if model.has_open_loop() {
-            cells.push(or_absent(row.lag_p99_ms.map(digits), lang));
-        }
-        table.row(cells);
-    }
-    table
+/// What the generator measured of itself.
+pub(crate) fn generator(model: &ReportModel) -> Table {
+    let rows = model.generator.iter().map(|row| (row.treatment, row));
+    let table = of_treatments(model, columns(GENERATOR), rows, |row| cells(GENERATOR, Some(row)).collect());
+    without_arrivals(table, model)
 }
 
 /// What trials took of machine and server.
-pub(super) fn resources(model: &ReportModel, lang: Lang) -> Table {
-    let mut table = Columns(lang).table(&[
-        (headings::CLIENTS, Right),
-        (headings::HOST_CPU, Right),
-        (headings::STEAL, Right),
-        (headings::SERVER_CPU, Right),
-        (headings::GENERATOR_CPU, Right),
-        (headings::SERVER_CPU_PER_TRANSACTION, Right),
-        (headings::GENERATOR_CPU_PER_TRANSACTION, Right),
-        (headings::SWITCHES_PER_TRANSACTION, Right),
-        (headings::READ_PER_TRANSACTION, Right),
-        (headings::WRITTEN_PER_TRANSACTION, Right),
-        (headings::DISK_BUSY, Right),
-        (headings::MONITOR_COST, Right),
-    ]);
-    let mut line = usize::MAX;
-    for row in &model.resources {
-        let treatment = &model.treatments[row.treatment];
-        if treatment.line != line {
-            line = treatment.line;
-            table.group(&model.lines[line].label);
-        }
-        let figure = |value: Option<f64>| or_absent(value.map(digits), lang);
-        let percent = |value: Option<f64>| or_absent(value.map(figures::percent), lang);
-        table.row(vec![
-            treatment.clients.to_string(),
-            percent(row.busy_percent()),
-            percent(row.steal_percent),
-            figure(row.server_processors),
-            figure(row.generator_processors),
-            figure(row.server_cpu_per_transaction_us),
-            figure(row.generator_cpu_per_transaction_us),
-            figure(row.server_switches_per_transaction),
-            figure(row.server_read_bytes_per_transaction.map(|bytes| bytes / 1e3)),
-            figure(row.server_written_bytes_per_transaction.map(|bytes| bytes / 1e3)),
-            percent(row.disk_busy_percent),
-            percent(row.monitor_percent),
-        ]);
-    }
-    table
+pub(crate) fn resources(model: &ReportModel) -> Table {
+    let rows = model.resources.iter().map(|row| (row.treatment, row));
+    of_treatments(model, columns(RESOURCES), rows, |row| cells(RESOURCES, Some(row)).collect())
 }
 
-/// Every planned trial in run order.
-pub(super) fn trials(model: &ReportModel, lang: Lang) -> Table {
-    let arrivals = [(headings::ARRIVED, Right), (headings::NEVER_STARTED, Right)];
-    let arrivals = if model.has_open_loop() { &arrivals[..] } else { &[] };
+/// Trials in run order, each with its system and clients unless they are all of one treatment.
+pub(crate) fn trials(model: &ReportModel, treatment: Option<usize>, lang: Lang) -> Table {
     let before = [
-        (headings::TRIAL, Left),
-        (headings::SYSTEM, Left),
-        (headings::CLIENTS, Right),
-        (headings::VALIDITY_COLUMN, Left),
-        (headings::THROUGHPUT, Right),
-        (headings::MEAN_MS, Right),
-        (headings::P95_MS, Right),
-        (headings::MAX_MS, Right),
-        (headings::GAP_MS, Right),
+        Column::left(&headings::TRIAL),
+        Column::left(&headings::SYSTEM),
+        Column::right(&headings::CLIENTS),
+        Column::left(&headings::VALIDITY_COLUMN),
     ];
-    let after = [
-        (headings::COMMITTED, Right),
-        (headings::FAILED, Right),
-        (headings::RETRIES, Right),
-        (headings::LOST, Right),
-        (headings::REASON, Left),
-    ];
-    let mut table = Columns(lang).table(&[&before[..], arrivals, &after].concat());
-    for trial in &model.trials {
-        let of = trial.figures.as_ref();
-        let number = |value: Option<u64>| or_absent(value.map(figures::count), lang);
-        let decimal = |value: Option<f64>| or_absent(value.map(digits), lang);
-        let time = |metric: Metric, pick: fn(&TrialFigures) -> Option<f64>| {
-            let shown = of.and_then(|of| Some(figures::bounded(digits(pick(of)?), of.is_bound(metric))));
-            or_absent(shown, lang)
-        };
-        let mut cells = vec![
-            trial.id.clone(),
-            model.line_of(trial.treatment).label.clone(),
-            model.treatments[trial.treatment].clients.to_string(),
-            trial_state(trial.state, lang).to_owned(),
-            decimal(of.map(|of| of.throughput)),
-            time(Metric::MeanMs, |of| of.mean_ms),
-            time(Metric::P95Ms, |of| of.p95_ms),
-            time(Metric::MeanMs, |of| of.max_ms),
-            decimal(of.and_then(|of| of.longest_gap_ms)),
+    let last = [Column::left(&headings::REASON)];
+    let mut table = Table::new(before.into_iter().chain(columns(TRIAL)).chain(last));
+    let is_wanted = |trial: &&TrialRow| treatment.is_none_or(|wanted| wanted == trial.treatment);
+    for trial in model.trials.iter().filter(is_wanted) {
+        let before = [
+            Cell::text(trial.id.as_str()),
+            Cell::text(model.line_of(trial.treatment).label.as_str()),
+            Cell::text(model.treatments[trial.treatment].clients.to_string()),
+            Cell::word(words::state(trial.state)),
         ];
-        if model.has_open_loop() {
-            cells.extend([number(of.and_then(|of| of.arrived)), number(of.and_then(|of| of.unstarted))]);
-        }
-        cells.extend([
-            number(of.map(|of| of.committed)),
-            number(of.map(|of| of.failed)),
-            number(of.map(|of| of.retries)),
-            number(of.and_then(|of| of.lost)),
-            reasons(trial, lang),
-        ]);
-        table.row(cells);
+        let figures = cells(TRIAL, trial.figures.as_ref());
+        table.row(before.into_iter().chain(figures).chain([Cell::text(reasons(trial, lang))]));
     }
-    table
+    let table = without_arrivals(table, model);
+    if treatment.is_some() { table.without(&[&headings::SYSTEM, &headings::CLIENTS]) } else { table }
 }
 
 /// Why a trial is not simply valid; notes are left out.
-fn reasons(trial: &dyno_analysis::model::TrialRow, lang: Lang) -> String {
+fn reasons(trial: &TrialRow, lang: Lang) -> String {
     if !trial.reason.is_empty() {
         return trial.reason.clone();
     }
     let doubts = trial.findings.iter().filter(|finding| finding.severity() > Severity::Note);
-    doubts.map(|finding| crate::messages::finding::sentence(finding, lang)).collect::<Vec<_>>().join(" ")
+    doubts.map(|finding| finding::sentence(finding, lang)).collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn trial_state(state: TrialState, lang: Lang) -> &'static str {
-    match state {
-        TrialState::Valid => headings::VALID,
-        TrialState::Warned => headings::WARNED,
-        TrialState::Invalid => headings::INVALID,
-        TrialState::Failed => headings::FAILED_TRIAL,
-        TrialState::Missing => headings::MISSING,
-    }
-    .text(lang)
-}
-
-pub(super) fn systems(model: &ReportModel, lang: Lang) -> Table {
-    let mut table = Columns(lang).table(&[
-        (headings::SYSTEM, Left),
-        (headings::VERSION, Left),
-        (headings::SETTING, Left),
-        (headings::VALUE, Left),
-    ]);
+/// Systems with the settings that were read back.
+pub(crate) fn systems(model: &ReportModel) -> Table {
+    let columns = [&headings::SYSTEM, &headings::VERSION, &headings::SETTING, &headings::VALUE];
+    let mut table = Table::new(columns.map(Column::left));
     for system in &model.provenance.systems {
-        let version = if system.version.is_empty() { absent(lang) } else { system.version.clone() };
+        let known = !system.version.is_empty();
+        let version = || if known { Cell::text(system.version.as_str()) } else { Cell::figure(None) };
         if system.settings_read.is_empty() {
-            table.row(vec![system.name.clone(), version.clone(), absent(lang), absent(lang)]);
+            table.row([Cell::text(system.name.as_str()), version(), Cell::figure(None), Cell::figure(None)]);
         }
         for (setting, value) in &system.settings_read {
-            table.row(vec![system.name.clone(), version.clone(), setting.clone(), value.clone()]);
+            let cells = [system.name.as_str(), setting, value].map(Cell::text);
+            let [name, setting, value] = cells;
+            table.row([name, version(), setting, value]);
         }
     }
     table
 }
 
-pub(super) fn published(model: &ReportModel, lang: Lang) -> Table {
-    let mut table = Columns(lang).table(&[
-        (headings::SERIES, Left),
-        (headings::METRIC, Left),
-        (headings::CLIENTS, Right),
-        (headings::VALUE, Right),
+/// Figures published elsewhere.
+pub(crate) fn published(model: &ReportModel, lang: Lang) -> Table {
+    let mut table = Table::new([
+        Column::left(&headings::SERIES),
+        Column::left(&headings::METRIC),
+        Column::right(&headings::CLIENTS),
+        Column::right(&headings::VALUE),
     ]);
     for series in &model.published {
         let over_clients = series.points.iter().map(|point| (point.clients.to_string(), point.value));
         let over_rows = series.over_rows.iter().map(|point| (figures::count(point.rows), point.value));
         for (place, value) in over_clients.chain(over_rows) {
+            let sign = if series.is_approximate { "~" } else { "" };
             let value = figures::value(series.unit, value);
-            let value = if series.is_approximate { format!("~{value}") } else { value };
-            table.row(vec![
-                series.series.clone(),
-                conclusion::metric(series.metric, lang).to_owned(),
-                place,
-                format!("{value} {}", figures::symbol(series.unit)),
+            table.row([
+                Cell::text(series.series.as_str()),
+                Cell::text(names::metric(series.metric, lang)),
+                Cell::text(place),
+                Cell::text(format!("{sign}{value} {}", figures::symbol(series.unit))),
             ]);
         }
     }

@@ -1,7 +1,7 @@
 //! The report for a terminal: what `dyno run` prints at its end. Conclusions come last, where the eye is.
 
 use super::table::wrapped;
-use super::{growth, notes, tables};
+use super::{notes, tables, words};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 use dyno_analysis::model::ReportModel;
 
@@ -22,7 +22,7 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
     text.push_str(&wrapped(&notes::systems(model, lang), "", WIDTH));
     if model.completeness.measured > 0 {
         heading(&mut text, headings::RESULTS, lang);
-        text.push_str(&tables::results(model, lang).to_text());
+        text.push_str(&tables::results(model).to_text(lang));
         text.push_str(&wrapped(&texts::NOTE_ESTIMATES.fill(lang, &[]), "", WIDTH));
         if model.has_bounds() {
             text.push_str(&wrapped(texts::NOTE_BOUNDS.text(lang), "", WIDTH));
@@ -30,14 +30,14 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
     }
     if model.growth.is_some() {
         heading(&mut text, growth_texts::GROWTH, lang);
-        text.push_str(&growth::steps(model, lang).to_text());
+        text.push_str(&tables::steps(model, lang).to_text(lang));
     }
     let missing = notes::incompleteness(model, UNREADABLE_MAX, lang);
     if !model.findings.is_empty() || !missing.is_empty() {
         heading(&mut text, headings::VALIDITY, lang);
         for row in model.findings.iter().take(DOUBTS_MAX) {
             let (reach, sentence) = notes::doubt(model, row, lang);
-            let first = format!("{} ({reach}): ", tables::severity(row.severity, lang));
+            let first = format!("{} ({reach}): ", words::severity(row.severity).text(lang));
             text.push_str(&wrapped(&format!("{first}{sentence}"), "* ", WIDTH));
         }
         for sentence in missing {

@@ -4,11 +4,11 @@ use super::{notes, tables, text};
 use crate::chart::forest::{ForestChart, ForestGroup, ForestRow};
 use crate::chart::svg::STYLE_SHEET;
 use crate::figures;
-use crate::html::{PAGE_STYLE, chip, severity_class, verdict_class};
-use crate::messages::{Lang, Message, compare, conclusion, headings, page};
-use crate::tables::severity;
-use dyno_analysis::compare::model::{CompareModel, MetricPair, SideFigures, TreatmentPair};
-use dyno_analysis::model::Estimate;
+use crate::grid;
+use crate::html::PAGE_STYLE;
+use crate::messages::{Lang, compare, names, page};
+use crate::words;
+use dyno_analysis::compare::model::{CompareModel, MetricPair, TreatmentPair};
 use dyno_model::plan::Metric;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
@@ -34,13 +34,13 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
                     h1 { (title) }
                     @for (name, line) in notes::sides(model, lang) { p.provenance { b { (name) } " " (line) } }
                 }
-                p { (chip(verdict_class(Some(model.outcome.verdict)), verdict(model, lang))) }
+                p { (grid::chip(words::verdict(Some(model.outcome.verdict)), lang)) }
                 p { strong { (compare::outcome(model, lang)) } }
                 (doubts(model, lang))
                 section #results {
                     h2 { (compare::COMPARE_RESULTS.text(lang)) }
                     (charts(model, lang))
-                    (table(model, lang))
+                    (grid::table(tables::results(model, lang), "", lang))
                     @for sentence in notes::method(model, lang) { p.note { (sentence) } }
                 }
                 @for (title, names) in text::unmatched(model) { section {
@@ -53,17 +53,13 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
     .into_string()
 }
 
-fn verdict(model: &CompareModel, lang: Lang) -> &'static str {
-    crate::tables::verdict(Some(model.outcome.verdict), lang)
-}
-
 fn doubts(model: &CompareModel, lang: Lang) -> Markup {
     html! {
         @if !model.findings.is_empty() {
             section #doubts {
                 h2 { (compare::COMPARE_DOUBTS.text(lang)) }
                 ul.conclusions { @for finding in &model.findings { li {
-                    span { (chip(severity_class(finding.severity), severity(finding.severity, lang))) }
+                    span { (grid::chip(words::severity(finding.severity), lang)) }
                     span { (compare::doubt(&finding.doubt, lang)) }
                 } } }
             }
@@ -96,8 +92,7 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
                 used = 0;
             }
             used += rows.len() + 1;
-            let group =
-                ForestGroup { title: conclusion::metric(metric, lang).to_owned(), rows: rows.to_vec() };
+            let group = ForestGroup { title: names::metric(metric, lang).to_owned(), rows: rows.to_vec() };
             if let Some(part) = parts.last_mut() {
                 part.push(group);
             }
@@ -128,7 +123,11 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
 fn row(treatment: &TreatmentPair, metric: &MetricPair, lang: Lang) -> ForestRow {
     let figures = match (metric.ratio, metric.ratio_interval) {
         (Some(ratio), Some(_)) => {
-            format!("{} ({})", figures::ratio(ratio), tables::interval(metric.ratio_interval, lang))
+            format!(
+                "{} ({})",
+                figures::ratio(ratio),
+                tables::interval(metric.ratio_interval, lang).plain(lang)
+            )
         }
         (Some(ratio), None) => figures::ratio(ratio),
         (None, _) => String::new(),
@@ -138,72 +137,7 @@ fn row(treatment: &TreatmentPair, metric: &MetricPair, lang: Lang) -> ForestRow 
         ratio: metric.ratio,
         interval: metric.ratio_interval.map(|interval| (interval.low, interval.high)),
         figures,
-        verdict: tables::verdict_cell(metric, lang),
-        class: verdict_class(Some(metric.verdict)),
+        verdict: tables::verdict_cell(metric).plain(lang),
+        class: words::verdict(Some(metric.verdict)).class,
     }
-}
-
-fn table(model: &CompareModel, lang: Lang) -> Markup {
-    let column = |message: &Message| message.text(lang);
-    html! {
-        div.wide { table {
-            thead { tr {
-                th.l scope="col" { (column(&compare::FIGURE)) }
-                @for message in [&compare::BASE, &compare::NEW, &headings::RATIO, &headings::RATIO_INTERVAL,
-                    &headings::P_CORRECTED, &headings::DETECTABLE, &compare::NEEDED] {
-                    th scope="col" { (column(message)) }
-                }
-                th.l scope="col" { (column(&headings::VERDICT)) }
-            } }
-            @for treatment in &model.treatments { tbody {
-                tr { th.group colspan="9" scope="colgroup" { (group_title(treatment, lang)) } }
-                @for metric in &treatment.metrics { (table_row(treatment, metric, lang)) }
-                @for (name, base, new) in tables::books(treatment, lang) { tr {
-                    th scope="row" { (name) }
-                    td { (base) } td { (new) }
-                    td colspan="6" {}
-                } }
-            } }
-        } }
-    }
-}
-
-fn group_title(pair: &TreatmentPair, lang: Lang) -> String {
-    let number = |side: &SideFigures| side.trials_valid.to_string();
-    let (base, new) = (number(&pair.base), number(&pair.new));
-    let name = compare::pair(pair, lang);
-    compare::TREATMENT_GROUP.fill(lang, &[("treatment", &name), ("base", &base), ("new", &new)])
-}
-
-fn table_row(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> Markup {
-    let absent = headings::ABSENT.text(lang);
-    let optional = |value: Option<String>| value.unwrap_or_else(|| absent.to_owned());
-    html! { tr {
-        th.n scope="row" { (tables::figure_name(pair, metric, lang)) }
-        @for side in [&metric.base, &metric.new] { td { (estimate(side.as_ref(), absent)) } }
-        td { (optional(metric.ratio.map(|ratio| figures::bounded_ratio(ratio, metric.bound)))) }
-        td.n { (tables::interval(metric.ratio_interval, lang)) }
-        td { (optional(metric.p_corrected.map(figures::p_value))) }
-        td { (optional(metric.detectable_ratio.map(|ratio| figures::percent((ratio - 1.0) * 100.0)))) }
-        td { (optional(metric.repeats_needed.map(|needed| needed.to_string()))) }
-        td.l { (chip(verdict_class(Some(metric.verdict)), &tables::verdict_cell(metric, lang))) }
-    }
-    // A line of its own, as in the text: one more column would push the verdict off the page.
-    @if let Some(ranks) = tables::shown_by_ranks(metric) { tr {
-        th.n scope="row" { span.pm { (compare::BY_RANKS.text(lang)) } }
-        td colspan="2" {}
-        td { span.pm { (figures::ratio(ranks.ratio)) } }
-        td.n { span.pm { (tables::interval(ranks.ratio_interval, lang)) } }
-        td colspan="4" {}
-    } } }
-}
-
-fn estimate(estimate: Option<&Estimate>, absent: &str) -> Markup {
-    html! { @match estimate {
-        None => (absent),
-        Some(estimate) => {
-            (figures::mean(estimate))
-            @if let Some(half) = figures::half_width(estimate) { span.pm { " ± " (half) } }
-        }
-    } }
 }

@@ -1,96 +1,102 @@
-//! The table that text and Markdown share.
+//! The table of a comparison.
 
 use super::notes::is_marked;
+use crate::cell::{Cell, Value};
 use crate::figures;
 use crate::messages::{Lang, Message, compare, headings};
-use crate::table::{Align, Table};
-use crate::tables::{audit_verdict, verdict};
-use dyno_analysis::compare::model::{ByRanks, CompareModel, MetricPair, SideFigures, TreatmentPair};
+use crate::table::{Column, Table};
+use crate::words;
+use dyno_analysis::compare::model::{CompareModel, MetricPair, SideFigures, TreatmentPair};
 use dyno_analysis::model::{Estimate, Range};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::Metric;
 
 /// All comparisons, under their treatments; below them what failed, and audits that did.
 pub(super) fn results(model: &CompareModel, lang: Lang) -> Table {
-    let interval = headings::INTERVAL.text(lang);
-    let mut table = Table::new(&[
-        (compare::FIGURE.text(lang), Align::Left),
-        (compare::BASE.text(lang), Align::Right),
-        (interval, Align::Right),
-        (compare::NEW.text(lang), Align::Right),
-        (interval, Align::Right),
-        (headings::RATIO.text(lang), Align::Right),
-        (headings::RATIO_INTERVAL.text(lang), Align::Right),
-        (headings::VERDICT.text(lang), Align::Left),
+    let half = Column::right(&headings::INTERVAL).in_text();
+    let mut table = Table::new([
+        Column::left(&compare::FIGURE),
+        Column::right(&compare::BASE),
+        half,
+        Column::right(&compare::NEW),
+        half,
+        Column::right(&headings::RATIO),
+        Column::right(&headings::RATIO_INTERVAL),
+        // A terminal has no room for these.
+        Column::right(&headings::P_CORRECTED).in_page(),
+        Column::right(&headings::DETECTABLE).in_page(),
+        Column::right(&compare::NEEDED).in_page(),
+        Column::left(&headings::VERDICT),
     ]);
     for pair in &model.treatments {
         let (base, new) = (pair.base.trials_valid.to_string(), pair.new.trials_valid.to_string());
         let name = compare::pair(pair, lang);
-        table.group(
-            &compare::TREATMENT_GROUP.fill(lang, &[("treatment", &name), ("base", &base), ("new", &new)]),
-        );
+        table.group(&[
+            compare::TREATMENT_GROUP.fill(lang, &[("treatment", &name), ("base", &base), ("new", &new)])
+        ]);
         for metric in &pair.metrics {
             table.row(metric_row(pair, metric, lang));
-            table_by_ranks(&mut table, metric, lang);
+            // A line of its own: one more column would push the verdict off the page.
+            if let Some(ranks) = metric.by_ranks.filter(|ranks| ranks.ratio_interval.is_some()) {
+                let ratio = Cell::figure(Some(figures::ratio(ranks.ratio)));
+                let interval = interval(ranks.ratio_interval, lang);
+                table.row(spread([
+                    (5, ratio),
+                    (6, interval),
+                    (10, Cell::text(compare::BY_RANKS.text(lang))),
+                ]));
+            }
         }
-        for (name, base, new) in books(pair, lang) {
-            let mut row = vec![name.to_owned(), base, String::new(), new];
-            row.resize(8, String::new());
-            table.row(row);
+        for (name, base, new) in books(pair) {
+            table.row(spread([(0, Cell::text(name.text(lang))), (1, base), (3, new)]));
         }
     }
     table
 }
 
-fn metric_row(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> Vec<String> {
-    let absent = || headings::ABSENT.text(lang).to_owned();
-    let mean = |side: Option<Estimate>| side.map_or_else(absent, |it| figures::mean(&it));
-    let half = |side: Option<Estimate>| side.and_then(|it| figures::half_width(&it)).unwrap_or_else(absent);
-    vec![
-        figure_name(pair, metric, lang),
-        mean(metric.base),
-        half(metric.base),
-        mean(metric.new),
-        half(metric.new),
-        metric.ratio.map_or_else(absent, |ratio| figures::bounded_ratio(ratio, metric.bound)),
+/// A row with few cells, each at its column.
+fn spread<const N: usize>(cells: [(usize, Cell); N]) -> Vec<Cell> {
+    let mut row = vec![Cell::empty(); 11];
+    for (column, cell) in cells {
+        row[column] = cell;
+    }
+    row
+}
+
+fn metric_row(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> [Cell; 11] {
+    let (base, new) = (metric.base.as_ref(), metric.new.as_ref());
+    let detectable = metric.detectable_ratio.map(|ratio| figures::percent((ratio - 1.0) * 100.0));
+    [
+        Cell::text(figure_name(pair, metric, lang)),
+        Cell::estimate(base, None),
+        Cell::half_width(base),
+        Cell::estimate(new, None),
+        Cell::half_width(new),
+        Cell::figure(metric.ratio.map(|ratio| figures::bounded_ratio(ratio, metric.bound))),
         interval(metric.ratio_interval, lang),
-        verdict_cell(metric, lang),
+        Cell::figure(metric.p_corrected.map(figures::p_value)),
+        Cell::figure(detectable),
+        Cell::figure(metric.repeats_needed.map(|needed| needed.to_string())),
+        verdict_cell(metric),
     ]
 }
 
-/// A line below the comparison: ratio and interval by ranks.
-fn table_by_ranks(table: &mut Table, metric: &MetricPair, lang: Lang) {
-    let Some(ranks) = shown_by_ranks(metric) else { return };
-    let mut row = vec![String::new(); 5];
-    row.extend([figures::ratio(ranks.ratio), interval(ranks.ratio_interval, lang)]);
-    row.push(compare::BY_RANKS.text(lang).to_owned());
-    table.row(row);
-}
-
-/// The comparison by ranks, where there are trials enough for an interval.
-pub(super) fn shown_by_ranks(metric: &MetricPair) -> Option<ByRanks> {
-    metric.by_ranks.filter(|ranks| ranks.ratio_interval.is_some())
-}
-
 /// `0.79 to 0.84`, or a dash.
-pub(super) fn interval(interval: Option<Range>, lang: Lang) -> String {
-    interval.map_or_else(
-        || headings::ABSENT.text(lang).to_owned(),
-        |range| {
-            let (low, high) = (figures::ratio(range.low), figures::ratio(range.high));
-            compare::FROM_TO.fill(lang, &[("low", &low), ("high", &high)])
-        },
-    )
+pub(super) fn interval(interval: Option<Range>, lang: Lang) -> Cell {
+    Cell::figure(interval.map(|range| {
+        let (low, high) = (figures::ratio(range.low), figures::ratio(range.high));
+        compare::FROM_TO.fill(lang, &[("low", &low), ("high", &high)])
+    }))
 }
 
 /// The verdict in a word, marked when the difference may be inside the margin.
-pub(super) fn verdict_cell(metric: &MetricPair, lang: Lang) -> String {
-    let word = verdict(Some(metric.verdict), lang);
-    if is_marked(metric) { compare::PERHAPS_SMALL.fill(lang, &[("verdict", word)]) } else { word.to_owned() }
+pub(super) fn verdict_cell(metric: &MetricPair) -> Cell {
+    let word = words::verdict(Some(metric.verdict));
+    if is_marked(metric) { Value::Marked(word).into() } else { Cell::word(word) }
 }
 
 /// What a figure is, with the numbers of trials that it rests on when they are not all of the valid ones.
-pub(super) fn figure_name(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> String {
+fn figure_name(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> String {
     let name = metric_name(metric.metric).text(lang);
     let repeats = |estimate: Option<Estimate>| estimate.map_or(0, |estimate| estimate.repeats);
     let (base, new) = (repeats(metric.base), repeats(metric.new));
@@ -102,7 +108,7 @@ pub(super) fn figure_name(pair: &TreatmentPair, metric: &MetricPair, lang: Lang)
 }
 
 /// Column title of a metric, with its unit.
-pub(super) fn metric_name(metric: Metric) -> &'static Message {
+fn metric_name(metric: Metric) -> &'static Message {
     match metric {
         Metric::Throughput => &headings::THROUGHPUT,
         Metric::MeanMs => &headings::MEAN_MS,
@@ -116,7 +122,7 @@ pub(super) fn metric_name(metric: Metric) -> &'static Message {
 type Count = (&'static Message, fn(&SideFigures) -> u64);
 
 /// What is told of failures, retries and audits: only what is not as it should be on either side. Name, base, new.
-pub(super) fn books(pair: &TreatmentPair, lang: Lang) -> Vec<(&'static str, String, String)> {
+fn books(pair: &TreatmentPair) -> Vec<(&'static Message, Cell, Cell)> {
     let counts: [Count; 5] = [
         (&headings::NEVER_STARTED, |side| side.unstarted.unwrap_or_default()),
         (&compare::FAILED_TRANSACTIONS, |side| side.failed),
@@ -124,19 +130,19 @@ pub(super) fn books(pair: &TreatmentPair, lang: Lang) -> Vec<(&'static str, Stri
         (&compare::RETRIES, |side| side.retries),
         (&compare::LOST_UPDATES, |side| side.lost.unwrap_or_default()),
     ];
-    let mut rows: Vec<(&str, String, String)> = counts
-        .into_iter()
-        .map(|(name, of)| (name.text(lang), of(&pair.base), of(&pair.new)))
-        .filter(|(_, base, new)| base + new > 0)
-        .map(|(name, base, new)| (name, figures::count(base), figures::count(new)))
-        .collect();
+    let mut rows = Vec::new();
     if pair.base.arrived.or(pair.new.arrived).is_some() {
-        let arrived = |side: &SideFigures| figures::count(side.arrived.unwrap_or_default());
-        rows.insert(0, (headings::ARRIVED.text(lang), arrived(&pair.base), arrived(&pair.new)));
+        let arrived = |side: &SideFigures| Cell::count(side.arrived.unwrap_or_default());
+        rows.push((&headings::ARRIVED, arrived(&pair.base), arrived(&pair.new)));
+    }
+    for (name, of) in counts {
+        if of(&pair.base) + of(&pair.new) > 0 {
+            rows.push((name, Cell::count(of(&pair.base)), Cell::count(of(&pair.new))));
+        }
     }
     if [&pair.base, &pair.new].iter().any(|side| side.audit == AuditVerdict::Violated) {
-        let word = |side: &SideFigures| audit_verdict(side.audit, lang).to_owned();
-        rows.push((headings::AUDIT_VERDICT.text(lang), word(&pair.base), word(&pair.new)));
+        let word = |side: &SideFigures| Cell::word(words::audit(side.audit));
+        rows.push((&headings::AUDIT_VERDICT, word(&pair.base), word(&pair.new)));
     }
     rows
 }

@@ -3,7 +3,7 @@
 use super::{notes, tables};
 use crate::messages::{Lang, Message, compare};
 use crate::table::{escaped, wrapped};
-use crate::tables::severity;
+use crate::words::severity;
 use dyno_analysis::compare::model::{CompareModel, TreatmentName};
 use dyno_model::printable;
 
@@ -26,7 +26,7 @@ pub(super) fn text(model: &CompareModel, lang: Lang) -> String {
         }
     }
     heading(&mut text, compare::COMPARE_RESULTS, lang);
-    text.push_str(&tables::results(model, lang).to_text());
+    text.push_str(&tables::results(model, lang).to_text(lang));
     text.push('\n');
     for sentence in notes::method(model, lang) {
         text.push_str(&wrapped(&sentence, "", WIDTH));
@@ -53,7 +53,7 @@ fn heading(text: &mut String, title: Message, lang: Lang) {
 /// Doubts with their severity.
 pub(super) fn doubts(model: &CompareModel, lang: Lang) -> Vec<String> {
     let sentence = |finding: &dyno_analysis::compare::model::CompareFinding| {
-        format!("{}: {}", severity(finding.severity, lang), compare::doubt(&finding.doubt, lang))
+        format!("{}: {}", severity(finding.severity).text(lang), compare::doubt(&finding.doubt, lang))
     };
     model.findings.iter().map(sentence).collect()
 }
@@ -79,7 +79,7 @@ pub(super) fn markdown(model: &CompareModel, lang: Lang) -> String {
     page.push_str(&list(compare::COMPARE_DOUBTS, &mut doubts(model, lang).into_iter()));
     page.push_str(&format!("\n## {}\n\n", compare::COMPARE_RESULTS.text(lang)));
     let treatment = compare::TREATMENT.text(lang);
-    page.push_str(&tables::results(model, lang).to_markdown(treatment));
+    page.push_str(&tables::results(model, lang).to_markdown(treatment, lang));
     for sentence in notes::method(model, lang) {
         page.push_str(&format!("\n{}\n", escaped(&sentence)));
     }

@@ -1,13 +1,13 @@
 //! The figures of the main part: from the model's panels to charts with titles that state the finding.
 
 use super::facets::{Facet, Member};
-use super::{Figure, Page};
+use super::page::{Figure, Page};
 use crate::chart::curves::{Curve, CurveChart, CurvePanel, CurvePoint};
 use crate::chart::palette::Slot;
 use crate::chart::percentiles::{Distribution, PercentileChart};
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
-use crate::messages::{conclusion, headings, list, page};
+use crate::messages::{conclusion, headings, list, names, page};
 use dyno_analysis::model::{Conclusion, PanelLine, PercentilePoint, PublishedSeries, Verdict};
 use dyno_model::plan::Metric;
 use maud::{Markup, html};
@@ -207,7 +207,7 @@ fn measured_curve(page: &Page<'_>, member: &Member, line: &PanelLine, metric: Me
         let values = |is_valid: bool| {
             point.repeats.iter().filter(move |dot| dot.is_valid == is_valid).map(|dot| dot.value).collect()
         };
-        let clients = conclusion::clients(&[point.clients], page.lang);
+        let clients = names::clients(&[point.clients], page.lang);
         let told = point.estimate.as_ref().filter(|_| page.model.treatments.len() <= TOLD);
         let tooltip = told.map_or_else(String::new, |estimate| {
             let value = figures::bounded(spelled(quantity, estimate.mean), estimate.is_bound);
@@ -334,7 +334,7 @@ fn published_curve(page: &Page<'_>, i: usize, series: &PublishedSeries) -> Curve
             &page::CHART_TIP_PLAIN,
             &[
                 ("line", &label),
-                ("clients", &conclusion::clients(&[point.clients], page.lang)),
+                ("clients", &names::clients(&[point.clients], page.lang)),
                 ("value", &spelled(quantity, point.value)),
             ],
         ),
@@ -356,7 +356,7 @@ fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
                 .filter_map(|(treatment, row)| {
                     let updates = audited(treatment)?;
                     let label = &page.model.lines[member.line].label;
-                    let clients = conclusion::clients(&[row.clients], page.lang);
+                    let clients = names::clients(&[row.clients], page.lang);
                     let value = figures::percent(updates.lost_percent);
                     let tooltip = page.fill(
                         &page::CHART_TIP_PLAIN,
@@ -436,7 +436,7 @@ fn curve_data(page: &Page<'_>, panels: &[CurvePanel], quantity: Quantity) -> Mar
             thead { tr {
                 th.l scope="col" { (page.text(&headings::SYSTEM)) }
                 @for level in &levels {
-                    th.n scope="col" { (conclusion::clients(&[*level as u32], page.lang)) }
+                    th.n scope="col" { (names::clients(&[*level as u32], page.lang)) }
                 }
             } }
             @for panel in panels {
@@ -506,7 +506,7 @@ fn facet_percentiles(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> 
     if curves.is_empty() {
         return None;
     }
-    let at = conclusion::clients(&[clients], page.lang);
+    let at = names::clients(&[clients], page.lang);
     let title = if facet.title.is_empty() {
         page.fill(&page::CHART_TITLE_PERCENTILES, &[("clients", &at)])
     } else {

@@ -1,18 +1,18 @@
 //! Treatment by treatment, folded: statements, distribution, course, trials.
 
 use super::charts::thinned;
+use super::page::{Figure, Page};
 use super::resources::panels;
-use super::{Figure, Page, cells};
+use crate::cell::Cell;
 use crate::chart::palette::Slot;
 use crate::chart::percentiles::{Distribution, PercentileChart};
 use crate::chart::timeline::{Course, Moment, TimelineChart};
 use crate::figures;
-use crate::messages::{finding, headings, notes, page};
-use dyno_analysis::model::{
-    MergedLatency, PercentilePoint, StatementRow, Timeline, TimelinePoint, TrialRow, TrialState,
-};
+use crate::grid;
+use crate::messages::{headings, notes, page};
+use crate::{tables, words};
+use dyno_analysis::model::{PercentilePoint, Timeline, TimelinePoint, TrialState};
 use dyno_model::finding::Finding;
-use dyno_model::plan::Metric;
 use maud::{Markup, html};
 
 /// More treatments than this stay folded on paper, and their charts hold fewer points.
@@ -66,64 +66,30 @@ fn summary(page: &Page<'_>, treatment: usize) -> Markup {
     let row = &page.model.treatments[treatment];
     html! {
         summary {
-            b { (cells::treatment_name(page, treatment)) }
+            b { (tables::treatment_name(page.model, treatment, page.lang)) }
             @if let Some(throughput) = &row.throughput {
-                span { (cells::estimate(page, Some(throughput))) " " (figures::symbol(throughput.unit)) }
+                span { (page.cell(&Cell::estimate(Some(throughput), None))) " " (figures::symbol(throughput.unit)) }
             }
-            span { (cells::validity_chip(page, row.validity)) }
+            span { (page.chip(words::validity(row.validity))) }
         }
     }
 }
 
 fn statements(page: &Page<'_>, treatment: usize) -> Markup {
-    let Some(table) = page.model.statements.iter().find(|table| table.treatment == treatment) else {
-        return html! {};
-    };
-    html! {
-        div.wide { table {
-            caption { (page.text(&headings::STATEMENTS)) " (ms)" }
-            thead { tr {
-                th.l scope="col" { (page.text(&headings::STATEMENT)) }
-                th scope="col" { (page.text(&headings::COUNT)) }
-                th scope="col" { (page.text(&headings::FAILED)) }
-                th scope="col" { (page.text(&headings::MEAN)) }
-                th scope="col" { (page.text(&headings::STANDARD_DEVIATION)) }
-                th scope="col" { (page.text(&headings::MIN)) }
-                @for percentile in ["50", "70", "80", "90", "95", "99", "99.9"] { th.n scope="col" { (percentile) " %" } }
-                th scope="col" { (page.text(&headings::MAX)) }
-            } }
-            tbody {
-                (statement_row(page, &table.transaction))
-                @for statement in table.statements.iter().filter(|row| row.ok + row.failed + row.unfinished > 0) {
-                    (statement_row(page, statement))
-                }
-            }
-        } }
-    }
-}
-
-fn statement_row(page: &Page<'_>, row: &StatementRow) -> Markup {
-    let latency = row.latency.as_ref();
-    let exact = |value: fn(&MergedLatency) -> f64| cells::optional(page, latency.map(value));
-    let shown = |text: Option<String>| text.unwrap_or_else(|| page.text(&headings::ABSENT).to_owned());
-    html! {
-        tr {
-            th scope="row" { (row.name) }
-            td { (figures::count(row.ok)) }
-            td class=[cells::alarm_if(row.failed > 0)] { (figures::count(row.failed)) }
-            td { (shown(latency.map(figures::merged_mean))) }
-            td { (exact(|l| l.standard_deviation)) }
-            td { (exact(|l| l.min)) }
-            @for percentile in figures::merged_percentiles(latency) { td { (shown(percentile)) } }
-            td { (shown(latency.map(figures::merged_max))) }
-        }
+    let of = page.model.statements.iter().filter(|table| table.treatment == treatment);
+    let table = tables::statements(page.model, of, page.lang).without_groups();
+    let caption = format!("{} (ms)", page.text(&headings::STATEMENTS));
+    if table.is_empty() {
+        html! {}
+    } else {
+        grid::table(table, &caption, page.lang)
     }
 }
 
 fn distribution(page: &Page<'_>, treatment: usize) -> Option<Figure> {
     let curve = page.model.percentile_curves.iter().find(|curve| curve.treatment == treatment)?;
     let detail = Detail::of(page);
-    let name = cells::treatment_name(page, treatment);
+    let name = tables::treatment_name(page.model, treatment, page.lang);
     let title = page.fill(&page::CHART_TITLE_DISTRIBUTION, &[("treatment", &name)]);
     let id = format!("t{treatment}d");
     let place = |point: &PercentilePoint| (point.one_in, point.value_ms);
@@ -150,7 +116,7 @@ fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
         return None;
     }
     let step = step(page, &timelines);
-    let name = cells::treatment_name(page, treatment);
+    let name = tables::treatment_name(page.model, treatment, page.lang);
     let title = page.fill(&page::CHART_TITLE_TIMELINE, &[("treatment", &name)]);
     let id = format!("t{treatment}s");
     let panels = panels(&timelines);
@@ -231,63 +197,6 @@ fn bin(points: &[TimelinePoint]) -> Moment {
 }
 
 fn trials(page: &Page<'_>, treatment: usize) -> Markup {
-    let rows = page.model.trials.iter().filter(|trial| trial.treatment == treatment);
-    html! {
-        div.wide { table {
-            caption { (page.text(&headings::TRIALS)) }
-            thead { tr {
-                th.l scope="col" { (page.text(&headings::TRIAL)) }
-                @for message in [
-                    &headings::THROUGHPUT, &headings::MEAN_MS, &headings::P50_MS, &headings::P95_MS,
-                    &headings::P99_MS, &headings::MAX_MS, &headings::GAP_MS,
-                ] { th scope="col" { (page.text(message)) } }
-                @if page.model.has_open_loop() {
-                    @for message in [&headings::ARRIVED, &headings::NEVER_STARTED] { th scope="col" { (page.text(message)) } }
-                }
-                @for message in [&headings::COMMITTED, &headings::RETRIES, &headings::FAILED, &headings::LOST] {
-                    th scope="col" { (page.text(message)) }
-                }
-                th.l scope="col" { (page.text(&headings::VALIDITY_COLUMN)) }
-            } }
-            tbody { @for trial in rows { (trial_row(page, trial)) } }
-        } }
-    }
-}
-
-fn trial_row(page: &Page<'_>, trial: &TrialRow) -> Markup {
-    let doubts: Vec<String> =
-        trial.findings.iter().map(|finding| finding::sentence(finding, page.lang)).collect();
-    let doubts = doubts.join(" ");
-    html! {
-        tr {
-            th scope="row" { (trial.id) }
-            @match &trial.figures {
-                None => td.l colspan=(if page.model.has_open_loop() { 13 } else { 11 }) { (trial.reason) },
-                Some(figures_of) => {
-                    td { (figures::digits(figures_of.throughput)) }
-                    @for (metric, value) in [
-                        (Metric::MeanMs, figures_of.mean_ms), (Metric::P50Ms, figures_of.p50_ms),
-                        (Metric::P95Ms, figures_of.p95_ms), (Metric::P99Ms, figures_of.p99_ms),
-                        // The largest is a bound where the mean is.
-                        (Metric::MeanMs, figures_of.max_ms),
-                    ] {
-                        td { @match value {
-                            None => (page.text(&headings::ABSENT)),
-                            Some(value) => (figures::bounded(figures::digits(value), figures_of.is_bound(metric))),
-                        } }
-                    }
-                    td { (cells::optional(page, figures_of.longest_gap_ms)) }
-                    @if page.model.has_open_loop() {
-                        @for number in [figures_of.arrived, figures_of.unstarted] { td { (cells::number(page, number)) } }
-                    }
-                    @for count in [figures_of.committed, figures_of.retries] { td { (figures::count(count)) } }
-                    td class=[cells::alarm_if(figures_of.failed > 0)] { (figures::count(figures_of.failed)) }
-                    td class=[cells::alarm_if(figures_of.lost.is_some_and(|lost| lost > 0))] {
-                        (figures_of.lost.map_or_else(|| page.text(&headings::ABSENT).to_owned(), figures::count))
-                    }
-                },
-            }
-            td.l title=[(!doubts.is_empty()).then_some(&doubts)] { (cells::state_chip(page, trial.state)) }
-        }
-    }
+    let table = tables::trials(page.model, Some(treatment), page.lang);
+    grid::table(table, page.text(&headings::TRIALS), page.lang)
 }

@@ -2,6 +2,7 @@
 //! and several levels a panel holds the systems at one combination of levels.
 
 use crate::chart::palette::{SLOTS, Slot};
+use crate::figures;
 use dyno_analysis::model::{LineName, ReportModel};
 use dyno_model::plan::Compare;
 
@@ -44,7 +45,7 @@ impl Facets {
                 Some(position) => position,
                 None => {
                     let title = key.iter().map(|(factor, level)| match factor {
-                        Some(factor) => format!("{} = {level}", short_factor(factor)),
+                        Some(factor) => format!("{} = {level}", figures::short_name(factor)),
                         None => level.clone(),
                     });
                     let title = title.collect::<Vec<_>>().join(", ");
@@ -125,11 +126,6 @@ fn place(model: &ReportModel, curves: &Curves, line: &LineName) -> (Vec<Part>, S
             (system.into_iter().chain(others).collect(), line.levels[factor].clone())
         }
     }
-}
-
-/// `workload.variant` is shown as `variant`: inside one report the last part says enough.
-pub(super) fn short_factor(factor: &str) -> &str {
-    factor.rsplit('.').next().unwrap_or(factor)
 }
 
 fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {

@@ -1,9 +1,11 @@
 //! Forest plots of the comparisons: one figure per metric, in parts that fit on a page.
 
-use super::{Figure, Page, cells};
+use super::page::{Figure, Page};
+use crate::cell::Cell;
 use crate::chart::forest::{ForestChart, ForestGroup, ForestRow};
 use crate::figures;
-use crate::messages::{conclusion, page};
+use crate::messages::{names, page};
+use crate::words;
 use dyno_analysis::model::{Comparison, Verdict};
 use dyno_model::plan::Metric;
 
@@ -63,7 +65,7 @@ fn metric_id(metric: Metric) -> &'static str {
 }
 
 fn title(page: &Page<'_>, metric: Metric, all: &[&Comparison]) -> String {
-    let name = conclusion::metric(metric, page.lang);
+    let name = names::metric(metric, page.lang);
     let comparisons = all.len().to_string();
     if all.iter().all(|comparison| comparison.verdict.is_none()) {
         let values = [("metric", name), ("comparisons", comparisons.as_str())];
@@ -108,18 +110,23 @@ fn groups(page: &Page<'_>, all: &[&Comparison]) -> Vec<ForestGroup> {
 fn row(page: &Page<'_>, comparison: &Comparison) -> ForestRow {
     let figures = match (comparison.ratio, comparison.ratio_interval) {
         (Some(ratio), Some(_)) => {
-            format!("{} ({})", figures::ratio(ratio), cells::range(page, comparison.ratio_interval))
+            format!(
+                "{} ({})",
+                figures::ratio(ratio),
+                page.cell(&Cell::interval(comparison.ratio_interval)).into_string()
+            )
         }
         (Some(ratio), None) => figures::bounded_ratio(ratio, comparison.bound),
         (None, _) => String::new(),
     };
+    let verdict = words::verdict(comparison.verdict);
     ForestRow {
-        label: conclusion::clients(&[comparison.clients], page.lang),
+        label: names::clients(&[comparison.clients], page.lang),
         ratio: comparison.ratio,
         interval: comparison.ratio_interval.map(|interval| (interval.low, interval.high)),
         figures,
-        verdict: page.text(cells::verdict_word(comparison.verdict)).to_owned(),
-        class: cells::verdict_class(comparison.verdict),
+        verdict: verdict.text(page.lang).to_owned(),
+        class: verdict.class,
     }
 }
 

@@ -1,15 +1,13 @@
-//! Tables that grow: the charts over rows, which head such a report, and the tables step by step.
+//! Tables that grow: the charts over rows, which head such a report.
 
 use super::facets::{Facet, Member};
-use super::{Figure, Page, cells};
+use super::page::{Figure, Page};
 use crate::chart::growth::{GrowthChart, GrowthCurve, GrowthMark, GrowthPanel};
 use crate::chart::palette::Slot;
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
-use crate::growth as tables;
-use crate::messages::{Message, conclusion, growth as texts, headings, list, page};
+use crate::messages::{Message, conclusion, growth as texts, list, names, page};
 use dyno_analysis::model::{Conclusion, Estimate, Growth, GrowthLine, GrowthStep};
-use maud::{Markup, html};
 
 /// A published curve is drawn when its rows reach no farther than this many times ours.
 const PUBLISHED_REACH: f64 = 1.25;
@@ -46,8 +44,8 @@ pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
         .map(|(i, (facet, at, lines))| {
             let group = match (facet.title.is_empty(), is_one_of_many) {
                 (_, false) => facet.title.clone(),
-                (true, true) => conclusion::clients(&[at], page.lang),
-                (false, true) => format!("{}, {}", facet.title, conclusion::clients(&[at], page.lang)),
+                (true, true) => names::clients(&[at], page.lang),
+                (false, true) => format!("{}, {}", facet.title, names::clients(&[at], page.lang)),
             };
             figure(page, growth, facet, i, &group, &lines)
         })
@@ -199,76 +197,4 @@ fn published(page: &Page<'_>, end: f64) -> Vec<GrowthCurve> {
         }
     };
     series.map(curve).collect()
-}
-
-/// The table of steps, below the results.
-pub(super) fn steps(page: &Page<'_>) -> Markup {
-    let Some(growth) = &page.model.growth else { return html! {} };
-    let columns = [
-        &texts::GROWTH_ROWS,
-        &headings::TRIALS_VALID,
-        &texts::GROWTH_RATE,
-        &headings::INTERVAL,
-        &texts::GROWTH_CPU,
-        &texts::GROWTH_SERVER,
-        &texts::GROWTH_READ,
-        &texts::GROWTH_WRITTEN,
-        &texts::GROWTH_BUSY,
-        &texts::GROWTH_DATA,
-    ];
-    let absent = page.text(&headings::ABSENT);
-    html! {
-        h3 { (page.text(&texts::GROWTH)) }
-        div.wide { table {
-            thead { tr { @for column in columns { th scope="col" { (page.text(column)) } } } }
-            @for line in &growth.lines { tbody {
-                tr { th.group scope="rowgroup" colspan=(columns.len()) {
-                    (texts::name(page.model, line.treatment, page.lang))
-                } }
-                @for (step, rows) in line.steps.iter().zip(&growth.milestones) { tr {
-                    td.n { (figures::count(*rows)) }
-                    @for cell in tables::cells(step) { td.n { (cell.as_deref().unwrap_or(absent)) } }
-                } }
-            } }
-        } }
-        p.note { (page.text(&texts::GROWTH_NOTE)) }
-    }
-}
-
-/// The table of comparisons step by step, below that of whole trials.
-pub(super) fn comparisons(page: &Page<'_>) -> Markup {
-    let Some(growth) = page.model.growth.as_ref().filter(|growth| !growth.comparisons.is_empty()) else {
-        return html! {};
-    };
-    let name = |treatment: usize| texts::name(page.model, treatment, page.lang);
-    let absent = || page.text(&headings::ABSENT).to_owned();
-    let number = growth.comparisons.len().to_string();
-    html! {
-        h3 { (page.text(&texts::GROWTH_COMPARISONS)) }
-        details {
-            summary { (page.fill(&page::PAGE_ALL_ROWS, &[("number", &number)])) }
-            div.wide { table.sortable {
-                thead { tr {
-                    th.l scope="col" { (page.text(&headings::SUBJECT)) }
-                    th.l scope="col" { (page.text(&headings::BASELINE)) }
-                    @for message in [
-                        &texts::GROWTH_ROWS, &headings::TRIALS_VALID, &headings::RATIO, &headings::RATIO_INTERVAL,
-                        &headings::P_CORRECTED,
-                    ] { th scope="col" { (page.text(message)) } }
-                    th.l scope="col" { (page.text(&headings::VERDICT)) }
-                } }
-                tbody { @for (rows, comparison) in tables::by_rows(growth) { tr {
-                    th scope="row" { (name(comparison.subject)) }
-                    td.l { (name(comparison.baseline)) }
-                    td.n { (figures::count(rows)) }
-                    td { (comparison.repeats) }
-                    td.n { (comparison.ratio.map_or_else(absent, figures::ratio)) }
-                    td.n { (cells::range(page, comparison.ratio_interval)) }
-                    td.n { (comparison.p_corrected.map_or_else(absent, figures::p_value)) }
-                    td.l { (cells::verdict_chip(page, comparison.verdict)) }
-                } } }
-            } }
-            p.note { (page.fill(&texts::GROWTH_COMPARISONS_NOTE, &[("family", &number)])) }
-        }
-    }
 }

@@ -3,19 +3,18 @@
 //! # Layout
 //! The page's order is that of the questions a reader asks: [`summary`] (what follows), [`charts`] (what it looks like),
 //! [`tables`] (figures, comparisons, audit, doubts), [`details`] (treatment by treatment), [`setting`] (machine, systems,
-//! spec, method). [`facets`] decides which lines share a panel; [`cells`] holds the cells and chips that tables share.
+//! spec, method). [`facets`] decides which lines share a panel; tables are those of all forms (`crate::tables`), laid out by `crate::grid`.
 //!
 //! # Invariants
 //! Renderers compute nothing but layout. All words come from [`crate::messages`]; everything inserted is escaped by
 //! maud, except the charts, which escape for themselves, and this folder's own style sheets and script.
 
-mod cells;
 mod charts;
 mod details;
 mod facets;
 mod forests;
-mod grouped;
 mod growth;
+mod page;
 mod resources;
 #[cfg(test)]
 mod sample;
@@ -25,34 +24,15 @@ mod tables;
 #[cfg(test)]
 mod tests;
 
-pub(super) use cells::{chip, severity_class, verdict_class};
-
-use crate::chart::svg::{Chart, STYLE_SHEET};
-use crate::messages::{Lang, Message, headings, page};
+use crate::chart::svg::STYLE_SHEET;
+use crate::messages::{Lang, headings, page as words};
 use dyno_analysis::model::ReportModel;
 use facets::Facets;
-use maud::{DOCTYPE, Markup, PreEscaped, html};
+use maud::{DOCTYPE, PreEscaped, html};
+use page::Page;
 
 pub(super) const PAGE_STYLE: &str = include_str!("../assets/page.css");
 const SCRIPT: &str = include_str!("../assets/page.js");
-
-/// What every part of the page needs.
-#[derive(Clone, Copy)]
-struct Page<'a> {
-    model: &'a ReportModel,
-    lang: Lang,
-    facets: &'a Facets,
-}
-
-impl Page<'_> {
-    fn text(&self, message: &Message) -> &'static str {
-        message.text(self.lang)
-    }
-
-    fn fill(&self, message: &Message, values: &[(&str, &str)]) -> String {
-        message.fill(self.lang, values)
-    }
-}
 
 /// The page.
 #[must_use]
@@ -65,7 +45,7 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
         ("comparisons", &headings::COMPARISONS),
         ("audit", &headings::AUDIT),
         ("validity", &headings::VALIDITY),
-        ("details", &page::PAGE_DETAILS),
+        ("details", &words::PAGE_DETAILS),
         ("setting", &headings::PROVENANCE),
         ("method", &headings::METHOD),
     ];
@@ -82,7 +62,7 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
             body {
                 main {
                     (summary::header(&page))
-                    nav aria-label=(page.text(&page::PAGE_CONTENTS)) {
+                    nav aria-label=(page.text(&words::PAGE_CONTENTS)) {
                         @for (id, heading) in sections { a href={ "#" (id) } { (page.text(heading)) } " " }
                     }
                     (summary::conclusions(&page))
@@ -109,35 +89,4 @@ pub fn stand_alone_charts(model: &ReportModel, lang: Lang) -> Vec<(String, Strin
     let page = Page { model, lang, facets: &facets };
     let figures = charts::figures(&page);
     figures.into_iter().map(|figure| (figure.id.clone(), figure.chart.stand_alone())).collect()
-}
-
-/// A chart with its caption and, folded, its figures.
-struct Figure {
-    /// Unique in the page; also names the file of a chart that stands alone.
-    id: String,
-    /// The finding, or what is drawn.
-    title: String,
-    /// What marks and bars are, and n.
-    captions: Vec<String>,
-    chart: Chart,
-    /// Table with the same figures.
-    data: Option<Markup>,
-}
-
-impl Figure {
-    fn markup(&self, page: &Page<'_>) -> Markup {
-        html! {
-            figure id=(self.id) {
-                figcaption { strong { (self.title) } }
-                (PreEscaped(self.chart.inline()))
-                @if !self.captions.is_empty() {
-                    div.caption { @for caption in &self.captions { p { (caption) } } }
-                }
-            }
-            // Outside the figure, which is kept on one page.
-            @if let Some(data) = &self.data {
-                details.data { summary { (page.text(&page::PAGE_DATA)) } (data) }
-            }
-        }
-    }
 }

@@ -1,13 +1,10 @@
-//! What machine and server did: the panels below a timeline, and the table of what trials took.
+//! What machine and server did: the panels below a timeline.
 
-use super::grouped::{self, Column, Row};
-use super::{Page, cells};
+use super::page::Page;
 use crate::chart::text::Quantity;
 use crate::chart::tracks::{Stretch, Track, TrackCourse};
-use crate::figures;
-use crate::messages::{Message, headings, notes, page};
+use crate::messages::{Message, page};
 use dyno_analysis::model::{ResourcePoint, Timeline};
-use maud::{Markup, html};
 
 /// A panel below a timeline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -141,56 +138,3 @@ impl Panel {
 
 /// A value of a stretch.
 type Value = fn(&ResourcePoint) -> Option<f64>;
-
-/// What trials took; nothing without a monitor.
-pub(super) fn table(page: &Page<'_>) -> Markup {
-    let rows = &page.model.resources;
-    if rows.is_empty() {
-        return html! {};
-    }
-    let columns = [
-        Column::Figure(&headings::HOST_CPU),
-        Column::Figure(&headings::STEAL),
-        Column::Figure(&headings::SERVER_CPU),
-        Column::Figure(&headings::GENERATOR_CPU),
-        Column::Figure(&headings::SERVER_CPU_PER_TRANSACTION),
-        Column::Figure(&headings::GENERATOR_CPU_PER_TRANSACTION),
-        Column::Figure(&headings::SWITCHES_PER_TRANSACTION),
-        Column::Figure(&headings::READ_PER_TRANSACTION),
-        Column::Figure(&headings::WRITTEN_PER_TRANSACTION),
-        Column::Figure(&headings::DISK_BUSY),
-        Column::Figure(&headings::SERVER_MEMORY),
-        Column::Figure(&headings::MONITOR_COST),
-    ];
-    let all = page.fill(&page::PAGE_ALL_ROWS, &[("number", &rows.len().to_string())]);
-    let rows: Vec<Row> = rows
-        .iter()
-        .map(|row| {
-            let figure = |value: Option<f64>| cells::optional(page, value);
-            let percent = |value: Option<f64>| value.map_or_else(|| figure(None), figures::percent);
-            let cells = html! {
-                td { (percent(row.busy_percent())) }
-                td { (percent(row.steal_percent)) }
-                td { (figure(row.server_processors)) }
-                td { (figure(row.generator_processors)) }
-                td { (figure(row.server_cpu_per_transaction_us)) }
-                td { (figure(row.generator_cpu_per_transaction_us)) }
-                td { (figure(row.server_switches_per_transaction)) }
-                td { (figure(row.server_read_bytes_per_transaction.map(|bytes| bytes / 1e3))) }
-                td { (figure(row.server_written_bytes_per_transaction.map(|bytes| bytes / 1e3))) }
-                td title=(row.disk) { (percent(row.disk_busy_percent)) }
-                td { (figure(row.server_resident_bytes.map(|bytes| bytes / 1e6))) }
-                td { (percent(row.monitor_percent)) }
-            };
-            Row { treatment: row.treatment, cells }
-        })
-        .collect();
-    html! {
-        h3 { (page.text(&headings::RESOURCES)) }
-        details {
-            summary { (all) }
-            (grouped::table(page, &columns, &rows))
-            p.note { (page.text(&notes::NOTE_RESOURCES)) }
-        }
-    }
-}

@@ -1,9 +1,10 @@
 //! How it was measured: machine, systems, settings, load, spec; and how to read the figures.
 
-use super::Page;
+use super::page::Page;
 use crate::figures;
-use crate::messages::{Message, conclusion, headings, notes, page};
+use crate::messages::{Message, headings, notes, page};
 use crate::notes::Loops;
+use crate::tables;
 use dyno_analysis::model::{SystemRow, SystemStarts, WorkloadRow};
 use dyno_model::plan::{LoadPlan, StopRule};
 use maud::{Markup, html};
@@ -221,24 +222,8 @@ fn published(page: &Page<'_>) -> Markup {
     let has_approximate = all.iter().any(|series| series.is_approximate);
     html! {
         h3 { (page.text(&headings::PUBLISHED)) }
-        div.wide { table {
-            thead { tr {
-                @for message in
-                    [&headings::SERIES, &headings::METRIC, &headings::CLIENTS, &headings::VALUE, &headings::SOURCE]
-                { th.l scope="col" { (page.text(message)) } }
-            } }
-            tbody { @for series in all { tr {
-                th scope="row" { (series.series) }
-                td.l { (conclusion::metric(series.metric, page.lang)) }
-                td.l { (series.points.iter().map(|p| p.clients.to_string()).collect::<Vec<_>>().join(", ")) }
-                td.l {
-                    @if series.is_approximate { "~ " }
-                    (series.points.iter().map(|p| figures::value(series.unit, p.value)).collect::<Vec<_>>().join("; "))
-                    " " (figures::symbol(series.unit))
-                }
-                td.l { (series.source) }
-            } } }
-        } }
+        (page.table(tables::published(page.model, page.lang)))
+        @for source in crate::notes::sources(page.model, page.lang) { p.note { (source) } }
         @if has_approximate { p.note { (page.text(&notes::NOTE_APPROXIMATE)) } }
     }
 }

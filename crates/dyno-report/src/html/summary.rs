@@ -1,8 +1,9 @@
 //! The top of the page: title, one line of provenance, and what follows from the figures.
 
-use super::{Page, cells};
+use super::page::Page;
 use crate::figures;
 use crate::messages::{conclusion, headings, notes, page};
+use crate::words::{self, Word};
 use dyno_analysis::model::{Conclusion, Verdict};
 use maud::{Markup, html};
 
@@ -87,30 +88,36 @@ pub(super) fn conclusions(page: &Page<'_>) -> Markup {
 fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
     let (chip, is_alarming) = match conclusion {
         Conclusion::Incomplete { .. } => {
-            (cells::chip("warned", page.text(&page::PAGE_CHIP_INCOMPLETE)), true)
+            (page.chip(Word { message: &page::PAGE_CHIP_INCOMPLETE, class: "warned" }), true)
         }
         Conclusion::InvalidTrials { .. } | Conclusion::DidNotWork { .. } => {
-            (cells::chip("invalid severe", page.text(&headings::INVALID)), true)
+            (page.chip(Word { message: &headings::INVALID, class: "invalid severe" }), true)
         }
         Conclusion::VerdictsDisabled { .. } => {
-            (cells::chip("none", page.text(&page::PAGE_CHIP_NO_VERDICT)), false)
+            (page.chip(Word { message: &page::PAGE_CHIP_NO_VERDICT, class: "none" }), false)
         }
-        Conclusion::LostUpdates { .. } => (cells::chip("violated", page.text(&page::PAGE_CHIP_LOST)), true),
-        Conclusion::AuditViolated { .. } => (cells::chip("violated", page.text(&headings::VIOLATED)), true),
+        Conclusion::LostUpdates { .. } => {
+            (page.chip(Word { message: &page::PAGE_CHIP_LOST, class: "violated" }), true)
+        }
+        Conclusion::AuditViolated { .. } => {
+            (page.chip(Word { message: &headings::VIOLATED, class: "violated" }), true)
+        }
         Conclusion::UndecidedUpdates { .. } => {
-            (cells::chip("warned", page.text(&headings::UNDECIDED)), false)
+            (page.chip(Word { message: &headings::UNDECIDED, class: "warned" }), false)
         }
-        Conclusion::NoLostUpdates { .. } => (cells::chip("intact", page.text(&headings::INTACT)), false),
+        Conclusion::NoLostUpdates { .. } => {
+            (page.chip(Word { message: &headings::INTACT, class: "intact" }), false)
+        }
         Conclusion::GrowthCrossing { .. } | Conclusion::GrowthLead { .. } => {
-            (cells::verdict_chip(page, Some(Verdict::Better)), false)
+            (page.chip(words::verdict(Some(Verdict::Better))), false)
         }
         Conclusion::PeakThroughput { .. } | Conclusion::GrowthCourse { .. } => {
-            (cells::chip("figure", page.text(&page::PAGE_CHIP_FIGURE)), false)
+            (page.chip(Word { message: &page::PAGE_CHIP_FIGURE, class: "figure" }), false)
         }
         Conclusion::Comparison { verdict: None, .. } => {
-            (cells::chip("none", page.text(&page::PAGE_CHIP_NO_VERDICT)), false)
+            (page.chip(Word { message: &page::PAGE_CHIP_NO_VERDICT, class: "none" }), false)
         }
-        Conclusion::Comparison { verdict, .. } => (cells::verdict_chip(page, *verdict), false),
+        Conclusion::Comparison { verdict, .. } => (page.chip(words::verdict(*verdict)), false),
     };
     html! {
         li {

@@ -1,6 +1,8 @@
 //! Sentences of a comparison of two sides (`dyno compare`).
 
-use super::{Lang, Message, conclusion, finding, list, messages};
+use super::message::{Lang, Message, messages};
+use super::names::list;
+use super::{finding, names};
 use crate::figures;
 use dyno_analysis::compare::model::{
     CompareDoubt, CompareModel, Condition, Difference, MetricPair, SideName, TreatmentPair,
@@ -174,7 +176,7 @@ pub fn side(side: SideName, lang: Lang) -> &'static str {
 /// A treatment in words: `MySQL (for-update), 20 clients`.
 #[must_use]
 pub fn treatment(line: &str, clients: u32, lang: Lang) -> String {
-    TREATMENT_NAME.fill(lang, &[("line", line), ("clients", &conclusion::clients(&[clients], lang))])
+    TREATMENT_NAME.fill(lang, &[("line", line), ("clients", &names::clients(&[clients], lang))])
 }
 
 /// A treatment of both sides in words.
@@ -206,7 +208,7 @@ pub fn doubt(doubt: &CompareDoubt, lang: Lang) -> String {
                     ("treatment", treatment(&name.label, name.clients, lang)),
                     ("trials", not_working.trials.to_string()),
                     ("of", not_working.of.to_string()),
-                    ("because", conclusion::because(not_working.because, lang).to_owned()),
+                    ("because", names::because(not_working.because, lang).to_owned()),
                 ];
                 NOT_WORKING_OF.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
             });
@@ -250,7 +252,7 @@ pub fn doubt(doubt: &CompareDoubt, lang: Lang) -> String {
         CompareDoubt::RanksDisagree { comparisons } => {
             let names = comparisons.iter().map(|(name, metric)| {
                 let treatment = treatment(&name.label, name.clients, lang);
-                let metric = conclusion::metric(*metric, lang);
+                let metric = names::metric(*metric, lang);
                 METRIC_OF.fill(lang, &[("metric", metric), ("treatment", &treatment)])
             });
             say(&RANKS_DISAGREE, &[("comparisons", &list(lang, &names.collect::<Vec<_>>()))])
@@ -318,7 +320,7 @@ pub fn outcome(model: &CompareModel, lang: Lang) -> String {
         Verdict::Worse => {
             let (treatment, metric, ratio) = worst(model).map_or_else(Default::default, |(of, worst)| {
                 let ratio = figures::bounded_ratio(worst.ratio.unwrap_or(1.0), worst.bound);
-                (pair(of, lang), conclusion::metric(worst.metric, lang), ratio)
+                (pair(of, lang), names::metric(worst.metric, lang), ratio)
             });
             let which = [("treatment", treatment.as_str()), ("metric", metric), ("ratio", &ratio)];
             let values: Vec<_> = all.into_iter().chain([("worse", worse.as_str())]).chain(which).collect();

@@ -1,17 +1,14 @@
 //! Sentences for conclusions.
 
-use super::{Lang, finding, growth, headings, list, messages};
+use super::message::{Lang, messages};
+use super::names::list;
+use super::{finding, growth, names};
 use crate::figures;
-use dyno_analysis::model::{AuditRow, Conclusion, Estimate, NotWorkingReason, Range, ReportModel, Verdict};
+use dyno_analysis::model::{AuditRow, Conclusion, Estimate, Range, ReportModel, Verdict};
 use dyno_model::audit::AuditVerdict;
-use dyno_model::plan::{Compare, Metric};
+use dyno_model::plan::Compare;
 
 messages! {
-    /// One client, in a sentence.
-    CLIENTS_ONE [] "1 client";
-    /// Several clients, in a sentence: a list of numbers.
-    CLIENTS_MANY [numbers] "{numbers} clients";
-
     /// Trials are missing.
     INCOMPLETE [measured, planned, failed, missing] "The run is incomplete: {measured} of {planned} trials were measured, {failed} failed and {missing} never finished; everything below rests on the trials that were measured.";
     /// Trials are missing because the user ended the run.
@@ -95,44 +92,10 @@ messages! {
     NOT_COMPARABLE_LOST [subject, baseline, clients, lines] "{subject} cannot be compared with {baseline} at {clients}: {lines} did not work in some trials there, and the other trials must not speak for it.";
     /// Trials in which a line did not work.
     DID_NOT_WORK [line, clients, trials, of, because] "{line} did not work in {trials} of {of} trials at {clients}: {because}. Its other trials may speak against it, but not for it.";
-    /// Reason.
-    BECAUSE_SYSTEM_FAILED [] "the system died in mid-trial";
-    /// Reason.
-    BECAUSE_NOT_MEASURED [] "they could not be measured";
-    /// Reason.
-    BECAUSE_CUT_SHORT [] "they ended before their time";
-    /// Reason.
-    BECAUSE_NOTHING_COMMITTED [] "not a single transaction was committed";
-    /// Reason.
-    BECAUSE_FAILURES [] "too many transactions failed";
-    /// Reason.
-    BECAUSE_KEPT_BEHIND [] "too little of what arrived was done";
     /// Verdicts disabled.
     WITHOUT_VERDICT [subject, baseline, metric, ratio, clients] "Without a verdict: {subject} had {ratio} times the {metric} of {baseline} at {clients}.";
     /// Verdicts disabled, several numbers of clients.
     WITHOUT_VERDICT_RANGE [subject, baseline, metric, ratio_min, ratio_max, clients] "Without a verdict: {subject} had {ratio_min} to {ratio_max} times the {metric} of {baseline} at {clients}.";
-}
-
-/// `1 client`, `20, 40 and 60 clients`.
-#[must_use]
-pub fn clients(numbers: &[u32], lang: Lang) -> String {
-    match numbers {
-        [1] => CLIENTS_ONE.fill(lang, &[]),
-        numbers => CLIENTS_MANY.fill(lang, &[("numbers", &list(lang, numbers))]),
-    }
-}
-
-/// Name of a metric in a sentence.
-#[must_use]
-pub fn metric(metric: Metric, lang: Lang) -> &'static str {
-    match metric {
-        Metric::Throughput => headings::METRIC_THROUGHPUT,
-        Metric::MeanMs => headings::METRIC_MEAN,
-        Metric::P50Ms => headings::METRIC_P50,
-        Metric::P95Ms => headings::METRIC_P95,
-        Metric::P99Ms => headings::METRIC_P99,
-    }
-    .text(lang)
 }
 
 /// All conclusions of a report as whole sentences, in order.
@@ -167,10 +130,10 @@ pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
             lang,
             &[
                 ("line", label(*line)),
-                ("clients", &clients(numbers, lang)),
+                ("clients", &names::clients(numbers, lang)),
                 ("trials", &not_working.trials.to_string()),
                 ("of", &not_working.of.to_string()),
-                ("because", because(not_working.because, lang)),
+                ("because", names::because(not_working.because, lang)),
             ],
         ),
         Conclusion::VerdictsDisabled { blocks, needed } => {
@@ -182,7 +145,7 @@ pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
                 [committed, in_doubt, lost_max].map(|number| figures::count(*number));
             let values = [
                 ("line", label(*line)),
-                ("clients", &clients(numbers, lang)),
+                ("clients", &names::clients(numbers, lang)),
                 ("committed", &committed),
                 ("in_doubt", &in_doubt),
                 ("lost_max", &lost_max),
@@ -194,11 +157,11 @@ pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
             &[
                 ("lines", &list(lang, &lines.iter().map(|line| label(*line)).collect::<Vec<_>>())),
                 ("committed", &figures::count(*committed)),
-                ("clients", &clients(&[*clients_max], lang)),
+                ("clients", &names::clients(&[*clients_max], lang)),
             ],
         ),
         Conclusion::AuditViolated { line, clients: numbers, phantom, tables, sums } => {
-            violated(label(*line), &clients(numbers, lang), *phantom, (tables, sums), lang)
+            violated(label(*line), &names::clients(numbers, lang), *phantom, (tables, sums), lang)
         }
         Conclusion::GrowthCrossing { before, after } => growth::crossing(model, before, after, lang),
         Conclusion::GrowthLead { lead } => growth::lead(model, lead, lang),
@@ -226,7 +189,7 @@ fn violated(
     lang: Lang,
 ) -> String {
     let mut sentences = Vec::new();
-    let mut say = |message: &super::Message, name: &str, value: String| {
+    let mut say = |message: &super::message::Message, name: &str, value: String| {
         sentences.push(message.fill(lang, &[("line", line), ("clients", at), (name, &value)]));
     };
     if phantom > 0 {
@@ -239,20 +202,6 @@ fn violated(
         say(&WRONG_SUM, "sums", list(lang, sums));
     }
     sentences.join(" ")
-}
-
-/// Why trials did not work, as a clause.
-#[must_use]
-pub fn because(reason: NotWorkingReason, lang: Lang) -> &'static str {
-    match reason {
-        NotWorkingReason::SystemFailed => BECAUSE_SYSTEM_FAILED,
-        NotWorkingReason::NotMeasured => BECAUSE_NOT_MEASURED,
-        NotWorkingReason::CutShort => BECAUSE_CUT_SHORT,
-        NotWorkingReason::NothingCommitted => BECAUSE_NOTHING_COMMITTED,
-        NotWorkingReason::Failures => BECAUSE_FAILURES,
-        NotWorkingReason::KeptBehind => BECAUSE_KEPT_BEHIND,
-    }
-    .text(lang)
 }
 
 /// Adds what a failed audit found, lost work or too much of it: a throughput must not stand alone beside it.
@@ -297,7 +246,7 @@ fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
         return String::new();
     };
     let line = model.lines[*line].label.as_str();
-    let at = clients(numbers, lang);
+    let at = names::clients(numbers, lang);
     let [low, high] = [percent_min, percent_max].map(|percent| figures::percent(*percent));
     let errors = figures::count(*statement_errors);
     let first = match (*statement_errors == 0, low == high) {
@@ -320,7 +269,8 @@ fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
     if clients_without.is_empty() {
         return first;
     }
-    let second = LOST_NONE_AT.fill(lang, &[("line", line), ("clients", &clients(clients_without, lang))]);
+    let second =
+        LOST_NONE_AT.fill(lang, &[("line", line), ("clients", &names::clients(clients_without, lang))]);
     format!("{first} {second}")
 }
 
@@ -331,7 +281,7 @@ struct PeakShape {
 }
 
 fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: Lang) -> String {
-    let at = clients(&[number], lang);
+    let at = names::clients(&[number], lang);
     let mean = figures::digits(throughput.mean);
     let Some(interval) = throughput.interval else {
         let message = if shape.is_only { THROUGHPUT_AT_SINGLE } else { PEAK_SINGLE };
@@ -354,7 +304,7 @@ fn comparison(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Strin
         return String::new();
     };
     let sides = Sides::of(model, *subject, *baseline);
-    let at = clients(numbers, lang);
+    let at = names::clients(numbers, lang);
     let names = [("subject", sides.subject), ("baseline", sides.baseline), ("clients", at.as_str())];
     let sentence = compared_sides(model, conclusion, &names, lang);
     match sides.context.as_str() {
@@ -419,7 +369,7 @@ fn compared_sides(
             }
         };
     };
-    let metric = metric(*compared, lang);
+    let metric = names::metric(*compared, lang);
     let figures = ComparisonFigures::new(*ratio, *ratio_interval);
     let Some(verdict) = verdict else {
         return figures.fill(&WITHOUT_VERDICT, &WITHOUT_VERDICT_RANGE, names, &[("metric", metric)], lang);
@@ -470,8 +420,8 @@ impl ComparisonFigures {
     /// Fills the message for one ratio when both ends look alike, else the one for a range, with the values it has places for.
     fn fill(
         &self,
-        one: &super::Message,
-        several: &super::Message,
+        one: &super::message::Message,
+        several: &super::message::Message,
         names: &[(&str, &str)],
         more: &[(&str, &str)],
         lang: Lang,
@@ -496,156 +446,4 @@ impl ComparisonFigures {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use dyno_analysis::model::{ComparisonOf, Unit};
-    use dyno_model::finding::Finding;
-    use dyno_store::fixture::Shape;
-
-    fn model() -> ReportModel {
-        dyno_analysis::analyse(&Shape { clients: vec![1, 8], blocks: 1, ..Shape::small() }.read())
-    }
-
-    fn comparison(verdict: Option<Verdict>, exceeds_margin: bool, ratio: Option<Range>) -> Conclusion {
-        Conclusion::Comparison {
-            of: ComparisonOf::System,
-            metric: Metric::Throughput,
-            subject: 1,
-            baseline: 0,
-            verdict,
-            clients: vec![1, 8],
-            ratio,
-            ratio_interval: ratio.map(|ratio| Range { low: ratio.low * 0.9, high: ratio.high * 1.1 }),
-            interval_level: Some(0.95),
-            not_working: Vec::new(),
-            exceeds_margin,
-            detectable_ratio: Some(1.07),
-        }
-    }
-
-    fn peak(interval: Option<Range>, is_at_end: bool, clients_measured: u32) -> Conclusion {
-        let throughput = Estimate {
-            unit: Unit::TransactionsPerSecond,
-            mean: 500.0,
-            interval,
-            repeats: 3,
-            is_bound: false,
-        };
-        Conclusion::PeakThroughput { line: 0, clients: 8, throughput, is_at_end, clients_measured }
-    }
-
-    fn lost(percent_max: f64, statement_errors: u64, clients_without: Vec<u32>) -> Conclusion {
-        Conclusion::LostUpdates {
-            line: 1,
-            clients: vec![20],
-            percent_min: 11.8,
-            percent_max,
-            lost: 118,
-            committed: 1000,
-            statement_errors,
-            clients_without,
-        }
-    }
-
-    #[test]
-    fn a_stranger_understands_the_sentence_about_lost_updates() {
-        assert_eq!(
-            sentence(&model(), &lost(11.8, 0, vec![]), Lang::En),
-            "MySQL lost 11.8 % of its acknowledged updates at 20 clients, and no statement reported an error."
-        );
-        assert_eq!(
-            sentence(&model(), &lost(24.0, 1234, vec![1]), Lang::En),
-            "MySQL lost between 11.8 % and 24.0 % of its acknowledged updates at 20 clients; 1,234 statements reported \
-             an error, but every update counted as lost had been acknowledged as committed. MySQL lost none at 1 client."
-        );
-    }
-
-    #[test]
-    fn every_outcome_of_a_comparison_has_a_sentence() {
-        let model = model();
-        let one = Some(Range { low: 1.3, high: 1.3 });
-        let several = Some(Range { low: 1.3, high: 1.5 });
-        let verdicts = [
-            Some(Verdict::Better),
-            Some(Verdict::Worse),
-            Some(Verdict::Equivalent),
-            Some(Verdict::Inconclusive),
-            Some(Verdict::Invalid),
-            None,
-        ];
-        let mut sentences = std::collections::BTreeSet::new();
-        for verdict in verdicts {
-            for exceeds_margin in [true, false] {
-                for ratio in [one, several, None] {
-                    let text = sentence(&model, &comparison(verdict, exceeds_margin, ratio), Lang::En);
-                    assert!(text.contains("MySQL") && text.contains("MariaDB"), "{text}");
-                    assert!(!text.contains(['{', '}']), "{text}");
-                    sentences.insert(text);
-                }
-            }
-        }
-        // Better and worse: four each; equivalent, inconclusive, none: two each; too few, not comparable: one each.
-        assert_eq!(sentences.len(), 16, "{sentences:#?}");
-    }
-
-    #[test]
-    fn every_other_conclusion_has_a_sentence() {
-        let model = model();
-        let interval = Some(Range { low: 480.0, high: 520.0 });
-        let incomplete = |is_interrupted| Conclusion::Incomplete {
-            planned: 4,
-            measured: 2,
-            failed: 1,
-            missing: 1,
-            is_interrupted,
-        };
-        let conclusions = [
-            incomplete(true),
-            incomplete(false),
-            Conclusion::InvalidTrials {
-                invalid: 1,
-                measured: 2,
-                finding: Finding::GeneratorBusy { share: 0.95 },
-            },
-            Conclusion::VerdictsDisabled { blocks: 2, needed: 3 },
-            lost(11.8, 0, vec![]),
-            lost(11.8, 3, vec![]),
-            lost(20.0, 0, vec![]),
-            lost(20.0, 3, vec![]),
-            Conclusion::UndecidedUpdates {
-                line: 0,
-                clients: vec![8],
-                committed: 1000,
-                in_doubt: 8,
-                lost_max: 5,
-            },
-            Conclusion::NoLostUpdates { lines: vec![0, 1], committed: 1000, clients_max: 8 },
-            Conclusion::AuditViolated {
-                line: 0,
-                clients: vec![8],
-                phantom: 3,
-                tables: vec!["sbtest1".into()],
-                sums: Vec::new(),
-            },
-            Conclusion::AuditViolated {
-                line: 0,
-                clients: vec![8],
-                phantom: 0,
-                tables: Vec::new(),
-                sums: vec!["SUM(dbatest.c1)".into()],
-            },
-            peak(interval, false, 2),
-            peak(interval, true, 2),
-            peak(interval, true, 1),
-            peak(None, false, 2),
-            peak(None, true, 1),
-        ];
-        let mut sentences = std::collections::BTreeSet::new();
-        for conclusion in &conclusions {
-            let text = sentence(&model, conclusion, Lang::En);
-            assert!(text.ends_with('.') && !text.contains(['{', '}']), "{text}");
-            sentences.insert(text);
-        }
-        assert_eq!(sentences.len(), conclusions.len());
-    }
-}
+mod tests;

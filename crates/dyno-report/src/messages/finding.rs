@@ -1,6 +1,8 @@
 //! Sentences for findings.
 
-use super::{Lang, Message, conclusion, list, messages};
+use super::message::{Lang, Message, messages};
+use super::names;
+use super::names::list;
 use crate::figures;
 use dyno_model::finding::{BusyProcess, Finding, Severity};
 use dyno_model::monitor::SessionGroup;
@@ -213,7 +215,7 @@ fn same_wait(wait: &str, statement: &str, share: f64, sessions: u32, lang: Lang)
 
 fn warm_up_left(metric: Metric, seconds: f64, share: f64, lang: Lang) -> String {
     let values = [
-        ("metric", conclusion::metric(metric, lang)),
+        ("metric", names::metric(metric, lang)),
         ("seconds", &figures::digits(seconds)),
         ("change", &figures::percent(share * 100.0)),
     ];
@@ -223,7 +225,7 @@ fn warm_up_left(metric: Metric, seconds: f64, share: f64, lang: Lang) -> String 
 fn drift(metric: Metric, share: f64, lang: Lang) -> String {
     let message = if share > 0.0 { &DRIFT_UP } else { &DRIFT_DOWN };
     let percent = figures::percent(share.abs() * 100.0);
-    message.fill(lang, &[("metric", conclusion::metric(metric, lang)), ("percent", &percent)])
+    message.fill(lang, &[("metric", names::metric(metric, lang)), ("percent", &percent)])
 }
 
 /// Groups of sessions that a sentence names at most.

@@ -1,6 +1,7 @@
 //! Words and sentences about tables that grow.
 
-use super::{Lang, messages};
+use super::message::{Lang, messages};
+use super::names;
 use crate::figures;
 use dyno_analysis::model::{GrowthLead, GrowthMoment, ReportModel};
 
@@ -80,7 +81,7 @@ pub(crate) fn name(model: &ReportModel, treatment: usize, lang: Lang) -> String 
     if is_alone {
         return label.clone();
     }
-    format!("{label}, {}", super::conclusion::clients(&[row.clients], lang))
+    format!("{label}, {}", names::clients(&[row.clients], lang))
 }
 
 pub(super) fn crossing(model: &ReportModel, before: &GrowthLead, after: &GrowthLead, lang: Lang) -> String {

@@ -1,11 +1,8 @@
 //! Headings, column titles and short words that tables share.
 
-use super::messages;
+use super::message::messages;
 
 messages! {
-    /// End of a list: all items but the last, then the last.
-    LIST_END [items, last] "{items} and {last}";
-
     // Sections.
     /// Section.
     CONCLUSIONS [] "What the figures say";
@@ -243,16 +240,6 @@ messages! {
     WARNING [] "warning";
     /// Severity of a finding.
     SEVERITY_INVALID [] "invalid";
-    /// Metric.
-    METRIC_THROUGHPUT [] "throughput";
-    /// Metric.
-    METRIC_MEAN [] "mean response time";
-    /// Metric.
-    METRIC_P50 [] "median response time";
-    /// Metric.
-    METRIC_P95 [] "95th percentile of response time";
-    /// Metric.
-    METRIC_P99 [] "99th percentile of response time";
     /// A value that does not exist or rests on too little data.
     ABSENT [] "-";
 }

@@ -1,6 +1,6 @@
 //! Notes under tables and sentences about how a run was made.
 
-use super::messages;
+use super::message::messages;
 
 messages! {
     /// Under the result table.

@@ -1,6 +1,6 @@
 //! Messages that only the HTML page and its charts show.
 
-use super::messages;
+use super::message::messages;
 
 messages! {
     // Around the page.

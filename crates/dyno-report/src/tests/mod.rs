@@ -206,20 +206,20 @@ fn the_markdown_report_reads_like_this() {
 
     ## All trials
 
-    | trial | system | clients | validity | tx/s | mean ms | p95 ms | max ms | no commit ms | committed | failed | retries | lost | reason |
-    |---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|
-    | b01-001 | MySQL | 1 | valid | 465 | 2.07 | 2.81 | 15.7 | 10.0 | 2,325 | 0 | 0 | 0 |  |
-    | b01-002 | MySQL | 8 | warned | 975 | 8.32 | 11.4 | 65.2 | 10.0 | 4,875 | 0 | 0 | 329 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
-    | b01-003 | MariaDB | 1 | valid | 620 | 1.52 | 2.22 | 10.1 | 10.0 | 3,100 | 0 | 0 | 0 |  |
-    | b01-004 | MariaDB | 8 | valid | 1,175 | 6.83 | 9.76 | 64.5 | 10.0 | 5,875 | 0 | 485 | 0 |  |
-    | b02-001 | MySQL | 8 | warned | 960 | 8.40 | 11.6 | 71.0 | 10.0 | 4,800 | 0 | 0 | 285 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
-    | b02-002 | MySQL | 1 | valid | 465 | 2.06 | 2.74 | 15.3 | 10.0 | 2,325 | 0 | 0 | 0 |  |
-    | b02-003 | MariaDB | 1 | valid | 610 | 1.58 | 2.21 | 10.2 | 10.0 | 3,050 | 0 | 0 | 0 |  |
-    | b02-004 | MariaDB | 8 | valid | 1,195 | 6.52 | 9.18 | 58.9 | 10.0 | 5,975 | 0 | 495 | 0 |  |
-    | b03-001 | MySQL | 1 | valid | 455 | 2.17 | 3.01 | 19.7 | 10.0 | 2,275 | 0 | 0 | 0 |  |
-    | b03-002 | MySQL | 8 | warned | 945 | 8.67 | 12.6 | 56.7 | 10.0 | 4,725 | 0 | 0 | 290 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
-    | b03-003 | MariaDB | 1 | valid | 585 | 1.65 | 2.34 | 11.3 | 10.0 | 2,925 | 0 | 0 | 0 |  |
-    | b03-004 | MariaDB | 8 | valid | 1,150 | 6.84 | 9.49 | 52.6 | 10.0 | 5,750 | 0 | 475 | 0 |  |
+    | trial | system | clients | validity | tx/s | mean ms | p50 ms | p95 ms | p99 ms | max ms | no commit ms | committed | failed | retries | lost | reason |
+    |---|---|---:|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---|
+    | b01-001 | MySQL | 1 | valid | 465 | 2.07 | 1.81 | 2.81 | 11.2 | 15.7 | 10.0 | 2,325 | 0 | 0 | 0 |  |
+    | b01-002 | MySQL | 8 | warned | 975 | 8.32 | 7.19 | 11.4 | 45.0 | 65.2 | 10.0 | 4,875 | 0 | 0 | 329 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
+    | b01-003 | MariaDB | 1 | valid | 620 | 1.52 | 1.37 | 2.22 | 7.77 | 10.1 | 10.0 | 3,100 | 0 | 0 | 0 |  |
+    | b01-004 | MariaDB | 8 | valid | 1,175 | 6.83 | 5.78 | 9.76 | 38.1 | 64.5 | 10.0 | 5,875 | 0 | 485 | 0 |  |
+    | b02-001 | MySQL | 8 | warned | 960 | 8.40 | 7.10 | 11.6 | 48.4 | 71.0 | 10.0 | 4,800 | 0 | 0 | 285 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
+    | b02-002 | MySQL | 1 | valid | 465 | 2.06 | 1.77 | 2.74 | 13.2 | 15.3 | 10.0 | 2,325 | 0 | 0 | 0 |  |
+    | b02-003 | MariaDB | 1 | valid | 610 | 1.58 | 1.39 | 2.21 | 7.96 | 10.2 | 10.0 | 3,050 | 0 | 0 | 0 |  |
+    | b02-004 | MariaDB | 8 | valid | 1,195 | 6.52 | 5.66 | 9.18 | 35.0 | 58.9 | 10.0 | 5,975 | 0 | 495 | 0 |  |
+    | b03-001 | MySQL | 1 | valid | 455 | 2.17 | 1.90 | 3.01 | 12.8 | 19.7 | 10.0 | 2,275 | 0 | 0 | 0 |  |
+    | b03-002 | MySQL | 8 | warned | 945 | 8.67 | 7.40 | 12.6 | 45.9 | 56.7 | 10.0 | 4,725 | 0 | 0 | 290 | The audit found the data violated; a figure for work that was lost is not a figure for work done. |
+    | b03-003 | MariaDB | 1 | valid | 585 | 1.65 | 1.46 | 2.34 | 9.81 | 11.3 | 10.0 | 2,925 | 0 | 0 | 0 |  |
+    | b03-004 | MariaDB | 8 | valid | 1,150 | 6.84 | 5.97 | 9.49 | 39.0 | 52.6 | 10.0 | 5,750 | 0 | 475 | 0 |  |
 
     Figures of invalid trials are in no mean and no comparison; they stay in the table of all trials with their reason.
 
@@ -271,12 +271,12 @@ fn the_csv_has_one_figure_per_line() {
     trial,MySQL,8,1,b01-002,warned,p95,milliseconds,11.403263,,,
     trial,MySQL,8,1,b01-002,warned,p99,milliseconds,44.990463,,,
     trial,MySQL,8,1,b01-002,warned,max,milliseconds,65.208319,,,
+    trial,MySQL,8,1,b01-002,warned,longest_gap,milliseconds,10,,,
     trial,MySQL,8,1,b01-002,warned,window,seconds,5,,,
     trial,MySQL,8,1,b01-002,warned,committed,count,4875,,,
     trial,MySQL,8,1,b01-002,warned,failed,count,0,,,
     trial,MySQL,8,1,b01-002,warned,unfinished,count,0,,,
     trial,MySQL,8,1,b01-002,warned,retries,count,0,,,
-    trial,MySQL,8,1,b01-002,warned,longest_gap,milliseconds,10,,,
     trial,MySQL,8,1,b01-002,warned,lost,count,329,,,
     treatment,MySQL,8,,,warned,throughput,transactions-per-second,960,922.737934323745,997.262065676255,3
     treatment,MySQL,8,,,warned,mean,milliseconds,8.462462575259805,8.015991918439289,8.90893323208032,3

@@ -1,0 +1,139 @@
+//! What stands in a table's cell: a value that knows what it is. Renderers decide how it looks in their form.
+
+use crate::figures;
+use crate::messages::{Lang, compare, headings};
+use crate::words::Word;
+use dyno_analysis::model::{Estimate, Range};
+
+/// A cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// What it holds.
+    pub value: Value,
+    /// What a reader of the page sees when pointing at it.
+    pub detail: Option<String>,
+    /// True when it is not as it should be.
+    pub is_alarming: bool,
+}
+
+/// What a cell holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// Nothing: the cell is empty on purpose.
+    Empty,
+    /// A value that does not exist or rests on too little data.
+    Absent,
+    /// A name, a sentence or a figure without further parts.
+    Text(String),
+    /// A word that stands for a state.
+    Word(Word),
+    /// A verdict on a difference that may be inside the margin.
+    Marked(Word),
+    /// A figure.
+    Figure {
+        /// As it is shown, without its unit.
+        text: String,
+        /// Half the width of its interval.
+        half: Option<String>,
+        /// Trials that it rests on, where these are not all of the valid ones.
+        repeats: Option<u32>,
+    },
+    /// The least and the most that something can be, and the sign that plain text has between them.
+    Span(String, String, &'static str),
+    /// A treatment, by its number of clients.
+    Treatment {
+        /// Index into the model's treatments.
+        index: usize,
+        /// Number of clients.
+        clients: u32,
+    },
+}
+
+impl From<Value> for Cell {
+    fn from(value: Value) -> Self {
+        Self { value, detail: None, is_alarming: false }
+    }
+}
+
+impl Cell {
+    /// An empty cell.
+    #[must_use]
+    pub fn empty() -> Self {
+        Value::Empty.into()
+    }
+
+    /// A text.
+    #[must_use]
+    pub fn text(text: impl Into<String>) -> Self {
+        Value::Text(text.into()).into()
+    }
+
+    /// A figure as it is shown, or nothing to show.
+    #[must_use]
+    pub fn figure(text: Option<String>) -> Self {
+        text.map_or(Value::Absent, |text| Value::Figure { text, half: None, repeats: None }).into()
+    }
+
+    /// A number of things.
+    #[must_use]
+    pub fn count(number: u64) -> Self {
+        Self::figure(Some(figures::count(number)))
+    }
+
+    /// A mean with its interval and, where it rests on other trials than so many, their number.
+    #[must_use]
+    pub fn estimate(estimate: Option<&Estimate>, valid: Option<u32>) -> Self {
+        let figure = |estimate: &Estimate| Value::Figure {
+            text: figures::mean(estimate),
+            half: figures::half_width(estimate),
+            repeats: valid.filter(|valid| *valid != estimate.repeats).map(|_| estimate.repeats),
+        };
+        estimate.map_or(Value::Absent, figure).into()
+    }
+
+    /// Half the width of an estimate's interval, for forms that have a column for it.
+    #[must_use]
+    pub fn half_width(estimate: Option<&Estimate>) -> Self {
+        Self::figure(estimate.and_then(figures::half_width))
+    }
+
+    /// An interval of a ratio.
+    #[must_use]
+    pub fn interval(interval: Option<Range>) -> Self {
+        let span = |it: Range| Value::Span(figures::ratio(it.low), figures::ratio(it.high), " .. ");
+        interval.map_or(Value::Absent, span).into()
+    }
+
+    /// A word.
+    #[must_use]
+    pub fn word(word: Word) -> Self {
+        Value::Word(word).into()
+    }
+
+    /// The cell, alarming when something is not as it should be.
+    #[must_use]
+    pub fn alarming(self, is_alarming: bool) -> Self {
+        Self { is_alarming, ..self }
+    }
+
+    /// The cell with more to see when pointing at it.
+    #[must_use]
+    pub fn with_detail(self, detail: Option<String>) -> Self {
+        Self { detail, ..self }
+    }
+
+    /// As text and Markdown have it.
+    #[must_use]
+    pub fn plain(&self, lang: Lang) -> String {
+        match &self.value {
+            Value::Empty => String::new(),
+            Value::Absent => headings::ABSENT.text(lang).to_owned(),
+            Value::Text(text) | Value::Figure { text, repeats: None, .. } => text.clone(),
+            Value::Figure { text, repeats: Some(repeats), .. } => format!("{text} (n = {repeats})"),
+            Value::Word(word) => word.text(lang).to_owned(),
+            Value::Marked(word) => compare::PERHAPS_SMALL.fill(lang, &[("verdict", word.text(lang))]),
+            Value::Span(low, high, between) => figures::range(low.clone(), high, between),
+            Value::Treatment { clients, .. } => clients.to_string(),
+        }
+    }
+}

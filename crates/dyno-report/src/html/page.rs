@@ -1,0 +1,84 @@
+//! What every part of the page has in common.
+
+use super::facets::Facets;
+use crate::cell::Cell;
+use crate::chart::svg::Chart;
+use crate::grid;
+use crate::messages::{Lang, Message, page};
+use crate::table::Table;
+use crate::words::Word;
+use dyno_analysis::model::ReportModel;
+use maud::{Markup, PreEscaped, html};
+
+/// What every part of the page needs.
+#[derive(Clone, Copy)]
+pub(super) struct Page<'a> {
+    pub(super) model: &'a ReportModel,
+    pub(super) lang: Lang,
+    pub(super) facets: &'a Facets,
+}
+
+impl Page<'_> {
+    pub(super) fn text(&self, message: &Message) -> &'static str {
+        message.text(self.lang)
+    }
+
+    pub(super) fn fill(&self, message: &Message, values: &[(&str, &str)]) -> String {
+        message.fill(self.lang, values)
+    }
+
+    pub(super) fn chip(&self, word: Word) -> Markup {
+        grid::chip(word, self.lang)
+    }
+
+    pub(super) fn cell(&self, cell: &Cell) -> Markup {
+        grid::content(cell, None, self.lang)
+    }
+
+    pub(super) fn table(&self, table: Table) -> Markup {
+        grid::table(table, "", self.lang)
+    }
+
+    /// A table that is folded, with a note below it.
+    pub(super) fn all_rows(&self, table: Table, note: Option<String>) -> Markup {
+        let number = table.rows().to_string();
+        html! {
+            details {
+                summary { (self.fill(&page::PAGE_ALL_ROWS, &[("number", &number)])) }
+                (self.table(table))
+                @if let Some(note) = note { p.note { (note) } }
+            }
+        }
+    }
+}
+
+/// A chart with its caption and, folded, its figures.
+pub(super) struct Figure {
+    /// Unique in the page; also names the file of a chart that stands alone.
+    pub(super) id: String,
+    /// The finding, or what is drawn.
+    pub(super) title: String,
+    /// What marks and bars are, and n.
+    pub(super) captions: Vec<String>,
+    pub(super) chart: Chart,
+    /// Table with the same figures.
+    pub(super) data: Option<Markup>,
+}
+
+impl Figure {
+    pub(super) fn markup(&self, page: &Page<'_>) -> Markup {
+        html! {
+            figure id=(self.id) {
+                figcaption { strong { (self.title) } }
+                (PreEscaped(self.chart.inline()))
+                @if !self.captions.is_empty() {
+                    div.caption { @for caption in &self.captions { p { (caption) } } }
+                }
+            }
+            // Outside the figure, which is kept on one page.
+            @if let Some(data) = &self.data {
+                details.data { summary { (page.text(&page::PAGE_DATA)) } (data) }
+            }
+        }
+    }
+}

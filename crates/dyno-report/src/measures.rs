@@ -1,0 +1,308 @@
+//! The one table of measures: what each is called in CSV, its unit, its heading and how it is taken from the model. Tables and CSV iterate
+//! over these lists, in their order, so a measure that is added here is in every form of the report.
+
+use crate::cell::Cell;
+use crate::figures;
+use crate::messages::{Message, growth, headings};
+use dyno_analysis::model::{
+    Estimate, GeneratorRow, GrowthStep, MergedLatency, ResourceRow, TreatmentRow, TrialFigures, Unit,
+    UpdateAudit,
+};
+use dyno_model::plan::Metric;
+
+/// A figure as the model has it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Figure {
+    /// A single value.
+    Value {
+        /// In the measure's unit.
+        value: f64,
+        /// True when it is only a lower bound.
+        is_bound: bool,
+    },
+    /// A mean over trials.
+    Mean(Estimate),
+}
+
+impl From<f64> for Figure {
+    fn from(value: f64) -> Self {
+        Self::Value { value, is_bound: false }
+    }
+}
+
+impl From<u64> for Figure {
+    fn from(number: u64) -> Self {
+        (number as f64).into()
+    }
+}
+
+impl From<Estimate> for Figure {
+    fn from(estimate: Estimate) -> Self {
+        Self::Mean(estimate)
+    }
+}
+
+/// What is measured of a row of the model.
+#[derive(Debug)]
+pub struct Measure<R> {
+    /// Its name in CSV, the same in every language; empty when CSV does not have it.
+    pub id: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// Title of its column; absent when no table has it.
+    pub heading: Option<&'static Message>,
+    /// How it is taken from a row; `None` when there is no such figure.
+    pub of: fn(&R) -> Option<Figure>,
+    /// How its value looks, where the unit does not say.
+    look: Option<fn(f64) -> String>,
+    /// True when anything above 0 is not as it should be.
+    is_alarm: bool,
+}
+
+impl<R> Measure<R> {
+    const fn new(
+        id: &'static str,
+        unit: Unit,
+        heading: Option<&'static Message>,
+        of: fn(&R) -> Option<Figure>,
+    ) -> Self {
+        Self { id, unit, heading, of, look: None, is_alarm: false }
+    }
+
+    /// Its cell in a row.
+    #[must_use]
+    pub fn cell(&self, row: &R) -> Cell {
+        let Some(figure) = (self.of)(row) else { return Cell::figure(None) };
+        let (value, is_bound) = match figure {
+            Figure::Value { value, is_bound } => (value, is_bound),
+            Figure::Mean(estimate) => (estimate.mean, estimate.is_bound),
+        };
+        let text = self.look.map_or_else(|| figures::value(self.unit, value), |look| look(value));
+        Cell::figure(Some(figures::bounded(text, is_bound))).alarming(self.is_alarm && value > 0.0)
+    }
+
+    /// Its cell in a row, with its interval and, where it rests on other trials than so many, their number.
+    #[must_use]
+    pub fn estimate_cell(&self, row: &R, valid: Option<u32>) -> Cell {
+        match (self.of)(row) {
+            Some(Figure::Mean(estimate)) => Cell::estimate(Some(&estimate), valid),
+            _ => self.cell(row),
+        }
+    }
+}
+
+const fn shown<R>(look: fn(f64) -> String, measure: Measure<R>) -> Measure<R> {
+    Measure { look: Some(look), ..measure }
+}
+
+const fn alarm<R>(measure: Measure<R>) -> Measure<R> {
+    Measure { is_alarm: true, ..measure }
+}
+
+fn figure<T: Into<Figure>>(value: Option<T>) -> Option<Figure> {
+    value.map(Into::into)
+}
+
+fn bounded(value: Option<f64>, is_bound: bool) -> Option<Figure> {
+    value.map(|value| Figure::Value { value, is_bound })
+}
+
+fn kilobytes(bytes: f64) -> String {
+    figures::digits(bytes / 1e3)
+}
+
+use Unit::{
+    Bytes, Count, Microseconds, Milliseconds, Percent, RowsPerSecond, Seconds, TransactionsPerSecond,
+};
+
+/// Rates and times of a treatment.
+pub const TREATMENT_RATES: &[Measure<TreatmentRow>] = &[
+    Measure::new("throughput", TransactionsPerSecond, Some(&headings::THROUGHPUT), |it| {
+        figure(it.throughput)
+    }),
+    Measure::new("mean", Milliseconds, Some(&headings::MEAN_MS), |it| figure(it.mean)),
+    Measure::new("p50", Milliseconds, None, |it| figure(it.p50)),
+    Measure::new("p95", Milliseconds, Some(&headings::P95_MS), |it| figure(it.p95)),
+    Measure::new("p99", Milliseconds, Some(&headings::P99_MS), |it| figure(it.p99)),
+];
+
+/// What became of a treatment's transactions.
+pub const TREATMENT_BOOKS: &[Measure<TreatmentRow>] = &[
+    Measure::new("arrived", Count, Some(&headings::ARRIVED), |it| figure(it.arrived)),
+    Measure::new("never-started", Count, Some(&headings::NEVER_STARTED), |it| figure(it.unstarted)),
+    Measure::new("committed", Count, None, |it| figure(Some(it.committed))),
+    alarm(Measure::new("failed", Count, Some(&headings::FAILED), |it| figure(Some(it.failed)))),
+    Measure::new("unfinished", Count, None, |it| figure(Some(it.unfinished))),
+    Measure::new("retries", Count, Some(&headings::RETRIES), |it| figure(Some(it.retries))),
+    Measure::new("skipped", Count, None, |it| figure((it.skipped > 0).then_some(it.skipped))),
+];
+
+/// What of a treatment's work is not in the data.
+pub const TREATMENT_LOST: Measure<TreatmentRow> =
+    alarm(Measure::new("lost", Percent, Some(&headings::LOST_PERCENT), |it| figure(it.lost_percent)));
+
+/// Figures of a trial.
+pub const TRIAL: &[Measure<TrialFigures>] = &[
+    Measure::new("throughput", TransactionsPerSecond, Some(&headings::THROUGHPUT), |it| {
+        figure(Some(it.throughput))
+    }),
+    Measure::new("mean", Milliseconds, Some(&headings::MEAN_MS), |it| {
+        bounded(it.mean_ms, it.is_bound(Metric::MeanMs))
+    }),
+    Measure::new("p50", Milliseconds, Some(&headings::P50_MS), |it| {
+        bounded(it.p50_ms, it.is_bound(Metric::P50Ms))
+    }),
+    Measure::new("p95", Milliseconds, Some(&headings::P95_MS), |it| {
+        bounded(it.p95_ms, it.is_bound(Metric::P95Ms))
+    }),
+    Measure::new("p99", Milliseconds, Some(&headings::P99_MS), |it| {
+        bounded(it.p99_ms, it.is_bound(Metric::P99Ms))
+    }),
+    // The largest is a bound where the mean is.
+    Measure::new("max", Milliseconds, Some(&headings::MAX_MS), |it| {
+        bounded(it.max_ms, it.is_bound(Metric::MeanMs))
+    }),
+    Measure::new("longest_gap", Milliseconds, Some(&headings::GAP_MS), |it| figure(it.longest_gap_ms)),
+    Measure::new("arrived", Count, Some(&headings::ARRIVED), |it| figure(it.arrived)),
+    Measure::new("never-started", Count, Some(&headings::NEVER_STARTED), |it| figure(it.unstarted)),
+    Measure::new("window", Seconds, None, |it| figure(Some(it.measured_s))),
+    Measure::new("committed", Count, Some(&headings::COMMITTED), |it| figure(Some(it.committed))),
+    alarm(Measure::new("failed", Count, Some(&headings::FAILED), |it| figure(Some(it.failed)))),
+    Measure::new("unfinished", Count, None, |it| figure(Some(it.unfinished))),
+    Measure::new("retries", Count, Some(&headings::RETRIES), |it| figure(Some(it.retries))),
+    Measure::new("skipped", Count, None, |it| figure((it.skipped > 0).then_some(it.skipped))),
+    alarm(Measure::new("lost", Count, Some(&headings::LOST), |it| figure(it.lost))),
+];
+
+/// A distribution of response times. Its column titles name no unit: it is the table's.
+pub const LATENCY: &[Measure<MergedLatency>] = &[
+    Measure::new("", Milliseconds, Some(&headings::MEAN), |it| bounded(Some(it.mean), it.censored > 0)),
+    Measure::new("", Milliseconds, Some(&headings::STANDARD_DEVIATION), |it| {
+        figure(Some(it.standard_deviation))
+    }),
+    Measure::new("", Milliseconds, Some(&headings::MIN), |it| figure(Some(it.min))),
+    Measure::new("merged-p50", Milliseconds, Some(&headings::P50), |it| bounded(it.p50, it.is_bound(50.0))),
+    Measure::new("merged-p70", Milliseconds, Some(&headings::P70), |it| bounded(it.p70, it.is_bound(70.0))),
+    Measure::new("merged-p80", Milliseconds, Some(&headings::P80), |it| bounded(it.p80, it.is_bound(80.0))),
+    Measure::new("merged-p90", Milliseconds, Some(&headings::P90), |it| bounded(it.p90, it.is_bound(90.0))),
+    Measure::new("merged-p95", Milliseconds, Some(&headings::P95), |it| bounded(it.p95, it.is_bound(95.0))),
+    Measure::new("merged-p99", Milliseconds, Some(&headings::P99), |it| bounded(it.p99, it.is_bound(99.0))),
+    Measure::new("merged-p99.9", Milliseconds, Some(&headings::P999), |it| {
+        bounded(it.p999, it.is_bound(99.9))
+    }),
+    Measure::new("merged-max", Milliseconds, Some(&headings::MAX), |it| {
+        bounded(Some(it.max), it.is_bound(100.0))
+    }),
+];
+
+/// Updates acknowledged against updates in the data. What was lost is a span and stands in its table.
+pub const UPDATES: &[Measure<UpdateAudit>] = &[
+    Measure::new("", Count, Some(&headings::WITNESSED), |it| figure(Some(it.witnessed))),
+    alarm(Measure::new("", Count, Some(&headings::PHANTOM), |it| figure(Some(it.phantom)))),
+    Measure::new("", Count, Some(&headings::IN_DOUBT), |it| figure(Some(it.in_doubt))),
+    Measure::new("", Count, Some(&headings::STATEMENT_ERRORS), |it| figure(Some(it.statement_errors))),
+];
+
+/// What the generator measured of itself.
+pub const GENERATOR: &[Measure<GeneratorRow>] = &[
+    Measure::new("", Count, Some(&headings::WORKERS), |it| figure(Some(u64::from(it.workers)))),
+    shown(
+        figures::digits,
+        Measure::new("", Percent, Some(&headings::WORKER_CPU), |it| figure(Some(it.worker_cpu_percent_max))),
+    ),
+    shown(
+        figures::digits,
+        Measure::new("", Percent, Some(&headings::HELD_UP), |it| figure(it.held_up_percent_max)),
+    ),
+    Measure::new("", Microseconds, Some(&headings::CPU_USER), |it| {
+        figure(Some(it.cpu_user_per_statement_us))
+    }),
+    Measure::new("", Microseconds, Some(&headings::CPU_SYSTEM), |it| {
+        figure(Some(it.cpu_system_per_statement_us))
+    }),
+    Measure::new("", Milliseconds, Some(&headings::WAKEUP_LAG), |it| figure(it.wakeup_lag_p99_ms)),
+    Measure::new("", Bytes, Some(&headings::MEMORY), |it| figure(Some(it.memory_peak_bytes))),
+    Measure::new("", Milliseconds, Some(&headings::LAG), |it| figure(it.lag_p99_ms)),
+];
+
+/// What trials took of machine and server.
+pub const RESOURCES: &[Measure<ResourceRow>] = &[
+    Measure::new("", Percent, Some(&headings::HOST_CPU), |it| figure(it.busy_percent())),
+    Measure::new("cpu-user", Percent, None, |it| figure(it.user_percent)),
+    Measure::new("cpu-system", Percent, None, |it| figure(it.system_percent)),
+    Measure::new("cpu-iowait", Percent, None, |it| figure(it.iowait_percent)),
+    Measure::new("cpu-steal", Percent, Some(&headings::STEAL), |it| figure(it.steal_percent)),
+    shown(
+        figures::digits,
+        Measure::new("server-processors", Count, Some(&headings::SERVER_CPU), |it| {
+            figure(it.server_processors)
+        }),
+    ),
+    shown(
+        figures::digits,
+        Measure::new("generator-processors", Count, Some(&headings::GENERATOR_CPU), |it| {
+            figure(it.generator_processors)
+        }),
+    ),
+    Measure::new(
+        "server-cpu-per-transaction",
+        Microseconds,
+        Some(&headings::SERVER_CPU_PER_TRANSACTION),
+        |it| figure(it.server_cpu_per_transaction_us),
+    ),
+    Measure::new(
+        "generator-cpu-per-transaction",
+        Microseconds,
+        Some(&headings::GENERATOR_CPU_PER_TRANSACTION),
+        |it| figure(it.generator_cpu_per_transaction_us),
+    ),
+    shown(
+        figures::digits,
+        Measure::new(
+            "server-switches-per-transaction",
+            Count,
+            Some(&headings::SWITCHES_PER_TRANSACTION),
+            |it| figure(it.server_switches_per_transaction),
+        ),
+    ),
+    shown(
+        kilobytes,
+        Measure::new("server-read-per-transaction", Bytes, Some(&headings::READ_PER_TRANSACTION), |it| {
+            figure(it.server_read_bytes_per_transaction)
+        }),
+    ),
+    shown(
+        kilobytes,
+        Measure::new(
+            "server-written-per-transaction",
+            Bytes,
+            Some(&headings::WRITTEN_PER_TRANSACTION),
+            |it| figure(it.server_written_bytes_per_transaction),
+        ),
+    ),
+    Measure::new("server-memory", Bytes, Some(&headings::SERVER_MEMORY), |it| {
+        figure(it.server_resident_bytes)
+    }),
+    Measure::new("server-threads", Count, None, |it| figure(it.server_threads)),
+    Measure::new("disk-busy", Percent, Some(&headings::DISK_BUSY), |it| figure(it.disk_busy_percent)),
+    Measure::new("disk-queue", Count, None, |it| figure(it.disk_queue)),
+    Measure::new("disk-read-per-second", Bytes, None, |it| figure(it.disk_read_bytes_per_second)),
+    Measure::new("disk-written-per-second", Bytes, None, |it| figure(it.disk_written_bytes_per_second)),
+    Measure::new("cpu-pressure", Percent, None, |it| figure(it.cpu_pressure_percent)),
+    Measure::new("io-pressure", Percent, None, |it| figure(it.io_pressure_percent)),
+    Measure::new("memory-pressure", Percent, None, |it| figure(it.memory_pressure_percent)),
+    Measure::new("monitor", Percent, Some(&headings::MONITOR_COST), |it| figure(it.monitor_percent)),
+];
+
+/// A step of a table that grows.
+pub const STEP: &[Measure<GrowthStep>] = &[
+    Measure::new("throughput", RowsPerSecond, Some(&growth::GROWTH_RATE), |it| figure(it.rows_per_second)),
+    Measure::new("cpu", Percent, Some(&growth::GROWTH_CPU), |it| figure(it.cpu_percent)),
+    Measure::new("server-cpu", Percent, Some(&growth::GROWTH_SERVER), |it| figure(it.server_percent)),
+    Measure::new("disk-read-per-second", Bytes, Some(&growth::GROWTH_READ), |it| figure(it.disk_read)),
+    Measure::new("disk-written-per-second", Bytes, Some(&growth::GROWTH_WRITTEN), |it| {
+        figure(it.disk_written)
+    }),
+    Measure::new("disk-busy", Percent, Some(&growth::GROWTH_BUSY), |it| figure(it.disk_busy_percent)),
+    Measure::new("data", Bytes, Some(&growth::GROWTH_DATA), |it| figure(it.data_bytes)),
+];

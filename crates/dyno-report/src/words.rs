@@ -1,0 +1,84 @@
+//! Words for states: what a verdict, an audit or a doubt is called, and the shape of its chip in the page.
+
+use crate::messages::{Lang, Message, headings};
+use dyno_analysis::model::{TrialState, Validity, Verdict};
+use dyno_model::audit::AuditVerdict;
+use dyno_model::finding::Severity;
+
+/// A word that stands for a state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Word {
+    /// The word.
+    pub message: &'static Message,
+    /// Class of its chip: told apart by sign and shape as well as by colour.
+    pub class: &'static str,
+}
+
+impl Word {
+    /// The word in a language.
+    #[must_use]
+    pub fn text(&self, lang: Lang) -> &'static str {
+        self.message.text(lang)
+    }
+}
+
+const fn word(message: &'static Message, class: &'static str) -> Word {
+    Word { message, class }
+}
+
+/// A verdict; `None` where none was allowed.
+#[must_use]
+pub fn verdict(verdict: Option<Verdict>) -> Word {
+    match verdict {
+        Some(Verdict::Better) => word(&headings::VERDICT_BETTER, "better"),
+        Some(Verdict::Worse) => word(&headings::VERDICT_WORSE, "worse"),
+        Some(Verdict::Equivalent) => word(&headings::VERDICT_EQUIVALENT, "equivalent"),
+        Some(Verdict::Inconclusive) => word(&headings::VERDICT_INCONCLUSIVE, "inconclusive"),
+        Some(Verdict::Invalid) => word(&headings::VERDICT_INVALID, "invalid"),
+        None => word(&headings::VERDICT_NONE, "none"),
+    }
+}
+
+/// Whether a treatment's figures may be used.
+#[must_use]
+pub fn validity(validity: Validity) -> Word {
+    state(match validity {
+        Validity::Valid => TrialState::Valid,
+        Validity::Warned => TrialState::Warned,
+        Validity::Invalid => TrialState::Invalid,
+        Validity::Missing => TrialState::Missing,
+    })
+}
+
+/// What became of a trial.
+#[must_use]
+pub fn state(state: TrialState) -> Word {
+    match state {
+        TrialState::Valid => word(&headings::VALID, "valid"),
+        TrialState::Warned => word(&headings::WARNED, "warned"),
+        TrialState::Invalid => word(&headings::INVALID, "invalid severe"),
+        TrialState::Failed => word(&headings::FAILED_TRIAL, "failed"),
+        TrialState::Missing => word(&headings::MISSING, "failed"),
+    }
+}
+
+/// The weight of a doubt.
+#[must_use]
+pub fn severity(severity: Severity) -> Word {
+    match severity {
+        Severity::Note => word(&headings::NOTE, "remark"),
+        Severity::Warning => word(&headings::WARNING, "warning"),
+        Severity::Invalid => word(&headings::SEVERITY_INVALID, "invalid severe"),
+    }
+}
+
+/// What an audit said.
+#[must_use]
+pub fn audit(verdict: AuditVerdict) -> Word {
+    match verdict {
+        AuditVerdict::Intact => word(&headings::INTACT, "intact"),
+        AuditVerdict::NotChecked => word(&headings::NOT_CHECKED, "unchecked"),
+        AuditVerdict::Undecided => word(&headings::UNDECIDED, "warned"),
+        AuditVerdict::Violated => word(&headings::VIOLATED, "violated"),
+    }
+}
