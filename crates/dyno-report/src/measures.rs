@@ -69,6 +69,27 @@ impl<R> Measure<R> {
         Self { id, unit, heading, of, look: None, is_alarm: false }
     }
 
+    /// The same; anything above 0 is not as it should be.
+    const fn alarm(
+        id: &'static str,
+        unit: Unit,
+        heading: Option<&'static Message>,
+        of: fn(&R) -> Option<Figure>,
+    ) -> Self {
+        Self { is_alarm: true, ..Self::new(id, unit, heading, of) }
+    }
+
+    /// The same, with a look of its own.
+    const fn shown(
+        look: fn(f64) -> String,
+        id: &'static str,
+        unit: Unit,
+        heading: Option<&'static Message>,
+        of: fn(&R) -> Option<Figure>,
+    ) -> Self {
+        Self { look: Some(look), ..Self::new(id, unit, heading, of) }
+    }
+
     /// Its cell in a row.
     #[must_use]
     pub fn cell(&self, row: &R) -> Cell {
@@ -89,14 +110,6 @@ impl<R> Measure<R> {
             _ => self.cell(row),
         }
     }
-}
-
-const fn shown<R>(look: fn(f64) -> String, measure: Measure<R>) -> Measure<R> {
-    Measure { look: Some(look), ..measure }
-}
-
-const fn alarm<R>(measure: Measure<R>) -> Measure<R> {
-    Measure { is_alarm: true, ..measure }
 }
 
 fn figure<T: Into<Figure>>(value: Option<T>) -> Option<Figure> {
@@ -131,7 +144,7 @@ pub const TREATMENT_BOOKS: &[Measure<TreatmentRow>] = &[
     Measure::new("arrived", Count, Some(&headings::ARRIVED), |it| figure(it.arrived)),
     Measure::new("never-started", Count, Some(&headings::NEVER_STARTED), |it| figure(it.unstarted)),
     Measure::new("committed", Count, None, |it| figure(Some(it.committed))),
-    alarm(Measure::new("failed", Count, Some(&headings::FAILED), |it| figure(Some(it.failed)))),
+    Measure::alarm("failed", Count, Some(&headings::FAILED), |it| figure(Some(it.failed))),
     Measure::new("unfinished", Count, None, |it| figure(Some(it.unfinished))),
     Measure::new("retries", Count, Some(&headings::RETRIES), |it| figure(Some(it.retries))),
     Measure::new("skipped", Count, None, |it| figure((it.skipped > 0).then_some(it.skipped))),
@@ -139,7 +152,7 @@ pub const TREATMENT_BOOKS: &[Measure<TreatmentRow>] = &[
 
 /// What of a treatment's work is not in the data.
 pub const TREATMENT_LOST: Measure<TreatmentRow> =
-    alarm(Measure::new("lost", Percent, Some(&headings::LOST_PERCENT), |it| figure(it.lost_percent)));
+    Measure::alarm("lost", Percent, Some(&headings::LOST_PERCENT), |it| figure(it.lost_percent));
 
 /// Figures of a trial.
 pub const TRIAL: &[Measure<TrialFigures>] = &[
@@ -167,11 +180,11 @@ pub const TRIAL: &[Measure<TrialFigures>] = &[
     Measure::new("never-started", Count, Some(&headings::NEVER_STARTED), |it| figure(it.unstarted)),
     Measure::new("window", Seconds, None, |it| figure(Some(it.measured_s))),
     Measure::new("committed", Count, Some(&headings::COMMITTED), |it| figure(Some(it.committed))),
-    alarm(Measure::new("failed", Count, Some(&headings::FAILED), |it| figure(Some(it.failed)))),
+    Measure::alarm("failed", Count, Some(&headings::FAILED), |it| figure(Some(it.failed))),
     Measure::new("unfinished", Count, None, |it| figure(Some(it.unfinished))),
     Measure::new("retries", Count, Some(&headings::RETRIES), |it| figure(Some(it.retries))),
     Measure::new("skipped", Count, None, |it| figure((it.skipped > 0).then_some(it.skipped))),
-    alarm(Measure::new("lost", Count, Some(&headings::LOST), |it| figure(it.lost))),
+    Measure::alarm("lost", Count, Some(&headings::LOST), |it| figure(it.lost)),
 ];
 
 /// A distribution of response times. Its column titles name no unit: it is the table's.
@@ -198,7 +211,7 @@ pub const LATENCY: &[Measure<MergedLatency>] = &[
 /// Updates acknowledged against updates in the data. What was lost is a span and stands in its table.
 pub const UPDATES: &[Measure<UpdateAudit>] = &[
     Measure::new("", Count, Some(&headings::WITNESSED), |it| figure(Some(it.witnessed))),
-    alarm(Measure::new("", Count, Some(&headings::PHANTOM), |it| figure(Some(it.phantom)))),
+    Measure::alarm("", Count, Some(&headings::PHANTOM), |it| figure(Some(it.phantom))),
     Measure::new("", Count, Some(&headings::IN_DOUBT), |it| figure(Some(it.in_doubt))),
     Measure::new("", Count, Some(&headings::STATEMENT_ERRORS), |it| figure(Some(it.statement_errors))),
 ];
@@ -206,14 +219,12 @@ pub const UPDATES: &[Measure<UpdateAudit>] = &[
 /// What the generator measured of itself.
 pub const GENERATOR: &[Measure<GeneratorRow>] = &[
     Measure::new("", Count, Some(&headings::WORKERS), |it| figure(Some(u64::from(it.workers)))),
-    shown(
-        figures::digits,
-        Measure::new("", Percent, Some(&headings::WORKER_CPU), |it| figure(Some(it.worker_cpu_percent_max))),
-    ),
-    shown(
-        figures::digits,
-        Measure::new("", Percent, Some(&headings::HELD_UP), |it| figure(it.held_up_percent_max)),
-    ),
+    Measure::shown(figures::digits, "", Percent, Some(&headings::WORKER_CPU), |it| {
+        figure(Some(it.worker_cpu_percent_max))
+    }),
+    Measure::shown(figures::digits, "", Percent, Some(&headings::HELD_UP), |it| {
+        figure(it.held_up_percent_max)
+    }),
     Measure::new("", Microseconds, Some(&headings::CPU_USER), |it| {
         figure(Some(it.cpu_user_per_statement_us))
     }),
@@ -232,18 +243,12 @@ pub const RESOURCES: &[Measure<ResourceRow>] = &[
     Measure::new("cpu-system", Percent, None, |it| figure(it.system_percent)),
     Measure::new("cpu-iowait", Percent, None, |it| figure(it.iowait_percent)),
     Measure::new("cpu-steal", Percent, Some(&headings::STEAL), |it| figure(it.steal_percent)),
-    shown(
-        figures::digits,
-        Measure::new("server-processors", Count, Some(&headings::SERVER_CPU), |it| {
-            figure(it.server_processors)
-        }),
-    ),
-    shown(
-        figures::digits,
-        Measure::new("generator-processors", Count, Some(&headings::GENERATOR_CPU), |it| {
-            figure(it.generator_processors)
-        }),
-    ),
+    Measure::shown(figures::digits, "server-processors", Count, Some(&headings::SERVER_CPU), |it| {
+        figure(it.server_processors)
+    }),
+    Measure::shown(figures::digits, "generator-processors", Count, Some(&headings::GENERATOR_CPU), |it| {
+        figure(it.generator_processors)
+    }),
     Measure::new(
         "server-cpu-per-transaction",
         Microseconds,
@@ -256,29 +261,26 @@ pub const RESOURCES: &[Measure<ResourceRow>] = &[
         Some(&headings::GENERATOR_CPU_PER_TRANSACTION),
         |it| figure(it.generator_cpu_per_transaction_us),
     ),
-    shown(
+    Measure::shown(
         figures::digits,
-        Measure::new(
-            "server-switches-per-transaction",
-            Count,
-            Some(&headings::SWITCHES_PER_TRANSACTION),
-            |it| figure(it.server_switches_per_transaction),
-        ),
+        "server-switches-per-transaction",
+        Count,
+        Some(&headings::SWITCHES_PER_TRANSACTION),
+        |it| figure(it.server_switches_per_transaction),
     ),
-    shown(
+    Measure::shown(
         kilobytes,
-        Measure::new("server-read-per-transaction", Bytes, Some(&headings::READ_PER_TRANSACTION), |it| {
-            figure(it.server_read_bytes_per_transaction)
-        }),
+        "server-read-per-transaction",
+        Bytes,
+        Some(&headings::READ_PER_TRANSACTION),
+        |it| figure(it.server_read_bytes_per_transaction),
     ),
-    shown(
+    Measure::shown(
         kilobytes,
-        Measure::new(
-            "server-written-per-transaction",
-            Bytes,
-            Some(&headings::WRITTEN_PER_TRANSACTION),
-            |it| figure(it.server_written_bytes_per_transaction),
-        ),
+        "server-written-per-transaction",
+        Bytes,
+        Some(&headings::WRITTEN_PER_TRANSACTION),
+        |it| figure(it.server_written_bytes_per_transaction),
     ),
     Measure::new("server-memory", Bytes, Some(&headings::SERVER_MEMORY), |it| {
         figure(it.server_resident_bytes)
