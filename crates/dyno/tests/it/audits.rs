@@ -21,7 +21,7 @@ const SERVERS: [ServerKind; 3] = [ServerKind::Mariadb, ServerKind::Mysql, Server
 const SECOND: u64 = 1_000_000_000;
 
 /// A workload and its load.
-struct Work {
+pub(crate) struct Work {
     kind: &'static str,
     options: Vec<(&'static str, OptionValue)>,
     clients: u32,
@@ -32,7 +32,7 @@ struct Silent;
 impl Listener for Silent {}
 
 impl Work {
-    fn new(
+    pub(crate) fn new(
         kind: &'static str,
         options: &[(&'static str, OptionValue)],
         clients: u32,
@@ -57,16 +57,21 @@ impl Work {
         Native::build(&plan, Setting { engine, clients: self.clients, seed: 1 }).expect("the options fit")
     }
 
-    /// Makes the tables and fills them.
-    fn prepare(&self, target: &Target) {
+    /// Makes the tables and fills them; how many rows that were.
+    pub(crate) fn prepare(&self, target: &Target) -> u64 {
         let interrupts = AtomicUsize::new(0);
         with_native!(&self.native(target.engine), workload => {
             let loading = Loading { trial: "t", target, data: workload.data(), interrupts: &interrupts };
             load(&loading, &mut Silent).unwrap_or_else(|failure| panic!("{}: {failure}", self.kind))
-        });
+        })
     }
 
-    fn run(&self, target: &Target, interrupts: &AtomicUsize, listener: &mut dyn Listener) -> TrialRecord {
+    pub(crate) fn run(
+        &self,
+        target: &Target,
+        interrupts: &AtomicUsize,
+        listener: &mut dyn Listener,
+    ) -> TrialRecord {
         let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
         let mut input = TrialInput::new(trial, target.clone(), self.clients, &self.load, 1, interrupts);
         input.load.shares_machine = true;
@@ -97,9 +102,9 @@ fn balance(record: &TrialRecord) -> Balance {
 }
 
 /// Changes the data when the audit begins.
-struct Meddler<'a> {
-    target: &'a Target,
-    sql: Option<&'static str>,
+pub(crate) struct Meddler<'a> {
+    pub(crate) target: &'a Target,
+    pub(crate) sql: Option<&'a str>,
 }
 
 impl Listener for Meddler<'_> {

@@ -1,9 +1,8 @@
 //! Paths as a factor: TCP, the unix socket and a proxy, on one start of a server.
 
-use crate::program::{Bench, flaws, signal};
+use crate::program::{Bench, events, flaws, records, signal};
 use dyno_model::event::Event;
 use dyno_model::plan::{Plan, ProxyKind, ServerKind};
-use dyno_model::record::TrialRecord;
 use dyno_testkit::{require_server, wait_until};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -30,19 +29,6 @@ fn has_proxy() -> bool {
     let is_required = std::env::var_os(dyno_testkit::REQUIRE_SERVERS).is_some_and(|value| value == "1");
     assert!(found.is_ok() || !is_required, "haproxy is missing; scripts/servers installs it");
     found.is_ok()
-}
-
-fn events(folder: &Path) -> Vec<Event> {
-    let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
-}
-
-fn records(folder: &Path) -> Vec<TrialRecord> {
-    let records = events(folder).into_iter().filter_map(|event| match event {
-        Event::TrialFinished(record) => Some(*record),
-        _ => None,
-    });
-    records.collect()
 }
 
 fn nothing_is_left(bench: &Bench) {

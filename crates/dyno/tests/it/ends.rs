@@ -1,7 +1,7 @@
 //! Everything ends: servers that fall silent mark their trial and the campaign goes on, and the first Ctrl-C is heard whatever dyno
 //! is waiting for. Limits that must not be waited for are so long that a test which did would fail by its own limit.
 
-use crate::program::{Bench, Ended, signal};
+use crate::program::{Bench, Ended, events, records, signal};
 use dyno_drivers::null::server::{Options, Protocol, RunningServer, serve};
 use dyno_model::event::{Event, Phase};
 use dyno_model::plan::ServerKind;
@@ -67,7 +67,7 @@ impl<'b> Running<'b> {
     }
 
     fn events(&self) -> Vec<Event> {
-        events(self.bench)
+        events(&self.bench.path().join("r"))
     }
 
     /// Waits until a phase of a trial has begun.
@@ -93,11 +93,6 @@ impl<'b> Running<'b> {
             let _ = Command::new("kill").args(["-STOP", &server.to_string()]).status();
         }
     }
-}
-
-pub(crate) fn events(bench: &Bench) -> Vec<Event> {
-    let text = std::fs::read_to_string(bench.path().join("r/events.jsonl")).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 pub(crate) fn nothing_is_left(bench: &Bench, names: &[&str]) {
@@ -175,13 +170,7 @@ fn a_server_that_is_halted_in_a_trial_marks_it_and_the_campaign_goes_on_with_the
         let ended = running.ended();
         assert_eq!(ended.code, RUN_INCOMPLETE, "{kind}: {ended}");
         let text = std::fs::read_to_string(bench.path().join("r/events.jsonl")).expect("it is there");
-        let records: Vec<_> = events(&bench)
-            .into_iter()
-            .filter_map(|event| match event {
-                Event::TrialFinished(record) => Some(*record),
-                _ => None,
-            })
-            .collect();
+        let records = records(&bench.path().join("r"));
         let [halted, next] = &records[..] else { panic!("{kind}: two trials, found {text}") };
         let said = "the server has been silent for 6s, and another connection failed: timeout";
         assert!(text.contains(said), "{kind}: {text}");

@@ -1,10 +1,8 @@
 //! Every shipped experiment runs in its smoke profile, on real servers, from the repository's folder as its head says.
 
-use crate::program::{Bench, Ended, flaws};
+use crate::program::{Bench, Ended, flaws, records};
 use dyno_model::audit::AuditVerdict;
-use dyno_model::event::Event;
 use dyno_model::plan::{Plan, ServerKind};
-use dyno_model::record::TrialRecord;
 use dyno_testkit::require_server;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -46,14 +44,7 @@ fn every_trial_is_there_and_intact(results: &Path) {
     let plan = std::fs::read_to_string(results.join("plan.json")).expect("a plan is written");
     let plan: Plan = serde_json::from_str(&plan).expect("it is a plan");
     let planned: BTreeSet<String> = plan.trials.iter().map(|trial| trial.id.clone()).collect();
-    let events = std::fs::read_to_string(results.join("events.jsonl")).expect("events are written");
-    let records: Vec<TrialRecord> = events
-        .lines()
-        .filter_map(|line| match serde_json::from_str(line).expect("an event") {
-            Event::TrialFinished(record) => Some(*record),
-            _ => None,
-        })
-        .collect();
+    let records = records(results);
     assert_eq!(records.len(), planned.len(), "every trial is measured once");
     assert_eq!(records.iter().map(|record| record.trial.id.clone()).collect::<BTreeSet<_>>(), planned);
     for record in &records {

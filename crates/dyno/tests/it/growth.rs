@@ -1,24 +1,13 @@
 //! Tables that grow: the shipped experiment, and a disk that fills while clients insert.
 
-use crate::program::{Bench, flaws};
+use crate::program::{Bench, flaws, records};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::Growth;
-use dyno_model::event::Event;
 use dyno_model::finding::Finding;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_testkit::require_server;
 use std::path::Path;
-
-fn records(folder: &Path) -> Vec<TrialRecord> {
-    let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
-    let events = text.lines().filter_map(|line| serde_json::from_str(line).ok());
-    let finished = events.filter_map(|event| match event {
-        Event::TrialFinished(record) => Some(*record),
-        _ => None,
-    });
-    finished.collect()
-}
 
 /// The one audit of a growing table: the fewest rows that must be there, and those found.
 fn row_count(record: &TrialRecord) -> (u64, u64) {

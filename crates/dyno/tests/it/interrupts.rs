@@ -1,8 +1,8 @@
 //! The first Ctrl-C is heard, whatever dyno is doing: every phase here would last for minutes or hours without it, and a test that had to
 //! wait for that would fail by its own limit. Nothing depends on how fast anything is.
 
-use crate::ends::{INTERRUPTED, Running, events, mute, nothing_is_left};
-use crate::program::{Bench, Ended};
+use crate::ends::{INTERRUPTED, Running, mute, nothing_is_left};
+use crate::program::{Bench, Ended, events};
 use dyno_drivers::null::server::Protocol;
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
 use dyno_model::event::{Event, Phase};
@@ -122,7 +122,7 @@ impl Moment {
         running.interrupt();
         let ended = running.ended();
         drop(holder);
-        (ended, events(bench))
+        (ended, events(&bench.path().join("r")))
     }
 }
 

@@ -1,7 +1,7 @@
 //! Storages that are file systems of their own, mounted by their commands: killed campaigns leave none behind, and full ones are
 //! told.
 
-use crate::program::Bench;
+use crate::program::{Bench, events};
 use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
 use dyno_testkit::{require_server, wait_until};
@@ -60,11 +60,6 @@ fn storage(name: &str, megabytes: u32) -> String {
          before = 'mkdir \"$DYNO_DATA\" && mount -t tmpfs -o size={megabytes}m dyno-test \"$DYNO_DATA\"'\n\
          after = 'umount \"$DYNO_DATA\"; rmdir \"$DYNO_DATA\"'\n"
     )
-}
-
-fn events(folder: &Path) -> Vec<Event> {
-    let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 /// How often each trial was measured.

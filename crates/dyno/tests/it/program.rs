@@ -1,5 +1,6 @@
 //! Runs the program in a folder of its own and says what came of it.
 
+use dyno_model::event::Event;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::record::TrialRecord;
 use std::collections::BTreeSet;
@@ -115,6 +116,21 @@ pub(crate) fn questions_max(results: &Path, record: &TrialRecord) -> i64 {
     let asked = 2 * times.len() as i64 + 5;
     let is_stalled = record.longest_gap.is_some_and(|gap| gap.length.as_secs_f64() > 0.25);
     asked + if is_stalled { (10.0 * record.measured.as_secs_f64()).ceil() as i64 } else { 0 }
+}
+
+/// What the event log of a results folder holds so far.
+pub(crate) fn events(results: &Path) -> Vec<Event> {
+    let text = std::fs::read_to_string(results.join("events.jsonl")).unwrap_or_default();
+    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
+}
+
+/// The records of its finished trials.
+pub(crate) fn records(results: &Path) -> Vec<TrialRecord> {
+    let record = |event| match event {
+        Event::TrialFinished(record) => Some(*record),
+        _ => None,
+    };
+    events(results).into_iter().filter_map(record).collect()
 }
 
 /// Sends a signal to a process that runs.

@@ -1,10 +1,10 @@
 //! A server that dyno did not start is started anew in the middle of a trial, and the trial says so.
 
-use crate::ends::{Running, events};
-use crate::program::{Bench, signal};
+use crate::ends::Running;
+use crate::program::{Bench, records, signal};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_host::server::RunningServer;
-use dyno_model::event::{Event, Phase};
+use dyno_model::event::Phase;
 use dyno_model::finding::Finding;
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -91,11 +91,7 @@ fn a_server_that_is_started_anew_in_the_middle_of_a_trial_is_named() {
         let ended = running.ended();
         signal(polite(kind), again.id());
         again.wait().expect("it is our child");
-        let record = events(&bench).into_iter().find_map(|event| match event {
-            Event::TrialFinished(record) => Some(*record),
-            _ => None,
-        });
-        let record = record.unwrap_or_else(|| panic!("{kind}: {ended}"));
+        let record = records(&bench.path().join("r")).pop().unwrap_or_else(|| panic!("{kind}: {ended}"));
         let is_named = |finding: &Finding| matches!(finding, Finding::ServerRestarted { .. });
         assert!(record.findings.iter().any(is_named), "{kind}: {:?}, {ended}", record.findings);
         assert!(ended.stdout.contains("started anew") || ended.stdout.contains("restart"), "{kind}: {ended}");

@@ -1,7 +1,6 @@
 //! Runs that were killed go on where they were; single trials are repeated by name.
 
-use crate::program::{Bench, Ended, signal};
-use dyno_model::event::Event;
+use crate::program::{Bench, Ended, records, signal};
 use dyno_model::plan::ServerKind;
 use dyno_model::record::{OpenLoop, TrialRecord};
 use dyno_testkit::{require_server, wait_until};
@@ -26,15 +25,6 @@ load = { clients = [1, 2], duration = "1s", warmup = "0s" }
 factors = { "server.settings.max_connections" = [80, 90] }
 design = { blocks = 2 }
 "#;
-
-fn records(folder: &Path) -> Vec<TrialRecord> {
-    let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
-    let record = |line| match serde_json::from_str(line) {
-        Ok(Event::TrialFinished(record)) => Some(*record),
-        _ => None,
-    };
-    text.lines().filter_map(record).collect()
-}
 
 fn finished(folder: &Path) -> BTreeMap<String, usize> {
     let mut finished = BTreeMap::new();

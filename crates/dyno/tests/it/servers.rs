@@ -1,11 +1,10 @@
 //! Whole runs on real servers: lost updates, counts against the servers' own counters, tables shared with sysbench, servers that
 //! die, databases that are not dyno's.
 
-use crate::program::{Bench, Ended, SETTLING_QUESTIONS_MAX, flaws, questions_max, signal};
+use crate::program::{Bench, Ended, SETTLING_QUESTIONS_MAX, flaws, questions_max, records, signal};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
 use dyno_host::server::RunningServer;
 use dyno_model::audit::AuditCheck;
-use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Target};
@@ -16,17 +15,6 @@ use std::process::{Command, Stdio};
 const SERVERS: [ServerKind; 3] = [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres];
 /// Environment variable that hands the servers' passwords to dyno.
 const PASSWORD: &str = "DYNO_TEST_PASSWORD";
-
-/// The records of all finished trials of a results folder.
-fn records(folder: &Path) -> Vec<TrialRecord> {
-    let events = std::fs::read_to_string(folder.join("events.jsonl")).expect("the event log can be read");
-    let events = events.lines().map(|line| serde_json::from_str(line).expect("an event"));
-    let records = events.filter_map(|event| match event {
-        Event::TrialFinished(record) => Some(*record),
-        _ => None,
-    });
-    records.collect()
-}
 
 /// A `[[system]]` table for a server that runs.
 fn system(target: &Target) -> String {

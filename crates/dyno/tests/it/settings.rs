@@ -1,6 +1,6 @@
 //! Settings experiments on real servers: levels that need another start, their order, and what the servers say they run with.
 
-use crate::program::Bench;
+use crate::program::{Bench, events};
 use dyno_model::event::Event;
 use dyno_model::plan::{Plan, ServerKind};
 use dyno_testkit::require_server;
@@ -38,11 +38,6 @@ exclude = [{ threads = "pool", server.settings.innodb_buffer_pool_size = "32M" }
 fn plan(folder: &Path) -> Plan {
     let bytes = std::fs::read(folder.join("plan.json")).expect("the plan is written first");
     serde_json::from_slice(&bytes).expect("a plan")
-}
-
-fn events(folder: &Path) -> Vec<Event> {
-    let text = std::fs::read_to_string(folder.join("events.jsonl")).expect("the event log can be read");
-    text.lines().map(|line| serde_json::from_str(line).expect("an event")).collect()
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Storage as a factor: data and log where the levels say, commands before and after, and nothing left behind.
 
-use crate::program::Bench;
+use crate::program::{Bench, events};
 use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
 use dyno_testkit::{require_server, wait_until};
@@ -48,11 +48,6 @@ fn bench(text: &str) -> Bench {
     std::fs::create_dir(bench.path().join("two")).expect("it is new");
     bench.file("storage.toml", text);
     bench
-}
-
-fn events(folder: &Path) -> Vec<Event> {
-    let text = std::fs::read_to_string(folder.join("events.jsonl")).unwrap_or_default();
-    text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
 }
 
 #[test]

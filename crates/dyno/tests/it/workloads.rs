@@ -1,66 +1,25 @@
 //! The workloads with a temporary table and without, on SQLite and on real servers: their audits, and their counts beside the
 //! servers' own.
 
-use crate::program::{Bench, SETTLING_QUESTIONS_MAX, questions_max};
-use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
-use dyno_engine::loading::{Loading, load};
-use dyno_engine::workload::{Native, Setting, Workload, catalog};
-use dyno_engine::{TrialInput, run_trial, with_native};
+use crate::audits::{Meddler, Work};
+use crate::program::{Bench, SETTLING_QUESTIONS_MAX, questions_max, records};
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::catalog::OptionValue;
-use dyno_model::event::{Event, Listener, Phase};
-use dyno_model::plan::{LoadPlan, Plan, ServerKind, StopRule, Trial, WorkloadPlan};
+use dyno_model::plan::{Plan, ServerKind, StopRule};
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
-use dyno_model::units::Nanos;
 use dyno_testkit::require_server;
-use std::path::Path;
 use std::sync::atomic::AtomicUsize;
 
 const KINDS: [&str; 4] = ["in-list-select", "temp-table-select", "row-by-row-update", "temp-table-update"];
 
-/// Changes the data after the clients have ended and before the audit looks.
-struct Meddler<'a> {
-    target: &'a Target,
-    sql: Option<&'a str>,
-}
-
-impl Listener for Meddler<'_> {
-    fn event(&mut self, event: &Event) {
-        if let (Event::PhaseStarted { phase: Phase::Audit, .. }, Some(sql)) = (event, self.sql) {
-            block_on(async {
-                Connection::connect(self.target, &Io::Blocking).await?.query(sql, &mut Discard).await
-            })
-            .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
-        }
-    }
-}
-
 /// A trial of 50 transactions on SQLite, after which `sql` is run.
-fn on_sqlite(kind: &str, sql: Option<&str>) -> TrialRecord {
+fn on_sqlite(kind: &'static str, sql: Option<&str>) -> TrialRecord {
     let bench = Bench::new();
     let target = Target::new(Engine::Sqlite, Endpoint::File(bench.path().join("data.sqlite")));
-    let description = catalog().into_iter().find(|known| known.name == kind).expect("built in");
-    let mut options = description.defaults();
-    options.0.insert("rows".to_owned(), OptionValue::Integer(200));
-    let plan = WorkloadPlan { kind: kind.to_owned(), options };
-    let native = Native::build(&plan, Setting { engine: Engine::Sqlite, clients: 3, seed: 1 })
-        .expect("the options fit");
-    let interrupts = AtomicUsize::new(0);
-    let mut meddler = Meddler { target: &target, sql };
-    let rows = with_native!(&native, workload => {
-        let loading = Loading { trial: "t", target: &target, data: workload.data(), interrupts: &interrupts };
-        load(&loading, &mut meddler)
-    });
-    assert_eq!(rows, Ok(200));
-    let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
-    let load = LoadPlan {
-        grace: Nanos(10_000_000_000),
-        time_limit: Nanos(60_000_000_000),
-        ..LoadPlan::new(StopRule::Transactions(50))
-    };
-    let input = TrialInput::new(trial, target.clone(), 3, &load, 1, &interrupts);
-    with_native!(native, workload => run_trial(workload, &input, &mut meddler)).expect("it can be measured")
+    let work = Work::new(kind, &[("rows", OptionValue::Integer(200))], 3, StopRule::Transactions(50));
+    assert_eq!(work.prepare(&target), 200);
+    work.run(&target, &AtomicUsize::new(0), &mut Meddler { target: &target, sql })
 }
 
 /// What the sums of c1 and c2 differ from what they have to be.
@@ -106,18 +65,6 @@ fn the_audit_finds_a_row_whose_update_is_missing_and_one_that_changed_by_itself(
     );
 }
 
-/// The plan and the records of a results folder.
-fn results(folder: &Path) -> (Plan, Vec<TrialRecord>) {
-    let plan = std::fs::read(folder.join("plan.json")).expect("the plan is written first");
-    let events = std::fs::read_to_string(folder.join("events.jsonl")).expect("the event log can be read");
-    let events = events.lines().map(|line| serde_json::from_str(line).expect("an event"));
-    let records = events.filter_map(|event| match event {
-        Event::TrialFinished(record) => Some(*record),
-        _ => None,
-    });
-    (serde_json::from_slice(&plan).expect("a plan"), records.collect())
-}
-
 #[test]
 fn the_four_ways_share_one_data_set_and_servers_count_what_dyno_counts() {
     for kind in [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres] {
@@ -140,7 +87,9 @@ fn the_four_ways_share_one_data_set_and_servers_count_what_dyno_counts() {
         let folder = bench.path().join("r");
         let loads = std::fs::read_to_string(folder.join("events.jsonl")).unwrap();
         assert_eq!(loads.matches("\"phase\":\"load\"").count(), 1, "{kind}: one data set for all four");
-        let (plan, records) = results(&folder);
+        let plan = std::fs::read(folder.join("plan.json")).expect("the plan is written first");
+        let plan: Plan = serde_json::from_slice(&plan).expect("a plan");
+        let records = records(&folder);
         assert_eq!(records.len(), 4, "{kind}: {ended}");
         for record in records {
             let way = plan.treatment(&record.trial).workload.kind.as_str();
