@@ -4,7 +4,6 @@ use crate::program::{Bench, events};
 use dyno_model::event::Event;
 use dyno_model::plan::ServerKind;
 use dyno_testkit::{require_server, wait_until};
-use std::path::Path;
 use std::process::Stdio;
 
 /// Two storages in the bench's folder; `one` is made by its command and also takes the log, `two` is there already. The
