@@ -4,7 +4,7 @@ use super::recipes::recipe;
 use super::save::restore;
 use super::site::{ACCOUNT, Recipe, Site};
 use super::{
-    Place, RunningServer, ServerError, ServerProcess, StartOptions, account, kept_log, locate, log,
+    Binary, Place, RunningServer, ServerError, ServerProcess, StartOptions, account, kept_log, locate, log,
     random_password,
 };
 use crate::folder::is_out_of_reach;
@@ -51,51 +51,8 @@ pub(super) fn start(
     let recipe = recipe(server.kind).expect("a kind with a program has a recipe");
     let owner = account::for_server(server.kind, recipe.user)?;
     let log_dir = log_dir(options)?;
-    let mut guard;
-    let parent = match &options.storage {
-        None => {
-            let parent = usable(&server.scratch.clone().unwrap_or_else(std::env::temp_dir), owner)?;
-            guard = Guard::start(&options.guard)?;
-            parent
-        }
-        // A place that a command makes can be looked at only when that has run.
-        Some(storage) => {
-            guard = Guard::start(&options.guard)?;
-            storage::prepare(&mut guard, storage, log_dir.as_deref())?;
-            usable(&storage.data, owner)?
-        }
-    };
-    let prefix = format!("dyno-{}", server.kind);
-    let inside = if options.data.is_none() { ["data", "tmp"].as_slice() } else { &["tmp"] };
-    let folder = make_folder(&mut guard, &parent, &prefix, owner, inside)?;
-    let own = own_folder(&mut guard, &parent, "dyno-own", owner)
-        .map_err(|reason| ServerError::Scratch { path: parent.clone(), reason })?;
-    let socket_folder = socket_folder(&mut guard, &folder, recipe, owner)?;
-    let log_folder = match options.storage.as_ref().and_then(|storage| storage.log.clone()) {
-        None => None,
-        Some(place) => Some(make_folder(&mut guard, &usable(&place, owner)?, "dyno-log", owner, &[])?),
-    };
-    let password = match &options.data {
-        Some(saved) => saved.password().clone(),
-        None => Secret::new(
-            random_password()
-                .map_err(|error| ServerError::System { doing: "reading /dev/urandom", error })?,
-        ),
-    };
-    let mut site = Site {
-        server,
-        binary,
-        recipe,
-        owner,
-        folder,
-        own,
-        socket_folder,
-        log_folder,
-        port: 0,
-        password,
-        connections: options.connections.saturating_add(CONNECTIONS_SPARE),
-        is_restored: options.data.is_some(),
-    };
+    let (mut guard, parent) = place(server, options, owner, log_dir.as_deref())?;
+    let mut site = lay_out(&mut guard, server, options, binary, recipe, owner, &parent)?;
     let kept_log = log_dir.map(|folder| kept_log(&folder, &options.name));
     if let Some(kept) = &kept_log {
         guard.keep(site.log(), kept.clone())?;
@@ -138,6 +95,66 @@ pub(super) fn start(
         }),
         restoring: if site.is_restored { restoring } else { Duration::ZERO },
         rounded: settings::rounded(server.kind.engine(), &server.settings, &found),
+    })
+}
+
+/// The guard of a server, and the folder that its scratch folder is made in.
+fn place(
+    server: &ManagedServer,
+    options: &StartOptions,
+    owner: Option<Owner>,
+    log_dir: Option<&Path>,
+) -> Result<(Guard, PathBuf), ServerError> {
+    let Some(storage) = &options.storage else {
+        let parent = usable(&server.scratch.clone().unwrap_or_else(std::env::temp_dir), owner)?;
+        return Ok((Guard::start(&options.guard)?, parent));
+    };
+    // A place that a command makes can be looked at only when that has run.
+    let mut guard = Guard::start(&options.guard)?;
+    storage::prepare(&mut guard, storage, log_dir)?;
+    Ok((guard, usable(&storage.data, owner)?))
+}
+
+/// Makes the server's folders.
+fn lay_out<'a>(
+    guard: &mut Guard,
+    server: &'a ManagedServer,
+    options: &StartOptions,
+    binary: Binary,
+    recipe: &'static Recipe,
+    owner: Option<Owner>,
+    parent: &Path,
+) -> Result<Site<'a>, ServerError> {
+    let prefix = format!("dyno-{}", server.kind);
+    let inside = if options.data.is_none() { ["data", "tmp"].as_slice() } else { &["tmp"] };
+    let folder = make_folder(guard, parent, &prefix, owner, inside)?;
+    let own = own_folder(guard, parent, "dyno-own", owner)
+        .map_err(|reason| ServerError::Scratch { path: parent.to_owned(), reason })?;
+    let socket_folder = socket_folder(guard, &folder, recipe, owner)?;
+    let log_folder = match options.storage.as_ref().and_then(|storage| storage.log.clone()) {
+        None => None,
+        Some(place) => Some(make_folder(guard, &usable(&place, owner)?, "dyno-log", owner, &[])?),
+    };
+    let password = match &options.data {
+        Some(saved) => saved.password().clone(),
+        None => Secret::new(
+            random_password()
+                .map_err(|error| ServerError::System { doing: "reading /dev/urandom", error })?,
+        ),
+    };
+    Ok(Site {
+        server,
+        binary,
+        recipe,
+        owner,
+        folder,
+        own,
+        socket_folder,
+        log_folder,
+        port: 0,
+        password,
+        connections: options.connections.saturating_add(CONNECTIONS_SPARE),
+        is_restored: options.data.is_some(),
     })
 }
 
