@@ -3,32 +3,38 @@
 use super::{AddressError, Keys, Value, parameter};
 use crate::target::Engine;
 
-/// Cuts a connection string into keys and values. No value is quoted in a message: it may be a password.
-pub(super) fn parse(text: &str) -> Result<Keys, Vec<AddressError>> {
-    let mut keys = Keys::default();
-    let mut errors = Vec::new();
-    let mut rest = text.trim_start();
-    let at = |rest: &str| text.len() - rest.len();
-    while !rest.is_empty() {
-        let Some((name, after)) = rest.split_once('=') else {
-            let word = rest.split_whitespace().next().unwrap_or_default();
-            let message = format!("missing \"=\" after \"{word}\" in connection info string");
-            errors.push(AddressError::new(at(rest)..text.len(), message, "write KEY=VALUE"));
-            break;
-        };
-        let begin = after.trim_start();
-        let Some((value, after)) = value(begin) else {
-            let message = "unterminated quoted string in connection info string";
-            errors.push(AddressError::new(at(begin)..text.len(), message, "write `'` at its end"));
-            break;
-        };
-        let range = at(rest)..at(after);
-        let name = name.trim_end();
-        let value = Value { name: name.to_owned(), text: value, range: range.clone() };
-        parameter::take(&mut keys, Engine::Postgres, value, range, &mut errors);
-        rest = after.trim_start();
+impl Keys {
+    /// Reads a connection string of PostgreSQL.
+    ///
+    /// # Errors
+    /// When it is none, and for every parameter that is unknown or asks what dyno cannot do. No value is quoted in a message: it may be
+    /// a password.
+    pub fn of_conninfo(text: &str) -> Result<Self, Vec<AddressError>> {
+        let mut keys = Self::default();
+        let mut errors = Vec::new();
+        let mut rest = text.trim_start();
+        let at = |rest: &str| text.len() - rest.len();
+        while !rest.is_empty() {
+            let Some((name, after)) = rest.split_once('=') else {
+                let word = rest.split_whitespace().next().unwrap_or_default();
+                let message = format!("missing \"=\" after \"{word}\" in connection info string");
+                errors.push(AddressError::new(at(rest)..text.len(), message, "write KEY=VALUE"));
+                break;
+            };
+            let begin = after.trim_start();
+            let Some((value, after)) = value(begin) else {
+                let message = "unterminated quoted string in connection info string";
+                errors.push(AddressError::new(at(begin)..text.len(), message, "write `'` at its end"));
+                break;
+            };
+            let range = at(rest)..at(after);
+            let name = name.trim_end();
+            let value = Value { name: name.to_owned(), text: value, range: range.clone() };
+            parameter::take(&mut keys, Engine::Postgres, value, range, &mut errors);
+            rest = after.trim_start();
+        }
+        if errors.is_empty() { Ok(keys) } else { Err(errors) }
     }
-    if errors.is_empty() { Ok(keys) } else { Err(errors) }
 }
 
 /// A value and what follows it; `None` when its quotes do not end.

@@ -104,14 +104,6 @@ impl AddressError {
 pub struct Keys(BTreeMap<Key, Value>);
 
 impl Keys {
-    /// Reads a connection string of PostgreSQL: `host=localhost user='it''s me'`.
-    ///
-    /// # Errors
-    /// When it is none, and for every parameter that is unknown or means something else for this engine.
-    pub fn of_conninfo(text: &str) -> Result<Self, Vec<AddressError>> {
-        conninfo::parse(text)
-    }
-
     /// Gives a key a value, which an empty one is not.
     pub fn give(&mut self, key: Key, name: impl Into<String>, text: impl Into<String>) {
         let value = Value { name: name.into(), text: text.into(), range: 0..0 };
@@ -256,12 +248,6 @@ pub struct Address {
 }
 
 impl Address {
-    /// Reads `mysql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require`, `postgres://...`, `sqlite:FILE`, `null:`.
-    #[must_use]
-    pub fn of_url(text: &str) -> Self {
-        url::parse(text)
-    }
-
     /// The engine that a text's scheme names, if it is a URL.
     #[must_use]
     pub fn scheme(text: &str) -> Option<Engine> {

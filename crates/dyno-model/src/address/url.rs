@@ -68,44 +68,50 @@ pub(super) fn example(scheme: &str) -> String {
 /// Stands where a part cannot be read; there is an error with it.
 const BROKEN: &str = "-";
 
-/// Reads an address; what is wrong with it is noted beside what could be read.
-pub(super) fn parse(text: &str) -> Address {
-    let whole = Piece { text, start: 0 };
-    let (mut keys, mut errors) = (Keys::default(), Vec::new());
-    let Some((scheme, rest)) = whole.split_once(':') else {
-        let help = "write for example `mysql://bench@localhost:3306/bench`, `postgres://bench@localhost/bench` or \
-                    `sqlite:bench.db`";
-        let error = AddressError::new(whole.range(), "this is not an address: it has no scheme", help);
-        return Address { engine: Engine::Null, keys, errors: vec![error] };
-    };
-    let known = engine(scheme.text);
-    if known.is_none() {
-        let schemes: Vec<&str> =
-            Engine::ALL.iter().flat_map(|engine| engine.traits().schemes).copied().collect();
-        let help = match nearest(scheme.text, schemes.iter().copied()) {
-            Some(candidate) => format!("did you mean `{candidate}`?"),
-            None => format!("known schemes: {}", list(&schemes)),
+impl Address {
+    /// Reads `mysql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require`, `postgres://...`, `sqlite:FILE`, `null:`. What is wrong with it is
+    /// noted beside what could be read.
+    #[must_use]
+    pub fn of_url(text: &str) -> Self {
+        let whole = Piece { text, start: 0 };
+        let (mut keys, mut errors) = (Keys::default(), Vec::new());
+        let Some((scheme, rest)) = whole.split_once(':') else {
+            let help = "write for example `mysql://bench@localhost:3306/bench`, `postgres://bench@localhost/bench` or \
+                        `sqlite:bench.db`";
+            let error = AddressError::new(whole.range(), "this is not an address: it has no scheme", help);
+            return Self { engine: Engine::Null, keys, errors: vec![error] };
         };
-        errors.push(AddressError::new(scheme.range(), format!("unknown scheme `{}`", scheme.text), help));
-    }
-    // What follows an unknown scheme is most likely a server's address, and what is wrong with it is wrong with any scheme's.
-    let is_server = rest.text.starts_with("//");
-    let engine = known.unwrap_or(if is_server { Engine::Mysql } else { Engine::Null });
-    match engine.traits().execution {
-        Execution::Thread | Execution::Process if is_server => {
-            server(engine, scheme.text, rest.after(2), &mut keys, &mut errors);
+        let known = engine(scheme.text);
+        if known.is_none() {
+            let schemes: Vec<&str> =
+                Engine::ALL.iter().flat_map(|engine| engine.traits().schemes).copied().collect();
+            let help = match nearest(scheme.text, schemes.iter().copied()) {
+                Some(candidate) => format!("did you mean `{candidate}`?"),
+                None => format!("known schemes: {}", list(&schemes)),
+            };
+            errors.push(AddressError::new(scheme.range(), format!("unknown scheme `{}`", scheme.text), help));
         }
-        Execution::Thread | Execution::Process => {
-            let message = "`//` is missing after the scheme";
-            errors.push(AddressError::new(rest.range(), message, example(scheme.text)));
-            return Address { engine: Engine::Null, keys, errors };
+        // What follows an unknown scheme is most likely a server's address, and what is wrong with it is wrong with any scheme's.
+        let is_server = rest.text.starts_with("//");
+        let engine = known.unwrap_or(if is_server { Engine::Mysql } else { Engine::Null });
+        match engine.traits().execution {
+            Execution::Thread | Execution::Process if is_server => {
+                server(engine, scheme.text, rest.after(2), &mut keys, &mut errors);
+            }
+            Execution::Thread | Execution::Process => {
+                let message = "`//` is missing after the scheme";
+                errors.push(AddressError::new(rest.range(), message, example(scheme.text)));
+                return Self { engine: Engine::Null, keys, errors };
+            }
+            Execution::Client => put(&mut keys, Key::File, sqlite(rest, &mut errors), rest, "", &mut errors),
+            // What follows is the script of the null driver, which stands where others name a database.
+            Execution::Nowhere if known.is_some() => {
+                put(&mut keys, Key::Database, rest, rest, "", &mut errors)
+            }
+            Execution::Nowhere => {}
         }
-        Execution::Client => put(&mut keys, Key::File, sqlite(rest, &mut errors), rest, "", &mut errors),
-        // What follows is the script of the null driver, which stands where others name a database.
-        Execution::Nowhere if known.is_some() => put(&mut keys, Key::Database, rest, rest, "", &mut errors),
-        Execution::Nowhere => {}
+        Self { engine, keys, errors }
     }
-    Address { engine, keys, errors }
 }
 
 /// Puts a decoded piece among the keys; for an empty one, where it is missing.
