@@ -179,7 +179,6 @@ const IN_CIRCLES: &[&str] = &[
     "dyno-host/src/server/process.rs",
     "dyno-host/src/server/save.rs",
     "dyno-host/src/server/sqlite.rs",
-    "dyno-model/src/address/conninfo.rs",
     "dyno-model/src/address/encryption.rs",
     "dyno-model/src/address/mod.rs",
     "dyno-model/src/address/parameter.rs",
