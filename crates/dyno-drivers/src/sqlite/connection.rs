@@ -87,7 +87,8 @@ impl Ending {
     fn explained<T>(&self, outcome: Result<T>) -> Result<T> {
         outcome.map_err(|failure| {
             let reason = self.clock().and_then(|clock| clock.reason.as_ref().map(OperationFailure::from));
-            let was_waiting = failure.kind == FailureKind::Busy && self.is_interrupted();
+            let is_ended = self.is_interrupted() || self.is_late();
+            let was_waiting = failure.kind == FailureKind::Busy && is_ended;
             reason
                 .or_else(|| was_waiting.then(|| OperationFailure::from(&OutOfPatience::Interrupted)))
                 .unwrap_or(failure)
