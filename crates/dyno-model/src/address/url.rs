@@ -106,7 +106,7 @@ impl Address {
             Execution::Client => put(&mut keys, Key::File, sqlite(rest, &mut errors), rest, "", &mut errors),
             // What follows is the script of the null driver, which stands where others name a database.
             Execution::Nowhere if known.is_some() => {
-                put(&mut keys, Key::Database, rest, rest, "", &mut errors)
+                put(&mut keys, Key::Database, rest, rest, "", &mut errors);
             }
             Execution::Nowhere => {}
         }
