@@ -35,10 +35,20 @@ fn spec_of_mute(bench: &Bench, scheme: &str, server: &RunningServer, connect_tim
 
 const MUTE: [(Protocol, &str); 2] = [(Protocol::Mysql, "mysql"), (Protocol::Postgres, "postgres")];
 
-/// A run in the background, whose results are in the folder `r`.
+/// A run in the background, whose results are in the folder `r`. It does not outlive its test, whatever that finds.
 pub(crate) struct Running<'b> {
     bench: &'b Bench,
-    child: Child,
+    /// Until it has ended.
+    child: Option<Child>,
+}
+
+impl Drop for Running<'_> {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.child {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
 }
 
 impl<'b> Running<'b> {
@@ -49,11 +59,11 @@ impl<'b> Running<'b> {
     /// Any command of the program.
     pub(crate) fn of(bench: &'b Bench, mut command: Command) -> Self {
         let child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-        Self { bench, child: child.expect("dyno can be started") }
+        Self { bench, child: Some(child.expect("dyno can be started")) }
     }
 
     pub(crate) fn pid(&self) -> u32 {
-        self.child.id()
+        self.child.as_ref().expect("it has not ended").id()
     }
 
     pub(crate) fn interrupt(&self) {
@@ -62,8 +72,10 @@ impl<'b> Running<'b> {
 
     /// Waits for the end, which has to come by itself.
     pub(crate) fn ended(mut self) -> Ended {
-        wait_until("dyno ends", || self.child.try_wait().expect("it is our child").is_some());
-        Ended::from(self.child.wait_with_output().expect("it has ended"))
+        let is_over = |child: &mut Child| child.try_wait().expect("it is our child").is_some();
+        wait_until("dyno ends", || self.child.as_mut().is_some_and(is_over));
+        let child = self.child.take().expect("it has just ended");
+        Ended::from(child.wait_with_output().expect("it has ended"))
     }
 
     fn events(&self) -> Vec<Event> {
