@@ -3,11 +3,12 @@
 use crate::bench::{self, Intervals, MILLISECOND, NOBODY, SEED, Silent, doing, null, send, takes};
 use dyno_engine::random::Random;
 use dyno_engine::{LoadInput, LoadRecord, ScriptThreads, Session, run_load, run_script};
+use dyno_model::event::Listener;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::{LoadPlan, StopRule};
 use dyno_model::record::Interval;
 use dyno_model::units::Nanos;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 fn plan(rate: f64, milliseconds: u64) -> LoadPlan {
@@ -20,22 +21,50 @@ fn input<'a>(clients: u32, load: &'a LoadPlan, interrupts: &'a AtomicUsize) -> L
     LoadInput { interval, ..LoadInput::new("open", clients, load, SEED, interrupts) }
 }
 
-fn script(clients: u32, load: &LoadPlan, time: Duration, interrupts: usize) -> (LoadRecord, Vec<Interval>) {
-    let interrupts = AtomicUsize::new(interrupts);
+fn script(clients: u32, load: &LoadPlan, time: Duration) -> (LoadRecord, Vec<Interval>) {
     let mut heard = Intervals::default();
-    let input = input(clients, load, &interrupts);
-    let record =
-        run_script(takes(time), &ScriptThreads::default(), &input, &mut heard).expect("it can be measured");
-    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    let record = script_heard_by(&mut heard, &NOBODY, clients, load, time);
     (record, heard.0)
 }
 
-fn native(script: &str, clients: u32, load: &LoadPlan, interrupts: usize) -> (LoadRecord, Vec<Interval>) {
-    let interrupts = AtomicUsize::new(interrupts);
+fn script_heard_by(
+    listener: &mut dyn Listener,
+    interrupts: &AtomicUsize,
+    clients: u32,
+    load: &LoadPlan,
+    time: Duration,
+) -> LoadRecord {
+    let input = input(clients, load, interrupts);
+    let record =
+        run_script(takes(time), &ScriptThreads::default(), &input, listener).expect("it can be measured");
+    assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+    record
+}
+
+fn native(script: &str, clients: u32, load: &LoadPlan) -> (LoadRecord, Vec<Interval>) {
     let mut heard = Intervals::default();
-    let native = bench::native("oltp_point_select", &[], clients);
-    let record = bench::load(native, null(script), &input(clients, load, &interrupts), &mut heard);
+    let record = native_heard_by(&mut heard, &NOBODY, script, clients, load);
     (record, heard.0)
+}
+
+fn native_heard_by(
+    listener: &mut dyn Listener,
+    interrupts: &AtomicUsize,
+    script: &str,
+    clients: u32,
+    load: &LoadPlan,
+) -> LoadRecord {
+    let native = bench::native("oltp_point_select", &[], clients);
+    bench::load(native, null(script), &input(clients, load, interrupts), listener)
+}
+
+/// A user who interrupts as soon as the clients begin.
+struct Impatient<'a>(&'a AtomicUsize);
+
+impl Listener for Impatient<'_> {
+    fn clients_begin(&mut self, _from_now: Nanos) {
+        self.0.store(1, Ordering::Relaxed);
+    }
 }
 
 /// Every arrival of the window was started or is known not to have been.
@@ -51,14 +80,14 @@ fn assert_arrivals_add_up(record: &LoadRecord) {
 #[test]
 fn a_system_that_keeps_up_does_what_arrives_and_no_more_in_the_time() {
     let load = LoadPlan { rate: Some(2_000.0), ..LoadPlan::new(StopRule::Transactions(1_000)) };
-    for (record, _) in [script(8, &load, Duration::ZERO, 0), native("", 8, &load, 0)] {
+    for (record, _) in [script(8, &load, Duration::ZERO), native("", 8, &load)] {
         assert_arrivals_add_up(&record);
         assert_eq!(record.ledger.committed, 1_000);
         // 500 ms are expected; five standard deviations. However busy the machine, nothing is started before it is due.
         assert!(record.elapsed.0 > 420 * MILLISECOND, "{}", record.elapsed);
     }
     let window = plan(2_000.0, 500);
-    for (record, _) in [script(8, &window, Duration::ZERO, 0), native("", 8, &window, 0)] {
+    for (record, _) in [script(8, &window, Duration::ZERO), native("", 8, &window)] {
         assert_arrivals_add_up(&record);
         let open_loop = record.open_loop.expect("an open loop");
         // 1,000 are expected; five standard deviations.
@@ -69,8 +98,8 @@ fn a_system_that_keeps_up_does_what_arrives_and_no_more_in_the_time() {
 
 #[test]
 fn both_kinds_of_clients_have_the_same_arrivals() {
-    let (first, _) = script(4, &plan(1_000.0, 300), Duration::ZERO, 0);
-    let (second, _) = native("", 6, &plan(1_000.0, 300), 0);
+    let (first, _) = script(4, &plan(1_000.0, 300), Duration::ZERO);
+    let (second, _) = native("", 6, &plan(1_000.0, 300));
     let arrived = |record: &LoadRecord| record.open_loop.expect("an open loop").arrived;
     assert_eq!(arrived(&first), arrived(&second));
 }
@@ -79,8 +108,7 @@ fn both_kinds_of_clients_have_the_same_arrivals() {
 fn overload_is_measured_and_waiting_is_part_of_the_response_time() {
     // 1,000 arrive per second; one client can do 100 at most.
     let overload = plan(1_000.0, 600);
-    let runs =
-        [script(1, &overload, Duration::from_millis(10), 0), native("latency_us=10000", 1, &overload, 0)];
+    let runs = [script(1, &overload, Duration::from_millis(10)), native("latency_us=10000", 1, &overload)];
     for (record, intervals) in runs {
         assert_arrivals_add_up(&record);
         let open_loop = record.open_loop.expect("an open loop");
@@ -98,16 +126,19 @@ fn overload_is_measured_and_waiting_is_part_of_the_response_time() {
 
 #[test]
 fn the_response_time_begins_when_a_transaction_was_due_and_the_share_of_a_client_has_it_too() {
-    let (record, _) = script(2, &plan(50.0, 500), Duration::from_millis(5), 0);
+    let (record, _) = script(2, &plan(50.0, 500), Duration::from_millis(5));
     assert!(record.latency.min >= 5 * MILLISECOND, "{:?}", record.latency);
     assert_eq!(record.clients.iter().map(|share| share.busy.0).sum::<u64>(), record.latency.sum);
 }
 
 #[test]
 fn a_stop_is_noticed_by_clients_that_wait_for_an_arrival() {
-    // The first arrival is hours away, and the user has interrupted already.
+    // The first arrival is hours away.
     let rare = plan(0.000_01, 86_400_000);
-    for (record, _) in [script(3, &rare, Duration::ZERO, 1), native("", 3, &rare, 1)] {
+    let (first, second) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let script = script_heard_by(&mut Impatient(&first), &first, 3, &rare, Duration::ZERO);
+    let native = native_heard_by(&mut Impatient(&second), &second, "", 3, &rare);
+    for record in [script, native] {
         assert!(record.facts.stopped.is_some());
         assert_arrivals_add_up(&record);
     }
@@ -117,13 +148,13 @@ fn a_stop_is_noticed_by_clients_that_wait_for_an_arrival() {
 fn a_budget_ends_the_run_with_its_last_transaction() {
     // Clients that took an arrival behind the budget would wait for it, each for another 125 ms, the last for 12.5 s.
     let load = LoadPlan { rate: Some(8.0), ..LoadPlan::new(StopRule::Transactions(5)) };
-    for (record, _) in [script(100, &load, Duration::ZERO, 0), native("", 100, &load, 0)] {
+    for (record, _) in [script(100, &load, Duration::ZERO), native("", 100, &load)] {
         assert_eq!(record.ledger.committed, 5);
         assert_arrivals_add_up(&record);
         assert!(record.elapsed.0 < 10_000 * MILLISECOND, "{}", record.elapsed);
     }
     let each = LoadPlan { rate: Some(500.0), ..LoadPlan::new(StopRule::TransactionsPerClient(3)) };
-    for (record, _) in [script(10, &each, Duration::ZERO, 0), native("", 10, &each, 0)] {
+    for (record, _) in [script(10, &each, Duration::ZERO), native("", 10, &each)] {
         assert_eq!(record.ledger.committed, 30);
         assert_arrivals_add_up(&record);
     }
@@ -131,7 +162,7 @@ fn a_budget_ends_the_run_with_its_last_transaction() {
 
 #[test]
 fn a_window_in_which_nothing_arrives_any_more_lasts_to_its_end() {
-    let (record, intervals) = script(2, &plan(0.001, 400), Duration::ZERO, 0);
+    let (record, intervals) = script(2, &plan(0.001, 400), Duration::ZERO);
     assert!(record.elapsed.0 >= 400 * MILLISECOND, "{}", record.elapsed);
     assert!(intervals.len() >= 4, "intervals in which nothing happens are there too");
 }
@@ -140,9 +171,7 @@ fn a_window_in_which_nothing_arrives_any_more_lasts_to_its_end() {
 fn an_offer_slightly_above_the_capacity_is_told() {
     // Two clients that take 10 ms each start 802 transactions in 4 s at most. The seed brings more arrivals than that.
     let load = plan(210.0, 4_000);
-    for (record, _) in
-        [script(2, &load, Duration::from_millis(10), 0), native("latency_us=10000", 2, &load, 0)]
-    {
+    for (record, _) in [script(2, &load, Duration::from_millis(10)), native("latency_us=10000", 2, &load)] {
         assert_arrivals_add_up(&record);
         let open_loop = record.open_loop.expect("an open loop");
         assert_eq!(open_loop.arrived, 835);
@@ -156,7 +185,7 @@ fn an_offer_slightly_above_the_capacity_is_told() {
 fn a_stall_at_the_end_of_a_window_makes_high_percentiles_lower_bounds() {
     // From 1.5 s on nothing is answered until long after the window has closed: two are in flight, and all others are never started.
     let load = plan(200.0, 3_000);
-    let (record, intervals) = native("latency_us=1000,stall=at:1500ms/for:4s", 2, &load, 0);
+    let (record, intervals) = native("latency_us=1000,stall=at:1500ms/for:4s", 2, &load);
     assert_arrivals_add_up(&record);
     let open_loop = record.open_loop.expect("an open loop");
     let response = open_loop.response.expect("there are arrivals");
@@ -168,14 +197,14 @@ fn a_stall_at_the_end_of_a_window_makes_high_percentiles_lower_bounds() {
 
 #[test]
 fn transactions_that_fail_or_are_cut_off_are_as_old_as_they_were_then() {
-    let failing = native("latency_us=2000,fail=duplicate-key:0.2", 4, &plan(200.0, 500), 0).0;
+    let failing = native("latency_us=2000,fail=duplicate-key:0.2", 4, &plan(200.0, 500)).0;
     assert_arrivals_add_up(&failing);
     let response = failing.open_loop.expect("an open loop").response.expect("there are arrivals");
     assert!(failing.ledger.failed > 0 && response.censored >= failing.ledger.failed);
     assert!(response.max.is_bound && response.mean.is_bound, "{response:?}");
 
     let cut = LoadPlan { grace: Nanos(200 * MILLISECOND), ..plan(200.0, 500) };
-    let (record, intervals) = native("hang_after=5", 2, &cut, 0);
+    let (record, intervals) = native("hang_after=5", 2, &cut);
     assert_arrivals_add_up(&record);
     assert_eq!(record.ledger.unfinished, 2, "both connections hang");
     let ages = intervals.last().and_then(|interval| interval.censored.as_ref()).expect("ages are handed out");
@@ -206,7 +235,7 @@ fn a_generator_that_is_held_up_is_told() {
 
 #[test]
 fn what_waits_for_a_system_that_stalls_is_not_the_generators_lateness() {
-    let (record, _) = native("latency_us=1000,stall=at:100ms/for:3500ms", 2, &plan(200.0, 5_000), 0);
+    let (record, _) = native("latency_us=1000,stall=at:100ms/for:3500ms", 2, &plan(200.0, 5_000));
     let open_loop = record.open_loop.expect("an open loop");
     assert!(
         record.ledger.started > open_loop.arrived / 2,
