@@ -286,6 +286,7 @@ fn passwords_in_urls_are_found_in_broken_text_too() {
         ("url = \"mysql://root:p@ss@db/x\"", "url = \"mysql://root:***@db/x\""),
         ("url = \"postgres://bench@db/x\" # http://a:b", "url = \"postgres://bench@db/x\" # http://a:b"),
         ("ends with ://", "ends with ://"),
+        ("mysql://u://:hunter2=@h/d", "mysql://u:***@h/d"),
     ] {
         assert_eq!(without_passwords(text), clean);
     }

@@ -285,9 +285,9 @@ pub(super) fn port(text: &str, range: Range<usize>) -> Result<u16, AddressError>
 }
 
 /// Where passwords stand in URLs of a text, whether it is well-formed or not: between the first colon after `://` and the last `@`
-/// before a quote or white space, and behind `password=`. Takes too much rather than too little.
+/// before a quote or white space, and behind `password=`. Takes too much rather than too little. In order, and none over another.
 pub(crate) fn passwords(text: &str) -> Vec<Range<usize>> {
-    let mut ranges = Vec::new();
+    let mut ranges: Vec<Range<usize>> = Vec::new();
     for (at, _) in text.match_indices("://") {
         let start = at + 3;
         let length = text[start..]
@@ -304,6 +304,15 @@ pub(crate) fn passwords(text: &str) -> Vec<Range<usize>> {
             ranges.push(start + at_sign + value..start + at_sign + value + length);
         }
     }
+    // A password may hold `://` itself: then two ranges lie over each other.
+    ranges.sort_by_key(|range| range.start);
+    ranges.dedup_by(|later, earlier| {
+        let is_part = later.start <= earlier.end;
+        if is_part {
+            earlier.end = earlier.end.max(later.end);
+        }
+        is_part
+    });
     ranges
 }
 
