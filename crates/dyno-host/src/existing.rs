@@ -2,7 +2,7 @@
 
 use crate::session::Session;
 use crate::settings;
-use dyno_drivers::address::{self, Surroundings, password_file};
+use dyno_drivers::address::{self, Surroundings, password_file, read_secrets};
 use dyno_model::address::{Address, AddressError};
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{ExistingSystem, PasswordSource};
@@ -171,8 +171,8 @@ fn variable(name: &str) -> Result<String, ExistingError> {
 fn client_password(system: &ExistingSystem, target: &Target) -> Result<Secret, ExistingError> {
     let path = password_file::path(system.engine, &Surroundings::of_process());
     let Some(path) = path else { return Err(ExistingError::NoVariable { name: "HOME".to_owned() }) };
-    let text = password_file::read(&path)
-        .map_err(|error| ExistingError::PasswordFile { path: path.clone(), error })?;
+    let text =
+        read_secrets(&path).map_err(|error| ExistingError::PasswordFile { path: path.clone(), error })?;
     password_file::find(&text, target)
         .ok_or_else(|| ExistingError::NoClientEntry { path, place: place(system) })
 }

@@ -35,6 +35,7 @@ pub mod record;
 pub mod response;
 pub mod retry;
 pub mod secret;
+mod server;
 pub mod single;
 pub mod spec;
 pub mod target;

@@ -7,8 +7,9 @@ use crate::target::{ClientCertificate, Endpoint, Engine, QueryMode, Tls};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
+
+pub use crate::server::{ManagedServer, ServerKind};
 
 /// Version of the results folder's formats. A reader refuses a newer one.
 pub const FORMAT: u32 = 1;
@@ -284,69 +285,6 @@ pub enum SystemSource {
     Managed(ManagedServer),
     /// It runs already.
     Existing(ExistingSystem),
-}
-
-/// A server that dyno starts.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct ManagedServer {
-    /// What to start.
-    pub kind: ServerKind,
-    /// The server's own settings, as its documentation names them. Applied, then read back.
-    pub settings: BTreeMap<String, String>,
-    /// Folder with the binaries; else PATH and the usual folders.
-    pub bin_dir: Option<PathBuf>,
-    /// Folder in which the scratch folder is made; else the system's temporary folder.
-    pub scratch: Option<PathBuf>,
-}
-
-/// Kinds of servers that dyno can start. SQLite is no server; "starting" it makes a scratch file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ServerKind {
-    /// Embedded SQLite on a scratch file; settings are pragmas.
-    Sqlite,
-    /// MariaDB's `mariadbd`.
-    Mariadb,
-    /// MySQL's `mysqld`.
-    Mysql,
-    /// PostgreSQL's `postgres`.
-    Postgres,
-    /// Canned replies in this process.
-    Null,
-}
-
-impl ServerKind {
-    /// All kinds, for messages and did-you-mean.
-    pub const ALL: [Self; 5] = [Self::Sqlite, Self::Mariadb, Self::Mysql, Self::Postgres, Self::Null];
-
-    /// Name in the spec.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sqlite => "sqlite",
-            Self::Mariadb => "mariadb",
-            Self::Mysql => "mysql",
-            Self::Postgres => "postgres",
-            Self::Null => "null",
-        }
-    }
-
-    /// The protocol and dialect it speaks.
-    #[must_use]
-    pub fn engine(self) -> Engine {
-        match self {
-            Self::Sqlite => Engine::Sqlite,
-            Self::Mariadb | Self::Mysql => Engine::Mysql,
-            Self::Postgres => Engine::Postgres,
-            Self::Null => Engine::Null,
-        }
-    }
-}
-
-impl fmt::Display for ServerKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
 }
 
 /// A system that runs already. Holds where its password comes from, never the password.

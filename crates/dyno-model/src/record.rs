@@ -262,7 +262,7 @@ impl OpenLoop {
         let late = self.lag.zip(self.response).and_then(|(lag, response)| {
             let share = lag.p99 as f64 / response.p50.nanos.max(1.0);
             let is_late = lag.p99 >= LAG_JUDGED && share >= LAG_SHARE;
-            is_late.then_some(Finding::GeneratorLate { lag_ms: lag.p99 as f64 / 1e6, share })
+            is_late.then_some(Finding::GeneratorLate { lag_ms: Nanos(lag.p99).as_millis_f64(), share })
         });
         behind.into_iter().chain(late).collect()
     }

@@ -149,14 +149,14 @@ impl Ready {
     }
 
     /// What the monitor looks at.
-    pub(crate) fn monitored(&self, command: Option<monitor::RemoteCommand>) -> monitor::Subject {
+    pub(crate) fn monitored(&self, command: Option<monitor::RemoteCommand>) -> monitor::Watched {
         let (target, is_local) = (self.target(), self.shares_machine());
         let pid = match &self.source {
             Source::Managed(server) => server.pid(),
             Source::Existing(_) if is_local && command.is_none() => monitor::find_server(&target),
             Source::Existing(_) => None,
         };
-        monitor::Subject { target, pid, is_local, command }
+        monitor::Watched { target, pid, is_local, command }
     }
 
     /// The server's own counters now; none when it does not answer.

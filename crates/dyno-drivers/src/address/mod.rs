@@ -2,64 +2,26 @@
 //! [`dyno_model::address`]; here the gaps are filled as the databases' own clients fill them, and it is found out whether a system is on
 //! this machine. `dyno run`, `dyno pgbench` and `dyno sysbench` ask here, and nowhere else.
 //!
+//! * `surroundings`: environment and files, passed in;
 //! * [`password_file`]: `~/.pgpass` and `~/.my.cnf`.
 
 pub mod password_file;
+mod surroundings;
+
+pub use surroundings::{Surroundings, read_secrets};
 
 use crate::patience::Patience;
 use crate::transport::{Io, addresses, block_on};
 use dyno_model::address::{AddressError, Key, Keys};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{ClientCertificate, Endpoint, Engine, Target, Tls};
-use std::fs;
-use std::io;
 use std::net::{IpAddr, UdpSocket};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-
-/// Folder of PostgreSQL's socket on Debian and others; without it a server is looked for at `localhost`.
-const POSTGRES_SOCKETS: &str = "/var/run/postgresql";
+use surroundings::POSTGRES_SOCKETS;
 
 /// Longest wait for the addresses of a host's name; one that is not found by then is elsewhere.
 const RESOLVE_MAX: Duration = Duration::from_secs(10);
-
-/// What of the world decides where to connect.
-pub struct Surroundings<'a> {
-    /// A variable of the environment.
-    pub variable: &'a dyn Fn(&str) -> Option<String>,
-    /// True when a file or folder exists.
-    pub exists: &'a dyn Fn(&Path) -> bool,
-    /// Contents of a file of passwords, if only its owner can read it.
-    pub secrets: &'a dyn Fn(&Path) -> io::Result<String>,
-    /// Name of the user that runs the program.
-    pub user: &'a dyn Fn() -> String,
-}
-
-impl Surroundings<'static> {
-    /// Those of this process.
-    #[must_use]
-    pub fn of_process() -> Self {
-        Self {
-            variable: &|name| std::env::var(name).ok(),
-            exists: &|path| path.exists(),
-            secrets: &password_file::read,
-            user: &user,
-        }
-    }
-}
-
-/// The name of the user that runs this process.
-fn user() -> String {
-    let id = fs::metadata("/proc/self").map(|process| process.uid().to_string()).unwrap_or_default();
-    let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
-    let name = passwd.lines().find_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1) == Some(&id)).then(|| name.to_owned())
-    });
-    name.or_else(|| std::env::var("USER").ok()).unwrap_or_default()
-}
 
 /// libpq's variables of the environment and the parameters that they stand for.
 const VARIABLES: [(&str, &str); 19] = [

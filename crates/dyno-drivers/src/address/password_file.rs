@@ -1,41 +1,27 @@
 //! Passwords that the client programs of databases keep in files of their own: `~/.pgpass` and `~/.my.cnf`. Text in, password
 //! out; only an entry that is meant for the system is used, and nothing but its password.
 
-use super::Surroundings;
+use super::surroundings::{POSTGRES_SOCKETS, Surroundings};
+use dyno_model::engine::PasswordForm;
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, Engine, Target};
-use std::fs;
-use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// The file for an engine: `PGPASSFILE` or `~/.pgpass`; `~/.my.cnf`.
+/// Where an engine's client programs keep passwords.
 #[must_use]
 pub fn path(engine: Engine, world: &Surroundings<'_>) -> Option<PathBuf> {
-    let home = |name: &str| Some(Path::new(&(world.variable)("HOME")?).join(name));
-    match engine {
-        Engine::Postgres => (world.variable)("PGPASSFILE").map(PathBuf::from).or_else(|| home(".pgpass")),
-        _ => home(".my.cnf"),
-    }
+    let file = engine.traits().password_file.as_ref()?;
+    let named = file.variable.and_then(world.variable).map(PathBuf::from);
+    named.or_else(|| Some(Path::new(&(world.variable)("HOME")?).join(file.name)))
 }
 
 /// The password that a file's text has for a target.
 #[must_use]
 pub fn find(text: &str, target: &Target) -> Option<Secret> {
-    if target.engine == Engine::Postgres { pgpass(text, target) } else { my_cnf(text, target) }
-}
-
-/// A file that others may read is refused, as PostgreSQL's clients refuse it.
-///
-/// # Errors
-/// Why it is not read.
-pub fn read(path: &Path) -> io::Result<String> {
-    let metadata = fs::metadata(path)?;
-    if metadata.mode() & 0o077 != 0 {
-        let reason = "others than its owner may read it; `chmod 600` makes it a place for passwords";
-        return Err(io::Error::new(io::ErrorKind::PermissionDenied, reason));
+    match target.engine.traits().password_file.as_ref()?.form {
+        PasswordForm::Lines => pgpass(text, target),
+        PasswordForm::Groups => my_cnf(text, target),
     }
-    fs::read_to_string(path)
 }
 
 /// The password in a `.pgpass`: the first line whose fields are those of the target or `*`. PostgreSQL's manual, chapter "The
@@ -46,7 +32,7 @@ fn pgpass(text: &str, target: &Target) -> Option<Secret> {
         // Sockets in the usual folder are `localhost`, others are told by their folder.
         Endpoint::Unix(socket) => {
             let folder = socket.parent()?;
-            let is_usual = folder == Path::new(super::POSTGRES_SOCKETS);
+            let is_usual = folder == Path::new(POSTGRES_SOCKETS);
             let host = if is_usual { "localhost".to_owned() } else { folder.display().to_string() };
             (host, socket.extension()?.to_str()?.to_owned())
         }
@@ -185,12 +171,21 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_others_may_read_is_refused() {
-        use std::os::unix::fs::PermissionsExt;
-        let file = tempfile::NamedTempFile::new().unwrap();
-        fs::set_permissions(file.path(), fs::Permissions::from_mode(0o644)).unwrap();
-        assert!(read(file.path()).unwrap_err().to_string().contains("chmod 600"));
-        fs::set_permissions(file.path(), fs::Permissions::from_mode(0o600)).unwrap();
-        assert_eq!(read(file.path()).unwrap(), "");
+    fn each_engine_has_its_own_file_of_passwords_or_none() {
+        let variable = |name: &str| (name == "HOME").then(|| "/home/me".to_owned());
+        let world = Surroundings { variable: &variable, ..Surroundings::of_process() };
+        let rows = [
+            (Engine::Mysql, Some(("/home/me/.my.cnf", "of groups"))),
+            (Engine::Postgres, Some(("/home/me/.pgpass", "of lines"))),
+            (Engine::Sqlite, None),
+            (Engine::Null, None),
+        ];
+        let text = "[client]\nuser=bench\npassword=of groups\n*:*:*:*:of lines\n";
+        for (engine, expected) in rows {
+            let file = path(engine, &world).map(|file| file.display().to_string());
+            let password = find(text, &Target { engine, ..target("db", 1, "bench") });
+            let found = file.as_deref().zip(password.as_ref().map(Secret::reveal));
+            assert_eq!(found, expected, "{engine}");
+        }
     }
 }

@@ -1,13 +1,15 @@
 //! The thread that looks: once a second, at the bounds of the window, and at sessions four times a second while throughput
 //! is collapsed.
 
+use super::Values;
 use super::host::Machine;
 use super::observer::{Observer, Question};
 use super::others::Everybody;
+use super::pace::thread_cpu;
 use super::processes::Processes;
 use super::remote::Remote;
 use super::server_process::traces;
-use super::{Subject, Values, thread_cpu};
+use super::watched::Watched;
 use dyno_model::engine::Execution;
 use dyno_model::monitor::{SessionGroup, names};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -64,10 +66,10 @@ pub(super) struct Looker {
 impl Looker {
     /// `None` when the machine has no thread left; a trial goes on without a monitor then. Where the server's machine is seen
     /// through a command, this waits for its first answer.
-    pub(super) fn start(subject: Subject) -> Option<Self> {
+    pub(super) fn start(watched: Watched) -> Option<Self> {
         let (orders, told) = channel();
         let (reading, readings) = channel();
-        let mut eyes = Eyes::new(subject, reading);
+        let mut eyes = Eyes::new(watched, reading);
         let run = move || eyes.look_until_stopped(&told);
         // Not joined: its readings' channel closes when it ends.
         std::thread::Builder::new().name("dyno-monitor".to_owned()).spawn(run).ok()?;
@@ -101,11 +103,11 @@ struct Eyes {
 }
 
 impl Eyes {
-    fn new(subject: Subject, readings: Sender<Reading>) -> Self {
-        let has_children = subject.target.engine.traits().execution == Execution::Process;
+    fn new(watched: Watched, readings: Sender<Reading>) -> Self {
+        let has_children = watched.target.engine.traits().execution == Execution::Process;
         let (mut remote, mut trouble) = (None, None);
-        if let Some(command) = &subject.command {
-            let (traces, session) = traces(&subject.target);
+        if let Some(command) = &watched.command {
+            let (traces, session) = traces(&watched.target);
             match Remote::start(command, &traces) {
                 Ok(running) => remote = Some(running),
                 Err(error) => trouble = Some(told(&error)),
@@ -116,9 +118,9 @@ impl Eyes {
             machine: Machine::new(),
             remote,
             trouble,
-            server: subject.pid.map(|pid| Processes::of_server(pid, has_children)),
+            server: watched.pid.map(|pid| Processes::of_server(pid, has_children)),
             generator: Processes::of_generator(),
-            observer: Observer::start(subject.target, subject.is_local),
+            observer: Observer::start(watched.target, watched.is_local),
             readings,
             is_first: true,
             is_locked: false,
@@ -266,7 +268,7 @@ mod tests {
     fn a_look_at_the_bounds_comes_when_told_and_the_thread_ends_when_told() {
         let target = Target::new(dyno_model::engine::Engine::Null, Endpoint::InProcess);
         let looker =
-            Looker::start(Subject { target, pid: Some(std::process::id()), is_local: true, command: None })
+            Looker::start(Watched { target, pid: Some(std::process::id()), is_local: true, command: None })
                 .unwrap();
         let first = looker.readings.recv().unwrap();
         assert!(first.values.get("server.process.cpu_user_seconds_total").is_some());

@@ -2,7 +2,7 @@
 //!
 //! # Layout (read in this order)
 //! * [`Watch`]: what a trial uses: a listener that runs the monitor, passes samples on as events do, and knows in the end
-//!   what to doubt;
+//!   what to doubt; `watched`: the server that it is about;
 //! * `looker`: the thread that looks, once a second and at the bounds of the window;
 //! * `host`, `processes`: the machine and processes, over `procfs`, which only reads texts;
 //! * `remote`: the same of another machine, through a command;
@@ -29,32 +29,11 @@ mod server_process;
 pub(crate) mod sessions;
 mod values;
 mod watch;
+mod watched;
 
 pub use remote::RemoteCommand;
 pub use server_process::find_server;
 pub use watch::{Bell, Watch};
+pub use watched::Watched;
 
 pub(crate) use values::Values;
-
-use dyno_model::target::Target;
-use rustix::time::{ClockId, clock_gettime};
-use std::time::Duration;
-
-/// What the monitor looks at besides this machine.
-#[derive(Debug, Clone)]
-pub struct Subject {
-    /// Where the server is asked.
-    pub target: Target,
-    /// The server's process on this machine, if it is one.
-    pub pid: Option<u32>,
-    /// True when the server is on this machine.
-    pub is_local: bool,
-    /// How the server's machine is seen when it is another.
-    pub command: Option<RemoteCommand>,
-}
-
-/// Processor time of the calling thread.
-fn thread_cpu() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
-}

@@ -1,10 +1,10 @@
 //! Asks the server, on a connection and a thread of its own: a server that does not answer must not keep the monitor
 //! from looking at the machine, least of all then.
 
+use super::Values;
 use super::observed::Observed;
-use super::pace::Pace;
+use super::pace::{Pace, thread_cpu};
 use super::sessions;
-use super::{Values, thread_cpu};
 use crate::engine::{Watched, questions};
 use crate::session::Asked;
 use dyno_model::engine::Quoting;

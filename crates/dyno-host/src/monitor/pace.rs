@@ -1,5 +1,6 @@
 //! How often something that costs processor time may be done.
 
+use rustix::time::{ClockId, clock_gettime};
 use std::time::{Duration, Instant};
 
 /// Share of one processor that one kind of look may take.
@@ -22,6 +23,12 @@ impl Pace {
     pub(super) fn note(&mut self, now: Instant, cost: Duration) {
         self.due = Some(now + cost.div_f64(SHARE));
     }
+}
+
+/// Processor time of the calling thread.
+pub(super) fn thread_cpu() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::new(time.tv_sec.unsigned_abs(), time.tv_nsec.unsigned_abs() as u32)
 }
 
 #[cfg(test)]

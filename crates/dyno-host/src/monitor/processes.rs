@@ -1,7 +1,8 @@
 //! Processes: the server's, with the children it works in, and this one.
 
+use super::Values;
+use super::pace::{Pace, thread_cpu};
 use super::procfs::{self, ProcessStat, keyed};
-use super::{Values, pace::Pace};
 use std::collections::BTreeMap;
 use std::fs;
 use std::time::{Duration, Instant};
@@ -103,7 +104,7 @@ impl Processes {
         if !is_boundary && !has_details && !self.pace.is_due(now) {
             return;
         }
-        let began = super::thread_cpu();
+        let began = thread_cpu();
         // Children first: what one of them does between is then in its parent at the latest.
         let mut all: Vec<Seen> = if self.has_children {
             children(self.pid).into_iter().filter_map(|child| Seen::read(child, has_details)).collect()
@@ -116,7 +117,7 @@ impl Processes {
         if has_details {
             self.put_details(&all, values);
         }
-        let cost = super::thread_cpu().saturating_sub(began);
+        let cost = thread_cpu().saturating_sub(began);
         if has_details {
             self.details_cost = cost;
             self.details_pace.note(Instant::now(), cost);

@@ -1,9 +1,9 @@
 //! The monitor of one trial, as a listener between the trial and those who hear it: samples come to them in the order of
 //! time, on the same thread as all events, so nobody but the monitor's own threads runs beside the load.
 
-use super::Subject;
 use super::looker::{Looker, Order, Reading};
 use super::others::{self, Everybody};
+use super::watched::Watched;
 use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::judge::collapse::{self, Beat, Look, Pulse};
@@ -64,15 +64,15 @@ impl Bell {
 impl<'l> Watch<'l> {
     /// Begins to look, once a second, until [`Watch::finish`] or the watch is dropped. Where the server's machine is seen through
     /// a command, that has answered for the first time then, or has failed.
-    pub fn begin(trial: &str, warmup: Duration, subject: Subject, listener: &'l mut dyn Listener) -> Self {
+    pub fn begin(trial: &str, warmup: Duration, watched: Watched, listener: &'l mut dyn Listener) -> Self {
         Self {
             listener,
             trial: trial.to_owned(),
             warmup,
-            server: subject.pid,
-            is_server_unknown: subject.is_local && subject.pid.is_none() && subject.target.engine.is_server(),
+            server: watched.pid,
+            is_server_unknown: watched.is_local && watched.pid.is_none() && watched.target.engine.is_server(),
             everybody: Vec::new(),
-            looker: Looker::start(subject),
+            looker: Looker::start(watched),
             epoch: None,
             early: Vec::new(),
             beats: Vec::new(),

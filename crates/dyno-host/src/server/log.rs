@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// How much of a log's end is looked at.
 const END_BYTES: u64 = 64 * 1024;
@@ -54,6 +54,20 @@ fn contains_word(line: &str, word: &str) -> bool {
     })
 }
 
+/// The file that a server's log is copied to: named for the system, with a number when it ran before.
+pub(crate) fn kept_log(folder: &Path, system: &str) -> PathBuf {
+    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let name: String = system.chars().map(plain).collect::<String>().to_lowercase();
+    let name = name.trim_matches(['-', '.']);
+    let name = if name.is_empty() { "server" } else { name };
+    let first = folder.join(format!("{name}.log"));
+    let numbered = (2..).map(|number: u32| folder.join(format!("{name}-{number}.log")));
+    std::iter::once(first)
+        .chain(numbered)
+        .find(|path| !path.exists())
+        .unwrap_or_else(|| folder.join("server.log"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -92,5 +106,18 @@ mod tests {
         .map(str::to_owned);
         let found = complaints(&lines, "innodb-bufer");
         assert_eq!(found, [lines[0].clone(), lines[2].clone(), lines[4].clone()]);
+    }
+
+    #[test]
+    fn logs_of_a_system_that_starts_again_do_not_overwrite_each_other() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = kept_log(folder.path(), "MariaDB 10.11 (pool)");
+        assert_eq!(first, folder.path().join("mariadb-10.11--pool.log"));
+        std::fs::write(&first, "").unwrap();
+        assert_eq!(
+            kept_log(folder.path(), "MariaDB 10.11 (pool)"),
+            folder.path().join("mariadb-10.11--pool-2.log")
+        );
+        assert_eq!(kept_log(folder.path(), "../.."), folder.path().join("server.log"));
     }
 }

@@ -1,12 +1,10 @@
 //! The way of a server process: scratch folder, data folder, port, start, first answer, settings.
 
 use super::recipes::recipe;
+use super::running::{Place, RunningServer, ServerProcess};
 use super::save::restore;
 use super::site::{ACCOUNT, Recipe, Site};
-use super::{
-    Binary, Place, RunningServer, ServerError, ServerProcess, StartOptions, account, kept_log, locate, log,
-    random_password,
-};
+use super::{Binary, ServerError, StartOptions, account, kept_log, locate, log};
 use crate::folder::is_out_of_reach;
 use crate::guard::{Exit, Guard, GuardError, Owner, SharedMemory};
 use crate::session::Session;
@@ -19,6 +17,7 @@ use dyno_model::target::{Endpoint, Target};
 use rustix::fs::Access;
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Read;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -421,6 +420,15 @@ fn refusal(site: &Site<'_>, log: &[String]) -> Option<ServerError> {
     })
 }
 
+/// A password that nobody can guess: 128 bits of the system's randomness, behind what plug-ins that judge passwords want
+/// to see (both cases, a digit, a sign).
+fn random_password() -> std::io::Result<String> {
+    let mut bytes = [0_u8; 16];
+    fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
+    let random: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(format!("Dyno-1-{random}"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -512,5 +520,12 @@ mod tests {
             ),
             "{error}"
         );
+    }
+
+    #[test]
+    fn passwords_are_long_and_differ() {
+        let (one, other) = (random_password().unwrap(), random_password().unwrap());
+        assert_eq!(one.len(), "Dyno-1-".len() + 32);
+        assert_ne!(one, other);
     }
 }

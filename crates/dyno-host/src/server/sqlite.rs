@@ -1,7 +1,8 @@
 //! Embedded SQLite on a scratch file. Its settings are pragmas.
 
 use super::process::{check_parent, make_folder};
-use super::{Place, RunningServer, ServerError, StartOptions, save};
+use super::running::{Place, RunningServer};
+use super::{ServerError, StartOptions, save};
 use crate::engine::read_pragma;
 use crate::guard::Guard;
 use crate::session::Session;

@@ -2,7 +2,7 @@
 //! is told before the first trial and not in the middle of the night.
 
 use super::recipes::recipe;
-use super::{Binary, ServerError, log, spelled};
+use super::{Binary, ServerError, log};
 use crate::settings;
 use dyno_model::plan::ManagedServer;
 use std::io::Read;
@@ -18,7 +18,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// # Errors
 /// [`ServerError::SettingRefused`] with the program's words, for the first setting that it complains about.
 pub fn check_values(server: &ManagedServer, binary: &Binary) -> Result<(), ServerError> {
-    let server = spelled(server);
+    let server = settings::spelled(server);
     if server.settings.is_empty() {
         return Ok(());
     }

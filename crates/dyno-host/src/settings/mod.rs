@@ -14,6 +14,7 @@ pub use spelling::as_server_reads;
 use crate::engine::questions;
 use crate::session::Session;
 use dyno_model::failure::OperationFailure;
+use dyno_model::plan::ManagedServer;
 use dyno_model::target::{Engine, Target};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -199,6 +200,15 @@ pub fn for_the_record(
         record.insert(listed, shown);
     }
     record
+}
+
+/// The server with sizes written as it reads them.
+pub(crate) fn spelled(server: &ManagedServer) -> ManagedServer {
+    let mut server = server.clone();
+    for (name, value) in &mut server.settings {
+        *value = as_server_reads(server.kind, name, value).into_owned();
+    }
+    server
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use crate::{PROCESSES, ask, connect, open_folder, running};
 use dyno_drivers::{Discard, Driver, block_on};
-use dyno_host::monitor::{Subject, Watch, find_server};
+use dyno_host::monitor::{Watch, Watched, find_server};
 use dyno_host::server::RunningServer;
 use dyno_model::event::{Event, Listener, Phase, ProgressUnit};
 use dyno_model::monitor::{Sample, SessionGroup, names};
@@ -36,8 +36,8 @@ impl Kept {
     }
 }
 
-fn subject(server: &RunningServer) -> Subject {
-    Subject { target: server.target(), pid: server.pid(), is_local: true, command: None }
+fn watched(server: &RunningServer) -> Watched {
+    Watched { target: server.target(), pid: server.pid(), is_local: true, command: None }
 }
 
 /// What a trial tells again and again.
@@ -82,7 +82,7 @@ fn around(
 ) -> (Sample, Sample) {
     let kept = Kept::default();
     let mut listener = kept.clone();
-    let mut watch = Watch::begin("b01-001", Duration::ZERO, subject(server), &mut listener);
+    let mut watch = Watch::begin("b01-001", Duration::ZERO, watched(server), &mut listener);
     watch.clients_begin(Nanos(0));
     let bell = watch.bell();
     let before = await_look(&mut watch, &bell, &kept, names, sessions);
@@ -198,7 +198,7 @@ fn what_sessions_wait_for_is_seen_when_nothing_commits() {
         };
         let kept = Kept::default();
         let mut listener = kept.clone();
-        let mut watch = Watch::begin("b01-001", Duration::ZERO, subject(&server), &mut listener);
+        let mut watch = Watch::begin("b01-001", Duration::ZERO, watched(&server), &mut listener);
         let waiting = |group: &SessionGroup| {
             matches!(group.wait.as_str(), "InnoDB row lock" | "Lock:transactionid")
                 && group.statement == "UPDATE t SET c = ? WHERE id = ?"

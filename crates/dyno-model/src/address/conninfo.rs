@@ -1,6 +1,7 @@
 //! PostgreSQL's connection strings: `host=localhost port=5432 user='it\'s me'`, with a backslash in front of quotes and backslashes.
 
-use super::{AddressError, Keys, Value, parameter};
+use super::keys::{AddressError, Keys, Value};
+use super::parameter;
 use crate::target::Engine;
 
 impl Keys {

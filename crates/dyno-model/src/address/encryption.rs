@@ -2,7 +2,7 @@
 //! `ssl=true` of other clients. The sources are PostgreSQL's manual, chapter "SSL Support", and MySQL's, "Command Options for Encrypted
 //! Connections".
 
-use super::{AddressError, Key, Keys, Value};
+use super::keys::{AddressError, Key, Keys, Value};
 use crate::target::{ClientCertificate, Endpoint, Engine, Tls};
 use std::path::PathBuf;
 

@@ -3,113 +3,31 @@
 //!
 //! * `url`, `conninfo`: the two ways of writing an address in one text;
 //! * `parameter`: the names that may stand in them, with the aliases of both worlds;
+//! * `keys`: the parts of an address by their [`Key`], laid over each other;
 //! * `encryption`: what the modes of both worlds mean; `session`: settings of a session;
-//! * here: the parts of an address by their [`Key`], laid over each other, and read into a [`Target`].
+//! * here: parts read into a [`Target`].
 
 mod conninfo;
 mod encryption;
+mod keys;
 mod parameter;
 mod session;
 mod url;
 
-pub use url::{host_and_port, without_passwords};
+pub use keys::{AddressError, Key, Keys, Value};
+pub use url::{Address, host_and_port, without_passwords};
 
 pub(crate) use url::passwords;
 
 use crate::engine::Execution;
 use crate::secret::Secret;
 use crate::target::{Endpoint, Engine, Target, Tls};
-use std::collections::BTreeMap;
-use std::fmt;
+use keys::noted;
 use std::ops::Range;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What a part of an address says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Key {
-    /// Host name or address; a path is the folder of PostgreSQL's socket, or MySQL's socket.
-    Host,
-    /// Address in place of the host's name.
-    HostAddress,
-    /// TCP port.
-    Port,
-    /// A unix socket, or the folder of PostgreSQL's.
-    Socket,
-    /// File of an SQLite database.
-    File,
-    /// Account.
-    User,
-    /// Its password.
-    Password,
-    /// PostgreSQL's file of passwords.
-    PasswordFile,
-    /// Database; what the null driver does.
-    Database,
-    /// Whether and how the connection is encrypted.
-    Encryption,
-    /// PEM file of trusted certificate authorities; `system` for those that the system trusts.
-    Authorities,
-    /// PEM file of the client's certificate.
-    Certificate,
-    /// PEM file of its key.
-    PrivateKey,
-    /// Seconds that connecting may take.
-    ConnectTimeout,
-    /// PostgreSQL's settings of the session, as for `PGOPTIONS`.
-    Options,
-    /// Name of the session in PostgreSQL's views.
-    ApplicationName,
-}
-
-/// What is said for a key, and where.
-#[derive(Clone, PartialEq, Eq, Default)]
-pub struct Value {
-    /// The key as it was written: `sslmode`, `tls`, `PGSSLMODE`, `--mysql-ssl`.
-    pub name: String,
-    /// What it is given; perhaps a password.
-    pub text: String,
-    /// Where it stands in the address, bytes; empty for options and variables.
-    pub range: Range<usize>,
-}
-
-/// Any value may be a password.
-impl fmt::Debug for Value {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Value({})", self.name)
-    }
-}
-
-/// Why an address is not one. Its text never holds any part of a password.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct AddressError {
-    /// What is wrong.
-    pub message: String,
-    /// What to do.
-    pub help: String,
-    /// Where in the address, bytes.
-    pub range: Range<usize>,
-    /// True when the range is a password.
-    pub is_password: bool,
-}
-
-impl AddressError {
-    pub(crate) fn new(range: Range<usize>, message: impl Into<String>, help: impl Into<String>) -> Self {
-        Self { message: message.into(), help: help.into(), range, is_password: false }
-    }
-}
-
-/// The parts of an address; empty ones are as good as not there.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Keys(BTreeMap<Key, Value>);
-
 impl Keys {
-    /// Gives a key a value, which an empty one is not.
-    pub fn give(&mut self, key: Key, name: impl Into<String>, text: impl Into<String>) {
-        let value = Value { name: name.into(), text: text.into(), range: 0..0 };
-        self.lay(Self(BTreeMap::from([(key, value)])));
-    }
-
     /// Gives the key of a parameter a value, as if it stood in an address under this parameter's name; `variable` is what messages call it.
     ///
     /// # Errors
@@ -131,28 +49,6 @@ impl Keys {
             }
         }
         Ok(())
-    }
-
-    /// Lays others over these.
-    pub fn lay(&mut self, others: Self) {
-        self.0.extend(others.0.into_iter().filter(|(_, value)| !value.text.is_empty()));
-    }
-
-    /// Forgets a key.
-    pub fn remove(&mut self, key: Key) {
-        self.0.remove(&key);
-    }
-
-    /// What is said for a key.
-    #[must_use]
-    pub fn value(&self, key: Key) -> Option<&Value> {
-        self.0.get(&key).filter(|value| !value.text.is_empty())
-    }
-
-    /// Its text.
-    #[must_use]
-    pub fn text(&self, key: Key) -> Option<&str> {
-        self.value(key).map(|value| value.text.as_str())
     }
 
     /// How the system is reached.
@@ -238,15 +134,6 @@ fn socket_file(engine: Engine, socket: &str, port: u16) -> PathBuf {
     if engine == Engine::Postgres && !is_file { path.join(format!(".s.PGSQL.{port}")) } else { path }
 }
 
-/// A URL's engine and parts.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Address {
-    /// From the scheme.
-    pub engine: Engine,
-    keys: Keys,
-    errors: Vec<AddressError>,
-}
-
 impl Address {
     /// The engine that a text's scheme names, if it is a URL.
     #[must_use]
@@ -296,11 +183,6 @@ impl Address {
     pub fn password_file_range(&self) -> Option<Range<usize>> {
         self.keys.value(Key::PasswordFile).map(|value| value.range.clone())
     }
-}
-
-/// Takes what is right of a part and notes what is wrong with it, so that the other parts are looked at too.
-fn noted<T>(result: Result<T, AddressError>, errors: &mut Vec<AddressError>) -> Option<T> {
-    result.map_err(|error| errors.push(error)).ok()
 }
 
 #[cfg(test)]

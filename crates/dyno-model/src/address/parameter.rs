@@ -2,7 +2,7 @@
 //! each thing goes by the names of both worlds, everywhere. A name that is not here is an error: one that was overlooked could be the
 //! encryption.
 
-use super::{AddressError, Key, Keys, Value};
+use super::keys::{AddressError, Key, Keys, Value};
 use crate::target::Engine;
 use crate::words::{list, nearest};
 use std::ops::Range;

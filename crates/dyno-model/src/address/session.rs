@@ -1,6 +1,6 @@
 //! Settings of a session as libpq's variable `PGOPTIONS` and its key `options` have them.
 
-use super::{AddressError, Key, Keys};
+use super::keys::{AddressError, Key, Keys};
 
 /// Statements for the beginning of a session.
 pub(super) fn setup(keys: &Keys) -> Result<Vec<String>, AddressError> {

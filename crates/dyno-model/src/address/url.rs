@@ -1,6 +1,7 @@
 //! URLs: `mysql://user:password@host:port/database?sslmode=require`, `postgres://...`, `sqlite:file`, `null:`.
 
-use super::{Address, AddressError, Key, Keys, Value, noted, parameter};
+use super::keys::{AddressError, Key, Keys, Value, noted};
+use super::parameter;
 use crate::engine::{Engine, Execution};
 use crate::words::{list, nearest};
 use percent_encoding::percent_decode_str;
@@ -67,6 +68,15 @@ pub(super) fn example(scheme: &str) -> String {
 
 /// Stands where a part cannot be read; there is an error with it.
 const BROKEN: &str = "-";
+
+/// A URL's engine and parts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Address {
+    /// From the scheme.
+    pub engine: Engine,
+    pub(super) keys: Keys,
+    pub(super) errors: Vec<AddressError>,
+}
 
 impl Address {
     /// Reads `mysql://USER:PASSWORD@HOST:PORT/DATABASE?sslmode=require`, `postgres://...`, `sqlite:FILE`, `null:`. What is wrong with it is

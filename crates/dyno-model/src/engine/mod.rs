@@ -13,8 +13,8 @@ mod sqlite;
 mod traits;
 
 pub use traits::{
-    Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, Quoting, SessionStatements,
-    TemporaryTables, Traits, Truncate,
+    Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, PasswordFile, PasswordForm,
+    Quoting, SessionStatements, TemporaryTables, Traits, Truncate,
 };
 
 use serde::{Deserialize, Serialize};

@@ -1,8 +1,8 @@
 //! MySQL, MariaDB and others that speak their protocol.
 
 use super::traits::{
-    Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, Quoting, SessionStatements,
-    TemporaryTables, Traits, Truncate,
+    Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, PasswordFile, PasswordForm,
+    Quoting, SessionStatements, TemporaryTables, Traits, Truncate,
 };
 
 pub(super) const TRAITS: Traits = Traits {
@@ -18,6 +18,7 @@ pub(super) const TRAITS: Traits = Traits {
     commit_counter: Some("Com_commit"),
     flush_statistics: None,
     analyze: Some("ANALYZE TABLE"),
+    password_file: Some(PasswordFile { name: ".my.cnf", variable: None, form: PasswordForm::Groups }),
     sessions: Some(SessionStatements { list: "SHOW PROCESSLIST", end: "KILL ?" }),
     dialect: DIALECT,
 };

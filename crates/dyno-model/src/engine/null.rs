@@ -16,6 +16,7 @@ pub(super) const TRAITS: Traits = Traits {
     commit_counter: None,
     flush_statistics: None,
     analyze: None,
+    password_file: None,
     sessions: None,
     dialect: mysql::DIALECT,
 };

@@ -1,8 +1,8 @@
 //! PostgreSQL and others that speak its protocol.
 
 use super::traits::{
-    Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, Quoting, SessionStatements,
-    TemporaryTables, Traits, Truncate,
+    Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, PasswordFile, PasswordForm,
+    Quoting, SessionStatements, TemporaryTables, Traits, Truncate,
 };
 
 pub(super) const TRAITS: Traits = Traits {
@@ -21,6 +21,11 @@ pub(super) const TRAITS: Traits = Traits {
     flush_statistics: Some("SELECT pg_stat_force_next_flush()"),
     // Sets hint bits and the visibility map as well, which autovacuum would do in the middle of a trial.
     analyze: Some("VACUUM ANALYZE"),
+    password_file: Some(PasswordFile {
+        name: ".pgpass",
+        variable: Some("PGPASSFILE"),
+        form: PasswordForm::Lines,
+    }),
     sessions: Some(SessionStatements {
         list: "SELECT pid, usename FROM pg_stat_activity WHERE application_name = 'dyno' AND pid <> pg_backend_pid()",
         end: "SELECT pg_terminate_backend(?)",

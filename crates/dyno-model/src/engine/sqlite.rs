@@ -19,6 +19,7 @@ pub(super) const TRAITS: Traits = Traits {
     commit_counter: None,
     flush_statistics: None,
     analyze: Some("ANALYZE"),
+    password_file: None,
     sessions: None,
     dialect: Dialect {
         quoting: Quoting::Sqlite,

@@ -28,6 +28,8 @@ pub struct Traits {
     pub flush_statistics: Option<&'static str>,
     /// Gives the planner fresh statistics of the table whose name follows.
     pub analyze: Option<&'static str>,
+    /// Where its own client programs keep passwords.
+    pub password_file: Option<PasswordFile>,
     /// Statements about sessions, where there are any.
     pub sessions: Option<SessionStatements>,
     /// Its SQL.
@@ -45,6 +47,26 @@ pub enum Execution {
     Process,
     /// Nowhere: there is nothing to work on.
     Nowhere,
+}
+
+/// A file in which an engine's own client programs keep passwords.
+#[derive(Debug)]
+pub struct PasswordFile {
+    /// Its name in the user's home folder.
+    pub name: &'static str,
+    /// The variable of the environment that names another.
+    pub variable: Option<&'static str>,
+    /// How it is written.
+    pub form: PasswordForm,
+}
+
+/// How a file of passwords is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PasswordForm {
+    /// Lines `host:port:database:user:password`.
+    Lines,
+    /// Groups of `name = value`, of which `[client]` counts.
+    Groups,
 }
 
 /// Statements about a server's sessions.

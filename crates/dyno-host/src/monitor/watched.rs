@@ -1,0 +1,17 @@
+//! What the monitor looks at besides this machine.
+
+use super::remote::RemoteCommand;
+use dyno_model::target::Target;
+
+/// A server, as the monitor sees it.
+#[derive(Debug, Clone)]
+pub struct Watched {
+    /// Where the server is asked.
+    pub target: Target,
+    /// The server's process on this machine, if it is one.
+    pub pid: Option<u32>,
+    /// True when the server is on this machine.
+    pub is_local: bool,
+    /// How the server's machine is seen when it is another.
+    pub command: Option<RemoteCommand>,
+}

@@ -1,0 +1,173 @@
+//! A server that runs, and its end.
+
+use super::log;
+use crate::guard::{Exit, Guard, GuardCommand, Owner, StopStep};
+use crate::settings::RoundedSetting;
+use dyno_model::plan::ServerKind;
+use dyno_model::target::{Endpoint, Engine, Target};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// A server that runs. Dropping it stops it.
+pub struct RunningServer {
+    pub(super) kind: ServerKind,
+    pub(super) version: String,
+    pub(super) settings: BTreeMap<String, String>,
+    pub(super) target: Target,
+    pub(super) socket: Option<PathBuf>,
+    pub(super) guard: Option<Guard>,
+    pub(super) process: Option<ServerProcess>,
+    pub(super) place: Option<Place>,
+    pub(super) restoring: Duration,
+    pub(super) rounded: Vec<RoundedSetting>,
+}
+
+/// Where the data of a server is that dyno started, and what keeping them takes.
+pub(super) struct Place {
+    pub(super) data: PathBuf,
+    /// The folder in which scratch folders are made.
+    pub(super) beside: PathBuf,
+    pub(super) owner: Option<Owner>,
+    pub(super) guard: GuardCommand,
+}
+
+/// What there is besides, when the server is a process.
+pub(super) struct ServerProcess {
+    pub(super) pid: u32,
+    pub(super) log: PathBuf,
+    pub(super) kept_log: Option<PathBuf>,
+    pub(super) stop: Vec<StopStep>,
+}
+
+/// How a server was stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stopped {
+    /// How its process ended; `None` when it has none.
+    pub exit: Option<Exit>,
+    /// True when it had ended before it was asked to.
+    pub was_dead: bool,
+    /// What could not be undone, in whole sentences; normally nothing.
+    pub problems: Vec<String>,
+    /// Where its log is now.
+    pub log: Option<PathBuf>,
+}
+
+impl RunningServer {
+    pub(super) fn null() -> Self {
+        Self {
+            kind: ServerKind::Null,
+            version: "null".to_owned(),
+            settings: BTreeMap::new(),
+            target: Target::new(Engine::Null, Endpoint::InProcess),
+            socket: None,
+            guard: None,
+            process: None,
+            place: None,
+            restoring: Duration::ZERO,
+            rounded: Vec::new(),
+        }
+    }
+
+    /// What it is.
+    #[must_use]
+    pub fn kind(&self) -> ServerKind {
+        self.kind
+    }
+
+    /// How clients reach it: over TCP on 127.0.0.1, as they would reach one elsewhere. The account is dyno's own with
+    /// all rights; its password is random.
+    #[must_use]
+    pub fn target(&self) -> Target {
+        self.target.clone()
+    }
+
+    /// The same over its unix socket; `None` for embedded databases.
+    #[must_use]
+    pub fn unix_target(&self) -> Option<Target> {
+        let socket = self.socket.clone()?;
+        Some(Target { endpoint: Endpoint::Unix(socket), ..self.target.clone() })
+    }
+
+    /// The version it reports.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.version
+    }
+
+    /// Settings read back from it: those asked for and those that matter for figures.
+    #[must_use]
+    pub fn settings_read_back(&self) -> &BTreeMap<String, String> {
+        &self.settings
+    }
+
+    /// Settings that it has with the next value that it can have.
+    #[must_use]
+    pub fn rounded_settings(&self) -> &[RoundedSetting] {
+        &self.rounded
+    }
+
+    /// Time that copying the data set took; 0 when it began empty.
+    #[must_use]
+    pub fn restored_in(&self) -> Duration {
+        self.restoring
+    }
+
+    /// Number of its process; `None` for embedded databases.
+    #[must_use]
+    pub fn pid(&self) -> Option<u32> {
+        self.process.as_ref().map(|process| process.pid)
+    }
+
+    /// True while it runs; its end is noticed at once.
+    #[must_use]
+    pub fn is_alive(&self) -> bool {
+        self.ending().is_none()
+    }
+
+    /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
+    #[must_use]
+    pub fn ending(&self) -> Option<String> {
+        let guard = self.guard.as_ref()?;
+        if let (Some(exit), Some(_)) = (guard.exit(), &self.process) {
+            return Some(exit.to_string());
+        }
+        (!guard.is_there()).then(|| "lost the process that guards it (dyno guard)".to_owned())
+    }
+
+    /// The last lines of its log; none for embedded databases.
+    #[must_use]
+    pub fn log_tail(&self, lines: usize) -> Vec<String> {
+        self.process.as_ref().map(|process| log::tail(&process.log, lines)).unwrap_or_default()
+    }
+
+    /// Stops it: first as its manual says, after 30 s by force. Its folder is removed.
+    #[must_use]
+    pub fn stop(mut self) -> Stopped {
+        self.stop_now()
+    }
+
+    fn stop_now(&mut self) -> Stopped {
+        let mut stopped = Stopped { exit: None, was_dead: false, problems: Vec::new(), log: None };
+        let Some(mut guard) = self.guard.take() else { return stopped };
+        if let Some(process) = self.process.take() {
+            stopped.exit = guard.exit();
+            stopped.was_dead = stopped.exit.is_some();
+            if !stopped.was_dead {
+                match guard.stop(&process.stop) {
+                    Ok(exit) => stopped.exit = exit,
+                    Err(error) => stopped.problems.push(error.to_string()),
+                }
+            }
+            stopped.log = process.kept_log;
+        }
+        stopped.problems.extend(guard.finish());
+        stopped
+    }
+}
+
+impl Drop for RunningServer {
+    fn drop(&mut self) {
+        self.stop_now();
+    }
+}
