@@ -7,18 +7,18 @@ use dyno_analysis::model::{Estimate, Range};
 
 /// A cell.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Cell {
+pub(crate) struct Cell {
     /// What it holds.
-    pub value: Value,
+    pub(crate) value: Value,
     /// What a reader of the page sees when pointing at it.
-    pub detail: Option<String>,
+    pub(crate) detail: Option<String>,
     /// True when it is not as it should be.
-    pub is_alarming: bool,
+    pub(crate) is_alarming: bool,
 }
 
 /// What a cell holds.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     /// Nothing: the cell is empty on purpose.
     Empty,
     /// A value that does not exist or rests on too little data.
@@ -57,32 +57,27 @@ impl From<Value> for Cell {
 
 impl Cell {
     /// An empty cell.
-    #[must_use]
-    pub fn empty() -> Self {
+    pub(crate) fn empty() -> Self {
         Value::Empty.into()
     }
 
     /// A text.
-    #[must_use]
-    pub fn text(text: impl Into<String>) -> Self {
+    pub(crate) fn text(text: impl Into<String>) -> Self {
         Value::Text(text.into()).into()
     }
 
     /// A figure as it is shown, or nothing to show.
-    #[must_use]
-    pub fn figure(text: Option<String>) -> Self {
+    pub(crate) fn figure(text: Option<String>) -> Self {
         text.map_or(Value::Absent, |text| Value::Figure { text, half: None, repeats: None }).into()
     }
 
     /// A number of things.
-    #[must_use]
-    pub fn count(number: u64) -> Self {
+    pub(crate) fn count(number: u64) -> Self {
         Self::figure(Some(figures::count(number)))
     }
 
     /// A mean with its interval and, where it rests on other trials than so many, their number.
-    #[must_use]
-    pub fn estimate(estimate: Option<&Estimate>, valid: Option<u32>) -> Self {
+    pub(crate) fn estimate(estimate: Option<&Estimate>, valid: Option<u32>) -> Self {
         let figure = |estimate: &Estimate| Value::Figure {
             text: figures::mean(estimate),
             half: figures::half_width(estimate),
@@ -92,39 +87,33 @@ impl Cell {
     }
 
     /// Half the width of an estimate's interval, for forms that have a column for it.
-    #[must_use]
-    pub fn half_width(estimate: Option<&Estimate>) -> Self {
+    pub(crate) fn half_width(estimate: Option<&Estimate>) -> Self {
         Self::figure(estimate.and_then(figures::half_width))
     }
 
     /// An interval of a ratio.
-    #[must_use]
-    pub fn interval(interval: Option<Range>) -> Self {
+    pub(crate) fn interval(interval: Option<Range>) -> Self {
         let span = |it: Range| Value::Span(figures::ratio(it.low), figures::ratio(it.high), " .. ");
         interval.map_or(Value::Absent, span).into()
     }
 
     /// A word.
-    #[must_use]
-    pub fn word(word: Word) -> Self {
+    pub(crate) fn word(word: Word) -> Self {
         Value::Word(word).into()
     }
 
     /// The cell, alarming when something is not as it should be.
-    #[must_use]
-    pub fn alarming(self, is_alarming: bool) -> Self {
+    pub(crate) fn alarming(self, is_alarming: bool) -> Self {
         Self { is_alarming, ..self }
     }
 
     /// The cell with more to see when pointing at it.
-    #[must_use]
-    pub fn with_detail(self, detail: Option<String>) -> Self {
+    pub(crate) fn with_detail(self, detail: Option<String>) -> Self {
         Self { detail, ..self }
     }
 
     /// As text and Markdown have it.
-    #[must_use]
-    pub fn plain(&self, lang: Lang) -> String {
+    pub(crate) fn plain(&self, lang: Lang) -> String {
         match &self.value {
             Value::Empty => String::new(),
             Value::Absent => headings::ABSENT.text(lang).to_owned(),

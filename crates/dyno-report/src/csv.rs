@@ -14,8 +14,7 @@ use dyno_analysis::model::{KindCount, Range, ReportModel, TreatmentRow, TrialRow
 use serde::Serialize;
 
 /// Renders all figures.
-#[must_use]
-pub fn render(model: &ReportModel, _lang: Lang) -> String {
+pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
     let mut sheet = Sheet::default();
     let factors = model.factors.iter().map(String::as_str);
     let columns = ["clients", "block", "trial", "state", "metric", "unit", "value", "low", "high", "n"];

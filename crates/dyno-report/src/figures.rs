@@ -1,21 +1,19 @@
 //! How figures look: same digits and separators in all languages. The only place where renderers get text for numbers.
 
-pub use dyno_analysis::figures::{count, digits, megabytes, rate};
+pub(crate) use dyno_analysis::figures::{count, digits, megabytes, rate};
 
 use dyno_analysis::figures::{decimals, group};
 use dyno_analysis::model::{Estimate, RatioBound, Unit};
 
 /// A whole number that may be negative, thousands grouped.
-#[must_use]
-pub fn integer(value: i64) -> String {
+pub(crate) fn integer(value: i64) -> String {
     let sign = if value < 0 { "-" } else { "" };
     format!("{sign}{}", count(value.unsigned_abs()))
 }
 
 /// A share given in hundredths, with its sign: `11.8 %`, `0.12 %`, `100 %`. Values below 0.01 are shown as `< 0.01 %`,
 /// because `0 %` would say that there was nothing.
-#[must_use]
-pub fn percent(hundredths: f64) -> String {
+pub(crate) fn percent(hundredths: f64) -> String {
     match hundredths {
         0.0 => "0 %".to_owned(),
         value if value.abs() < 0.01 => "< 0.01 %".to_owned(),
@@ -27,14 +25,12 @@ pub fn percent(hundredths: f64) -> String {
 
 /// A limit that somebody chose, in hundredths: `5 %`, `2.5 %`. Unlike a measured share it is exact, so it has no more
 /// decimals than it needs.
-#[must_use]
-pub fn limit(hundredths: f64) -> String {
+pub(crate) fn limit(hundredths: f64) -> String {
     format!("{} %", (hundredths * 1000.0).round() / 1000.0)
 }
 
 /// Confidence of an interval, 0 to 1: `95 %`, `99.2 %`, `99.95 %`; the risk keeps two significant digits.
-#[must_use]
-pub fn level(confidence: f64) -> String {
+pub(crate) fn level(confidence: f64) -> String {
     let risk = 100.0 * (1.0 - confidence).max(1e-9);
     let decimals = (1.0 - risk.log10().floor()).max(0.0) as usize;
     let text = format!("{:.decimals$}", 100.0 * confidence);
@@ -43,8 +39,7 @@ pub fn level(confidence: f64) -> String {
 }
 
 /// A ratio with two decimals (three below 0.1): `1.32`, `0.054`.
-#[must_use]
-pub fn ratio(value: f64) -> String {
+pub(crate) fn ratio(value: f64) -> String {
     if value.abs() >= 99.95 {
         digits(value)
     } else if value.abs() >= 9.995 {
@@ -57,20 +52,17 @@ pub fn ratio(value: f64) -> String {
 }
 
 /// A figure as it is shown: `95.0`, or `≥ 95.0` when it is only a lower bound. The one way to show figures that may be one.
-#[must_use]
-pub fn bounded(value: String, is_bound: bool) -> String {
+pub(crate) fn bounded(value: String, is_bound: bool) -> String {
     if is_bound { format!("≥ {value}") } else { value }
 }
 
 /// The mean of an estimate in its unit, without the unit's symbol.
-#[must_use]
-pub fn mean(estimate: &Estimate) -> String {
+pub(crate) fn mean(estimate: &Estimate) -> String {
     bounded(value(estimate.unit, estimate.mean), estimate.is_bound)
 }
 
 /// A ratio of which a side may be a lower bound: `1.32`, `≥ 1.32`, `≤ 0.80`.
-#[must_use]
-pub fn bounded_ratio(value: f64, bound: Option<RatioBound>) -> String {
+pub(crate) fn bounded_ratio(value: f64, bound: Option<RatioBound>) -> String {
     match bound {
         Some(RatioBound::AtMost) => format!("≤ {}", ratio(value)),
         bound => bounded(ratio(value), bound.is_some()),
@@ -78,14 +70,12 @@ pub fn bounded_ratio(value: f64, bound: Option<RatioBound>) -> String {
 }
 
 /// A p-value: `0.032`, `< 0.001`.
-#[must_use]
-pub fn p_value(value: f64) -> String {
+pub(crate) fn p_value(value: f64) -> String {
     if value < 0.001 { "< 0.001".to_owned() } else { format!("{value:.3}") }
 }
 
 /// A value in its unit, without the unit's symbol.
-#[must_use]
-pub fn value(unit: Unit, value: f64) -> String {
+pub(crate) fn value(unit: Unit, value: f64) -> String {
     match unit {
         Unit::Percent => percent(value),
         Unit::Ratio => ratio(value),
@@ -100,8 +90,7 @@ pub fn value(unit: Unit, value: f64) -> String {
 }
 
 /// Symbol of a unit, the same in all languages; empty where the value carries it or needs none.
-#[must_use]
-pub fn symbol(unit: Unit) -> &'static str {
+pub(crate) fn symbol(unit: Unit) -> &'static str {
     match unit {
         Unit::TransactionsPerSecond => "tx/s",
         Unit::RowsPerSecond => "rows/s",
@@ -115,34 +104,20 @@ pub fn symbol(unit: Unit) -> &'static str {
 
 /// Half the width of an estimate's interval, with as many decimals as its mean is shown with; `None` without interval.
 /// Intervals of Student's t are symmetric, but end at 0, so the upper half is the one that counts.
-#[must_use]
-pub fn half_width(estimate: &Estimate) -> Option<String> {
+pub(crate) fn half_width(estimate: &Estimate) -> Option<String> {
     let interval = estimate.interval?;
     let decimals = decimals(estimate.mean);
     let text = format!("{:.decimals$}", interval.high - estimate.mean);
     Some(if decimals == 0 { group(&text) } else { text })
 }
 
-/// A long time, rounded as one says it: `45 s`, `12 min`, `3.2 h`, `5.1 days`.
-#[must_use]
-pub fn span(seconds: f64) -> String {
-    match seconds {
-        s if s < 99.5 => format!("{s:.0} s"),
-        s if s < 5_970.0 => format!("{:.0} min", s / 60.0),
-        s if s < 172_800.0 => format!("{:.1} h", s / 3_600.0),
-        s => format!("{:.1} days", s / 86_400.0),
-    }
-}
-
 /// `workload.variant` is shown as `variant`: inside one report the last part says enough.
-#[must_use]
-pub fn short_name(factor: &str) -> &str {
+pub(crate) fn short_name(factor: &str) -> &str {
     factor.rsplit('.').next().unwrap_or(factor)
 }
 
 /// The least and the most that something can be, with a sign between them where they differ.
-#[must_use]
-pub fn range(min: String, max: &str, between: &str) -> String {
+pub(crate) fn range(min: String, max: &str, between: &str) -> String {
     if min == max { min } else { min + between + max }
 }
 
@@ -197,15 +172,6 @@ mod tests {
         assert_eq!(ratio(0.0543), "0.054");
         assert_eq!(ratio(12.34), "12.3");
         assert_eq!(ratio(1234.0), "1,234");
-    }
-
-    #[test]
-    fn long_times_are_rounded_as_one_says_them() {
-        let rows =
-            [(0.4, "0 s"), (99.0, "99 s"), (120.0, "2 min"), (7_200.0, "2.0 h"), (864_000.0, "10.0 days")];
-        for (seconds, expected) in rows {
-            assert_eq!(span(seconds), expected);
-        }
     }
 
     #[test]

@@ -1,8 +1,5 @@
 //! Forms of a report.
 
-use std::fmt;
-use std::str::FromStr;
-
 /// Forms of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
@@ -44,32 +41,5 @@ impl Format {
             Self::Json => "report.json",
             Self::Text => "report.txt",
         }
-    }
-}
-
-/// No such format.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownFormat(
-    /// What was asked for.
-    pub String,
-);
-
-impl fmt::Display for UnknownFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known: Vec<_> = Format::ALL.iter().map(|format| format.name()).collect();
-        write!(f, "there is no report format `{}`; there is: {}", self.0, known.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownFormat {}
-
-impl FromStr for Format {
-    type Err = UnknownFormat;
-
-    fn from_str(name: &str) -> Result<Self, UnknownFormat> {
-        Self::ALL
-            .into_iter()
-            .find(|format| format.name() == name)
-            .ok_or_else(|| UnknownFormat(name.to_owned()))
     }
 }

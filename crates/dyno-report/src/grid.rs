@@ -91,8 +91,11 @@ pub(crate) fn content(cell: &Cell, line: Option<&str>, lang: Lang) -> Markup {
         },
         Value::Span(low, high, _) if low != high => html! { (low) " – " (high) },
         Value::Treatment { index, clients } => {
-            let clients = names::clients(&[*clients], lang);
-            html! { a href={ "#t" (index) } { @if let Some(line) = line { (line) ", " } (clients) } }
+            let text = match line {
+                Some(line) => names::line_at(line, *clients, lang),
+                None => names::clients(&[*clients], lang),
+            };
+            html! { a href={ "#t" (index) } { (text) } }
         }
         _ => html! { (cell.plain(lang)) },
     }

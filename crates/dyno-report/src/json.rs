@@ -19,9 +19,8 @@ struct Document<'a> {
 ///
 /// # Panics
 /// Never: the model's maps have string keys, and its figures are finite or absent.
-#[must_use]
-pub fn render(model: &ReportModel, lang: Lang) -> String {
-    let document = Document { lang: lang.code(), sentences: conclusion::sentences(model, lang), model };
+pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
+    let document = Document { lang: lang.code, sentences: conclusion::sentences(model, lang), model };
     let mut text = serde_json::to_string_pretty(&document).expect("the model has string keys only");
     text.push('\n');
     text
@@ -30,12 +29,13 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::EN;
     use dyno_store::fixture::Shape;
 
     #[test]
     fn what_was_written_is_read_as_the_same_model() {
         let model = dyno_analysis::analyse(&Shape::small().read());
-        let read: ReportModel = serde_json::from_str(&render(&model, Lang::En)).expect("readable");
+        let read: ReportModel = serde_json::from_str(&render(&model, EN)).expect("readable");
         assert_eq!(read.treatments.len(), model.treatments.len());
         assert_eq!(read.conclusions, model.conclusions);
         assert_eq!(read.provenance, model.provenance);

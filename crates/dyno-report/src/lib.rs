@@ -2,39 +2,39 @@
 //! `(&ReportModel, Lang) -> String`, and computes nothing: the figures come from `dyno-analysis`.
 //!
 //! # Layout (read in this order)
-//! * [`messages`]: the one table of all prose; [`figures`], [`words`]: how values and states look;
-//! * [`measures`]: the one table of measures; [`cell`], [`table`]: typed cells and what they stand in; `tables`, `notes`: what a report shows;
-//! * [`text`], [`markdown`], [`csv`], [`json`], [`html`]: the forms; `grid`: a table in the page; [`chart`]: SVG;
+//! * `messages`: all prose, a file for each language; `figures`, `words`: how values and states look;
+//! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in; `tables`, `notes`: what a report shows;
+//! * `text`, `markdown`, `csv`, `json`, `html`: the forms; `grid`: a table in the page; `chart`: SVG;
 //! * [`compare`]: the same for a comparison.
 //!
 //! # Invariants
 //! Reports are functions of the model: the same model gives the same bytes. No file of a run is read here.
 #![warn(missing_docs)]
 
-pub mod cell;
-pub mod chart;
+mod cell;
+mod chart;
 pub mod compare;
-pub mod csv;
-pub mod figures;
+mod csv;
+mod figures;
 mod format;
 mod grid;
-pub mod html;
-pub mod json;
-pub mod markdown;
-pub mod measures;
-pub mod messages;
+mod html;
+mod json;
+mod markdown;
+mod measures;
+mod messages;
 mod notes;
-pub mod table;
+mod table;
 mod tables;
-pub mod text;
-pub mod words;
+mod text;
+mod words;
 
 #[cfg(test)]
 mod tests;
 
-pub use format::{Format, UnknownFormat};
+pub use format::Format;
+pub use messages::{EN, LANGUAGES, Lang};
 
-use crate::messages::Lang;
 use dyno_analysis::model::ReportModel;
 use dyno_store::StoreError;
 use std::path::{Path, PathBuf};

@@ -7,13 +7,12 @@ use dyno_analysis::model::ReportModel;
 use dyno_model::printable::lines;
 
 /// Renders the full report.
-#[must_use]
-pub fn render(model: &ReportModel, lang: Lang) -> String {
+pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let mut page = Page { text: format!("# {}\n", escaped(&model.title)), lang };
     if !model.description.is_empty() {
         page.paragraph(&escaped(&model.description));
     }
-    page.paragraph(&escaped(&notes::origin(model, lang).join(" ")));
+    page.paragraph(&escaped(&notes::origin(model, lang).join(lang.space)));
     page.list(headings::CONCLUSIONS, &conclusion::sentences(model, lang));
     page.section(
         headings::RESULTS,

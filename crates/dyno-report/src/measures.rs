@@ -12,7 +12,7 @@ use dyno_model::plan::Metric;
 
 /// A figure as the model has it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Figure {
+pub(crate) enum Figure {
     /// A single value.
     Value {
         /// In the measure's unit.
@@ -44,15 +44,15 @@ impl From<Estimate> for Figure {
 
 /// What is measured of a row of the model.
 #[derive(Debug)]
-pub struct Measure<R> {
+pub(crate) struct Measure<R> {
     /// Its name in CSV, the same in every language; empty when CSV does not have it.
-    pub id: &'static str,
+    pub(crate) id: &'static str,
     /// Its unit.
-    pub unit: Unit,
+    pub(crate) unit: Unit,
     /// Title of its column; absent when no table has it.
-    pub heading: Option<&'static Message>,
+    pub(crate) heading: Option<&'static Message>,
     /// How it is taken from a row; `None` when there is no such figure.
-    pub of: fn(&R) -> Option<Figure>,
+    pub(crate) of: fn(&R) -> Option<Figure>,
     /// How its value looks, where the unit does not say.
     look: Option<fn(f64) -> String>,
     /// True when anything above 0 is not as it should be.
@@ -91,8 +91,7 @@ impl<R> Measure<R> {
     }
 
     /// Its cell in a row.
-    #[must_use]
-    pub fn cell(&self, row: &R) -> Cell {
+    pub(crate) fn cell(&self, row: &R) -> Cell {
         let Some(figure) = (self.of)(row) else { return Cell::figure(None) };
         let (value, is_bound) = match figure {
             Figure::Value { value, is_bound } => (value, is_bound),
@@ -103,8 +102,7 @@ impl<R> Measure<R> {
     }
 
     /// Its cell in a row, with its interval and, where it rests on other trials than so many, their number.
-    #[must_use]
-    pub fn estimate_cell(&self, row: &R, valid: Option<u32>) -> Cell {
+    pub(crate) fn estimate_cell(&self, row: &R, valid: Option<u32>) -> Cell {
         match (self.of)(row) {
             Some(Figure::Mean(estimate)) => Cell::estimate(Some(&estimate), valid),
             _ => self.cell(row),
@@ -129,7 +127,7 @@ use Unit::{
 };
 
 /// Rates and times of a treatment.
-pub const TREATMENT_RATES: &[Measure<TreatmentRow>] = &[
+pub(crate) const TREATMENT_RATES: &[Measure<TreatmentRow>] = &[
     Measure::new("throughput", TransactionsPerSecond, Some(&headings::THROUGHPUT), |it| {
         figure(it.throughput)
     }),
@@ -140,7 +138,7 @@ pub const TREATMENT_RATES: &[Measure<TreatmentRow>] = &[
 ];
 
 /// What became of a treatment's transactions.
-pub const TREATMENT_BOOKS: &[Measure<TreatmentRow>] = &[
+pub(crate) const TREATMENT_BOOKS: &[Measure<TreatmentRow>] = &[
     Measure::new("arrived", Count, Some(&headings::ARRIVED), |it| figure(it.arrived)),
     Measure::new("never-started", Count, Some(&headings::NEVER_STARTED), |it| figure(it.unstarted)),
     Measure::new("committed", Count, None, |it| figure(Some(it.committed))),
@@ -151,11 +149,11 @@ pub const TREATMENT_BOOKS: &[Measure<TreatmentRow>] = &[
 ];
 
 /// What of a treatment's work is not in the data.
-pub const TREATMENT_LOST: Measure<TreatmentRow> =
+pub(crate) const TREATMENT_LOST: Measure<TreatmentRow> =
     Measure::alarm("lost", Percent, Some(&headings::LOST_PERCENT), |it| figure(it.lost_percent));
 
 /// Figures of a trial.
-pub const TRIAL: &[Measure<TrialFigures>] = &[
+pub(crate) const TRIAL: &[Measure<TrialFigures>] = &[
     Measure::new("throughput", TransactionsPerSecond, Some(&headings::THROUGHPUT), |it| {
         figure(Some(it.throughput))
     }),
@@ -188,7 +186,7 @@ pub const TRIAL: &[Measure<TrialFigures>] = &[
 ];
 
 /// A distribution of response times. Its column titles name no unit: it is the table's.
-pub const LATENCY: &[Measure<MergedLatency>] = &[
+pub(crate) const LATENCY: &[Measure<MergedLatency>] = &[
     Measure::new("", Milliseconds, Some(&headings::MEAN), |it| bounded(Some(it.mean), it.censored > 0)),
     Measure::new("", Milliseconds, Some(&headings::STANDARD_DEVIATION), |it| {
         figure(Some(it.standard_deviation))
@@ -209,7 +207,7 @@ pub const LATENCY: &[Measure<MergedLatency>] = &[
 ];
 
 /// Updates acknowledged against updates in the data. What was lost is a span and stands in its table.
-pub const UPDATES: &[Measure<UpdateAudit>] = &[
+pub(crate) const UPDATES: &[Measure<UpdateAudit>] = &[
     Measure::new("", Count, Some(&headings::WITNESSED), |it| figure(Some(it.witnessed))),
     Measure::alarm("", Count, Some(&headings::PHANTOM), |it| figure(Some(it.phantom))),
     Measure::new("", Count, Some(&headings::IN_DOUBT), |it| figure(Some(it.in_doubt))),
@@ -217,7 +215,7 @@ pub const UPDATES: &[Measure<UpdateAudit>] = &[
 ];
 
 /// What the generator measured of itself.
-pub const GENERATOR: &[Measure<GeneratorRow>] = &[
+pub(crate) const GENERATOR: &[Measure<GeneratorRow>] = &[
     Measure::new("", Count, Some(&headings::WORKERS), |it| figure(Some(u64::from(it.workers)))),
     Measure::shown(figures::digits, "", Percent, Some(&headings::WORKER_CPU), |it| {
         figure(Some(it.worker_cpu_percent_max))
@@ -237,7 +235,7 @@ pub const GENERATOR: &[Measure<GeneratorRow>] = &[
 ];
 
 /// What trials took of machine and server.
-pub const RESOURCES: &[Measure<ResourceRow>] = &[
+pub(crate) const RESOURCES: &[Measure<ResourceRow>] = &[
     Measure::new("", Percent, Some(&headings::HOST_CPU), |it| figure(it.busy_percent())),
     Measure::new("cpu-user", Percent, None, |it| figure(it.user_percent)),
     Measure::new("cpu-system", Percent, None, |it| figure(it.system_percent)),
@@ -297,7 +295,7 @@ pub const RESOURCES: &[Measure<ResourceRow>] = &[
 ];
 
 /// A step of a table that grows.
-pub const STEP: &[Measure<GrowthStep>] = &[
+pub(crate) const STEP: &[Measure<GrowthStep>] = &[
     Measure::new("throughput", RowsPerSecond, Some(&growth::GROWTH_RATE), |it| figure(it.rows_per_second)),
     Measure::new("cpu", Percent, Some(&growth::GROWTH_CPU), |it| figure(it.cpu_percent)),
     Measure::new("server-cpu", Percent, Some(&growth::GROWTH_SERVER), |it| figure(it.server_percent)),

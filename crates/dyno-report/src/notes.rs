@@ -122,7 +122,7 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
         None => sentence,
         Some(rate) => {
             let rate = notes::NOTE_RATE.fill(lang, &[("rate", &figures::rate(rate))]);
-            format!("{sentence} {rate}")
+            [sentence, rate].join(lang.space)
         }
     }
 }
@@ -156,10 +156,10 @@ pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: L
         ));
     }
     if !completeness.cut.is_empty() {
-        sentences.push(notes::NOTE_CUT.fill(lang, &[("trials", &completeness.cut.join(", "))]));
+        sentences.push(notes::NOTE_CUT.fill(lang, &[("trials", &completeness.cut.join(lang.comma))]));
     }
     if !completeness.missing.is_empty() {
-        let trials = completeness.missing.join(", ");
+        let trials = completeness.missing.join(lang.comma);
         sentences.push(notes::NOTE_MISSING.fill(lang, &[("trials", &trials)]));
     }
     for what in completeness.unreadable.iter().take(unreadable_max) {

@@ -10,7 +10,7 @@ const GAP: usize = 2;
 
 /// Side of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Align {
+pub(crate) enum Align {
     /// Texts.
     Left,
     /// Figures.
@@ -19,18 +19,18 @@ pub enum Align {
 
 /// A column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Column {
+pub(crate) struct Column {
     /// Its title.
-    pub heading: &'static Message,
+    pub(crate) heading: &'static Message,
     /// Its side.
-    pub align: Align,
+    pub(crate) align: Align,
     /// Which forms have it.
-    pub form: Form,
+    pub(crate) form: Form,
 }
 
 /// Which forms of a report have a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     /// All.
     All,
     /// Text and Markdown; the page has it beside another figure.
@@ -41,60 +41,54 @@ pub enum Form {
 
 impl Column {
     /// A column of figures.
-    #[must_use]
-    pub fn right(heading: &'static Message) -> Self {
+    pub(crate) fn right(heading: &'static Message) -> Self {
         Self { heading, align: Align::Right, form: Form::All }
     }
 
     /// A column of words.
-    #[must_use]
-    pub fn left(heading: &'static Message) -> Self {
+    pub(crate) fn left(heading: &'static Message) -> Self {
         Self { heading, align: Align::Left, form: Form::All }
     }
 
     /// The column, in text and Markdown only.
-    #[must_use]
-    pub fn in_text(self) -> Self {
+    pub(crate) fn in_text(self) -> Self {
         Self { form: Form::Text, ..self }
     }
 
     /// The column, in the page only.
-    #[must_use]
-    pub fn in_page(self) -> Self {
+    pub(crate) fn in_page(self) -> Self {
         Self { form: Form::Page, ..self }
     }
 }
 
 /// A table of typed cells, which every form lays out in its way.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Table {
+pub(crate) struct Table {
     /// Its columns.
-    pub columns: Vec<Column>,
+    pub(crate) columns: Vec<Column>,
     /// Its rows, by what stands over them.
-    pub groups: Vec<Group>,
+    pub(crate) groups: Vec<Group>,
     /// Titles of the names of groups, where these are columns in the page.
-    pub names: &'static [&'static Message],
+    pub(crate) names: &'static [&'static Message],
 }
 
 /// Rows under common names.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Group {
+pub(crate) struct Group {
     /// What they belong to; none in a table without groups.
-    pub names: Vec<String>,
+    pub(crate) names: Vec<String>,
     /// A cell per column.
-    pub rows: Vec<Vec<Cell>>,
+    pub(crate) rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
     /// A table without rows.
-    #[must_use]
-    pub fn new(columns: impl IntoIterator<Item = Column>) -> Self {
+    pub(crate) fn new(columns: impl IntoIterator<Item = Column>) -> Self {
         Self { columns: columns.into_iter().collect(), groups: Vec::new(), names: &[] }
     }
 
     /// The same, whose groups are pairs of what is judged and what it is judged against.
-    #[must_use]
-    pub fn of_pairs(columns: impl IntoIterator<Item = Column>) -> Self {
+    pub(crate) fn of_pairs(columns: impl IntoIterator<Item = Column>) -> Self {
         Self { names: &[&headings::SUBJECT, &headings::BASELINE], ..Self::new(columns) }
     }
 
@@ -102,7 +96,7 @@ impl Table {
     ///
     /// # Panics
     /// When the row has not as many cells as there are columns.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let cells: Vec<Cell> = cells.into_iter().collect();
         assert_eq!(cells.len(), self.columns.len(), "every row has a cell per column");
         if self.groups.is_empty() {
@@ -114,7 +108,7 @@ impl Table {
     }
 
     /// Puts the rows that follow under these names.
-    pub fn group<S: AsRef<str>>(&mut self, names: &[S]) {
+    pub(crate) fn group<S: AsRef<str>>(&mut self, names: &[S]) {
         let names: Vec<String> = names.iter().map(|name| name.as_ref().to_owned()).collect();
         if self.groups.last().is_none_or(|group| group.names != names) {
             self.groups.push(Group { names, rows: Vec::new() });
@@ -122,21 +116,18 @@ impl Table {
     }
 
     /// The table without some columns.
-    #[must_use]
-    pub fn without(self, headings: &[&Message]) -> Self {
+    pub(crate) fn without(self, headings: &[&Message]) -> Self {
         self.only(|column| !headings.contains(&column.heading))
     }
 
     /// The table without names over its rows, where these are told already.
-    #[must_use]
-    pub fn without_groups(mut self) -> Self {
+    pub(crate) fn without_groups(mut self) -> Self {
         self.groups.iter_mut().for_each(|group| group.names.clear());
         self
     }
 
     /// The table with those columns that a form has: all but those of the other one.
-    #[must_use]
-    pub fn for_form(self, other: Form) -> Self {
+    pub(crate) fn for_form(self, other: Form) -> Self {
         self.only(|column| column.form != other)
     }
 
@@ -152,20 +143,17 @@ impl Table {
     }
 
     /// True without rows.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.rows() == 0
     }
 
     /// Number of rows.
-    #[must_use]
-    pub fn rows(&self) -> usize {
+    pub(crate) fn rows(&self) -> usize {
         self.groups.iter().map(|group| group.rows.len()).sum()
     }
 
     /// Columns aligned by blanks, as wide as their widest cell. Rows under a group are indented.
-    #[must_use]
-    pub fn to_text(&self, lang: Lang) -> String {
+    pub(crate) fn to_text(&self, lang: Lang) -> String {
         let plain = Plain::of(self, lang);
         let widths = plain.widths();
         let indent = if plain.has_groups() { "  " } else { "" };
@@ -181,8 +169,7 @@ impl Table {
     }
 
     /// A Markdown table. A group becomes a first column that is filled in every row, so that each row stands for itself.
-    #[must_use]
-    pub fn to_markdown(&self, group_title: &str, lang: Lang) -> String {
+    pub(crate) fn to_markdown(&self, group_title: &str, lang: Lang) -> String {
         let plain = Plain::of(self, lang);
         let line = |group: &str, cells: &[String]| {
             let group = plain.has_groups().then(|| format!(" {} |", escaped(group)));
@@ -266,8 +253,7 @@ pub(super) fn escaped(text: &str) -> String {
 
 /// Breaks a text at blanks so that no line is wider than `width` columns, where words allow it. The first line begins
 /// with `first`, the others with as many blanks.
-#[must_use]
-pub fn wrapped(text: &str, first: &str, width: usize) -> String {
+pub(crate) fn wrapped(text: &str, first: &str, width: usize) -> String {
     let indent = " ".repeat(first.width());
     let mut lines = String::new();
     let mut line = first.to_owned();
@@ -297,6 +283,7 @@ pub fn wrapped(text: &str, first: &str, width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::messages::EN;
     use insta::assert_snapshot;
 
     fn table() -> Table {
@@ -308,7 +295,7 @@ mod tests {
 
     #[test]
     fn wide_characters_take_two_columns() {
-        assert_snapshot!(table().to_text(Lang::En), @r"
+        assert_snapshot!(table().to_text(EN), @r"
         system         tx/s
         데이터베이스  1,234
         a|b               5
@@ -317,7 +304,7 @@ mod tests {
 
     #[test]
     fn markdown_is_escaped() {
-        assert_snapshot!(table().to_markdown("-", Lang::En), @r"
+        assert_snapshot!(table().to_markdown("-", EN), @r"
         | system | tx/s |
         |---|---:|
         | 데이터베이스 | 1,234 |
@@ -330,8 +317,8 @@ mod tests {
         let mut table = Table::new([Column::right(&headings::CLIENTS)]);
         table.group(&["MariaDB"]);
         table.row([Cell::text("1")]);
-        assert_eq!(table.to_text(Lang::En), "  clients\nMariaDB\n        1\n");
-        assert_snapshot!(table.to_markdown("system", Lang::En), @r"
+        assert_eq!(table.to_text(EN), "  clients\nMariaDB\n        1\n");
+        assert_snapshot!(table.to_markdown("system", EN), @r"
         | system | clients |
         |---|---:|
         | MariaDB | 1 |

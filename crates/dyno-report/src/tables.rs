@@ -332,7 +332,7 @@ fn reasons(trial: &TrialRow, lang: Lang) -> String {
         return trial.reason.clone();
     }
     let doubts = trial.findings.iter().filter(|finding| finding.severity() > Severity::Note);
-    doubts.map(|finding| finding::sentence(finding, lang)).collect::<Vec<_>>().join(" ")
+    doubts.map(|finding| finding::sentence(finding, lang)).collect::<Vec<_>>().join(lang.space)
 }
 
 /// Systems with the settings that were read back.

@@ -13,8 +13,7 @@ const DOUBTS_MAX: usize = 8;
 const UNREADABLE_MAX: usize = 3;
 
 /// Renders the short report.
-#[must_use]
-pub fn render(model: &ReportModel, lang: Lang) -> String {
+pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let mut text = wrapped(&model.title, "", WIDTH);
     for sentence in notes::origin(model, lang) {
         text.push_str(&wrapped(&sentence, "", WIDTH));

@@ -7,17 +7,16 @@ use dyno_model::finding::Severity;
 
 /// A word that stands for a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Word {
+pub(crate) struct Word {
     /// The word.
-    pub message: &'static Message,
+    pub(crate) message: &'static Message,
     /// Class of its chip: told apart by sign and shape as well as by colour.
-    pub class: &'static str,
+    pub(crate) class: &'static str,
 }
 
 impl Word {
     /// The word in a language.
-    #[must_use]
-    pub fn text(&self, lang: Lang) -> &'static str {
+    pub(crate) fn text(&self, lang: Lang) -> &'static str {
         self.message.text(lang)
     }
 }
@@ -27,8 +26,7 @@ const fn word(message: &'static Message, class: &'static str) -> Word {
 }
 
 /// A verdict; `None` where none was allowed.
-#[must_use]
-pub fn verdict(verdict: Option<Verdict>) -> Word {
+pub(crate) fn verdict(verdict: Option<Verdict>) -> Word {
     match verdict {
         Some(Verdict::Better) => word(&headings::VERDICT_BETTER, "better"),
         Some(Verdict::Worse) => word(&headings::VERDICT_WORSE, "worse"),
@@ -40,8 +38,7 @@ pub fn verdict(verdict: Option<Verdict>) -> Word {
 }
 
 /// Whether a treatment's figures may be used.
-#[must_use]
-pub fn validity(validity: Validity) -> Word {
+pub(crate) fn validity(validity: Validity) -> Word {
     state(match validity {
         Validity::Valid => TrialState::Valid,
         Validity::Warned => TrialState::Warned,
@@ -51,8 +48,7 @@ pub fn validity(validity: Validity) -> Word {
 }
 
 /// What became of a trial.
-#[must_use]
-pub fn state(state: TrialState) -> Word {
+pub(crate) fn state(state: TrialState) -> Word {
     match state {
         TrialState::Valid => word(&headings::VALID, "valid"),
         TrialState::Warned => word(&headings::WARNED, "warned"),
@@ -63,8 +59,7 @@ pub fn state(state: TrialState) -> Word {
 }
 
 /// The weight of a doubt.
-#[must_use]
-pub fn severity(severity: Severity) -> Word {
+pub(crate) fn severity(severity: Severity) -> Word {
     match severity {
         Severity::Note => word(&headings::NOTE, "remark"),
         Severity::Warning => word(&headings::WARNING, "warning"),
@@ -73,8 +68,7 @@ pub fn severity(severity: Severity) -> Word {
 }
 
 /// What an audit said.
-#[must_use]
-pub fn audit(verdict: AuditVerdict) -> Word {
+pub(crate) fn audit(verdict: AuditVerdict) -> Word {
     match verdict {
         AuditVerdict::Intact => word(&headings::INTACT, "intact"),
         AuditVerdict::NotChecked => word(&headings::NOT_CHECKED, "unchecked"),

@@ -1,6 +1,8 @@
 //! The command line: options, their types and their help. docs/reference/cli.md is made from it.
 
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use dyno_report::{LANGUAGES, Lang};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -287,8 +289,8 @@ pub(crate) struct ReportArguments {
     pub(crate) format: Vec<ReportFormat>,
 
     /// Language of the prose
-    #[arg(long, value_enum, default_value = "en")]
-    pub(crate) lang: ReportLanguage,
+    #[arg(long, value_parser = languages(), default_value = "en")]
+    pub(crate) lang: Lang,
 
     /// Folder for the files [default: the results folder]
     #[arg(long, value_name = "DIR")]
@@ -352,8 +354,8 @@ pub(crate) struct CompareArguments {
     pub(crate) json: bool,
 
     /// Language of the prose
-    #[arg(long, value_enum, default_value = "en")]
-    pub(crate) lang: ReportLanguage,
+    #[arg(long, value_parser = languages(), default_value = "en")]
+    pub(crate) lang: Lang,
 
     /// Folder for a file per format: compare.html, compare.md, ...
     #[arg(long, value_name = "DIR")]
@@ -421,11 +423,11 @@ pub(crate) enum CompareFormat {
     Html,
 }
 
-/// A language of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ReportLanguage {
-    /// English
-    En,
+/// The languages of reports, by their codes.
+fn languages() -> impl TypedValueParser<Value = Lang> {
+    let known = LANGUAGES.map(|lang| PossibleValue::new(lang.code).help(lang.name));
+    PossibleValuesParser::new(known)
+        .map(|code| LANGUAGES.into_iter().find(|lang| lang.code == code).expect("only known codes are taken"))
 }
 
 /// `dyno workloads`.

@@ -14,8 +14,8 @@ use dyno_host::proxy;
 use dyno_model::event::{Event, Listener, Listeners};
 use dyno_model::exit_code;
 use dyno_model::plan::{Plan, Via};
+use dyno_report::EN;
 use dyno_report::Format;
-use dyno_report::messages::Lang;
 use dyno_store::environment::Environment;
 use dyno_store::{Run, RunWriter, StoreError};
 use std::collections::BTreeSet;
@@ -136,12 +136,12 @@ fn store_failure(error: &StoreError) -> Failure {
 /// Writes the report beside the run and prints its table and conclusions.
 fn show_report(folder: &Path, arguments: &RunArguments, printer: Printer) -> Result<(), Failure> {
     let model = dyno_analysis::load(folder).map_err(|error| store_failure(&error))?;
-    let written = dyno_report::write(&model, folder, &[Format::Html], Lang::En)
-        .map_err(|error| store_failure(&error))?;
+    let written =
+        dyno_report::write(&model, folder, &[Format::Html], EN).map_err(|error| store_failure(&error))?;
     if arguments.json {
-        return printer.result(&dyno_report::render(&model, Format::Json, Lang::En));
+        return printer.result(&dyno_report::render(&model, Format::Json, EN));
     }
-    printer.result(&dyno_report::render(&model, Format::Text, Lang::En))?;
+    printer.result(&dyno_report::render(&model, Format::Text, EN))?;
     let html: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     printer.result(&format!("\nReport: {}", html.join(", ")))
 }

@@ -12,68 +12,68 @@ use super::text::{Quantity, axis_label, width_em};
 
 /// A chart over the number of clients.
 #[derive(Debug, Clone, PartialEq)]
-pub struct CurveChart {
+pub(crate) struct CurveChart {
     /// Unique in the page.
-    pub id: String,
+    pub(crate) id: String,
     /// The finding, or what is drawn.
-    pub title: String,
+    pub(crate) title: String,
     /// What is drawn, for readers who cannot see it.
-    pub description: String,
+    pub(crate) description: String,
     /// Name of the x axis.
-    pub x_title: String,
+    pub(crate) x_title: String,
     /// Name of the y axis with its unit.
-    pub y_title: String,
+    pub(crate) y_title: String,
     /// The same, saying that the axis is logarithmic; used when it is.
-    pub y_title_logarithmic: String,
+    pub(crate) y_title_logarithmic: String,
     /// What the values are.
-    pub quantity: Quantity,
+    pub(crate) quantity: Quantity,
     /// Panels, all on the same axes unless they have their own.
-    pub panels: Vec<CurvePanel>,
+    pub(crate) panels: Vec<CurvePanel>,
     /// Panels beside each other; `None`: by their number.
-    pub columns: Option<usize>,
+    pub(crate) columns: Option<usize>,
 }
 
 /// One panel.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct CurvePanel {
+pub(crate) struct CurvePanel {
     /// What is particular to it; empty for a single panel.
-    pub title: String,
+    pub(crate) title: String,
     /// Its lines.
-    pub curves: Vec<Curve>,
+    pub(crate) curves: Vec<Curve>,
     /// True when its values are of another size than the others' and it has a y axis of its own.
-    pub has_own_axis: bool,
+    pub(crate) has_own_axis: bool,
 }
 
 /// One line.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Curve {
+pub(crate) struct Curve {
     /// Name.
-    pub label: String,
+    pub(crate) label: String,
     /// Colour, dash and marker.
-    pub slot: Slot,
+    pub(crate) slot: Slot,
     /// True for figures from elsewhere.
-    pub is_published: bool,
+    pub(crate) is_published: bool,
     /// Points by rising `x`.
-    pub points: Vec<CurvePoint>,
+    pub(crate) points: Vec<CurvePoint>,
 }
 
 /// One point of a line.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct CurvePoint {
+pub(crate) struct CurvePoint {
     /// Number of clients.
-    pub x: f64,
+    pub(crate) x: f64,
     /// Mean; `None` when there is no usable figure.
-    pub value: Option<f64>,
+    pub(crate) value: Option<f64>,
     /// True when the mean is only a lower bound; a bar without an end goes up from it.
-    pub is_bound: bool,
+    pub(crate) is_bound: bool,
     /// Its interval.
-    pub interval: Option<(f64, f64)>,
+    pub(crate) interval: Option<(f64, f64)>,
     /// Every repeat's value that is in the mean.
-    pub repeats: Vec<f64>,
+    pub(crate) repeats: Vec<f64>,
     /// Values of repeats that may not be used; drawn as crosses.
-    pub unusable: Vec<f64>,
+    pub(crate) unusable: Vec<f64>,
     /// Shown on hovering.
-    pub tooltip: String,
+    pub(crate) tooltip: String,
 }
 
 /// Intervals may take the axis this much beyond the largest value; what is farther out is cut at the axis. Two repeats
@@ -93,8 +93,8 @@ impl Curve {
 
 /// The y axis of one panel or of all.
 #[derive(Debug, Clone, Copy, PartialEq)]
-struct Span {
-    spread: Spread,
+pub(super) struct Span {
+    pub(super) spread: Spread,
     low: f64,
     high: f64,
 }
@@ -218,20 +218,13 @@ impl CurveChart {
         levels_of(self.panels.iter().filter(|panel| !panel.has_own_axis))
     }
 
-    /// Whether the shared y axis is logarithmic.
-    #[must_use]
-    pub fn is_logarithmic(&self) -> bool {
-        self.shared_span().spread == Spread::Logarithmic
-    }
-
-    fn shared_span(&self) -> Span {
+    pub(super) fn shared_span(&self) -> Span {
         let shared: Vec<&CurvePanel> = self.panels.iter().filter(|panel| !panel.has_own_axis).collect();
         Span::of(&shared, self.quantity)
     }
 
     /// Draws it.
-    #[must_use]
-    pub fn draw(&self) -> Chart {
+    pub(crate) fn draw(&self) -> Chart {
         let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
         let span = self.shared_span();
         let layout = Layout::of(self, span);

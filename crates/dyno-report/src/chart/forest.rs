@@ -9,49 +9,49 @@ use super::text::{Quantity, axis_label, shortened, width_em};
 
 /// A forest plot.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ForestChart {
+pub(crate) struct ForestChart {
     /// Unique in the page.
-    pub id: String,
+    pub(crate) id: String,
     /// The finding, or what is drawn.
-    pub title: String,
+    pub(crate) title: String,
     /// What is drawn, for readers who cannot see it.
-    pub description: String,
+    pub(crate) description: String,
     /// Name of the x axis.
-    pub x_title: String,
+    pub(crate) x_title: String,
     /// Written left of the line of equality, below the axis.
-    pub below_label: String,
+    pub(crate) below_label: String,
     /// Written right of it.
-    pub above_label: String,
+    pub(crate) above_label: String,
     /// Differences inside this share count as none.
-    pub margin: f64,
+    pub(crate) margin: f64,
     /// Rows under their headings.
-    pub groups: Vec<ForestGroup>,
+    pub(crate) groups: Vec<ForestGroup>,
 }
 
 /// Rows with a common heading.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ForestGroup {
+pub(crate) struct ForestGroup {
     /// Heading.
-    pub title: String,
+    pub(crate) title: String,
     /// Rows.
-    pub rows: Vec<ForestRow>,
+    pub(crate) rows: Vec<ForestRow>,
 }
 
 /// One comparison.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ForestRow {
+pub(crate) struct ForestRow {
     /// What is compared.
-    pub label: String,
+    pub(crate) label: String,
     /// Subject over baseline.
-    pub ratio: Option<f64>,
+    pub(crate) ratio: Option<f64>,
     /// Its interval.
-    pub interval: Option<(f64, f64)>,
+    pub(crate) interval: Option<(f64, f64)>,
     /// The same in figures.
-    pub figures: String,
+    pub(crate) figures: String,
     /// Verdict in a word.
-    pub verdict: String,
+    pub(crate) verdict: String,
     /// Class of the verdict: `better`, `worse`, `equivalent`, `inconclusive`, `invalid`.
-    pub class: &'static str,
+    pub(crate) class: &'static str,
 }
 
 const ROW: f64 = 21.0;
@@ -60,8 +60,7 @@ const FARTHEST: f64 = 1e4;
 
 impl ForestChart {
     /// Draws it.
-    #[must_use]
-    pub fn draw(&self) -> Chart {
+    pub(crate) fn draw(&self) -> Chart {
         let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
         let rows = || self.groups.iter().flat_map(|group| &group.rows);
         let widest =

@@ -6,57 +6,53 @@ use super::svg::{Anchor, Drawing};
 use super::text::{Quantity, axis_label, shortened, width_em};
 
 /// Size of tick labels and of labels at lines, in units of the picture.
-pub const SMALL: f64 = 11.0;
+pub(crate) const SMALL: f64 = 11.0;
 /// Size of panel titles.
-pub const MEDIUM: f64 = 12.0;
+pub(crate) const MEDIUM: f64 = 12.0;
 /// Width of every chart. On screen and on A4 it is shown at nearly this size, so text keeps its size.
-pub const WIDTH: f64 = 820.0;
+pub(crate) const WIDTH: f64 = 820.0;
 
 /// The plot area of a panel, in units of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Frame {
+pub(crate) struct Frame {
     /// Left edge.
-    pub left: f64,
+    pub(crate) left: f64,
     /// Right edge.
-    pub right: f64,
+    pub(crate) right: f64,
     /// Upper edge.
-    pub top: f64,
+    pub(crate) top: f64,
     /// Lower edge.
-    pub bottom: f64,
+    pub(crate) bottom: f64,
 }
 
 impl Frame {
     /// Width.
-    #[must_use]
-    pub fn width(&self) -> f64 {
+    pub(crate) fn width(&self) -> f64 {
         self.right - self.left
     }
 
     /// Height.
-    #[must_use]
-    pub fn height(&self) -> f64 {
+    pub(crate) fn height(&self) -> f64 {
         self.bottom - self.top
     }
 
     /// Middle from left to right.
-    #[must_use]
-    pub fn middle(&self) -> f64 {
+    pub(crate) fn middle(&self) -> f64 {
         f64::midpoint(self.left, self.right)
     }
 }
 
 /// A labelled place on an axis.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tick {
+pub(crate) struct Tick {
     /// Place in the picture.
-    pub place: f64,
+    pub(crate) place: f64,
     /// Label.
-    pub label: String,
+    pub(crate) label: String,
 }
 
 /// About `wanted` labelled places of a scale.
-#[must_use]
-pub fn ticks(scale: &Scale, quantity: Quantity, wanted: usize) -> Vec<Tick> {
+pub(crate) fn ticks(scale: &Scale, quantity: Quantity, wanted: usize) -> Vec<Tick> {
     let values = scale.ticks(wanted);
     let steps = values.windows(2).map(|pair| pair[1] - pair[0]);
     let step = steps.fold(f64::INFINITY, f64::min);
@@ -71,13 +67,12 @@ pub fn ticks(scale: &Scale, quantity: Quantity, wanted: usize) -> Vec<Tick> {
 }
 
 /// Room that the labels of a y axis need, with their distance to the axis.
-#[must_use]
-pub fn label_room(ticks: &[Tick]) -> f64 {
+pub(crate) fn label_room(ticks: &[Tick]) -> f64 {
     ticks.iter().map(|tick| width_em(&tick.label) * SMALL).fold(0.0, f64::max) + 8.0
 }
 
 /// The y axis: a rule across the panel and a label left of it for every tick.
-pub fn y_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick], is_labelled: bool) {
+pub(crate) fn y_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick], is_labelled: bool) {
     let rules: Vec<_> =
         ticks.iter().map(|tick| ((frame.left, tick.place), (frame.right, tick.place))).collect();
     drawing.lines("grid", &rules);
@@ -92,7 +87,7 @@ pub fn y_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick], is_labelled: 
 
 /// The x axis: base line, small strokes, and labels below wherever they do not touch. The first and the last label
 /// come first, then from left to right.
-pub fn x_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
+pub(crate) fn x_axis(drawing: &mut Drawing, frame: Frame, ticks: &[Tick]) {
     drawing.line("axis", (frame.left, frame.bottom), (frame.right, frame.bottom));
     let strokes: Vec<_> =
         ticks.iter().map(|tick| ((tick.place, frame.bottom), (tick.place, frame.bottom + 4.0))).collect();
@@ -128,7 +123,7 @@ fn labels_that_fit(ticks: &[Tick]) -> Vec<usize> {
 }
 
 /// Title of a panel, above its left edge, cut to its width.
-pub fn panel_title(drawing: &mut Drawing, frame: Frame, title: &str) {
+pub(crate) fn panel_title(drawing: &mut Drawing, frame: Frame, title: &str) {
     if !title.is_empty() {
         // Bold letters are about a twelfth wider.
         let title = shortened(title, frame.width(), MEDIUM * 1.08);
@@ -138,17 +133,17 @@ pub fn panel_title(drawing: &mut Drawing, frame: Frame, title: &str) {
 
 /// What a series looks like, for legends and labels.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Key {
+pub(crate) struct Key {
     /// Name.
-    pub label: String,
+    pub(crate) label: String,
     /// Colour, dash and marker.
-    pub slot: Slot,
+    pub(crate) slot: Slot,
     /// Further classes, e.g. `published`.
-    pub class: &'static str,
+    pub(crate) class: &'static str,
 }
 
 /// A short piece of line with the marker of a series, its left end at the place.
-pub fn sample(drawing: &mut Drawing, key: &Key, place: (f64, f64)) {
+pub(crate) fn sample(drawing: &mut Drawing, key: &Key, place: (f64, f64)) {
     drawing.open(&format!("{} {}", key.slot.class(), key.class));
     drawing.line("curve", place, (place.0 + 26.0, place.1));
     drawing.marker("mark", key.slot, (place.0 + 13.0, place.1), "");
@@ -156,7 +151,7 @@ pub fn sample(drawing: &mut Drawing, key: &Key, place: (f64, f64)) {
 }
 
 /// The legend, in as many rows as it needs, from `top` downwards; returns the height it took.
-pub fn legend(drawing: &mut Drawing, keys: &[Key], left: f64, top: f64, width: f64) -> f64 {
+pub(crate) fn legend(drawing: &mut Drawing, keys: &[Key], left: f64, top: f64, width: f64) -> f64 {
     const ROW: f64 = 20.0;
     let (mut x, mut y) = (left, top + ROW / 2.0);
     for key in keys {

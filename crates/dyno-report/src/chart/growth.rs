@@ -8,60 +8,60 @@ use super::text::Quantity;
 
 /// A chart over rows.
 #[derive(Debug, Clone, PartialEq)]
-pub struct GrowthChart {
+pub(crate) struct GrowthChart {
     /// Unique in the page.
-    pub id: String,
+    pub(crate) id: String,
     /// The finding, or what is drawn.
-    pub title: String,
+    pub(crate) title: String,
     /// What is drawn, for readers who cannot see it.
-    pub description: String,
+    pub(crate) description: String,
     /// Name of the x axis.
-    pub x_title: String,
+    pub(crate) x_title: String,
     /// Rows at both ends of the axis.
-    pub rows: (f64, f64),
+    pub(crate) rows: (f64, f64),
     /// Panels from top to bottom.
-    pub panels: Vec<GrowthPanel>,
+    pub(crate) panels: Vec<GrowthPanel>,
 }
 
 /// One panel.
 #[derive(Debug, Clone, PartialEq)]
-pub struct GrowthPanel {
+pub(crate) struct GrowthPanel {
     /// What it shows, with the unit.
-    pub title: String,
+    pub(crate) title: String,
     /// What its values are.
-    pub quantity: Quantity,
+    pub(crate) quantity: Quantity,
     /// Where its axis ends, when that is not left to the data.
-    pub max: Option<f64>,
+    pub(crate) max: Option<f64>,
     /// Its curves.
-    pub curves: Vec<GrowthCurve>,
+    pub(crate) curves: Vec<GrowthCurve>,
 }
 
 /// One curve.
 #[derive(Debug, Clone, PartialEq)]
-pub struct GrowthCurve {
+pub(crate) struct GrowthCurve {
     /// Name.
-    pub label: String,
+    pub(crate) label: String,
     /// Colour, dash and marker.
-    pub slot: Slot,
+    pub(crate) slot: Slot,
     /// True for figures from elsewhere.
-    pub is_published: bool,
+    pub(crate) is_published: bool,
     /// Means by rising rows.
-    pub marks: Vec<GrowthMark>,
+    pub(crate) marks: Vec<GrowthMark>,
     /// Single trials: rows and value.
-    pub repeats: Vec<Vec<(f64, f64)>>,
+    pub(crate) repeats: Vec<Vec<(f64, f64)>>,
 }
 
 /// A mean.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct GrowthMark {
+pub(crate) struct GrowthMark {
     /// Where it stands.
-    pub rows: f64,
+    pub(crate) rows: f64,
     /// Mean; nothing interrupts the curve.
-    pub value: Option<f64>,
+    pub(crate) value: Option<f64>,
     /// Its interval.
-    pub interval: Option<(f64, f64)>,
+    pub(crate) interval: Option<(f64, f64)>,
     /// Shown on hovering.
-    pub tooltip: String,
+    pub(crate) tooltip: String,
 }
 
 /// Height of the plot area of the first panel and of the others.
@@ -137,8 +137,7 @@ impl GrowthPanel {
 
 impl GrowthChart {
     /// Draws it.
-    #[must_use]
-    pub fn draw(&self) -> Chart {
+    pub(crate) fn draw(&self) -> Chart {
         let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
         let height = |i: usize| if i == 0 { FIRST } else { OTHER };
         let probe = |i: usize| Frame { left: 0.0, right: 1.0, top: 0.0, bottom: height(i) };

@@ -4,8 +4,7 @@
 /// little as possible; in the order of `wanted`. When there is no room for all, they are spread evenly.
 ///
 /// Labels that touch form a cluster that sits at the mean of its members' wishes (pool adjacent violators).
-#[must_use]
-pub fn spread_out(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
+pub(crate) fn spread_out(wanted: &[f64], gap: f64, low: f64, high: f64) -> Vec<f64> {
     let count = wanted.len();
     if count == 0 {
         return Vec::new();

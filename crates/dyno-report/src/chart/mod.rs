@@ -11,17 +11,17 @@
 //! numbers, names of any length; every coordinate is finite and inside the picture. The same data give the same bytes.
 //! Why this is not a plotting library's work: `docs/decisions/002-charts.md`.
 
-pub mod curves;
-pub mod forest;
-pub mod frame;
-pub mod growth;
-pub mod labels;
-pub mod palette;
-pub mod percentiles;
-pub mod scale;
-pub mod svg;
+pub(crate) mod curves;
+pub(crate) mod forest;
+pub(crate) mod frame;
+pub(crate) mod growth;
+pub(crate) mod labels;
+pub(crate) mod palette;
+pub(crate) mod percentiles;
+pub(crate) mod scale;
+pub(crate) mod svg;
 #[cfg(test)]
 mod tests;
-pub mod text;
-pub mod timeline;
-pub mod tracks;
+pub(crate) mod text;
+pub(crate) mod timeline;
+pub(crate) mod tracks;

@@ -5,11 +5,11 @@
 /// Colours are Okabe and Ito's (jfly.uni-koeln.de/color), the light ones darkened on white ground until they reach a
 /// contrast of 3:1; they stand in `assets/chart.css` as classes `s0` to `s7`. From the ninth series on the slots repeat.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Slot(pub usize);
+pub(crate) struct Slot(pub usize);
 
 /// Shape of a marker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mark {
+pub(crate) enum Mark {
     /// Filled circle.
     Circle,
     /// Filled square.
@@ -29,18 +29,16 @@ pub enum Mark {
 }
 
 /// Number of different slots.
-pub const SLOTS: usize = 8;
+pub(crate) const SLOTS: usize = 8;
 
 impl Slot {
     /// Class that sets colour and dash.
-    #[must_use]
-    pub fn class(self) -> &'static str {
+    pub(crate) fn class(self) -> &'static str {
         ["s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7"][self.0 % SLOTS]
     }
 
     /// Its marker.
-    #[must_use]
-    pub fn mark(self) -> Mark {
+    pub(crate) fn mark(self) -> Mark {
         use Mark::{Bar, Circle, Diamond, Pentagon, Plus, Square, Triangle, TriangleDown};
         [Circle, Square, Triangle, Diamond, TriangleDown, Plus, Pentagon, Bar][self.0 % SLOTS]
     }

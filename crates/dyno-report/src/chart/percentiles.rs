@@ -10,34 +10,34 @@ use super::text::{Quantity, width_em};
 
 /// A percentile plot.
 #[derive(Debug, Clone, PartialEq)]
-pub struct PercentileChart {
+pub(crate) struct PercentileChart {
     /// Unique in the page.
-    pub id: String,
+    pub(crate) id: String,
     /// The finding, or what is drawn.
-    pub title: String,
+    pub(crate) title: String,
     /// What is drawn, for readers who cannot see it.
-    pub description: String,
+    pub(crate) description: String,
     /// Name of the x axis.
-    pub x_title: String,
+    pub(crate) x_title: String,
     /// Name of the (logarithmic) y axis.
-    pub y_title: String,
+    pub(crate) y_title: String,
     /// Height of the whole chart.
-    pub height: f64,
+    pub(crate) height: f64,
     /// Lines.
-    pub curves: Vec<Distribution>,
+    pub(crate) curves: Vec<Distribution>,
 }
 
 /// One line: points by rising rarity.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Distribution {
+pub(crate) struct Distribution {
     /// Name.
-    pub label: String,
+    pub(crate) label: String,
     /// Colour, dash and marker.
-    pub slot: Slot,
+    pub(crate) slot: Slot,
     /// `(1 / (1 - p), milliseconds)` of everything together.
-    pub merged: Vec<(f64, f64)>,
+    pub(crate) merged: Vec<(f64, f64)>,
     /// The same of every repeat alone, drawn thin.
-    pub repeats: Vec<Vec<(f64, f64)>>,
+    pub(crate) repeats: Vec<Vec<(f64, f64)>>,
 }
 
 /// Labelled places of the x axis: one in so many, and the percentile.
@@ -54,8 +54,7 @@ const PERCENTILES: [(f64, &str); 8] = [
 
 impl PercentileChart {
     /// Draws it.
-    #[must_use]
-    pub fn draw(&self) -> Chart {
+    pub(crate) fn draw(&self) -> Chart {
         let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
         let widest = self.curves.iter().map(|c| width_em(&c.label) * MEDIUM + 22.0).fold(0.0, f64::max);
         let is_labelled =

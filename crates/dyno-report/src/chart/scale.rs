@@ -5,7 +5,7 @@
 
 /// How quantities are spread over an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spread {
+pub(crate) enum Spread {
     /// Equal steps take equal room.
     Linear,
     /// Equal factors take equal room.
@@ -14,7 +14,7 @@ pub enum Spread {
 
 /// One axis: an interval of quantities laid onto an interval of the picture.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Scale {
+pub(crate) struct Scale {
     spread: Spread,
     low: f64,
     high: f64,
@@ -29,15 +29,13 @@ const SMALLEST: f64 = 1e-300;
 
 impl Scale {
     /// A linear axis from `low` to `high`, drawn from `from` to `to` (which may run backwards, as a y axis does).
-    #[must_use]
-    pub fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
+    pub(crate) fn linear(low: f64, high: f64, from: f64, to: f64) -> Self {
         let (low, high) = widened(clamped(low), clamped(high));
         Self { spread: Spread::Linear, low, high, from, to }
     }
 
     /// A logarithmic axis. Bounds that are not positive are replaced by the nearest that can be shown.
-    #[must_use]
-    pub fn logarithmic(low: f64, high: f64, from: f64, to: f64) -> Self {
+    pub(crate) fn logarithmic(low: f64, high: f64, from: f64, to: f64) -> Self {
         let (low, high) = (clamped(low), clamped(high));
         let (low, high) = match (low > 0.0, high > 0.0) {
             (true, true) => (low.min(high), low.max(high)),
@@ -51,8 +49,7 @@ impl Scale {
     }
 
     /// An axis of the given spread.
-    #[must_use]
-    pub fn new(spread: Spread, low: f64, high: f64, from: f64, to: f64) -> Self {
+    pub(crate) fn new(spread: Spread, low: f64, high: f64, from: f64, to: f64) -> Self {
         match spread {
             Spread::Linear => Self::linear(low, high, from, to),
             Spread::Logarithmic => Self::logarithmic(low, high, from, to),
@@ -60,20 +57,17 @@ impl Scale {
     }
 
     /// How quantities are spread.
-    #[must_use]
-    pub fn spread(&self) -> Spread {
+    pub(crate) fn spread(&self) -> Spread {
         self.spread
     }
 
     /// The interval of quantities shown.
-    #[must_use]
-    pub fn domain(&self) -> (f64, f64) {
+    pub(crate) fn domain(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
     /// Place of a quantity. Quantities beyond the axis are placed at its end, what is no number at its beginning.
-    #[must_use]
-    pub fn at(&self, value: f64) -> f64 {
+    pub(crate) fn at(&self, value: f64) -> f64 {
         if value.is_nan() {
             return self.from;
         }
@@ -86,14 +80,12 @@ impl Scale {
     }
 
     /// Whether the axis shows this quantity (and does not merely place it at an end).
-    #[must_use]
-    pub fn shows(&self, value: f64) -> bool {
+    pub(crate) fn shows(&self, value: f64) -> bool {
         value >= self.low && value <= self.high
     }
 
     /// About `wanted` round quantities of the axis in rising order; at least one for any axis.
-    #[must_use]
-    pub fn ticks(&self, wanted: usize) -> Vec<f64> {
+    pub(crate) fn ticks(&self, wanted: usize) -> Vec<f64> {
         let wanted = wanted.clamp(2, 20);
         match self.spread {
             Spread::Linear => linear_ticks(self.low, self.high, wanted),
@@ -103,8 +95,7 @@ impl Scale {
 }
 
 /// The interval, moved outwards so that both ends are ticks.
-#[must_use]
-pub fn rounded_out(spread: Spread, low: f64, high: f64, wanted: usize) -> (f64, f64) {
+pub(crate) fn rounded_out(spread: Spread, low: f64, high: f64, wanted: usize) -> (f64, f64) {
     let axis = Scale::new(spread, low, high, 0.0, 1.0);
     let (low, high) = axis.domain();
     match spread {
@@ -118,8 +109,7 @@ pub fn rounded_out(spread: Spread, low: f64, high: f64, wanted: usize) -> (f64, 
 
 /// The spread under which the closest two of these levels are farther apart (relative to the whole axis): numbers of
 /// clients such as 1, 20, 40, 60 want a linear axis, 1, 2, 4, 8 a logarithmic one.
-#[must_use]
-pub fn spread_for_levels(levels: &[f64]) -> Spread {
+pub(crate) fn spread_for_levels(levels: &[f64]) -> Spread {
     let mut levels: Vec<f64> = levels.iter().copied().filter(|level| level.is_finite()).collect();
     levels.sort_by(f64::total_cmp);
     levels.dedup();

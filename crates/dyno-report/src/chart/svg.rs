@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 
 /// Where a text is held.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Anchor {
+pub(crate) enum Anchor {
     /// Its beginning is at the given place.
     Start,
     /// Its middle is.
@@ -19,11 +19,11 @@ pub enum Anchor {
 }
 
 /// A straight line from one place to another.
-pub type Stroke = ((f64, f64), (f64, f64));
+pub(crate) type Stroke = ((f64, f64), (f64, f64));
 
 /// A finished chart.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Chart {
+pub(crate) struct Chart {
     id: String,
     title: String,
     description: String,
@@ -33,7 +33,7 @@ pub struct Chart {
 }
 
 /// Style sheet of all charts; part of the page's, and of every chart that is written to a file of its own.
-pub const STYLE_SHEET: &str = include_str!("../assets/chart.css");
+pub(crate) const STYLE_SHEET: &str = include_str!("../assets/chart.css");
 
 /// Font size of the heading of a chart that stands alone, as in the style sheet.
 const HEADING_SIZE: f64 = 14.0;
@@ -42,16 +42,14 @@ const HEADING_LINE: f64 = 19.0;
 
 impl Chart {
     /// The `svg` element for a page that holds [`STYLE_SHEET`].
-    #[must_use]
-    pub fn inline(&self) -> String {
+    pub(crate) fn inline(&self) -> String {
         let (width, height) = (coordinate(self.width), coordinate(self.height));
         let view_box = format!("0 0 {width} {height}");
         format!("{}{}</svg>", self.opening(&view_box, ""), self.body)
     }
 
     /// A file of its own: with style sheet, ground and heading.
-    #[must_use]
-    pub fn stand_alone(&self) -> String {
+    pub(crate) fn stand_alone(&self) -> String {
         // Bold letters are about a twelfth wider.
         let lines = wrapped(&self.title, self.width - 16.0, HEADING_SIZE * 1.08);
         let heading = HEADING_LINE * lines.len() as f64 + 12.0;
@@ -79,8 +77,7 @@ impl Chart {
 }
 
 /// Text with the characters that mean something in XML replaced, and those that XML forbids removed.
-#[must_use]
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -109,7 +106,7 @@ fn coordinate(value: f64) -> String {
 
 /// The picture while it is drawn. Coordinates run right and down from the upper left corner.
 #[derive(Debug)]
-pub struct Drawing {
+pub(crate) struct Drawing {
     id: String,
     title: String,
     description: String,
@@ -120,36 +117,34 @@ pub struct Drawing {
 impl Drawing {
     /// An empty picture. `id` is unique in the page; `title` states the finding and `description` says what is drawn,
     /// for readers who cannot see it.
-    #[must_use]
-    pub fn new(id: &str, title: &str, description: &str, width: f64) -> Self {
+    pub(crate) fn new(id: &str, title: &str, description: &str, width: f64) -> Self {
         let (id, title, description) = (id.to_owned(), title.to_owned(), description.to_owned());
         Self { id, title, description, width, body: String::new() }
     }
 
     /// The chart, now that its height is known.
-    #[must_use]
-    pub fn finish(self, height: f64) -> Chart {
+    pub(crate) fn finish(self, height: f64) -> Chart {
         let Self { id, title, description, width, body } = self;
         Chart { id, title, description, width, height, body }
     }
 
     /// Opens a group whose members share these classes.
-    pub fn open(&mut self, class: &str) {
+    pub(crate) fn open(&mut self, class: &str) {
         let _ = write!(self.body, r#"<g class="{}">"#, escaped(class));
     }
 
     /// Closes the group opened last.
-    pub fn close(&mut self) {
+    pub(crate) fn close(&mut self) {
         self.body.push_str("</g>");
     }
 
     /// A straight line.
-    pub fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+    pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         self.lines(class, &[(from, to)]);
     }
 
     /// Many separate straight lines as one element.
-    pub fn lines(&mut self, class: &str, lines: &[Stroke]) {
+    pub(crate) fn lines(&mut self, class: &str, lines: &[Stroke]) {
         let mut path = PathData::default();
         for (from, to) in lines {
             path.move_to(*from);
@@ -165,12 +160,12 @@ impl Drawing {
     }
 
     /// A line through points; gaps (`None`) interrupt it.
-    pub fn curve(&mut self, class: &str, points: &[Option<(f64, f64)>]) {
+    pub(crate) fn curve(&mut self, class: &str, points: &[Option<(f64, f64)>]) {
         self.path(class, &path_data(points));
     }
 
     /// The area between a line and a level, for a single run of points.
-    pub fn area(&mut self, class: &str, points: &[(f64, f64)], level: f64) {
+    pub(crate) fn area(&mut self, class: &str, points: &[(f64, f64)], level: f64) {
         let (Some(first), Some(last)) = (points.first(), points.last()) else { return };
         let outline = points.iter().copied().chain([(last.0, level), (first.0, level)]);
         let outline: Vec<_> = outline.map(Some).collect();
@@ -178,7 +173,7 @@ impl Drawing {
     }
 
     /// The area between two lines with the same places from left to right.
-    pub fn band(&mut self, class: &str, upper: &[(f64, f64)], lower: &[(f64, f64)]) {
+    pub(crate) fn band(&mut self, class: &str, upper: &[(f64, f64)], lower: &[(f64, f64)]) {
         let outline: Vec<_> = upper.iter().chain(lower.iter().rev()).copied().map(Some).collect();
         if !outline.is_empty() {
             self.path(class, &format!("{}Z", path_data(&outline)));
@@ -186,7 +181,7 @@ impl Drawing {
     }
 
     /// A rectangle given by two corners.
-    pub fn rectangle(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
+    pub(crate) fn rectangle(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         let (x, y) = (from.0.min(to.0), from.1.min(to.1));
         let (width, height) = ((to.0 - from.0).abs(), (to.1 - from.1).abs());
         let (x, y, width, height) = (coordinate(x), coordinate(y), coordinate(width), coordinate(height));
@@ -195,7 +190,7 @@ impl Drawing {
     }
 
     /// Small dots as one element: zero-length strokes with round ends.
-    pub fn dots(&mut self, class: &str, places: &[(f64, f64)]) {
+    pub(crate) fn dots(&mut self, class: &str, places: &[(f64, f64)]) {
         let mut data = String::new();
         for place in places {
             let _ = write!(data, "M{} {}h0", coordinate(place.0), coordinate(place.1));
@@ -204,7 +199,7 @@ impl Drawing {
     }
 
     /// The marker of a slot, with a tooltip unless it is empty.
-    pub fn marker(&mut self, class: &str, slot: Slot, place: (f64, f64), tooltip: &str) {
+    pub(crate) fn marker(&mut self, class: &str, slot: Slot, place: (f64, f64), tooltip: &str) {
         let (x, y) = (coordinate(place.0), coordinate(place.1));
         let shape = slot.mark().shape();
         let _ = write!(self.body, r#"<path{} d="M{x} {y}{shape}""#, class_attribute(class));
@@ -216,7 +211,7 @@ impl Drawing {
     }
 
     /// A text. Without a class of its own it looks, and is anchored, like the group it is in.
-    pub fn text(&mut self, class: &str, place: (f64, f64), anchor: Anchor, text: &str) {
+    pub(crate) fn text(&mut self, class: &str, place: (f64, f64), anchor: Anchor, text: &str) {
         let (x, y) = (coordinate(place.0), coordinate(place.1));
         let anchor = match anchor {
             Anchor::Start => "",
@@ -229,7 +224,7 @@ impl Drawing {
     }
 
     /// A text that reads upwards, its middle at the place.
-    pub fn upright_text(&mut self, class: &str, place: (f64, f64), text: &str) {
+    pub(crate) fn upright_text(&mut self, class: &str, place: (f64, f64), text: &str) {
         let (x, y) = (coordinate(place.0), coordinate(place.1));
         let _ = write!(
             self.body,

@@ -143,7 +143,7 @@ fn an_axis_of_throughputs_is_logarithmic_where_a_panel_would_lie_flat_on_it() {
             panels: values.iter().copied().map(panel).collect(),
             columns: None,
         };
-        chart.is_logarithmic()
+        chart.shared_span().spread == super::scale::Spread::Logarithmic
     };
     assert!(is_logarithmic(&[2_000.0, 100.0]));
     assert!(!is_logarithmic(&[2_000.0, 400.0]));

@@ -8,8 +8,7 @@ use dyno_model::units::Nanos;
 
 /// Estimated width of a text in em: 1 for wide East Asian characters, less for Latin ones by their shape. On the safe
 /// side for the usual sans-serif faces; DejaVu Sans, the widest of them, was the yardstick.
-#[must_use]
-pub fn width_em(text: &str) -> f64 {
+pub(crate) fn width_em(text: &str) -> f64 {
     text.chars().map(char_width_em).sum()
 }
 
@@ -29,8 +28,7 @@ fn char_width_em(c: char) -> f64 {
 }
 
 /// The text, cut with an ellipsis where it would be wider than `width` at this font size.
-#[must_use]
-pub fn shortened(text: &str, width: f64, size: f64) -> String {
+pub(crate) fn shortened(text: &str, width: f64, size: f64) -> String {
     if width_em(text) * size <= width {
         return text.to_owned();
     }
@@ -47,8 +45,7 @@ pub fn shortened(text: &str, width: f64, size: f64) -> String {
 }
 
 /// The text in lines no wider than `width` at this font size, broken at blanks; a word that is wider than a line is cut.
-#[must_use]
-pub fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
+pub(crate) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {
         match lines.last_mut() {
@@ -64,7 +61,7 @@ pub fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
 
 /// What the values of an axis are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Quantity {
+pub(crate) enum Quantity {
     /// A number without unit (the axis title names it).
     Number,
     /// Milliseconds.
@@ -76,8 +73,7 @@ pub enum Quantity {
 }
 
 /// A quantity as an axis label. `step` is the distance of neighbouring labels, which decides on decimals.
-#[must_use]
-pub fn axis_label(quantity: Quantity, value: f64, step: f64) -> String {
+pub(crate) fn axis_label(quantity: Quantity, value: f64, step: f64) -> String {
     match quantity {
         Quantity::Number => number_label(value, step),
         Quantity::Time => time_label(value),
@@ -122,8 +118,7 @@ fn decimals_for(step: f64) -> usize {
 }
 
 /// A number with `,` between thousands and `.` before decimals, in every language.
-#[must_use]
-pub fn with_separators(value: f64, decimals: usize) -> String {
+pub(crate) fn with_separators(value: f64, decimals: usize) -> String {
     let plain = format!("{value:.decimals$}");
     let (sign, digits) = plain.strip_prefix('-').map_or(("", plain.as_str()), |rest| ("-", rest));
     let (whole, fraction) =
@@ -152,8 +147,7 @@ fn time_label(millis: f64) -> String {
 }
 
 /// A quantity with three digits, for tooltips.
-#[must_use]
-pub fn spelled(quantity: Quantity, value: f64) -> String {
+pub(crate) fn spelled(quantity: Quantity, value: f64) -> String {
     let decimals = match value.abs() {
         v if v >= 99.95 => 0,
         v if v >= 9.995 => 1,

@@ -10,57 +10,57 @@ use super::tracks::{self, Track, TrackCourse};
 
 /// The timelines of a treatment's repeats.
 #[derive(Debug, Clone, PartialEq)]
-pub struct TimelineChart {
+pub(crate) struct TimelineChart {
     /// Unique in the page.
-    pub id: String,
+    pub(crate) id: String,
     /// The finding, or what is drawn.
-    pub title: String,
+    pub(crate) title: String,
     /// What is drawn, for readers who cannot see it.
-    pub description: String,
+    pub(crate) description: String,
     /// Name of the x axis.
-    pub x_title: String,
+    pub(crate) x_title: String,
     /// Name of the upper y axis.
-    pub throughput_title: String,
+    pub(crate) throughput_title: String,
     /// Name of the lower (logarithmic) y axis.
-    pub latency_title: String,
+    pub(crate) latency_title: String,
     /// Name of the median's line.
-    pub median_label: String,
+    pub(crate) median_label: String,
     /// Name of the 99th percentile's line.
-    pub p99_label: String,
+    pub(crate) p99_label: String,
     /// Panels below, perhaps none.
-    pub tracks: Vec<Track>,
+    pub(crate) tracks: Vec<Track>,
     /// Repeats in order.
-    pub repeats: Vec<Course>,
+    pub(crate) repeats: Vec<Course>,
 }
 
 /// The course of one trial.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Course {
+pub(crate) struct Course {
     /// Name of the repeat.
-    pub title: String,
+    pub(crate) title: String,
     /// Seconds by rising time.
-    pub points: Vec<Moment>,
+    pub(crate) points: Vec<Moment>,
     /// Stretches without a commit, seconds from and to.
-    pub stalls: Vec<(f64, f64)>,
+    pub(crate) stalls: Vec<(f64, f64)>,
     /// One per panel below.
-    pub tracks: Vec<TrackCourse>,
+    pub(crate) tracks: Vec<TrackCourse>,
 }
 
 /// One interval.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Moment {
+pub(crate) struct Moment {
     /// Start in seconds since the first client began.
-    pub start: f64,
+    pub(crate) start: f64,
     /// Length in seconds.
-    pub length: f64,
+    pub(crate) length: f64,
     /// True before the measured window.
-    pub is_warmup: bool,
+    pub(crate) is_warmup: bool,
     /// Per second; absent where the interval is too short to be a rate.
-    pub throughput: Option<f64>,
+    pub(crate) throughput: Option<f64>,
     /// Milliseconds.
-    pub median: Option<f64>,
+    pub(crate) median: Option<f64>,
     /// Milliseconds.
-    pub p99: Option<f64>,
+    pub(crate) p99: Option<f64>,
 }
 
 /// Columns beside each other at most.
@@ -72,8 +72,7 @@ const GAP: f64 = 14.0;
 
 impl TimelineChart {
     /// Draws it.
-    #[must_use]
-    pub fn draw(&self) -> Chart {
+    pub(crate) fn draw(&self) -> Chart {
         let mut drawing = Drawing::new(&self.id, &self.title, &self.description, WIDTH);
         let axes = Axes::of(&self.repeats);
         let columns = self.repeats.len().clamp(1, COLUMNS);

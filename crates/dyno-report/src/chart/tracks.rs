@@ -9,37 +9,37 @@ use super::text::{Quantity, width_em};
 
 /// What a panel shows; all repeats have the same panels.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Track {
+pub(crate) struct Track {
     /// Name of its y axis.
-    pub title: String,
+    pub(crate) title: String,
     /// Unit of its values.
-    pub quantity: Quantity,
+    pub(crate) quantity: Quantity,
     /// Where its axis ends, when that is not left to the data.
-    pub max: Option<f64>,
+    pub(crate) max: Option<f64>,
     /// Names of the areas, the lowest first.
-    pub areas: Vec<String>,
+    pub(crate) areas: Vec<String>,
     /// Names of the lines.
-    pub lines: Vec<String>,
+    pub(crate) lines: Vec<String>,
 }
 
 /// What a panel shows of one repeat.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct TrackCourse {
+pub(crate) struct TrackCourse {
     /// Stretches in order of time.
-    pub stretches: Vec<Stretch>,
+    pub(crate) stretches: Vec<Stretch>,
 }
 
 /// Values between two looks.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Stretch {
+pub(crate) struct Stretch {
     /// Start in seconds since the first client began.
-    pub start: f64,
+    pub(crate) start: f64,
     /// Length in seconds.
-    pub length: f64,
+    pub(crate) length: f64,
     /// One value per area; what was not seen is nothing.
-    pub areas: Vec<Option<f64>>,
+    pub(crate) areas: Vec<Option<f64>>,
     /// One value per line.
-    pub lines: Vec<Option<f64>>,
+    pub(crate) lines: Vec<Option<f64>>,
 }
 
 /// Height of a panel's plot area.

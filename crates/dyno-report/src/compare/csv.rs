@@ -39,7 +39,6 @@ const COLUMNS: [&str; 25] = [
 ];
 
 /// Renders all comparisons.
-#[must_use]
 pub(super) fn render(model: &CompareModel) -> String {
     let mut sheet = Sheet::default();
     let factors: Vec<&str> = model

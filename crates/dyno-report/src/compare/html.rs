@@ -16,12 +16,11 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 const ROWS: usize = 38;
 
 /// The page.
-#[must_use]
 pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
     let title = notes::title(model, lang);
     html! {
         (DOCTYPE)
-        html lang=(lang.code()) {
+        html lang=(lang.code) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -45,7 +44,7 @@ pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
                 }
                 @for (title, names) in text::unmatched(model) { section {
                     h2 { (title.text(lang)) }
-                    ul { @for name in names { li { (compare::treatment(&name.label, name.clients, lang)) } } }
+                    ul { @for name in names { li { (names::line_at(&name.label, name.clients, lang)) } } }
                 } }
             } }
         }

@@ -40,7 +40,7 @@ fn json(model: &CompareModel, lang: Lang) -> String {
         model: &'a CompareModel,
     }
     let document = Document {
-        lang: lang.code(),
+        lang: lang.code,
         sentence: compare::outcome(model, lang),
         sentences: model.findings.iter().map(|finding| compare::doubt(&finding.doubt, lang)).collect(),
         model,

@@ -41,7 +41,7 @@ fn side_line(side: &SideRow, lang: Lang) -> String {
             ("to", to),
         ],
     );
-    let systems = compare::SIDE_SYSTEMS.fill(lang, &[("systems", &list(lang, &side.systems))]);
+    let systems = notes::NOTE_SYSTEMS.fill(lang, &[("systems", &list(lang, &side.systems))]);
     format!("{line} {systems}")
 }
 

@@ -1,7 +1,7 @@
 //! A comparison for a terminal and as Markdown: doubts, figures, and as the last line what follows.
 
 use super::{notes, tables};
-use crate::messages::{Lang, Message, compare};
+use crate::messages::{Lang, Message, compare, names};
 use crate::table::{escaped, wrapped};
 use crate::words::severity;
 use dyno_analysis::compare::model::{CompareModel, TreatmentName};
@@ -11,7 +11,6 @@ use dyno_model::printable;
 const WIDTH: usize = 80;
 
 /// Renders for a terminal.
-#[must_use]
 pub(super) fn text(model: &CompareModel, lang: Lang) -> String {
     let mut text = wrapped(&notes::title(model, lang), "", WIDTH);
     let sides = notes::sides(model, lang);
@@ -34,7 +33,7 @@ pub(super) fn text(model: &CompareModel, lang: Lang) -> String {
     for (title, names) in unmatched(model) {
         heading(&mut text, title, lang);
         for name in names {
-            text.push_str(&wrapped(&compare::treatment(&name.label, name.clients, lang), "* ", WIDTH));
+            text.push_str(&wrapped(&names::line_at(&name.label, name.clients, lang), "* ", WIDTH));
         }
     }
     text.push('\n');
@@ -65,7 +64,6 @@ pub(super) fn unmatched(model: &CompareModel) -> Vec<(Message, &[TreatmentName])
 }
 
 /// Renders as Markdown (GitHub's dialect), the outcome first: a comment on a change is read from its top.
-#[must_use]
 pub(super) fn markdown(model: &CompareModel, lang: Lang) -> String {
     let mut page = format!("# {}\n", escaped(&notes::title(model, lang)));
     page.push_str(&format!("\n**{}**\n\n", escaped(&compare::outcome(model, lang))));
@@ -84,7 +82,7 @@ pub(super) fn markdown(model: &CompareModel, lang: Lang) -> String {
         page.push_str(&format!("\n{}\n", escaped(&sentence)));
     }
     for (title, names) in unmatched(model) {
-        let mut names = names.iter().map(|name| compare::treatment(&name.label, name.clients, lang));
+        let mut names = names.iter().map(|name| names::line_at(&name.label, name.clients, lang));
         page.push_str(&list(title, &mut names));
     }
     page

@@ -291,7 +291,7 @@ fn add_published(
         let is_of_our_size = (1.0 / PUBLISHED_FACTOR..=PUBLISHED_FACTOR).contains(&factor);
         let mut sources: Vec<&str> = series.iter().map(|(_, s)| s.source.as_str()).collect();
         sources.dedup();
-        let sources = [("sources", sources.join("; "))];
+        let sources = [("sources", sources.join(page.lang.semicolon))];
         let sources = sources.each_ref().map(|(name, text)| (*name, text.as_str()));
         if is_of_our_size || measures.len() > 1 {
             // A grid of several metrics has no place for a further panel; its axis is logarithmic where sizes differ.

@@ -45,7 +45,7 @@ pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
             let group = match (facet.title.is_empty(), is_one_of_many) {
                 (_, false) => facet.title.clone(),
                 (true, true) => names::clients(&[at], page.lang),
-                (false, true) => format!("{}, {}", facet.title, names::clients(&[at], page.lang)),
+                (false, true) => names::line_at(&facet.title, at, page.lang),
             };
             figure(page, growth, facet, i, &group, &lines)
         })
@@ -95,18 +95,16 @@ fn figure(
         rows: (growth.rows_before as f64, end),
         panels,
     };
-    let blocks = match blocks {
-        1 => page.text(&texts::GROWTH_BLOCK).to_owned(),
-        blocks => page.fill(&texts::GROWTH_BLOCKS, &[("number", &blocks.to_string())]),
-    };
-    let mut captions = vec![page.fill(&texts::GROWTH_CAPTION, &[("blocks", &blocks)])];
+    let mut captions = vec![page.fill(&texts::GROWTH_CAPTION, &[("blocks", &blocks.to_string())])];
     if !facet.title.is_empty() || !group.is_empty() {
         captions.insert(0, group.to_owned());
     }
     let sources: Vec<&str> =
         page.model.published.iter().filter(|s| !s.over_rows.is_empty()).map(|s| s.source.as_str()).collect();
     if !sources.is_empty() {
-        captions.push(page.fill(&page::CHART_CAPTION_PUBLISHED, &[("sources", &sources.join("; "))]));
+        captions.push(
+            page.fill(&page::CHART_CAPTION_PUBLISHED, &[("sources", &sources.join(page.lang.semicolon))]),
+        );
     }
     Figure { id, title, captions, chart: chart.draw(), data: None }
 }

@@ -35,8 +35,7 @@ pub(super) const PAGE_STYLE: &str = include_str!("../assets/page.css");
 const SCRIPT: &str = include_str!("../assets/page.js");
 
 /// The page.
-#[must_use]
-pub fn render(model: &ReportModel, lang: Lang) -> String {
+pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let facets = Facets::of(model);
     let page = Page { model, lang, facets: &facets };
     let sections = [
@@ -51,7 +50,7 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
     ];
     html! {
         (DOCTYPE)
-        html lang=(lang.code()) {
+        html lang=(lang.code) {
             head {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
@@ -83,8 +82,7 @@ pub fn render(model: &ReportModel, lang: Lang) -> String {
 }
 
 /// The charts of a report as SVG files of their own, by a short name: for a README or a slide.
-#[must_use]
-pub fn stand_alone_charts(model: &ReportModel, lang: Lang) -> Vec<(String, String)> {
+pub(crate) fn stand_alone_charts(model: &ReportModel, lang: Lang) -> Vec<(String, String)> {
     let facets = Facets::of(model);
     let page = Page { model, lang, facets: &facets };
     let figures = charts::figures(&page);

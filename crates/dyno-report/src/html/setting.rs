@@ -22,7 +22,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             (systems(page))
             @for system in &provenance.systems { (settings(page, system)) }
             h3 { (page.text(&page::PAGE_WORKLOAD)) }
-            @for workload in &provenance.workloads { (workload_table(workload)) }
+            @for workload in &provenance.workloads { (workload_table(page, workload)) }
             @for load in &provenance.loads { (load_table(page, load)) }
             (published(page))
             @if !provenance.spec.is_empty() {
@@ -177,12 +177,12 @@ fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
     }
 }
 
-fn workload_table(workload: &WorkloadRow) -> Markup {
+fn workload_table(page: &Page<'_>, workload: &WorkloadRow) -> Markup {
     let options: Vec<String> =
         workload.options.iter().map(|(name, value)| format!("{name} = {value}")).collect();
     html! {
         table.kv { tbody {
-            tr { th scope="row" { (workload.kind) } td { (options.join(", ")) } }
+            tr { th scope="row" { (workload.kind) } td { (options.join(page.lang.comma)) } }
         } }
     }
 }

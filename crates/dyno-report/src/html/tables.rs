@@ -222,5 +222,5 @@ fn treatments_of(page: &Page<'_>, treatments: &[usize]) -> String {
         .iter()
         .map(|treatment| tables::treatment_name(page.model, *treatment, page.lang))
         .collect::<Vec<_>>()
-        .join("; ")
+        .join(page.lang.semicolon)
 }

@@ -2,7 +2,7 @@
 
 use super::sample::Shape;
 use super::{render, stand_alone_charts};
-use crate::messages::Lang;
+use crate::messages::EN;
 use dyno_model::plan::Compare;
 
 fn shapes() -> Vec<(&'static str, Shape)> {
@@ -47,7 +47,7 @@ fn pages_of_every_shape_are_whole() {
     let made_up = shapes().into_iter().map(|(name, shape)| (name, shape.model()));
     let analysed = [("analysed", dyno_analysis::analyse(&dyno_store::fixture::Shape::small().read()))];
     for (name, model) in made_up.chain(analysed) {
-        let page = render(&model, Lang::En);
+        let page = render(&model, EN);
         keep(name, &page);
         assert!(page.starts_with("<!DOCTYPE html><html lang=\"en\">"), "{name}");
         assert!(page.ends_with("</html>"), "{name}");
@@ -74,7 +74,7 @@ fn charts(page: &str) -> Vec<&str> {
 #[test]
 fn charts_are_well_formed_xml_with_title_and_description() {
     for (name, shape) in shapes() {
-        let page = render(&shape.model(), Lang::En);
+        let page = render(&shape.model(), EN);
         for chart in charts(&page) {
             let document =
                 roxmltree::Document::parse(chart).unwrap_or_else(|e| panic!("{name}: {e}\n{chart}"));
@@ -95,7 +95,7 @@ const SVG: &str = "http://www.w3.org/2000/svg";
 #[test]
 fn ids_are_unique_and_links_lead_somewhere() {
     for (name, shape) in shapes() {
-        let page = render(&shape.model(), Lang::En);
+        let page = render(&shape.model(), EN);
         let mut ids: Vec<&str> = attributes(&page, " id=\"").collect();
         let links: Vec<&str> = attributes(&page, " href=\"").collect();
         for link in &links {
@@ -116,7 +116,7 @@ fn attributes<'a>(page: &'a str, opening: &'a str) -> impl Iterator<Item = &'a s
 #[test]
 fn nothing_is_fetched_from_anywhere() {
     for (name, shape) in shapes() {
-        let page = render(&shape.model(), Lang::En).replace(&format!("xmlns=\"{SVG}\""), "");
+        let page = render(&shape.model(), EN).replace(&format!("xmlns=\"{SVG}\""), "");
         for word in
             ["http:", "https:", "url(", "@import", " src=", "<link", "<img", "fetch(", "XMLHttpRequest"]
         {
@@ -128,7 +128,7 @@ fn nothing_is_fetched_from_anywhere() {
 #[test]
 fn names_cannot_become_markup() {
     let (_, shape) = shapes().into_iter().find(|(name, _)| *name == "long-names").unwrap();
-    let page = render(&shape.model(), Lang::En);
+    let page = render(&shape.model(), EN);
     assert!(!page.contains("<script>alert") && !page.contains("<b>PostgreSQL"));
     assert!(page.contains("<title>&lt;script&gt;alert(&quot;title&quot;)&lt;/script&gt; &amp; a title"));
     assert!(page.contains("&lt;b&gt;PostgreSQL&lt;/b&gt; &amp; スレッド"));
@@ -138,7 +138,7 @@ fn names_cannot_become_markup() {
 fn every_line_is_in_every_chart_over_clients() {
     for (name, shape) in [("rush", Shape::rush()), ("variants", Shape::variants())] {
         let model = shape.model();
-        let all = stand_alone_charts(&model, Lang::En);
+        let all = stand_alone_charts(&model, EN);
         for id in ["lost-updates", "throughput", "response-time"] {
             let (_, chart) =
                 all.iter().find(|(other, _)| other == id).unwrap_or_else(|| panic!("{name}: {id}"));
@@ -168,7 +168,7 @@ fn what_is_compared_makes_the_curves_and_the_rest_the_panels() {
     let shape = Shape::variants();
     let mut model = shape.model();
     model.compare = Some(Compare::Factor(0));
-    let all = stand_alone_charts(&model, Lang::En);
+    let all = stand_alone_charts(&model, EN);
     let (_, chart) = all.iter().find(|(id, _)| id == "throughput").unwrap();
     let document = roxmltree::Document::parse(chart).unwrap();
     let panels = document.descendants().filter(|node| node.attribute("class") == Some("panel"));
@@ -183,8 +183,7 @@ fn what_is_compared_makes_the_curves_and_the_rest_the_panels() {
 fn every_repeat_is_a_dot_and_every_unusable_one_a_cross() {
     let shape = Shape { has_failures: true, published: None, ..Shape::rush() };
     let model = shape.model();
-    let (_, chart) =
-        stand_alone_charts(&model, Lang::En).into_iter().find(|(id, _)| id == "throughput").unwrap();
+    let (_, chart) = stand_alone_charts(&model, EN).into_iter().find(|(id, _)| id == "throughput").unwrap();
     let document = roxmltree::Document::parse(&chart).unwrap();
     let strokes = |class: &str| -> usize {
         let paths = document.descendants().filter(|node| node.attribute("class") == Some(class));
@@ -199,7 +198,7 @@ fn every_repeat_is_a_dot_and_every_unusable_one_a_cross() {
 
 #[test]
 fn charts_that_stand_alone_are_whole_files() {
-    for (id, chart) in stand_alone_charts(&Shape::rush().model(), Lang::En) {
+    for (id, chart) in stand_alone_charts(&Shape::rush().model(), EN) {
         keep(&format!("{id}.svg"), &chart);
         let document = roxmltree::Document::parse(&chart).unwrap();
         let root = document.root_element();
@@ -214,7 +213,7 @@ fn charts_that_stand_alone_are_whole_files() {
 fn published_figures_of_another_size_get_an_axis_of_their_own() {
     let panels = |factor: f64| {
         let model = Shape { published: Some(factor), ..Shape::rush() }.model();
-        let all = stand_alone_charts(&model, Lang::En);
+        let all = stand_alone_charts(&model, EN);
         let (_, chart) = all.into_iter().find(|(id, _)| id == "throughput").unwrap();
         chart.matches("class=\"panel\"").count()
     };
@@ -225,7 +224,7 @@ fn published_figures_of_another_size_get_an_axis_of_their_own() {
 
 #[test]
 fn losses_stand_beside_throughput_at_the_same_size() {
-    let page = render(&Shape::rush().model(), Lang::En);
+    let page = render(&Shape::rush().model(), EN);
     let lost = page.find("<figure id=\"lost-updates\">").unwrap();
     let throughput = page.find("<figure id=\"throughput\">").unwrap();
     assert!(lost < throughput, "losses come first");
@@ -233,7 +232,7 @@ fn losses_stand_beside_throughput_at_the_same_size() {
         page.contains("table class=\"kept\"") && page.contains("<span class=\"alarm\">29.4 % lost</span>")
     );
     assert!(page.contains("Not all of this work was kept"));
-    let intact = render(&Shape::quickstart().model(), Lang::En);
+    let intact = render(&Shape::quickstart().model(), EN);
     assert!(!intact.contains("<figure id=\"lost-updates\">"), "a chart of zeros is left out");
     assert!(intact.contains("0 lost"));
 }
@@ -241,7 +240,7 @@ fn losses_stand_beside_throughput_at_the_same_size() {
 #[test]
 fn the_same_model_gives_the_same_bytes() {
     let shape = Shape { has_failures: true, ..Shape::variants() };
-    assert_eq!(render(&shape.model(), Lang::En), render(&shape.model(), Lang::En));
+    assert_eq!(render(&shape.model(), EN), render(&shape.model(), EN));
 }
 
 #[test]
@@ -249,7 +248,7 @@ fn a_hundred_treatments_of_five_minutes_in_five_blocks_stay_below_two_megabytes(
     let model =
         Shape { clients: vec![1, 2, 4, 8, 16, 32, 64, 128, 256], seconds: 300, ..Shape::variants() }.model();
     assert_eq!(model.treatments.len(), 108);
-    let page = render(&model, Lang::En);
+    let page = render(&model, EN);
     keep("hundred", &page);
     assert!(page.len() < 1_800_000, "{} bytes", page.len());
     assert!(page.contains("<details class=\"treatment deep\""), "on paper the treatments stay folded");
@@ -258,7 +257,7 @@ fn a_hundred_treatments_of_five_minutes_in_five_blocks_stay_below_two_megabytes(
 #[test]
 fn columns_of_tables_match_their_heads() {
     for (name, shape) in shapes() {
-        let page = render(&shape.model(), Lang::En);
+        let page = render(&shape.model(), EN);
         for table in page.split("<table").skip(1).map(|rest| &rest[..rest.find("</table>").unwrap()]) {
             let Some((head, body)) = table.split_once("</thead>") else { continue };
             let columns = head.matches("<th ").count();

@@ -1,6 +1,7 @@
 //! Sentences for conclusions.
 
-use super::message::{Lang, messages};
+pub(crate) use super::en::conclusion::*;
+use super::lang::{Lang, Message};
 use super::names::list;
 use super::{finding, growth, names};
 use crate::figures;
@@ -8,105 +9,13 @@ use dyno_analysis::model::{AuditRow, Conclusion, Estimate, Range, ReportModel, V
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::Compare;
 
-messages! {
-    /// Trials are missing.
-    INCOMPLETE [measured, planned, failed, missing] "The run is incomplete: {measured} of {planned} trials were measured, {failed} failed and {missing} never finished; everything below rests on the trials that were measured.";
-    /// Trials are missing because the user ended the run.
-    INTERRUPTED [measured, planned, failed, missing] "The run was interrupted: {measured} of {planned} trials were measured, {failed} failed and {missing} never finished; everything below rests on the trials that were measured.";
-    /// Invalid trials.
-    INVALID_TRIALS [invalid, measured, reason] "Left out of all means as invalid: {invalid} of {measured} measured trials; they stay listed with their reasons. Most often: {reason}";
-    /// Too few blocks.
-    VERDICTS_DISABLED [blocks, needed] "Verdicts are disabled: to tell a difference from chance takes at least {needed} blocks, and this run has {blocks}.";
-
-    /// Lost updates without any error, at one number of clients or with one percentage.
-    LOST_SILENTLY [line, percent, clients] "{line} lost {percent} of its acknowledged updates at {clients}, and no statement reported an error.";
-    /// Lost updates without any error, percentages differ.
-    LOST_SILENTLY_RANGE [line, percent_min, percent_max, clients] "{line} lost between {percent_min} and {percent_max} of its acknowledged updates at {clients}, and no statement reported an error.";
-    /// Lost updates, and some statements failed.
-    LOST_WITH_ERRORS [line, percent, clients, errors] "{line} lost {percent} of its acknowledged updates at {clients}; {errors} statements reported an error, but every update counted as lost had been acknowledged as committed.";
-    /// Lost updates, and some statements failed; percentages differ.
-    LOST_WITH_ERRORS_RANGE [line, percent_min, percent_max, clients, errors] "{line} lost between {percent_min} and {percent_max} of its acknowledged updates at {clients}; {errors} statements reported an error, but every update counted as lost had been acknowledged as committed.";
-    /// Second sentence after one of the four above.
-    LOST_NONE_AT [line, clients] "{line} lost none at {clients}.";
-    /// Perhaps lost updates.
-    LOST_UNDECIDED [line, clients, committed, in_doubt, lost_max] "Whether {line} lost acknowledged updates at {clients} cannot be said: none is missing for certain, but the fate of {in_doubt} transactions is unknown (in doubt or cut off), and if they took effect, up to {lost_max} of the {committed} acknowledged updates are missing.";
-    /// No lost updates.
-    LOST_NONE [lines, committed, clients] "No acknowledged update was lost by {lines}: all {committed} commits that were checked are in the data, with up to {clients}.";
-
-    /// More in the data than acknowledged.
-    PHANTOM_UPDATES [line, clients, phantom] "{line} holds {phantom} updates at {clients} that were never acknowledged as committed.";
-    /// Wrong number of rows.
-    WRONG_ROW_COUNT [line, clients, tables] "{line} left a wrong number of rows at {clients} in {tables}.";
-    /// Wrong sum of a column.
-    WRONG_SUM [line, clients, sums] "{line} left wrong sums at {clients}, not those that follow from its committed transactions: {sums}.";
-
-    /// Peak inside the range measured.
-    PEAK [line, throughput, low, high, clients] "{line} had its highest mean throughput with {clients}: {throughput} transactions per second (95 % interval {low} to {high}).";
-    /// Peak at the last number of clients.
-    PEAK_AT_END [line, throughput, low, high, clients] "{line} had its highest mean throughput with {clients}, the most that were measured: {throughput} transactions per second (95 % interval {low} to {high}); its peak may lie beyond.";
-    /// Peak from one trial.
-    PEAK_SINGLE [line, throughput, clients] "{line} had its highest mean throughput with {clients}: {throughput} transactions per second in a single valid trial, so no interval can be given.";
-    /// Only one number of clients.
-    THROUGHPUT_AT [line, throughput, low, high, clients] "{line} committed {throughput} transactions per second with {clients} (95 % interval {low} to {high}).";
-    /// Only one number of clients and one trial.
-    THROUGHPUT_AT_SINGLE [line, throughput, clients] "{line} committed {throughput} transactions per second with {clients} in a single valid trial, so no interval can be given.";
-
-    /// Further sentence after a comparison or a throughput, when an audit of work that is counted in it failed.
-    NOT_KEPT [lines] "But the audit found that not all of the work counted here was kept by {lines}.";
-
-    /// Further sentence after a comparison or a throughput, when the only fault that an audit found is too much in the data.
-    NOT_ACCOUNTED_FOR [lines] "But the audit found more in the data of {lines} than follows from the work counted here.";
-
-    /// A comparison of levels, after what both sides have in common.
-    IN_CONTEXT [context, sentence] "{context}: {sentence}";
-
-    /// Better, beyond the margin, one number of clients.
-    BETTER [subject, baseline, metric, ratio, low, high, level, clients] "{subject} is better than {baseline} at {clients}: {ratio} times its {metric} ({level} interval {low} to {high}).";
-    /// Better, beyond the margin, several numbers of clients.
-    BETTER_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients] "{subject} is better than {baseline} at {clients}: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}).";
-    /// Better, perhaps inside the margin.
-    SLIGHTLY_BETTER [subject, baseline, metric, ratio, low, high, level, clients, margin] "{subject} is better than {baseline} at {clients}, though perhaps by less than {margin}: {ratio} times its {metric} ({level} interval {low} to {high}).";
-    /// Better, perhaps inside the margin, several numbers of clients.
-    SLIGHTLY_BETTER_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients, margin] "{subject} is better than {baseline} at {clients}, though perhaps by less than {margin}: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}).";
-    /// Worse, beyond the margin, one number of clients.
-    WORSE [subject, baseline, metric, ratio, low, high, level, clients] "{subject} is worse than {baseline} at {clients}: {ratio} times its {metric} ({level} interval {low} to {high}).";
-    /// Worse, beyond the margin, several numbers of clients.
-    WORSE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients] "{subject} is worse than {baseline} at {clients}: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}).";
-    /// Worse, perhaps inside the margin.
-    SLIGHTLY_WORSE [subject, baseline, metric, ratio, low, high, level, clients, margin] "{subject} is worse than {baseline} at {clients}, though perhaps by less than {margin}: {ratio} times its {metric} ({level} interval {low} to {high}).";
-    /// Worse, perhaps inside the margin, several numbers of clients.
-    SLIGHTLY_WORSE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients, margin] "{subject} is worse than {baseline} at {clients}, though perhaps by less than {margin}: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}).";
-    /// Equivalent.
-    EQUIVALENT [subject, baseline, metric, ratio, low, high, level, clients, margin] "{subject} and {baseline} are equivalent at {clients}: their {metric} differs by less than {margin} (ratio {ratio}, {level} interval {low} to {high}).";
-    /// Equivalent, several numbers of clients.
-    EQUIVALENT_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients, margin] "{subject} and {baseline} are equivalent at {clients}: their {metric} differs by less than {margin} (ratios {ratio_min} to {ratio_max}, {level} intervals within {low} to {high}).";
-    /// Inconclusive.
-    INCONCLUSIVE [subject, baseline, metric, ratio, low, high, level, clients, detectable] "Whether {subject} or {baseline} is better at {clients} cannot be said: {ratio} times its {metric} ({level} interval {low} to {high}); these repeats could have shown a difference of {detectable} or more.";
-    /// Inconclusive, several numbers of clients.
-    INCONCLUSIVE_RANGE [subject, baseline, metric, ratio_min, ratio_max, low, high, level, clients, detectable] "Whether {subject} or {baseline} is better at {clients} cannot be said: {ratio_min} to {ratio_max} times its {metric} ({level} intervals within {low} to {high}); these repeats could have shown a difference of {detectable} or more.";
-    /// Inconclusive for want of valid repeats.
-    INCONCLUSIVE_TOO_FEW [subject, baseline, clients] "Whether {subject} or {baseline} is better at {clients} cannot be said: too few valid repeats are left on one side.";
-    /// No usable figures on one side.
-    NOT_COMPARABLE [subject, baseline, clients] "{subject} cannot be compared with {baseline} at {clients}: one of them has no valid trial there.";
-    /// No verdict, because one or both did not work.
-    NOT_COMPARABLE_LOST [subject, baseline, clients, lines] "{subject} cannot be compared with {baseline} at {clients}: {lines} did not work in some trials there, and the other trials must not speak for it.";
-    /// Trials in which a line did not work.
-    DID_NOT_WORK [line, clients, trials, of, because] "{line} did not work in {trials} of {of} trials at {clients}: {because}. Its other trials may speak against it, but not for it.";
-    /// Verdicts disabled.
-    WITHOUT_VERDICT [subject, baseline, metric, ratio, clients] "Without a verdict: {subject} had {ratio} times the {metric} of {baseline} at {clients}.";
-    /// Verdicts disabled, several numbers of clients.
-    WITHOUT_VERDICT_RANGE [subject, baseline, metric, ratio_min, ratio_max, clients] "Without a verdict: {subject} had {ratio_min} to {ratio_max} times the {metric} of {baseline} at {clients}.";
-}
-
 /// All conclusions of a report as whole sentences, in order.
-#[must_use]
-pub fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
+pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
     model.conclusions.iter().map(|conclusion| sentence(model, conclusion, lang)).collect()
 }
 
 /// One conclusion as one or two whole sentences.
-#[must_use]
-pub fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
+pub(crate) fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
     let label = |line: usize| model.lines[line].label.as_str();
     match conclusion {
         Conclusion::Incomplete { planned, measured, failed, missing, is_interrupted } => {
@@ -189,7 +98,7 @@ fn violated(
     lang: Lang,
 ) -> String {
     let mut sentences = Vec::new();
-    let mut say = |message: &super::message::Message, name: &str, value: String| {
+    let mut say = |message: &Message, name: &str, value: String| {
         sentences.push(message.fill(lang, &[("line", line), ("clients", at), (name, &value)]));
     };
     if phantom > 0 {
@@ -201,7 +110,7 @@ fn violated(
     if !sums.is_empty() {
         say(&WRONG_SUM, "sums", list(lang, sums));
     }
-    sentences.join(" ")
+    sentences.join(lang.space)
 }
 
 /// Adds what a failed audit found, lost work or too much of it: a throughput must not stand alone beside it.
@@ -229,7 +138,7 @@ fn with_audit(model: &ReportModel, sentence: String, lines: &[usize], clients: &
             sentences.push(message.fill(lang, &[("lines", &list(lang, &lines))]));
         }
     }
-    sentences.join(" ")
+    sentences.join(lang.space)
 }
 
 fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
@@ -271,7 +180,7 @@ fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Str
     }
     let second =
         LOST_NONE_AT.fill(lang, &[("line", line), ("clients", &names::clients(clients_without, lang))]);
-    format!("{first} {second}")
+    [first, second].join(lang.space)
 }
 
 #[derive(Clone, Copy)]
@@ -303,7 +212,7 @@ fn comparison(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Strin
     let Conclusion::Comparison { subject, baseline, clients: numbers, .. } = conclusion else {
         return String::new();
     };
-    let sides = Sides::of(model, *subject, *baseline);
+    let sides = Sides::of(model, *subject, *baseline, lang);
     let at = names::clients(numbers, lang);
     let names = [("subject", sides.subject), ("baseline", sides.baseline), ("clients", at.as_str())];
     let sentence = compared_sides(model, conclusion, &names, lang);
@@ -321,7 +230,7 @@ struct Sides<'a> {
 }
 
 impl<'a> Sides<'a> {
-    fn of(model: &'a ReportModel, subject: usize, baseline: usize) -> Self {
+    fn of(model: &'a ReportModel, subject: usize, baseline: usize, lang: Lang) -> Self {
         let (subject, baseline) = (&model.lines[subject], &model.lines[baseline]);
         let Some(Compare::Factor(factor)) = model.compare else {
             return Self { context: String::new(), subject: &subject.label, baseline: &baseline.label };
@@ -333,7 +242,7 @@ impl<'a> Sides<'a> {
         };
         let others = (0..model.factors.len()).filter(|&position| position != factor && is_varied(position));
         let others = others.map(|position| subject.levels[position].as_str());
-        let context = system.into_iter().chain(others).collect::<Vec<_>>().join(", ");
+        let context = system.into_iter().chain(others).collect::<Vec<_>>().join(lang.comma);
         Self { context, subject: &subject.levels[factor], baseline: &baseline.levels[factor] }
     }
 }
@@ -420,8 +329,8 @@ impl ComparisonFigures {
     /// Fills the message for one ratio when both ends look alike, else the one for a range, with the values it has places for.
     fn fill(
         &self,
-        one: &super::message::Message,
-        several: &super::message::Message,
+        one: &Message,
+        several: &Message,
         names: &[(&str, &str)],
         more: &[(&str, &str)],
         lang: Lang,
@@ -434,14 +343,7 @@ impl ComparisonFigures {
             ("low", self.low.as_str()),
             ("high", self.high.as_str()),
         ];
-        let values: Vec<_> = own
-            .iter()
-            .chain(names)
-            .chain(more)
-            .filter(|(name, _)| message.places.contains(name))
-            .copied()
-            .collect();
-        message.fill(lang, &values)
+        message.fill(lang, &[&own, names, more].concat())
     }
 }
 

@@ -1,6 +1,7 @@
 //! Sentences for findings.
 
-use super::message::{Lang, Message, messages};
+pub(crate) use super::en::finding::*;
+use super::lang::{Lang, Message};
 use super::names;
 use super::names::list;
 use crate::figures;
@@ -8,94 +9,8 @@ use dyno_model::finding::{BusyProcess, Finding, Severity};
 use dyno_model::monitor::SessionGroup;
 use dyno_model::plan::Metric;
 
-messages! {
-    /// Generator worker busy.
-    GENERATOR_BUSY [percent] "The busiest worker of the generator used {percent} of one processor, so the generator may have limited the load.";
-    /// Generator worker held up.
-    HELD_UP [percent] "A worker of the generator stood still for {percent} of the window or more: it neither waited for answers nor computed. Its clients loaded the system less than their number says, and their response times contain the generator's own.";
-    /// Open loop that did not keep up.
-    KEPT_BEHIND [percent, unstarted] "The system did only {percent} of what arrived (up to {unstarted} transactions were never started): it did not keep up with the rate, and percentiles that unanswered arrivals reach are lower bounds.";
-    /// Open loop that fell far behind.
-    KEPT_FAR_BEHIND [percent, unstarted] "The system did only {percent} of what arrived (up to {unstarted} transactions were never started): the backlog grew, and response times tell how long the window was. Offer less to measure response times; measure capacity in a closed loop.";
-    /// Open loop with more than the system can do.
-    OVERLOAD [percent, unstarted] "More arrived than the system could do, as the experiment says (`load.overload`): it did {percent} of it, and up to {unstarted} transactions were never started. Percentiles that unanswered arrivals reach are lower bounds and tell how long the window was.";
-    /// Open loop: the generator was late.
-    GENERATOR_LATE [lag, percent] "The generator began transactions late although a client was free: by {lag} ms at the 99th percentile, which is {percent} of the median response time. So long, response times are the generator's and not the system's.";
-    /// Same machine.
-    SHARED_MACHINE [] "The generator shares its processors with the server, so each slows the other; compare only figures measured this way.";
-    /// Debug build.
-    DEBUG_BUILD [] "dyno is a debug build; build with --release for figures that may be quoted.";
-    /// Failures.
-    FAILURES [failed, percent] "Up to {failed} transactions failed for good in one trial ({percent} of its transactions).";
-    /// Unfinished.
-    UNFINISHED [unfinished] "Up to {unfinished} transactions were still running when the grace period ended, and were cut off.";
-    /// Skipped.
-    SKIPPED [skipped, percent] "Up to {skipped} transactions were not begun in one trial, because they were later than its limit allows ({percent} of its transactions); they are no failures.";
-    /// Server restarted.
-    SERVER_RESTARTED [seconds] "The server was started anew within the trial (at its end it had been up for {seconds} s); the figures are not those of one server.";
-    /// Short window.
-    SHORT_WINDOW [seconds] "The shortest measured window is only {seconds} s long; its figures are coarse.";
-    /// Few waves.
-    FEW_WAVES [waves] "The shortest window holds only {waves} mean response times, so each client ran only a few transactions in it: measure for longer.";
-    /// Few transactions.
-    FEW_TRANSACTIONS [committed] "The smallest trial has only {committed} transactions; its high percentiles rest on few of them.";
-    /// Stall.
-    STALL [seconds, at] "Nothing was committed for up to {seconds} s in a row (from {at} s into the window on).";
-    /// Stall, and the server said what its sessions were doing.
-    STALL_EXPLAINED [seconds, at, sessions] "Nothing was committed for up to {seconds} s in a row (from {at} s into the window on). The server's sessions then: {sessions}.";
-    /// Warm-up in the window.
-    WARM_UP_LEFT [metric, seconds, change] "A window began with a warm-up of about {seconds} s, which changed its {metric} by {change}; warm up longer.";
-    /// Drift.
-    DRIFT_UP [metric, percent] "Within a window {metric} rose by {percent} from beginning to end: no steady state.";
-    /// Drift.
-    DRIFT_DOWN [metric, percent] "Within a window {metric} fell by {percent} from beginning to end: no steady state.";
-    /// Throughput collapsed, and the server said what its sessions were doing.
-    COLLAPSE [at, usual, seconds, committed, sessions] "From {at} s into the window on, throughput stayed below a tenth of the usual {usual} transactions per second for {seconds} s ({committed} committed). The server's sessions then: {sessions}.";
-    /// Throughput collapsed, and nobody could be asked.
-    COLLAPSE_UNEXPLAINED [at, usual, seconds, committed] "From {at} s into the window on, throughput stayed below a tenth of the usual {usual} transactions per second for {seconds} s ({committed} committed). What the server was doing then is not known.";
-    /// All wait for one thing.
-    SAME_WAIT [percent, wait, sessions] "In {percent} of all looks nearly all clients waited for the same: {wait} (up to {sessions} sessions).";
-    /// All wait for one thing, in one statement.
-    SAME_WAIT_IN [percent, wait, statement, sessions] "In {percent} of all looks nearly all clients waited for the same: {wait}, mostly in {statement} (up to {sessions} sessions).";
-    /// The monitor's own cost.
-    MONITOR_COST [percent] "The monitor took {percent} of one processor, its questions to the server included.";
-    /// Cut short.
-    CUT_SHORT [reason] "The trial stopped before its stop rule was met: {reason}";
-    /// System failed.
-    SYSTEM_FAILED [reason] "The system died or could not be used: {reason}";
-    /// Books.
-    BOOKS_UNBALANCED [identities] "The books of the trial do not balance, which is a bug of dyno: {identities}";
-    /// Audit violated.
-    AUDIT_VIOLATED [] "The audit found the data violated; a figure for work that was lost is not a figure for work done.";
-    /// Audit not run.
-    AUDIT_NOT_RUN [reason] "The audit could not be run: {reason}";
-    /// Sessions that did not end.
-    UNSETTLED [sessions] "{sessions} sessions of dyno's clients were still at work on the server when the data was checked, although they were told to end; what they change afterwards may appear in the next trial as more than was acknowledged.";
-    /// Foreign sessions.
-    FOREIGN_SESSIONS [sessions] "Up to {sessions} sessions of others were connected to the server.";
-    /// A rounded setting.
-    SETTING_ROUNDED [system, name, asked, found] "{system} rounded its setting {name}: asked for {asked}, in force is {found}.";
-    /// Steal.
-    STEAL [percent] "The host lost {percent} of its processor time to other guests.";
-    /// Others at work.
-    OTHERS_BUSY [percent, processes] "Other processes took up to {percent} of this machine's processor time during the window (processors: {processes}); let nothing else run.";
-    /// Counters.
-    COUNTERS_DIFFER [counter, ours, theirs] "The server counted {theirs} for {counter} where the generator counted {ours}.";
-    /// A block over several boots.
-    BLOCK_RESTARTED [block] "Some trials of block {block} were measured before the machine was started anew (or on another machine), and some after it; comparisons within the block take both for the same conditions.";
-    /// A block with a long pause.
-    BLOCK_APART [block, hours] "Between two trials of block {block} that follow each other lie {hours} hours; comparisons within the block take both for the same conditions.";
-    /// Recording was slow and held up nobody.
-    RECORDING_BEHIND [seconds] "Results were written up to {seconds} s late, because the disk under the results folder is slow; nobody waited for it.";
-    /// Recording was slow, and the generator waited.
-    RECORDING_HELD_UP [seconds, waited] "Results were written up to {seconds} s late, because the disk under the results folder is slow, and the generator had to wait for it for {waited} s; put the results on a faster disk.";
-    /// Recording.
-    RECORDING_INCOMPLETE [what] "Not everything could be recorded: {what}";
-}
-
 /// Every finding as a whole sentence.
-#[must_use]
-pub fn sentence(finding: &Finding, lang: Lang) -> String {
+pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
     let say = |message: &Message, values: &[(&str, &str)]| message.fill(lang, values);
     let percent = |share: f64| figures::percent(share * 100.0);
     match finding {
@@ -244,6 +159,7 @@ fn group(group: &SessionGroup) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::lang::EN;
     use super::*;
 
     #[test]
@@ -307,17 +223,17 @@ mod tests {
             },
         ];
         for finding in &findings {
-            let sentence = sentence(finding, Lang::En);
+            let sentence = sentence(finding, EN);
             assert!(!sentence.contains(['{', '}']) && sentence.len() > 20, "{sentence}");
         }
         assert_eq!(
-            sentence(findings.last().unwrap(), Lang::En),
+            sentence(findings.last().unwrap(), EN),
             "Other processes took up to 31.0 % of this machine's processor time during the window (processors: rustc 0.520 and cc1 0.100); let nothing else run."
         );
         let differing =
             findings.iter().find(|finding| matches!(finding, Finding::CountersDiffer { .. })).unwrap();
         assert_eq!(
-            sentence(differing, Lang::En),
+            sentence(differing, EN),
             "The server counted 10,012 for Com_select where the generator counted 10,000."
         );
     }
@@ -335,13 +251,13 @@ mod tests {
         ];
         let stall = Finding::Stall { longest_gap: 0.7, at: 4.0, sessions: sessions.clone() };
         assert_eq!(
-            sentence(&stall, Lang::En),
+            sentence(&stall, EN),
             "Nothing was committed for up to 0.700 s in a row (from 4.00 s into the window on). The server's sessions then: \
              31 × active · LWLock:WALWrite · COMMIT and 1 × idle."
         );
         let collapse = Finding::Collapse { at: 4.0, seconds: 2.5, committed: 3, usual: 812.0, sessions };
         assert_eq!(
-            sentence(&collapse, Lang::En),
+            sentence(&collapse, EN),
             "From 4.00 s into the window on, throughput stayed below a tenth of the usual 812 transactions per second for \
              2.50 s (3 committed). The server's sessions then: 31 × active · LWLock:WALWrite · COMMIT and 1 × idle."
         );

@@ -1,101 +1,71 @@
-//! One message, and the languages that it is written in.
+//! What a message is, and what a language decides beside its texts.
 
-use std::fmt;
-use std::str::FromStr;
-
-/// Language of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Lang {
-    /// English.
-    #[default]
-    En,
-}
-
-impl Lang {
-    /// All languages, in the order messages list them.
-    pub const ALL: [Self; 1] = [Self::En];
-
+/// A language. `T` holds its texts; English declares which there are, and stands on this file.
+#[derive(Debug)]
+pub struct Language<T> {
     /// Code of BCP 47, as on the command line and in `<html lang>`.
-    #[must_use]
-    pub fn code(self) -> &'static str {
-        match self {
-            Self::En => "en",
-        }
-    }
-}
-
-impl fmt::Display for Lang {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.code())
-    }
-}
-
-/// No such language.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UnknownLang(
-    /// What was asked for.
-    pub String,
-);
-
-impl fmt::Display for UnknownLang {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let known: Vec<_> = Lang::ALL.iter().map(|lang| lang.code()).collect();
-        write!(f, "reports are not written in `{}`; there is: {}", self.0, known.join(", "))
-    }
-}
-
-impl std::error::Error for UnknownLang {}
-
-impl FromStr for Lang {
-    type Err = UnknownLang;
-
-    fn from_str(code: &str) -> Result<Self, UnknownLang> {
-        Self::ALL.into_iter().find(|lang| lang.code() == code).ok_or_else(|| UnknownLang(code.to_owned()))
-    }
+    pub code: &'static str,
+    /// Its name in English, for the command line.
+    pub name: &'static str,
+    /// How many forms a text has that depends on a number: `{place:form|form}`, where `#` stands for the value.
+    pub forms: usize,
+    /// Which of the forms, from 0 on, stands with a value as it is shown: a number or a list of numbers.
+    pub form: fn(&str) -> usize,
+    /// A list inside of a sentence; never empty.
+    pub list: fn(&[String]) -> String,
+    /// Between names that stand beside each other without being part of a sentence.
+    pub comma: &'static str,
+    /// The same, where the names may have commas.
+    pub semicolon: &'static str,
+    /// Between two sentences.
+    pub space: &'static str,
+    /// Its texts.
+    pub texts: T,
 }
 
 /// One message: a whole sentence or heading with named places.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Message {
-    /// Name in the table, for translators.
-    pub name: &'static str,
-    /// Places that every column must have.
-    pub places: &'static [&'static str],
-    /// English.
-    pub en: &'static str,
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Message<T> {
+    /// Group and name in the file of each language.
+    pub(crate) name: &'static str,
+    /// Where its text stands.
+    pub(crate) of: fn(&T) -> &'static str,
 }
 
-impl Message {
-    /// The column of a language.
-    #[must_use]
-    pub fn text(&self, lang: Lang) -> &'static str {
-        match lang {
-            Lang::En => self.en,
-        }
+impl<T> PartialEq for Message<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl<T> Eq for Message<T> {}
+
+impl<T> Message<T> {
+    /// Its text in a language.
+    pub(crate) fn text(&self, lang: &Language<T>) -> &'static str {
+        (self.of)(&lang.texts)
     }
 
-    /// The sentence with its places filled.
+    /// The sentence with its places filled. A value without a place is left out.
     ///
     /// # Panics
-    /// In debug builds, when a place of the message gets no value or a value has no place.
-    #[must_use]
-    pub fn fill(&self, lang: Lang, values: &[(&str, &str)]) -> String {
-        debug_assert!(
-            self.places.len() == values.len()
-                && self.places.iter().all(|place| values.iter().any(|(name, _)| name == place)),
-            "{}: places {:?} against values {values:?}",
-            self.name,
-            self.places
-        );
+    /// In debug builds, when a place gets no value.
+    pub(crate) fn fill(&self, lang: &Language<T>, values: &[(&str, &str)]) -> String {
         let mut filled = String::new();
         for piece in pieces(self.text(lang)) {
-            match piece {
-                Piece::Text(text) => filled.push_str(text),
-                Piece::Place(name) => {
-                    let value =
-                        values.iter().find(|(place, _)| *place == name).map_or("", |(_, value)| value);
-                    filled.push_str(value);
+            let (name, forms) = match piece {
+                Piece::Text(text) => {
+                    filled.push_str(text);
+                    continue;
                 }
+                Piece::Place(name, forms) => (name, forms),
+            };
+            let value = values.iter().find(|(place, _)| *place == name).map(|(_, value)| *value);
+            debug_assert!(value.is_some(), "{}: no value for {name} among {values:?}", self.name);
+            let value = value.unwrap_or_default();
+            match forms.and_then(|forms| forms.split('|').nth((lang.form)(value))) {
+                None => filled.push_str(value),
+                Some(form) => filled.push_str(&form.replace('#', value)),
             }
         }
         filled
@@ -104,7 +74,8 @@ impl Message {
 
 pub(super) enum Piece<'a> {
     Text(&'a str),
-    Place(&'a str),
+    /// Its name, and the forms that its value chooses from.
+    Place(&'a str, Option<&'a str>),
 }
 
 /// Cuts a message into text and places. A brace that opens no place stands for itself.
@@ -113,24 +84,37 @@ pub(super) fn pieces(mut text: &str) -> Vec<Piece<'_>> {
     while let Some(open) = text.find('{') {
         let Some(length) = text[open..].find('}') else { break };
         pieces.push(Piece::Text(&text[..open]));
-        pieces.push(Piece::Place(&text[open + 1..open + length]));
+        let place = &text[open + 1..open + length];
+        pieces.push(match place.split_once(':') {
+            None => Piece::Place(place, None),
+            Some((name, forms)) => Piece::Place(name, Some(forms)),
+        });
         text = &text[open + length + 1..];
     }
     pieces.push(Piece::Text(text));
     pieces
 }
 
-/// Declares the messages of one file: `NAME [place, place] "English";`, and `ALL`, the list of them for tests and
-/// translators.
+/// Declares all messages with their texts in the first language. Between the braces stands what stands in every other language's file,
+/// an expression of the type `Texts`, from which the type itself and a [`Message`] for each text are made.
 macro_rules! messages {
-    ($($(#[$doc:meta])* $name:ident [$($place:ident),*] $en:literal;)*) => {
-        $($(#[$doc])* pub const $name: $crate::messages::message::Message = $crate::messages::message::Message {
-            name: concat!(module_path!(), "::", stringify!($name)),
-            places: &[$(stringify!($place)),*],
-            en: $en,
-        };)*
-        /// Every message of this file.
-        pub(crate) const ALL: &[$crate::messages::message::Message] = &[$($name),*];
+    ($($group:ident: $of:ident::Texts { $($name:ident: $text:literal),+ $(,)? }),+ $(,)?) => {
+        /// All texts of a language, by the part of a report that shows them.
+        #[derive(Debug, Clone, Copy)]
+        pub struct Texts { $(pub $group: $group::Texts),+ }
+        const TEXTS: Texts = Texts { $($group: $of::Texts { $($name: $text),+ }),+ };
+        $(pub(crate) mod $group {
+            use super::super::message::Message;
+            #[derive(Debug, Clone, Copy)]
+            #[expect(non_snake_case, reason = "a text has the name of its message")]
+            pub struct Texts { $(pub $name: &'static str),+ }
+            $(pub(crate) const $name: Message<super::Texts> = Message {
+                name: concat!(stringify!($group), "::", stringify!($name)),
+                of: |texts| texts.$group.$name,
+            };)+
+        })+
+        #[cfg(test)]
+        pub(super) const ALL: &[super::message::Message<Texts>] = &[$($($group::$name),+),+];
     };
 }
-pub(crate) use messages;
+pub(super) use messages;

@@ -1,99 +1,100 @@
-//! The one table of all prose in reports: whole sentences with named places, one column per language.
+//! All prose in reports: whole sentences with named places, a file for each language.
 //!
 //! # Rules
 //! * A message is a whole sentence or a whole heading; sentences are never put together from pieces, because word order
 //!   and particles differ between languages.
-//! * A place is written `{name}` and is filled with a figure, a name or a list; never with prose.
-//! * Every message stands in exactly one of the files of this folder, by the part of the report that shows it:
-//!   [`headings`], [`names`], [`conclusion`], [`finding`], [`notes`], [`page`] (only the HTML page), [`compare`] (only `dyno compare`).
-//! * A new language is a further column: a field of [`Message`] and a variant of [`Lang`].
+//! * A place is written `{name}` and is filled with a figure, a name or a list; never with prose. Where the words beside it depend on its
+//!   number, it is written with their forms: `{clients:1 client|# clients}`.
+//! * A language's file ([`en`]) has all that differs between languages: texts, forms of plurals, how lists and sentences are joined.
+//!   Figures look the same in all of them ([`crate::figures`]).
+//! * The other files say which message is meant, by the part of the report that shows it.
 
-pub mod compare;
-pub mod conclusion;
-pub mod finding;
-pub mod growth;
-pub mod headings;
+pub(crate) mod compare;
+pub(crate) mod conclusion;
+mod en;
+pub(crate) mod finding;
+pub(crate) mod growth;
+mod lang;
 mod message;
-pub mod names;
-pub mod notes;
-pub mod page;
+pub(crate) mod names;
 
-pub use message::{Lang, Message, UnknownLang};
-pub use names::list;
-
-/// Every message of every file.
-pub fn all() -> impl Iterator<Item = &'static Message> {
-    [
-        headings::ALL,
-        names::ALL,
-        conclusion::ALL,
-        finding::ALL,
-        notes::ALL,
-        page::ALL,
-        growth::ALL,
-        compare::ALL,
-    ]
-    .into_iter()
-    .flatten()
-}
+pub(crate) use en::{headings, notes, page};
+pub(crate) use lang::Message;
+pub use lang::{EN, LANGUAGES, Lang};
+pub(crate) use names::list;
 
 #[cfg(test)]
 mod tests {
-    use super::message::{Piece, pieces};
+    use super::en::{ALL, ENGLISH, Texts};
+    use super::message::{Language, Piece, pieces};
     use super::*;
     use std::collections::BTreeSet;
 
-    #[test]
-    fn every_message_has_exactly_its_places_in_every_language() {
-        for message in all() {
-            for lang in Lang::ALL {
-                let found: BTreeSet<_> = pieces(message.text(lang))
-                    .into_iter()
-                    .filter_map(|piece| if let Piece::Place(name) = piece { Some(name) } else { None })
-                    .collect();
-                let declared: BTreeSet<_> = message.places.iter().copied().collect();
-                assert_eq!(found, declared, "{} in {lang}", message.name);
+    fn places(text: &str) -> Vec<(&str, Option<&str>)> {
+        let place = |piece| if let Piece::Place(name, forms) = piece { Some((name, forms)) } else { None };
+        pieces(text).into_iter().filter_map(place).collect()
+    }
+
+    /// What is wrong with the texts of a language.
+    fn faults(lang: &Language<Texts>) -> Vec<String> {
+        let names = |text| places(text).into_iter().map(|(name, _)| name).collect::<BTreeSet<_>>();
+        let mut faults = Vec::new();
+        for message in ALL {
+            let (text, declared) = (message.text(lang), names(message.text(EN)));
+            if text.trim().is_empty() {
+                faults.push(format!("{}, {}: no text", message.name, lang.code));
             }
+            if names(text) != declared {
+                faults.push(format!(
+                    "{}, {}: {:?} instead of {declared:?}",
+                    message.name,
+                    lang.code,
+                    names(text)
+                ));
+            }
+            let forms = places(text).into_iter().filter_map(|(_, forms)| forms);
+            for forms in forms.filter(|forms| forms.split('|').count() != lang.forms) {
+                faults.push(format!("{}, {}: {forms} are not {} forms", message.name, lang.code, lang.forms));
+            }
+        }
+        faults
+    }
+
+    #[test]
+    fn every_text_of_every_language_has_exactly_the_places_of_its_message() {
+        for lang in LANGUAGES {
+            assert_eq!(faults(lang), Vec::<String>::new());
         }
     }
 
     #[test]
-    fn no_message_is_empty_and_no_name_stands_twice() {
-        let mut names = BTreeSet::new();
-        for message in all() {
-            assert!(names.insert(message.name), "{} stands twice", message.name);
-            for lang in Lang::ALL {
-                assert!(!message.text(lang).trim().is_empty(), "{} in {lang}", message.name);
-            }
-        }
+    fn a_language_with_a_wrong_place_or_too_few_forms_is_told() {
+        let headings = headings::Texts { SYSTEM: " ", ..ENGLISH.texts.headings };
+        let names =
+            names::Texts { LINE_AT: "{line}, {client}", CLIENTS: "{numbers:#}", ..ENGLISH.texts.names };
+        let texts = Texts { headings, names, ..ENGLISH.texts };
+        assert_eq!(
+            faults(&Language { code: "xx", texts, ..ENGLISH }),
+            [
+                "headings::SYSTEM, xx: no text",
+                "names::CLIENTS, xx: # are not 2 forms",
+                "names::LINE_AT, xx: {\"client\", \"line\"} instead of {\"clients\", \"line\"}"
+            ]
+        );
     }
 
     #[test]
-    fn places_are_filled_by_name() {
-        let message = Message { name: "X", places: &["a", "b"], en: "{b} before {a}." };
-        assert_eq!(message.fill(Lang::En, &[("a", "1"), ("b", "2")]), "2 before 1.");
-    }
-
-    #[test]
-    fn a_value_with_braces_is_not_filled_again() {
-        let message = Message { name: "X", places: &["a"], en: "say {a}" };
-        assert_eq!(message.fill(Lang::En, &[("a", "{a}")]), "say {a}");
+    fn places_are_filled_by_name_and_values_are_not_filled_again() {
+        let message = Message { name: "X", of: |_| "{b} before {a}, {a:one|#s} {" };
+        assert_eq!(message.fill(EN, &[("a", "{b}|#"), ("b", "2")]), "2 before {b}|#, {b}|#s {");
+        assert_eq!(message.fill(EN, &[("a", "1"), ("b", "2")]), "2 before 1, one {");
     }
 
     #[test]
     fn lists_end_with_and() {
-        assert_eq!(list::<u32>(Lang::En, &[]), "");
-        assert_eq!(list(Lang::En, &[1]), "1");
-        assert_eq!(list(Lang::En, &[1, 20]), "1 and 20");
-        assert_eq!(list(Lang::En, &[1, 20, 40]), "1, 20 and 40");
-    }
-
-    #[test]
-    fn an_unknown_language_names_the_known_ones() {
-        assert_eq!(
-            "xx".parse::<Lang>().unwrap_err().to_string(),
-            "reports are not written in `xx`; there is: en"
-        );
-        assert_eq!("en".parse(), Ok(Lang::En));
+        assert_eq!(list::<u32>(EN, &[]), "");
+        assert_eq!(list(EN, &[1]), "1");
+        assert_eq!(list(EN, &[1, 20]), "1 and 20");
+        assert_eq!(list(EN, &[1, 20, 40]), "1, 20 and 40");
     }
 }

@@ -1,68 +1,39 @@
 //! What things are called inside of sentences: numbers of clients, metrics, reasons, lists.
 
-use super::message::{Lang, messages};
+pub(crate) use super::en::names::*;
+use super::lang::Lang;
 use dyno_analysis::model::NotWorkingReason;
 use dyno_model::plan::Metric;
-use std::borrow::Cow;
 use std::fmt;
 
-messages! {
-    /// End of a list: all items but the last, then the last.
-    LIST_END [items, last] "{items} and {last}";
-
-    /// One client, in a sentence.
-    CLIENTS_ONE [] "1 client";
-    /// Several clients, in a sentence: a list of numbers.
-    CLIENTS_MANY [numbers] "{numbers} clients";
-
-    /// Metric.
-    METRIC_THROUGHPUT [] "throughput";
-    /// Metric.
-    METRIC_MEAN [] "mean response time";
-    /// Metric.
-    METRIC_P50 [] "median response time";
-    /// Metric.
-    METRIC_P95 [] "95th percentile of response time";
-    /// Metric.
-    METRIC_P99 [] "99th percentile of response time";
-
-    /// Reason.
-    BECAUSE_SYSTEM_FAILED [] "the system died in mid-trial";
-    /// Reason.
-    BECAUSE_NOT_MEASURED [] "they could not be measured";
-    /// Reason.
-    BECAUSE_CUT_SHORT [] "they ended before their time";
-    /// Reason.
-    BECAUSE_NOTHING_COMMITTED [] "not a single transaction was committed";
-    /// Reason.
-    BECAUSE_FAILURES [] "too many transactions failed";
-    /// Reason.
-    BECAUSE_KEPT_BEHIND [] "too little of what arrived was done";
+/// A list in a sentence: `1, 20 and 40`.
+pub(crate) fn list<T: fmt::Display>(lang: Lang, items: &[T]) -> String {
+    let items: Vec<String> = items.iter().map(ToString::to_string).collect();
+    if items.is_empty() { String::new() } else { (lang.list)(&items) }
 }
 
-/// A list in a sentence: `1, 20 and 40`.
-#[must_use]
-pub fn list<T: fmt::Display>(lang: Lang, items: &[T]) -> String {
-    let texts: Vec<Cow<'_, str>> = items.iter().map(|item| Cow::Owned(item.to_string())).collect();
-    match texts.as_slice() {
-        [] => String::new(),
-        [only] => only.clone().into_owned(),
-        [firsts @ .., last] => LIST_END.fill(lang, &[("items", &firsts.join(", ")), ("last", last)]),
+/// A line with its number of clients: `MySQL (for-update), 20 clients`.
+pub(crate) fn line_at(line: &str, number: u32, lang: Lang) -> String {
+    LINE_AT.fill(lang, &[("line", line), ("clients", &clients(&[number], lang))])
+}
+
+/// A long time, rounded as one says it: `45 s`, `12 min`, `3.2 h`, `5.1 days`.
+pub(crate) fn span(seconds: f64, lang: Lang) -> String {
+    match seconds {
+        s if s < 99.5 => format!("{s:.0} s"),
+        s if s < 5_970.0 => format!("{:.0} min", s / 60.0),
+        s if s < 172_800.0 => format!("{:.1} h", s / 3_600.0),
+        s => DAYS.fill(lang, &[("number", &format!("{:.1}", s / 86_400.0))]),
     }
 }
 
 /// `1 client`, `20, 40 and 60 clients`.
-#[must_use]
-pub fn clients(numbers: &[u32], lang: Lang) -> String {
-    match numbers {
-        [1] => CLIENTS_ONE.fill(lang, &[]),
-        numbers => CLIENTS_MANY.fill(lang, &[("numbers", &list(lang, numbers))]),
-    }
+pub(crate) fn clients(numbers: &[u32], lang: Lang) -> String {
+    CLIENTS.fill(lang, &[("numbers", &list(lang, numbers))])
 }
 
 /// Name of a metric in a sentence.
-#[must_use]
-pub fn metric(metric: Metric, lang: Lang) -> &'static str {
+pub(crate) fn metric(metric: Metric, lang: Lang) -> &'static str {
     match metric {
         Metric::Throughput => METRIC_THROUGHPUT,
         Metric::MeanMs => METRIC_MEAN,
@@ -74,8 +45,7 @@ pub fn metric(metric: Metric, lang: Lang) -> &'static str {
 }
 
 /// Why trials did not work, as a clause.
-#[must_use]
-pub fn because(reason: NotWorkingReason, lang: Lang) -> &'static str {
+pub(crate) fn because(reason: NotWorkingReason, lang: Lang) -> &'static str {
     match reason {
         NotWorkingReason::SystemFailed => BECAUSE_SYSTEM_FAILED,
         NotWorkingReason::NotMeasured => BECAUSE_NOT_MEASURED,
@@ -85,4 +55,19 @@ pub fn because(reason: NotWorkingReason, lang: Lang) -> &'static str {
         NotWorkingReason::KeptBehind => BECAUSE_KEPT_BEHIND,
     }
     .text(lang)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lang::EN;
+    use super::*;
+
+    #[test]
+    fn long_times_are_rounded_as_one_says_them() {
+        let rows =
+            [(0.4, "0 s"), (99.0, "99 s"), (120.0, "2 min"), (7_200.0, "2.0 h"), (864_000.0, "10.0 days")];
+        for (seconds, expected) in rows {
+            assert_eq!(span(seconds, EN), expected);
+        }
+    }
 }

@@ -1,6 +1,6 @@
 //! Figures that are shown, figures that are not, and lower bounds, in every form of the report.
 
-use crate::messages::Lang;
+use crate::messages::EN;
 use crate::{Format, render};
 use dyno_analysis::analyse;
 use dyno_analysis::model::PercentilePoint;
@@ -24,10 +24,9 @@ fn a_percentile_with_fewer_than_ten_values_beyond_it_is_in_no_form_of_the_report
     assert!(model.panel(Metric::P95Ms).is_none() && model.panel(Metric::P99Ms).is_none());
     let of_p95: Vec<_> = model.comparisons.iter().filter(|it| it.metric == Metric::P95Ms).collect();
     assert!(!of_p95.is_empty() && of_p95.iter().all(|it| it.ratio.is_none() && it.p.is_none()), "{of_p95:?}");
-    let csv = render(&model, Format::Csv, Lang::En);
+    let csv = render(&model, Format::Csv, EN);
     assert!(csv.contains(",p50,") && !csv.contains(",p95,") && !csv.contains(",p99,"), "{csv}");
-    let json: serde_json::Value =
-        serde_json::from_str(&render(&model, Format::Json, Lang::En)).expect("JSON");
+    let json: serde_json::Value = serde_json::from_str(&render(&model, Format::Json, EN)).expect("JSON");
     assert!(json["trials"][0]["figures"]["p95_ms"].is_null() && json["treatments"][0]["p99"].is_null());
 }
 
@@ -51,13 +50,13 @@ fn lower_bounds_are_shown_as_such_in_every_form_of_the_report() {
     let trial = model.trials.iter().find(|trial| trial.id == id).and_then(|trial| trial.figures.as_ref());
     assert!(trial.is_some_and(|figures| figures.is_bound(Metric::P99Ms) && !figures.is_bound(Metric::P50Ms)));
     for format in [Format::Text, Format::Markdown, Format::Html] {
-        let report = render(&model, format, Lang::En);
+        let report = render(&model, format, EN);
         assert!(report.contains("never started") && report.contains("≥ 2,00"), "{format:?}: {report}");
     }
-    let csv = render(&model, Format::Csv, Lang::En);
+    let csv = render(&model, Format::Csv, EN);
     assert!(csv.contains(",p99,milliseconds,,200"), "no value, but a lower end: {csv}");
     assert!(csv.contains(",never-started,count,") && csv.contains(",merged-p99,milliseconds,,200"), "{csv}");
-    let json = render(&model, Format::Json, Lang::En);
+    let json = render(&model, Format::Json, EN);
     let json: serde_json::Value = serde_json::from_str(&json).expect("JSON");
     assert_eq!(json["treatments"][0]["p99"]["is_bound"], true);
     assert!(json["treatments"][1]["p99"]["is_bound"].is_null());

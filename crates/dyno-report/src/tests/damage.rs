@@ -1,6 +1,6 @@
 //! Folders that are cut off or damaged can be reported on, and the report says what is missing.
 
-use crate::messages::Lang;
+use crate::messages::EN;
 use crate::{Format, render};
 use dyno_analysis::load;
 use dyno_store::fixture::Shape;
@@ -25,9 +25,9 @@ fn written() -> (tempfile::TempDir, PathBuf, Vec<u8>) {
 fn text_of(folder: &Path) -> String {
     let model = load(folder).expect("readable");
     for format in [Format::Markdown, Format::Csv, Format::Json] {
-        assert!(!render(&model, format, Lang::En).is_empty());
+        assert!(!render(&model, format, EN).is_empty());
     }
-    render(&model, Format::Text, Lang::En).replace("\n  ", " ")
+    render(&model, Format::Text, EN).replace("\n  ", " ")
 }
 
 #[test]

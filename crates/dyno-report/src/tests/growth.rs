@@ -1,6 +1,6 @@
 //! Tables that grow, from the results folder to every form of the report.
 
-use crate::messages::{Lang, conclusion};
+use crate::messages::{EN, conclusion};
 use crate::{Format, render};
 use dyno_analysis::analyse;
 use dyno_analysis::model::Conclusion;
@@ -15,8 +15,8 @@ fn the_sizes_from_which_on_the_other_is_ahead_are_said_first() {
     assert_eq!((before.leader, after.leader), (0, 1));
     assert_eq!(after.rows_to, TARGET);
     assert!((TARGET / 2 - 100_000..=TARGET / 2 + 100_000).contains(&after.rows_from), "{after:?}");
-    let html = render(&model, Format::Html, Lang::En);
-    let sentence = conclusion::sentences(&model, Lang::En).swap_remove(0);
+    let html = render(&model, Format::Html, EN);
+    let sentence = conclusion::sentences(&model, EN).swap_remove(0);
     let headline = html.find("<figcaption>").map(|at| &html[at..at + 400]).expect("a figure");
     assert!(headline.contains(&sentence), "{headline}");
     let figures: Vec<&str> =
@@ -31,7 +31,7 @@ fn the_sizes_from_which_on_the_other_is_ahead_are_said_first() {
 #[test]
 fn the_table_over_rows_reads_like_this() {
     let model = analyse(&grown_run(3));
-    let markdown = render(&model, Format::Markdown, Lang::En);
+    let markdown = render(&model, Format::Markdown, EN);
     let from = markdown.find("## Over the number of rows").expect("the section");
     let to = from + markdown[from..].find("## Comparisons\n").expect("the next section");
     let table: Vec<&str> = markdown[from..to].lines().filter(|line| line.starts_with('|')).collect();
@@ -46,10 +46,10 @@ fn the_table_over_rows_reads_like_this() {
     );
     let last = "| MariaDB | 1,000,000 | 3 | 5,100 | 124 | 50.0 % | - | 1.00 | 3.00 | 100 % | ";
     assert!(table[11].starts_with(last), "{}", table[11]);
-    let text = render(&model, Format::Text, Lang::En);
+    let text = render(&model, Format::Text, EN);
     assert!(text.contains("Over the number of rows"), "{text}");
-    let csv = render(&model, Format::Csv, Lang::En);
+    let csv = render(&model, Format::Csv, EN);
     assert!(csv.contains("throughput@1000000,rows-per-second,"), "{csv}");
-    let json = render(&model, Format::Json, Lang::En);
+    let json = render(&model, Format::Json, EN);
     assert!(json.contains("\"milestones\""));
 }

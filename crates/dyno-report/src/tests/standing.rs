@@ -1,6 +1,6 @@
 //! Trials in which a treatment did not work, from the record to every form of the report.
 
-use crate::messages::Lang;
+use crate::messages::EN;
 use crate::{Format, render};
 use dyno_analysis::analyse;
 use dyno_analysis::model::{Comparison, NotWorking, NotWorkingReason, ReportModel, Verdict};
@@ -73,7 +73,7 @@ fn a_server_that_stopped_in_one_of_ten_trials_does_not_win_on_the_other_nine() {
     let verdict = "MySQL cannot be compared with MariaDB at 8 clients: MySQL did not work in some trials there, and the other trials must \
                    not speak for it.";
     for format in [Format::Markdown, Format::Json, Format::Html] {
-        let text = render(&model, format, Lang::En);
+        let text = render(&model, format, EN);
         assert!(text.contains(sentence) && text.contains(verdict), "{}: {text}", format.name());
     }
 }
@@ -135,6 +135,6 @@ fn times_of_fewer_trials_than_are_valid_say_how_many() {
     assert_eq!(row.trials_valid, 5);
     assert_eq!(row.throughput.map(|it| it.repeats), Some(5), "a throughput of 0 is one");
     assert_eq!(row.p95.map(|it| it.repeats), Some(4));
-    assert!(render(&model, Format::Text, Lang::En).contains("(n = 4)"));
-    assert!(render(&model, Format::Html, Lang::En).contains("(n = 4)"));
+    assert!(render(&model, Format::Text, EN).contains("(n = 4)"));
+    assert!(render(&model, Format::Html, EN).contains("(n = 4)"));
 }

@@ -1,6 +1,6 @@
 //! Timelines that are steady, warm up, drift or are too short, from the timeline to every form of the report.
 
-use crate::messages::Lang;
+use crate::messages::EN;
 use crate::{Format, render};
 use dyno_analysis::analyse;
 use dyno_analysis::model::{ReportModel, TrialState, Validity};
@@ -59,7 +59,7 @@ fn a_steady_trial_is_judged_and_not_doubted() {
     assert_eq!(found.seconds, 60);
     assert!(!found.throughput.has_warm_up && !found.throughput.drifts, "{found:?}");
     assert!(found.mean_ms.is_some_and(|means| !means.has_warm_up && !means.drifts), "{found:?}");
-    let text = render(&model, Format::Markdown, Lang::En);
+    let text = render(&model, Format::Markdown, EN);
     assert!(text.contains("steady state; neither warm-up nor drift was found in 2."), "{text}");
 }
 
@@ -79,14 +79,14 @@ fn a_warm_up_in_the_window_is_a_warning_in_every_form() {
     assert_eq!((row.severity, row.trials.len()), (Severity::Warning, 2));
     let sentence = "A window began with a warm-up of about 10.0 s, which changed its throughput by -10";
     for format in [Format::Text, Format::Markdown, Format::Html, Format::Json] {
-        let text = render(&model, format, Lang::En);
+        let text = render(&model, format, EN);
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         let expected = if format == Format::Json { r#""finding": "warm-up-left""# } else { sentence };
         assert!(text.contains(expected), "{format:?}: {text}");
     }
-    let json = render(&model, Format::Json, Lang::En);
+    let json = render(&model, Format::Json, EN);
     assert!(json.contains(r#""warm_up_s": 10.0"#), "{json}");
-    let page = render(&model, Format::Html, Lang::En);
+    let page = render(&model, Format::Html, EN);
     assert!(page.contains("steady state; neither warm-up nor drift was found in 0."), "{page}");
 }
 
@@ -96,10 +96,10 @@ fn a_drift_is_told_with_its_direction() {
     let found = doubts(&falling);
     let [Finding::Drift { metric: Metric::Throughput, share }] = found[..] else { panic!("{found:?}") };
     assert!((share + 120.0 / 940.0).abs() < 0.01, "{share}");
-    let text = render(&falling, Format::Text, Lang::En);
+    let text = render(&falling, Format::Text, EN);
     assert!(text.contains("throughput fell by"), "{text}");
     let rising = analyse(&run(120, 1.0, |at| 1000.0 + at));
-    assert!(render(&rising, Format::Text, Lang::En).contains("throughput rose by"));
+    assert!(render(&rising, Format::Text, EN).contains("throughput rose by"));
 }
 
 #[test]
@@ -121,8 +121,8 @@ fn where_throughput_is_given_response_times_are_judged() {
 fn too_short_a_trial_is_not_judged() {
     let model = analyse(&run(39, 1.0, |at| 1000.0 - 10.0 * at));
     assert_eq!((doubts(&model).len(), model.trials[0].steadiness), (0, None));
-    assert!(!render(&model, Format::Json, Lang::En).contains("steadiness"), "as before");
-    assert!(!render(&model, Format::Markdown, Lang::En).contains("steady state"));
+    assert!(!render(&model, Format::Json, EN).contains("steadiness"), "as before");
+    assert!(!render(&model, Format::Markdown, EN).contains("steady state"));
     // The runs of the fixture are as short as smoke runs.
     assert_eq!(doubts(&analyse(&Shape::rush().read())), []);
 }

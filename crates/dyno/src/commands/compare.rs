@@ -1,6 +1,6 @@
 //! `dyno compare`: two sides of results folders against each other. Needs no server and no engine.
 
-use crate::cli::{CompareArguments, CompareFormat, CompareMetric, FailOn, ReportLanguage};
+use crate::cli::{CompareArguments, CompareFormat, CompareMetric, FailOn};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use dyno_analysis::compare::model::CompareModel;
@@ -11,9 +11,8 @@ use dyno_analysis::stats::verdict::Rules;
 use dyno_model::exit_code;
 use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
-use dyno_report::Format;
 use dyno_report::compare::render;
-use dyno_report::messages::Lang;
+use dyno_report::{Format, Lang};
 use std::path::Path;
 
 /// Compares and says what came of it, with the exit code that `--fail-on` asks for.
@@ -29,14 +28,13 @@ pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<
     };
     let (base, new) = (side(&arguments.base)?, side(&arguments.new)?);
     let model = judge(&base, &new, &question).map_err(|error| cannot_compare(&error))?;
-    let ReportLanguage::En = arguments.lang;
     match &arguments.out {
         None => {
             for format in formats {
-                printer.result(&render(&model, format, Lang::En))?;
+                printer.result(&render(&model, format, arguments.lang))?;
             }
         }
-        Some(folder) => printer.result(&write(&model, folder, &formats)?.join("\n"))?,
+        Some(folder) => printer.result(&write(&model, folder, &formats, arguments.lang)?.join("\n"))?,
     }
     Ok(code(&model, &arguments.fail_on))
 }
@@ -104,7 +102,12 @@ fn cannot_compare(error: &CompareError) -> Failure {
 }
 
 /// Writes a file per format; their paths.
-fn write(model: &CompareModel, folder: &Path, formats: &[Format]) -> Result<Vec<String>, Failure> {
+fn write(
+    model: &CompareModel,
+    folder: &Path,
+    formats: &[Format],
+    lang: Lang,
+) -> Result<Vec<String>, Failure> {
     let failed = |what: &str, path: &Path, error: &std::io::Error| {
         Failure::new(exit_code::RESULTS_FAILED, format!("cannot {what} {}", path.display())).because(error)
     };
@@ -113,7 +116,7 @@ fn write(model: &CompareModel, folder: &Path, formats: &[Format]) -> Result<Vec<
     for format in formats {
         let suffix = if *format == Format::Text { "txt" } else { format.name() };
         let path = folder.join(format!("compare.{suffix}"));
-        let text = render(model, *format, Lang::En);
+        let text = render(model, *format, lang);
         dyno_store::replace(&path, text.as_bytes())
             .map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?;
         paths.push(path.display().to_string());

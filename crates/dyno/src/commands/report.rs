@@ -1,20 +1,17 @@
 //! `dyno report`: renders the report of a results folder again. Needs no server and no engine.
 
-use crate::cli::{ReportArguments, ReportFormat, ReportLanguage};
+use crate::cli::{ReportArguments, ReportFormat};
 use crate::failure::Failure;
 use crate::printer::Printer;
 use dyno_model::exit_code;
 use dyno_report::Format;
-use dyno_report::messages::Lang;
 
 /// Renders the formats asked for.
 ///
 /// # Errors
 /// When the folder holds no results that can be read, or files cannot be written.
 pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8, Failure> {
-    let lang = match arguments.lang {
-        ReportLanguage::En => Lang::En,
-    };
+    let lang = arguments.lang;
     let has_charts = arguments.format.contains(&ReportFormat::Svg);
     let mut formats: Vec<Format> = Vec::new();
     for format in arguments.format.iter().copied().filter_map(one_file) {

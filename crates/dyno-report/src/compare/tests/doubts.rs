@@ -2,7 +2,7 @@
 
 use crate::compare::render;
 use crate::format::Format;
-use crate::messages::{Lang, compare as words};
+use crate::messages::{EN, compare as words};
 use dyno_analysis::compare::model::{CompareDoubt, CompareFinding, CompareModel, MetricPair, SideName};
 use dyno_analysis::compare::{METRICS, Question, Side, compare};
 use dyno_analysis::model::{RatioBound, Verdict};
@@ -42,7 +42,7 @@ fn a_side_that_stopped_in_one_trial_does_not_win_on_the_others_and_every_figure_
     assert_eq!((model.outcome.verdict, model.outcome.not_working), (Verdict::Invalid, 5));
     let told = |it: &CompareFinding| matches!(it.doubt, CompareDoubt::DidNotWork { side: SideName::New, .. });
     assert!(model.findings.iter().any(|it| told(it) && it.severity == Severity::Invalid));
-    let text = render(&model, Format::Text, Lang::En);
+    let text = render(&model, Format::Text, EN);
     assert!(
         text.contains("mean ms (n = 5 and 4)") && text.contains("Did not work: new has no verdict in 5 of 5"),
         "{text}"
@@ -56,7 +56,7 @@ fn a_new_side_without_any_commit_is_no_comparison_in_which_nothing_is_known_to_b
     stopped(&mut new, |_| true);
     let model = compared(vec![base], vec![new], &[Metric::Throughput]);
     assert_eq!((throughput(&model).verdict, model.outcome.not_working), (Verdict::Invalid, 1));
-    let sentence = words::outcome(&model, Lang::En);
+    let sentence = words::outcome(&model, EN);
     assert!(sentence.starts_with("Did not work: ") && !sentence.contains("nothing is known"), "{sentence}");
     // Where base did not work, new is not at fault.
     let mut base = measured("a", &[100.0, 101.0, 102.0]);
@@ -74,7 +74,7 @@ fn a_run_without_a_measured_trial_is_named_with_its_remedy() {
     let named = CompareDoubt::NothingMeasured { side: SideName::New, runs: vec!["empty".to_owned()] };
     let finding = model.findings.iter().find(|it| it.doubt == named).expect("named");
     assert_eq!(finding.severity, Severity::Warning);
-    let sentence = words::doubt(&finding.doubt, Lang::En);
+    let sentence = words::doubt(&finding.doubt, EN);
     assert!(sentence.contains("empty") && sentence.contains("Take these folders away"), "{sentence}");
 }
 
@@ -99,10 +99,10 @@ fn a_lower_bound_decides_only_when_it_is_already_worse_and_is_shown_as_one() {
     let (worse, model) = of_p99(measured("a", &throughputs), overloaded("b"));
     assert_eq!(worse, (Verdict::Worse, Some(RatioBound::AtLeast), true, true));
     for format in [Format::Text, Format::Html] {
-        let page = render(&model, format, Lang::En);
+        let page = render(&model, format, EN);
         assert!(page.contains("≥ 2,00") && page.contains("never started"), "{page}");
     }
-    let csv = render(&model, Format::Csv, Lang::En);
+    let csv = render(&model, Format::Csv, EN);
     assert!(csv.contains(",,2000."), "a lower end, and no value: {csv}");
     let (better, _) = of_p99(overloaded("a"), measured("b", &throughputs));
     assert_eq!(better, (Verdict::Better, Some(RatioBound::AtMost), true, true));

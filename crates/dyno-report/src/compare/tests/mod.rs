@@ -3,6 +3,7 @@
 mod doubts;
 
 use super::*;
+use crate::messages::EN;
 use dyno_analysis::compare::{METRICS, Question, compare as judge, load};
 use dyno_analysis::model::Verdict;
 use dyno_analysis::stats::verdict::Rules;
@@ -44,7 +45,7 @@ fn model() -> CompareModel {
 fn the_text_has_doubts_figures_and_the_outcome_as_its_last_line() {
     let model = model();
     assert_eq!(model.outcome.verdict, Verdict::Worse);
-    insta::assert_snapshot!(render(&model, Format::Text, Lang::En), @"
+    insta::assert_snapshot!(render(&model, Format::Text, EN), @"
     Comparison: SELECT + UPDATE + COMMIT under a rush of clients
     base  base: runs 1, valid trials 16 of 16, 2026-11-21 08:45:00 to 08:45:18 UTC.
           Systems: MariaDB 11.8.2-MariaDB and MySQL 9.7.0.
@@ -114,7 +115,7 @@ fn the_text_has_doubts_figures_and_the_outcome_as_its_last_line() {
 
 #[test]
 fn no_line_but_the_last_is_wider_than_a_narrow_terminal() {
-    let text = render(&model(), Format::Text, Lang::En);
+    let text = render(&model(), Format::Text, EN);
     let lines: Vec<&str> = text.lines().collect();
     let (last, others) = lines.split_last().expect("lines");
     assert!(last.starts_with("Worse: new is worse than base in "), "{last}");
@@ -123,7 +124,7 @@ fn no_line_but_the_last_is_wider_than_a_narrow_terminal() {
 
 #[test]
 fn markdown_begins_with_the_outcome() {
-    let text = render(&model(), Format::Markdown, Lang::En);
+    let text = render(&model(), Format::Markdown, EN);
     let mut lines = text.lines().filter(|line| !line.is_empty());
     assert!(lines.next().is_some_and(|line| line.starts_with("# Comparison: ")), "{text}");
     assert!(
@@ -137,7 +138,7 @@ fn markdown_begins_with_the_outcome() {
 #[test]
 fn csv_has_a_line_per_comparison_and_json_is_the_model() {
     let model = model();
-    let csv = render(&model, Format::Csv, Lang::En);
+    let csv = render(&model, Format::Csv, EN);
     assert_eq!(csv.lines().count(), 1 + model.comparisons().count());
     let columns = |line: &str| line.split(',').count();
     assert!(csv.lines().all(|line| columns(line) == columns(csv.lines().next().expect("a header"))), "{csv}");
@@ -145,7 +146,7 @@ fn csv_has_a_line_per_comparison_and_json_is_the_model() {
     let (header, row) = (csv.lines().next().expect("a header"), csv.lines().nth(1).expect("a comparison"));
     assert!(header.ends_with(",verdict,rank_ratio,rank_low,rank_high,rank_p,ratio_level"), "{header}");
     assert!(row.rsplit(',').take(5).all(|cell| cell.parse::<f64>().is_ok()), "{row}");
-    let json = render(&model, Format::Json, Lang::En);
+    let json = render(&model, Format::Json, EN);
     let read: CompareModel = serde_json::from_str(&json).expect("the model can be read again");
     assert_eq!(read, model);
     let value: serde_json::Value = serde_json::from_str(&json).expect("JSON");
@@ -154,7 +155,7 @@ fn csv_has_a_line_per_comparison_and_json_is_the_model() {
 
 #[test]
 fn the_page_is_one_well_formed_file_that_needs_no_network() {
-    let page = render(&model(), Format::Html, Lang::En);
+    let page = render(&model(), Format::Html, EN);
     let svg = page.split_once("<svg").and_then(|(_, rest)| rest.split_once("</svg>")).expect("a chart").0;
     roxmltree::Document::parse(&format!("<svg{svg}</svg>")).expect("the chart is well-formed");
     assert!(page.contains(">by ranks</td>") && page.contains(">0.66 to 0.73</td>"), "{page}");
@@ -174,7 +175,7 @@ fn names_cannot_command_a_terminal() {
         pair.name.label = "My\u{9b}2J\nSQL".to_owned();
     }
     for format in [Format::Text, Format::Markdown] {
-        let text = render(&model, format, Lang::En);
+        let text = render(&model, format, EN);
         assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
         assert!(text.contains("2J SQL"), "{text}");
     }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::messages::EN;
 use dyno_analysis::model::{ComparisonOf, Unit};
 use dyno_model::finding::Finding;
 use dyno_model::plan::Metric;
@@ -47,11 +48,11 @@ fn lost(percent_max: f64, statement_errors: u64, clients_without: Vec<u32>) -> C
 #[test]
 fn a_stranger_understands_the_sentence_about_lost_updates() {
     assert_eq!(
-        sentence(&model(), &lost(11.8, 0, vec![]), Lang::En),
+        sentence(&model(), &lost(11.8, 0, vec![]), EN),
         "MySQL lost 11.8 % of its acknowledged updates at 20 clients, and no statement reported an error."
     );
     assert_eq!(
-        sentence(&model(), &lost(24.0, 1234, vec![1]), Lang::En),
+        sentence(&model(), &lost(24.0, 1234, vec![1]), EN),
         "MySQL lost between 11.8 % and 24.0 % of its acknowledged updates at 20 clients; 1,234 statements reported \
          an error, but every update counted as lost had been acknowledged as committed. MySQL lost none at 1 client."
     );
@@ -74,7 +75,7 @@ fn every_outcome_of_a_comparison_has_a_sentence() {
     for verdict in verdicts {
         for exceeds_margin in [true, false] {
             for ratio in [one, several, None] {
-                let text = sentence(&model, &comparison(verdict, exceeds_margin, ratio), Lang::En);
+                let text = sentence(&model, &comparison(verdict, exceeds_margin, ratio), EN);
                 assert!(text.contains("MySQL") && text.contains("MariaDB"), "{text}");
                 assert!(!text.contains(['{', '}']), "{text}");
                 sentences.insert(text);
@@ -133,7 +134,7 @@ fn every_other_conclusion_has_a_sentence() {
     ];
     let mut sentences = std::collections::BTreeSet::new();
     for conclusion in &conclusions {
-        let text = sentence(&model, conclusion, Lang::En);
+        let text = sentence(&model, conclusion, EN);
         assert!(text.ends_with('.') && !text.contains(['{', '}']), "{text}");
         sentences.insert(text);
     }

@@ -278,6 +278,8 @@ fn flatten(stream: TokenStream, tokens: &mut Vec<Token>) {
         let mut push = |text: String, line, is_word| tokens.push(Token { text, line, is_word });
         match tree {
             TokenTree::Ident(word) => push(word.to_string(), line, true),
+            // A module that a macro makes is one, whatever it will be called.
+            TokenTree::Punct(mark) if mark.as_char() == '$' => {}
             TokenTree::Literal(_) => push(String::new(), line, false),
             TokenTree::Punct(mark) => {
                 let is_second =
