@@ -8,6 +8,7 @@ use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
 use dyno_model::finding::Finding;
 use dyno_model::record::TrialRecord;
+use dyno_model::units::Nanos;
 use std::mem::discriminant;
 
 /// Examples of lost updates that a report shows per treatment.
@@ -173,10 +174,10 @@ fn generator_row(treatment: usize, records: &[&TrialRecord]) -> GeneratorRow {
         cpu_system_per_statement_us: per_statement(
             records.iter().map(|record| record.generator.cpu_system.0).sum(),
         ),
-        wakeup_lag_p99_ms: (lag > 0).then_some(lag as f64 / 1e6),
+        wakeup_lag_p99_ms: (lag > 0).then_some(Nanos(lag).as_millis_f64()),
         lag_p99_ms: records
             .iter()
-            .filter_map(|record| Some(record.open_loop?.lag?.p99 as f64 / 1e6))
+            .filter_map(|record| Some(Nanos(record.open_loop?.lag?.p99).as_millis_f64()))
             .max_by(f64::total_cmp),
         statements_per_wakeup: (wakeups > 0).then(|| sent as f64 / wakeups as f64),
         memory_peak_bytes: records

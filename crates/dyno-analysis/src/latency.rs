@@ -4,6 +4,7 @@ use crate::model::{MergedLatency, PercentileCurve, PercentilePoint, StatementRow
 use crate::view::View;
 use dyno_model::latency;
 use dyno_model::response::Responses;
+use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
 
 /// Steps of a percentile curve per halving of what lies beyond.
@@ -24,7 +25,7 @@ pub(crate) fn summary(histogram: &Histogram<u64>) -> Option<MergedLatency> {
     if histogram.is_empty() {
         return None;
     }
-    let milliseconds = |nanos: u64| nanos as f64 / 1e6;
+    let milliseconds = |nanos| Nanos(nanos).as_millis_f64();
     let count = histogram.len();
     let at = |percentile: f64| {
         latency::is_shown(count, percentile).then(|| milliseconds(latency::percentile(histogram, percentile)))
@@ -84,7 +85,8 @@ fn curve(responses: &Responses) -> Vec<PercentilePoint> {
             && let Some(next) = recorded.next()
         {
             below += next.count_at_value();
-            value = histogram.highest_equivalent(next.value_iterated_to()).min(histogram.max()) as f64 / 1e6;
+            let highest = histogram.highest_equivalent(next.value_iterated_to()).min(histogram.max());
+            value = Nanos(highest).as_millis_f64();
         }
         if !responses.censored.is_empty() && bounds.percentile(100.0 * share).is_bound {
             break;
@@ -184,7 +186,7 @@ mod tests {
         let histogram = histogram((1..=5_000).map(|i| 1_000 + i * i));
         let responses = Responses { committed: histogram.clone(), ..Responses::default() };
         for point in curve(&responses) {
-            let own = latency::percentile(&histogram, point.percentile) as f64 / 1e6;
+            let own = Nanos(latency::percentile(&histogram, point.percentile)).as_millis_f64();
             assert!((point.value_ms - own).abs() <= own * 0.002, "{point:?} against {own}");
         }
     }

@@ -126,7 +126,7 @@ fn trial_figures(record: &TrialRecord) -> TrialFigures {
             .collect(),
         arrived: record.open_loop.map(|open_loop| open_loop.arrived),
         unstarted: record.open_loop.map(|open_loop| open_loop.unstarted),
-        longest_gap_ms: record.longest_gap.map(|gap| gap.length.0 as f64 / 1e6),
+        longest_gap_ms: record.longest_gap.map(|gap| gap.length.as_millis_f64()),
         committed: record.ledger.committed,
         failed: record.ledger.failed,
         unfinished: record.ledger.unfinished,

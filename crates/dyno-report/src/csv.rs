@@ -26,7 +26,7 @@ pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
         treatment_lines(&mut sheet, model, treatment);
     }
     step_lines(&mut sheet, model);
-    sheet.text
+    sheet.text()
 }
 
 /// What a figure belongs to.
@@ -46,20 +46,22 @@ impl<'a> Owner<'a> {
 }
 
 /// Lines of cells.
-#[derive(Default)]
-pub(super) struct Sheet {
-    pub(super) text: String,
+pub(super) struct Sheet(::csv::Writer<Vec<u8>>);
+
+impl Default for Sheet {
+    fn default() -> Self {
+        Self(::csv::Writer::from_writer(Vec::new()))
+    }
 }
 
 impl Sheet {
-    pub(super) fn line<'a>(&mut self, cells: impl IntoIterator<Item = &'a str>) {
-        for (i, cell) in cells.into_iter().enumerate() {
-            if i > 0 {
-                self.text.push(',');
-            }
-            self.text.push_str(&quoted(cell));
-        }
-        self.text.push('\n');
+    pub(super) fn line(&mut self, cells: impl IntoIterator<Item = impl AsRef<[u8]>>) {
+        self.0.write_record(cells).expect("lines of a sheet are equally long");
+    }
+
+    pub(super) fn text(self) -> String {
+        let bytes = self.0.into_inner().expect("memory takes everything");
+        String::from_utf8(bytes).expect("cells are text")
     }
 
     /// A line per measure that the row has.
@@ -151,26 +153,5 @@ pub(super) fn word<T: Serialize>(value: &T) -> String {
     match serde_json::to_value(value) {
         Ok(serde_json::Value::String(word)) => word,
         _ => String::new(),
-    }
-}
-
-/// A cell, in quotes where it needs them.
-fn quoted(cell: &str) -> String {
-    if cell.contains([',', '"', '\n', '\r']) {
-        format!("\"{}\"", cell.replace('"', "\"\""))
-    } else {
-        cell.to_owned()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn cells_with_commas_quotes_and_line_ends_are_quoted() {
-        assert_eq!(quoted("plain"), "plain");
-        assert_eq!(quoted("a,b"), "\"a,b\"");
-        assert_eq!(quoted("say \"hi\"\n"), "\"say \"\"hi\"\"\n\"");
     }
 }

@@ -7,7 +7,6 @@
 use crate::timeline::shortened;
 use dyno_model::monitor::{Sample, SessionGroup, is_total};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 /// First line of `sessions.csv`.
 pub(crate) const SESSIONS_HEADER: &str = "at_s,sessions,state,wait,statement\n";
@@ -29,12 +28,7 @@ impl MonitorEncoder {
 
     /// First line of `monitor.csv`.
     pub(crate) fn header(&self) -> String {
-        let mut line = "at_s".to_owned();
-        for (name, _) in &self.columns {
-            let _ = write!(line, ",{}", quoted(name));
-        }
-        line.push('\n');
-        line
+        lines([["at_s"].into_iter().chain(self.columns.iter().map(|(name, _)| name.as_str()))])
     }
 
     /// The line of a look; nothing for a look at sessions only.
@@ -42,39 +36,40 @@ impl MonitorEncoder {
         if sample.values.is_empty() {
             return String::new();
         }
-        let mut line = format!("{:.3}", sample.at_s);
-        for (name, base) in &self.columns {
-            line.push(',');
-            if let Some(value) = sample.values.get(name) {
-                number(&mut line, value - base);
-            }
-        }
-        line.push('\n');
-        line
+        let values = self.columns.iter().map(|(name, base)| {
+            sample.values.get(name).map(|value| number(value - base)).unwrap_or_default()
+        });
+        lines([[seconds(sample.at_s)].into_iter().chain(values)])
     }
 }
 
 /// Six decimals at most, and none that say nothing.
-fn number(line: &mut String, value: f64) {
+fn number(value: f64) -> String {
     let text = format!("{value:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
-    line.push_str(if text == "-0" { "0" } else { text });
+    if text == "-0" { "0" } else { text }.to_owned()
+}
+
+fn seconds(value: f64) -> String {
+    format!("{value:.3}")
 }
 
 /// Lines of `sessions.csv`.
 pub(crate) fn session_lines(sample: &Sample) -> String {
-    let mut lines = String::new();
-    for group in &sample.sessions {
-        let words = [&group.state, &group.wait, &group.statement].map(|word| quoted(word));
-        let _ = writeln!(lines, "{:.3},{},{}", sample.at_s, group.sessions, words.join(","));
-    }
-    lines
+    lines(sample.sessions.iter().map(|group| {
+        // Without line ends, so that a line of the file is a line.
+        let words = [&group.state, &group.wait, &group.statement].map(|word| word.replace(['\n', '\r'], " "));
+        [seconds(sample.at_s), group.sessions.to_string()].into_iter().chain(words)
+    }))
 }
 
-/// A cell (RFC 4180), without line ends, so that a line of the file is a line.
-fn quoted(cell: &str) -> String {
-    let cell = cell.replace(['\n', '\r'], " ");
-    if cell.contains([',', '"']) { format!("\"{}\"", cell.replace('"', "\"\"")) } else { cell }
+fn lines<C: AsRef<[u8]>>(records: impl IntoIterator<Item = impl IntoIterator<Item = C>>) -> String {
+    let mut writer = csv::Writer::from_writer(Vec::new());
+    for record in records {
+        writer.write_record(record).expect("memory takes lines that are equally long");
+    }
+    let bytes = writer.into_inner().expect("memory takes everything");
+    String::from_utf8(bytes).expect("cells are text")
 }
 
 /// What could not be read, by line.
@@ -153,23 +148,11 @@ fn records(text: &str, problems: &mut Problems) -> Vec<(usize, Vec<String>)> {
     records
 }
 
+/// The cells of a line. Each is read for itself, so that one that is broken spoils no other.
 fn cells(line: &str) -> Vec<String> {
-    let mut cells = vec![String::new()];
-    let mut is_quoted = false;
-    let mut characters = line.chars().peekable();
-    while let Some(c) = characters.next() {
-        let cell = cells.last_mut().expect("there is always a cell");
-        match c {
-            '"' if is_quoted && characters.peek() == Some(&'"') => {
-                cell.push('"');
-                characters.next();
-            }
-            '"' => is_quoted = !is_quoted,
-            ',' if !is_quoted => cells.push(String::new()),
-            c => cell.push(c),
-        }
-    }
-    cells
+    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_reader(line.as_bytes());
+    let record = reader.records().next().and_then(Result::ok);
+    record.iter().flatten().map(str::to_owned).collect()
 }
 
 #[cfg(test)]

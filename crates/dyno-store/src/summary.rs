@@ -86,7 +86,6 @@ impl<'a> Summary<'a> {
 
 fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
     let treatment = plan.treatments.get(record.trial.treatment)?;
-    let milliseconds = |nanos: u64| nanos as f64 / 1e6;
     let value = |metric| record.figure(metric).filter(|_| !record.is_bound(metric));
     let largest = record.response().map(|response| response.max);
     Some(SummaryRow {
@@ -112,7 +111,7 @@ fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
             .filter_map(|(name, metric)| Some((name, record.figure(metric)?)))
             .chain(largest.filter(|max| max.is_bound).map(|max| ("max_ms", max.as_millis())))
             .collect(),
-        longest_gap_ms: record.longest_gap.map(|gap| milliseconds(gap.length.0)),
+        longest_gap_ms: record.longest_gap.map(|gap| gap.length.as_millis_f64()),
         is_valid: record.is_valid(),
         audit: record.audit.verdict(),
         rows_before: record.growth.map(|growth| growth.rows_before),

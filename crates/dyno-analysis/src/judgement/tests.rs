@@ -52,7 +52,7 @@ fn single() -> SingleTrial {
 /// No command has judged it yet.
 fn record(trial: Trial) -> TrialRecord {
     let shape =
-        Shape { systems: 1, variants: vec!["in-place"], clients: vec![8], blocks: 1, has_trouble: false };
+        Shape { systems: 1, variants: vec!["in-place"], clients: vec![8], blocks: 1, ..Shape::small() };
     let mut heard = Heard::default();
     shape.play(&shape.plan(), &mut heard);
     let mut record = heard.0.expect("the fixture's trial ends");

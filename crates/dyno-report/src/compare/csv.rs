@@ -9,86 +9,79 @@ use crate::csv::{Sheet, word};
 use dyno_analysis::compare::model::{CompareModel, MetricPair, TreatmentPair};
 use dyno_analysis::model::{Estimate, RatioBound};
 
+type Column = (&'static str, fn(&TreatmentPair, &MetricPair) -> String);
+
 /// Columns behind those of factors.
-const COLUMNS: [&str; 25] = [
-    "workload",
-    "clients",
-    "metric",
-    "unit",
-    "base_mean",
-    "base_low",
-    "base_high",
-    "base_n",
-    "new_mean",
-    "new_low",
-    "new_high",
-    "new_n",
-    "ratio",
-    "ratio_low",
-    "ratio_high",
-    "p",
-    "p_corrected",
-    "exceeds_margin",
-    "trials_needed",
-    "verdict",
-    "rank_ratio",
-    "rank_low",
-    "rank_high",
-    "rank_p",
-    "ratio_level",
+const COLUMNS: [Column; 25] = [
+    ("workload", |pair, _| pair.name.workload.clone()),
+    ("clients", |pair, _| pair.name.clients.to_string()),
+    ("metric", |_, it| word(&it.metric)),
+    ("unit", |_, it| it.base.or(it.new).map(|estimate| word(&estimate.unit)).unwrap_or_default()),
+    ("base_mean", |_, it| mean(it.base)),
+    ("base_low", |_, it| low(it.base)),
+    ("base_high", |_, it| high(it.base)),
+    ("base_n", |_, it| repeats(it.base)),
+    ("new_mean", |_, it| mean(it.new)),
+    ("new_low", |_, it| low(it.new)),
+    ("new_high", |_, it| high(it.new)),
+    ("new_n", |_, it| repeats(it.new)),
+    ("ratio", |_, it| optional(it.ratio.filter(|_| it.bound.is_none()))),
+    ("ratio_low", |_, it| {
+        optional(ratio_of(it, RatioBound::AtLeast).or(it.ratio_interval.map(|range| range.low)))
+    }),
+    ("ratio_high", |_, it| {
+        optional(ratio_of(it, RatioBound::AtMost).or(it.ratio_interval.map(|range| range.high)))
+    }),
+    ("p", |_, it| optional(it.p)),
+    ("p_corrected", |_, it| optional(it.p_corrected)),
+    ("exceeds_margin", |_, it| it.exceeds_margin.to_string()),
+    ("trials_needed", |_, it| optional(it.repeats_needed)),
+    ("verdict", |_, it| word(&it.verdict)),
+    ("rank_ratio", |_, it| optional(it.by_ranks.map(|ranks| ranks.ratio))),
+    ("rank_low", |_, it| optional(it.by_ranks.and_then(|ranks| Some(ranks.ratio_interval?.low)))),
+    ("rank_high", |_, it| optional(it.by_ranks.and_then(|ranks| Some(ranks.ratio_interval?.high)))),
+    ("rank_p", |_, it| optional(it.by_ranks.map(|ranks| ranks.p))),
+    ("ratio_level", |_, it| optional(it.interval_level)),
 ];
+
+fn optional<T: ToString>(value: Option<T>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}
+
+/// A lower bound is no value, it stands where intervals begin, as in reports.
+fn mean(estimate: Option<Estimate>) -> String {
+    optional(estimate.filter(|estimate| !estimate.is_bound).map(|estimate| estimate.mean))
+}
+
+fn low(estimate: Option<Estimate>) -> String {
+    let bound = estimate.filter(|estimate| estimate.is_bound).map(|estimate| estimate.mean);
+    optional(bound.or(estimate.and_then(|estimate| Some(estimate.interval?.low))))
+}
+
+fn high(estimate: Option<Estimate>) -> String {
+    optional(estimate.and_then(|estimate| Some(estimate.interval?.high)))
+}
+
+fn repeats(estimate: Option<Estimate>) -> String {
+    estimate.map_or(0, |estimate| estimate.repeats).to_string()
+}
+
+fn ratio_of(metric: &MetricPair, bound: RatioBound) -> Option<f64> {
+    metric.ratio.filter(|_| metric.bound == Some(bound))
+}
 
 /// Renders all comparisons.
 pub(super) fn render(model: &CompareModel) -> String {
     let mut sheet = Sheet::default();
-    let factors: Vec<&str> = model
-        .treatments
-        .first()
-        .map_or_else(Vec::new, |pair| pair.name.levels.iter().map(|level| level.factor.as_str()).collect());
-    sheet.line(["system", "system_new"].into_iter().chain(factors).chain(COLUMNS));
+    let levels = model.treatments.first().map_or(&[][..], |pair| &pair.name.levels);
+    let factors = levels.iter().map(|level| level.factor.as_str());
+    sheet.line(["system", "system_new"].into_iter().chain(factors).chain(COLUMNS.map(|(name, _)| name)));
     for (pair, metric) in model.comparisons() {
-        let cells = cells(pair, metric);
-        sheet.line(cells.iter().map(String::as_str));
+        let name = &pair.name;
+        let systems = [name.system.clone(), pair.system_new.clone().unwrap_or_else(|| name.system.clone())];
+        let levels = name.levels.iter().map(|level| level.level.clone());
+        let cells = COLUMNS.iter().map(|(_, of)| of(pair, metric));
+        sheet.line(systems.into_iter().chain(levels).chain(cells));
     }
-    sheet.text
-}
-
-fn cells(pair: &TreatmentPair, metric: &MetricPair) -> Vec<String> {
-    let optional = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
-    let side = |estimate: Option<Estimate>| {
-        let interval = estimate.and_then(|estimate| estimate.interval);
-        let bound = estimate.filter(|estimate| estimate.is_bound).map(|estimate| estimate.mean);
-        [
-            // As in reports: a lower bound is no value, it stands where intervals begin.
-            optional(estimate.filter(|estimate| !estimate.is_bound).map(|estimate| estimate.mean)),
-            optional(bound.or(interval.map(|range| range.low))),
-            optional(interval.map(|range| range.high)),
-            estimate.map_or(0, |estimate| estimate.repeats).to_string(),
-        ]
-    };
-    let name = &pair.name;
-    let unit = metric.base.or(metric.new).map(|estimate| word(&estimate.unit)).unwrap_or_default();
-    let mut cells = vec![name.system.clone(), pair.system_new.clone().unwrap_or_else(|| name.system.clone())];
-    cells.extend(name.levels.iter().map(|level| level.level.clone()));
-    cells.extend([name.workload.clone(), name.clients.to_string(), word(&metric.metric), unit]);
-    cells.extend(side(metric.base));
-    cells.extend(side(metric.new));
-    let ratio = |bound| metric.ratio.filter(|_| metric.bound == Some(bound));
-    let by_ranks = metric.by_ranks.and_then(|ranks| ranks.ratio_interval);
-    cells.extend([
-        optional(metric.ratio.filter(|_| metric.bound.is_none())),
-        optional(ratio(RatioBound::AtLeast).or(metric.ratio_interval.map(|range| range.low))),
-        optional(ratio(RatioBound::AtMost).or(metric.ratio_interval.map(|range| range.high))),
-        optional(metric.p),
-        optional(metric.p_corrected),
-        metric.exceeds_margin.to_string(),
-        metric.repeats_needed.map(|needed| needed.to_string()).unwrap_or_default(),
-        word(&metric.verdict),
-        optional(metric.by_ranks.map(|ranks| ranks.ratio)),
-        optional(by_ranks.map(|range| range.low)),
-        optional(by_ranks.map(|range| range.high)),
-        optional(metric.by_ranks.map(|ranks| ranks.p)),
-        optional(metric.interval_level),
-    ]);
-    cells
+    sheet.text()
 }

@@ -35,12 +35,13 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 
 /// A table of names and values; rows without value are left out.
 fn pairs(page: &Page<'_>, rows: &[(&Message, String)]) -> Markup {
+    let rows = rows.iter().filter(|(_, value)| !value.is_empty());
+    table(rows.map(|(name, value)| (page.text(name), value.as_str())))
+}
+
+fn table<'a>(rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> Markup {
     html! {
-        table.kv { tbody {
-            @for (name, value) in rows.iter().filter(|(_, value)| !value.is_empty()) {
-                tr { th scope="row" { (page.text(name)) } td { (value) } }
-            }
-        } }
+        table.kv { tbody { @for (name, value) in rows { tr { th scope="row" { (name) } td { (value) } } } } }
     }
 }
 
@@ -169,9 +170,7 @@ fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
         @if !system.settings_read.is_empty() {
             details.deep {
                 summary { (others) }
-                table.kv { tbody { @for (name, value) in &system.settings_read {
-                    tr { th scope="row" { (name) } td { (value) } }
-                } } }
+                (table(system.settings_read.iter().map(|(name, value)| (name.as_str(), value.as_str()))))
             }
         }
     }
@@ -180,11 +179,7 @@ fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
 fn workload_table(page: &Page<'_>, workload: &WorkloadRow) -> Markup {
     let options: Vec<String> =
         workload.options.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-    html! {
-        table.kv { tbody {
-            tr { th scope="row" { (workload.kind) } td { (options.join(page.lang.comma)) } }
-        } }
-    }
+    table([(workload.kind.as_str(), options.join(page.lang.comma).as_str())])
 }
 
 fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {

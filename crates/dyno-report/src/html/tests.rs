@@ -1,39 +1,10 @@
 //! The page as a whole, over made-up reports of many shapes.
 
-use super::sample::Shape;
-use super::{render, stand_alone_charts};
+use super::{render, sample, stand_alone_charts};
+use crate::figures;
 use crate::messages::EN;
 use dyno_model::plan::Compare;
 
-fn shapes() -> Vec<(&'static str, Shape)> {
-    vec![
-        ("rush", Shape::rush()),
-        ("variants", Shape::variants()),
-        ("quickstart", Shape::quickstart()),
-        ("smallest", Shape::smallest()),
-        ("failures", Shape { has_failures: true, ..Shape::rush() }),
-        ("two-blocks", Shape { blocks: 2, ..Shape::rush() }),
-        ("published-far", Shape { published: Some(0.02), ..Shape::rush() }),
-        ("huge", Shape { scale: 1e6, ..Shape::quickstart() }),
-        ("long-trials", Shape { seconds: 900, ..Shape::quickstart() }),
-        (
-            "long-names",
-            Shape {
-                title: "<script>alert(\"title\")</script> & a title that goes on for long enough to need a second line",
-                systems: vec![
-                    "MariaDB 10.11 with a thread pool of sixteen groups and 12 GB of buffer pool on NVMe",
-                    "마리아디비 동시접속자 성능 테스트 결과서",
-                    "<b>PostgreSQL</b> & スレッド 同時アクセス数",
-                ],
-                variants: vec!["in-place", "for-update"],
-                ..Shape::rush()
-            },
-        ),
-        ("nothing", Shape { systems: Vec::new(), ..Shape::rush() }),
-    ]
-}
-
-/// Writes the pages into the folder named by `DYNO_SAMPLE_REPORTS`, to be looked at.
 fn keep(name: &str, page: &str) {
     if let Some(folder) = std::env::var_os("DYNO_SAMPLE_REPORTS") {
         let name = if name.contains('.') { name.to_owned() } else { format!("{name}.html") };
@@ -44,9 +15,7 @@ fn keep(name: &str, page: &str) {
 
 #[test]
 fn pages_of_every_shape_are_whole() {
-    let made_up = shapes().into_iter().map(|(name, shape)| (name, shape.model()));
-    let analysed = [("analysed", dyno_analysis::analyse(&dyno_store::fixture::Shape::small().read()))];
-    for (name, model) in made_up.chain(analysed) {
+    for (name, model) in sample::all() {
         let page = render(&model, EN);
         keep(name, &page);
         assert!(page.starts_with("<!DOCTYPE html><html lang=\"en\">"), "{name}");
@@ -73,8 +42,8 @@ fn charts(page: &str) -> Vec<&str> {
 
 #[test]
 fn charts_are_well_formed_xml_with_title_and_description() {
-    for (name, shape) in shapes() {
-        let page = render(&shape.model(), EN);
+    for (name, model) in sample::all() {
+        let page = render(&model, EN);
         for chart in charts(&page) {
             let document =
                 roxmltree::Document::parse(chart).unwrap_or_else(|e| panic!("{name}: {e}\n{chart}"));
@@ -94,8 +63,8 @@ const SVG: &str = "http://www.w3.org/2000/svg";
 
 #[test]
 fn ids_are_unique_and_links_lead_somewhere() {
-    for (name, shape) in shapes() {
-        let page = render(&shape.model(), EN);
+    for (name, model) in sample::all() {
+        let page = render(&model, EN);
         let mut ids: Vec<&str> = attributes(&page, " id=\"").collect();
         let links: Vec<&str> = attributes(&page, " href=\"").collect();
         for link in &links {
@@ -115,8 +84,8 @@ fn attributes<'a>(page: &'a str, opening: &'a str) -> impl Iterator<Item = &'a s
 
 #[test]
 fn nothing_is_fetched_from_anywhere() {
-    for (name, shape) in shapes() {
-        let page = render(&shape.model(), EN).replace(&format!("xmlns=\"{SVG}\""), "");
+    for (name, model) in sample::all() {
+        let page = render(&model, EN).replace(&format!("xmlns=\"{SVG}\""), "");
         for word in
             ["http:", "https:", "url(", "@import", " src=", "<link", "<img", "fetch(", "XMLHttpRequest"]
         {
@@ -127,8 +96,8 @@ fn nothing_is_fetched_from_anywhere() {
 
 #[test]
 fn names_cannot_become_markup() {
-    let (_, shape) = shapes().into_iter().find(|(name, _)| *name == "long-names").unwrap();
-    let page = render(&shape.model(), EN);
+    let (_, model) = sample::all().into_iter().find(|(name, _)| *name == "long-names").unwrap();
+    let page = render(&model, EN);
     assert!(!page.contains("<script>alert") && !page.contains("<b>PostgreSQL"));
     assert!(page.contains("<title>&lt;script&gt;alert(&quot;title&quot;)&lt;/script&gt; &amp; a title"));
     assert!(page.contains("&lt;b&gt;PostgreSQL&lt;/b&gt; &amp; スレッド"));
@@ -136,14 +105,14 @@ fn names_cannot_become_markup() {
 
 #[test]
 fn every_line_is_in_every_chart_over_clients() {
-    for (name, shape) in [("rush", Shape::rush()), ("variants", Shape::variants())] {
-        let model = shape.model();
+    for (name, model, variants) in [("rush", sample::rush(), 1), ("variants", sample::variants(), 4)] {
+        let systems: Vec<&str> = model.provenance.systems.iter().map(|system| system.name.as_str()).collect();
         let all = stand_alone_charts(&model, EN);
         for id in ["lost-updates", "throughput", "response-time"] {
             let (_, chart) =
                 all.iter().find(|(other, _)| other == id).unwrap_or_else(|| panic!("{name}: {id}"));
             let document = roxmltree::Document::parse(chart).unwrap();
-            let panels = if id == "response-time" { 3 } else { 1 } * shape.variants.len();
+            let panels = if id == "response-time" { 3 } else { 1 } * variants;
             let published = if id == "throughput" { model.published.len() } else { 0 };
             let drawn = document.descendants().filter(|node| node.attribute("class") == Some("panel"));
             assert_eq!(drawn.clone().count(), panels, "{name}: {id}");
@@ -151,9 +120,9 @@ fn every_line_is_in_every_chart_over_clients() {
                 let lines = panel
                     .children()
                     .filter(|group| group.children().any(|child| child.attribute("class") == Some("curve")));
-                assert_eq!(lines.count(), shape.systems.len() + published, "{name}: {id}");
+                assert_eq!(lines.count(), systems.len() + published, "{name}: {id}");
             }
-            for system in &shape.systems {
+            for system in &systems {
                 assert!(
                     document.descendants().any(|node| node.text() == Some(*system)),
                     "{name}: {id}: {system}"
@@ -165,24 +134,22 @@ fn every_line_is_in_every_chart_over_clients() {
 
 #[test]
 fn what_is_compared_makes_the_curves_and_the_rest_the_panels() {
-    let shape = Shape::variants();
-    let mut model = shape.model();
+    let mut model = sample::variants();
     model.compare = Some(Compare::Factor(0));
     let all = stand_alone_charts(&model, EN);
     let (_, chart) = all.iter().find(|(id, _)| id == "throughput").unwrap();
     let document = roxmltree::Document::parse(chart).unwrap();
     let panels = document.descendants().filter(|node| node.attribute("class") == Some("panel"));
-    assert_eq!(panels.count(), shape.systems.len());
+    assert_eq!(panels.count(), 3);
     let texts: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
-    for name in shape.systems.iter().chain(&shape.variants) {
-        assert!(texts.contains(name), "{name} is a panel's title or a curve's name: {texts:?}");
+    for name in model.lines.iter().flat_map(|line| [&line.system_name, &line.levels[0]]) {
+        assert!(texts.contains(&name.as_str()), "{name} is a panel's title or a curve's name: {texts:?}");
     }
 }
 
 #[test]
 fn every_repeat_is_a_dot_and_every_unusable_one_a_cross() {
-    let shape = Shape { has_failures: true, published: None, ..Shape::rush() };
-    let model = shape.model();
+    let model = sample::failures();
     let (_, chart) = stand_alone_charts(&model, EN).into_iter().find(|(id, _)| id == "throughput").unwrap();
     let document = roxmltree::Document::parse(&chart).unwrap();
     let strokes = |class: &str| -> usize {
@@ -198,7 +165,7 @@ fn every_repeat_is_a_dot_and_every_unusable_one_a_cross() {
 
 #[test]
 fn charts_that_stand_alone_are_whole_files() {
-    for (id, chart) in stand_alone_charts(&Shape::rush().model(), EN) {
+    for (id, chart) in stand_alone_charts(&sample::rush(), EN) {
         keep(&format!("{id}.svg"), &chart);
         let document = roxmltree::Document::parse(&chart).unwrap();
         let root = document.root_element();
@@ -212,8 +179,7 @@ fn charts_that_stand_alone_are_whole_files() {
 #[test]
 fn published_figures_of_another_size_get_an_axis_of_their_own() {
     let panels = |factor: f64| {
-        let model = Shape { published: Some(factor), ..Shape::rush() }.model();
-        let all = stand_alone_charts(&model, EN);
+        let all = stand_alone_charts(&sample::published(factor), EN);
         let (_, chart) = all.into_iter().find(|(id, _)| id == "throughput").unwrap();
         chart.matches("class=\"panel\"").count()
     };
@@ -224,40 +190,34 @@ fn published_figures_of_another_size_get_an_axis_of_their_own() {
 
 #[test]
 fn losses_stand_beside_throughput_at_the_same_size() {
-    let page = render(&Shape::rush().model(), EN);
+    let model = sample::rush();
+    let page = render(&model, EN);
     let lost = page.find("<figure id=\"lost-updates\">").unwrap();
     let throughput = page.find("<figure id=\"throughput\">").unwrap();
     assert!(lost < throughput, "losses come first");
-    assert!(
-        page.contains("table class=\"kept\"") && page.contains("<span class=\"alarm\">29.4 % lost</span>")
-    );
+    let most = model.treatments.iter().filter_map(|row| row.lost_percent).fold(0.0, f64::max);
+    let told = format!("<span class=\"alarm\">{} lost</span>", figures::percent(most));
+    assert!(most > 5.0 && page.contains("table class=\"kept\"") && page.contains(&told), "{told}");
     assert!(page.contains("Not all of this work was kept"));
-    let intact = render(&Shape::quickstart().model(), EN);
+    let intact = render(&sample::quickstart(), EN);
     assert!(!intact.contains("<figure id=\"lost-updates\">"), "a chart of zeros is left out");
     assert!(intact.contains("0 lost"));
 }
 
 #[test]
-fn the_same_model_gives_the_same_bytes() {
-    let shape = Shape { has_failures: true, ..Shape::variants() };
-    assert_eq!(render(&shape.model(), EN), render(&shape.model(), EN));
-}
-
-#[test]
 fn a_hundred_treatments_of_five_minutes_in_five_blocks_stay_below_two_megabytes() {
-    let model =
-        Shape { clients: vec![1, 2, 4, 8, 16, 32, 64, 128, 256], seconds: 300, ..Shape::variants() }.model();
+    let model = sample::hundred();
     assert_eq!(model.treatments.len(), 108);
     let page = render(&model, EN);
     keep("hundred", &page);
-    assert!(page.len() < 1_800_000, "{} bytes", page.len());
+    assert!(page.len() < 2_000_000, "{} bytes", page.len());
     assert!(page.contains("<details class=\"treatment deep\""), "on paper the treatments stay folded");
 }
 
 #[test]
 fn columns_of_tables_match_their_heads() {
-    for (name, shape) in shapes() {
-        let page = render(&shape.model(), EN);
+    for (name, model) in sample::all() {
+        let page = render(&model, EN);
         for table in page.split("<table").skip(1).map(|rest| &rest[..rest.find("</table>").unwrap()]) {
             let Some((head, body)) = table.split_once("</thead>") else { continue };
             let columns = head.matches("<th ").count();

@@ -15,7 +15,7 @@ use dyno_store::{RunData, TrialOutcome};
 /// Two systems at one number of clients in five blocks; MySQL, the second, does 2.14 times what MariaDB does, within 2 %.
 fn run() -> RunData {
     let shape =
-        Shape { systems: 2, variants: vec!["in-place"], clients: vec![8], blocks: 5, has_trouble: false };
+        Shape { systems: 2, variants: vec!["in-place"], clients: vec![8], blocks: 5, ..Shape::small() };
     let mut data = shape.read();
     each(&mut data, |treatment, block, record| {
         let rate = [1000.0, 2140.0][treatment] * (1.0 + 0.004 * f64::from(block));

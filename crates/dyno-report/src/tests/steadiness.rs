@@ -12,7 +12,7 @@ use dyno_store::{RunData, TimelineLine, TrialOutcome};
 /// A run of one treatment in two blocks, whose trials commit so many transactions in each interval.
 fn run(intervals: usize, length_s: f64, committed: impl Fn(f64) -> f64) -> RunData {
     let shape =
-        Shape { systems: 1, variants: vec!["in-place"], clients: vec![8], blocks: 2, has_trouble: false };
+        Shape { systems: 1, variants: vec!["in-place"], clients: vec![8], blocks: 2, ..Shape::small() };
     let mut data = shape.read();
     for trial in data.trials.values_mut() {
         // An interval of warm-up that must not count.

@@ -14,7 +14,7 @@ use dyno_store::fixture::Shape;
 /// measured at another number of clients, too.
 fn model() -> CompareModel {
     let side = |name: &str, clients: Vec<u32>| {
-        let shape = Shape { systems: 2, variants: vec!["in-place"], clients, blocks: 4, has_trouble: false };
+        let shape = Shape { systems: 2, variants: vec!["in-place"], clients, blocks: 4, ..Shape::small() };
         let folder = tempfile::tempdir().expect("a temporary folder can be made");
         shape.write(&folder.path().join(name)).expect("the run can be written");
         let mut side = load(folder.path()).expect("the run can be read");
