@@ -7,7 +7,7 @@ use dyno_drivers::mysql::protocol::column::kind;
 use dyno_drivers::mysql::protocol::command;
 use dyno_drivers::mysql::protocol::literal::Backslash;
 use dyno_drivers::mysql::protocol::packet::{PacketBuffer, begin, finish};
-use dyno_drivers::mysql::protocol::reply::{Dialect, Progress, Reply, RowSpace};
+use dyno_drivers::mysql::protocol::reply::{Capabilities, Progress, Reply, RowSpace};
 use dyno_drivers::mysql::protocol::row::Encoding;
 use dyno_drivers::mysql::protocol::template::Template;
 use dyno_drivers::{Discard, Row, RowSink, Value};
@@ -53,18 +53,18 @@ fn main() {
     let mut input = PacketBuffer::default();
     let mut space = RowSpace::default();
     for rows in [1, 100] {
-        for (dialect, name) in [
-            (Dialect { is_ok_terminated: true, has_cached_metadata: true }, "definitions left out"),
-            (Dialect { is_ok_terminated: true, has_cached_metadata: false }, "definitions, no EOF"),
-            (Dialect { is_ok_terminated: false, has_cached_metadata: false }, "definitions and EOF"),
+        for (capabilities, name) in [
+            (Capabilities { is_ok_terminated: true, has_cached_metadata: true }, "definitions left out"),
+            (Capabilities { is_ok_terminated: true, has_cached_metadata: false }, "definitions, no EOF"),
+            (Capabilities { is_ok_terminated: false, has_cached_metadata: false }, "definitions and EOF"),
         ] {
-            let bytes = reply(dialect, rows);
+            let bytes = reply(capabilities, rows);
             let discard = median(|_| {
-                receive(&bytes, dialect, &mut input, &mut space, &mut Discard);
+                receive(&bytes, capabilities, &mut input, &mut space, &mut Discard);
             });
             let look = median(|_| {
                 let mut look = Look::default();
-                receive(&bytes, dialect, &mut input, &mut space, &mut look);
+                receive(&bytes, capabilities, &mut input, &mut space, &mut look);
                 black_box(look.0);
             });
             println!("{discard:6.1}  decode {rows} rows, discarded, {name}");
@@ -90,13 +90,13 @@ fn median(mut round: impl FnMut(u32)) -> f64 {
 
 fn receive<S: RowSink>(
     bytes: &[u8],
-    dialect: Dialect,
+    capabilities: Capabilities,
     input: &mut PacketBuffer,
     space: &mut RowSpace,
     sink: &mut S,
 ) {
     let column = dyno_drivers::mysql::protocol::column::Column { kind: 254, is_unsigned: false, decimals: 0 };
-    let mut reply = Reply::new(dialect, Encoding::Binary);
+    let mut reply = Reply::new(capabilities, Encoding::Binary);
     input.expect(1);
     let mut rest = bytes;
     loop {
@@ -117,9 +117,9 @@ fn receive<S: RowSink>(
     }
 }
 
-fn reply(dialect: Dialect, rows: usize) -> Vec<u8> {
+fn reply(capabilities: Capabilities, rows: usize) -> Vec<u8> {
     let mut payloads: Vec<Vec<u8>> = Vec::new();
-    if dialect.has_cached_metadata {
+    if capabilities.has_cached_metadata {
         payloads.push(vec![1, 0]);
     } else {
         payloads.push(vec![1]);
@@ -129,13 +129,13 @@ fn reply(dialect: Dialect, rows: usize) -> Vec<u8> {
         );
     }
     let eof = b"\xfe\0\0\x02\0";
-    if !dialect.is_ok_terminated {
+    if !capabilities.is_ok_terminated {
         payloads.push(eof.to_vec());
     }
     for _ in 0..rows {
         payloads.push([&[0, 0, 119][..], &[b'x'; 119]].concat());
     }
-    payloads.push(if dialect.is_ok_terminated { b"\xfe\0\0\x02\0\0\0".to_vec() } else { eof.to_vec() });
+    payloads.push(if capabilities.is_ok_terminated { b"\xfe\0\0\x02\0\0\0".to_vec() } else { eof.to_vec() });
     let mut out = Vec::new();
     let mut sequence = 1;
     for payload in payloads {

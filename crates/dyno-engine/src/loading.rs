@@ -102,19 +102,6 @@ pub fn load_table(
     Ok(())
 }
 
-/// Drops the tables of a data set, if they exist.
-///
-/// # Errors
-/// When the server refuses.
-pub fn unload(target: &Target, data: &dyn DataSet) -> Result<()> {
-    let mut connection = connect(target, &work(target))?;
-    for table in data.tables() {
-        drop_table(&mut connection, &table.name)?;
-    }
-    block_on(connection.close());
-    Ok(())
-}
-
 /// Work on many rows goes on for as long as the server is well, and no longer than the user wants it to. What is half loaded then is of no
 /// use.
 fn work(target: &Target) -> Patience {

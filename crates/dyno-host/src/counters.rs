@@ -8,8 +8,8 @@
 //!   second and when they end, so a snapshot is taken when the clients have gone. Each snapshot adds a commit of its own.
 //! * SQLite and null count nothing.
 
+use crate::control_connection::ControlConnection;
 use crate::engine::questions;
-use crate::session::Session;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// When the system cannot be reached or refuses to answer.
 pub fn snapshot(target: &Target) -> Result<BTreeMap<String, i64>, OperationFailure> {
     match &questions(target.engine).server {
-        Some(server) => (server.counters)(&mut Session::open(target)?),
+        Some(server) => (server.counters)(&mut ControlConnection::open(target)?),
         None => Ok(BTreeMap::new()),
     }
 }

@@ -1,18 +1,17 @@
 //! Systems that run already: their password, version and settings.
 
-use crate::session::Session;
+use crate::control_connection::ControlConnection;
+use crate::error::HostError;
 use crate::settings;
 use dyno_drivers::address::{self, Surroundings, password_file, read_secrets};
 use dyno_model::address::{Address, AddressError};
-use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{ExistingSystem, PasswordSource};
 use dyno_model::secret::Secret;
 use dyno_model::target::{QueryMode, Target};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::fs;
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 use std::time::Duration;
 
 /// A system that was reached.
@@ -26,155 +25,77 @@ pub struct ConnectedSystem {
     pub settings: BTreeMap<String, String>,
 }
 
-/// Why a system could not be used.
-#[derive(Debug)]
-pub enum ExistingError {
-    /// The environment variable with the password is not set.
-    NoVariable {
-        /// Its name.
-        name: String,
-    },
-    /// The variable's value is no text. The value is not shown.
-    VariableNotText {
-        /// Its name.
-        name: String,
-    },
-    /// The file with the password cannot be read.
-    PasswordFile {
-        /// Its path.
-        path: PathBuf,
-        /// The system's words.
-        error: io::Error,
-    },
-    /// The file with the password is empty.
-    PasswordFileEmpty {
-        /// Its path.
-        path: PathBuf,
-    },
-    /// The client programs' file has no entry for the account.
-    NoClientEntry {
-        /// Its path.
-        path: PathBuf,
-        /// The account, as `mysql://user@host:port/database`.
-        place: String,
-    },
-    /// The password stood in the URL of the spec, and only the plan is there.
-    PasswordNotKept {
-        /// The account, as `mysql://user@host:port/database`.
-        place: String,
-    },
-    /// What the address asks for cannot be done here.
-    Address {
-        /// Where, as `mysql://user@host:port/database`; without the password.
-        place: String,
-        /// What, and what to do.
-        error: AddressError,
-    },
-    /// The system could not be reached or entered.
-    Connect {
-        /// Where, as `mysql://user@host:port/database`; without the password.
-        place: String,
-        /// What it said.
-        failure: OperationFailure,
-        /// Whether it may want an encrypted connection, and was offered another.
-        may_want_encryption: bool,
-    },
-    /// It answers and refuses to tell its settings.
-    Settings {
-        /// Where.
-        place: String,
-        /// What it said.
-        failure: OperationFailure,
-    },
-}
-
-impl fmt::Display for ExistingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NoVariable { name } => write!(
-                f,
-                "the password is to come from the environment variable {name}, which is not set\n\
-                 hint: export {name}=... before dyno is started"
-            ),
-            Self::VariableNotText { name } => write!(f, "the environment variable {name} is not valid UTF-8"),
-            Self::PasswordFile { path, error } => {
-                write!(f, "cannot read the password's file {}: {error}", path.display())
-            }
-            Self::PasswordFileEmpty { path } => write!(
-                f,
-                "the password's file {} has an empty first line\nhint: the password is its first line",
-                path.display()
-            ),
-            Self::NoClientEntry { path, place } => write!(
-                f,
-                "{} has no password for {place}\n\
-                 hint: in .pgpass a line host:port:database:user:password; in .my.cnf the group [client] with user and password",
-                path.display()
-            ),
-            Self::PasswordNotKept { place } => write!(
-                f,
-                "the password of {place} stood in the spec's URL and is not kept with the results\n\
-                 hint: give the spec file too, or let `password_env` name a variable that holds it"
-            ),
-            Self::Address { place, error } => write!(f, "{place}: {}\nhint: {}", error.message, error.help),
-            Self::Connect { place, failure, may_want_encryption } => {
-                let hint = if *may_want_encryption {
-                    "\nhint: the connection was not encrypted; if the server wants that, add `sslmode=require` to the URL"
-                } else {
-                    ""
-                };
-                write!(f, "cannot connect to {place}: {failure}{hint}")
-            }
-            Self::Settings { place, failure } => write!(f, "{place} does not tell its settings: {failure}"),
-        }
-    }
-}
-
-impl std::error::Error for ExistingError {}
-
 /// Reads a system's password from where it is kept. The target is the system's, without the password.
-fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, ExistingError> {
+fn password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostError> {
     match &system.password {
         PasswordSource::ClientFile => client_password(system, target),
         PasswordSource::None => Ok(Secret::default()),
-        PasswordSource::Url { password } if password.is_empty() => {
-            Err(ExistingError::PasswordNotKept { place: place(system) })
-        }
+        PasswordSource::Url { password } if password.is_empty() => Err(HostError::new(format!(
+            "the password of {} stood in the spec's URL and is not kept with the results\n\
+                 hint: give the spec file too, or let `password_env` name a variable that holds it",
+            place(system)
+        ))),
         PasswordSource::Url { password } => Ok(password.clone()),
         PasswordSource::Environment(name) => variable(name).map(Secret::new),
         PasswordSource::UrlVariable(name) => {
             let url = Address::of_url(&variable(name)?);
-            url.target().map(|target| target.password).map_err(|mut errors| ExistingError::Address {
-                place: format!("the URL in the environment variable {name}"),
-                error: errors.swap_remove(0),
+            url.target().map(|target| target.password).map_err(|errors| {
+                let place = format!("the URL in the environment variable {name}");
+                wrong_address(&place, &errors[0])
             })
         }
         PasswordSource::File(path) => {
-            let text = fs::read_to_string(path)
-                .map_err(|error| ExistingError::PasswordFile { path: path.clone(), error })?;
+            let text = fs::read_to_string(path).map_err(|error| unreadable(path, &error))?;
             match text.lines().next() {
                 Some(line) if !line.is_empty() => Ok(Secret::new(line)),
-                _ => Err(ExistingError::PasswordFileEmpty { path: path.clone() }),
+                _ => Err(HostError::new(format!(
+                    "the password's file {} has an empty first line\nhint: the password is its first line",
+                    path.display()
+                ))),
             }
         }
     }
 }
 
-fn variable(name: &str) -> Result<String, ExistingError> {
+fn variable(name: &str) -> Result<String, HostError> {
     std::env::var(name).map_err(|error| match error {
-        std::env::VarError::NotPresent => ExistingError::NoVariable { name: name.to_owned() },
-        std::env::VarError::NotUnicode(_) => ExistingError::VariableNotText { name: name.to_owned() },
+        std::env::VarError::NotPresent => not_set(name),
+        // The value is not shown.
+        std::env::VarError::NotUnicode(_) => {
+            HostError::new(format!("the environment variable {name} is not valid UTF-8"))
+        }
     })
 }
 
+fn not_set(name: &str) -> HostError {
+    HostError::new(format!(
+        "the password is to come from the environment variable {name}, which is not set\n\
+         hint: export {name}=... before dyno is started"
+    ))
+}
+
+fn unreadable(path: &Path, error: &io::Error) -> HostError {
+    HostError::new(format!("cannot read the password's file {}: {error}", path.display()))
+}
+
+/// What an address asks for cannot be done here.
+fn wrong_address(place: &str, error: &AddressError) -> HostError {
+    HostError::new(format!("{place}: {}\nhint: {}", error.message, error.help))
+}
+
 /// The entry for a system's account in the file of the database's own client programs.
-fn client_password(system: &ExistingSystem, target: &Target) -> Result<Secret, ExistingError> {
+fn client_password(system: &ExistingSystem, target: &Target) -> Result<Secret, HostError> {
     let path = password_file::path(system.engine, &Surroundings::of_process());
-    let Some(path) = path else { return Err(ExistingError::NoVariable { name: "HOME".to_owned() }) };
-    let text =
-        read_secrets(&path).map_err(|error| ExistingError::PasswordFile { path: path.clone(), error })?;
-    password_file::find(&text, target)
-        .ok_or_else(|| ExistingError::NoClientEntry { path, place: place(system) })
+    let path = path.ok_or_else(|| not_set("HOME"))?;
+    let text = read_secrets(&path).map_err(|error| unreadable(&path, &error))?;
+    password_file::find(&text, target).ok_or_else(|| {
+        HostError::new(format!(
+            "{} has no password for {}\n\
+             hint: in .pgpass a line host:port:database:user:password; in .my.cnf the group [client] with user and password",
+            path.display(),
+            place(system)
+        ))
+    })
 }
 
 /// How clients reach a system, its password included.
@@ -186,7 +107,7 @@ pub fn target(
     system: &ExistingSystem,
     query_mode: QueryMode,
     connect_timeout: Duration,
-) -> Result<Target, ExistingError> {
+) -> Result<Target, HostError> {
     let mut target = Target {
         user: system.user.clone(),
         database: system.database.clone(),
@@ -199,7 +120,7 @@ pub fn target(
     };
     target.password = password(system, &target)?;
     address::complete(&mut target, &Surroundings::of_process())
-        .map_err(|error| ExistingError::Address { place: place(system), error })?;
+        .map_err(|error| wrong_address(&place(system), &error))?;
     Ok(target)
 }
 
@@ -211,15 +132,19 @@ pub fn connect(
     system: &ExistingSystem,
     query_mode: QueryMode,
     connect_timeout: Duration,
-) -> Result<ConnectedSystem, ExistingError> {
+) -> Result<ConnectedSystem, HostError> {
     let target = target(system, query_mode, connect_timeout)?;
-    let mut session = Session::open(&target).map_err(|failure| ExistingError::Connect {
-        place: place(system),
-        may_want_encryption: address::may_want_encryption(&failure, &target),
-        failure,
+    let place = place(system);
+    let mut session = ControlConnection::open(&target).map_err(|failure| {
+        let hint = if address::may_want_encryption(&failure, &target) {
+            "\nhint: the connection was not encrypted; if the server wants that, add `sslmode=require` to the URL"
+        } else {
+            ""
+        };
+        HostError::new(format!("cannot connect to {place}: {failure}{hint}"))
     })?;
     let found = settings::read_with(&mut session, system.engine)
-        .map_err(|failure| ExistingError::Settings { place: place(system), failure })?;
+        .map_err(|failure| HostError::new(format!("{place} does not tell its settings: {failure}")))?;
     let version = session.server_version();
     drop(session);
     Ok(ConnectedSystem {
@@ -245,7 +170,7 @@ mod tests {
     use super::*;
     use dyno_model::target::{Endpoint, Engine, Tls};
 
-    fn of(source: PasswordSource) -> Result<Secret, ExistingError> {
+    fn of(source: PasswordSource) -> Result<Secret, HostError> {
         let system = system(source, Endpoint::InProcess);
         Ok(target(&system, QueryMode::Prepared, Duration::from_secs(1))?.password)
     }

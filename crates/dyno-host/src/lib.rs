@@ -10,6 +10,7 @@
 //! * [`storage`]: places for servers' data, with the commands that prepare and clear them;
 //! * [`shell`]: commands that are missing, found before they are run;
 //! * [`existing`]: systems that run already;
+//! * [`HostError`]: why any of this could not be done;
 //! * `engine`: what systems can be asked beside the load, one folder per engine; the next four ask it;
 //! * [`settings`]: reading settings back and comparing them with what was asked for;
 //! * [`marker`]: the production guard: dyno writes only to what is empty or its own;
@@ -23,9 +24,11 @@
 //! * Everything that dyno starts listens on the loopback address only.
 //! * Drivers are used for questions only, blocking, one connection at a time; load is the engine's business.
 
+mod control_connection;
 pub mod counters;
 pub mod data_set;
 mod engine;
+mod error;
 pub mod existing;
 mod folder;
 pub mod guard;
@@ -34,7 +37,8 @@ pub mod monitor;
 pub mod probe;
 pub mod proxy;
 pub mod server;
-mod session;
 pub mod settings;
 pub mod shell;
 pub mod storage;
+
+pub use error::HostError;

@@ -5,12 +5,12 @@
 //! others. A table that took the place of one that dyno did not make is not listed: after a run that was killed, a table of its name
 //! may be the user's again, or still be. A row with the empty name stands for the claim itself.
 
+use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions;
-use crate::session::{Asked, Session};
+use crate::error::HostError;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::collections::BTreeSet;
-use std::fmt;
 
 /// The table that marks a database as dyno's.
 pub const MARKER_TABLE: &str = "dyno_marker";
@@ -42,78 +42,36 @@ pub struct Claim {
     pub replaced: BTreeSet<String>,
 }
 
-/// Why a database must not be written to.
-#[derive(Debug)]
-pub enum ClaimError {
-    /// It holds tables that are not dyno's.
-    NotOurs {
-        /// Name of the database.
-        database: String,
-        /// Its tables.
-        tables: Vec<String>,
-        /// What `--yes-write-to` named instead, if it was given.
-        yes_write_to: Option<String>,
-    },
-    /// A table that dyno is about to make exists and was not made by dyno.
-    TableNotOurs {
-        /// Name of the database.
-        database: String,
-        /// Name of the table.
-        table: String,
-    },
-    /// The database could not be asked or marked.
-    Failed {
-        /// Name of the database.
-        database: String,
-        /// What it said.
-        failure: OperationFailure,
-    },
+/// Why tables of others are left alone.
+fn not_ours(database: &str, tables: &[String], yes_write_to: Option<&str>) -> HostError {
+    let shown = tables.len().min(TABLES_SHOWN);
+    let more = match tables.len() - shown {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let named = yes_write_to
+        .map_or_else(String::new, |named| format!("; --yes-write-to names {named:?}, which is another one"));
+    HostError::new(format!(
+        "the database {database:?} is not empty and not made by dyno; it holds {}{more}{named}\n\
+         hint: use an empty database, or, if it may be written to and its tables of the same names replaced, give \
+         --yes-write-to {database}",
+        tables[..shown].join(", ")
+    ))
 }
 
-impl fmt::Display for ClaimError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::NotOurs { database, tables, yes_write_to } => {
-                let shown: Vec<&str> = tables.iter().take(TABLES_SHOWN).map(String::as_str).collect();
-                write!(
-                    f,
-                    "the database {database:?} is not empty and not made by dyno; it holds {}",
-                    shown.join(", ")
-                )?;
-                if tables.len() > shown.len() {
-                    write!(f, " and {} more", tables.len() - shown.len())?;
-                }
-                if let Some(named) = yes_write_to {
-                    write!(f, "; --yes-write-to names {named:?}, which is another one")?;
-                }
-                write!(
-                    f,
-                    "\nhint: use an empty database, or, if it may be written to and its tables of the same names replaced, give \
-                     --yes-write-to {database}"
-                )
-            }
-            Self::TableNotOurs { database, table } => write!(
-                f,
-                "the table {table:?} in the database {database:?} exists already and was not made by dyno\n\
-                 hint: use another database, or, if the table may be replaced, give --yes-write-to {database}"
-            ),
-            Self::Failed { database, failure } => {
-                write!(f, "cannot mark the database {database:?} as dyno's: {failure}")
-            }
-        }
-    }
+/// The database could not be asked or marked.
+fn not_marked(database: &str) -> impl Fn(OperationFailure) -> HostError + Copy {
+    move |failure| HostError::new(format!("cannot mark the database {database:?} as dyno's: {failure}"))
 }
-
-impl std::error::Error for ClaimError {}
 
 /// Claims the target's database: marks it when it is empty, and recognises the mark and what it lists when they are there.
 ///
 /// # Errors
-/// [`ClaimError::NotOurs`] when it holds anything else and `yes_write_to` does not name it.
-pub fn claim(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, ClaimError> {
+/// When it holds anything else and `yes_write_to` does not name it.
+pub fn claim(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     let (claim, unmarked) = look(target, options)?;
     if let Some(mut marker) = unmarked {
-        let failed = |failure| ClaimError::Failed { database: claim.database.clone(), failure };
+        let failed = not_marked(&claim.database);
         marker.create().map_err(failed)?;
         marker.record("", options).map_err(failed)?;
     }
@@ -124,12 +82,12 @@ pub fn claim(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, Claim
 ///
 /// # Errors
 /// As [`claim`].
-pub fn examine(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, ClaimError> {
+pub fn examine(target: &Target, options: &ClaimOptions<'_>) -> Result<Claim, HostError> {
     look(target, options).map(|(claim, _unmarked)| claim)
 }
 
 /// Looks at the database; returns the way to mark it where that is still to be done.
-fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Marker>), ClaimError> {
+fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Marker>), HostError> {
     let name = database_name(target);
     if !target.engine.keeps_data() {
         return Ok((
@@ -137,7 +95,7 @@ fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Ma
             None,
         ));
     }
-    let failed = |failure| ClaimError::Failed { database: name.clone(), failure };
+    let failed = not_marked(&name);
     let mut marker = Marker::open(target).map_err(failed)?;
     let mut tables = marker.tables().map_err(failed)?;
     let is_marked = tables.remove(MARKER_TABLE);
@@ -145,11 +103,7 @@ fn look(target: &Target, options: &ClaimOptions<'_>) -> Result<(Claim, Option<Ma
     let foreign: Vec<String> = tables.difference(&ours).cloned().collect();
     let is_named = options.yes_write_to == Some(name.as_str());
     if !foreign.is_empty() && !is_named {
-        return Err(ClaimError::NotOurs {
-            database: name,
-            tables: foreign,
-            yes_write_to: options.yes_write_to.map(str::to_owned),
-        });
+        return Err(not_ours(&name, &foreign, options.yes_write_to));
     }
     let claim = Claim {
         database: name.clone(),
@@ -165,27 +119,28 @@ impl Claim {
     /// table that dyno did not make, because the claim was forced, is known to this claim only: the consent ends with the run.
     ///
     /// # Errors
-    /// [`ClaimError::TableNotOurs`] when one exists that dyno did not make, unless the claim was forced.
+    /// When one exists that dyno did not make, unless the claim was forced.
     pub fn record_tables(
         &mut self,
         target: &Target,
         tables: &[&str],
         options: &ClaimOptions<'_>,
-    ) -> Result<(), ClaimError> {
+    ) -> Result<(), HostError> {
         let fresh: Vec<&str> = tables.iter().copied().filter(|table| !self.tables.contains(*table)).collect();
         if fresh.is_empty() || !target.engine.keeps_data() {
             return Ok(());
         }
-        let failed = |failure| ClaimError::Failed { database: self.database.clone(), failure };
+        let database = &self.database;
+        let failed = not_marked(database);
         let mut marker = Marker::open(target).map_err(failed)?;
         let existing = marker.tables().map_err(failed)?;
         if let Some(table) = fresh.iter().find(|table| existing.contains(**table))
             && !self.is_forced
         {
-            return Err(ClaimError::TableNotOurs {
-                database: self.database.clone(),
-                table: (*table).to_owned(),
-            });
+            return Err(HostError::new(format!(
+                "the table {table:?} in the database {database:?} exists already and was not made by dyno\n\
+                 hint: use another database, or, if the table may be replaced, give --yes-write-to {database}"
+            )));
         }
         for table in fresh {
             if existing.contains(table) {
@@ -204,12 +159,13 @@ impl Claim {
 ///
 /// # Errors
 /// When the database cannot be asked, or a table cannot be dropped.
-pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<String>, ClaimError> {
+pub fn cleanup(target: &Target, replaced: &BTreeSet<String>) -> Result<Vec<String>, HostError> {
     if !target.engine.keeps_data() {
         return Ok(Vec::new());
     }
-    let failed = |failure| ClaimError::Failed { database: database_name(target), failure };
-    let session = Session::open_to_clean_up(target).map_err(failed)?;
+    let database = database_name(target);
+    let failed = not_marked(&database);
+    let session = ControlConnection::open_to_clean_up(target).map_err(failed)?;
     let mut marker = Marker { session, engine: target.engine };
     let existing = marker.tables().map_err(failed)?;
     if !existing.contains(MARKER_TABLE) {
@@ -238,13 +194,13 @@ pub fn database_name(target: &Target) -> String {
 
 /// The marker table of one database.
 struct Marker {
-    session: Session,
+    session: ControlConnection,
     engine: Engine,
 }
 
 impl Marker {
     fn open(target: &Target) -> Asked<Self> {
-        Ok(Self { session: Session::open(target)?, engine: target.engine })
+        Ok(Self { session: ControlConnection::open(target)?, engine: target.engine })
     }
 
     /// Tables, views and sequences of the database that belong to users.
@@ -295,7 +251,7 @@ mod tests {
     }
 
     fn run(target: &Target, statements: &[&str]) {
-        let mut session = Session::open(target).unwrap();
+        let mut session = ControlConnection::open(target).unwrap();
         for sql in statements {
             session.run(sql).unwrap();
         }
@@ -329,7 +285,8 @@ mod tests {
         let wrong = ClaimOptions { yes_write_to: Some("other.db"), ..OPTIONS };
         let error = claim(&target, &wrong).unwrap_err().to_string();
         assert!(error.contains("--yes-write-to names \"other.db\", which is another one"), "{error}");
-        let tables = Session::open(&target).unwrap().count("SELECT count(*) FROM sqlite_master").unwrap();
+        let tables =
+            ControlConnection::open(&target).unwrap().count("SELECT count(*) FROM sqlite_master").unwrap();
         assert_eq!(tables, 2, "nothing was written");
     }
 
@@ -360,7 +317,7 @@ mod tests {
         claim_made.record_tables(&target, &["rush", "never made"], &OPTIONS).unwrap();
         run(&target, &["CREATE TABLE rush (id INTEGER)", "CREATE TABLE theirs (id INTEGER)"]);
         assert_eq!(cleanup(&target, &BTreeSet::new()).unwrap(), ["rush"]);
-        let left = Session::open(&target).unwrap().rows("SELECT name FROM sqlite_master").unwrap();
+        let left = ControlConnection::open(&target).unwrap().rows("SELECT name FROM sqlite_master").unwrap();
         assert_eq!(left, [[Some("theirs".to_owned())]]);
         assert_eq!(
             cleanup(&target, &BTreeSet::new()).unwrap(),

@@ -2,8 +2,8 @@
 
 pub use crate::engine::{ConnectionLimit, ForeignSession, Replication};
 
+use crate::control_connection::ControlConnection;
 use crate::engine::questions;
-use crate::session::Session;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
 use std::io;
@@ -15,7 +15,7 @@ use std::path::Path;
 /// When the system cannot be reached or refuses to answer.
 pub fn connection_limit(target: &Target) -> Result<Option<ConnectionLimit>, OperationFailure> {
     let Some(server) = &questions(target.engine).server else { return Ok(None) };
-    (server.connection_limit)(&mut Session::open(target)?).map(Some)
+    (server.connection_limit)(&mut ControlConnection::open(target)?).map(Some)
 }
 
 /// Sessions on the server besides the asking one. Asked before a run, when dyno has no others.
@@ -24,7 +24,7 @@ pub fn connection_limit(target: &Target) -> Result<Option<ConnectionLimit>, Oper
 /// When the system cannot be reached or refuses to answer. An account without the right to see others sees none.
 pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, OperationFailure> {
     let Some(server) = &questions(target.engine).server else { return Ok(Vec::new()) };
-    let rows = Session::open(target)?.rows(server.foreign_sessions)?;
+    let rows = ControlConnection::open(target)?.rows(server.foreign_sessions)?;
     let session = |row: Vec<Option<String>>| {
         let mut fields = row.into_iter().map(Option::unwrap_or_default);
         let mut next = || fields.next().unwrap_or_default();
@@ -39,7 +39,7 @@ pub fn foreign_sessions(target: &Target) -> Result<Vec<ForeignSession>, Operatio
 /// When the system cannot be reached.
 pub fn replication(target: &Target) -> Result<Replication, OperationFailure> {
     let Some(server) = &questions(target.engine).server else { return Ok(Replication::default()) };
-    Ok((server.replication)(&mut Session::open(target)?))
+    Ok((server.replication)(&mut ControlConnection::open(target)?))
 }
 
 /// Bytes that an ordinary user can still write to the file system of a path.

@@ -1,17 +1,16 @@
 //! Proxies that dyno starts in front of a server: on a free port of 127.0.0.1, with a configuration of their own, looked after
 //! by a guard as servers are.
 
+use crate::control_connection::ControlConnection;
+use crate::error::{HostError, quoted};
 use crate::folder::write_private;
-use crate::guard::{Exit, Guard, GuardCommand, GuardError, Launch, StopSignal, StopStep};
+use crate::guard::{Exit, Guard, GuardCommand, Launch, StopSignal, StopStep};
 use crate::server::process::{free_port, own_folder};
 use crate::server::{account, kept_log, log};
-use crate::session::Session;
-use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{ProxyKind, ProxyPlan};
 use dyno_model::target::{Endpoint, Target};
 use std::fmt;
 use std::fs;
-use std::io;
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -45,94 +44,23 @@ pub struct ProxyOptions {
     pub connections: u32,
 }
 
-/// Why a proxy could not be started.
-#[derive(Debug)]
-pub enum ProxyError {
-    /// There is no program to start.
-    NotFound {
-        /// What was asked for.
-        kind: ProxyKind,
-    },
-    /// The server behind it does not listen on TCP.
-    NoTcp {
-        /// Where the server is.
-        endpoint: Endpoint,
-    },
-    /// Its folder or configuration could not be written.
-    Folder {
-        /// Which.
-        path: PathBuf,
-        /// The system's words.
-        error: io::Error,
-    },
-    /// It ended before it was ready.
-    Ended {
-        /// How.
-        exit: Exit,
-        /// The last lines of its output.
-        log: Vec<String>,
-    },
-    /// No session through it answers.
-    NotReady {
-        /// What the last attempt met.
-        failure: OperationFailure,
-        /// The last lines of its output.
-        log: Vec<String>,
-    },
-    /// The guard process failed.
-    Guard(GuardError),
-}
-
-impl fmt::Display for ProxyError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let lines = |f: &mut fmt::Formatter<'_>, log: &[String]| {
-            log.iter().try_for_each(|line| write!(f, "\n  | {line}"))
-        };
-        match self {
-            Self::NotFound { kind } => write!(
-                f,
-                "no {0} found in PATH, /usr/sbin and /usr/local/sbin\nhint: install it; on Debian: apt-get install {0}",
-                kind.name()
-            ),
-            Self::NoTcp { endpoint } => {
-                write!(f, "a proxy needs a server that listens on TCP, and this one is at {endpoint}")
-            }
-            Self::Folder { path, error } => {
-                write!(f, "cannot write the proxy's configuration {}: {error}", path.display())
-            }
-            Self::Ended { exit, log } => {
-                write!(f, "the proxy {exit} before it was ready")?;
-                lines(f, log)
-            }
-            Self::NotReady { failure, log } => {
-                write!(f, "no session through the proxy answers: {failure}")?;
-                lines(f, log)
-            }
-            Self::Guard(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl std::error::Error for ProxyError {}
-
-impl From<GuardError> for ProxyError {
-    fn from(error: GuardError) -> Self {
-        Self::Guard(error)
-    }
-}
-
 /// Where the program of a proxy is, and the version it tells.
 ///
 /// # Errors
-/// [`ProxyError::NotFound`].
-pub fn locate(kind: ProxyKind) -> Result<(PathBuf, String), ProxyError> {
+/// When there is none.
+pub fn locate(kind: ProxyKind) -> Result<(PathBuf, String), HostError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let usual = ["/usr/sbin", "/usr/local/sbin"].map(PathBuf::from);
     let found = std::env::split_paths(&path)
         .chain(usual)
         .map(|folder| folder.join(kind.name()))
         .find(|file| file.is_file());
-    let program = found.ok_or(ProxyError::NotFound { kind })?;
+    let program = found.ok_or_else(|| {
+        HostError::new(format!(
+            "no {0} found in PATH, /usr/sbin and /usr/local/sbin\nhint: install it; on Debian: apt-get install {0}",
+            kind.name()
+        ))
+    })?;
     let told = Command::new(&program).arg("-v").stdin(Stdio::null()).stderr(Stdio::null()).output();
     let told = told.map(|output| String::from_utf8_lossy(&output.stdout).into_owned()).unwrap_or_default();
     let version = told.split_whitespace().skip_while(|word| *word != "version").nth(1).unwrap_or_default();
@@ -142,23 +70,13 @@ pub fn locate(kind: ProxyKind) -> Result<(PathBuf, String), ProxyError> {
 /// A proxy that runs. Dropping it stops it.
 pub struct RunningProxy {
     guard: Guard,
-    version: String,
-    target: Target,
+    /// The version it tells.
+    pub version: String,
+    /// How clients reach the server through it.
+    pub target: Target,
 }
 
 impl RunningProxy {
-    /// How clients reach the server through it.
-    #[must_use]
-    pub fn target(&self) -> &Target {
-        &self.target
-    }
-
-    /// The version it tells.
-    #[must_use]
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
     /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
     #[must_use]
     pub fn ending(&self) -> Option<String> {
@@ -192,30 +110,31 @@ fn stop() -> Vec<StopStep> {
 /// Starts a proxy in front of the server that `server` reaches, and waits until a session through it answers.
 ///
 /// # Errors
-/// See [`ProxyError`]. Nothing is left behind then.
-pub fn start(plan: &ProxyPlan, server: &Target, options: &ProxyOptions) -> Result<RunningProxy, ProxyError> {
+/// When there is no program, it does not start, or no session through it answers. Nothing is left behind then.
+pub fn start(plan: &ProxyPlan, server: &Target, options: &ProxyOptions) -> Result<RunningProxy, HostError> {
     let Endpoint::Tcp { host, port } = &server.endpoint else {
-        return Err(ProxyError::NoTcp { endpoint: server.endpoint.clone() });
+        return Err(HostError::new(format!(
+            "a proxy needs a server that listens on TCP, and this one is at {}",
+            server.endpoint
+        )));
     };
     let (program, version) = locate(plan.kind)?;
     let owner = account::without_rights(&USERS);
     let mut guard = Guard::start(&options.guard)?;
-    let folder =
-        own_folder(&mut guard, &std::env::temp_dir(), &format!("dyno-{}", plan.kind.name()), owner).map_err(
-            |reason| ProxyError::Folder { path: std::env::temp_dir(), error: io::Error::other(reason) },
-        )?;
+    let beside = std::env::temp_dir();
+    let folder = own_folder(&mut guard, &beside, &format!("dyno-{}", plan.kind.name()), owner)
+        .map_err(unwritten(&beside))?;
     let log = folder.join("proxy.log");
     if let Some(logs) = &options.log_dir {
         let made = fs::create_dir_all(logs).and_then(|()| fs::canonicalize(logs));
-        let logs = made.map_err(|error| ProxyError::Folder { path: logs.clone(), error })?;
+        let logs = made.map_err(unwritten(logs))?;
         guard.keep(log.clone(), kept_log(&logs, &options.name))?;
     }
     let configuration = folder.join("proxy.cfg");
     for attempt in 1.. {
-        let own = free_port().map_err(|error| ProxyError::Folder { path: configuration.clone(), error })?;
+        let own = free_port().map_err(unwritten(&configuration))?;
         let text = haproxy(plan, own, (host, *port), options.connections.saturating_add(CONNECTIONS_SPARE));
-        write_private(&folder, "proxy.cfg", &text, owner)
-            .map_err(|error| ProxyError::Folder { path: configuration.clone(), error })?;
+        write_private(&folder, "proxy.cfg", &text, owner).map_err(unwritten(&configuration))?;
         guard.launch(Launch {
             program: program.clone(),
             arguments: ["-db", "-f"]
@@ -236,12 +155,20 @@ pub fn start(plan: &ProxyPlan, server: &Target, options: &ProxyOptions) -> Resul
             Some(exit) => {
                 let lines = log::tail(&log, LOG_LINES);
                 if !is_port_taken(&lines) || attempt >= PORT_ATTEMPTS {
-                    return Err(ProxyError::Ended { exit, log: lines });
+                    return Err(HostError::new(format!(
+                        "the proxy {exit} before it was ready{}",
+                        quoted(&lines)
+                    )));
                 }
             }
         }
     }
     unreachable!("the last attempt returns")
+}
+
+/// Its folder or configuration could not be written.
+fn unwritten<E: fmt::Display>(path: &Path) -> impl Fn(E) -> HostError {
+    move |error| HostError::new(format!("cannot write the proxy's configuration {}: {error}", path.display()))
 }
 
 fn is_port_taken(lines: &[String]) -> bool {
@@ -260,10 +187,10 @@ fn haproxy(plan: &ProxyPlan, own: u16, server: (&str, u16), connections: u32) ->
 }
 
 /// Waits until a session through the proxy answers; `Some` when the proxy has ended instead.
-fn wait_ready(guard: &Guard, target: &Target, log: &Path) -> Result<Option<Exit>, ProxyError> {
+fn wait_ready(guard: &Guard, target: &Target, log: &Path) -> Result<Option<Exit>, HostError> {
     let deadline = Instant::now() + READY_LIMIT;
     loop {
-        let failure = match Session::open(target) {
+        let failure = match ControlConnection::open(target) {
             Ok(_) => return Ok(None),
             Err(failure) => failure,
         };
@@ -271,7 +198,8 @@ fn wait_ready(guard: &Guard, target: &Target, log: &Path) -> Result<Option<Exit>
             return Ok(Some(exit));
         }
         if Instant::now() >= deadline {
-            return Err(ProxyError::NotReady { failure, log: log::tail(log, LOG_LINES) });
+            let log = quoted(&log::tail(log, LOG_LINES));
+            return Err(HostError::new(format!("no session through the proxy answers: {failure}{log}")));
         }
     }
 }

@@ -5,11 +5,11 @@
 //! when the server has stopped and its folders are gone.
 
 use crate::data_set::copy_into;
+use crate::error::{HostError, quoted};
 use crate::folder::{Folder, Kind, give};
-use crate::guard::{Exit, Guard, GuardError, Last, Launch, Owner, StopSignal, StopStep};
+use crate::guard::{Guard, Last, Launch, Owner, StopSignal, StopStep};
 use dyno_model::plan::Storage;
 use std::ffi::OsStr;
-use std::fmt;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
@@ -21,66 +21,14 @@ const OUTPUT_LINES: usize = 15;
 /// How long a command may take to end when it is told to.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// A storage could not be prepared.
-#[derive(Debug)]
-pub enum StorageError {
-    /// The command before the start failed.
-    Before {
-        /// Name of the storage.
-        storage: String,
-        /// How it ended; `None`: not within its limit.
-        exit: Option<Exit>,
-        /// The last lines of its output.
-        output: Vec<String>,
-    },
-    /// A folder is not there, or cannot be used.
-    Folder {
-        /// Name of the storage.
-        storage: String,
-        /// The folder.
-        path: PathBuf,
-        /// Why.
-        reason: String,
-    },
-    /// The guard process failed.
-    Guard(GuardError),
-}
-
-impl fmt::Display for StorageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Before { storage, exit, output } => {
-                let ending = exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());
-                write!(f, "storage {storage:?}: the command `before` {ending}")?;
-                if output.is_empty() {
-                    return f.write_str("; it wrote nothing");
-                }
-                f.write_str("; the last lines of its output:")?;
-                output.iter().try_for_each(|line| write!(f, "\n  | {line}"))
-            }
-            Self::Folder { storage, path, reason } => {
-                write!(f, "storage {storage:?}: cannot use the folder {}: {reason}", path.display())
-            }
-            Self::Guard(error) => write!(f, "{error}"),
-        }
-    }
-}
-
-impl std::error::Error for StorageError {}
-
-impl From<GuardError> for StorageError {
-    fn from(error: GuardError) -> Self {
-        Self::Guard(error)
-    }
-}
-
 /// Runs the command `before` and promises `after` to the guard. `logs` is the folder that keeps their output.
 ///
 /// # Errors
 /// When the command fails, or the storage's folders are not there after it.
-pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Result<(), StorageError> {
+pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Result<(), HostError> {
+    let name = &storage.name;
     let log = |which: &str| match logs {
-        Some(folder) => folder.join(format!("storage-{}-{which}.log", plain(&storage.name))),
+        Some(folder) => folder.join(format!("storage-{}-{which}.log", plain(name))),
         None => PathBuf::from("/dev/null"),
     };
     let limit = Duration::from(storage.time_limit);
@@ -88,7 +36,7 @@ pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Res
         guard.run_at_end(Last {
             launch: launch(storage, command, log("after")),
             limit_ms: u64::try_from(limit.as_millis()).unwrap_or(u64::MAX),
-            what: format!("the command `after` of storage {:?}", storage.name),
+            what: format!("the command `after` of storage {name:?}"),
         })?;
     }
     if let Some(command) = &storage.before {
@@ -100,8 +48,12 @@ pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Res
         }
         let exit = exit?;
         if !exit.is_some_and(|exit| exit.is_success()) {
-            let output = tail(&output);
-            return Err(StorageError::Before { storage: storage.name.clone(), exit, output });
+            let ending = exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());
+            let output = match tail(&output).as_slice() {
+                [] => "; it wrote nothing".to_owned(),
+                lines => format!("; the last lines of its output:{}", quoted(lines)),
+            };
+            return Err(HostError::new(format!("storage {name:?}: the command `before` {ending}{output}")));
         }
     }
     for path in [Some(&storage.data), storage.log.as_ref()].into_iter().flatten() {
@@ -110,7 +62,8 @@ pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Res
             Ok(_) => "it is no folder".to_owned(),
             Err(error) => error.to_string(),
         };
-        return Err(StorageError::Folder { storage: storage.name.clone(), path: path.clone(), reason });
+        let path = path.display();
+        return Err(HostError::new(format!("storage {name:?}: cannot use the folder {path}: {reason}")));
     }
     Ok(())
 }

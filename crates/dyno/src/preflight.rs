@@ -8,7 +8,7 @@ use dyno_engine::with_native;
 use dyno_engine::workload::{Native, Workload};
 use dyno_host::marker::{self, ClaimOptions};
 use dyno_host::shell::missing_command;
-use dyno_host::{existing, probe, proxy, server};
+use dyno_host::{HostError, existing, probe, proxy, server};
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{
     ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemPlan, SystemSource, Via,
@@ -200,7 +200,7 @@ fn managed_server(
     found: &mut impl FnMut(PreflightFinding),
 ) {
     let mut refusals: Vec<String> = Vec::new();
-    let mut refuse = |error: &server::ServerError| refusals.push(error.to_string());
+    let mut refuse = |error: &HostError| refusals.push(error.to_string());
     let is_process = managed.kind.engine().is_server();
     let binary = is_process.then(|| server::locate(managed.kind, managed.bin_dir.as_deref()));
     if let Some(Err(error)) = &binary {

@@ -8,7 +8,7 @@ use crate::preflight_finding::{PreflightFinding, Weight};
 use crate::printer::Printer;
 use crate::spec_file::Experiment;
 use crate::systems::Systems;
-use crate::trials::{self, Outcome};
+use crate::trials::{self, Tally};
 use crate::ui;
 use dyno_host::proxy;
 use dyno_model::event::{Event, Listener, Listeners};
@@ -146,7 +146,7 @@ fn show_report(folder: &Path, arguments: &RunArguments, printer: Printer) -> Res
     printer.result(&format!("\nReport: {}", html.join(", ")))
 }
 
-fn exit_code(outcome: &Outcome, plan: &Plan, interrupts: &Interrupts) -> u8 {
+fn exit_code(outcome: &Tally, plan: &Plan, interrupts: &Interrupts) -> u8 {
     if interrupts.is_requested() {
         exit_code::INTERRUPTED
     } else if outcome.measured == 0 && outcome.cut.is_empty() && outcome.system_failures > 0 {

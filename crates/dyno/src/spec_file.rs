@@ -47,9 +47,9 @@ pub(crate) fn load(
         profile: arguments.profile.as_deref(),
         variable: Some(|name| std::env::var(name).ok()),
     };
-    let (spec, mut plan) = spec::parse(input, catalog)?;
+    let (text, mut plan) = spec::parse(input, catalog)?;
     plan.group_by_data(shared_data);
-    Ok(Experiment { text: spec.text, plan })
+    Ok(Experiment { text, plan })
 }
 
 /// The data set that a treatment can share with others.

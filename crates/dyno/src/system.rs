@@ -59,7 +59,7 @@ impl Ready {
             },
             Via::Proxy(_) => {
                 let proxy = self.proxies.iter().find(|(name, _)| *name == way.name);
-                proxy.map_or(usual, |(_, proxy)| proxy.target().clone())
+                proxy.map_or(usual, |(_, proxy)| proxy.target.clone())
             }
         }
     }
@@ -95,13 +95,13 @@ impl Ready {
             asked: rounded.asked.clone(),
             in_force: rounded.found.clone(),
         };
-        server.rounded_settings().iter().map(finding).collect()
+        server.rounded.iter().map(finding).collect()
     }
 
     /// Time that copying its data set took.
     pub(crate) fn restored_in(&self) -> Duration {
         match &self.source {
-            Source::Managed(server) => server.restored_in(),
+            Source::Managed(server) => server.restoring,
             Source::Existing(_) => Duration::ZERO,
         }
     }

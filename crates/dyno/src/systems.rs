@@ -212,7 +212,7 @@ impl<'p> Systems<'p> {
                 options.data = data.map(|data| Arc::clone(&data.saved));
                 options.storage = self.plan.storage(treatment).cloned();
                 let server = server::start(&managed, &options).map_err(|error| error.to_string())?;
-                let (version, settings) = (server.version().to_owned(), server.settings_read_back().clone());
+                let (version, settings) = (server.version.clone(), server.settings.clone());
                 (Source::Managed(Box::new(server)), version, settings)
             }
             SystemSource::Existing(source) => {

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 
 /// How the trials of a run went.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(crate) struct Outcome {
+pub(crate) struct Tally {
     /// Trials measured to their end, those of an earlier part of the run included.
     pub(crate) measured: usize,
     /// Trials with figures that the user or their system ended before.
@@ -26,7 +26,7 @@ pub(crate) struct Outcome {
     pub(crate) system_failures: usize,
 }
 
-impl Outcome {
+impl Tally {
     /// True when every trial was measured.
     pub(crate) fn is_complete(&self, plan: &Plan) -> bool {
         self.measured == plan.trials.len()
@@ -44,8 +44,8 @@ pub(crate) fn run(
     writer: &mut RunWriter,
     screen: &mut dyn Listener,
     interrupts: &Interrupts,
-) -> Outcome {
-    let mut outcome = Outcome { measured: done.len(), ..Outcome::default() };
+) -> Tally {
+    let mut tally = Tally { measured: done.len(), ..Tally::default() };
     Listeners(vec![&mut *writer, &mut *screen]).event(&Event::RunStarted {
         trials: plan.trials.len(),
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -67,34 +67,34 @@ pub(crate) fn run(
         match measure(plan, trial, systems, listener, interrupts) {
             Ok(record) => {
                 match record.is_whole() {
-                    true => outcome.measured += 1,
-                    false => outcome.cut.push(trial.id.clone()),
+                    true => tally.measured += 1,
+                    false => tally.cut.push(trial.id.clone()),
                 }
                 let has_failed = record.end == TrialEnd::System;
                 listener.event(&Event::TrialFinished(Box::new(record)));
                 if let Some(reason) = systems.bury_if_dead(system, listener) {
-                    outcome.system_failures += usize::from(!reason.is_empty());
+                    tally.system_failures += usize::from(!reason.is_empty());
                 } else if has_failed && systems.bury_if_silent(system, listener).is_some() {
-                    outcome.system_failures += 1;
+                    tally.system_failures += 1;
                 }
             }
             // Whatever was under way then has failed for this reason.
             Err(_) if interrupts.is_requested() => break,
             Err(Missing::Interrupted) => break,
             Err(Missing::System(reason)) => {
-                outcome.system_failures += 1;
-                outcome.failed += 1;
+                tally.system_failures += 1;
+                tally.failed += 1;
                 listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason });
                 systems.bury(system, listener);
             }
             Err(Missing::Trial(reason)) => {
-                outcome.failed += 1;
+                tally.failed += 1;
                 listener.event(&Event::TrialFailed { trial: trial.id.clone(), reason });
                 systems.bury(system, listener);
             }
         }
     }
-    outcome
+    tally
 }
 
 fn measure(

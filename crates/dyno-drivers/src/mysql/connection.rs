@@ -4,7 +4,7 @@ use super::error::{Flavour, failure};
 use super::protocol::column::{Column, kind};
 use super::protocol::literal::Backslash;
 use super::protocol::packet::{self, KEEP_MAX, PacketBuffer, Span};
-use super::protocol::reply::{Dialect, Done, Prepared, Progress, Reply, RowSpace, ServerError, status};
+use super::protocol::reply::{Capabilities, Done, Prepared, Progress, Reply, RowSpace, ServerError, status};
 use super::protocol::row::Encoding;
 use super::protocol::template::Template;
 use super::protocol::{Malformed, command};
@@ -32,7 +32,7 @@ pub struct Connection {
     reply: Reply,
     rows: Box<RowSpace>,
     pub(super) statements: Vec<Known>,
-    dialect: Dialect,
+    capabilities: Capabilities,
     pub(super) status: u16,
     pub(super) query_mode: QueryMode,
     pub(super) flavour: Flavour,
@@ -69,10 +69,10 @@ impl Connection {
             input: PacketBuffer::default(),
             output: Vec::new(),
             state: State::Ready,
-            reply: Reply::new(Dialect::default(), Encoding::Text),
+            reply: Reply::new(Capabilities::default(), Encoding::Text),
             rows: Box::default(),
             statements: Vec::new(),
-            dialect: Dialect::default(),
+            capabilities: Capabilities::default(),
             status: 0,
             query_mode,
             flavour: Flavour::Mysql,
@@ -88,8 +88,8 @@ impl Connection {
         self.flavour = flavour;
     }
 
-    pub(super) fn set_dialect(&mut self, dialect: Dialect) {
-        self.dialect = dialect;
+    pub(super) fn set_capabilities(&mut self, capabilities: Capabilities) {
+        self.capabilities = capabilities;
     }
 
     pub(super) fn set_status(&mut self, status: u16) {
@@ -246,10 +246,10 @@ impl Connection {
         }
         let prepared = Prepared::decode(payload).map_err(|error| protocol_failure(&error))?;
         let mut columns = Vec::new();
-        for i in 0..prepared.packets_behind(self.dialect) {
+        for i in 0..prepared.packets_behind(self.capabilities) {
             let span = self.packet().await?;
             // The columns are sent again with each answer, unless the server knows that we keep them.
-            if self.dialect.has_cached_metadata && prepared.is_column(i, self.dialect) {
+            if self.capabilities.has_cached_metadata && prepared.is_column(i, self.capabilities) {
                 let column =
                     Column::decode(self.input.payload(span)).map_err(|error| protocol_failure(&error))?;
                 columns.push(column);
@@ -306,7 +306,7 @@ impl Connection {
     #[inline]
     pub(super) async fn send(&mut self, sequence: u8, encoding: Encoding) -> Result<()> {
         self.state = State::InFlight;
-        self.reply = Reply::new(self.dialect, encoding);
+        self.reply = Reply::new(self.capabilities, encoding);
         self.input.expect(sequence);
         match self.stream.write_all(&self.output).await {
             Ok(()) => Ok(()),

@@ -5,7 +5,7 @@ use super::error::{Flavour, failure};
 use super::protocol::auth::{self, Channel, Plugin};
 use super::protocol::handshake::{AuthReply, Greeting, Login, capability};
 use super::protocol::packet;
-use super::protocol::reply::{Dialect, Done, ServerError};
+use super::protocol::reply::{Capabilities, Done, ServerError};
 use crate::transport::{Stream, client_configuration, stream_failure};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Target, Tls};
@@ -69,7 +69,7 @@ pub(super) async fn log_in(stream: Stream, target: &Target) -> Result<Connection
     connection.input.expect(sequence);
     let nonce = plugin.nonce(&greeting.nonce).to_vec();
     Authentication { target, plugin, nonce, channel }.run(&mut connection).await?;
-    connection.set_dialect(Dialect {
+    connection.set_capabilities(Capabilities {
         is_ok_terminated: agreed.capabilities & capability::DEPRECATE_EOF != 0,
         has_cached_metadata: agreed.capabilities_mariadb & capability::MARIADB_CACHE_METADATA != 0,
     });

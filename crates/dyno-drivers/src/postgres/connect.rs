@@ -3,7 +3,7 @@
 use super::connection::{Connection, Result};
 use super::protocol::Malformed;
 use super::protocol::frontend;
-use super::protocol::greeting::{Greeting, Session};
+use super::protocol::greeting::{Greeting, SessionFacts};
 use super::protocol::inbox::Inbox;
 use super::protocol::scram::{self, SaltedPassword};
 use crate::driver::Driver;
@@ -105,7 +105,7 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
 }
 
 /// Opens the session and answers until the server is ready.
-async fn log_in(stream: &mut Stream, inbox: &mut Inbox, target: &Target) -> Result<Session> {
+async fn log_in(stream: &mut Stream, inbox: &mut Inbox, target: &Target) -> Result<SessionFacts> {
     let mut output = Vec::new();
     startup(target, &mut output)?;
     let mut greeting = Greeting::new(&target.user, &target.password, nonce()?);

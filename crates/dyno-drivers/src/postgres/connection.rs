@@ -2,7 +2,7 @@
 
 use super::protocol::backend::{Column, TransactionStatus};
 use super::protocol::frontend::{self, Execution};
-use super::protocol::greeting::Session;
+use super::protocol::greeting::SessionFacts;
 use super::protocol::inbox::{Inbox, LENGTH_MAX, ROOM_KEPT};
 use super::protocol::literal::ZeroByte;
 use super::protocol::parameter::ParameterType;
@@ -30,7 +30,7 @@ pub struct Connection {
     pub(super) inbox: Inbox,
     pub(super) output: Vec<u8>,
     pub(super) state: State,
-    pub(super) session: Session,
+    pub(super) session: SessionFacts,
     pub(super) mode: QueryMode,
     pub(super) statements: Vec<Prepared>,
     /// Of statements that are not prepared.
@@ -80,7 +80,7 @@ pub(super) enum Of {
 }
 
 impl Connection {
-    pub(super) fn new(stream: Stream, io: &Io, target: &Target, session: Session, inbox: Inbox) -> Self {
+    pub(super) fn new(stream: Stream, io: &Io, target: &Target, session: SessionFacts, inbox: Inbox) -> Self {
         Self {
             stream,
             is_blocking: !matches!(io, Io::Reactor(_)),

@@ -6,7 +6,7 @@
 use dyno_drivers::mysql::protocol::column::Column;
 use dyno_drivers::mysql::protocol::handshake::{AuthReply, Greeting};
 use dyno_drivers::mysql::protocol::packet::{PacketBuffer, begin, finish};
-use dyno_drivers::mysql::protocol::reply::{Dialect, Prepared, Progress, Reply, RowSpace, ServerError};
+use dyno_drivers::mysql::protocol::reply::{Capabilities, Prepared, Progress, Reply, RowSpace, ServerError};
 use dyno_drivers::mysql::protocol::row::Encoding;
 use dyno_drivers::mysql::protocol::{Result, literal, template};
 use dyno_drivers::{Discard, RowSink, Table, Value};
@@ -38,14 +38,14 @@ fn captures() -> Vec<(String, Capture)> {
 fn decode<S: RowSink>(
     bytes: &[u8],
     pieces: &[usize],
-    dialect: Dialect,
+    capabilities: Capabilities,
     encoding: Encoding,
     sink: &mut S,
 ) -> Result<Vec<(Progress, bool, u64)>> {
     let mut input = PacketBuffer::default();
     input.expect(1);
     let mut space = RowSpace::default();
-    let mut reply = Reply::new(dialect, encoding);
+    let mut reply = Reply::new(capabilities, encoding);
     let mut results = Vec::new();
     let mut rest = bytes;
     let mut pieces = pieces.iter().copied().cycle();
@@ -71,8 +71,8 @@ fn decode<S: RowSink>(
     }
 }
 
-fn dialect(is_ok_terminated: bool) -> Dialect {
-    Dialect { is_ok_terminated, has_cached_metadata: false }
+fn capabilities(is_ok_terminated: bool) -> Capabilities {
+    Capabilities { is_ok_terminated, has_cached_metadata: false }
 }
 
 fn text(rows: &Table) -> Vec<String> {
@@ -96,7 +96,7 @@ fn captured_rows_are_the_rows_that_were_stored() {
         {
             let mut rows = Table::default();
             let results =
-                decode(&entries[entry], &[usize::MAX], dialect(*is_ok_terminated), encoding, &mut rows)
+                decode(&entries[entry], &[usize::MAX], capabilities(*is_ok_terminated), encoding, &mut rows)
                     .unwrap();
             assert_eq!(text(&rows), expected, "{name} {entry}");
             let [(Progress::Complete(_), true, 2)] = results.as_slice() else {
@@ -105,7 +105,7 @@ fn captured_rows_are_the_rows_that_were_stored() {
         }
         let mut rows = Table::default();
         let results =
-            decode(&entries["text-empty"], &[1], dialect(*is_ok_terminated), Encoding::Text, &mut rows)
+            decode(&entries["text-empty"], &[1], capabilities(*is_ok_terminated), Encoding::Text, &mut rows)
                 .unwrap();
         assert!(matches!(results[..], [(Progress::Complete(_), true, 0)]), "{name}: {results:?}");
     }
@@ -115,7 +115,8 @@ fn captured_rows_are_the_rows_that_were_stored() {
 fn captured_outcomes_are_what_the_statements_did() {
     for (name, (is_ok_terminated, entries)) in captures() {
         let outcome = |entry: &str| {
-            decode(&entries[entry], &[3], dialect(is_ok_terminated), Encoding::Text, &mut Discard).unwrap()
+            decode(&entries[entry], &[3], capabilities(is_ok_terminated), Encoding::Text, &mut Discard)
+                .unwrap()
         };
         let [(Progress::Complete(done), false, 0)] = outcome("text-ok")[..] else { panic!("{name}") };
         assert_eq!(done.affected, 2, "{name}");
@@ -131,7 +132,7 @@ fn captured_outcomes_are_what_the_statements_did() {
 #[test]
 fn captured_prepares_say_what_follows_them() {
     for (name, (is_ok_terminated, entries)) in captures() {
-        let dialect = dialect(is_ok_terminated);
+        let capabilities = capabilities(is_ok_terminated);
         let mut input = PacketBuffer::default();
         input.expect(1);
         let mut rest = entries["prepare"].as_slice();
@@ -146,9 +147,9 @@ fn captured_prepares_say_what_follows_them() {
         let prepared = Prepared::decode(input.payload(first)).unwrap();
         assert_eq!((prepared.parameters, prepared.columns), (2, 6), "{name}");
         let mut columns = Vec::new();
-        for i in 0..prepared.packets_behind(dialect) {
+        for i in 0..prepared.packets_behind(capabilities) {
             let span = input.pop().unwrap().unwrap();
-            if prepared.is_column(i, dialect) {
+            if prepared.is_column(i, capabilities) {
                 columns.push(Column::decode(input.payload(span)).unwrap());
             }
         }
@@ -195,12 +196,12 @@ proptest! {
         for (_, (is_ok_terminated, entries)) in captures() {
             for (name, bytes) in entries.iter().filter(|(name, _)| *name != "prepare") {
                 let encoding = if name == "binary-rows" { Encoding::Binary } else { Encoding::Text };
-                let dialect = dialect(is_ok_terminated);
+                let capabilities = capabilities(is_ok_terminated);
                 let (mut whole, mut cut) = (Table::default(), Table::default());
-                let expected = decode(bytes, &[usize::MAX], dialect, encoding, &mut whole).unwrap();
-                prop_assert_eq!(&decode(bytes, &pieces, dialect, encoding, &mut cut).unwrap(), &expected);
+                let expected = decode(bytes, &[usize::MAX], capabilities, encoding, &mut whole).unwrap();
+                prop_assert_eq!(&decode(bytes, &pieces, capabilities, encoding, &mut cut).unwrap(), &expected);
                 prop_assert_eq!(whole.0, cut.0);
-                prop_assert_eq!(decode(bytes, &pieces, dialect, encoding, &mut Discard).unwrap(), expected);
+                prop_assert_eq!(decode(bytes, &pieces, capabilities, encoding, &mut Discard).unwrap(), expected);
             }
         }
     }
@@ -213,14 +214,14 @@ proptest! {
         has_cached_metadata: bool,
         is_text: bool,
     ) {
-        let dialect = Dialect { is_ok_terminated, has_cached_metadata };
+        let capabilities = Capabilities { is_ok_terminated, has_cached_metadata };
         let encoding = if is_text { Encoding::Text } else { Encoding::Binary };
         let (mut whole, mut cut) = (Table::default(), Table::default());
-        let expected = decode(&bytes, &[usize::MAX], dialect, encoding, &mut whole);
-        prop_assert_eq!(decode(&bytes, &pieces, dialect, encoding, &mut cut), expected);
+        let expected = decode(&bytes, &[usize::MAX], capabilities, encoding, &mut whole);
+        prop_assert_eq!(decode(&bytes, &pieces, capabilities, encoding, &mut cut), expected);
         prop_assert_eq!(whole.0, cut.0);
-        let passed = decode(&bytes, &[usize::MAX], dialect, encoding, &mut Discard);
-        prop_assert_eq!(decode(&bytes, &pieces, dialect, encoding, &mut Discard), passed);
+        let passed = decode(&bytes, &[usize::MAX], capabilities, encoding, &mut Discard);
+        prop_assert_eq!(decode(&bytes, &pieces, capabilities, encoding, &mut Discard), passed);
     }
 
     #[test]
@@ -230,8 +231,8 @@ proptest! {
     ) {
         for is_ok_terminated in [false, true] {
             for encoding in [Encoding::Text, Encoding::Binary] {
-                let _ = decode(&bytes, &pieces, dialect(is_ok_terminated), encoding, &mut Table::default());
-                let _ = decode(&bytes, &pieces, dialect(is_ok_terminated), encoding, &mut Discard);
+                let _ = decode(&bytes, &pieces, capabilities(is_ok_terminated), encoding, &mut Table::default());
+                let _ = decode(&bytes, &pieces, capabilities(is_ok_terminated), encoding, &mut Discard);
             }
         }
         let _ = (Greeting::decode(&bytes), AuthReply::decode(&bytes), ServerError::decode(&bytes));

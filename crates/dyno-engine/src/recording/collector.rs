@@ -1,7 +1,7 @@
 //! From samples to histograms: of each interval, and of the whole measured window, which is the sum of its intervals.
 
 use super::gaps::Gaps;
-use super::sample::{Sample, Subject};
+use super::sample::{Occurrence, Sample};
 use dyno_model::latency::{self, ExactLatency};
 use dyno_model::ledger::ScriptCounter;
 use dyno_model::record::{CommitGap, Interval, Lag, StatementLatency};
@@ -75,7 +75,7 @@ impl Collector {
         let end = sample.end();
         let (from, to, place) = self.last_place;
         let is_usual = sample.is_counted()
-            && sample.subject() == Subject::Committed
+            && sample.occurrence() == Occurrence::Committed
             && self.opens.max(from) <= end
             && end < to;
         if is_usual {
@@ -95,12 +95,12 @@ impl Collector {
             return;
         }
         // Events that a script counts itself are no measured commits, but somebody works.
-        if matches!(sample.subject(), Subject::Committed | Subject::Counted(ScriptCounter::Events)) {
+        if matches!(sample.occurrence(), Occurrence::Committed | Occurrence::Counted(ScriptCounter::Events)) {
             self.note_commit(end);
         }
         let place = if sample.is_counted() {
             self.last_end = self.last_end.max(end);
-            if sample.subject() == Subject::Committed {
+            if sample.occurrence() == Occurrence::Committed {
                 self.committed += 1;
             }
             self.place(end.max(self.opens))
@@ -113,18 +113,18 @@ impl Collector {
             self.place(end.min(self.opens - 1))
         };
         let interval = &mut self.open_intervals[place];
-        match sample.subject() {
-            Subject::Committed => {
+        match sample.occurrence() {
+            Occurrence::Committed => {
                 latency::record(&mut interval.transaction, duration);
                 interval.latency.record(duration);
             }
-            Subject::Failed => interval.failed += 1,
-            Subject::Retried => interval.retries += 1,
-            Subject::StatementFailed => interval.errors += 1,
-            Subject::Reconnected => interval.reconnects += 1,
-            Subject::CutOff | Subject::Skipped | Subject::Late => {}
-            Subject::Counted(counter) => interval.counts.count(counter, duration),
-            Subject::Statement(kind, class) => {
+            Occurrence::Failed => interval.failed += 1,
+            Occurrence::Retried => interval.retries += 1,
+            Occurrence::StatementFailed => interval.errors += 1,
+            Occurrence::Reconnected => interval.reconnects += 1,
+            Occurrence::CutOff | Occurrence::Skipped | Occurrence::Late => {}
+            Occurrence::Counted(counter) => interval.counts.count(counter, duration),
+            Occurrence::Statement(kind, class) => {
                 interval.outcomes.count(class);
                 latency::record(&mut interval.statements[usize::from(kind)].1, duration);
             }
@@ -133,17 +133,17 @@ impl Collector {
 
     /// What belongs to no interval. True when it was that.
     fn sort_aside(&mut self, sample: Sample) -> bool {
-        let subject = sample.subject();
-        let of_window = match subject {
-            Subject::Failed | Subject::CutOff | Subject::Skipped => &mut self.censored,
-            Subject::Late => &mut self.lag,
+        let occurrence = sample.occurrence();
+        let of_window = match occurrence {
+            Occurrence::Failed | Occurrence::CutOff | Occurrence::Skipped => &mut self.censored,
+            Occurrence::Late => &mut self.lag,
             _ => return false,
         };
         if sample.is_counted() {
             latency::record(of_window, sample.duration());
-            self.cut_off += u64::from(subject == Subject::CutOff);
+            self.cut_off += u64::from(occurrence == Occurrence::CutOff);
         }
-        subject != Subject::Failed
+        occurrence != Occurrence::Failed
     }
 
     /// A transaction that began in warm-up and committed in the window is in no book, but somebody works.
@@ -321,7 +321,7 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn committed(end: u64, is_counted: bool) -> Sample {
-        Sample::new(Subject::Committed, end, 10, is_counted)
+        Sample::new(Occurrence::Committed, end, 10, is_counted)
     }
 
     #[test]
@@ -364,8 +364,8 @@ mod tests {
     fn the_lag_of_a_few_is_not_the_lag_of_all() {
         // In an overload only the first transactions found a free client; two of them began 14 ms late.
         let mut collector = Collector::new("trial", &[], 0, SECOND);
-        collector.take(&[Sample::new(Subject::Late, 5, 14_000_000, true); 2]);
-        collector.take(&[Sample::new(Subject::Late, 5, 1_000, false)]);
+        collector.take(&[Sample::new(Occurrence::Late, 5, 14_000_000, true); 2]);
+        collector.take(&[Sample::new(Occurrence::Late, 5, 1_000, false)]);
         let lag = collector.lag(1_000).expect("transactions were started");
         assert_eq!((lag.count, lag.awaited, lag.p99), (1_000, 2, 1));
         assert!(lag.max >= 14_000_000 && collector.lag(100).expect("fewer").p99 >= 14_000_000);

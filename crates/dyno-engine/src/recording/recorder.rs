@@ -8,7 +8,7 @@
 //! the samples that are there. So an interval is complete when it ends, even if a worker is stuck in a statement, and the books of a
 //! worker that never comes back can be closed without it.
 
-use super::sample::{Sample, Subject};
+use super::sample::{Occurrence, Sample};
 use dyno_model::failure::FailureKind;
 use dyno_model::ledger::{Ledger, OutcomeClass, ScriptCounter, ScriptCounts, StatementCount};
 use std::sync::mpsc::SyncSender;
@@ -122,8 +122,8 @@ impl Recorder {
     }
 
     #[inline]
-    fn push(&mut self, subject: Subject, end: u64, duration: u64, is_counted: bool) {
-        self.samples.push(Sample::new(subject, end, duration, is_counted));
+    fn push(&mut self, occurrence: Occurrence, end: u64, duration: u64, is_counted: bool) {
+        self.samples.push(Sample::new(occurrence, end, duration, is_counted));
     }
 
     pub(crate) fn statement_sent(&mut self, kind: u16, is_counted: bool) {
@@ -141,14 +141,14 @@ impl Recorder {
             count.rows += rows;
             self.ledger.outcomes.count(class);
         }
-        self.push(Subject::Statement(kind, class), end, duration, is_counted);
+        self.push(Occurrence::Statement(kind, class), end, duration, is_counted);
     }
 
     pub(crate) fn statement_failed(&mut self, kind: u16, now: u64, is_counted: bool) {
         if is_counted {
             self.ledger.statements[usize::from(kind)].failed += 1;
         }
-        self.push(Subject::StatementFailed, now, 0, is_counted);
+        self.push(Occurrence::StatementFailed, now, 0, is_counted);
     }
 
     pub(crate) fn started(&mut self, is_counted: bool) {
@@ -176,7 +176,7 @@ impl Recorder {
             self.ledger.committed += 1;
         }
         self.beat(end);
-        self.push(Subject::Committed, end, end.saturating_sub(start), is_counted);
+        self.push(Occurrence::Committed, end, end.saturating_sub(start), is_counted);
     }
 
     pub(crate) fn retried(&mut self, kind: FailureKind, now: u64, is_counted: bool) {
@@ -185,7 +185,7 @@ impl Recorder {
             self.ledger.retries += 1;
             *self.ledger.retries_by_kind.entry(kind).or_default() += 1;
         }
-        self.push(Subject::Retried, now, 0, is_counted);
+        self.push(Occurrence::Retried, now, 0, is_counted);
     }
 
     /// A transaction whose time began at `start` is given up.
@@ -204,17 +204,17 @@ impl Recorder {
             self.ledger.in_doubt += u64::from(is_in_doubt);
             *self.ledger.failed_by_kind.entry(kind).or_default() += 1;
         }
-        self.push(Subject::Failed, now, now.saturating_sub(start), is_counted);
+        self.push(Occurrence::Failed, now, now.saturating_sub(start), is_counted);
     }
 
     /// A transaction whose time began at `start` is cut off. The books know it by what is missing in them.
     pub(crate) fn cut_off(&mut self, start: u64, now: u64, is_counted: bool) {
-        self.push(Subject::CutOff, now, now.saturating_sub(start), is_counted);
+        self.push(Occurrence::CutOff, now, now.saturating_sub(start), is_counted);
     }
 
     /// A transaction that a free client waited for has begun so late, in nanoseconds.
     pub(crate) fn began_late(&mut self, now: u64, lag: u64, is_counted: bool) {
-        self.push(Subject::Late, now, lag, is_counted);
+        self.push(Occurrence::Late, now, lag, is_counted);
     }
 
     /// A transaction that was started, and whose time began at `start`, turned out too late to be begun.
@@ -224,12 +224,12 @@ impl Recorder {
             self.ledger.skipped += 1;
             self.ledger.attempts -= 1;
         }
-        self.push(Subject::Skipped, now, now.saturating_sub(start), is_counted);
+        self.push(Occurrence::Skipped, now, now.saturating_sub(start), is_counted);
     }
 
     pub(crate) fn reconnected(&mut self, now: u64, is_counted: bool) {
         self.ledger.reconnects += u64::from(is_counted);
-        self.push(Subject::Reconnected, now, 0, is_counted);
+        self.push(Occurrence::Reconnected, now, 0, is_counted);
     }
 
     /// A script counts something itself.
@@ -240,7 +240,7 @@ impl Recorder {
         if counter == ScriptCounter::Events {
             self.beat(now);
         }
-        self.push(Subject::Counted(counter), now, n, is_counted);
+        self.push(Occurrence::Counted(counter), now, n, is_counted);
     }
 
     fn beat(&mut self, now: u64) {

@@ -4,7 +4,7 @@ use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 
 /// What a sample is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Subject {
+pub(crate) enum Occurrence {
     /// A committed transaction.
     Committed,
     /// A transaction that was too late to be begun; the time is its age.
@@ -30,8 +30,8 @@ pub(crate) enum Subject {
 /// Packed into sixteen bytes: times of a trial fit 48 bits of nanoseconds (three days).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample {
-    /// End, nanoseconds since the epoch, and above bit 48 the subject.
-    end_and_subject: u64,
+    /// End, nanoseconds since the epoch, and above bit 48 the occurrence.
+    end_and_occurrence: u64,
     /// Duration in nanoseconds; in bits 60 and 61 what the statement left; in bit 63 whether it counts (else it is warm-up).
     duration_and_marks: u64,
 }
@@ -40,7 +40,7 @@ pub(crate) struct Sample {
 pub(super) const TIME_MASK: u64 = (1 << 48) - 1;
 const COUNTED: u64 = 1 << 63;
 const CLASS_SHIFT: u32 = 60;
-/// Codes of the subjects; kinds of statements follow behind the last.
+/// Codes of the occurrences; kinds of statements follow behind the last.
 const FIRST_COUNTER: u64 = 8;
 const COUNTERS: [ScriptCounter; 6] = [
     ScriptCounter::Events,
@@ -54,39 +54,39 @@ const FIRST_KIND: u64 = FIRST_COUNTER + COUNTERS.len() as u64;
 
 impl Sample {
     #[inline]
-    pub(crate) fn new(subject: Subject, end: u64, duration: u64, is_counted: bool) -> Self {
-        let (code, class) = match subject {
-            Subject::Committed => (0, 0),
-            Subject::Failed => (1, 0),
-            Subject::Retried => (2, 0),
-            Subject::StatementFailed => (3, 0),
-            Subject::Reconnected => (4, 0),
-            Subject::CutOff => (5, 0),
-            Subject::Late => (6, 0),
-            Subject::Skipped => (7, 0),
-            Subject::Counted(counter) => (FIRST_COUNTER + counter as u64, 0),
-            Subject::Statement(kind, class) => (FIRST_KIND + u64::from(kind), class as u64),
+    pub(crate) fn new(occurrence: Occurrence, end: u64, duration: u64, is_counted: bool) -> Self {
+        let (code, class) = match occurrence {
+            Occurrence::Committed => (0, 0),
+            Occurrence::Failed => (1, 0),
+            Occurrence::Retried => (2, 0),
+            Occurrence::StatementFailed => (3, 0),
+            Occurrence::Reconnected => (4, 0),
+            Occurrence::CutOff => (5, 0),
+            Occurrence::Late => (6, 0),
+            Occurrence::Skipped => (7, 0),
+            Occurrence::Counted(counter) => (FIRST_COUNTER + counter as u64, 0),
+            Occurrence::Statement(kind, class) => (FIRST_KIND + u64::from(kind), class as u64),
         };
         let counted = if is_counted { COUNTED } else { 0 };
         Self {
-            end_and_subject: end.min(TIME_MASK) | code << 48,
+            end_and_occurrence: end.min(TIME_MASK) | code << 48,
             duration_and_marks: duration.min(TIME_MASK) | class << CLASS_SHIFT | counted,
         }
     }
 
     #[inline]
-    pub(crate) fn subject(self) -> Subject {
-        match self.end_and_subject >> 48 {
-            0 => Subject::Committed,
-            1 => Subject::Failed,
-            2 => Subject::Retried,
-            3 => Subject::StatementFailed,
-            4 => Subject::Reconnected,
-            5 => Subject::CutOff,
-            6 => Subject::Late,
-            7 => Subject::Skipped,
-            code if code < FIRST_KIND => Subject::Counted(COUNTERS[(code - FIRST_COUNTER) as usize]),
-            code => Subject::Statement((code - FIRST_KIND) as u16, self.class()),
+    pub(crate) fn occurrence(self) -> Occurrence {
+        match self.end_and_occurrence >> 48 {
+            0 => Occurrence::Committed,
+            1 => Occurrence::Failed,
+            2 => Occurrence::Retried,
+            3 => Occurrence::StatementFailed,
+            4 => Occurrence::Reconnected,
+            5 => Occurrence::CutOff,
+            6 => Occurrence::Late,
+            7 => Occurrence::Skipped,
+            code if code < FIRST_KIND => Occurrence::Counted(COUNTERS[(code - FIRST_COUNTER) as usize]),
+            code => Occurrence::Statement((code - FIRST_KIND) as u16, self.class()),
         }
     }
 
@@ -100,7 +100,7 @@ impl Sample {
 
     #[inline]
     pub(crate) fn end(self) -> u64 {
-        self.end_and_subject & TIME_MASK
+        self.end_and_occurrence & TIME_MASK
     }
 
     #[inline]
@@ -125,22 +125,22 @@ mod tests {
             kind in 0_u16..1000, end in 0_u64..TIME_MASK, duration in 0_u64..TIME_MASK, is_counted: bool
         ) {
             let classes = [OutcomeClass::Read, OutcomeClass::Write, OutcomeClass::Other];
-            let subjects = [
-                Subject::Committed,
-                Subject::Failed,
-                Subject::Retried,
-                Subject::StatementFailed,
-                Subject::Reconnected,
-                Subject::CutOff,
-                Subject::Late,
-                Subject::Skipped,
+            let occurrences = [
+                Occurrence::Committed,
+                Occurrence::Failed,
+                Occurrence::Retried,
+                Occurrence::StatementFailed,
+                Occurrence::Reconnected,
+                Occurrence::CutOff,
+                Occurrence::Late,
+                Occurrence::Skipped,
             ]
             .into_iter()
-            .chain(COUNTERS.map(Subject::Counted))
-            .chain(classes.map(|class| Subject::Statement(kind, class)));
-            for subject in subjects {
-                let sample = Sample::new(subject, end, duration, is_counted);
-                prop_assert_eq!(sample.subject(), subject);
+            .chain(COUNTERS.map(Occurrence::Counted))
+            .chain(classes.map(|class| Occurrence::Statement(kind, class)));
+            for occurrence in occurrences {
+                let sample = Sample::new(occurrence, end, duration, is_counted);
+                prop_assert_eq!(sample.occurrence(), occurrence);
                 prop_assert_eq!(sample.end(), end);
                 prop_assert_eq!(sample.duration(), duration);
                 prop_assert_eq!(sample.is_counted(), is_counted);

@@ -6,14 +6,14 @@
 
 use super::contract::{AuditFacts, Setting, Workload, scalar};
 use super::data_set::{DataSet, TableDefinition};
-use super::sbtest::integer;
+use super::sbtest::{choice, integer};
 use crate::measure::load::ClientId;
 use crate::random::Random;
 use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, RowWriter, Value};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::Growth;
-use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
+use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::{Dialect, Numbering, Partitioning};
 use dyno_model::failure::OperationFailure;
 
@@ -37,12 +37,7 @@ pub(super) fn description() -> WorkloadDescription {
                 0,
                 "partitions by the hash of the key; 0: none (MySQL family and PostgreSQL)",
             ),
-            OptionDescription {
-                name: "row_format",
-                kind: OptionKind::Choice(ROW_FORMATS),
-                default: OptionValue::Text("default".to_owned()),
-                help: "InnoDB's row format (MySQL family)",
-            },
+            choice("row_format", ROW_FORMATS, "InnoDB's row format (MySQL family)"),
             integer(
                 "key_block_size",
                 0,
@@ -50,12 +45,11 @@ pub(super) fn description() -> WorkloadDescription {
                 0,
                 "KiB of a compressed page; 0: the server's default (row_format = \"compressed\")",
             ),
-            OptionDescription {
-                name: "index",
-                kind: OptionKind::Choice(INDEXES),
-                default: OptionValue::Text("none".to_owned()),
-                help: "a second index, on the random e-mail address: its pages are touched in no order",
-            },
+            choice(
+                "index",
+                INDEXES,
+                "a second index, on the random e-mail address: its pages are touched in no order",
+            ),
             integer("rows", 0, 2_000_000_000, 0, "rows loaded before the clients begin"),
         ],
     }

@@ -75,42 +75,40 @@ pub(super) enum Preset {
     Delete,
 }
 
+/// What the audit checks of workloads that leave as many rows as there were.
+const KEEPS_ROWS: &str = "Every table must still have table_size rows.";
+
 const PRESETS: [(Preset, &str, &str, &str); 8] = [
     (
         Preset::ReadWrite,
         "oltp_read_write",
         "Ten point selects, four range selects, two updates, a delete and an insert of the same row, in a transaction.",
-        "Every table must still have table_size rows.",
+        KEEPS_ROWS,
     ),
     (
         Preset::ReadOnly,
         "oltp_read_only",
         "Ten point selects and four range selects in a transaction.",
-        "Every table must still have table_size rows.",
+        KEEPS_ROWS,
     ),
     (
         Preset::WriteOnly,
         "oltp_write_only",
         "Two updates, a delete and an insert of the same row, in a transaction.",
-        "Every table must still have table_size rows.",
+        KEEPS_ROWS,
     ),
-    (
-        Preset::PointSelect,
-        "oltp_point_select",
-        "One row by primary key, without a transaction.",
-        "Every table must still have table_size rows.",
-    ),
+    (Preset::PointSelect, "oltp_point_select", "One row by primary key, without a transaction.", KEEPS_ROWS),
     (
         Preset::UpdateIndex,
         "oltp_update_index",
         "One update of the indexed column k by primary key, without a transaction.",
-        "Every table must still have table_size rows.",
+        KEEPS_ROWS,
     ),
     (
         Preset::UpdateNonIndex,
         "oltp_update_non_index",
         "One update of column c by primary key, without a transaction.",
-        "Every table must still have table_size rows.",
+        KEEPS_ROWS,
     ),
     (
         Preset::Insert,
@@ -145,74 +143,48 @@ impl Preset {
 }
 
 pub(super) fn descriptions() -> Vec<WorkloadDescription> {
-    PRESETS
-        .iter()
-        .map(|&(preset, name, summary, audit)| {
-            let mut options = table_options();
-            if preset.reads() {
-                options.extend([
-                    integer("point_selects", 0, 1_000_000, 10, "point selects per transaction"),
-                    flag("range_selects", true, "whether there are range selects at all"),
-                    integer("range_size", 1, 1_000_000, 100, "rows per range select"),
-                    integer("simple_ranges", 0, 1_000_000, 1, "simple range selects per transaction"),
-                    integer("sum_ranges", 0, 1_000_000, 1, "SELECT SUM() per transaction"),
-                    integer("order_ranges", 0, 1_000_000, 1, "SELECT ... ORDER BY per transaction"),
-                    integer(
-                        "distinct_ranges",
-                        0,
-                        1_000_000,
-                        1,
-                        "SELECT DISTINCT ... ORDER BY per transaction",
-                    ),
-                ]);
-            }
-            if preset.writes() {
-                options.extend([
-                    integer(
-                        "index_updates",
-                        0,
-                        1_000_000,
-                        1,
-                        "updates of the indexed column per transaction",
-                    ),
-                    integer(
-                        "non_index_updates",
-                        0,
-                        1_000_000,
-                        1,
-                        "updates of a column without index per transaction",
-                    ),
-                    integer("delete_inserts", 0, 1_000_000, 1, "pairs of delete and insert per transaction"),
-                ]);
-            }
-            match preset {
-                Preset::UpdateIndex => options.push(integer(
-                    "index_updates",
-                    1,
-                    1_000_000,
-                    1,
-                    "updates of the indexed column per transaction",
-                )),
-                Preset::UpdateNonIndex => options.push(integer(
-                    "non_index_updates",
-                    1,
-                    1_000_000,
-                    1,
-                    "updates of a column without index per transaction",
-                )),
-                _ => {}
-            }
-            if preset.is_transactional() {
-                options.push(flag(
-                    "skip_trx",
-                    false,
-                    "no BEGIN and COMMIT: every statement commits by itself",
-                ));
-            }
-            options.extend(distribution_options());
-            WorkloadDescription { name, summary, audit, options }
-        })
-        .collect()
+    let several = |name, default, help| integer(name, 0, 1_000_000, default, help);
+    let index_updates = "updates of the indexed column per transaction";
+    let non_index_updates = "updates of a column without index per transaction";
+    let options = |preset: Preset| {
+        let mut options = table_options();
+        if preset.reads() {
+            options.extend([
+                several("point_selects", 10, "point selects per transaction"),
+                flag("range_selects", true, "whether there are range selects at all"),
+                integer("range_size", 1, 1_000_000, 100, "rows per range select"),
+                several("simple_ranges", 1, "simple range selects per transaction"),
+                several("sum_ranges", 1, "SELECT SUM() per transaction"),
+                several("order_ranges", 1, "SELECT ... ORDER BY per transaction"),
+                several("distinct_ranges", 1, "SELECT DISTINCT ... ORDER BY per transaction"),
+            ]);
+        }
+        if preset.writes() {
+            options.extend([
+                several("index_updates", 1, index_updates),
+                several("non_index_updates", 1, non_index_updates),
+                several("delete_inserts", 1, "pairs of delete and insert per transaction"),
+            ]);
+        }
+        if preset == Preset::UpdateIndex {
+            options.push(integer("index_updates", 1, 1_000_000, 1, index_updates));
+        }
+        if preset == Preset::UpdateNonIndex {
+            options.push(integer("non_index_updates", 1, 1_000_000, 1, non_index_updates));
+        }
+        if preset.is_transactional() {
+            options.push(flag("skip_trx", false, "no BEGIN and COMMIT: every statement commits by itself"));
+        }
+        options.extend(distribution_options());
+        options
+    };
+    let description = |&(preset, name, summary, audit)| WorkloadDescription {
+        name,
+        summary,
+        audit,
+        options: options(preset),
+    };
+    PRESETS.iter().map(description).collect()
 }
 
 /// How many statements of each kind a transaction has, by [`Kind`].

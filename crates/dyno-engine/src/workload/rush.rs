@@ -7,12 +7,13 @@
 
 use super::contract::{AuditFacts, Setting, Workload, scalar};
 use super::data_set::{DataSet, TableDefinition};
+use super::sbtest::{choice, integer};
 use crate::measure::load::ClientId;
 use crate::random::Random;
 use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, FirstInteger, RowWriter, Value};
 use dyno_model::audit::{AuditCheck, LostUpdateWitness, WitnessedTransaction};
-use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
+use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
 use dyno_model::engine::{Dialect, Isolation};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use std::collections::HashMap;
@@ -35,26 +36,19 @@ pub(super) fn description() -> WorkloadDescription {
         audit: "The sum of all counters must have grown by exactly one per committed transaction; what is missing is lost \
                 updates, and pairs of transactions that wrote on top of the same value are named from the client log.",
         options: vec![
-            OptionDescription {
-                name: "variant",
-                kind: OptionKind::Choice(VARIANTS),
-                default: OptionValue::Text("read-modify-write".to_owned()),
-                help: "how the counter grows: SELECT then UPDATE with a value computed by the client \
-                       (read-modify-write), one UPDATE c2 = c2 + 1 (in-place), SELECT ... FOR UPDATE first (for-update; BEGIN \
-                       IMMEDIATE on SQLite), or UPDATE ... WHERE c2 = the value read, again when it changed (optimistic)",
-            },
-            OptionDescription {
-                name: "rows",
-                kind: OptionKind::Integer { min: 1, max: 100_000_000 },
-                default: OptionValue::Integer(100),
-                help: "number of counters; fewer rows, more conflicts",
-            },
-            OptionDescription {
-                name: "isolation",
-                kind: OptionKind::Choice(ISOLATIONS),
-                default: OptionValue::Text("default".to_owned()),
-                help: "transaction isolation level; default: what the server comes with",
-            },
+            choice(
+                "variant",
+                VARIANTS,
+                "how the counter grows: SELECT then UPDATE with a value computed by the client \
+                 (read-modify-write), one UPDATE c2 = c2 + 1 (in-place), SELECT ... FOR UPDATE first (for-update; BEGIN \
+                 IMMEDIATE on SQLite), or UPDATE ... WHERE c2 = the value read, again when it changed (optimistic)",
+            ),
+            integer("rows", 1, 100_000_000, 100, "number of counters; fewer rows, more conflicts"),
+            choice(
+                "isolation",
+                ISOLATIONS,
+                "transaction isolation level; default: what the server comes with",
+            ),
         ],
     }
 }

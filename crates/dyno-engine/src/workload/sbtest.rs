@@ -105,6 +105,16 @@ pub(super) fn integer(
     OptionDescription { name, kind: OptionKind::Integer { min, max }, default, help }
 }
 
+/// One of these words; without a word from the user, the first.
+pub(super) fn choice(
+    name: &'static str,
+    words: &'static [&'static str],
+    help: &'static str,
+) -> OptionDescription {
+    let default = OptionValue::Text(words[0].to_owned());
+    OptionDescription { name, kind: OptionKind::Choice(words), default, help }
+}
+
 pub(super) fn flag(name: &'static str, default: bool, help: &'static str) -> OptionDescription {
     OptionDescription { name, kind: OptionKind::Boolean, default: OptionValue::Boolean(default), help }
 }

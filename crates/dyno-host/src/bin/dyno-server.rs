@@ -37,8 +37,8 @@ fn keep(arguments: &[String]) -> Result<(), String> {
     let line = serde_json::json!({
         "endpoint": running.target().endpoint,
         "pid": running.pid(),
-        "version": running.version(),
-        "settings": running.settings_read_back(),
+        "version": running.version,
+        "settings": running.settings,
     });
     let mut output = std::io::stdout();
     writeln!(output, "{line}").and_then(|()| output.flush()).map_err(|error| error.to_string())?;

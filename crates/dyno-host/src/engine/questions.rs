@@ -1,7 +1,7 @@
 //! The table that each engine fills in, and what is answered.
 
+use crate::control_connection::{Asked, ControlConnection};
 use crate::monitor::observed::Observed;
-use crate::session::{Asked, Session};
 use crate::settings::setting::Setting;
 use dyno_model::target::Target;
 use std::borrow::Cow;
@@ -27,19 +27,19 @@ pub(crate) type Watched = (Box<dyn Observed>, Option<u32>);
 /// What a server can be asked beside the load.
 pub(crate) struct ServerQuestions {
     /// How many connections it takes.
-    pub(crate) connection_limit: fn(&mut Session) -> Asked<ConnectionLimit>,
+    pub(crate) connection_limit: fn(&mut ControlConnection) -> Asked<ConnectionLimit>,
     /// Sessions besides the asking one: account, origin, database, state.
     pub(crate) foreign_sessions: &'static str,
     /// Whether writes travel further. What the account may not see counts as not there.
-    pub(crate) replication: fn(&mut Session) -> Replication,
+    pub(crate) replication: fn(&mut ControlConnection) -> Replication,
     /// What it counts.
-    pub(crate) counters: fn(&mut Session) -> Asked<BTreeMap<String, i64>>,
+    pub(crate) counters: fn(&mut ControlConnection) -> Asked<BTreeMap<String, i64>>,
     /// Names of its programs.
     pub(crate) programs: &'static [&'static str],
     /// The number of its process on this machine.
-    pub(crate) process: fn(&mut Session) -> Option<u32>,
+    pub(crate) process: fn(&mut ControlConnection) -> Option<u32>,
     /// What it says of its process, for somebody on its machine to find it by: words of `monitor/remote/look.sh`, best first.
-    pub(crate) traces: fn(&mut Session) -> Vec<String>,
+    pub(crate) traces: fn(&mut ControlConnection) -> Vec<String>,
 }
 
 /// All settings that a system tells, by their names in lower case.
@@ -61,7 +61,7 @@ pub(crate) struct Settings {
     /// Options that no server tells back.
     pub(crate) untold: &'static [&'static str],
     /// Reads all of them.
-    pub(crate) read: fn(&mut Session) -> Asked<FoundSettings>,
+    pub(crate) read: fn(&mut ControlConnection) -> Asked<FoundSettings>,
     /// A name in lower case as the server lists it.
     pub(crate) listed: fn(&str) -> String,
     /// The setting behind a listed name, and the value to compare it with, which differs where an option and its variable do.

@@ -2,7 +2,7 @@
 
 use super::sessions::SeenSession;
 use super::values::Values;
-use crate::session::Asked;
+use crate::control_connection::Asked;
 
 /// A connection for the monitor. Each engine has its own in `crate::engine`.
 pub(crate) trait Observed {

@@ -1,8 +1,8 @@
 //! The process of a server that dyno did not start, when it is on this machine.
 
 use super::remote::Traces;
+use crate::control_connection::ControlConnection;
 use crate::engine::questions;
-use crate::session::Session;
 use dyno_model::engine::Execution;
 use dyno_model::target::Target;
 use std::fs;
@@ -12,17 +12,17 @@ use std::fs;
 #[must_use]
 pub fn find_server(target: &Target) -> Option<u32> {
     let server = questions(target.engine).server.as_ref()?;
-    let pid = (server.process)(&mut Session::open(target).ok()?)?;
+    let pid = (server.process)(&mut ControlConnection::open(target).ok()?)?;
     runs(pid, server.programs).then_some(pid)
 }
 
 /// What a server on another machine says of its process. The session must stay until the process was found: it is what
 /// PostgreSQL's is found by.
-pub(super) fn traces(target: &Target) -> (Traces, Option<Session>) {
+pub(super) fn traces(target: &Target) -> (Traces, Option<ControlConnection>) {
     let has_children = target.engine.traits().execution == Execution::Process;
     let mut traces = Traces { words: Vec::new(), has_children };
     let Some(server) = &questions(target.engine).server else { return (traces, None) };
-    let Ok(mut session) = Session::open(target) else { return (traces, None) };
+    let Ok(mut session) = ControlConnection::open(target) else { return (traces, None) };
     traces.words = (server.traces)(&mut session);
     (traces, Some(session))
 }

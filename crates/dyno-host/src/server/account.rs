@@ -1,6 +1,6 @@
 //! As whom servers run. They refuse root, so when dyno is root they get their usual user, and otherwise dyno's own.
 
-use super::ServerError;
+use crate::error::HostError;
 use crate::guard::Owner;
 use dyno_model::plan::ServerKind;
 use std::fs;
@@ -9,14 +9,17 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// The user for a kind of server, which is this one where dyno is root; `None`: dyno's own.
-pub(super) fn for_server(kind: ServerKind, user: &'static str) -> Result<Option<Owner>, ServerError> {
+pub(super) fn for_server(kind: ServerKind, user: &'static str) -> Result<Option<Owner>, HostError> {
     if !rustix::process::geteuid().is_root() {
         return Ok(None);
     }
     let passwd = fs::read_to_string("/etc/passwd").unwrap_or_default();
     match find(&passwd, user).or_else(|| find(&from_directory(user), user)) {
         Some(owner) => Ok(Some(owner)),
-        None => Err(ServerError::NoUser { kind, user }),
+        None => Err(HostError::new(format!(
+            "dyno runs as root, {kind} refuses to, and there is no user {user:?} to run it as\n\
+             hint: make one (useradd --system {user}), or run dyno as an ordinary user"
+        ))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! Servers' programs.
 
-use super::ServerError;
+use crate::error::HostError;
 use dyno_model::plan::ServerKind;
 use std::path::{Path, PathBuf};
 
@@ -24,7 +24,7 @@ impl Binary {
 }
 
 /// Finds a program that comes with the server: in its folder, beside it, or in PATH.
-pub(super) fn helper(binary: &Binary, names: &[&'static str]) -> Result<PathBuf, ServerError> {
+pub(super) fn helper(binary: &Binary, names: &[&'static str]) -> Result<PathBuf, HostError> {
     // A link in PATH may point into the server's own folder.
     let real = std::fs::canonicalize(&binary.program).unwrap_or_else(|_| binary.program.clone());
     let mut folders = Vec::new();
@@ -39,7 +39,14 @@ pub(super) fn helper(binary: &Binary, names: &[&'static str]) -> Result<PathBuf,
         .iter()
         .flat_map(|folder| names.iter().map(move |name| folder.join(name)))
         .find(|path| path.is_file());
-    found.ok_or(ServerError::HelperNotFound { kind: binary.kind, program: names[0], folders })
+    found.ok_or_else(|| {
+        let (kind, program) = (binary.kind, names[0]);
+        let folders: String = folders.iter().map(|folder| format!("\n  {}", folder.display())).collect();
+        HostError::new(format!(
+            "{kind} needs {program} to make its data folder, and it is in none of these folders:{folders}\n\
+             hint: install it with the server, or name a complete installation with bin_dir"
+        ))
+    })
 }
 
 /// Folders `parent/<prefix><version>/<inner>`, the highest version first.

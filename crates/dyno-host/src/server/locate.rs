@@ -1,9 +1,9 @@
 //! Where servers' programs are.
 
-use super::ServerError;
 use super::binary::Binary;
 use super::recipes::recipe;
 use super::site::Recipe;
+use crate::error::HostError;
 use dyno_model::plan::ServerKind;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -14,12 +14,12 @@ use std::process::{Command, Stdio};
 /// asked for its version, because MariaDB does so too.
 ///
 /// # Errors
-/// [`ServerError::NotFound`], with everything that was looked at.
-pub fn locate(kind: ServerKind, bin_dir: Option<&Path>) -> Result<Binary, ServerError> {
+/// With everything that was looked at.
+pub fn locate(kind: ServerKind, bin_dir: Option<&Path>) -> Result<Binary, HostError> {
     locate_in(kind, &folders(kind, bin_dir, &|name| std::env::var_os(name)))
 }
 
-fn locate_in(kind: ServerKind, folders: &[PathBuf]) -> Result<Binary, ServerError> {
+fn locate_in(kind: ServerKind, folders: &[PathBuf]) -> Result<Binary, HostError> {
     let mut looked_at = Vec::new();
     let mut others = Vec::new();
     let places =
@@ -36,7 +36,14 @@ fn locate_in(kind: ServerKind, folders: &[PathBuf]) -> Result<Binary, ServerErro
             looked_at.push(program);
         }
     }
-    Err(ServerError::NotFound { kind, looked_at, others })
+    let looked_at: String = looked_at.iter().map(|path| format!("\n  {}", path.display())).collect();
+    let others: String = others.iter().map(|other| format!("\nfound instead: {other}")).collect();
+    let variable = kind.name().to_ascii_uppercase();
+    Err(HostError::new(format!(
+        "no {kind} server found; looked for{looked_at}{others}\n\
+         hint: name its folder in the spec, server = {{ kind = \"{kind}\", bin_dir = \"...\" }}, or in the environment \
+         variable DYNO_{variable}_BIN_DIR; on Debian, scripts/servers installs it"
+    )))
 }
 
 fn folders(

@@ -32,7 +32,6 @@ mod start_options;
 mod validate;
 
 pub use binary::Binary;
-pub use error::ServerError;
 pub use locate::locate;
 pub use running::{RunningServer, Stopped};
 pub use start_options::StartOptions;
@@ -41,6 +40,7 @@ pub use validate::check_values;
 pub(crate) use log::kept_log;
 
 use crate::engine::questions;
+use crate::error::HostError;
 use crate::settings;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use recipes::recipe;
@@ -60,11 +60,11 @@ pub fn reserved_setting(kind: ServerKind, name: &str) -> Option<&'static str> {
 /// Checks names and values of settings before anything is started.
 ///
 /// # Errors
-/// [`ServerError::ReservedSetting`] or [`ServerError::MalformedSetting`], for the first that cannot be given.
-pub fn check_settings(server: &ManagedServer) -> Result<(), ServerError> {
+/// For the first that cannot be given: dyno gives it itself, or its name or value cannot be written.
+pub fn check_settings(server: &ManagedServer) -> Result<(), HostError> {
     for (name, value) in &server.settings {
         if let Some(why) = reserved_setting(server.kind, name) {
-            return Err(ServerError::ReservedSetting { name: name.clone(), why });
+            return Err(HostError::new(format!("setting {name:?} cannot be given: {why}")));
         }
         let is_name =
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b"_-.".contains(&b));
@@ -72,7 +72,10 @@ pub fn check_settings(server: &ManagedServer) -> Result<(), ServerError> {
         let read = settings::as_server_reads(server.kind, name, value);
         let is_value = is_value && (questions(server.kind.engine()).settings.is_value)(&read);
         if !is_name || !is_value {
-            return Err(ServerError::MalformedSetting { name: name.clone(), value: value.clone() });
+            return Err(HostError::new(format!(
+                "setting {name:?} = {value:?} cannot be given: a name has letters, digits and the signs _ - . only, and a value \
+                 is one line without a zero byte (for a pragma: a word, a number or a quoted text)"
+            )));
         }
     }
     Ok(())
@@ -81,9 +84,8 @@ pub fn check_settings(server: &ManagedServer) -> Result<(), ServerError> {
 /// Checks that a server of this kind can have its folders in a place.
 ///
 /// # Errors
-/// [`ServerError::Scratch`] when the place is no folder, or out of reach of the user that the server runs as;
-/// [`ServerError::NoUser`] when there is no such user.
-pub fn check_place(kind: ServerKind, place: &Path) -> Result<(), ServerError> {
+/// When the place is no folder, or out of reach of the user that the server runs as, or when there is no such user.
+pub fn check_place(kind: ServerKind, place: &Path) -> Result<(), HostError> {
     let owner = recipe(kind).map(|recipe| account::for_server(kind, recipe.user)).transpose()?;
     process::check_parent(place, owner.flatten())
 }
@@ -91,8 +93,8 @@ pub fn check_place(kind: ServerKind, place: &Path) -> Result<(), ServerError> {
 /// Starts a server, waits until it answers, and reads its settings back.
 ///
 /// # Errors
-/// See [`ServerError`]. Nothing is left behind then.
-pub fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, ServerError> {
+/// When the server cannot be started, or runs with other settings than asked for. Nothing is left behind then.
+pub fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
     check_settings(server)?;
     let server = settings::spelled(server);
     match server.kind {

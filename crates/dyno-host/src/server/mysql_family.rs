@@ -1,10 +1,10 @@
 //! MariaDB's and MySQL's servers.
 
-use super::ServerError;
 use super::binary::{helper, newest_first};
 use super::site::{ACCOUNT, Recipe, Site, path_text};
+use crate::control_connection::ControlConnection;
+use crate::error::HostError;
 use crate::guard::{Launch, StopSignal, StopStep};
-use crate::session::Session;
 use crate::settings::listed_name;
 use crate::storage::TransactionLog;
 use dyno_model::failure::OperationFailure;
@@ -94,7 +94,7 @@ fn options(settings: &BTreeMap<String, String>) -> impl Iterator<Item = String> 
     settings.iter().map(|(name, value)| format!("--{}={value}", name.trim_start_matches('-')))
 }
 
-fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, ServerError> {
+fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
     let is_lasting = |name: &str| LASTING.contains(&listed_name(Engine::Mysql, name).as_str());
     let lasting = site.server.settings.iter().filter(|(name, _)| is_lasting(name));
     let mut arguments = vec!["--no-defaults".to_owned(), format!("--datadir={}", path_text(&site.data()))];
@@ -118,7 +118,7 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, ServerError> {
     Ok(vec![site.launch(program, arguments, site.initialise_log())])
 }
 
-fn launch(site: &Site<'_>) -> Result<Launch, ServerError> {
+fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
     let accounts = site.own.join("accounts.sql");
     if !site.is_restored && !accounts.exists() {
         site.write_private("accounts.sql", &account_statements(site))?;
@@ -178,7 +178,7 @@ fn identity(site: &Site<'_>) -> (&'static str, String) {
     ("SELECT @@datadir", path_text(&site.data()))
 }
 
-fn furnish(site: &Site<'_>, _session: &mut Session) -> Result<(), OperationFailure> {
+fn furnish(site: &Site<'_>, _session: &mut ControlConnection) -> Result<(), OperationFailure> {
     // It has done its work and holds the password.
     let _ = fs::remove_file(site.own.join("accounts.sql"));
     Ok(())

@@ -1,10 +1,10 @@
 //! PostgreSQL's server.
 
-use super::ServerError;
 use super::binary::{helper, newest_first};
 use super::site::{ACCOUNT, Recipe, Site, path_text};
+use crate::control_connection::ControlConnection;
+use crate::error::HostError;
 use crate::guard::{Launch, StopSignal, StopStep};
-use crate::session::Session;
 use crate::storage::TransactionLog;
 use dyno_model::failure::OperationFailure;
 use std::fs;
@@ -46,7 +46,7 @@ pub(super) const RECIPE: Recipe = Recipe {
 
 /// `initdb`, then the database by a server without connections. dyno's account is the superuser, so no other exists;
 /// it always needs its password, over TCP and over the socket.
-fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, ServerError> {
+fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
     let log = site.initialise_log();
     let password = site.write_private("password", site.password.reveal())?;
     let data = path_text(&site.data());
@@ -74,7 +74,7 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, ServerError> {
     Ok(vec![initdb, single])
 }
 
-fn launch(site: &Site<'_>) -> Result<Launch, ServerError> {
+fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
     let _ = fs::remove_file(site.own.join("password"));
     let mut arguments = vec!["-D".to_owned(), path_text(&site.data())];
     let mut give = |name: &str, value: &str| arguments.extend(["-c".to_owned(), format!("{name}={value}")]);
@@ -96,7 +96,7 @@ fn identity(site: &Site<'_>) -> (&'static str, String) {
 }
 
 /// Counters per statement, when the user asked for the library that counts them.
-fn furnish(site: &Site<'_>, session: &mut Session) -> Result<(), OperationFailure> {
+fn furnish(site: &Site<'_>, session: &mut ControlConnection) -> Result<(), OperationFailure> {
     let libraries = site.asked("shared_preload_libraries").unwrap_or_default();
     if libraries.split(',').any(|library| library.trim() == "pg_stat_statements") {
         session.run("CREATE EXTENSION IF NOT EXISTS pg_stat_statements")?;

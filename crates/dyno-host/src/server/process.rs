@@ -1,13 +1,15 @@
 //! The way of a server process: scratch folder, data folder, port, start, first answer, settings.
 
+use super::error::{log_of, query, scratch, setting_refused, settings_differ, with_room};
 use super::recipes::recipe;
 use super::running::{Place, RunningServer, ServerProcess};
 use super::save::restore;
 use super::site::{ACCOUNT, Recipe, Site};
-use super::{Binary, ServerError, StartOptions, account, kept_log, locate, log};
+use super::{Binary, StartOptions, account, kept_log, locate, log};
+use crate::control_connection::ControlConnection;
+use crate::error::HostError;
 use crate::folder::is_out_of_reach;
 use crate::guard::{Exit, Guard, GuardError, Owner, SharedMemory};
-use crate::session::Session;
 use crate::settings;
 use crate::storage;
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -17,7 +19,7 @@ use dyno_model::target::{Endpoint, Target};
 use rustix::fs::Access;
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Read;
+use std::io::{self, Read};
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -36,7 +38,7 @@ const CONNECTIONS_SPARE: u32 = 10;
 const SOCKET_PATH_MAX: usize = 107;
 
 /// A TCP port that nobody has at this moment.
-pub(crate) fn free_port() -> std::io::Result<u16> {
+pub(crate) fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
@@ -44,8 +46,8 @@ pub(crate) fn free_port() -> std::io::Result<u16> {
 pub(super) fn start(
     server: &ManagedServer,
     options: &StartOptions,
-    next_port: &mut dyn FnMut() -> std::io::Result<u16>,
-) -> Result<RunningServer, ServerError> {
+    next_port: &mut dyn FnMut() -> io::Result<u16>,
+) -> Result<RunningServer, HostError> {
     let binary = locate(server.kind, server.bin_dir.as_deref())?;
     let recipe = recipe(server.kind).expect("a kind with a program has a recipe");
     let owner = account::for_server(server.kind, recipe.user)?;
@@ -62,14 +64,13 @@ pub(super) fn start(
         None => initialise(&mut guard, &site, recipe),
         Some(saved) => restore(&site, saved),
     };
-    filled.map_err(|error| error.with_room(&site.folder))?;
+    filled.map_err(|error| with_room(error, &site.folder))?;
     let restoring = restoring.elapsed();
     let launched = launch(&mut guard, &mut site, recipe, options.ready_timeout, next_port);
-    let (pid, mut session) = launched.map_err(|error| error.with_room(&site.folder))?;
+    let (pid, mut session) = launched.map_err(|error| with_room(error, &site.folder))?;
     let _ = guard.remove_at_end(SharedMemory::of_process(pid));
 
-    let query = |doing| move |failure| ServerError::Query { kind: server.kind, doing, failure };
-    (recipe.furnish)(&site, &mut session).map_err(query("making dyno's database"))?;
+    (recipe.furnish)(&site, &mut session).map_err(query(server.kind, "making dyno's database"))?;
     let found = settings_in_force(&site, &mut session)?;
     let version = session.server_version();
     drop(session);
@@ -103,7 +104,7 @@ fn place(
     options: &StartOptions,
     owner: Option<Owner>,
     log_dir: Option<&Path>,
-) -> Result<(Guard, PathBuf), ServerError> {
+) -> Result<(Guard, PathBuf), HostError> {
     let Some(storage) = &options.storage else {
         let parent = usable(&server.scratch.clone().unwrap_or_else(std::env::temp_dir), owner)?;
         return Ok((Guard::start(&options.guard)?, parent));
@@ -123,12 +124,11 @@ fn lay_out<'a>(
     recipe: &'static Recipe,
     owner: Option<Owner>,
     parent: &Path,
-) -> Result<Site<'a>, ServerError> {
+) -> Result<Site<'a>, HostError> {
     let prefix = format!("dyno-{}", server.kind);
     let inside = if options.data.is_none() { ["data", "tmp"].as_slice() } else { &["tmp"] };
     let folder = make_folder(guard, parent, &prefix, owner, inside)?;
-    let own = own_folder(guard, parent, "dyno-own", owner)
-        .map_err(|reason| ServerError::Scratch { path: parent.to_owned(), reason })?;
+    let own = own_folder(guard, parent, "dyno-own", owner).map_err(|reason| scratch(parent, reason))?;
     let socket_folder = socket_folder(guard, &folder, recipe, owner)?;
     let log_folder = match options.storage.as_ref().and_then(|storage| storage.log.clone()) {
         None => None,
@@ -136,10 +136,7 @@ fn lay_out<'a>(
     };
     let password = match &options.data {
         Some(saved) => saved.password().clone(),
-        None => Secret::new(
-            random_password()
-                .map_err(|error| ServerError::System { doing: "reading /dev/urandom", error })?,
-        ),
+        None => Secret::new(random_password().map_err(system("reading /dev/urandom"))?),
     };
     Ok(Site {
         server,
@@ -158,35 +155,37 @@ fn lay_out<'a>(
 }
 
 /// A folder that scratch folders can be made in, as the system names it.
-fn usable(place: &Path, owner: Option<Owner>) -> Result<PathBuf, ServerError> {
+fn usable(place: &Path, owner: Option<Owner>) -> Result<PathBuf, HostError> {
     check_parent(place, owner)?;
-    fs::canonicalize(place).map_err(|error| scratch_error(place, &error))
+    fs::canonicalize(place).map_err(|error| scratch(place, error))
 }
 
 /// The folder for logs that are kept.
-fn log_dir(options: &StartOptions) -> Result<Option<PathBuf>, ServerError> {
+fn log_dir(options: &StartOptions) -> Result<Option<PathBuf>, HostError> {
     let make = |folder: &PathBuf| {
-        fs::create_dir_all(folder)
-            .and_then(|()| fs::canonicalize(folder))
-            .map_err(|error| ServerError::LogFolder { path: folder.clone(), error })
+        fs::create_dir_all(folder).and_then(|()| fs::canonicalize(folder)).map_err(|error| {
+            let folder = folder.display();
+            HostError::new(format!("cannot keep the server's log in the folder {folder}: {error}"))
+        })
     };
     options.log_dir.as_ref().map(make).transpose()
 }
 
-fn scratch_error(path: &Path, error: &std::io::Error) -> ServerError {
-    ServerError::Scratch { path: path.to_owned(), reason: error.to_string() }
+/// The operating system refused something that is always there.
+fn system(doing: &str) -> impl Fn(io::Error) -> HostError {
+    move |error| HostError::new(format!("{doing} failed: {error}"))
 }
 
 /// A missing folder and one out of the server's reach are told before anything is started.
-pub(super) fn check_parent(parent: &Path, owner: Option<Owner>) -> Result<(), ServerError> {
-    let fail = |reason: String| Err(ServerError::Scratch { path: parent.to_owned(), reason });
+pub(super) fn check_parent(parent: &Path, owner: Option<Owner>) -> Result<(), HostError> {
+    let fail = |reason: String| Err(scratch(parent, reason));
     match fs::metadata(parent) {
         Err(error) => return fail(error.to_string()),
         Ok(metadata) if !metadata.is_dir() => return fail("it is no folder".to_owned()),
         Ok(_) => {}
     }
     if let Err(error) = rustix::fs::access(parent, Access::WRITE_OK | Access::EXEC_OK) {
-        return fail(format!("dyno may make no folder in it: {}", std::io::Error::from(error)));
+        return fail(format!("dyno may make no folder in it: {}", io::Error::from(error)));
     }
     match owner.and_then(|owner| {
         account::barrier(&fs::canonicalize(parent).unwrap_or_else(|_| parent.to_owned()), owner)
@@ -202,10 +201,10 @@ pub(super) fn make_folder(
     prefix: &str,
     owner: Option<Owner>,
     inside: &[&str],
-) -> Result<PathBuf, ServerError> {
+) -> Result<PathBuf, HostError> {
     guard.make_folder(parent, prefix, owner, inside).map_err(|error| match error {
-        GuardError::Refused(reason) => ServerError::Scratch { path: parent.to_owned(), reason },
-        other => ServerError::Guard(other),
+        GuardError::Refused(reason) => scratch(parent, reason),
+        other => other.into(),
     })
 }
 
@@ -241,7 +240,7 @@ fn socket_folder(
     folder: &Path,
     recipe: &Recipe,
     owner: Option<Owner>,
-) -> Result<PathBuf, ServerError> {
+) -> Result<PathBuf, HostError> {
     let fits =
         |folder: &Path| folder.join((recipe.socket_name)(u16::MAX)).as_os_str().len() <= SOCKET_PATH_MAX;
     if fits(folder) {
@@ -258,41 +257,37 @@ fn socket_folder(
     let reason = format!(
         "the path of a unix socket in it is longer than {SOCKET_PATH_MAX} bytes, and /tmp cannot be used"
     );
-    Err(ServerError::Scratch { path: folder.to_owned(), reason })
+    Err(scratch(folder, reason))
 }
 
 /// The server's settings; an error when one that was asked for is not in force.
 fn settings_in_force(
     site: &Site<'_>,
-    session: &mut Session,
-) -> Result<BTreeMap<String, settings::Setting>, ServerError> {
+    session: &mut ControlConnection,
+) -> Result<BTreeMap<String, settings::Setting>, HostError> {
     let kind = site.binary.kind;
-    let found = settings::read_with(session, kind.engine()).map_err(|failure| ServerError::Query {
-        kind,
-        doing: "reading its settings",
-        failure,
-    })?;
+    let found = settings::read_with(session, kind.engine()).map_err(query(kind, "reading its settings"))?;
     let problems = settings::problems(kind.engine(), &site.server.settings, &found);
     if problems.is_empty() {
         return Ok(found);
     }
     let log = log::tail(&site.log(), LOG_LINES * 4);
-    let words = problems.iter().flat_map(|problem| log::complaints(&log, problem.name())).collect();
-    Err(ServerError::SettingsDiffer { kind, problems, words })
+    let words: Vec<String> =
+        problems.iter().flat_map(|problem| log::complaints(&log, &problem.name)).collect();
+    Err(settings_differ(kind, &problems, &words))
 }
 
-fn initialise(guard: &mut Guard, site: &Site<'_>, recipe: &Recipe) -> Result<(), ServerError> {
+fn initialise(guard: &mut Guard, site: &Site<'_>, recipe: &Recipe) -> Result<(), HostError> {
     for launch in (recipe.initialise)(site)? {
         let program = launch.program.clone();
         guard.launch(launch)?;
         let exit = guard.wait_exit(INITIALISE_LIMIT)?;
         if !exit.is_some_and(|exit| exit.is_success()) {
             let log = log::tail(&site.initialise_log(), LOG_LINES);
-            return Err(refusal(site, &log).unwrap_or(ServerError::Initialise {
-                kind: site.binary.kind,
-                program,
-                exit,
-                log,
+            return Err(refusal(site, &log).unwrap_or_else(|| {
+                let ending = exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());
+                let (kind, program, log) = (site.binary.kind, program.display(), log_of(&log));
+                HostError::of_files(format!("cannot make {kind}'s data folder: {program} {ending}{log}"))
             }));
         }
     }
@@ -302,7 +297,7 @@ fn initialise(guard: &mut Guard, site: &Site<'_>, recipe: &Recipe) -> Result<(),
 /// How waiting for a server ended without an answer.
 enum NoAnswer {
     Ended(Exit),
-    Late(Option<OperationFailure>),
+    Late(OperationFailure),
     Unsupported(OperationFailure),
     Lost(GuardError),
 }
@@ -313,14 +308,11 @@ fn launch(
     site: &mut Site<'_>,
     recipe: &Recipe,
     limit: Duration,
-    next_port: &mut dyn FnMut() -> std::io::Result<u16>,
-) -> Result<(u32, Session), ServerError> {
+    next_port: &mut dyn FnMut() -> io::Result<u16>,
+) -> Result<(u32, ControlConnection), HostError> {
     let kind = site.binary.kind;
     for attempt in 1.. {
-        site.port = next_port().map_err(|error| ServerError::System {
-            doing: "asking for a free TCP port on 127.0.0.1",
-            error,
-        })?;
+        site.port = next_port().map_err(system("asking for a free TCP port on 127.0.0.1"))?;
         let mut launch = (recipe.launch)(site)?;
         // dyno is gone then, and nobody looks at the data again.
         launch.stop = (recipe.stop)(Duration::from_secs(10));
@@ -336,23 +328,18 @@ fn launch(
                 let _ = fs::write(site.log(), "");
             }
             NoAnswer::Ended(exit) => {
-                return Err(refusal(site, &log).unwrap_or_else(|| ServerError::Ended {
-                    kind,
-                    exit,
-                    log: last(log),
+                return Err(refusal(site, &log).unwrap_or_else(|| {
+                    let log = log_of(&last(log));
+                    HostError::of_files(format!("the {kind} server {exit} before it was ready{log}"))
                 }));
             }
             NoAnswer::Late(failure) => {
-                return Err(ServerError::NotReady {
-                    kind,
-                    seconds: limit.as_secs(),
-                    last: failure,
-                    log: last(log),
-                });
+                let (seconds, log) = (limit.as_secs(), log_of(&last(log)));
+                return Err(HostError::of_files(format!(
+                    "the {kind} server did not answer within {seconds} s (the last attempt: {failure}){log}"
+                )));
             }
-            NoAnswer::Unsupported(failure) => {
-                return Err(ServerError::Query { kind, doing: "connecting to it", failure });
-            }
+            NoAnswer::Unsupported(failure) => return Err(query(kind, "connecting to it")(failure)),
             NoAnswer::Lost(error) => return Err(error.into()),
         }
     }
@@ -364,34 +351,40 @@ fn last(mut log: Vec<String>) -> Vec<String> {
 }
 
 /// Connects until the server answers who it is.
-fn wait_ready(guard: &Guard, site: &Site<'_>, recipe: &Recipe, limit: Duration) -> Result<Session, NoAnswer> {
+fn wait_ready(
+    guard: &Guard,
+    site: &Site<'_>,
+    recipe: &Recipe,
+    limit: Duration,
+) -> Result<ControlConnection, NoAnswer> {
     let deadline = Instant::now() + limit;
     // A connection may sit in the queue of a server that does not take any yet; a short limit comes back to look
     // whether the process still lives.
     let target = Target { connect_timeout: Duration::from_secs(2), ..target(site) };
     let (question, answer) = (recipe.identity)(site);
     loop {
-        let failure =
-            match Session::open(&target).and_then(|mut session| Ok((session.first(question)?, session))) {
-                Ok((Some(found), session)) if found.trim_end_matches('/') == answer.trim_end_matches('/') => {
-                    return Ok(session);
-                }
-                Ok((found, _)) => {
-                    let found = found.unwrap_or_default();
-                    OperationFailure::new(
-                        FailureKind::Other,
-                        format!("another server answers on port {} ({found})", site.port),
-                    )
-                }
-                Err(failure) => failure,
-            };
+        let failure = match ControlConnection::open(&target)
+            .and_then(|mut session| Ok((session.first(question)?, session)))
+        {
+            Ok((Some(found), session)) if found.trim_end_matches('/') == answer.trim_end_matches('/') => {
+                return Ok(session);
+            }
+            Ok((found, _)) => {
+                let found = found.unwrap_or_default();
+                OperationFailure::new(
+                    FailureKind::Other,
+                    format!("another server answers on port {} ({found})", site.port),
+                )
+            }
+            Err(failure) => failure,
+        };
         match guard.wait_exit(POLL) {
             Ok(Some(exit)) => return Err(NoAnswer::Ended(exit)),
             Err(error) => return Err(NoAnswer::Lost(error)),
             Ok(None) if failure.kind == FailureKind::Unsupported => {
                 return Err(NoAnswer::Unsupported(failure));
             }
-            Ok(None) if Instant::now() >= deadline => return Err(NoAnswer::Late(Some(failure))),
+            Ok(None) if Instant::now() >= deadline => return Err(NoAnswer::Late(failure)),
             Ok(None) => {}
         }
     }
@@ -408,21 +401,16 @@ fn target(site: &Site<'_>) -> Target {
 }
 
 /// The setting that the server stopped at, if its log complains about one that was asked for.
-fn refusal(site: &Site<'_>, log: &[String]) -> Option<ServerError> {
+fn refusal(site: &Site<'_>, log: &[String]) -> Option<HostError> {
     site.server.settings.iter().find_map(|(name, value)| {
         let words = log::complaints(log, name);
-        (!words.is_empty()).then(|| ServerError::SettingRefused {
-            kind: site.binary.kind,
-            name: name.clone(),
-            value: value.clone(),
-            words,
-        })
+        (!words.is_empty()).then(|| setting_refused(site.binary.kind, name, value, &words))
     })
 }
 
 /// A password that nobody can guess: 128 bits of the system's randomness, behind what plug-ins that judge passwords want
 /// to see (both cases, a digit, a sign).
-fn random_password() -> std::io::Result<String> {
+fn random_password() -> io::Result<String> {
     let mut bytes = [0_u8; 16];
     fs::File::open("/dev/urandom")?.read_exact(&mut bytes)?;
     let random: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();

@@ -12,15 +12,19 @@ use std::time::Duration;
 /// A server that runs. Dropping it stops it.
 pub struct RunningServer {
     pub(super) kind: ServerKind,
-    pub(super) version: String,
-    pub(super) settings: BTreeMap<String, String>,
+    /// The version it reports.
+    pub version: String,
+    /// Settings read back from it: those asked for and those that matter for figures.
+    pub settings: BTreeMap<String, String>,
     pub(super) target: Target,
     pub(super) socket: Option<PathBuf>,
     pub(super) guard: Option<Guard>,
     pub(super) process: Option<ServerProcess>,
     pub(super) place: Option<Place>,
-    pub(super) restoring: Duration,
-    pub(super) rounded: Vec<RoundedSetting>,
+    /// Time that copying the data set took; 0 when it began empty.
+    pub restoring: Duration,
+    /// Settings that it has with the next value that it can have.
+    pub rounded: Vec<RoundedSetting>,
 }
 
 /// Where the data of a server is that dyno started, and what keeping them takes.
@@ -87,30 +91,6 @@ impl RunningServer {
     pub fn unix_target(&self) -> Option<Target> {
         let socket = self.socket.clone()?;
         Some(Target { endpoint: Endpoint::Unix(socket), ..self.target.clone() })
-    }
-
-    /// The version it reports.
-    #[must_use]
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-
-    /// Settings read back from it: those asked for and those that matter for figures.
-    #[must_use]
-    pub fn settings_read_back(&self) -> &BTreeMap<String, String> {
-        &self.settings
-    }
-
-    /// Settings that it has with the next value that it can have.
-    #[must_use]
-    pub fn rounded_settings(&self) -> &[RoundedSetting] {
-        &self.rounded
-    }
-
-    /// Time that copying the data set took; 0 when it began empty.
-    #[must_use]
-    pub fn restored_in(&self) -> Duration {
-        self.restoring
     }
 
     /// Number of its process; `None` for embedded databases.

@@ -1,8 +1,10 @@
 //! A server's data folder after loading: kept, and copied for later starts.
 
+use super::RunningServer;
+use super::error::data_set;
 use super::site::Site;
-use super::{RunningServer, ServerError};
 use crate::data_set::{SavedDataSet, TakeError, copy_into};
+use crate::error::HostError;
 use crate::folder::Folder;
 use crate::guard::Owner;
 use crate::probe::free_disk_space;
@@ -17,55 +19,53 @@ impl RunningServer {
     ///
     /// # Errors
     /// When it has no data folder, did not end in order, or the folder cannot be kept. Nothing is left behind then.
-    pub fn stop_and_save(mut self) -> Result<SavedDataSet, ServerError> {
-        let fail = |path: &Path, reason: String| ServerError::DataSet { path: path.to_owned(), reason };
+    pub fn stop_and_save(mut self) -> Result<SavedDataSet, HostError> {
         let (Some(mut guard), Some(place)) = (self.guard.take(), self.place.take()) else {
-            return Err(fail(Path::new("-"), format!("{} has no data folder to be saved", self.kind)));
+            return Err(data_set(Path::new("-"), format!("{} has no data folder to be saved", self.kind)));
         };
         if let Some(process) = self.process.take() {
             let exit = guard.stop(&process.stop)?;
             if !exit.is_some_and(|exit| exit.is_success()) {
                 let how = exit.map_or_else(|| "did not end".to_owned(), |exit| exit.to_string());
-                return Err(fail(&place.data, format!("the server that loaded it {how}")));
+                return Err(data_set(&place.data, format!("the server that loaded it {how}")));
             }
         }
         let password = self.target.password.clone();
         let taken = SavedDataSet::take(&place.data, &place.beside, place.owner, password, &place.guard);
         let saved = taken.map_err(|error| match error {
-            TakeError::Guard(error) => ServerError::Guard(error),
-            TakeError::Io(error) => fail(&place.data, error.to_string()),
+            TakeError::Guard(error) => error.into(),
+            TakeError::Io(error) => data_set(&place.data, error),
         })?;
         match guard.finish().into_iter().next() {
-            Some(problem) => Err(fail(&place.data, problem)),
+            Some(problem) => Err(data_set(&place.data, problem)),
             None => Ok(saved),
         }
     }
 }
 
 /// Copies a saved data set into the scratch folder of a server that is about to start.
-pub(super) fn restore(site: &Site<'_>, saved: &SavedDataSet) -> Result<(), ServerError> {
+pub(super) fn restore(site: &Site<'_>, saved: &SavedDataSet) -> Result<(), HostError> {
     let data = site.data();
     copy(saved, &data, site.owner)?;
     match &site.log_folder {
         None => Ok(()),
-        Some(log) => move_log(&site.recipe.log, &data, log, site.owner)
-            .map_err(|error| ServerError::DataSet { path: log.clone(), reason: error.to_string() }),
+        Some(log) => move_log(&site.recipe.log, &data, log, site.owner).map_err(|error| data_set(log, error)),
     }
 }
 
 /// Copies a saved data set to a folder that does not exist yet, if there is room for it.
-pub(super) fn copy(saved: &SavedDataSet, data: &Path, owner: Option<Owner>) -> Result<(), ServerError> {
-    let fail = |reason: String| ServerError::DataSet { path: data.to_owned(), reason };
+pub(super) fn copy(saved: &SavedDataSet, data: &Path, owner: Option<Owner>) -> Result<(), HostError> {
     let scratch = data.parent().unwrap_or(data);
     let free = free_disk_space(scratch).unwrap_or(u64::MAX);
     if free < saved.bytes().saturating_add(ROOM) && !shares_blocks(scratch) {
-        return Err(fail(format!("{} MB are free, and a copy takes {} MB", free >> 20, saved.bytes() >> 20)));
+        let reason = format!("{} MB are free, and a copy takes {} MB", free >> 20, saved.bytes() >> 20);
+        return Err(data_set(data, reason));
     }
     let copied = Folder::of(saved.folder(), owner).and_then(|from| {
         let name = data.file_name().unwrap_or_default().to_owned();
         copy_into(from, &Folder::of(scratch, owner)?, name, owner)
     });
-    copied.map(|_| ()).map_err(|error| fail(error.to_string()))
+    copied.map(|_| ()).map_err(|error| data_set(data, error))
 }
 
 /// True for file systems that can clone files: copies take no room there until something changes.

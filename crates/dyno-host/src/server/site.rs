@@ -1,9 +1,11 @@
 //! The place of a server process, and what differs between kinds of them.
 
-use super::{Binary, ServerError};
+use super::Binary;
+use super::error::scratch;
+use crate::control_connection::ControlConnection;
+use crate::error::HostError;
 use crate::folder::write_private;
 use crate::guard::{Launch, Owner, StopStep};
-use crate::session::Session;
 use crate::settings;
 use crate::storage::TransactionLog;
 use dyno_model::failure::OperationFailure;
@@ -69,9 +71,8 @@ impl Site<'_> {
     }
 
     /// A file that only the server (and dyno) can read, for what must not stand on a command line.
-    pub(super) fn write_private(&self, name: &str, text: &str) -> Result<PathBuf, ServerError> {
-        write_private(&self.own, name, text, self.owner)
-            .map_err(|error| ServerError::Scratch { path: self.own.clone(), reason: error.to_string() })
+    pub(super) fn write_private(&self, name: &str, text: &str) -> Result<PathBuf, HostError> {
+        write_private(&self.own, name, text, self.owner).map_err(|error| scratch(&self.own, error))
     }
 
     /// A launch of one of the server's programs, in its folder and as its user.
@@ -118,13 +119,13 @@ pub(super) struct Recipe {
     /// Its transaction log, below the data folder.
     pub(super) log: TransactionLog,
     /// The programs that make the data folder, with their arguments.
-    pub(super) initialise: fn(&Site<'_>) -> Result<Vec<Launch>, ServerError>,
+    pub(super) initialise: fn(&Site<'_>) -> Result<Vec<Launch>, HostError>,
     /// The server itself.
-    pub(super) launch: fn(&Site<'_>) -> Result<Launch, ServerError>,
+    pub(super) launch: fn(&Site<'_>) -> Result<Launch, HostError>,
     /// A question whose answer is known to this server only, and the answer.
     pub(super) identity: fn(&Site<'_>) -> (&'static str, String),
     /// What is done once it answers.
-    pub(super) furnish: fn(&Site<'_>, &mut Session) -> Result<(), OperationFailure>,
+    pub(super) furnish: fn(&Site<'_>, &mut ControlConnection) -> Result<(), OperationFailure>,
     /// How it is stopped; what follows is force.
     pub(super) stop: fn(Duration) -> Vec<StopStep>,
 }

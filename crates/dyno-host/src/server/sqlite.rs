@@ -1,12 +1,14 @@
 //! Embedded SQLite on a scratch file. Its settings are pragmas.
 
+use super::error::{query, scratch, settings_differ};
 use super::process::{check_parent, make_folder};
 use super::running::{Place, RunningServer};
-use super::{ServerError, StartOptions, save};
+use super::{StartOptions, save};
+use crate::control_connection::ControlConnection;
 use crate::engine::read_pragma;
+use crate::error::HostError;
 use crate::guard::Guard;
-use crate::session::Session;
-use crate::settings::{self, SettingProblem};
+use crate::settings;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -17,12 +19,11 @@ use std::time::{Duration, Instant};
 /// the journal becomes a write-ahead log. All others belong to a connection.
 const OF_THE_FILE: [&str; 3] = ["encoding", "page_size", "auto_vacuum"];
 
-pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, ServerError> {
+pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
     let kind = ServerKind::Sqlite;
     let parent = server.scratch.clone().unwrap_or_else(std::env::temp_dir);
     check_parent(&parent, None)?;
-    let parent = std::fs::canonicalize(&parent)
-        .map_err(|error| ServerError::Scratch { path: parent.clone(), reason: error.to_string() })?;
+    let parent = std::fs::canonicalize(&parent).map_err(|error| scratch(&parent, error))?;
     let mut guard = Guard::start(&options.guard)?;
     let folder = make_folder(&mut guard, &parent, "dyno-sqlite", None, &[])?;
     // The file and its journals are a folder of their own, which can be kept and copied as a whole.
@@ -30,8 +31,7 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
     let began = Instant::now();
     match &options.data {
         Some(saved) => save::copy(saved, &data, None)?,
-        None => std::fs::create_dir(&data)
-            .map_err(|error| ServerError::Scratch { path: data.clone(), reason: error.to_string() })?,
+        None => std::fs::create_dir(&data).map_err(|error| scratch(&data, error))?,
     }
     let restoring = if options.data.is_some() { began.elapsed() } else { Duration::ZERO };
     let mut target = Target::new(Engine::Sqlite, Endpoint::File(data.join("dyno.db")));
@@ -39,10 +39,10 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
     let asked: BTreeMap<&str, &str> =
         server.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     let pragma = |name: &str, value: &str| format!("PRAGMA {name} = {value}");
-    let query = |doing| move |failure| ServerError::Query { kind, doing, failure };
+    let query = |doing| query(kind, doing);
     let find =
         |name: &str| asked.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| *value);
-    let mut session = Session::open(&target).map_err(query("opening its scratch file"))?;
+    let mut session = ControlConnection::open(&target).map_err(query("opening its scratch file"))?;
     for name in OF_THE_FILE {
         if let Some(value) = find(name) {
             session.run(&pragma(name, value)).map_err(query("setting a pragma"))?;
@@ -62,11 +62,11 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
         }
     }
 
-    let mut session = Session::open(&target).map_err(query("opening its scratch file"))?;
+    let mut session = ControlConnection::open(&target).map_err(query("opening its scratch file"))?;
     let found = read_back(&mut session, &server.settings).map_err(query("reading its pragmas"))?;
-    let problems: Vec<SettingProblem> = settings::problems(Engine::Sqlite, &server.settings, &found);
+    let problems = settings::problems(Engine::Sqlite, &server.settings, &found);
     if !problems.is_empty() {
-        return Err(ServerError::SettingsDiffer { kind, problems, words: Vec::new() });
+        return Err(settings_differ(kind, &problems, &[]));
     }
     let version = session.server_version();
     drop(session);
@@ -86,7 +86,7 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
 
 /// Pragmas that matter, and those asked for.
 fn read_back(
-    session: &mut Session,
+    session: &mut ControlConnection,
     asked: &BTreeMap<String, String>,
 ) -> Result<BTreeMap<String, settings::Setting>, OperationFailure> {
     let mut found = settings::read_with(session, Engine::Sqlite)?;

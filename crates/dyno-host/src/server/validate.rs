@@ -1,8 +1,10 @@
 //! What a server's program says about settings without being started: a slip of the finger in the last level of a campaign
 //! is told before the first trial and not in the middle of the night.
 
+use super::error::setting_refused;
 use super::recipes::recipe;
-use super::{Binary, ServerError, log};
+use super::{Binary, log};
+use crate::error::HostError;
 use crate::settings;
 use dyno_model::plan::ManagedServer;
 use std::io::Read;
@@ -16,8 +18,8 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// rest, and values that it changes without a word, are found when settings are read back after the start.
 ///
 /// # Errors
-/// [`ServerError::SettingRefused`] with the program's words, for the first setting that it complains about.
-pub fn check_values(server: &ManagedServer, binary: &Binary) -> Result<(), ServerError> {
+/// With the program's words, for the first setting that it complains about.
+pub fn check_values(server: &ManagedServer, binary: &Binary) -> Result<(), HostError> {
     let server = settings::spelled(server);
     if server.settings.is_empty() {
         return Ok(());
@@ -33,12 +35,7 @@ pub fn check_values(server: &ManagedServer, binary: &Binary) -> Result<(), Serve
             None => !line.contains("[Warning]"),
         };
         let words: Vec<String> = log::complaints(&words, name).into_iter().filter(is_refusal).collect();
-        (!words.is_empty()).then(|| ServerError::SettingRefused {
-            kind: binary.kind,
-            name: name.clone(),
-            value: value.clone(),
-            words,
-        })
+        (!words.is_empty()).then(|| setting_refused(binary.kind, name, value, &words))
     };
     server.settings.iter().find_map(refusal).map_or(Ok(()), Err)
 }

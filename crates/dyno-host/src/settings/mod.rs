@@ -11,64 +11,20 @@ use agreement::Agreement;
 pub use setting::Setting;
 pub use spelling::as_server_reads;
 
+use crate::control_connection::ControlConnection;
 use crate::engine::questions;
-use crate::session::Session;
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::ManagedServer;
 use dyno_model::target::{Engine, Target};
 use std::collections::BTreeMap;
-use std::fmt;
 
 /// A setting that was asked for and is not in force.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum SettingProblem {
-    /// The server has no setting of this name.
-    Unknown {
-        /// The name as written.
-        name: String,
-        /// Names of the server that look like it.
-        similar: Vec<String>,
-    },
-    /// The server has another value.
-    Differs {
-        /// The name as written.
-        name: String,
-        /// The value asked for.
-        asked: String,
-        /// The value in force.
-        found: String,
-    },
-}
-
-impl SettingProblem {
-    /// The setting's name as written.
-    #[must_use]
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Unknown { name, .. } | Self::Differs { name, .. } => name,
-        }
-    }
-}
-
-impl fmt::Display for SettingProblem {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Unknown { name, similar } => {
-                write!(f, "the server has no setting {name:?}")?;
-                if similar.is_empty() {
-                    Ok(())
-                } else {
-                    write!(f, "; did you mean {}?", similar.join(" or "))
-                }
-            }
-            Self::Differs { name, asked, found } => {
-                write!(
-                    f,
-                    "setting {name:?} did not take effect: asked for {asked:?}, the server has {found:?}"
-                )
-            }
-        }
-    }
+pub struct SettingProblem {
+    /// The name as written.
+    pub name: String,
+    /// Whether the server has no such setting, or which value it has instead.
+    pub text: String,
 }
 
 /// All settings that a system tells, by their names in lower case.
@@ -76,11 +32,11 @@ impl fmt::Display for SettingProblem {
 /// # Errors
 /// When the system cannot be reached or refuses to answer.
 pub fn read(target: &Target) -> Result<BTreeMap<String, Setting>, OperationFailure> {
-    read_with(&mut Session::open(target)?, target.engine)
+    read_with(&mut ControlConnection::open(target)?, target.engine)
 }
 
 pub(crate) fn read_with(
-    session: &mut Session,
+    session: &mut ControlConnection,
     engine: Engine,
 ) -> Result<BTreeMap<String, Setting>, OperationFailure> {
     (questions(engine).settings.read)(session)
@@ -137,22 +93,25 @@ pub fn problems(
     asked: &BTreeMap<String, String>,
     found: &BTreeMap<String, Setting>,
 ) -> Vec<SettingProblem> {
-    let problem = |(name, value): (&String, &String)| {
+    let problem = |(name, asked): (&String, &String)| {
         let listed = listed_name(engine, name);
         if questions(engine).settings.untold.contains(&listed.as_str()) {
             return None;
         }
-        let Some((setting, value)) = (questions(engine).settings.find)(&listed, value, found) else {
-            return Some(SettingProblem::Unknown { name: name.clone(), similar: similar(&listed, found) });
+        let text = match (questions(engine).settings.find)(&listed, asked, found) {
+            None => match similar(&listed, found).join(" or ") {
+                similar if similar.is_empty() => format!("the server has no setting {name:?}"),
+                similar => format!("the server has no setting {name:?}; did you mean {similar}?"),
+            },
+            Some((setting, value)) => {
+                if agreement::compare(engine, &listed, &value, setting, found) != Agreement::Different {
+                    return None;
+                }
+                let found = &setting.shown;
+                format!("setting {name:?} did not take effect: asked for {value:?}, the server has {found:?}")
+            }
         };
-        if agreement::compare(engine, &listed, &value, setting, found) != Agreement::Different {
-            return None;
-        }
-        Some(SettingProblem::Differs {
-            name: name.clone(),
-            asked: value.into_owned(),
-            found: setting.shown.clone(),
-        })
+        Some(SettingProblem { name: name.clone(), text })
     };
     asked.iter().filter_map(problem).collect()
 }
@@ -228,7 +187,7 @@ mod tests {
         let found = found(&[("innodb_buffer_pool_size", "134217728")]);
         let problems = problems(Engine::Mysql, &asked(&[("innodb-buffer-pool-size", "4G")]), &found);
         assert_eq!(
-            problems[0].to_string(),
+            problems[0].text,
             "setting \"innodb-buffer-pool-size\" did not take effect: asked for \"4G\", the server has \"134217728\""
         );
     }
@@ -239,7 +198,7 @@ mod tests {
             found(&[("innodb_buffer_pool_size", "1"), ("innodb_buffer_pool_instances", "1"), ("port", "1")]);
         let problems = problems(Engine::Mysql, &asked(&[("innodb_buffer_size", "4G")]), &found);
         assert_eq!(
-            problems[0].to_string(),
+            problems[0].text,
             "the server has no setting \"innodb_buffer_size\"; did you mean innodb_buffer_pool_size?"
         );
     }

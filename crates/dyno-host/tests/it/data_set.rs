@@ -31,8 +31,8 @@ fn a_saved_data_set_is_there_in_every_start_and_gone_at_the_end() {
             let server = described(kind, scratch.path(), &[setting]).expect("it is installed");
             let options = StartOptions { data: Some(Arc::clone(&saved)), ..options() };
             let copy = start(&server, &options).unwrap_or_else(|error| panic!("{kind}: {error}"));
-            assert!(!copy.restored_in().is_zero());
-            assert_eq!(copy.settings_read_back()[setting.0], setting.1);
+            assert!(!copy.restoring.is_zero());
+            assert_eq!(copy.settings[setting.0], setting.1);
             // What one start does reaches no other.
             let found = ask(&copy.target(), "SELECT word FROM words WHERE id = 1");
             assert_eq!(found.0, [[Some("kept".to_owned())]], "{kind}");
@@ -51,7 +51,7 @@ fn a_loader_writes_no_binary_log_and_the_copies_do_as_they_are_asked() {
     let scratch = open_folder();
     let Some(server) = described(ServerKind::Mysql, scratch.path(), &[]) else { return };
     let loading = start(&loader(&server, &server), &options()).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(loading.settings_read_back()["log_bin"], "OFF");
+    assert_eq!(loading.settings["log_bin"], "OFF");
     let saved = Arc::new(loading.stop_and_save().unwrap_or_else(|error| panic!("{error}")));
     let names: Vec<String> = std::fs::read_dir(saved.folder())
         .unwrap()
@@ -60,7 +60,7 @@ fn a_loader_writes_no_binary_log_and_the_copies_do_as_they_are_asked() {
     assert!(!names.iter().any(|name| name.contains("binlog") || name == "ib_buffer_pool"), "{names:?}");
     let options = StartOptions { data: Some(Arc::clone(&saved)), ..options() };
     let copy = start(&server, &options).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(copy.settings_read_back()["log_bin"], "ON");
+    assert_eq!(copy.settings["log_bin"], "ON");
 }
 
 #[test]

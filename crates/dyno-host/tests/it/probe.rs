@@ -3,7 +3,7 @@
 use crate::{PROCESSES, connect, open_folder, running, shared};
 use dyno_drivers::address::shares_machine;
 use dyno_drivers::{Driver, block_on};
-use dyno_host::existing::{self, ExistingError};
+use dyno_host::existing;
 use dyno_host::probe::{connection_limit, foreign_sessions, replication};
 use dyno_model::failure::FailureKind;
 use dyno_model::plan::{ExistingSystem, PasswordSource, ServerKind};
@@ -78,19 +78,13 @@ fn a_system_that_runs_already_tells_its_version_and_settings() {
         std::fs::write(file.path(), target.password.reveal()).unwrap();
         let system = existing(&target, PasswordSource::File(file.path().to_owned()));
         let connected = existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60)).unwrap();
-        assert_eq!(connected.version, server.version());
-        assert_eq!(
-            connected.settings.get("max_connections"),
-            server.settings_read_back().get("max_connections")
-        );
+        assert_eq!(connected.version, server.version);
+        assert_eq!(connected.settings.get("max_connections"), server.settings.get("max_connections"));
         assert!(connected.settings.len() >= 15, "{kind}: {:?}", connected.settings);
 
         std::fs::write(file.path(), "wrong-s3cret").unwrap();
         let error = existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60)).unwrap_err();
-        assert!(
-            matches!(&error, ExistingError::Connect { failure, .. } if failure.kind == FailureKind::Authentication),
-            "{kind}: {error}"
-        );
+        assert!(error.to_string().contains(&FailureKind::Authentication.to_string()), "{kind}: {error}");
         assert!(!error.to_string().contains("wrong-s3cret"), "{error}");
     }
 }

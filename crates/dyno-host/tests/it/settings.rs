@@ -1,7 +1,7 @@
 //! Settings are applied, read back, and refused in the server's own words.
 
 use crate::{described, is_empty, open_folder, options, running, shared};
-use dyno_host::server::{ServerError, check_values, locate, start};
+use dyno_host::server::{check_values, locate, start};
 use dyno_model::plan::ServerKind;
 
 /// Names and values.
@@ -78,7 +78,7 @@ fn settings_are_applied_and_read_back() {
     for (kind, asked, expected) in APPLIED {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), asked) else { continue };
-        let found = server.settings_read_back();
+        let found = &server.settings;
         for (name, value) in expected {
             assert_eq!(found.get(*name).map(String::as_str), Some(*value), "{kind}: {name} in {found:#?}");
         }
@@ -101,11 +101,7 @@ fn the_defaults_that_durability_depends_on_stay_the_servers_own() {
     for (kind, expected) in rows {
         let Some(server) = shared(kind) else { continue };
         for (name, value) in expected {
-            assert_eq!(
-                server.settings_read_back().get(*name).map(String::as_str),
-                Some(*value),
-                "{kind}: {name}"
-            );
+            assert_eq!(server.settings.get(*name).map(String::as_str), Some(*value), "{kind}: {name}");
         }
     }
 }
@@ -120,10 +116,7 @@ fn an_unknown_setting_is_refused_in_the_servers_own_words() {
         let scratch = open_folder();
         let Some(server) = described(kind, scratch.path(), &[("no_such_setting", "1")]) else { continue };
         let error = start(&server, &options()).err().expect("an unknown setting");
-        assert!(
-            matches!(&error, ServerError::SettingRefused { name, .. } if name == "no_such_setting"),
-            "{kind}: {error}"
-        );
+        assert!(error.to_string().contains("refuses the setting \"no_such_setting\""), "{kind}: {error}");
         let text = error.to_string();
         assert!(
             text.starts_with(&format!(
@@ -169,7 +162,7 @@ fn a_setting_that_did_not_take_effect_names_asked_and_found() {
         let scratch = open_folder();
         let Some(server) = described(kind, scratch.path(), &[(name, value)]) else { continue };
         let error = start(&server, &options()).err().unwrap_or_else(|| panic!("{kind}: {name} took effect"));
-        assert!(matches!(error, ServerError::SettingsDiffer { .. }), "{kind}: {error}");
+        assert!(error.to_string().contains("not with the settings asked for"), "{kind}: {error}");
         let text = error.to_string();
         assert!(text.contains(&format!("{name:?}")) && text.contains(words), "{kind}: {text}");
         assert!(is_empty(scratch.path()), "{kind}");
@@ -242,7 +235,7 @@ fn a_size_that_the_server_rounds_is_told_with_both_values_and_is_no_error() {
     for ((kind, asked), expected) in rows.into_iter().zip(expected) {
         let scratch = open_folder();
         let Some(server) = running(kind, scratch.path(), asked) else { continue };
-        let rounded = server.rounded_settings();
+        let rounded = &server.rounded;
         let found: Vec<(&str, &str)> =
             rounded.iter().map(|setting| (setting.name.as_str(), setting.found.as_str())).collect();
         assert_eq!(found, expected, "{kind}");

@@ -9,7 +9,7 @@ use crate::words::{list, suggestion};
 
 /// One table of the list: treatments that have one of the named levels in every one of its keys.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Exclusion {
+pub(super) struct Exclusion {
     conditions: Vec<Condition>,
 }
 
@@ -26,8 +26,7 @@ enum Condition {
 
 impl Exclusion {
     /// True when the treatment is to be left out.
-    #[must_use]
-    pub fn excludes(&self, treatment: &Treatment) -> bool {
+    pub(super) fn excludes(&self, treatment: &Treatment) -> bool {
         self.conditions.iter().all(|condition| match condition {
             Condition::System(systems) => systems.contains(&treatment.system),
             Condition::Clients(clients) => clients.contains(&treatment.clients),

@@ -30,16 +30,15 @@ mod tree;
 mod workload;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
-pub use exclude::Exclusion;
 
 use crate::catalog::WorkloadDescription;
 use crate::plan::{
-    Compare, EndpointPlan, FORMAT, FreshData, LoadPlan, Plan, Published, Storage, SystemPlan, SystemSource,
-    Treatment, Variation, WorkloadPlan,
+    Compare, FORMAT, FreshData, LoadPlan, Plan, SystemPlan, SystemSource, Treatment, Variation, WorkloadPlan,
 };
 use crate::target::QueryMode;
 use crate::words::{self, suggestion};
 use diagnostic::{Problems, Source, black_out_passwords};
+use exclude::Exclusion;
 use factors::Place;
 use reader::Fields;
 use tree::{Entry, Node, Table, Value};
@@ -59,71 +58,26 @@ pub struct Input<'a> {
     pub variable: Option<fn(&str) -> Option<String>>,
 }
 
-/// A spec that was found right: what the user wrote, with profile and arguments laid over it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Spec {
-    /// The file's text as it is stored with the results: without the passwords in it.
-    pub text: String,
-    /// Heading of the report.
-    pub title: String,
-    /// Shown under the title; perhaps empty.
-    pub description: String,
-    /// Systems in the file's order.
-    pub systems: Vec<SystemPlan>,
-    /// Numbers of clients in the file's order.
-    pub clients: Vec<u32>,
-    /// Names of the factors in the file's order.
-    pub factors: Vec<String>,
-    /// Every combination of the factors' levels; one without levels when there are no factors.
-    pub combinations: Vec<Combination>,
-    /// Treatments that are left out.
-    pub exclusions: Vec<Exclusion>,
-    /// Number of blocks.
-    pub blocks: u32,
-    /// Seed.
-    pub seed: u64,
-    /// Figures published elsewhere.
-    pub published: Vec<Published>,
-    /// What is compared; everything that is varied, if the spec does not say.
-    pub compare: Option<Compare>,
-    /// How fresh data is made.
-    pub data: FreshData,
-    /// Places for servers' data.
-    pub storages: Vec<Storage>,
-    /// Ways to servers that levels name.
-    pub endpoints: Vec<EndpointPlan>,
-    /// Names of the profiles in the file.
-    pub profiles: Vec<String>,
-}
-
 /// One combination of the factors' levels, and what follows from it.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Combination {
-    /// Levels as text, in the order of [`Spec::factors`].
-    pub levels: Vec<String>,
-    /// The workload with all options.
-    pub workload: WorkloadPlan,
-    /// The load rules.
-    pub load: LoadPlan,
-    /// How statements travel, where a level says so.
-    pub query_mode: Option<QueryMode>,
-    /// Settings of servers that dyno starts.
-    pub settings: Vec<SettingLevel>,
-    /// Where the data of servers is: the name of a storage.
-    pub storage: Option<String>,
-    /// The way to the server: the name of an endpoint.
-    pub endpoint: Option<String>,
+struct Combination {
+    /// Levels as text, in the order of the factors.
+    levels: Vec<String>,
+    workload: WorkloadPlan,
+    load: LoadPlan,
+    query_mode: Option<QueryMode>,
+    settings: Vec<SettingLevel>,
+    /// Name of a storage.
+    storage: Option<String>,
+    /// Name of an endpoint.
+    endpoint: Option<String>,
 }
 
 /// A server's setting as a level gives it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SettingLevel {
+struct SettingLevel {
     /// The system whose server gets it; `None`: all systems.
-    pub system: Option<String>,
-    /// Its name, as the server's documentation has it.
-    pub name: String,
-    /// Its value as written.
-    pub value: String,
+    system: Option<String>,
+    name: String,
+    value: String,
 }
 
 impl Combination {
@@ -143,11 +97,11 @@ impl Combination {
 /// Most trials of an experiment; at a second each they take over a day.
 const TRIALS_MAX: usize = 100_000;
 
-/// Reads a spec and resolves it.
+/// Reads a spec and resolves it. The text is that of the file as it is stored with the results: without the passwords in it.
 ///
 /// # Errors
 /// All that is wrong with it, each with its place in the file or argument.
-pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Spec, Plan), Diagnostics> {
+pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(String, Plan), Diagnostics> {
     let mut sources = vec![Source { name: input.file_name.to_owned(), text: input.text.to_owned() }];
     sources
         .extend(input.overrides.iter().map(|text| Source { name: "--set".to_owned(), text: text.clone() }));
@@ -164,17 +118,17 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Spec,
     for i in 0..input.overrides.len() {
         argument::apply(&mut document, i + 1, &sources, &problems);
     }
-    let spec = read(&document, &sources, input.variable, catalog, &problems);
+    let plan = read(&document, &sources, input.variable, catalog, &problems);
     for profile in profiles.iter().filter(|profile| Some(profile.key.as_str()) != input.profile) {
         check_profile(&file, profile, &sources, catalog, &problems);
     }
-    match spec {
-        Some(mut spec) if problems.is_empty() => {
-            spec.profiles = profiles.iter().map(|profile| profile.key.clone()).collect();
+    match plan {
+        Some(mut plan) if problems.is_empty() => {
+            plan.name = plan_name(input.file_name);
+            plan.profile = input.profile.map(str::to_owned);
+            plan.group_by_data(|_, _| None);
             black_out_passwords(&mut sources, &problems.into_parts().1);
-            spec.text = sources.swap_remove(0).text;
-            let plan = resolve(&spec, input);
-            Ok((spec, plan))
+            Ok((sources.swap_remove(0).text, plan))
         }
         _ => Err(Diagnostics::new(sources, problems)),
     }
@@ -187,11 +141,16 @@ pub fn is_near(word: &str, candidate: &str) -> bool {
 }
 
 /// All treatments in the order system, combination, clients, without those that are excluded.
-fn treatments(spec: &Spec) -> Vec<Treatment> {
+fn treatments(
+    systems: &[SystemPlan],
+    combinations: &[Combination],
+    clients: &[u32],
+    exclusions: &[Exclusion],
+) -> Vec<Treatment> {
     let mut treatments = Vec::new();
-    for (system, plan) in spec.systems.iter().enumerate() {
-        for combination in &spec.combinations {
-            for clients in &spec.clients {
+    for (system, plan) in systems.iter().enumerate() {
+        for combination in combinations {
+            for clients in clients {
                 let treatment = Treatment {
                     system,
                     clients: *clients,
@@ -200,38 +159,13 @@ fn treatments(spec: &Spec) -> Vec<Treatment> {
                     levels: combination.levels.clone(),
                     variation: combination.variation(plan),
                 };
-                if !spec.exclusions.iter().any(|exclusion| exclusion.excludes(&treatment)) {
+                if !exclusions.iter().any(|exclusion| exclusion.excludes(&treatment)) {
                     treatments.push(treatment);
                 }
             }
         }
     }
     treatments
-}
-
-/// The plan of a spec.
-fn resolve(spec: &Spec, input: Input<'_>) -> Plan {
-    let treatments = treatments(spec);
-    let mut plan = Plan {
-        format: FORMAT,
-        name: plan_name(input.file_name),
-        title: spec.title.clone(),
-        description: spec.description.clone(),
-        profile: input.profile.map(str::to_owned),
-        seed: spec.seed,
-        blocks: spec.blocks,
-        systems: spec.systems.clone(),
-        factors: spec.factors.clone(),
-        trials: Vec::new(),
-        treatments,
-        published: spec.published.clone(),
-        compare: spec.compare,
-        data: spec.data,
-        storages: spec.storages.clone(),
-        endpoints: spec.endpoints.clone(),
-    };
-    plan.group_by_data(|_, _| None);
-    plan
 }
 
 /// The file's stem as a folder's name: letters, digits, dots, underscores and hyphens.
@@ -246,14 +180,14 @@ fn plan_name(file_name: &str) -> String {
     if name.is_empty() { "experiment".to_owned() } else { name.to_owned() }
 }
 
-/// Reads a whole document; `None` or errors when it cannot be a spec.
+/// Reads a whole document; `None` or errors when it cannot be a spec. The plan has neither name, profile nor run order yet.
 fn read(
     document: &Table,
     sources: &[Source],
     variable: system::Variable,
     catalog: &[WorkloadDescription],
     problems: &Problems,
-) -> Option<Spec> {
+) -> Option<Plan> {
     let top = Fields::new(&keys::TOP, document, Span::default(), problems);
     let title =
         top.required_text("title", "add a first line such as `title = \"What this experiment is to show\"`");
@@ -289,39 +223,42 @@ fn read(
         design(&top, &exclude::Known { systems: &systems, factors: &factors });
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
     let published = published::read(&top, &names);
-    let treatments = systems.len() * combinations.len() * clients.len();
-    if treatments.saturating_mul(blocks as usize) > TRIALS_MAX {
-        let message = format!("{treatments} treatments in {blocks} blocks are more than {TRIALS_MAX} trials");
+    let count = systems.len() * combinations.len() * clients.len();
+    if count.saturating_mul(blocks as usize) > TRIALS_MAX {
+        let message = format!("{count} treatments in {blocks} blocks are more than {TRIALS_MAX} trials");
         let span = top.table("design").map(|(_, span)| span).unwrap_or_default();
         problems.report(Diagnostic::new(span, message).help("vary less, or repeat less often"));
         return None;
     }
     let factors = factors.into_iter().map(|factor| factor.name).collect();
     let title = title?.trim().to_owned();
-    let spec = Spec {
-        text: String::new(),
+    let treatments = match problems.is_empty() {
+        true => treatments(&systems, &combinations, &clients, &exclusions),
+        false => Vec::new(),
+    };
+    if problems.is_empty() && treatments.is_empty() {
+        let span = top.table("design").map(|(_, span)| span).unwrap_or_default();
+        let message = "`design.exclude` leaves nothing to measure";
+        problems.report(Diagnostic::new(span, message).help("exclude less"));
+    }
+    Some(Plan {
+        format: FORMAT,
+        name: String::new(),
         title,
         description,
-        systems,
-        clients,
-        factors,
-        combinations,
-        exclusions,
-        blocks,
+        profile: None,
         seed,
+        blocks,
+        systems,
+        factors,
+        treatments,
+        trials: Vec::new(),
         published,
         compare,
         data,
         storages,
         endpoints,
-        profiles: Vec::new(),
-    };
-    if problems.is_empty() && self::treatments(&spec).is_empty() {
-        let span = top.table("design").map(|(_, span)| span).unwrap_or_default();
-        let message = "`design.exclude` leaves nothing to measure";
-        problems.report(Diagnostic::new(span, message).help("exclude less"));
-    }
-    Some(spec)
+    })
 }
 
 fn section<'a>(top: &Fields<'a>, key: &str, help: &str) -> Option<(&'a Table, Span)> {

@@ -83,7 +83,7 @@ impl ServerError {
 
 /// What agreements with the server the decoder must know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Dialect {
+pub struct Capabilities {
     /// Rows end with an OK packet and column definitions with nothing (`CLIENT_DEPRECATE_EOF`).
     pub is_ok_terminated: bool,
     /// A byte behind the number of columns says whether definitions follow (MariaDB's `CACHE_METADATA`).
@@ -132,7 +132,7 @@ enum State {
 /// [`ColumnsEnd`]: State::ColumnsEnd
 #[derive(Debug)]
 pub struct Reply {
-    dialect: Dialect,
+    capabilities: Capabilities,
     encoding: Encoding,
     state: State,
     has_rows: bool,
@@ -146,9 +146,9 @@ impl Reply {
     /// An answer of which nothing has come yet.
     #[must_use]
     #[inline]
-    pub fn new(dialect: Dialect, encoding: Encoding) -> Self {
+    pub fn new(capabilities: Capabilities, encoding: Encoding) -> Self {
         Self {
-            dialect,
+            capabilities,
             encoding,
             state: State::Head,
             has_rows: false,
@@ -205,11 +205,13 @@ impl Reply {
         loop {
             match self.state {
                 State::Finished if self.has_more => {
-                    *self = Self::new(self.dialect, self.encoding);
+                    *self = Self::new(self.capabilities, self.encoding);
                 }
                 State::Finished => return Err(Malformed::new("nothing follows a finished answer")),
                 State::Rows if S::DISCARDS => {
-                    if input.pass_rows(self.dialect.is_ok_terminated, &mut self.rows)? == Passed::NeedMore {
+                    if input.pass_rows(self.capabilities.is_ok_terminated, &mut self.rows)?
+                        == Passed::NeedMore
+                    {
                         return Ok(Progress::NeedMore);
                     }
                     let Some(span) = input.pop()? else { return Ok(Progress::NeedMore) };
@@ -220,7 +222,7 @@ impl Reply {
                     let payload = input.payload(span);
                     let first =
                         payload.first().copied().ok_or_else(|| Malformed::new("a row without a byte"))?;
-                    if is_terminator(first, payload.len(), self.dialect.is_ok_terminated) {
+                    if is_terminator(first, payload.len(), self.capabilities.is_ok_terminated) {
                         return self.finish_rows(payload);
                     }
                     self.rows += 1;
@@ -273,7 +275,7 @@ impl Reply {
     }
 
     fn behind_columns(&self) -> State {
-        if self.dialect.is_ok_terminated { State::Rows } else { State::ColumnsEnd }
+        if self.capabilities.is_ok_terminated { State::Rows } else { State::ColumnsEnd }
     }
 
     #[inline]
@@ -297,12 +299,12 @@ impl Reply {
                 if columns > COLUMNS_MAX {
                     return Err(Malformed::new(format!("a result set of {columns} columns")));
                 }
-                let follows = !self.dialect.has_cached_metadata || cursor.u8()? != 0;
+                let follows = !self.capabilities.has_cached_metadata || cursor.u8()? != 0;
                 self.has_rows = true;
                 space.columns.clear();
                 if follows {
                     self.has_new_columns =
-                        self.dialect.has_cached_metadata && self.encoding == Encoding::Binary;
+                        self.capabilities.has_cached_metadata && self.encoding == Encoding::Binary;
                     self.state = State::Columns(columns);
                 } else {
                     if cached.len() as u64 != columns {
@@ -326,8 +328,11 @@ impl Reply {
         if payload.first() == Some(&0xFF) {
             return self.refused(payload);
         }
-        let done =
-            if self.dialect.is_ok_terminated { Done::decode_ok(payload) } else { Done::decode_eof(payload) }?;
+        let done = if self.capabilities.is_ok_terminated {
+            Done::decode_ok(payload)
+        } else {
+            Done::decode_eof(payload)
+        }?;
         Ok(self.complete(done))
     }
 
@@ -378,18 +383,18 @@ impl Prepared {
 
     /// Packets that follow the first.
     #[must_use]
-    pub fn packets_behind(&self, dialect: Dialect) -> u32 {
+    pub fn packets_behind(&self, capabilities: Capabilities) -> u32 {
         let group = |count: u16| match count {
             0 => 0,
-            count => u32::from(count) + u32::from(!dialect.is_ok_terminated),
+            count => u32::from(count) + u32::from(!capabilities.is_ok_terminated),
         };
         group(self.parameters) + group(self.columns)
     }
 
     /// True when that packet behind the first, from 0, defines a column.
     #[must_use]
-    pub fn is_column(&self, packet: u32, dialect: Dialect) -> bool {
-        let first = Self { columns: 0, ..*self }.packets_behind(dialect);
+    pub fn is_column(&self, packet: u32, capabilities: Capabilities) -> bool {
+        let first = Self { columns: 0, ..*self }.packets_behind(capabilities);
         (first..first + u32::from(self.columns)).contains(&packet)
     }
 }

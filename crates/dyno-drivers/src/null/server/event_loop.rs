@@ -1,6 +1,6 @@
 //! Sockets of a null server: one epoll, edge-triggered, on one thread.
 
-use super::session::{Counts, Fed, Session, Shared, add};
+use super::conversation::{Conversation, Counts, Fed, Shared, add};
 use mio::unix::SourceFd;
 use mio::{Events, Interest, Poll, Token, Waker};
 use socket2::{Domain, Socket, Type};
@@ -62,7 +62,7 @@ enum After {
     Close,
 }
 
-impl<S: Session> EventLoop<S> {
+impl<S: Conversation> EventLoop<S> {
     pub(super) fn bind(address: SocketAddr, shared: Shared) -> io::Result<(Self, SocketAddr)> {
         let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
         socket.set_reuse_address(true)?;
@@ -178,7 +178,7 @@ fn is_gone(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionAborted | io::ErrorKind::Interrupted)
 }
 
-impl<S: Session> Peer<S> {
+impl<S: Conversation> Peer<S> {
     /// Sends what is left from before, reads once, answers.
     fn turn(&mut self, shared: &Shared, buffer: &mut [u8], out: &mut Vec<u8>) -> After {
         if !self.unsent.is_empty() {

@@ -13,17 +13,17 @@
 //! `event_loop` has the sockets; `mysql` and `postgres` are sessions, bytes in and bytes out, without any I/O.
 
 mod column;
+mod conversation;
 mod event_loop;
 mod mysql;
 mod postgres;
-mod session;
 #[cfg(test)]
 mod tests;
 
+use conversation::Shared;
+pub use conversation::{Counts, Options};
 use event_loop::EventLoop;
 use mio::Waker;
-use session::Shared;
-pub use session::{Counts, Options};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -47,8 +47,8 @@ pub struct NullServer {
 }
 
 enum AnyLoop {
-    Mysql(EventLoop<mysql::MysqlSession>),
-    Postgres(EventLoop<postgres::PostgresSession>),
+    Mysql(EventLoop<mysql::MysqlConversation>),
+    Postgres(EventLoop<postgres::PostgresConversation>),
 }
 
 impl NullServer {

@@ -2,7 +2,7 @@
 //! <https://dev.mysql.com/doc/dev/mysql-server/latest/PAGE_PROTOCOL.html>
 
 use super::column::{Column, Columns};
-use super::session::{Fed, Session, Shared, Turn};
+use super::conversation::{Conversation, Fed, Shared, Turn};
 use crate::null::statement::{StatementKind, first_word, skip_blanks};
 
 /// Some clients read features off the version.
@@ -56,7 +56,7 @@ const STATUS_AUTOCOMMIT: u16 = 0x2;
 const STATUS_IN_TRANSACTION: u16 = 0x1;
 
 /// One connection.
-pub(super) struct MysqlSession {
+pub(super) struct MysqlConversation {
     number: u32,
     phase: Phase,
     deprecates_eof: bool,
@@ -112,7 +112,7 @@ struct Canned(Vec<(Column, RowFormat, u16, Vec<u8>)>);
 /// The connection must end.
 struct Over;
 
-impl Session for MysqlSession {
+impl Conversation for MysqlConversation {
     fn new(number: u32) -> Self {
         Self {
             number,
@@ -167,7 +167,7 @@ fn next_packet(input: &[u8]) -> Option<(u8, &[u8])> {
     Some((header[3], rest.get(..length)?))
 }
 
-impl MysqlSession {
+impl MysqlConversation {
     fn take(&mut self, sequence: u8, payload: &[u8], shared: &Shared, out: &mut Vec<u8>) -> Result<(), Over> {
         let next = sequence.wrapping_add(1);
         match self.phase {

@@ -2,8 +2,8 @@
 //! <https://www.postgresql.org/docs/15/protocol-message-formats.html>
 
 use super::column::{Column, Columns};
+use super::conversation::{Conversation, Fed, Shared, Turn};
 use super::event_loop::MESSAGE_MAX;
-use super::session::{Fed, Session, Shared, Turn};
 use crate::null::statement::{StatementKind, first_word, skip_blanks};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,7 +35,7 @@ mod type_number {
 }
 
 /// One connection.
-pub(super) struct PostgresSession {
+pub(super) struct PostgresConversation {
     number: u32,
     phase: Phase,
     is_in_transaction: bool,
@@ -90,7 +90,7 @@ struct Portal {
 /// The connection must end.
 struct Over;
 
-impl Session for PostgresSession {
+impl Conversation for PostgresConversation {
     fn new(number: u32) -> Self {
         Self {
             number,
@@ -124,7 +124,7 @@ impl Session for PostgresSession {
     }
 }
 
-impl PostgresSession {
+impl PostgresConversation {
     /// Takes a message without a type byte; 0 when it is not complete.
     fn start(&mut self, input: &[u8], out: &mut Vec<u8>) -> Result<usize, Over> {
         let Some((length, body)) = length_prefixed(input, STARTUP_MAX)? else { return Ok(0) };

@@ -1,8 +1,8 @@
 //! Properties of the sessions as pure functions from bytes to bytes.
 
-use super::mysql::MysqlSession;
-use super::postgres::PostgresSession;
-use super::session::Session;
+use super::conversation::Conversation;
+use super::mysql::MysqlConversation;
+use super::postgres::PostgresConversation;
 use super::*;
 use proptest::prelude::*;
 
@@ -11,7 +11,7 @@ fn shared() -> Shared {
 }
 
 /// Feeds the input in pieces of the given sizes (again and again), keeping what was left over, as the event loop does.
-fn replies<S: Session>(input: &[u8], sizes: &[usize]) -> (Vec<u8>, u64, bool) {
+fn replies<S: Conversation>(input: &[u8], sizes: &[usize]) -> (Vec<u8>, u64, bool) {
     let shared = shared();
     let mut session = S::new(1);
     let (mut out, mut pending, mut rest) = (Vec::new(), Vec::new(), input);
@@ -92,15 +92,15 @@ proptest! {
         sizes in prop::collection::vec(1..50_usize, 1..10),
     ) {
         let mysql = mysql_conversation(&commands);
-        prop_assert_eq!(replies::<MysqlSession>(&mysql, &[usize::MAX]), replies::<MysqlSession>(&mysql, &sizes));
+        prop_assert_eq!(replies::<MysqlConversation>(&mysql, &[usize::MAX]), replies::<MysqlConversation>(&mysql, &sizes));
         let postgres = postgres_conversation(&commands);
-        let whole = replies::<PostgresSession>(&postgres, &[usize::MAX]);
-        prop_assert_eq!(whole, replies::<PostgresSession>(&postgres, &sizes));
+        let whole = replies::<PostgresConversation>(&postgres, &[usize::MAX]);
+        prop_assert_eq!(whole, replies::<PostgresConversation>(&postgres, &sizes));
     }
 
     #[test]
     fn any_bytes_are_survived(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
-        replies::<MysqlSession>(&bytes, &[usize::MAX]);
-        replies::<PostgresSession>(&bytes, &[usize::MAX]);
+        replies::<MysqlConversation>(&bytes, &[usize::MAX]);
+        replies::<PostgresConversation>(&bytes, &[usize::MAX]);
     }
 }

@@ -12,7 +12,7 @@ use std::num::NonZeroU32;
 
 /// What the server has said about the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Session {
+pub struct SessionFacts {
     /// Its version without the packager's words, e.g. `15.12`; empty when it told none.
     pub server_version: String,
     /// Process id of the session on the server.
@@ -28,7 +28,7 @@ pub struct Session {
 pub struct Greeting<'a> {
     login: Login<'a>,
     is_let_in: bool,
-    session: Session,
+    session: SessionFacts,
 }
 
 impl<'a> Greeting<'a> {
@@ -38,7 +38,7 @@ impl<'a> Greeting<'a> {
         Self {
             login: Login::new(user, password, nonce),
             is_let_in: false,
-            session: Session {
+            session: SessionFacts {
                 server_version: String::new(),
                 process: 0,
                 transaction: TransactionStatus::Idle,
@@ -90,7 +90,7 @@ impl<'a> Greeting<'a> {
 
     /// The session, once it is ready.
     #[must_use]
-    pub fn into_session(self) -> Session {
+    pub fn into_session(self) -> SessionFacts {
         self.session
     }
 }

@@ -4,9 +4,9 @@ mod observer;
 mod settings;
 
 use super::questions::{ConnectionLimit, Questions, Replication, ServerQuestions};
+use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::numbers::whole_numbers;
 use crate::folder::read_beginning;
-use crate::session::{Asked, Session};
 use std::collections::BTreeMap;
 use std::path::Path;
 
@@ -29,7 +29,7 @@ pub(super) const QUESTIONS: Questions = Questions {
     }),
 };
 
-fn connection_limit(session: &mut Session) -> Asked<ConnectionLimit> {
+fn connection_limit(session: &mut ControlConnection) -> Asked<ConnectionLimit> {
     let connected = session.pairs("SHOW GLOBAL STATUS LIKE 'Threads_connected'")?;
     let connected: u64 = connected.first().and_then(|(_, value)| value.parse().ok()).unwrap_or(1);
     let per_user = session.count("SELECT @@max_user_connections")?;
@@ -42,10 +42,10 @@ fn connection_limit(session: &mut Session) -> Asked<ConnectionLimit> {
     })
 }
 
-fn replication(session: &mut Session) -> Replication {
+fn replication(session: &mut ControlConnection) -> Replication {
     // The statement's name changed in MySQL 8.0.22 and MariaDB 10.5; the old one is gone from MySQL 8.4.
     let replica = session.rows("SHOW REPLICA STATUS").or_else(|_| session.rows("SHOW SLAVE STATUS"));
-    let status = |session: &mut Session, name: &str| {
+    let status = |session: &mut ControlConnection, name: &str| {
         let pairs = session.pairs(&format!("SHOW GLOBAL STATUS LIKE '{name}'")).unwrap_or_default();
         pairs.first().and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
     };
@@ -62,18 +62,18 @@ fn replication(session: &mut Session) -> Replication {
     }
 }
 
-fn counters(session: &mut Session) -> Asked<BTreeMap<String, i64>> {
+fn counters(session: &mut ControlConnection) -> Asked<BTreeMap<String, i64>> {
     Ok(whole_numbers(session.pairs("SHOW GLOBAL STATUS")?).collect())
 }
 
 /// The file is often for the server's account only.
-fn process(session: &mut Session) -> Option<u32> {
+fn process(session: &mut ControlConnection) -> Option<u32> {
     let file = session.first("SELECT @@pid_file").ok()??;
     let text = read_beginning(Path::new(&file), PID_BYTES_MAX).ok()?;
     String::from_utf8(text).ok()?.trim().parse().ok()
 }
 
-fn traces(session: &mut Session) -> Vec<String> {
+fn traces(session: &mut ControlConnection) -> Vec<String> {
     let mut first = |sql| session.word(sql);
     let file = first("SELECT @@pid_file").and_then(|file| match file.starts_with('/') {
         true => Some(format!("file:{file}")),

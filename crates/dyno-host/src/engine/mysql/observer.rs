@@ -1,11 +1,11 @@
 //! MySQL and MariaDB: `SHOW GLOBAL STATUS` and `SHOW PROCESSLIST`, because both work in every version and with few rights, and
 //! cost less than the tables of the same content (those are temporary tables, in MariaDB on disk).
 
+use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions::Watched;
 use crate::monitor::Values;
 use crate::monitor::observed::Observed;
 use crate::monitor::sessions::SeenSession;
-use crate::session::{Asked, Session};
 use dyno_model::monitor::names;
 use dyno_model::target::Target;
 use std::collections::{BTreeMap, BTreeSet};
@@ -130,7 +130,7 @@ const BACKGROUND: [&str; 4] = ["Daemon", "Binlog Dump", "Binlog Dump GTID", "Sla
 
 /// One connection.
 struct Status {
-    session: Session,
+    session: ControlConnection,
     connection: String,
     global: String,
     own: String,
@@ -142,7 +142,7 @@ struct Status {
 
 /// The connection's statements, and the number of the server's thread that works for it, where it has one of its own.
 pub(super) fn observe(target: &Target) -> Asked<Watched> {
-    let mut session = Session::open(target)?;
+    let mut session = ControlConnection::open(target)?;
     let connection = session.first("SELECT CONNECTION_ID()")?.unwrap_or_default();
     let is_mariadb = session.first("SELECT VERSION()")?.is_some_and(|version| version.contains("MariaDB"));
     let has_own_thread = session

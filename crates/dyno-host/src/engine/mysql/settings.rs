@@ -1,7 +1,7 @@
 //! Settings of the MySQL family.
 
+use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions::{FoundSettings, Settings};
-use crate::session::{Asked, Session};
 use crate::settings::setting::{Setting, boolean, is_close};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -129,7 +129,7 @@ const UNTOLD: [&str; 6] = [
     "plugin_load_add",
 ];
 
-fn read(session: &mut Session) -> Asked<FoundSettings> {
+fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
     let pairs = session.pairs("SHOW GLOBAL VARIABLES")?;
     Ok(pairs.into_iter().map(|(name, value)| (name.to_ascii_lowercase(), Setting::plain(value))).collect())
 }

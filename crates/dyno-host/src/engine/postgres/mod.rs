@@ -4,10 +4,10 @@ mod observer;
 mod settings;
 
 use super::questions::{ConnectionLimit, Questions, Replication, ServerQuestions};
+use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::numbers::{UPTIME, whole_numbers};
 use crate::monitor::processes::children;
 use crate::monitor::procfs::process_stat;
-use crate::session::{Asked, Session};
 use std::collections::BTreeMap;
 use std::fs;
 
@@ -33,7 +33,7 @@ pub(super) const QUESTIONS: Questions = Questions {
     }),
 };
 
-fn connection_limit(session: &mut Session) -> Asked<ConnectionLimit> {
+fn connection_limit(session: &mut ControlConnection) -> Asked<ConnectionLimit> {
     let setting = |name: &str| format!("SELECT coalesce(current_setting('{name}', true), '0')");
     let is_superuser = session.first("SHOW is_superuser")?.as_deref() == Some("on");
     let reserved = if is_superuser {
@@ -54,7 +54,7 @@ fn connection_limit(session: &mut Session) -> Asked<ConnectionLimit> {
     })
 }
 
-fn replication(session: &mut Session) -> Replication {
+fn replication(session: &mut ControlConnection) -> Replication {
     Replication {
         is_replica: session
             .first("SELECT pg_is_in_recovery()")
@@ -70,7 +70,7 @@ fn replication(session: &mut Session) -> Replication {
 }
 
 /// Views become pairs of column and value through JSON, so that columns of every version are there under their names.
-fn counters(session: &mut Session) -> Asked<BTreeMap<String, i64>> {
+fn counters(session: &mut ControlConnection) -> Asked<BTreeMap<String, i64>> {
     let mut counters: BTreeMap<String, i64> = whole_numbers(session.pairs(
         "SELECT key, value FROM pg_catalog.pg_stat_database AS d, jsonb_each_text(to_jsonb(d)) \
          WHERE d.datname = current_database() AND key NOT IN ('datid', 'datname', 'numbackends')",
@@ -96,7 +96,7 @@ fn counters(session: &mut Session) -> Asked<BTreeMap<String, i64>> {
 
 /// Calls by the first word of the statement, without questions to the catalogue such as these; nothing where the
 /// extension is not there or may not be read.
-fn calls(session: &mut Session) -> Asked<BTreeMap<String, i64>> {
+fn calls(session: &mut ControlConnection) -> Asked<BTreeMap<String, i64>> {
     let schema = session.first(
         "SELECT quote_ident(n.nspname) FROM pg_catalog.pg_extension e JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace \
          WHERE e.extname = 'pg_stat_statements'",
@@ -113,13 +113,13 @@ fn calls(session: &mut Session) -> Asked<BTreeMap<String, i64>> {
 }
 
 /// The parent of the process that answers, if that is on this machine.
-fn process(session: &mut Session) -> Option<u32> {
+fn process(session: &mut ControlConnection) -> Option<u32> {
     let backend: u32 = session.first("SELECT pg_backend_pid()").ok()??.parse().ok()?;
     let stat = fs::read_to_string(format!("/proc/{backend}/stat")).ok()?;
     let postmaster = process_stat(&stat)?.parent;
     children(postmaster).contains(&backend).then_some(postmaster)
 }
 
-fn traces(session: &mut Session) -> Vec<String> {
+fn traces(session: &mut ControlConnection) -> Vec<String> {
     session.word("SELECT pg_backend_pid()").map(|backend| format!("session:{backend}")).into_iter().collect()
 }

@@ -1,10 +1,10 @@
 //! PostgreSQL: the cumulative statistics, and `pg_stat_activity`.
 
+use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions::Watched;
 use crate::monitor::Values;
 use crate::monitor::observed::Observed;
 use crate::monitor::sessions::SeenSession;
-use crate::session::{Asked, Session};
 use dyno_model::monitor::names;
 use dyno_model::target::Target;
 
@@ -14,14 +14,14 @@ const VIEWS: [&str; 3] = ["pg_stat_bgwriter", "pg_stat_checkpointer", "pg_stat_w
 /// One connection. Where the account may, it is to the database `postgres`, so that its own transactions and reads are in
 /// another database's statistics; else they are in the figures: one transaction per question.
 struct Statistics {
-    session: Session,
+    session: ControlConnection,
     counters: String,
 }
 
 /// The connection's statements, and the number of the server's process that works for it.
 pub(super) fn observe(target: &Target) -> Asked<Watched> {
     let apart = Target { database: "postgres".to_owned(), ..target.clone() };
-    let mut session = Session::open(&apart).or_else(|_| Session::open(target))?;
+    let mut session = ControlConnection::open(&apart).or_else(|_| ControlConnection::open(target))?;
     // The engine waits for sessions of the name `dyno` to end.
     session.run("SET application_name = 'dyno monitor'")?;
     let process = session.first("SELECT pg_backend_pid()")?.and_then(|pid| pid.parse().ok());

@@ -1,7 +1,7 @@
 //! Settings of PostgreSQL.
 
+use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions::{FoundSettings, Settings};
-use crate::session::{Asked, Session};
 use crate::settings::setting::{Setting, boolean, by_name, is_close};
 
 pub(super) const SETTINGS: Settings = Settings {
@@ -80,7 +80,7 @@ const SHAPING: [&str; 5] = [
     "shared_preload_libraries",
 ];
 
-fn read(session: &mut Session) -> Asked<FoundSettings> {
+fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
     let rows = session.rows(
         "SELECT lower(name), setting, current_setting(name), coalesce(unit, ''), vartype FROM pg_catalog.pg_settings",
     )?;

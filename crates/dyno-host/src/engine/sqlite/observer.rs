@@ -1,11 +1,11 @@
 //! SQLite has no server and counts nothing that another connection could ask for: page caches and their hits belong to the
 //! clients' own connections. What can be seen from outside are its files.
 
+use crate::control_connection::Asked;
 use crate::engine::questions::Watched;
 use crate::monitor::Values;
 use crate::monitor::observed::Observed;
 use crate::monitor::sessions::SeenSession;
-use crate::session::Asked;
 use dyno_model::target::{Endpoint, Target};
 use std::fs;
 use std::path::PathBuf;

@@ -1,7 +1,7 @@
 //! Settings of SQLite: pragmas.
 
+use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::questions::{FoundSettings, Settings};
-use crate::session::{Asked, Session};
 use crate::settings::setting::{Setting, boolean, by_name};
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ const RESERVED: &[(&[&str], &str)] = &[(
 const SHAPING: [&str; 4] = ["auto_vacuum", "encoding", "journal_mode", "page_size"];
 
 /// There is no list of pragmas with values; those that matter are asked one by one. Others are asked by name.
-fn read(session: &mut Session) -> Asked<FoundSettings> {
+fn read(session: &mut ControlConnection) -> Asked<FoundSettings> {
     let mut settings = BTreeMap::new();
     for name in THAT_MATTER {
         if let Some(setting) = read_pragma(session, name)? {
@@ -71,7 +71,7 @@ fn read(session: &mut Session) -> Asked<FoundSettings> {
 }
 
 /// One pragma; `None` when SQLite does not know it, which it does not say otherwise.
-pub(crate) fn read_pragma(session: &mut Session, name: &str) -> Asked<Option<Setting>> {
+pub(crate) fn read_pragma(session: &mut ControlConnection, name: &str) -> Asked<Option<Setting>> {
     let value = session.first(&format!("PRAGMA {name}"))?;
     Ok(value.map(|value| {
         let shown = pragma_word(name, &value).unwrap_or(&value).to_owned();

@@ -53,12 +53,12 @@ fn a_password_in_the_url_is_taken_and_stored_nowhere() {
         ),
     ] {
         let text = GOOD.replace(url, written);
-        let (spec, plan) =
+        let (text, plan) =
             parse(input(&text), &catalog()).unwrap_or_else(|errors| panic!("{written}: {errors}"));
         let SystemSource::Existing(far) = &plan.systems[1].source else { panic!("{written}") };
         assert_eq!(far.password, PasswordSource::Url { password: Secret::new("hunter2") }, "{written}");
-        assert_eq!(spec.text, GOOD.replace(url, stored), "{written}");
-        assert!(!format!("{spec:?} {plan:?}").contains("hunter"), "{written}");
+        assert_eq!(text, GOOD.replace(url, stored), "{written}");
+        assert!(!format!("{text} {plan:?}").contains("hunter"), "{written}");
     }
     let twice = GOOD.replace("mysql://bench@db", "mysql://bench:hunter2@db");
     let errors = parse(input(&twice), &catalog()).unwrap_err();

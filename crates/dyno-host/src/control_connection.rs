@@ -9,11 +9,11 @@ pub(crate) type Asked<T> = Result<T, OperationFailure>;
 
 /// A connection for questions about a system. Everything is sent as text, whatever the target's query mode, so that
 /// nothing is left prepared on the server.
-pub(crate) struct Session {
+pub(crate) struct ControlConnection {
     connection: Connection,
 }
 
-impl Session {
+impl ControlConnection {
     /// For questions that the system answers from what it knows.
     pub(crate) fn open(target: &Target) -> Asked<Self> {
         Self::open_with(target, Patience::for_questions(target))
@@ -73,7 +73,7 @@ impl Session {
     }
 }
 
-impl Drop for Session {
+impl Drop for ControlConnection {
     /// Says good-bye, so that the server does not log a broken connection.
     fn drop(&mut self) {
         block_on(self.connection.close());

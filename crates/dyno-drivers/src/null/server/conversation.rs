@@ -80,7 +80,7 @@ pub(super) struct Shared {
 }
 
 /// One connection's side of a protocol: bytes in, bytes out.
-pub(super) trait Session {
+pub(super) trait Conversation {
     /// A session that has not said anything; `number` tells connections apart.
     fn new(number: u32) -> Self;
 
