@@ -29,6 +29,13 @@ pub fn read_from(source: impl Read, limit: u64) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
+/// The system's words for an error, without its number.
+#[must_use]
+pub fn reason(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error").next().unwrap_or_default().to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,12 +4,11 @@
 //! enough again to be given back. Bytecode keeps names and line numbers, so errors point into the script as before. A file is read
 //! each time it is asked for: one that has changed is compiled anew.
 
-use dyno_engine::text::{self, SCRIPT_MAX};
+use dyno_engine::text::{self, SCRIPT_MAX, reason};
 use mlua::{Function, Lua};
 use std::collections::HashMap;
 use std::ffi::OsStr;
 use std::fs::File;
-use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -59,12 +58,6 @@ pub(crate) fn read(path: &[u8]) -> Result<Vec<u8>, Unread> {
         .map_err(|error| Unread::Missing(format!("{name}: {}", reason(&error))))?;
     text::read_from(file, SCRIPT_MAX)
         .map_err(|error| Unread::Unreadable(format!("cannot read {name}: {}", reason(&error))))
-}
-
-/// The system's words for an error, without its number.
-fn reason(error: &io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
 /// The file of a module by Lua's rules: each template of `path` has `?` replaced, the first that can be opened is it. Else what was

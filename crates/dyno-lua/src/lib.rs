@@ -26,19 +26,19 @@
 
 mod chunks;
 mod context;
-pub mod environment;
-pub mod error;
+mod environment;
+mod error;
 mod handles;
 mod heap;
-pub mod meter;
+mod meter;
 mod modules;
 mod natives;
-pub mod options;
+mod options;
 mod random;
-pub mod report;
+mod report;
 mod scalars;
 mod sql;
-pub mod state;
+mod state;
 mod transfer;
 
 pub use context::Role;

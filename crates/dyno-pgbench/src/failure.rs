@@ -10,8 +10,7 @@ use dyno_model::target::{Endpoint, Engine, Target};
 ///
 /// PostgreSQL: serialization failures and deadlocks, as in pgbench. Other engines have more words for the same: MySQL a lock wait
 /// that took too long, SQLite a database that another connection writes to.
-#[must_use]
-pub fn ending(failure: &OperationFailure, engine: Engine) -> Option<Ending> {
+pub(crate) fn ending(failure: &OperationFailure, engine: Engine) -> Option<Ending> {
     match failure.kind {
         FailureKind::Deadlock => Some(Ending::Deadlock),
         FailureKind::LockWait if engine != OWN => Some(Ending::Deadlock),
@@ -21,8 +20,7 @@ pub fn ending(failure: &OperationFailure, engine: Engine) -> Option<Ending> {
 }
 
 /// What the server said, as PostgreSQL's clients show it.
-#[must_use]
-pub fn words(failure: &OperationFailure) -> String {
+pub(crate) fn words(failure: &OperationFailure) -> String {
     if failure.sqlstate.is_empty() && failure.code == 0 {
         failure.message.clone()
     } else {
@@ -32,15 +30,13 @@ pub fn words(failure: &OperationFailure) -> String {
 }
 
 /// True when the connection is gone.
-#[must_use]
-pub fn is_lost(failure: &OperationFailure) -> bool {
+pub(crate) fn is_lost(failure: &OperationFailure) -> bool {
     failure.kind.remedy() == Remedy::Reconnect && failure.kind != FailureKind::Cancelled
         || failure.kind == FailureKind::Protocol
 }
 
 /// A connection that could not be made.
-#[must_use]
-pub fn connecting(failure: &OperationFailure, target: &Target) -> String {
+pub(crate) fn connecting(failure: &OperationFailure, target: &Target) -> String {
     let said = if failure.sqlstate.is_empty() && failure.code == 0 { "" } else { "FATAL:  " };
     let place = match &target.endpoint {
         Endpoint::Tcp { host, port } => format!("connection to server at \"{host}\", port {port}"),

@@ -14,24 +14,25 @@
 //! * A password reaches neither terminal nor results.
 
 pub mod exit_code;
-pub mod expression;
-pub mod failure;
-pub mod initialise;
-pub mod options;
+mod expression;
+mod failure;
+mod initialise;
+mod options;
 mod own;
-pub mod random;
-pub mod report;
-pub mod run;
-pub mod script;
-pub mod statistics;
-pub mod terminal;
-pub mod variables;
+mod random;
+mod report;
+mod run;
+mod script;
+mod statistics;
+mod terminal;
+mod variables;
 
 use dyno_drivers::address::Surroundings;
 use options::Request;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
-use terminal::Terminal;
+
+pub use terminal::Terminal;
 
 /// Does what the arguments (after the program's name) ask for. `interrupts` counts how often the user has asked for an end.
 /// Returns the exit code.

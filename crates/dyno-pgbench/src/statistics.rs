@@ -4,27 +4,27 @@ use dyno_model::ledger::Ledger;
 
 /// Sums of times, microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Times {
+pub(crate) struct Times {
     /// Number of values.
-    pub count: u64,
+    pub(crate) count: u64,
     /// Smallest; 0 without values.
-    pub min: f64,
+    pub(crate) min: f64,
     /// Largest; 0 without values.
-    pub max: f64,
+    pub(crate) max: f64,
     /// Sum.
-    pub sum: f64,
+    pub(crate) sum: f64,
     /// Sum of squares.
-    pub squares: f64,
+    pub(crate) squares: f64,
 }
 
 impl Times {
     /// Adds a value.
-    pub fn add(&mut self, value: f64) {
+    pub(crate) fn add(&mut self, value: f64) {
         self.merge(&Self { count: 1, min: value, max: value, sum: value, squares: value * value });
     }
 
     /// Adds all values of another sum.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         if other.count == 0 {
             return;
         }
@@ -40,14 +40,12 @@ impl Times {
     }
 
     /// Mean; NaN without values.
-    #[must_use]
-    pub fn mean(&self) -> f64 {
+    pub(crate) fn mean(&self) -> f64 {
         self.sum / self.count as f64
     }
 
     /// Standard deviation; NaN without values.
-    #[must_use]
-    pub fn deviation(&self) -> f64 {
+    pub(crate) fn deviation(&self) -> f64 {
         // Rounding can make a variance of zero negative.
         (self.squares / self.count as f64 - self.mean() * self.mean()).max(0.0).sqrt()
     }
@@ -55,7 +53,7 @@ impl Times {
 
 /// How a transaction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ending {
+pub(crate) enum Ending {
     /// It came to its end.
     Done,
     /// It was so late that it was not begun.
@@ -68,43 +66,43 @@ pub enum Ending {
 
 /// One transaction as it is counted and logged.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Finished {
+pub(crate) struct Finished {
     /// How it ended.
-    pub ending: Ending,
+    pub(crate) ending: Ending,
     /// From its intended start to its end, microseconds; 0 unless it is done.
-    pub latency: f64,
+    pub(crate) latency: f64,
     /// From its intended start to its start, microseconds; 0 unless it is done.
-    pub lag: f64,
+    pub(crate) lag: f64,
     /// Times it was tried; 0 when it was skipped.
-    pub tries: u32,
+    pub(crate) tries: u32,
 }
 
 /// Counts of transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct Tally {
+pub(crate) struct Tally {
     /// Done.
-    pub done: u64,
+    pub(crate) done: u64,
     /// Not begun because they were late.
-    pub skipped: u64,
+    pub(crate) skipped: u64,
     /// Tries after the first, of all transactions.
-    pub retries: u64,
+    pub(crate) retries: u64,
     /// Transactions with more than one try.
-    pub retried: u64,
+    pub(crate) retried: u64,
     /// Given up after a serialization failure.
-    pub serialization_failures: u64,
+    pub(crate) serialization_failures: u64,
     /// Given up after a deadlock.
-    pub deadlock_failures: u64,
+    pub(crate) deadlock_failures: u64,
     /// Done, but over the latency limit.
-    pub late: u64,
+    pub(crate) late: u64,
     /// Of those that are done.
-    pub latency: Times,
+    pub(crate) latency: Times,
     /// Of those that are done; empty without a rate.
-    pub lag: Times,
+    pub(crate) lag: Times,
 }
 
 impl Tally {
     /// Counts a transaction. `has_rate` tells whether its lag means anything.
-    pub fn count(&mut self, finished: &Finished, has_rate: bool, latency_limit: Option<i64>) {
+    pub(crate) fn count(&mut self, finished: &Finished, has_rate: bool, latency_limit: Option<i64>) {
         if finished.ending == Ending::Skipped {
             self.skipped += 1;
             return;
@@ -129,7 +127,7 @@ impl Tally {
     }
 
     /// Adds the counts of others.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.done += other.done;
         self.skipped += other.skipped;
         self.retries += other.retries;
@@ -142,15 +140,13 @@ impl Tally {
     }
 
     /// Transactions given up.
-    #[must_use]
-    pub fn failures(&self) -> u64 {
+    pub(crate) fn failures(&self) -> u64 {
         self.serialization_failures + self.deadlock_failures
     }
 
     /// Where the engine's books, which are kept apart from this tally, have other counts, in words; empty when they agree. Both count
     /// the same transactions, but for those of clients that were aborted or cut off: these are in the books alone.
-    #[must_use]
-    pub fn differences(&self, books: &Ledger) -> Vec<String> {
+    pub(crate) fn differences(&self, books: &Ledger) -> Vec<String> {
         let pairs = [
             ("committed = done", books.committed, self.done),
             ("failed = failures", books.failed, self.failures()),
@@ -162,26 +158,25 @@ impl Tally {
     }
 
     /// All transactions.
-    #[must_use]
-    pub fn total(&self) -> u64 {
+    pub(crate) fn total(&self) -> u64 {
         self.done + self.skipped + self.failures()
     }
 }
 
 /// Counts of one command.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
-pub struct CommandTally {
+pub(crate) struct CommandTally {
     /// Executions that succeeded.
-    pub times: Times,
+    pub(crate) times: Times,
     /// Failures that ended a transaction's tries.
-    pub failures: u64,
+    pub(crate) failures: u64,
     /// Failures after which the transaction was tried again.
-    pub retries: u64,
+    pub(crate) retries: u64,
 }
 
 impl CommandTally {
     /// Adds the counts of others.
-    pub fn merge(&mut self, other: &Self) {
+    pub(crate) fn merge(&mut self, other: &Self) {
         self.times.merge(&other.times);
         self.failures += other.failures;
         self.retries += other.retries;

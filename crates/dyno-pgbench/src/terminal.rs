@@ -10,25 +10,19 @@ pub trait Terminal: Send + Sync + 'static {
 }
 
 /// Messages in pgbench's form.
-pub(crate) trait Messages {
+impl dyn Terminal + '_ {
     /// What went wrong.
-    fn error(&self, text: &str);
-    /// A doubt.
-    fn warning(&self, text: &str);
-    /// What happened.
-    fn note(&self, text: &str);
-}
-
-impl<T: Terminal + ?Sized> Messages for T {
-    fn error(&self, text: &str) {
+    pub(crate) fn error(&self, text: &str) {
         self.message(&format!("pgbench: error: {text}\n"));
     }
 
-    fn warning(&self, text: &str) {
+    /// A doubt.
+    pub(crate) fn warning(&self, text: &str) {
         self.message(&format!("pgbench: warning: {text}\n"));
     }
 
-    fn note(&self, text: &str) {
+    /// What happened.
+    pub(crate) fn note(&self, text: &str) {
         self.message(&format!("pgbench: {text}\n"));
     }
 }

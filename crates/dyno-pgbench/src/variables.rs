@@ -5,18 +5,18 @@ use std::collections::HashMap;
 
 /// The place of a variable; the same for all clients.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Slot(u32);
+pub(crate) struct Slot(u32);
 
 /// All names that scripts and options mention.
 #[derive(Debug, Clone, Default)]
-pub struct Names {
+pub(crate) struct Names {
     slots: HashMap<String, Slot>,
     names: Vec<String>,
 }
 
 impl Names {
     /// The place of a name, which is a new one if the name is.
-    pub fn slot(&mut self, name: &str) -> Slot {
+    pub(crate) fn slot(&mut self, name: &str) -> Slot {
         if let Some(slot) = self.slots.get(name) {
             return *slot;
         }
@@ -27,33 +27,28 @@ impl Names {
     }
 
     /// The place of a name that has been mentioned before.
-    #[must_use]
-    pub fn find(&self, name: &str) -> Option<Slot> {
+    pub(crate) fn find(&self, name: &str) -> Option<Slot> {
         self.slots.get(name).copied()
     }
 
     /// The name of a place.
-    #[must_use]
-    pub fn name(&self, slot: Slot) -> &str {
+    pub(crate) fn name(&self, slot: Slot) -> &str {
         &self.names[slot.0 as usize]
     }
 }
 
 /// True for a character that a variable's name may begin with.
-#[must_use]
-pub fn starts_name(byte: u8) -> bool {
+pub(crate) fn starts_name(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || byte == b'_' || byte >= 0x80
 }
 
 /// True for a character that may stand further on in a name.
-#[must_use]
-pub fn continues_name(byte: u8) -> bool {
+pub(crate) fn continues_name(byte: u8) -> bool {
     starts_name(byte) || byte.is_ascii_digit()
 }
 
 /// True for what may be a variable's name.
-#[must_use]
-pub fn is_name(name: &str) -> bool {
+pub(crate) fn is_name(name: &str) -> bool {
     name.bytes().next().is_some_and(starts_name) && name.bytes().all(continues_name)
 }
 
@@ -67,22 +62,21 @@ enum Content {
 
 /// The variables of one client.
 #[derive(Debug, Clone, Default)]
-pub struct Variables(Vec<Option<Content>>);
+pub(crate) struct Variables(Vec<Option<Content>>);
 
 impl Variables {
     /// Sets a variable to a value.
-    pub fn set(&mut self, slot: Slot, value: Value) {
+    pub(crate) fn set(&mut self, slot: Slot, value: Value) {
         *self.place(slot) = Some(Content::Value(value));
     }
 
     /// Sets a variable to a text.
-    pub fn set_text(&mut self, slot: Slot, text: &str) {
+    pub(crate) fn set_text(&mut self, slot: Slot, text: &str) {
         *self.place(slot) = Some(Content::Text(text.into()));
     }
 
     /// True when the variable has been set.
-    #[must_use]
-    pub fn is_set(&self, slot: Slot) -> bool {
+    pub(crate) fn is_set(&self, slot: Slot) -> bool {
         matches!(self.0.get(slot.0 as usize), Some(Some(_)))
     }
 
@@ -98,7 +92,7 @@ impl Variables {
     ///
     /// # Errors
     /// When it is not set, or its text is no value, in pgbench's words; an empty text fails without words, as there.
-    pub fn value(&self, slot: Slot, names: &Names) -> Result<Value, String> {
+    pub(crate) fn value(&self, slot: Slot, names: &Names) -> Result<Value, String> {
         match self.0.get(slot.0 as usize) {
             Some(Some(Content::Value(value))) => Ok(*value),
             Some(Some(Content::Text(text))) => Value::from_text(text, names.name(slot)),
@@ -107,8 +101,7 @@ impl Variables {
     }
 
     /// What of a variable stands in a statement's text or travels as a parameter.
-    #[must_use]
-    pub fn content(&self, slot: Slot) -> Parameter<'_> {
+    pub(crate) fn content(&self, slot: Slot) -> Parameter<'_> {
         match self.0.get(slot.0 as usize) {
             Some(Some(Content::Value(value))) => Parameter::Value(*value),
             Some(Some(Content::Text(text))) => Parameter::Text(text),
@@ -119,7 +112,7 @@ impl Variables {
 
 /// A variable as a statement sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Parameter<'a> {
+pub(crate) enum Parameter<'a> {
     /// Never set.
     Unset,
     /// A value.

@@ -44,8 +44,7 @@ const FOLDERS: [&str; 2] = ["oltp_legacy", "tests/db"];
 
 /// Today's script for a path to an old one; `None` when it is none of them. Words such as `select` mean the old scripts
 /// only in the old folders; `oltp.lua` was never anything else.
-#[must_use]
-pub fn script(path: &str) -> Option<&'static str> {
+pub(crate) fn script(path: &str) -> Option<&'static str> {
     let stem = Path::new(path).file_name()?.to_str()?.strip_suffix(".lua")?;
     let is_in_folder = FOLDERS.iter().any(|folder| path.contains(folder));
     let known = SCRIPTS.iter().find(|(old, _)| *old == stem)?;
@@ -53,7 +52,7 @@ pub fn script(path: &str) -> Option<&'static str> {
 }
 
 /// Gives the options their names of today; the script that does what they ask for.
-pub fn translate(script: &'static str, options: &mut Options) -> &'static str {
+pub(crate) fn translate(script: &'static str, options: &mut Options) -> &'static str {
     options.rename(&OPTIONS);
     let read_only = options.take_switch("oltp_read_only");
     let write_only = options.take_switch("oltp_write_only");
@@ -89,7 +88,10 @@ mod tests {
         let mut options = Options::parse(&line.map(OsString::from)).unwrap();
         assert_eq!(translate("oltp_read_write", &mut options), "oltp_read_only");
         options.accept_all().unwrap();
-        assert_eq!((options.text("table_size"), options.text("tables")), ("7".into(), "3".into()));
+        assert_eq!(
+            (options.value("table_size").text(), options.value("tables").text()),
+            ("7".into(), "3".into())
+        );
         assert!(options.is_given("strange") && !options.is_given("oltp_read_only"));
     }
 }

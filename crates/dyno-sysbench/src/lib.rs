@@ -12,15 +12,15 @@
 //! * Option names, output labels and exit codes are sysbench's; words are our own.
 //! * Passwords reach no log, report or error.
 
-pub mod legacy;
-pub mod logger;
-pub mod native;
-pub mod options;
-pub mod program;
-pub mod report;
-pub mod resolve;
-pub mod run;
-pub mod session;
+mod legacy;
+mod logger;
+mod native;
+mod options;
+mod program;
+mod report;
+mod resolve;
+mod run;
+mod session;
 
-pub use logger::Terminal;
+pub use logger::{Terminal, Transcript};
 pub use program::main;

@@ -1,7 +1,7 @@
 //! Everything that is written: log lines on standard output with sysbench's levels, complaints about the command line
 //! on standard error. Nothing else in the crate writes to the terminal.
 
-pub use dyno_lua::LogLevel as Level;
+pub(crate) use dyno_lua::LogLevel as Level;
 use std::fmt;
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
@@ -35,7 +35,7 @@ impl fmt::Debug for Terminal {
 
 /// Writes log lines. All threads share one; every line is flushed at once, because people and scripts watch them live.
 #[derive(Debug)]
-pub struct Logger {
+pub(crate) struct Logger {
     streams: Mutex<Streams>,
     verbosity: AtomicU8,
     is_closed: AtomicBool,
@@ -53,8 +53,7 @@ struct Streams {
 
 impl Logger {
     /// A logger at the default verbosity, notices and worse.
-    #[must_use]
-    pub fn new(terminal: Terminal) -> Self {
+    pub(crate) fn new(terminal: Terminal) -> Self {
         Self {
             streams: Mutex::new(Streams { terminal, last: None, repeated: 0, is_log_diverted: false }),
             verbosity: AtomicU8::new(Level::Notice as u8),
@@ -64,36 +63,33 @@ impl Logger {
     }
 
     /// Sets the least important level that is written, 0 to 5.
-    pub fn set_verbosity(&self, verbosity: u8) {
+    pub(crate) fn set_verbosity(&self, verbosity: u8) {
         self.verbosity.store(verbosity, Ordering::Relaxed);
     }
 
     /// From now on log lines go to standard error: standard output is kept for one document.
-    pub fn divert_log(&self) {
+    pub(crate) fn divert_log(&self) {
         self.lock().is_log_diverted = true;
     }
 
     /// True when lines of this level are written at all.
-    #[must_use]
-    pub fn is_enabled(&self, level: Level) -> bool {
+    pub(crate) fn is_enabled(&self, level: Level) -> bool {
         level as u8 <= self.verbosity.load(Ordering::Relaxed)
     }
 
     /// True once nobody reads standard output any more (`| head`), so that a run may end early.
-    #[must_use]
-    pub fn is_closed(&self) -> bool {
+    pub(crate) fn is_closed(&self) -> bool {
         self.is_closed.load(Ordering::Relaxed)
     }
 
     /// True when something could not be written though somebody may read: a disk is full. It was told on standard error.
-    #[must_use]
-    pub fn has_lost(&self) -> bool {
+    pub(crate) fn has_lost(&self) -> bool {
         self.has_lost.load(Ordering::Relaxed)
     }
 
     /// One message, which may have several lines. The same message again is only counted, and the count is written
     /// before the next different one.
-    pub fn log(&self, level: Level, text: &str) {
+    pub(crate) fn log(&self, level: Level, text: &str) {
         if !self.is_enabled(level) {
             return;
         }
@@ -111,7 +107,7 @@ impl Logger {
     }
 
     /// One line that begins with the time since the start; never taken for a repetition.
-    pub fn timestamped(&self, level: Level, elapsed: Duration, text: &str) {
+    pub(crate) fn timestamped(&self, level: Level, elapsed: Duration, text: &str) {
         if !self.is_enabled(level) {
             return;
         }
@@ -124,22 +120,22 @@ impl Logger {
     }
 
     /// What ends the program.
-    pub fn fatal(&self, text: &str) {
+    pub(crate) fn fatal(&self, text: &str) {
         self.log(Level::Fatal, text);
     }
 
     /// What may spoil the figures.
-    pub fn warning(&self, text: &str) {
+    pub(crate) fn warning(&self, text: &str) {
         self.log(Level::Warning, text);
     }
 
     /// Headings and results.
-    pub fn notice(&self, text: &str) {
+    pub(crate) fn notice(&self, text: &str) {
         self.log(Level::Notice, text);
     }
 
     /// Text on standard output whatever the verbosity: help, version, a JSON document. A line end is not added.
-    pub fn print(&self, text: &str) {
+    pub(crate) fn print(&self, text: &str) {
         let mut streams = self.lock();
         let written =
             streams.terminal.out.write_all(text.as_bytes()).and_then(|()| streams.terminal.out.flush());
@@ -147,7 +143,7 @@ impl Logger {
     }
 
     /// One line on standard error whatever the verbosity: what is wrong with the command line.
-    pub fn complain(&self, text: &str) {
+    pub(crate) fn complain(&self, text: &str) {
         let error = &mut self.lock().terminal.error;
         // When standard error is gone, nobody could be told.
         let _ = writeln!(error, "{text}").and_then(|()| error.flush());
@@ -195,7 +191,7 @@ impl Streams {
 
 /// Seconds as headings and timestamps show them: whole where they are whole (to 5 ms), else with the decimals needed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Seconds(pub Duration);
+pub(crate) struct Seconds(pub(crate) Duration);
 
 impl fmt::Display for Seconds {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,7 +4,7 @@ use crate::legacy;
 use std::path::Path;
 
 /// Scripts that come with dyno, under sysbench's names.
-pub const BUNDLED: [&str; 11] = [
+pub(crate) const BUNDLED: [&str; 11] = [
     "bulk_insert",
     "oltp_delete",
     "oltp_insert",
@@ -19,14 +19,14 @@ pub const BUNDLED: [&str; 11] = [
 ];
 
 /// sysbench's built-in tests. They measure no database.
-pub const BUILT_IN: [&str; 5] = ["fileio", "cpu", "memory", "threads", "mutex"];
+pub(crate) const BUILT_IN: [&str; 5] = ["fileio", "cpu", "memory", "threads", "mutex"];
 
 /// Commands of bundled scripts that the native engine carries out.
-pub const NATIVE_COMMANDS: [&str; 2] = ["prepare", "run"];
+pub(crate) const NATIVE_COMMANDS: [&str; 2] = ["prepare", "run"];
 
 /// What a script's name means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Script {
+pub(crate) enum Script {
     /// Standard input.
     Input,
     /// A file, by the path as given.
@@ -51,8 +51,7 @@ pub enum Script {
 /// A file always wins. A bundled name is the bundled script unless the current directory has a module of that name,
 /// which Lua would find first. A path to nowhere whose file name is a bundled script is the bundled script: tutorials
 /// name installation folders of all kinds.
-#[must_use]
-pub fn resolve(name: Option<&str>, exists: impl Fn(&Path) -> bool) -> Script {
+pub(crate) fn resolve(name: Option<&str>, exists: impl Fn(&Path) -> bool) -> Script {
     let Some(name) = name.filter(|name| *name != "-" && !name.is_empty()) else { return Script::Input };
     if let Some(test) = BUILT_IN.into_iter().find(|test| *test == name) {
         return Script::BuiltIn(test);
@@ -72,8 +71,7 @@ pub fn resolve(name: Option<&str>, exists: impl Fn(&Path) -> bool) -> Script {
 }
 
 /// True when the native engine carries out this command of a bundled script; Lua does everything else.
-#[must_use]
-pub fn is_native(command: Option<&str>) -> bool {
+pub(crate) fn is_native(command: Option<&str>) -> bool {
     command.is_some_and(|command| NATIVE_COMMANDS.contains(&command))
 }
 

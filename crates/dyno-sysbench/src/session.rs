@@ -7,50 +7,47 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Exit code when all went well.
-pub const OK: u8 = 0;
+pub(crate) const OK: u8 = 0;
 /// Exit code of any failure.
-pub const FAILED: u8 = 1;
+pub(crate) const FAILED: u8 = 1;
 /// Exit code when threads were not ready in time, or were cut off in the end.
-pub const CUT_OFF: u8 = 2;
+pub(crate) const CUT_OFF: u8 = 2;
 /// Exit code after an interrupt.
-pub const INTERRUPTED: u8 = 130;
+pub(crate) const INTERRUPTED: u8 = 130;
 
 /// Exit code of a run that ended because nobody read its output any more (`| head -1`): what shells give for a program that
 /// SIGPIPE ended, as it ends sysbench.
-pub const UNREAD: u8 = 141;
+pub(crate) const UNREAD: u8 = 141;
 
 /// One run of the program.
 #[derive(Debug)]
-pub struct Session<'a> {
+pub(crate) struct Session<'a> {
     /// All options, those of the script included.
-    pub options: Options,
+    pub(crate) options: Options,
     /// The way to the terminal.
-    pub logger: Arc<Logger>,
+    pub(crate) logger: Arc<Logger>,
     /// Number of interrupts by the user so far.
-    pub interrupts: &'a AtomicUsize,
+    pub(crate) interrupts: &'a AtomicUsize,
     /// The script's name as it was given.
-    pub script: String,
+    pub(crate) script: String,
     /// Seed of everything random: the user's, or from the clock.
-    pub seed: u64,
+    pub(crate) seed: u64,
 }
 
 impl Session<'_> {
     /// The script's name as messages have it: without its folder.
-    #[must_use]
-    pub fn script_name(&self) -> String {
+    pub(crate) fn script_name(&self) -> String {
         let name = Path::new(&self.script).file_name();
         name.map_or_else(|| self.script.clone(), |name| name.to_string_lossy().into_owned())
     }
 
     /// True once the user has asked for an end.
-    #[must_use]
-    pub fn is_interrupted(&self) -> bool {
+    pub(crate) fn is_interrupted(&self) -> bool {
         self.interrupts.load(Ordering::Relaxed) > 0
     }
 
     /// The command; empty when there is none.
-    #[must_use]
-    pub fn command(&self) -> &str {
+    pub(crate) fn command(&self) -> &str {
         self.options.positionals.command.as_deref().unwrap_or_default()
     }
 }

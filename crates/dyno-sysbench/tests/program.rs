@@ -1,7 +1,6 @@
 //! The whole program in this process, on scripts that need no server.
 
-use dyno_sysbench::Terminal;
-use dyno_sysbench::logger::Transcript;
+use dyno_sysbench::{Terminal, Transcript};
 use std::ffi::OsString;
 use std::fs;
 use std::path::Path;

@@ -5,15 +5,15 @@ use crate::random::{Generator, distribution, scramble};
 use crate::variables::{Names, Variables};
 
 /// What an expression may look at and change.
-pub struct Environment<'a> {
+pub(crate) struct Environment<'a> {
     /// The client's variables.
-    pub variables: &'a Variables,
+    pub(crate) variables: &'a Variables,
     /// Their names, for messages.
-    pub names: &'a Names,
+    pub(crate) names: &'a Names,
     /// The client's random numbers.
-    pub random: &'a mut Generator,
+    pub(crate) random: &'a mut Generator,
     /// Where `debug()` goes.
-    pub debug: &'a mut dyn FnMut(Value),
+    pub(crate) debug: &'a mut dyn FnMut(Value),
 }
 
 /// In pgbench's words.
@@ -30,7 +30,7 @@ impl Expression {
     ///
     /// # Errors
     /// When a variable is not set, types do not fit or numbers overflow, in pgbench's words.
-    pub fn evaluate(&self, environment: &mut Environment<'_>) -> Evaluated {
+    pub(crate) fn evaluate(&self, environment: &mut Environment<'_>) -> Evaluated {
         match self {
             Self::Constant(value) => Ok(*value),
             Self::Variable(slot) => environment.variables.value(*slot, environment.names),
@@ -117,18 +117,6 @@ fn apply(function: Function, values: &[Value], environment: &mut Environment<'_>
         | Function::Subtract
         | Function::Multiply
         | Function::Divide
-        | Function::Equal
-        | Function::NotEqual
-        | Function::Less
-        | Function::LessOrEqual
-            if values.iter().any(|value| matches!(value, Value::Double(_))) =>
-        {
-            Ok(doubles(function, values[0].double()?, values[1].double()?))
-        }
-        Function::Add
-        | Function::Subtract
-        | Function::Multiply
-        | Function::Divide
         | Function::Modulo
         | Function::Equal
         | Function::NotEqual
@@ -138,7 +126,7 @@ fn apply(function: Function, values: &[Value], environment: &mut Environment<'_>
         | Function::BitOr
         | Function::BitXor
         | Function::ShiftLeft
-        | Function::ShiftRight => integers(function, values[0].integer()?, values[1].integer()?),
+        | Function::ShiftRight => operate(function, values[0], values[1]),
         Function::Not => Ok(Value::Boolean(!values[0].boolean()?)),
         Function::Absolute => match values[0] {
             Value::Integer(value) => Ok(Value::Integer(value.wrapping_abs())),
@@ -173,6 +161,18 @@ fn apply(function: Function, values: &[Value], environment: &mut Environment<'_>
         | Function::Greatest
         | Function::Is
         | Function::Debug => unreachable!("evaluated before"),
+    }
+}
+
+/// An operator between two numbers: of doubles when one of them is and the operator has doubles.
+fn operate(function: Function, left: Value, right: Value) -> Evaluated {
+    use Function::{BitAnd, BitOr, BitXor, Modulo, ShiftLeft, ShiftRight};
+    let is_of_integers = matches!(function, Modulo | BitAnd | BitOr | BitXor | ShiftLeft | ShiftRight);
+    let has_double = [left, right].iter().any(|side| matches!(side, Value::Double(_)));
+    if has_double && !is_of_integers {
+        Ok(doubles(function, left.double()?, right.double()?))
+    } else {
+        integers(function, left.integer()?, right.integer()?)
     }
 }
 

@@ -2,7 +2,7 @@
 
 /// Everything that can be called. Operators are functions too; `>` and `>=` are `<` and `<=` with the sides exchanged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Function {
+pub(crate) enum Function {
     Add,
     Subtract,
     Multiply,
@@ -48,7 +48,7 @@ pub enum Function {
 
 /// How many arguments a function takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Arity {
+pub(crate) enum Arity {
     /// So many.
     Exactly(usize),
     /// At least one.
@@ -83,8 +83,7 @@ const NAMED: [(&str, Function, Arity); 21] = [
 ];
 
 /// The function of a name, in capital letters or not.
-#[must_use]
-pub fn find(name: &str) -> Option<(Function, Arity)> {
+pub(crate) fn find(name: &str) -> Option<(Function, Arity)> {
     NAMED
         .iter()
         .find(|(known, ..)| known.eq_ignore_ascii_case(name))

@@ -5,7 +5,7 @@ use crate::variables::{continues_name, starts_name};
 
 /// A word or sign.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Token<'s> {
+pub(crate) enum Token<'s> {
     /// A number, boolean or NULL.
     Constant(Value),
     /// The digits 9223372036854775808, which are an integer only after a minus.
@@ -22,11 +22,11 @@ pub enum Token<'s> {
 
 /// What cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unreadable {
+pub(crate) struct Unreadable {
     /// What is wrong.
-    pub message: &'static str,
+    pub(crate) message: &'static str,
     /// The text it is about.
-    pub text: String,
+    pub(crate) text: String,
 }
 
 const KEYWORDS: [&str; 11] =
@@ -40,21 +40,19 @@ const SIGNS: [&str; 21] = [
 
 /// Reads a script from a place on.
 #[derive(Debug, Clone)]
-pub struct Lexer<'s> {
+pub(crate) struct Lexer<'s> {
     source: &'s str,
     at: usize,
 }
 
 impl<'s> Lexer<'s> {
     /// Reads from a place of the script on.
-    #[must_use]
-    pub fn new(source: &'s str, at: usize) -> Self {
+    pub(crate) fn new(source: &'s str, at: usize) -> Self {
         Self { source, at }
     }
 
     /// Where reading has come to: behind the last token.
-    #[must_use]
-    pub fn at(&self) -> usize {
+    pub(crate) fn at(&self) -> usize {
         self.at
     }
 
@@ -78,7 +76,7 @@ impl<'s> Lexer<'s> {
     ///
     /// # Errors
     /// When a character has no place in an expression, or a constant is too large.
-    pub fn next_token(&mut self) -> Result<Token<'s>, Unreadable> {
+    pub(crate) fn next_token(&mut self) -> Result<Token<'s>, Unreadable> {
         self.skip_blanks();
         let rest = self.rest();
         let Some(&first) = rest.first() else { return Ok(Token::End) };

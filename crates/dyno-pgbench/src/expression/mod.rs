@@ -3,21 +3,21 @@
 //! * [`lexer`]: words and signs with their places; [`parser`]: the grammar; [`function`]: which functions there are;
 //! * [`evaluate`]: what an expression is worth; [`value`]: values and their forms.
 
-pub mod evaluate;
-pub mod function;
-pub mod lexer;
-pub mod parser;
-pub mod value;
+pub(crate) mod evaluate;
+pub(crate) mod function;
+pub(crate) mod lexer;
+pub(crate) mod parser;
+pub(crate) mod value;
 
-pub use evaluate::Environment;
-pub use function::Function;
-pub use value::Value;
+pub(crate) use evaluate::Environment;
+pub(crate) use function::Function;
+pub(crate) use value::Value;
 
 use crate::variables::Slot;
 
 /// An expression as it was parsed.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Expression {
+pub(crate) enum Expression {
     /// A constant.
     Constant(Value),
     /// A variable.

@@ -9,22 +9,22 @@ use super::{Expression, Value};
 use crate::variables::Names;
 
 /// Variable with the seed of hashes and permutations that name none.
-pub const DEFAULT_SEED: &str = "default_seed";
+pub(crate) const DEFAULT_SEED: &str = "default_seed";
 
 /// Why an expression is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SyntaxError {
+pub(crate) struct SyntaxError {
     /// What is wrong.
-    pub message: String,
+    pub(crate) message: String,
     /// The last character that was read.
-    pub at: usize,
+    pub(crate) at: usize,
 }
 
 /// Reads one expression up to the end of its line; returns it with the place where the line ends.
 ///
 /// # Errors
 /// When it is none.
-pub fn parse(source: &str, at: usize, names: &mut Names) -> Result<(Expression, usize), SyntaxError> {
+pub(crate) fn parse(source: &str, at: usize, names: &mut Names) -> Result<(Expression, usize), SyntaxError> {
     let lexer = Lexer::new(source, at);
     let mut parser = Parser { lexer, next: Token::End, names };
     parser.advance()?;
@@ -50,17 +50,21 @@ enum Level {
 }
 
 impl Level {
+    const ALL: [Self; 9] = [
+        Self::Or,
+        Self::And,
+        Self::Not,
+        Self::Is,
+        Self::Compare,
+        Self::Bits,
+        Self::Add,
+        Self::Multiply,
+        Self::Unary,
+    ];
+
+    /// What binds more tightly; nothing is tighter than a sign.
     fn tighter(self) -> Self {
-        match self {
-            Self::Or => Self::And,
-            Self::And => Self::Not,
-            Self::Not => Self::Is,
-            Self::Is => Self::Compare,
-            Self::Compare => Self::Bits,
-            Self::Bits => Self::Add,
-            Self::Add => Self::Multiply,
-            Self::Multiply | Self::Unary => Self::Unary,
-        }
+        Self::ALL[(self as usize + 1).min(Self::ALL.len() - 1)]
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     /// NULL.
     Null,
     /// TRUE or FALSE.
@@ -20,8 +20,7 @@ const DIGITS: usize = 15;
 
 impl Value {
     /// Name of the type in messages.
-    #[must_use]
-    pub fn type_name(self) -> &'static str {
+    pub(crate) fn type_name(self) -> &'static str {
         match self {
             Self::Null => "null",
             Self::Boolean(_) => "boolean",
@@ -34,7 +33,7 @@ impl Value {
     ///
     /// # Errors
     /// When the value has no integer, in pgbench's words.
-    pub fn integer(self) -> Result<i64, String> {
+    pub(crate) fn integer(self) -> Result<i64, String> {
         match self {
             Self::Integer(value) => Ok(value),
             Self::Double(value) => {
@@ -54,7 +53,7 @@ impl Value {
     ///
     /// # Errors
     /// When the value is no number, in pgbench's words.
-    pub fn double(self) -> Result<f64, String> {
+    pub(crate) fn double(self) -> Result<f64, String> {
         match self {
             Self::Integer(value) => Ok(value as f64),
             Self::Double(value) => Ok(value),
@@ -66,7 +65,7 @@ impl Value {
     ///
     /// # Errors
     /// When it is none, in pgbench's words.
-    pub fn boolean(self) -> Result<bool, String> {
+    pub(crate) fn boolean(self) -> Result<bool, String> {
         match self {
             Self::Boolean(value) => Ok(value),
             other => Err(format!("cannot coerce {} to boolean", other.type_name())),
@@ -74,8 +73,7 @@ impl Value {
     }
 
     /// What `\if` and CASE make of it: numbers other than zero are true, NULL is false.
-    #[must_use]
-    pub fn is_true(self) -> bool {
+    pub(crate) fn is_true(self) -> bool {
         match self {
             Self::Null => false,
             Self::Boolean(value) => value,
@@ -89,7 +87,7 @@ impl Value {
     ///
     /// # Errors
     /// When the text is nothing of this, in pgbench's words.
-    pub fn from_text(text: &str, name: &str) -> Result<Self, String> {
+    pub(crate) fn from_text(text: &str, name: &str) -> Result<Self, String> {
         let begins =
             |word: &str| word.get(..text.len()).is_some_and(|start| start.eq_ignore_ascii_case(text));
         if text.eq_ignore_ascii_case("null") {
@@ -134,8 +132,7 @@ impl fmt::Display for Value {
 
 impl Value {
     /// As `debug()` writes it: with its type.
-    #[must_use]
-    pub fn described(self) -> String {
+    pub(crate) fn described(self) -> String {
         match self {
             Self::Null => "null".to_owned(),
             other => format!("{} {other}", other.type_name()),

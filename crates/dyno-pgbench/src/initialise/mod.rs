@@ -7,8 +7,8 @@ mod statements;
 
 use crate::exit_code;
 use crate::failure;
-use crate::options::{Initialisation, Step};
-use crate::terminal::{Messages, Terminal};
+use crate::options::{Initialisation, STEPS, Step};
+use crate::terminal::Terminal;
 use dyno_drivers::{Connection, Discard, Driver, Io, Patience, block_on};
 use dyno_engine::loading::{Loading, load_table};
 use dyno_model::failure::OperationFailure;
@@ -33,7 +33,7 @@ struct Refused {
 }
 
 /// Makes and fills the tables. Returns the exit code.
-pub fn initialise(
+pub(crate) fn initialise(
     wanted: &Initialisation,
     target: &Target,
     terminal: &dyn Terminal,
@@ -56,29 +56,19 @@ pub fn initialise(
     let began = Instant::now();
     for step in &wanted.steps {
         let started = Instant::now();
+        let (_, _, title, name) = STEPS.iter().find(|(_, known, ..)| known == step).expect("all are there");
+        terminal.message(&format!("{title}...\n"));
         if let Err(refused) = steps.take(*step) {
             terminal.error(&format!("query failed: {}", failure::words(&refused.failure)));
             terminal.note(&format!("detail: Query was: {}", refused.sql));
             return exit_code::FAILED;
         }
-        times.push(format!("{} {:.2} s", name(*step), started.elapsed().as_secs_f64()));
+        times.push(format!("{name} {:.2} s", started.elapsed().as_secs_f64()));
     }
     block_on(steps.connection.close());
     let seconds = began.elapsed().as_secs_f64();
     terminal.message(&format!("done in {seconds:.2} s ({}).\n", times.join(", ")));
     exit_code::OK
-}
-
-fn name(step: Step) -> &'static str {
-    match step {
-        Step::Drop => "drop tables",
-        Step::Tables => "create tables",
-        Step::Generate => "client-side generate",
-        Step::GenerateOnServer => "server-side generate",
-        Step::Vacuum => "vacuum",
-        Step::PrimaryKeys => "primary keys",
-        Step::ForeignKeys => "foreign keys",
-    }
 }
 
 struct Steps<'a> {
@@ -92,16 +82,6 @@ struct Steps<'a> {
 impl Steps<'_> {
     fn take(&mut self, step: Step) -> Result<(), Refused> {
         let engine = self.target.engine;
-        let title = match step {
-            Step::Drop => "dropping old tables...",
-            Step::Tables => "creating tables...",
-            Step::Generate => "generating data (client-side)...",
-            Step::GenerateOnServer => "generating data (server-side)...",
-            Step::Vacuum => "vacuuming...",
-            Step::PrimaryKeys => "creating primary keys...",
-            Step::ForeignKeys => "creating foreign keys...",
-        };
-        self.terminal.message(&format!("{title}\n"));
         let statements = match step {
             Step::Drop => statements::drop(engine),
             Step::Tables => statements::tables(self.wanted, engine),

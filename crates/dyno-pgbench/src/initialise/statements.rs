@@ -75,10 +75,7 @@ pub(super) fn tables(wanted: &Initialisation, engine: Engine) -> Vec<String> {
                 Some(key) if engine.dialect().orders_by_key => format!(", primary key ({key})"),
                 _ => String::new(),
             };
-            let method = match wanted.partition_method {
-                PartitionMethod::Range => "range",
-                PartitionMethod::Hash => "hash",
-            };
+            let method = wanted.partition_method.name();
             let storage = match table {
                 "pgbench_accounts" if wanted.partitions > 0 => format!(" partition by {method} (aid)"),
                 "pgbench_history" => String::new(),

@@ -5,26 +5,38 @@ use super::UsageError;
 
 /// One option: its letter if it has one, its long name if it has one, and whether a value belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spec {
+pub(crate) struct Spec {
     /// The letter.
-    pub letter: Option<char>,
+    pub(crate) letter: Option<char>,
     /// The long name; what the option is known by.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// True when a value belongs to it.
-    pub takes_value: bool,
+    pub(crate) takes_value: bool,
+    /// With what it may stand.
+    pub(crate) of: Use,
+}
+
+/// With which kind of request an option has a meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Use {
+    /// With and without `-i`.
+    Both,
+    /// With `-i` only.
+    Initialisation,
+    /// Without it only.
+    Run,
 }
 
 /// An option with or without a letter.
-#[must_use]
-pub const fn spec(letter: Option<char>, name: &'static str, takes_value: bool) -> Spec {
-    Spec { letter, name, takes_value }
+pub(crate) const fn spec(letter: Option<char>, name: &'static str, takes_value: bool, of: Use) -> Spec {
+    Spec { letter, name, takes_value, of }
 }
 
 /// A piece of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Argument {
-    /// An option by its long name, with its value.
-    Option(&'static str, String),
+pub(crate) enum Argument {
+    /// An option with its value.
+    Option(Spec, String),
     /// Anything else.
     Other(String),
 }
@@ -33,7 +45,7 @@ pub enum Argument {
 ///
 /// # Errors
 /// At the first argument that is no option, in getopt's words. What came before it is not returned: nothing has happened yet.
-pub fn cut(arguments: &[String], specs: &[Spec]) -> Result<Vec<Argument>, UsageError> {
+pub(crate) fn cut(arguments: &[String], specs: &[Spec]) -> Result<Vec<Argument>, UsageError> {
     let mut pieces = Vec::new();
     let mut rest = arguments.iter();
     while let Some(argument) = rest.next() {
@@ -46,28 +58,28 @@ pub fn cut(arguments: &[String], specs: &[Spec]) -> Result<Vec<Argument>, UsageE
             };
             let spec = find(argument, name, specs)?;
             pieces.push(match (spec.takes_value, value) {
-                (true, Some(value)) => Argument::Option(spec.name, value),
+                (true, Some(value)) => Argument::Option(spec, value),
                 (true, None) => match rest.next() {
-                    Some(value) => Argument::Option(spec.name, value.clone()),
+                    Some(value) => Argument::Option(spec, value.clone()),
                     None => return Err(error(&format!("option '--{}' requires an argument", spec.name))),
                 },
-                (false, None) => Argument::Option(spec.name, String::new()),
+                (false, None) => Argument::Option(spec, String::new()),
                 (false, Some(_)) => {
                     return Err(error(&format!("option '--{}' doesn't allow an argument", spec.name)));
                 }
             });
         } else if argument.len() > 1 && argument.starts_with('-') {
             for (at, letter) in argument[1..].char_indices() {
-                let Some(spec) = specs.iter().find(|spec| spec.letter == Some(letter)) else {
+                let Some(&spec) = specs.iter().find(|spec| spec.letter == Some(letter)) else {
                     return Err(error(&format!("invalid option -- '{letter}'")));
                 };
                 if !spec.takes_value {
-                    pieces.push(Argument::Option(spec.name, String::new()));
+                    pieces.push(Argument::Option(spec, String::new()));
                     continue;
                 }
                 let attached = &argument[1 + at + letter.len_utf8()..];
                 if attached.is_empty() && spec.name == "dbname" && is_switch(rest.as_slice()) {
-                    pieces.push(Argument::Option("debug", String::new()));
+                    pieces.push(Argument::Option(find(argument, "debug", specs)?, String::new()));
                     break;
                 }
                 let value =
@@ -75,7 +87,7 @@ pub fn cut(arguments: &[String], specs: &[Spec]) -> Result<Vec<Argument>, UsageE
                 let Some(value) = value else {
                     return Err(error(&format!("option requires an argument -- '{letter}'")));
                 };
-                pieces.push(Argument::Option(spec.name, value.to_owned()));
+                pieces.push(Argument::Option(spec, value.to_owned()));
                 break;
             }
         } else {
@@ -115,10 +127,10 @@ mod tests {
     use super::*;
 
     const SPECS: [Spec; 4] = [
-        spec(Some('c'), "client", true),
-        spec(Some('n'), "no-vacuum", false),
-        spec(Some('t'), "transactions", true),
-        spec(None, "tablespace", true),
+        spec(Some('c'), "client", true, Use::Run),
+        spec(Some('n'), "no-vacuum", false, Use::Both),
+        spec(Some('t'), "transactions", true, Use::Run),
+        spec(None, "tablespace", true, Use::Initialisation),
     ];
 
     fn shown(line: &[&str]) -> String {
@@ -127,7 +139,7 @@ mod tests {
             Ok(pieces) => pieces
                 .into_iter()
                 .map(|piece| match piece {
-                    Argument::Option(name, value) => format!("{name}={value}"),
+                    Argument::Option(spec, value) => format!("{}={value}", spec.name),
                     Argument::Other(text) => text,
                 })
                 .collect::<Vec<_>>()

@@ -1,23 +1,20 @@
 //! The text of `--help` and `--version`.
 
 /// Version of pgbench whose behaviour this is; parsers look for the word in front of it.
-pub const COMPATIBLE: &str = "15";
+pub(crate) const COMPATIBLE: &str = "15";
 
 /// The first line of a run's output.
-#[must_use]
-pub fn banner() -> String {
+pub(crate) fn banner() -> String {
     format!("pgbench ({COMPATIBLE}, dyno {})", env!("CARGO_PKG_VERSION"))
 }
 
 /// What `--version` prints.
-#[must_use]
-pub fn version() -> String {
+pub(crate) fn version() -> String {
     format!("pgbench (PostgreSQL) {COMPATIBLE} (dyno {})\n", env!("CARGO_PKG_VERSION"))
 }
 
 /// What `--help` prints.
-#[must_use]
-pub fn text() -> String {
+pub(crate) fn text() -> String {
     format!("{USAGE}\nCompatible with pgbench {COMPATIBLE}; docs/pgbench.md lists the differences.\n")
 }
 

@@ -4,12 +4,12 @@
 //! * [`target`]: from options, environment and files to a [`dyno_model::target::Target`];
 //! * [`help`]: the text of `--help`.
 
-pub mod arguments;
-pub mod help;
-pub mod reader;
-pub mod target;
+pub(crate) mod arguments;
+pub(crate) mod help;
+pub(crate) mod reader;
+pub(crate) mod target;
 
-pub use reader::read;
+pub(crate) use reader::read;
 
 use dyno_model::target::QueryMode;
 use std::fmt;
@@ -18,7 +18,7 @@ use std::time::Duration;
 
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Request {
+pub(crate) enum Request {
     /// Make and fill the standard tables.
     Initialise(Initialisation, Address),
     /// Run scripts.
@@ -31,73 +31,88 @@ pub enum Request {
 
 /// Where to connect, as options say it; environment and files fill the rest.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Address {
+pub(crate) struct Address {
     /// `-h`
-    pub host: Option<String>,
+    pub(crate) host: Option<String>,
     /// `-p`
-    pub port: Option<String>,
+    pub(crate) port: Option<String>,
     /// `-U`
-    pub user: Option<String>,
+    pub(crate) user: Option<String>,
     /// `-d`, or the argument without a letter: a name, a connection string or a URL.
-    pub database: Option<String>,
+    pub(crate) database: Option<String>,
     /// `--url`: a system that is no PostgreSQL, or is one.
-    pub url: Option<String>,
+    pub(crate) url: Option<String>,
 }
 
 /// How to make the standard tables.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Initialisation {
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Initialisation {
     /// Steps, in their order.
-    pub steps: Vec<Step>,
+    pub(crate) steps: Vec<Step>,
     /// Branches; everything else is a multiple.
-    pub scale: u32,
+    pub(crate) scale: u32,
     /// Per cent of a page that is filled.
-    pub fillfactor: u32,
+    pub(crate) fillfactor: u32,
     /// Fewer lines of progress.
-    pub is_quiet: bool,
+    pub(crate) is_quiet: bool,
     /// No write-ahead log for the tables.
-    pub is_unlogged: bool,
+    pub(crate) is_unlogged: bool,
     /// Parts of `pgbench_accounts`; 0 for a plain table.
-    pub partitions: u32,
+    pub(crate) partitions: u32,
     /// How it is divided.
-    pub partition_method: PartitionMethod,
+    pub(crate) partition_method: PartitionMethod,
     /// For tables.
-    pub tablespace: Option<String>,
+    pub(crate) tablespace: Option<String>,
     /// For indexes.
-    pub index_tablespace: Option<String>,
+    pub(crate) index_tablespace: Option<String>,
 }
 
 /// A step of `-i`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Step {
-    /// `d`
+pub(crate) enum Step {
     Drop,
-    /// `t`
     Tables,
-    /// `g`
     Generate,
-    /// `G`
     GenerateOnServer,
-    /// `v`
     Vacuum,
-    /// `p`
     PrimaryKeys,
-    /// `f`
     ForeignKeys,
 }
 
+/// Steps: their letters, what is said when one begins, and what it is called beside its time.
+pub(crate) const STEPS: [(char, Step, &str, &str); 7] = [
+    ('d', Step::Drop, "dropping old tables", "drop tables"),
+    ('t', Step::Tables, "creating tables", "create tables"),
+    ('g', Step::Generate, "generating data (client-side)", "client-side generate"),
+    ('G', Step::GenerateOnServer, "generating data (server-side)", "server-side generate"),
+    ('v', Step::Vacuum, "vacuuming", "vacuum"),
+    ('p', Step::PrimaryKeys, "creating primary keys", "primary keys"),
+    ('f', Step::ForeignKeys, "creating foreign keys", "foreign keys"),
+];
+
 /// How `pgbench_accounts` is divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PartitionMethod {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum PartitionMethod {
     /// By ranges of `aid`.
+    #[default]
     Range,
     /// By hashes of `aid`.
     Hash,
 }
 
+impl PartitionMethod {
+    /// Its name in SQL.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Range => "range",
+            Self::Hash => "hash",
+        }
+    }
+}
+
 /// A script to be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Source {
+pub(crate) enum Source {
     /// One that comes with the program, by its name.
     Builtin(&'static str),
     /// A file; `-` is standard input.
@@ -106,17 +121,24 @@ pub enum Source {
 
 /// When the run ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Length {
+pub(crate) enum Length {
     /// After so many transactions of each client.
     Transactions(u64),
     /// After so many seconds.
     Seconds(u64),
 }
 
+impl Default for Length {
+    fn default() -> Self {
+        Self::Transactions(10)
+    }
+}
+
 /// Seed of all random numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Seed {
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Seed {
     /// Another one each time.
+    #[default]
     Any,
     /// The same, asked for by name; it is told on the terminal.
     Drawn,
@@ -124,71 +146,78 @@ pub enum Seed {
     Given(u64),
 }
 
-/// How to run scripts.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Run {
-    /// Scripts with their weights.
-    pub scripts: Vec<(Source, u32)>,
-    /// `-c`
-    pub clients: u32,
-    /// `-j`
-    pub jobs: u32,
-    /// `-t`, `-T`
-    pub length: Length,
-    /// `-C`
-    pub connects_each_time: bool,
-    /// `-D`
-    pub variables: Vec<(String, String)>,
-    /// `-M`
-    pub query_mode: QueryMode,
-    /// `-n`: the tables are not vacuumed before.
-    pub skips_vacuum: bool,
-    /// `-v`: all four tables are vacuumed before.
-    pub vacuums_all: bool,
-    /// `-s`
-    pub scale: Option<u32>,
-    /// `-r`
-    pub reports_commands: bool,
+/// What of a run's options shows in reports.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(crate) struct Style {
     /// `-R`, transactions per second.
-    pub rate: Option<f64>,
+    pub(crate) rate: Option<f64>,
     /// `-L`, microseconds.
-    pub latency_limit: Option<i64>,
-    /// `-P`, seconds.
-    pub progress: Option<u64>,
-    /// `--progress-timestamp`
-    pub has_progress_timestamp: bool,
-    /// `-l` and what belongs to it.
-    pub log: Option<Log>,
+    pub(crate) latency_limit: Option<i64>,
     /// `--max-tries`; 0 is as many as it takes.
-    pub tries_max: u32,
+    pub(crate) tries_max: u32,
     /// `--failures-detailed`
-    pub details_failures: bool,
+    pub(crate) details_failures: bool,
+    /// `-P`, seconds.
+    pub(crate) progress: Option<u64>,
+    /// `-C`
+    pub(crate) connects_each_time: bool,
+    /// `-r`
+    pub(crate) reports_commands: bool,
+    /// `-t`, `-T`
+    pub(crate) length: Length,
+}
+
+/// How to run scripts.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Run {
+    /// What shows in reports.
+    pub(crate) style: Style,
+    /// Scripts with their weights.
+    pub(crate) scripts: Vec<(Source, u32)>,
+    /// `-c`
+    pub(crate) clients: u32,
+    /// `-j`
+    pub(crate) jobs: u32,
+    /// `-D`
+    pub(crate) variables: Vec<(String, String)>,
+    /// `-M`
+    pub(crate) query_mode: QueryMode,
+    /// `-n`: the tables are not vacuumed before.
+    pub(crate) skips_vacuum: bool,
+    /// `-v`: all four tables are vacuumed before.
+    pub(crate) vacuums_all: bool,
+    /// `-s`
+    pub(crate) scale: Option<u32>,
+    /// `--progress-timestamp`
+    pub(crate) has_progress_timestamp: bool,
+    /// `-l` and what belongs to it.
+    pub(crate) log: Option<Log>,
     /// `--verbose-errors`
-    pub tells_errors: bool,
+    pub(crate) tells_errors: bool,
     /// `--exit-on-abort`
-    pub exits_on_abort: bool,
+    pub(crate) exits_on_abort: bool,
     /// `--random-seed`
-    pub seed: Seed,
+    pub(crate) seed: Seed,
     /// `--hang-timeout`: how long transactions may go on after `-T`; `None` is without limit.
-    pub hang_timeout: Option<Duration>,
+    pub(crate) hang_timeout: Option<Duration>,
     /// `--results`
-    pub results: Option<PathBuf>,
+    pub(crate) results: Option<PathBuf>,
 }
 
 /// Log of transactions.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Log {
+pub(crate) struct Log {
     /// Beginning of the files' names.
-    pub prefix: String,
+    pub(crate) prefix: String,
     /// Share of the transactions that are written.
-    pub sampling: Option<f64>,
+    pub(crate) sampling: Option<f64>,
     /// Seconds that one line sums up.
-    pub aggregate: Option<u64>,
+    pub(crate) aggregate: Option<u64>,
 }
 
 /// A command line that cannot be followed. Its text is what pgbench would print after its name, with `error: ` or without.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UsageError(pub String);
+pub(crate) struct UsageError(pub(crate) String);
 
 impl UsageError {
     /// An error of the program.

@@ -1,9 +1,10 @@
 //! What each option means, within which limits, and which go together.
 
-use super::arguments::{Argument, Spec, cut, spec};
+use super::arguments::{Argument, Spec, Use, cut, spec};
 use super::help;
 use super::{
-    Address, Initialisation, Length, Log, PartitionMethod, Request, Run, Seed, Source, Step, UsageError,
+    Address, Initialisation, Length, Log, PartitionMethod, Request, Run, STEPS, Seed, Source, Step, Style,
+    UsageError,
 };
 use crate::script::builtin;
 use crate::variables::is_name;
@@ -13,100 +14,69 @@ use std::time::Duration;
 
 /// Largest value of options that are numbers, as in C.
 const INT_MAX: i64 = 2_147_483_647;
-/// Transactions of each client when nothing is said.
-const TRANSACTIONS_DEFAULT: u64 = 10;
 
 /// All options.
 const SPECS: [Spec; 50] = [
-    spec(Some('b'), "builtin", true),
-    spec(Some('c'), "client", true),
-    spec(Some('C'), "connect", false),
-    spec(None, "debug", false),
-    spec(Some('d'), "dbname", true),
-    spec(Some('D'), "define", true),
-    spec(Some('f'), "file", true),
-    spec(Some('F'), "fillfactor", true),
-    spec(Some('h'), "host", true),
-    spec(Some('i'), "initialize", false),
-    spec(Some('I'), "init-steps", true),
-    spec(Some('j'), "jobs", true),
-    spec(Some('l'), "log", false),
-    spec(Some('L'), "latency-limit", true),
-    spec(Some('n'), "no-vacuum", false),
-    spec(Some('p'), "port", true),
-    spec(Some('P'), "progress", true),
-    spec(Some('M'), "protocol", true),
-    spec(Some('q'), "quiet", false),
-    spec(Some('r'), "report-per-command", false),
-    spec(Some('R'), "rate", true),
-    spec(Some('s'), "scale", true),
-    spec(Some('S'), "select-only", false),
-    spec(Some('N'), "skip-some-updates", false),
-    spec(Some('T'), "time", true),
-    spec(Some('t'), "transactions", true),
-    spec(Some('U'), "username", true),
-    spec(Some('v'), "vacuum-all", false),
-    spec(Some('V'), "version", false),
-    spec(Some('?'), "help", false),
-    spec(None, "unlogged-tables", false),
-    spec(None, "tablespace", true),
-    spec(None, "index-tablespace", true),
-    spec(None, "sampling-rate", true),
-    spec(None, "aggregate-interval", true),
-    spec(None, "progress-timestamp", false),
-    spec(None, "log-prefix", true),
-    spec(None, "foreign-keys", false),
-    spec(None, "random-seed", true),
-    spec(None, "show-script", true),
-    spec(None, "partitions", true),
-    spec(None, "partition-method", true),
-    spec(None, "failures-detailed", false),
-    spec(None, "max-tries", true),
-    spec(None, "verbose-errors", false),
-    spec(None, "exit-on-abort", false),
-    spec(None, "report-latencies", false), // name of -r before version 15
-    spec(None, "hang-timeout", true),      // ours
-    spec(None, "results", true),           // ours
-    spec(None, "url", true),               // ours
+    spec(Some('b'), "builtin", true, Use::Run),
+    spec(Some('c'), "client", true, Use::Run),
+    spec(Some('C'), "connect", false, Use::Run),
+    spec(None, "debug", false, Use::Both),
+    spec(Some('d'), "dbname", true, Use::Both),
+    spec(Some('D'), "define", true, Use::Run),
+    spec(Some('f'), "file", true, Use::Run),
+    spec(Some('F'), "fillfactor", true, Use::Initialisation),
+    spec(Some('h'), "host", true, Use::Both),
+    spec(Some('i'), "initialize", false, Use::Both),
+    spec(Some('I'), "init-steps", true, Use::Initialisation),
+    spec(Some('j'), "jobs", true, Use::Run),
+    spec(Some('l'), "log", false, Use::Run),
+    spec(Some('L'), "latency-limit", true, Use::Run),
+    spec(Some('n'), "no-vacuum", false, Use::Both),
+    spec(Some('p'), "port", true, Use::Both),
+    spec(Some('P'), "progress", true, Use::Run),
+    spec(Some('M'), "protocol", true, Use::Run),
+    spec(Some('q'), "quiet", false, Use::Initialisation),
+    spec(Some('r'), "report-per-command", false, Use::Run),
+    spec(Some('R'), "rate", true, Use::Run),
+    spec(Some('s'), "scale", true, Use::Both),
+    spec(Some('S'), "select-only", false, Use::Run),
+    spec(Some('N'), "skip-some-updates", false, Use::Run),
+    spec(Some('T'), "time", true, Use::Run),
+    spec(Some('t'), "transactions", true, Use::Run),
+    spec(Some('U'), "username", true, Use::Both),
+    spec(Some('v'), "vacuum-all", false, Use::Run),
+    spec(Some('V'), "version", false, Use::Both),
+    spec(Some('?'), "help", false, Use::Both),
+    spec(None, "unlogged-tables", false, Use::Initialisation),
+    spec(None, "tablespace", true, Use::Initialisation),
+    spec(None, "index-tablespace", true, Use::Initialisation),
+    spec(None, "sampling-rate", true, Use::Run),
+    spec(None, "aggregate-interval", true, Use::Run),
+    spec(None, "progress-timestamp", false, Use::Run),
+    spec(None, "log-prefix", true, Use::Run),
+    spec(None, "foreign-keys", false, Use::Initialisation),
+    spec(None, "random-seed", true, Use::Run),
+    spec(None, "show-script", true, Use::Both),
+    spec(None, "partitions", true, Use::Initialisation),
+    spec(None, "partition-method", true, Use::Initialisation),
+    spec(None, "failures-detailed", false, Use::Run),
+    spec(None, "max-tries", true, Use::Run),
+    spec(None, "verbose-errors", false, Use::Run),
+    spec(None, "exit-on-abort", false, Use::Run),
+    spec(None, "report-latencies", false, Use::Run), // name of -r before version 15
+    spec(None, "hang-timeout", true, Use::Run),      // ours
+    spec(None, "results", true, Use::Run),           // ours
+    spec(None, "url", true, Use::Both),              // ours
 ];
 
 /// How long transactions may go on after `-T` unless told otherwise.
 const HANG_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Options that have a meaning with `-i` only.
-const OF_INITIALISATION: [&str; 9] = [
-    "init-steps",
-    "fillfactor",
-    "quiet",
-    "unlogged-tables",
-    "tablespace",
-    "index-tablespace",
-    "foreign-keys",
-    "partitions",
-    "partition-method",
-];
-
-/// Options that have a meaning with and without `-i`.
-const OF_BOTH: [&str; 12] = [
-    "debug",
-    "dbname",
-    "host",
-    "initialize",
-    "no-vacuum",
-    "port",
-    "scale",
-    "username",
-    "url",
-    "version",
-    "help",
-    "show-script",
-];
-
 /// Reads the arguments after the program's name. `environment` gives variables of the environment.
 ///
 /// # Errors
 /// When they cannot be followed; the text is what pgbench prints.
-pub fn read(
+pub(crate) fn read(
     arguments: &[String],
     environment: &dyn Fn(&str) -> Option<String>,
 ) -> Result<Request, UsageError> {
@@ -114,8 +84,8 @@ pub fn read(
     let mut others = Vec::new();
     for argument in cut(arguments, &SPECS)? {
         match argument {
-            Argument::Option(name, value) => {
-                if let Some(request) = reader.option(name, value)? {
+            Argument::Option(spec, value) => {
+                if let Some(request) = reader.option(spec, value)? {
                     return Ok(request);
                 }
             }
@@ -126,6 +96,7 @@ pub fn read(
 }
 
 /// Everything read so far, with the defaults of what was not.
+#[derive(Default)]
 struct Reader {
     initialisation: Initialisation,
     run: Run,
@@ -155,65 +126,35 @@ impl Reader {
                 steps: steps("dtgvp")?,
                 scale: 1,
                 fillfactor: 100,
-                is_quiet: false,
-                is_unlogged: false,
-                partitions: 0,
-                partition_method: PartitionMethod::Range,
-                tablespace: None,
-                index_tablespace: None,
+                ..Initialisation::default()
             },
             run: Run {
-                scripts: Vec::new(),
+                style: Style { tries_max: 1, ..Style::default() },
                 clients: 1,
                 jobs: 1,
-                length: Length::Transactions(TRANSACTIONS_DEFAULT),
-                connects_each_time: false,
-                variables: Vec::new(),
                 query_mode: QueryMode::Simple,
-                skips_vacuum: false,
-                vacuums_all: false,
-                scale: None,
-                reports_commands: false,
-                rate: None,
-                latency_limit: None,
-                progress: None,
-                has_progress_timestamp: false,
-                log: None,
-                tries_max: 1,
-                details_failures: false,
-                tells_errors: false,
-                exits_on_abort: false,
                 seed,
                 hang_timeout: Some(HANG_TIMEOUT),
-                results: None,
+                ..Run::default()
             },
-            address: Address::default(),
-            transactions: None,
-            seconds: None,
-            sampling: None,
-            aggregate: None,
-            log_prefix: None,
-            has_log: false,
-            has_partition_method: false,
-            adds_foreign_keys: false,
-            is_initialisation: false,
-            has_initialisation_option: false,
-            has_run_option: false,
+            ..Self::default()
         })
     }
 
     /// Takes an option; returns a request when that is all there is to do.
-    fn option(&mut self, name: &'static str, value: String) -> Result<Option<Request>, UsageError> {
-        if OF_INITIALISATION.contains(&name) {
-            self.has_initialisation_option = true;
-            self.of_initialisation(name, value)?;
-            return Ok(None);
+    fn option(&mut self, spec: Spec, value: String) -> Result<Option<Request>, UsageError> {
+        match spec.of {
+            Use::Both => {}
+            Use::Initialisation => {
+                self.has_initialisation_option = true;
+                return self.of_initialisation(spec.name, value).map(|()| None);
+            }
+            Use::Run => {
+                self.has_run_option = true;
+                return self.of_run(spec.name, value);
+            }
         }
-        if !OF_BOTH.contains(&name) {
-            self.has_run_option = true;
-            return self.of_run(name, value);
-        }
-        match name {
+        match spec.name {
             "help" => return Ok(Some(Request::Print(help::text()))),
             "version" => return Ok(Some(Request::Print(help::version()))),
             "show-script" => {
@@ -252,15 +193,12 @@ impl Reader {
             "partitions" => wanted.partitions = number(&value, "--partitions", 0, INT_MAX)? as u32,
             _ => {
                 self.has_partition_method = true;
-                wanted.partition_method = match value.to_ascii_lowercase().as_str() {
-                    "range" => PartitionMethod::Range,
-                    "hash" => PartitionMethod::Hash,
-                    _ => {
-                        return Err(UsageError::new(format!(
-                            "invalid partition method, expecting \"range\" or \"hash\", got: \"{value}\""
-                        )));
-                    }
-                };
+                let methods = [PartitionMethod::Range, PartitionMethod::Hash];
+                let method = methods.into_iter().find(|method| value.eq_ignore_ascii_case(method.name()));
+                wanted.partition_method = method.ok_or_else(|| {
+                    let expected = "invalid partition method, expecting \"range\" or \"hash\", got";
+                    UsageError::new(format!("{expected}: \"{value}\""))
+                })?;
             }
         }
         Ok(())
@@ -268,6 +206,7 @@ impl Reader {
 
     fn of_run(&mut self, name: &'static str, value: String) -> Result<Option<Request>, UsageError> {
         let run = &mut self.run;
+        let invalid = |what: &str| UsageError::new(format!("invalid {what}: \"{value}\""));
         match name {
             "builtin" => {
                 if value == "list" {
@@ -284,26 +223,26 @@ impl Reader {
             }
             "client" => run.clients = number(&value, "-c/--clients", 1, INT_MAX)? as u32,
             "jobs" => run.jobs = number(&value, "-j/--jobs", 1, INT_MAX)? as u32,
-            "connect" => run.connects_each_time = true,
+            "connect" => run.style.connects_each_time = true,
             "define" => run.variables.push(definition(&value)?),
             "log" => self.has_log = true,
             "latency-limit" => match float(&value) {
-                limit if limit > 0.0 => run.latency_limit = Some((limit * 1_000.0) as i64),
-                _ => return Err(UsageError::new(format!("invalid latency limit: \"{value}\""))),
+                limit if limit > 0.0 => run.style.latency_limit = Some((limit * 1_000.0) as i64),
+                _ => return Err(invalid("latency limit")),
             },
-            "progress" => run.progress = Some(number(&value, "-P/--progress", 1, INT_MAX)? as u64),
+            "progress" => run.style.progress = Some(number(&value, "-P/--progress", 1, INT_MAX)? as u64),
             "protocol" => {
                 run.query_mode = match value.as_str() {
                     "simple" => QueryMode::Simple,
                     "extended" => QueryMode::Extended,
                     "prepared" => QueryMode::Prepared,
-                    _ => return Err(UsageError::new(format!("invalid query mode (-M): \"{value}\""))),
+                    _ => return Err(invalid("query mode (-M)")),
                 };
             }
-            "report-per-command" | "report-latencies" => run.reports_commands = true,
+            "report-per-command" | "report-latencies" => run.style.reports_commands = true,
             "rate" => match float(&value) {
-                rate if rate > 0.0 => run.rate = Some(rate),
-                _ => return Err(UsageError::new(format!("invalid rate limit: \"{value}\""))),
+                rate if rate > 0.0 => run.style.rate = Some(rate),
+                _ => return Err(invalid("rate limit")),
             },
             "time" => self.seconds = Some(number(&value, "-T/--time", 1, INT_MAX)? as u64),
             "transactions" => {
@@ -312,7 +251,7 @@ impl Reader {
             "vacuum-all" => run.vacuums_all = true,
             "sampling-rate" => match float(&value) {
                 rate if rate > 0.0 && rate <= 1.0 => self.sampling = Some(rate),
-                _ => return Err(UsageError::new(format!("invalid sampling rate: \"{value}\""))),
+                _ => return Err(invalid("sampling rate")),
             },
             "aggregate-interval" => {
                 self.aggregate = Some(number(&value, "--aggregate-interval", 1, INT_MAX)? as u64);
@@ -320,20 +259,16 @@ impl Reader {
             "progress-timestamp" => run.has_progress_timestamp = true,
             "log-prefix" => self.log_prefix = Some(value),
             "random-seed" => run.seed = seed(&value, "--random-seed option")?,
-            "failures-detailed" => run.details_failures = true,
-            "max-tries" => match value.trim().parse() {
-                Ok(tries) => run.tries_max = tries,
-                Err(_) => {
-                    return Err(UsageError::new(format!("invalid number of maximum tries: \"{value}\"")));
-                }
-            },
+            "failures-detailed" => run.style.details_failures = true,
+            "max-tries" => {
+                run.style.tries_max = value.trim().parse().map_err(|_| invalid("number of maximum tries"))?;
+            }
             "verbose-errors" => run.tells_errors = true,
             "exit-on-abort" => run.exits_on_abort = true,
             "hang-timeout" => {
                 let seconds = value.trim().parse().ok();
                 let limit = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-                let limit =
-                    limit.ok_or_else(|| UsageError::new(format!("invalid hang timeout: \"{value}\"")))?;
+                let limit = limit.ok_or_else(|| invalid("hang timeout"))?;
                 run.hang_timeout = Some(limit).filter(|limit| !limit.is_zero());
             }
             _ => run.results = Some(PathBuf::from(value)),
@@ -381,19 +316,20 @@ impl Reader {
         if self.has_initialisation_option {
             return Err(UsageError::new("some of the specified options cannot be used in benchmarking mode"));
         }
-        run.length = match (self.transactions, self.seconds) {
+        run.style.length = match (self.transactions, self.seconds) {
             (Some(_), Some(_)) => {
                 let message = "specify either a number of transactions (-t) or a duration (-T), not both";
                 return Err(UsageError::new(message));
             }
             (None, Some(seconds)) => Length::Seconds(seconds),
-            (transactions, None) => Length::Transactions(transactions.unwrap_or(TRANSACTIONS_DEFAULT)),
+            (Some(transactions), None) => Length::Transactions(transactions),
+            (None, None) => Length::default(),
         };
         run.log = log(self.has_log, self.sampling, self.aggregate, self.log_prefix, self.seconds)?;
-        if run.has_progress_timestamp && run.progress.is_none() {
+        if run.has_progress_timestamp && run.style.progress.is_none() {
             return Err(UsageError::new("--progress-timestamp is allowed only under --progress"));
         }
-        if run.tries_max == 0 && run.latency_limit.is_none() && self.seconds.is_none() {
+        if run.style.tries_max == 0 && run.style.latency_limit.is_none() && self.seconds.is_none() {
             return Err(UsageError::new(
                 "an unlimited number of transaction tries can only be used with --latency-limit or a duration (-T)",
             ));
@@ -466,16 +402,12 @@ fn steps(text: &str) -> Result<Vec<Step>, UsageError> {
     if text.is_empty() {
         return Err(UsageError::new("no initialization steps specified"));
     }
-    let step = |letter| match letter {
-        'd' => Ok(Step::Drop),
-        't' => Ok(Step::Tables),
-        'g' => Ok(Step::Generate),
-        'G' => Ok(Step::GenerateOnServer),
-        'v' => Ok(Step::Vacuum),
-        'p' => Ok(Step::PrimaryKeys),
-        'f' => Ok(Step::ForeignKeys),
-        other => Err(UsageError::new(format!("unrecognized initialization step \"{other}\""))
-            .with_detail("Allowed step characters are: \"dtgGvpf\".")),
+    let step = |letter| {
+        let known = STEPS.iter().find(|(known, ..)| *known == letter);
+        known.map(|(_, step, ..)| *step).ok_or_else(|| {
+            UsageError::new(format!("unrecognized initialization step \"{letter}\""))
+                .with_detail("Allowed step characters are: \"dtgGvpf\".")
+        })
     };
     text.chars().filter(|letter| *letter != ' ').map(step).collect()
 }

@@ -9,7 +9,11 @@ use dyno_model::target::{Engine, QueryMode, Target};
 ///
 /// # Errors
 /// When a part of the address cannot be understood. No message holds a password.
-pub fn resolve(address: &Address, mode: QueryMode, world: &Surroundings<'_>) -> Result<Target, UsageError> {
+pub(crate) fn resolve(
+    address: &Address,
+    mode: QueryMode,
+    world: &Surroundings<'_>,
+) -> Result<Target, UsageError> {
     let mut options = Keys::default();
     for (key, name, value) in
         [(Key::Host, "-h", &address.host), (Key::Port, "-p", &address.port), (Key::User, "-U", &address.user)]

@@ -8,13 +8,13 @@ fn width(low: i64, high: i64) -> i64 {
 }
 
 /// Uniform in low..=high.
-pub fn uniform(generator: &mut Generator, low: i64, high: i64) -> i64 {
+pub(crate) fn uniform(generator: &mut Generator, low: i64, high: i64) -> i64 {
     low.wrapping_add(generator.up_to(high.wrapping_sub(low) as u64) as i64)
 }
 
 /// A normal distribution over low..=high, cut off `parameter` standard deviations from the middle (Box and Muller 1958,
 /// the sine of the pair).
-pub fn gaussian(generator: &mut Generator, low: i64, high: i64, parameter: f64) -> i64 {
+pub(crate) fn gaussian(generator: &mut Generator, low: i64, high: i64, parameter: f64) -> i64 {
     let deviation = loop {
         let radius = (-2.0 * (1.0 - generator.unit()).ln()).sqrt();
         let deviation = radius * (2.0 * std::f64::consts::PI * (1.0 - generator.unit())).sin();
@@ -27,7 +27,7 @@ pub fn gaussian(generator: &mut Generator, low: i64, high: i64, parameter: f64) 
 }
 
 /// An exponential distribution over low..=high, cut off at `parameter`: the inverse of its distribution function.
-pub fn exponential(generator: &mut Generator, low: i64, high: i64, parameter: f64) -> i64 {
+pub(crate) fn exponential(generator: &mut Generator, low: i64, high: i64, parameter: f64) -> i64 {
     let cut = (-parameter).exp();
     let uniform = 1.0 - generator.unit();
     let share = -(cut + (1.0 - cut) * uniform).ln() / parameter;
@@ -35,7 +35,7 @@ pub fn exponential(generator: &mut Generator, low: i64, high: i64, parameter: f6
 }
 
 /// A Zipf distribution over low..=high by rejection (Devroye, "Non-Uniform Random Variate Generation", 1986, page 550).
-pub fn zipfian(generator: &mut Generator, low: i64, high: i64, exponent: f64) -> i64 {
+pub(crate) fn zipfian(generator: &mut Generator, low: i64, high: i64, exponent: f64) -> i64 {
     let count = width(low, high);
     if count <= 1 {
         return low;

@@ -4,12 +4,12 @@
 //! * [`Generator`]: xoroshiro128** seeded by SplitMix64; [`distribution`]: uniform, normal, exponential, Zipf, Poisson;
 //! * [`scramble`]: the hash functions and the pseudorandom permutation.
 
-pub mod distribution;
-pub mod scramble;
+pub(crate) mod distribution;
+pub(crate) mod scramble;
 
 /// xoroshiro128** 1.0 (Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", 2018).
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Generator {
+pub(crate) struct Generator {
     low: u64,
     high: u64,
 }
@@ -24,20 +24,18 @@ fn split_mix(state: &mut u64) -> u64 {
 
 impl Generator {
     /// The generator of a seed.
-    #[must_use]
-    pub fn new(seed: u64) -> Self {
+    pub(crate) fn new(seed: u64) -> Self {
         let mut state = seed;
         Self { low: split_mix(&mut state), high: split_mix(&mut state) }
     }
 
     /// A generator of its own for a client, seeded with the next number of this one.
-    #[must_use]
-    pub fn derive(&mut self) -> Self {
+    pub(crate) fn derive(&mut self) -> Self {
         Self::new(self.bits())
     }
 
     /// 64 random bits.
-    pub fn bits(&mut self) -> u64 {
+    pub(crate) fn bits(&mut self) -> u64 {
         let mixed = self.high ^ self.low;
         let value = self.low.wrapping_mul(5).rotate_left(7).wrapping_mul(9);
         self.low = self.low.rotate_left(24) ^ mixed ^ (mixed << 16);
@@ -46,12 +44,12 @@ impl Generator {
     }
 
     /// Uniform in [0, 1), 52 bits.
-    pub fn unit(&mut self) -> f64 {
+    pub(crate) fn unit(&mut self) -> f64 {
         (self.bits() >> 12) as f64 / (1_u64 << 52) as f64
     }
 
     /// Uniform in 0..=last, without bias: numbers of as many bits as `last` has, until one fits.
-    pub fn up_to(&mut self, last: u64) -> u64 {
+    pub(crate) fn up_to(&mut self, last: u64) -> u64 {
         if last == 0 {
             return 0;
         }

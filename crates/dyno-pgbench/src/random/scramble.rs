@@ -3,16 +3,14 @@
 use super::Generator;
 
 /// FNV-1a of the eight bytes of a value, lowest first (Fowler, Noll, Vo), with a seed laid over the start value.
-#[must_use]
-pub fn fnv1a(value: i64, seed: i64) -> i64 {
+pub(crate) fn fnv1a(value: i64, seed: i64) -> i64 {
     let start = 0xCBF2_9CE4_8422_2325 ^ seed as u64;
     let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01B3);
     value.to_le_bytes().into_iter().fold(start, step) as i64
 }
 
 /// MurmurHash64A of the eight bytes of a value (Appleby's MurmurHash2 for 64-bit machines).
-#[must_use]
-pub fn murmur2(value: i64, seed: i64) -> i64 {
+pub(crate) fn murmur2(value: i64, seed: i64) -> i64 {
     const MULTIPLIER: u64 = 0xC6A4_A793_5BD1_E995;
     const LENGTH: u64 = 8;
     let mut word = (value as u64).wrapping_mul(MULTIPLIER);
@@ -32,8 +30,7 @@ const ROUNDS: usize = 6;
 /// Each round scrambles the lowest and the highest power of two of the range, which overlap, by an odd multiplier, an
 /// exclusive or and a rotation by one bit, and then shifts everything; each of these steps can be undone, so the whole is a
 /// permutation.
-#[must_use]
-pub fn permute(value: i64, size: i64, seed: i64) -> i64 {
+pub(crate) fn permute(value: i64, size: i64, seed: i64) -> i64 {
     if size < 2 {
         return 0;
     }

@@ -1,6 +1,6 @@
 //! Lines of the log of transactions.
 
-use super::Style;
+use crate::options::Style;
 use crate::statistics::{Ending, Finished, Tally};
 use std::fmt::Write;
 
@@ -9,21 +9,21 @@ const SECOND: i64 = 1_000_000;
 
 /// A transaction and who ran it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Entry {
+pub(crate) struct Entry {
     /// Client.
-    pub client: u32,
+    pub(crate) client: u32,
     /// How many transactions the client has ended, this one included.
-    pub number: u64,
+    pub(crate) number: u64,
     /// Script, from 0.
-    pub script: usize,
+    pub(crate) script: usize,
     /// When it ended, microseconds since 1970.
-    pub at: i64,
+    pub(crate) at: i64,
     /// What became of it.
-    pub finished: Finished,
+    pub(crate) finished: Finished,
 }
 
 /// Appends the line of one transaction.
-pub fn append(style: &Style, entry: &Entry, text: &mut String) {
+pub(crate) fn append(style: &Style, entry: &Entry, text: &mut String) {
     let Entry { client, number, script, at, finished } = entry;
     let failure = |kind| if style.details_failures { kind } else { "failed" };
     let written = match finished.ending {
@@ -35,7 +35,7 @@ pub fn append(style: &Style, entry: &Entry, text: &mut String) {
     let written =
         written.and_then(|()| write!(text, " {script} {} {}", at.div_euclid(SECOND), at.rem_euclid(SECOND)));
     written.expect("writing to memory does not fail");
-    if style.has_rate {
+    if style.rate.is_some() {
         text.push_str(&format!(" {:.0}", finished.lag));
     }
     if style.tries_max != 1 {
@@ -47,7 +47,7 @@ pub fn append(style: &Style, entry: &Entry, text: &mut String) {
 
 /// Transactions of one interval, summed up.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Aggregate {
+pub(crate) struct Aggregate {
     /// Microseconds since 1970.
     start: i64,
     /// Microseconds.
@@ -57,13 +57,12 @@ pub struct Aggregate {
 
 impl Aggregate {
     /// Intervals of so many seconds from a time on, microseconds since 1970.
-    #[must_use]
-    pub fn new(start: i64, seconds: u64) -> Self {
+    pub(crate) fn new(start: i64, seconds: u64) -> Self {
         Self { start, length: seconds as i64 * SECOND, tally: Tally::default() }
     }
 
     /// Appends the lines of all intervals that have ended by a time.
-    pub fn advance(&mut self, style: &Style, at: i64, text: &mut String) {
+    pub(crate) fn advance(&mut self, style: &Style, at: i64, text: &mut String) {
         while self.start + self.length <= at {
             let Tally { done, latency, lag, .. } = &self.tally;
             let shown = |is_shown: bool, count: u64| if is_shown { count } else { 0 };
@@ -93,9 +92,9 @@ impl Aggregate {
     }
 
     /// Counts a transaction that ended at a time, after the lines of intervals that ended before.
-    pub fn add(&mut self, style: &Style, entry: &Entry, text: &mut String) {
+    pub(crate) fn add(&mut self, style: &Style, entry: &Entry, text: &mut String) {
         self.advance(style, entry.at, text);
-        self.tally.count(&entry.finished, style.has_rate, style.latency_limit);
+        self.tally.count(&entry.finished, style.rate.is_some(), style.latency_limit);
     }
 }
 
@@ -105,11 +104,11 @@ mod tests {
     use crate::options::Length;
 
     const STYLE: Style = Style {
-        has_rate: false,
+        rate: None,
         latency_limit: None,
         tries_max: 1,
         details_failures: false,
-        has_progress: false,
+        progress: None,
         connects_each_time: false,
         reports_commands: false,
         length: Length::Seconds(5),
@@ -130,7 +129,7 @@ mod tests {
     fn a_line_has_the_fields_that_the_options_ask_for() {
         let done = entry(Ending::Done, 1_175_850_569_000_608);
         assert_eq!(line(&STYLE, &done), "0 199 2241 1 1175850569 608\n");
-        let style = Style { has_rate: true, tries_max: 5, ..STYLE };
+        let style = Style { rate: Some(1.0), tries_max: 5, ..STYLE };
         assert_eq!(line(&style, &done), "0 199 2241 1 1175850569 608 115 2\n");
         let lost = entry(Ending::Deadlock, 5_000_000);
         assert_eq!(line(&STYLE, &lost), "0 199 failed 1 5 0\n");

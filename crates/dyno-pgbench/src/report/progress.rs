@@ -1,11 +1,11 @@
 //! Lines of progress.
 
-use super::Style;
+use crate::options::Style;
 use crate::statistics::Tally;
 
 /// When a line is written.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Stamp {
+pub(crate) enum Stamp {
     /// Seconds since the run began.
     Elapsed(f64),
     /// Unix time in seconds.
@@ -13,8 +13,7 @@ pub enum Stamp {
 }
 
 /// A line about what happened since the one before, which was `seconds` ago.
-#[must_use]
-pub fn line(style: &Style, stamp: Stamp, seconds: f64, before: &Tally, now: &Tally) -> String {
+pub(crate) fn line(style: &Style, stamp: Stamp, seconds: f64, before: &Tally, now: &Tally) -> String {
     let count = now.done - before.done;
     let share = |sum: f64| if count > 0 { sum / count as f64 } else { 0.0 };
     let latency = 0.001 * share(now.latency.sum - before.latency.sum);
@@ -29,7 +28,7 @@ pub fn line(style: &Style, stamp: Stamp, seconds: f64, before: &Tally, now: &Tal
     let mut line = format!(
         "progress: {stamp}, {rate:.1} tps, lat {latency:.3} ms stddev {deviation:.3}, {failures} failed"
     );
-    if style.has_rate {
+    if style.rate.is_some() {
         let lag = 0.001 * share(now.lag.sum - before.lag.sum);
         line.push_str(&format!(", lag {lag:.3} ms"));
         if style.latency_limit.is_some() {
@@ -53,11 +52,11 @@ mod tests {
     #[test]
     fn a_line_tells_what_happened_since_the_last() {
         let style = Style {
-            has_rate: false,
+            rate: None,
             latency_limit: None,
             tries_max: 1,
             details_failures: false,
-            has_progress: true,
+            progress: Some(1),
             connects_each_time: false,
             reports_commands: false,
             length: Length::Seconds(5),
@@ -71,7 +70,7 @@ mod tests {
         now.count(&Finished { ending: Ending::Deadlock, tries: 4, ..finished(0.0) }, true, None);
         let plain = "progress: 2.0 s, 2.0 tps, lat 2.000 ms stddev 1.000, 1 failed\n";
         assert_eq!(line(&style, Stamp::Elapsed(2.0), 1.0, &before, &now), plain);
-        let style = Style { has_rate: true, latency_limit: Some(5), tries_max: 0, ..style };
+        let style = Style { rate: Some(1.0), latency_limit: Some(5), tries_max: 0, ..style };
         assert_eq!(
             line(&style, Stamp::Unix(1_795_262_757.003), 0.5, &before, &now),
             "progress: 1795262757.003 s, 4.0 tps, lat 2.000 ms stddev 1.000, 1 failed, lag 0.500 ms, 0 skipped, \

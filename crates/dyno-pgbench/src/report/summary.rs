@@ -1,59 +1,52 @@
 //! The report at the end of a run.
 
-use super::Style;
-use crate::options::{Length, PartitionMethod};
+use crate::options::{Length, PartitionMethod, Run, Style};
 use crate::statistics::{CommandTally, Tally, Times};
 use dyno_model::target::QueryMode;
 use std::fmt::Write;
 
 /// Everything that the report shows.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Summary {
+#[derive(Debug)]
+pub(crate) struct Summary<'a> {
     /// What options decide.
-    pub style: Style,
-    /// `-M`
-    pub query_mode: QueryMode,
+    pub(crate) options: &'a Run,
     /// Scale of the tables.
-    pub scale: u64,
+    pub(crate) scale: u64,
     /// How `pgbench_accounts` is divided, if it is.
-    pub partitions: Option<(PartitionMethod, u32)>,
-    /// Clients.
-    pub clients: u32,
-    /// Worker threads.
-    pub threads: u32,
+    pub(crate) partitions: Option<(PartitionMethod, u32)>,
     /// Scripts with their books.
-    pub scripts: Vec<ScriptBooks>,
+    pub(crate) scripts: Vec<ScriptBooks>,
     /// All transactions.
-    pub total: Tally,
+    pub(crate) total: Tally,
     /// From the first transaction's start to the last one's end, microseconds.
-    pub duration: f64,
+    pub(crate) duration: f64,
     /// Time to connect all clients, or with `-C` the sum over all connections, microseconds.
-    pub connecting: f64,
+    pub(crate) connecting: f64,
 }
 
 /// A script's books.
 #[derive(Debug, Clone, PartialEq)]
-pub struct ScriptBooks {
+pub(crate) struct ScriptBooks {
     /// Name.
-    pub name: String,
+    pub(crate) name: String,
     /// Weight.
-    pub weight: u32,
+    pub(crate) weight: u32,
     /// Its transactions.
-    pub tally: Tally,
+    pub(crate) tally: Tally,
     /// Its commands: their text and their books.
-    pub commands: Vec<(String, CommandTally)>,
+    pub(crate) commands: Vec<(String, CommandTally)>,
 }
 
 /// The report.
-#[must_use]
-pub fn render(summary: &Summary) -> String {
+pub(crate) fn render(summary: &Summary<'_>) -> String {
     let mut text = String::new();
     write_all(summary, &mut text).expect("writing to memory does not fail");
     text
 }
 
-fn write_all(summary: &Summary, text: &mut String) -> std::fmt::Result {
-    let Summary { style, total, scripts, .. } = summary;
+fn write_all(summary: &Summary<'_>, text: &mut String) -> std::fmt::Result {
+    let Summary { options, total, scripts, .. } = summary;
+    let style = &options.style;
     parameters(summary, text)?;
     outcomes(style, total, "", text)?;
     // Without a transaction that came to its end all further figures would be nonsense.
@@ -61,7 +54,7 @@ fn write_all(summary: &Summary, text: &mut String) -> std::fmt::Result {
         return Ok(());
     }
     let all = total.total() as f64;
-    if style.has_rate && style.latency_limit.is_some() {
+    if style.rate.is_some() && style.latency_limit.is_some() {
         let share = 100.0 * total.skipped as f64 / all;
         writeln!(text, "number of transactions skipped: {} ({share:.3}%)", total.skipped)?;
     }
@@ -73,14 +66,14 @@ fn write_all(summary: &Summary, text: &mut String) -> std::fmt::Result {
             "number of transactions above the {limit:.1} ms latency limit: {late}/{done} ({share:.3}%)"
         )?;
     }
-    if style.has_rate || style.has_progress || style.latency_limit.is_some() {
+    if style.rate.is_some() || style.progress.is_some() || style.latency_limit.is_some() {
         latency("latency", &total.latency, text)?;
     } else {
-        let average = 0.001 * summary.duration * f64::from(summary.clients) / all;
+        let average = 0.001 * summary.duration * f64::from(summary.options.clients) / all;
         let note = if total.failures() > 0 { " (including failures)" } else { "" };
         writeln!(text, "latency average = {average:.3} ms{note}")?;
     }
-    if style.has_rate {
+    if style.rate.is_some() {
         let (average, most) = (0.001 * total.lag.sum / total.done as f64, 0.001 * total.lag.max);
         writeln!(text, "rate limit schedule lag: avg {average:.3} (max {most:.3}) ms")?;
     }
@@ -109,7 +102,7 @@ fn write_all(summary: &Summary, text: &mut String) -> std::fmt::Result {
     Ok(())
 }
 
-fn parameters(summary: &Summary, text: &mut String) -> std::fmt::Result {
+fn parameters(summary: &Summary<'_>, text: &mut String) -> std::fmt::Result {
     let name = match &summary.scripts[..] {
         [script] => &script.name,
         _ => "multiple scripts",
@@ -117,28 +110,25 @@ fn parameters(summary: &Summary, text: &mut String) -> std::fmt::Result {
     writeln!(text, "transaction type: {name}")?;
     writeln!(text, "scaling factor: {}", summary.scale)?;
     if let Some((method, count)) = summary.partitions {
-        let method = match method {
-            PartitionMethod::Range => "range",
-            PartitionMethod::Hash => "hash",
-        };
+        let method = method.name();
         writeln!(text, "partition method: {method}\npartitions: {count}")?;
     }
-    let mode = match summary.query_mode {
+    let mode = match summary.options.query_mode {
         QueryMode::Simple => "simple",
         QueryMode::Extended => "extended",
         QueryMode::Prepared => "prepared",
     };
     writeln!(text, "query mode: {mode}")?;
-    writeln!(text, "number of clients: {}", summary.clients)?;
-    writeln!(text, "number of threads: {}", summary.threads)?;
-    if summary.style.tries_max > 0 {
-        writeln!(text, "maximum number of tries: {}", summary.style.tries_max)?;
+    writeln!(text, "number of clients: {}", summary.options.clients)?;
+    writeln!(text, "number of threads: {}", summary.options.jobs)?;
+    if summary.options.style.tries_max > 0 {
+        writeln!(text, "maximum number of tries: {}", summary.options.style.tries_max)?;
     }
     let done = summary.total.done;
-    match summary.style.length {
+    match summary.options.style.length {
         Length::Transactions(each) => {
             writeln!(text, "number of transactions per client: {each}")?;
-            let planned = each * u64::from(summary.clients);
+            let planned = each * u64::from(summary.options.clients);
             writeln!(text, "number of transactions actually processed: {done}/{planned}")
         }
         Length::Seconds(seconds) => {
@@ -174,7 +164,7 @@ fn latency(name: &str, times: &Times, text: &mut String) -> std::fmt::Result {
 }
 
 fn of_script(
-    summary: &Summary,
+    summary: &Summary<'_>,
     number: usize,
     script: &ScriptBooks,
     weights: f64,
@@ -187,8 +177,11 @@ fn of_script(
     let share = 100.0 * tally.done as f64 / summary.total.done as f64;
     let rate = tally.done as f64 / seconds;
     writeln!(text, " - {} transactions ({share:.1}% of total, tps = {rate:.6})", tally.done)?;
-    outcomes(&summary.style, tally, " - ", text)?;
-    if summary.style.has_rate && summary.style.latency_limit.is_some() && tally.total() > 0 {
+    outcomes(&summary.options.style, tally, " - ", text)?;
+    if summary.options.style.rate.is_some()
+        && summary.options.style.latency_limit.is_some()
+        && tally.total() > 0
+    {
         let share = 100.0 * tally.skipped as f64 / tally.total() as f64;
         writeln!(text, " - number of transactions skipped: {} ({share:.3}%)", tally.skipped)?;
     }
@@ -215,17 +208,15 @@ mod tests {
     use super::*;
     use crate::statistics::{Ending, Finished};
 
-    fn summary() -> Summary {
-        let style = Style {
-            has_rate: false,
-            latency_limit: None,
-            tries_max: 1,
-            details_failures: false,
-            has_progress: false,
-            connects_each_time: false,
-            reports_commands: false,
-            length: Length::Transactions(5),
-        };
+    fn options(style: Style) -> Run {
+        Run { style, clients: 2, jobs: 1, query_mode: QueryMode::Simple, ..Run::default() }
+    }
+
+    fn plain() -> Run {
+        options(Style { tries_max: 1, length: Length::Transactions(5), ..Style::default() })
+    }
+
+    fn summary(options: &Run) -> Summary<'_> {
         let mut total = Tally::default();
         for latency in [1_000.0, 3_000.0] {
             let finished = Finished { ending: Ending::Done, latency, lag: 100.0, tries: 2 };
@@ -239,12 +230,9 @@ mod tests {
         ];
         let script = ScriptBooks { name: "s.sql".to_owned(), weight: 1, tally: total, commands };
         Summary {
-            style,
-            query_mode: QueryMode::Simple,
+            options,
             scale: 1,
             partitions: None,
-            clients: 2,
-            threads: 1,
             scripts: vec![script],
             total,
             duration: 5_094.0,
@@ -268,22 +256,22 @@ latency average = 5.094 ms
 initial connection time = 4.539 ms
 tps = 392.618767 (without initial connection time)
 ";
-        assert_eq!(render(&summary()), expected);
+        assert_eq!(render(&summary(&plain())), expected);
     }
 
     #[test]
     fn options_add_lines() {
-        let mut summary = summary();
-        summary.style = Style {
-            has_rate: true,
+        let options = options(Style {
+            rate: Some(1.0),
             latency_limit: Some(2_000),
             tries_max: 3,
             details_failures: true,
-            has_progress: true,
+            progress: Some(1),
             connects_each_time: true,
             reports_commands: true,
             length: Length::Seconds(2),
-        };
+        });
+        let mut summary = summary(&options);
         summary.partitions = Some((PartitionMethod::Hash, 3));
         summary.scripts.push(ScriptBooks {
             name: "<builtin: select only>".to_owned(),
@@ -343,7 +331,8 @@ SQL script 2: <builtin: select only>
 
     #[test]
     fn without_transactions_the_report_ends_early() {
-        let mut summary = summary();
+        let options = plain();
+        let mut summary = summary(&options);
         summary.total = Tally::default();
         assert!(render(&summary).ends_with("number of failed transactions: 0 (NaN%)\n"));
     }

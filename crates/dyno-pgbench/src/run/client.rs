@@ -6,7 +6,6 @@ use super::scene::{Beginning, Scene, lock};
 use crate::random::{Generator, distribution};
 use crate::report::log::Entry;
 use crate::statistics::{Ending, Finished};
-use crate::terminal::Messages;
 use crate::{failure, statistics::Tally};
 use dyno_drivers::{Discard, Driver};
 use dyno_engine::Session;
@@ -63,21 +62,21 @@ impl Client {
     async fn transaction(&mut self, session: &mut Session) -> Result<(), OperationFailure> {
         let scheduled = session.intended_start();
         let script = self.choose();
-        let limit = self.performer.scene.style.latency_limit;
-        if self.performer.scene.style.has_rate
-            && limit.is_some_and(|limit| micros(session.now() - scheduled) > limit as f64)
+        let style = self.performer.scene.options.style;
+        if style.rate.is_some()
+            && style.latency_limit.is_some_and(|limit| micros(session.now() - scheduled) > limit as f64)
         {
             self.count(script, Finished { ending: Ending::Skipped, latency: 0.0, lag: 0.0, tries: 0 });
-            return self
-                .fail(Verdict::Skipped, OperationFailure::new(FailureKind::Timeout, "skipped: too late"));
+            let late = OperationFailure::new(FailureKind::Timeout, "skipped: too late");
+            return self.fail(Verdict::Skipped, late);
         }
-        if self.performer.scene.style.connects_each_time {
+        if style.connects_each_time {
             self.connect(session).await?;
         }
         let begun = session.now();
         let mut tries = 1;
-        let remembered = (self.performer.scene.style.tries_max != 1)
-            .then(|| (self.performer.variables.clone(), self.performer.random.clone()));
+        let remembered =
+            (style.tries_max != 1).then(|| (self.performer.variables.clone(), self.performer.random.clone()));
         let outcome = loop {
             match attempt(&mut self.performer, session, script).await {
                 Ok(()) => break Ok(()),
@@ -85,11 +84,7 @@ impl Client {
                 Err(Stop::Conflict { ending, failure, command }) => {
                     self.verbose(&failure, command, script);
                     if let Err(lost) = roll_back(session).await {
-                        let words = failure::words(&lost);
-                        self.performer
-                            .scene
-                            .terminal
-                            .error(&format!("client {} aborted: {words}", self.performer.id));
+                        self.performer.tell_end(&format!(": {}", failure::words(&lost)));
                         return self.abort(session, lost).await;
                     }
                     let may_retry = self.may_retry(session, tries, scheduled);
@@ -121,10 +116,10 @@ impl Client {
         self.count(script, finished);
         if outcome.is_ok() && session.connection().is_in_transaction() {
             let message = "end of script reached without completing the last transaction";
-            self.performer.scene.terminal.error(&format!("client {} aborted: {message}", self.performer.id));
+            self.performer.tell_end(&format!(": {message}"));
             return self.abort(session, OperationFailure::new(FailureKind::Other, message)).await;
         }
-        if self.performer.scene.style.connects_each_time {
+        if style.connects_each_time {
             session.disconnect().await;
         }
         match outcome {
@@ -143,12 +138,8 @@ impl Client {
         let connected = session.reconnect().await;
         self.performer.books.connecting += began.elapsed().as_secs_f64() * 1_000_000.0;
         if let Err(failure) = connected {
-            let words = failure::words(&failure);
-            self.performer.scene.terminal.error(&words);
-            self.performer
-                .scene
-                .terminal
-                .error(&format!("client {} aborted while establishing connection", self.performer.id));
+            self.performer.scene.terminal.error(&failure::words(&failure));
+            self.performer.tell_end(" while establishing connection");
             return self.abort(session, failure).await;
         }
         Ok(())
@@ -162,10 +153,8 @@ impl Client {
     ) -> Result<(), OperationFailure> {
         self.performer.books.aborted += 1;
         session.disconnect().await;
-        self.fail(
-            if self.performer.scene.exits_on_abort { Verdict::EndsRun } else { Verdict::EndsClient },
-            failure,
-        )
+        let everybody = self.performer.scene.options.exits_on_abort;
+        self.fail(if everybody { Verdict::EndsRun } else { Verdict::EndsClient }, failure)
     }
 
     fn fail(&mut self, verdict: Verdict, failure: OperationFailure) -> Result<(), OperationFailure> {
@@ -174,7 +163,7 @@ impl Client {
     }
 
     fn may_retry(&self, session: &Session, tries: u32, scheduled: u64) -> bool {
-        let style = &self.performer.scene.style;
+        let style = &self.performer.scene.options.style;
         let is_within =
             style.latency_limit.is_none_or(|limit| micros(session.now() - scheduled) <= limit as f64);
         let is_open = style.tries_max == 0 || tries < style.tries_max;
@@ -182,53 +171,45 @@ impl Client {
     }
 
     fn verbose(&self, failure: &OperationFailure, command: usize, script: usize) {
-        if self.performer.scene.tells_errors {
-            let words = failure::words(failure);
-            let id = self.performer.id;
-            let text =
-                format!("client {id} got an error in command {command} (SQL) of script {script}; {words}");
-            self.performer.scene.terminal.note(&text);
+        if self.performer.scene.options.tells_errors {
+            let (id, words) = (self.performer.id, failure::words(failure));
+            let place = format!("command {command} (SQL) of script {script}");
+            self.performer.scene.terminal.note(&format!("client {id} got an error in {place}; {words}"));
         }
     }
 
     fn tell_retry(&self, is_retry: bool, tries: u32, since: u64) {
-        if !self.performer.scene.tells_errors {
+        if !self.performer.scene.options.tells_errors {
             return;
         }
         let what =
             if is_retry { "repeats the transaction after the error" } else { "ends the failed transaction" };
-        let style = &self.performer.scene.style;
+        let style = &self.performer.scene.options.style;
         let most = if style.tries_max > 0 { format!("/{}", style.tries_max) } else { String::new() };
         let used = style.latency_limit.map_or(String::new(), |limit| {
             format!(", {:.3}% of the maximum time of tries was used", 100.0 * micros(since) / limit as f64)
         });
-        self.performer
-            .scene
-            .terminal
-            .note(&format!("client {} {what} (try {tries}{most}{used})", self.performer.id));
+        let text = format!("client {} {what} (try {tries}{most}{used})", self.performer.id);
+        self.performer.scene.terminal.note(&text);
     }
 
     /// Counts a transaction and logs it.
     fn count(&mut self, script: usize, finished: Finished) {
         let scene = &self.performer.scene;
-        let style = &scene.style;
-        let add = |tally: &mut Tally| tally.count(&finished, style.has_rate, style.latency_limit);
+        let style = &scene.options.style;
+        let add = |tally: &mut Tally| tally.count(&finished, style.rate.is_some(), style.latency_limit);
         add(&mut lock(&scene.tallies[self.performer.id as usize]));
         if scene.scripts.len() > 1 {
             add(&mut self.performer.books.tallies[script]);
         }
         self.number += 1;
         let Some(log) = &scene.log else { return };
-        if scene.sampling.is_some_and(|share| self.sample.unit() > share) {
+        let sampling = scene.options.log.as_ref().and_then(|log| log.sampling);
+        if sampling.is_some_and(|share| self.sample.unit() > share) {
             return;
         }
-        log.write(&Entry {
-            client: self.performer.id,
-            number: self.number,
-            script,
-            at: unix_time(),
-            finished,
-        });
+        let (client, number) = (self.performer.id, self.number);
+        log.write(&Entry { client, number, script, at: unix_time(), finished });
     }
 
     /// A client that never waits would keep the others of its thread from ever having a turn.

@@ -8,7 +8,6 @@ use crate::own::OWN;
 use crate::random::Generator;
 use crate::script::{Action, Amount, Command, Script, Sql, Store};
 use crate::statistics::Ending;
-use crate::terminal::Messages;
 use crate::variables::{Parameter, Slot, Variables, is_name};
 use dyno_drivers::{Connection, Discard, Driver, Outcome, RowSink, Statement, Value as Field};
 use dyno_engine::Session;
@@ -47,6 +46,11 @@ impl Performer {
         };
         performer.forget_statements();
         performer
+    }
+
+    /// Tells why the client ends.
+    pub(super) fn tell_end(&self, why: &str) {
+        self.scene.terminal.error(&format!("client {} aborted{why}", self.id));
     }
 
     /// A new connection knows no prepared statements.
@@ -89,7 +93,7 @@ pub(super) async fn attempt(performer: &mut Performer, session: &mut Session, sc
         at: 0,
         is_in_pipeline: false,
     };
-    let is_timed = scene.style.reports_commands;
+    let is_timed = scene.options.style.reports_commands;
     while let Some(command) = step.script.commands.get(step.at) {
         let began = if is_timed { step.session.now() } else { 0 };
         let index = step.at;
@@ -214,7 +218,7 @@ impl Step<'_> {
     }
 
     fn abort_at_end(&self, message: &str) -> Stop {
-        self.scene.terminal.error(&format!("client {} aborted: {message}", self.performer.id));
+        self.performer.tell_end(&format!(": {message}"));
         Stop::Abort(OperationFailure::new(FailureKind::Other, message))
     }
 

@@ -1,7 +1,6 @@
 //! The files of `-l`: one for each worker thread, as pgbench has it.
 
-use crate::options::Log;
-use crate::report::Style;
+use crate::options::{Log, Style};
 use crate::report::log::{Aggregate, Entry, append};
 use std::fs::File;
 use std::io::{self, BufWriter, Write};

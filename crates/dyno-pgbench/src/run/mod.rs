@@ -15,12 +15,11 @@ mod setup;
 
 use crate::exit_code;
 use crate::failure;
-use crate::options::{Length, PartitionMethod, Run, Seed, Source, help};
+use crate::options::{Length, Run, Seed, Source, help};
 use crate::own::OWN;
-use crate::report::Style;
 use crate::report::summary::{ScriptBooks, Summary, render};
 use crate::script::{self, Script, builtin};
-use crate::terminal::{Messages, Terminal};
+use crate::terminal::Terminal;
 use crate::variables::Names;
 use client::Scripts;
 use dyno_drivers::{Connection, Driver, Io, Patience, block_on, open_files};
@@ -33,9 +32,8 @@ use dyno_model::target::{Engine, Target};
 use dyno_model::units::Nanos;
 use log_files::LogFiles;
 use progress::ProgressThread;
-use results::Subject;
 use scene::{Books, Scene};
-use setup::Impossible;
+use setup::{Impossible, Result};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -44,10 +42,13 @@ use std::sync::{Arc, Mutex};
 /// Longer than any run.
 const FOREVER: Nanos = Nanos(u64::MAX / 4);
 
-type Result<T> = std::result::Result<T, Impossible>;
-
 /// Runs scripts and prints the report. Returns the exit code.
-pub fn run(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>, interrupts: &AtomicUsize) -> u8 {
+pub(crate) fn run(
+    options: &Run,
+    target: &Target,
+    terminal: &Arc<dyn Terminal>,
+    interrupts: &AtomicUsize,
+) -> u8 {
     if let Err(short) = open_files::make_room(target.engine, options.clients) {
         let (needed, allowed) = (short.needed, short.allowed);
         terminal.error(&format!("need at least {needed} open files, but system limit is {allowed}"));
@@ -57,25 +58,14 @@ pub fn run(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>, interru
         return exit_code::FAILED;
     }
     prepare(options, target, terminal)
-        .and_then(|prepared| measure(&prepared, options, target, interrupts))
+        .and_then(|scene| measure(&scene, target, interrupts))
         .unwrap_or(exit_code::FAILED)
 }
 
 /// Everything that is known before the clients start.
-struct Prepared {
-    scene: Arc<Scene>,
-    seed: u64,
-    scale: u64,
-    partitions: Option<(PartitionMethod, u32)>,
-    server_version: String,
-    /// Names, weights and texts of the scripts.
-    sources: Vec<(String, u32, String)>,
-}
-
-fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Result<Prepared> {
+fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Result<Arc<Scene>> {
     let mut names = Names::default();
-    let sources = read_scripts(options, target.engine, &**terminal)?;
-    let scripts = parse_scripts(&sources, target.engine, &mut names, &**terminal)?;
+    let scripts = read_scripts(options, target.engine, &mut names, &**terminal)?;
     let has_builtin = options.scripts.iter().any(|(source, _)| matches!(source, Source::Builtin(_)));
     let seed = match options.seed {
         Seed::Any | Seed::Drawn => RandomState::new().build_hasher().finish(),
@@ -88,8 +78,7 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
     let io = Io::Patient(Patience::endless());
     let mut connection = block_on(Connection::connect(target, &io)).map_err(|failure| {
         terminal.error(&failure::connecting(&failure, target));
-        terminal.error("could not create connection for setup");
-        Impossible
+        Impossible::told(&**terminal, "could not create connection for setup")
     })?;
     terminal.result(&format!("{}\n", help::banner()));
     let (scale, partitions) = if has_builtin {
@@ -108,23 +97,23 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
     let server_version = connection.server_version().to_owned();
     block_on(connection.close());
 
-    let style = Style::from(options);
-    let log = options.log.as_ref().map(|log| LogFiles::create(log, style, options.jobs)).transpose();
+    let log = options.log.as_ref().map(|log| LogFiles::create(log, options.style, options.jobs)).transpose();
     let log = log.map_err(|(name, error)| {
-        terminal.error(&format!("could not open logfile \"{name}\": {}", reason(&error)));
-        Impossible
+        let why = format!("could not open logfile \"{name}\": {}", text::reason(&error));
+        Impossible::told(&**terminal, &why)
     })?;
     let beginnings = scene::beginnings(options, seed, scale, &mut names);
     let (kinds, kind_of) = scene::kinds(&scripts);
-    let scene = Arc::new(Scene {
+    Ok(Arc::new(Scene {
         weights: scripts.iter().map(|script| u64::from(script.weight)).sum(),
         names,
         engine: target.engine,
         query_mode: target.query_mode,
-        style,
-        sampling: options.log.as_ref().and_then(|log| log.sampling),
-        tells_errors: options.tells_errors,
-        exits_on_abort: options.exits_on_abort,
+        options: options.clone(),
+        seed,
+        scale,
+        partitions,
+        server_version,
         log,
         terminal: Arc::clone(terminal),
         tallies: beginnings.iter().map(|_| Mutex::default()).collect(),
@@ -133,16 +122,16 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
         kinds,
         kind_of,
         scripts,
-    });
-    Ok(Prepared { scene, seed, scale, partitions, server_version, sources })
+    }))
 }
 
-/// Name, weight and text of each script.
+/// Reads all scripts, then parses them.
 fn read_scripts(
     options: &Run,
     engine: Engine,
+    names: &mut Names,
     terminal: &dyn Terminal,
-) -> Result<Vec<(String, u32, String)>> {
+) -> Result<Vec<Script>> {
     let read = |(source, weight): &(Source, u32)| match source {
         Source::Builtin(name) => {
             let found = builtin::find(name).expect("options name scripts that are there");
@@ -154,46 +143,24 @@ fn read_scripts(
             } else {
                 text::read(path, SCRIPT_MAX)
             };
-            match read {
-                Ok(bytes) => {
-                    let text = String::from_utf8_lossy(&bytes).into_owned();
-                    Ok((path.display().to_string(), *weight, text))
-                }
-                Err(error) => {
-                    let reason = reason(&error);
-                    terminal.error(&format!("could not open file \"{}\": {reason}", path.display()));
-                    Err(Impossible)
-                }
-            }
+            let bytes = read.map_err(|error| {
+                let why = format!("could not open file \"{}\": {}", path.display(), text::reason(&error));
+                Impossible::told(terminal, &why)
+            })?;
+            Ok((path.display().to_string(), *weight, String::from_utf8_lossy(&bytes).into_owned()))
         }
     };
-    options.scripts.iter().map(read).collect()
-}
-
-/// A system error without Rust's number behind it.
-fn reason(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    text.split(" (os error").next().unwrap_or_default().to_owned()
-}
-
-fn parse_scripts(
-    sources: &[(String, u32, String)],
-    engine: Engine,
-    names: &mut Names,
-    terminal: &dyn Terminal,
-) -> Result<Vec<Script>> {
+    let sources = options.scripts.iter().map(read).collect::<Result<Vec<_>>>()?;
     let quoting = engine.dialect().quoting;
     let parse = |(name, weight, text): &(String, u32, String)| {
-        script::parse(name, text, *weight, quoting, names).map_err(|error| {
-            terminal.error(&error.to_string());
-            Impossible
-        })
+        script::parse(name, text, *weight, quoting, names)
+            .map_err(|error| Impossible::told(terminal, &error.to_string()))
     };
     sources.iter().map(parse).collect()
 }
 
 fn load_plan(options: &Run) -> LoadPlan {
-    let stop = match options.length {
+    let stop = match options.style.length {
         Length::Transactions(each) => StopRule::TransactionsPerClient(each),
         Length::Seconds(seconds) => StopRule::Duration(Nanos(seconds.saturating_mul(1_000_000_000))),
     };
@@ -202,32 +169,20 @@ fn load_plan(options: &Run) -> LoadPlan {
         time_limit: FOREVER,
         workers: Some(options.jobs),
         attempts_max: 1,
-        rate: options.rate,
+        rate: options.style.rate,
         ..LoadPlan::new(stop)
     }
 }
 
-fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &AtomicUsize) -> Result<u8> {
-    let scene = &prepared.scene;
-    let terminal = &*scene.terminal;
+fn measure(scene: &Arc<Scene>, target: &Target, interrupts: &AtomicUsize) -> Result<u8> {
+    let (options, terminal) = (&scene.options, &*scene.terminal);
     let load = load_plan(options);
-    let subject = Subject {
-        run: options,
-        load: &load,
-        seed: prepared.seed,
-        target,
-        version: &prepared.server_version,
-        scripts: &prepared.sources,
-    };
-    let folder = options.results.as_deref().map(|root| results::create(root, &subject)).transpose();
-    let mut folder = folder.map_err(|error| {
-        terminal.error(&error.in_full());
-        Impossible
-    })?;
-    let progress = options.progress.map(|seconds| {
+    let folder = options.results.as_deref().map(|root| results::create(root, scene, &load, target));
+    let mut folder = folder.transpose().map_err(|error| Impossible::told(terminal, &error.in_full()))?;
+    let progress = options.style.progress.map(|seconds| {
         ProgressThread::start(scene, seconds, options.has_progress_timestamp).map_err(|error| {
-            terminal.error(&format!("could not start the thread that reports progress: {error}"));
-            Impossible
+            let why = format!("could not start the thread that reports progress: {error}");
+            Impossible::told(terminal, &why)
         })
     });
     let mut progress = progress.transpose()?;
@@ -236,7 +191,7 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
     let mut listeners = Listeners(progress_too.chain(folder_too).collect());
     let input = LoadInput {
         shares_machine: dyno_drivers::address::shares_machine(&target.endpoint),
-        ..LoadInput::new(TRIAL, options.clients, &load, prepared.seed, interrupts)
+        ..LoadInput::new(TRIAL, options.clients, &load, scene.seed, interrupts)
     };
     let measured = run_load(Scripts(Arc::clone(scene)), std::slice::from_ref(target), &input, &mut listeners);
     // The last line of progress comes before the report.
@@ -246,26 +201,21 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
     if let Some(folder) = folder {
         let outcome = measured.as_ref().map_err(ToString::to_string);
         let outcome = outcome.map(|record| results::record(record, aborted, scene.tally()));
-        if let Err(error) = folder.finish(outcome, is_interrupted) {
-            terminal.error(&error.in_full());
-            return Err(Impossible);
-        }
+        let finished = folder.finish(outcome, is_interrupted);
+        finished.map_err(|error| Impossible::told(terminal, &error.in_full()))?;
     }
-    let record = measured.map_err(|error| {
-        match &error {
-            TrialError::Ramp(failure) => {
-                terminal.error(&failure::connecting(failure, target));
-                terminal.error("could not create connection for client");
-            }
-            other => terminal.error(&other.to_string()),
+    let record = measured.map_err(|error| match &error {
+        TrialError::Ramp(failure) => {
+            terminal.error(&failure::connecting(failure, target));
+            Impossible::told(terminal, "could not create connection for client")
         }
-        Impossible
+        other => Impossible::told(terminal, &other.to_string()),
     })?;
     let written = scene.log.as_ref().map_or(Ok(()), LogFiles::finish);
     if let Err((name, error)) = written {
-        terminal.error(&format!("could not write to logfile \"{name}\": {}", reason(&error)));
+        terminal.error(&format!("could not write to logfile \"{name}\": {}", text::reason(&error)));
     }
-    terminal.result(&render(&summary(prepared, options, &record)));
+    terminal.result(&render(&summary(scene, &record)));
     if let Some(reason) = &record.facts.stopped {
         terminal.note(&format!("the run ended early: {reason}"));
     }
@@ -282,8 +232,7 @@ fn measure(prepared: &Prepared, options: &Run, target: &Target, interrupts: &Ato
     Ok(exit_code::OK)
 }
 
-fn summary(prepared: &Prepared, options: &Run, record: &LoadRecord) -> Summary {
-    let scene = &prepared.scene;
+fn summary<'a>(scene: &'a Scene, record: &LoadRecord) -> Summary<'a> {
     let books = scene::lock(&scene.books);
     let total = scene.tally();
     let books_of = |(index, script): (usize, &Script)| ScriptBooks {
@@ -298,16 +247,13 @@ fn summary(prepared: &Prepared, options: &Run, record: &LoadRecord) -> Summary {
             .collect(),
     };
     Summary {
-        style: scene.style,
-        query_mode: options.query_mode,
-        scale: prepared.scale,
-        partitions: prepared.partitions,
-        clients: options.clients,
-        threads: options.jobs,
+        options: &scene.options,
+        scale: scene.scale,
+        partitions: scene.partitions,
         scripts: scene.scripts.iter().enumerate().map(books_of).collect(),
         total,
         duration: command::micros(record.elapsed.0),
-        connecting: if options.connects_each_time {
+        connecting: if scene.options.style.connects_each_time {
             books.connecting
         } else {
             command::micros(record.connecting.0)

@@ -76,7 +76,7 @@ fn write_lines(scene: &Scene, state: &(Mutex<State>, Condvar), every: Duration, 
             Stamp::Elapsed(now.duration_since(began).as_secs_f64())
         };
         let seconds = now.duration_since(last).as_secs_f64();
-        scene.terminal.message(&line(&scene.style, stamp, seconds, &before, &tally));
+        scene.terminal.message(&line(&scene.options.style, stamp, seconds, &before, &tally));
         if is_over {
             return;
         }

@@ -1,6 +1,7 @@
 //! `--results`: the run as a dyno results folder, one trial of one treatment, for `dyno report`.
 
-use crate::options::Run;
+use super::scene::Scene;
+use crate::script::Script;
 use crate::statistics::Tally;
 use dyno_engine::LoadRecord;
 use dyno_model::catalog::{OptionValue, WorkloadOptions};
@@ -16,23 +17,17 @@ use std::path::Path;
 /// Name of the experiment.
 const NAME: &str = "pgbench";
 
-/// What a results folder says of the run before it begins.
-pub(super) struct Subject<'a> {
-    pub(super) run: &'a Run,
-    pub(super) load: &'a LoadPlan,
-    pub(super) seed: u64,
-    pub(super) target: &'a Target,
-    pub(super) version: &'a str,
-    /// Names of the scripts, their weights and their text.
-    pub(super) scripts: &'a [(String, u32, String)],
-}
-
 /// Makes `root/pgbench/<utc time>-<id>/`.
 ///
 /// # Errors
 /// When it cannot be made.
-pub(super) fn create(root: &Path, subject: &Subject<'_>) -> Result<SingleRun, StoreError> {
-    SingleRun::create(root, trial(subject), &spec(subject), subject.version.to_owned())
+pub(super) fn create(
+    root: &Path,
+    scene: &Scene,
+    load: &LoadPlan,
+    target: &Target,
+) -> Result<SingleRun, StoreError> {
+    SingleRun::create(root, trial(scene, load, target), &spec(scene), scene.server_version.clone())
 }
 
 /// The trial's record; clients that were aborted make it a doubtful one, and so does a tally that is another than the books.
@@ -56,35 +51,34 @@ pub(super) fn record(
     }
 }
 
-fn trial(subject: &Subject<'_>) -> SingleTrial {
-    let Subject { run, load, seed, target, scripts, .. } = subject;
-    let names: Vec<&str> = scripts.iter().map(|(name, ..)| name.as_str()).collect();
+fn trial(scene: &Scene, load: &LoadPlan, target: &Target) -> SingleTrial {
+    let names: Vec<&str> = scene.scripts.iter().map(|script| script.name.as_str()).collect();
     // As on the command line: a weight of 1 is not written.
-    let weighted = scripts.iter().map(|(name, weight, _)| match weight {
-        1 => name.clone(),
-        weight => format!("{name}@{weight}"),
+    let weighted = scene.scripts.iter().map(|script| match script.weight {
+        1 => script.name.clone(),
+        weight => format!("{}@{weight}", script.name),
     });
     let options = BTreeMap::from([
         ("scripts".to_owned(), OptionValue::Text(weighted.collect::<Vec<_>>().join(", "))),
-        ("tries_max".to_owned(), OptionValue::Integer(run.tries_max.into())),
+        ("tries_max".to_owned(), OptionValue::Integer(scene.options.style.tries_max.into())),
     ]);
     SingleTrial {
         name: NAME.to_owned(),
         title: format!("pgbench: {}", names.join(", ")),
         description: String::new(),
-        seed: *seed,
+        seed: scene.seed,
         system: target.engine.to_string(),
-        target: (*target).clone(),
-        clients: run.clients,
+        target: target.clone(),
+        clients: scene.options.clients,
         options: WorkloadOptions(options),
-        load: (*load).clone(),
+        load: load.clone(),
     }
 }
 
 /// What stands in the place of a spec: the scripts as they ran, and what of the command line is in no plan.
-fn spec(subject: &Subject<'_>) -> String {
+fn spec(scene: &Scene) -> String {
     let mut text = String::from("# A run of dyno pgbench. This file is no spec that dyno could run again.\n");
-    for (name, weight, source) in subject.scripts {
+    for Script { name, weight, source, .. } in &scene.scripts {
         write!(text, "\n# script {name}, weight {weight}\n{source}\n")
             .expect("writing to memory does not fail");
     }

@@ -1,9 +1,8 @@
 //! What all clients of a run have in common, and the books they leave.
 
 use super::log_files::LogFiles;
-use crate::options::{Length, Run};
+use crate::options::{Length, PartitionMethod, Run};
 use crate::random::Generator;
-use crate::report::Style;
 use crate::script::{Action, Script};
 use crate::statistics::{CommandTally, Tally};
 use crate::terminal::Terminal;
@@ -19,10 +18,13 @@ pub(super) struct Scene {
     pub(super) names: Names,
     pub(super) engine: Engine,
     pub(super) query_mode: QueryMode,
-    pub(super) style: Style,
-    pub(super) sampling: Option<f64>,
-    pub(super) tells_errors: bool,
-    pub(super) exits_on_abort: bool,
+    pub(super) options: Run,
+    pub(super) seed: u64,
+    /// Scale of the tables.
+    pub(super) scale: u64,
+    /// How `pgbench_accounts` is divided, if it is.
+    pub(super) partitions: Option<(PartitionMethod, u32)>,
+    pub(super) server_version: String,
     pub(super) log: Option<LogFiles>,
     pub(super) terminal: Arc<dyn Terminal>,
     /// What each client begins with, until it has begun.
@@ -104,7 +106,7 @@ impl Scene {
 
     /// True when the run ends with time.
     pub(super) fn has_duration(&self) -> bool {
-        matches!(self.style.length, Length::Seconds(_))
+        matches!(self.options.style.length, Length::Seconds(_))
     }
 }
 

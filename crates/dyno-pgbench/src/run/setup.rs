@@ -3,7 +3,7 @@
 use crate::failure;
 use crate::options::PartitionMethod;
 use crate::own::OWN;
-use crate::terminal::{Messages, Terminal};
+use crate::terminal::Terminal;
 use dyno_drivers::{Connection, Discard, Driver, Table, block_on};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Engine;
@@ -12,7 +12,15 @@ use dyno_model::target::Engine;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Impossible;
 
-type Result<T> = std::result::Result<T, Impossible>;
+impl Impossible {
+    /// Tells why.
+    pub(super) fn told(terminal: &dyn Terminal, why: &str) -> Self {
+        terminal.error(why);
+        Self
+    }
+}
+
+pub(super) type Result<T> = std::result::Result<T, Impossible>;
 
 fn table(connection: &mut Connection, sql: &str) -> std::result::Result<Table, OperationFailure> {
     let mut table = Table::default();
@@ -27,8 +35,8 @@ pub(super) fn scale(connection: &mut Connection, database: &str, terminal: &dyn 
             Some(scale @ 1..) => Ok(scale),
             _ => {
                 let found = table.first().unwrap_or_default();
-                terminal.error(&format!("invalid count(*) from pgbench_branches: \"{found}\""));
-                Err(Impossible)
+                let why = format!("invalid count(*) from pgbench_branches: \"{found}\"");
+                Err(Impossible::told(terminal, &why))
             }
         },
         Err(failure) => {

@@ -4,19 +4,18 @@ use dyno_model::target::Engine;
 
 /// A script that comes with the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Builtin {
+pub(crate) struct Builtin {
     /// Name on the command line.
-    pub name: &'static str,
+    pub(crate) name: &'static str,
     /// Name in reports.
-    pub title: &'static str,
+    pub(crate) title: &'static str,
     /// Its text.
-    pub source: &'static str,
+    pub(crate) source: &'static str,
 }
 
 impl Builtin {
     /// Its text in the dialect of an engine: MySQL ends transactions with COMMIT only.
-    #[must_use]
-    pub fn text(&self, engine: Engine) -> String {
+    pub(crate) fn text(&self, engine: Engine) -> String {
         match engine.dialect().ends_by_end {
             true => self.source.to_owned(),
             false => self.source.replace("\nEND;\n", "\nCOMMIT;\n"),
@@ -48,7 +47,7 @@ macro_rules! history {
 }
 
 /// All of them, in the order in which they are listed.
-pub const ALL: [Builtin; 3] = [
+pub(crate) const ALL: [Builtin; 3] = [
     Builtin {
         name: "tpcb-like",
         title: "<builtin: TPC-B (sort of)>",
@@ -75,8 +74,7 @@ pub const ALL: [Builtin; 3] = [
 ];
 
 /// The list that `-b list` shows.
-#[must_use]
-pub fn list() -> String {
+pub(crate) fn list() -> String {
     let mut text = "Available builtin scripts:\n".to_owned();
     for builtin in ALL {
         text.push_str(&format!("  {:>13}: {}\n", builtin.name, builtin.title));
@@ -89,7 +87,7 @@ pub fn list() -> String {
 ///
 /// # Errors
 /// When there is none or more than one, in pgbench's words.
-pub fn find(prefix: &str) -> Result<Builtin, String> {
+pub(crate) fn find(prefix: &str) -> Result<Builtin, String> {
     let found: Vec<Builtin> = ALL.into_iter().filter(|builtin| builtin.name.starts_with(prefix)).collect();
     match found[..] {
         [builtin] => Ok(builtin),

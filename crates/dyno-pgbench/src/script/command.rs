@@ -6,27 +6,29 @@ use crate::variables::Slot;
 
 /// A script with its weight.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Script {
+pub(crate) struct Script {
     /// File name, or `<builtin: ...>`.
-    pub name: String,
+    pub(crate) name: String,
     /// Share among all weights with which it is chosen.
-    pub weight: u32,
+    pub(crate) weight: u32,
+    /// Its text.
+    pub(crate) source: String,
     /// What it does; never empty.
-    pub commands: Vec<Command>,
+    pub(crate) commands: Vec<Command>,
 }
 
 /// One command of a script.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Command {
+pub(crate) struct Command {
     /// Its text: the first line of a statement, or a meta command as it was written.
-    pub line: String,
+    pub(crate) line: String,
     /// What it does.
-    pub action: Action,
+    pub(crate) action: Action,
 }
 
 /// What a command does.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Action {
+pub(crate) enum Action {
     /// Sends SQL.
     Sql(Sql),
     /// `\set`; the name may be one that no variable can have, which fails when it is executed.
@@ -63,8 +65,7 @@ pub enum Action {
 
 impl Action {
     /// The command's name in messages.
-    #[must_use]
-    pub fn name(&self) -> &'static str {
+    pub(crate) fn name(&self) -> &'static str {
         match self {
             Self::Sql(sql) => match sql.store {
                 Store::Nothing => "SQL",
@@ -86,7 +87,7 @@ impl Action {
 
 /// How long to sleep.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Amount {
+pub(crate) enum Amount {
     /// So long.
     Constant(i64),
     /// As a variable says.
@@ -95,9 +96,9 @@ pub enum Amount {
 
 /// Where a conditional block goes on; indexes of commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Branches {
+pub(crate) struct Branches {
     /// The next `\elif`, `\else` or `\endif` of the block.
-    pub next: usize,
+    pub(crate) next: usize,
     /// Its `\endif`.
-    pub end: usize,
+    pub(crate) end: usize,
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// A script that is none: the message, and perhaps the offending line with a mark below.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ScriptError(pub(super) String);
+pub(crate) struct ScriptError(pub(super) String);
 
 impl ScriptError {
     /// A mistake on a line of a file, in a command.

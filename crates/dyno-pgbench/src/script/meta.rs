@@ -9,10 +9,10 @@ use crate::variables::{Names, is_name, starts_name};
 /// A meta command as it was read.
 pub(super) struct Meta {
     /// Its text, without the end of the line.
-    pub line: String,
-    pub effect: Effect,
+    pub(crate) line: String,
+    pub(crate) effect: Effect,
     /// Where to go on reading.
-    pub at: usize,
+    pub(crate) at: usize,
 }
 
 /// What a meta command is for.

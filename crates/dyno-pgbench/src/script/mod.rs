@@ -4,15 +4,14 @@
 //! * [`parser`]: from text to commands; [`meta`]: those with a backslash; [`condition`]: where `\if` and its relatives go; [`error`];
 //! * [`builtin`]: the scripts that come with the program.
 
-pub mod builtin;
-pub mod command;
-pub mod condition;
-pub mod error;
-pub mod meta;
-pub mod parser;
-pub mod statement;
+pub(crate) mod builtin;
+pub(crate) mod command;
+pub(crate) mod condition;
+pub(crate) mod error;
+pub(crate) mod meta;
+pub(crate) mod parser;
+pub(crate) mod statement;
 
-pub use command::{Action, Amount, Branches, Command, Script};
-pub use error::ScriptError;
-pub use parser::parse;
-pub use statement::{Sql, Store};
+pub(crate) use command::{Action, Amount, Command, Script};
+pub(crate) use parser::parse;
+pub(crate) use statement::{Sql, Store};

@@ -15,7 +15,7 @@ const LINE_MAX: usize = 127;
 ///
 /// # Errors
 /// When it has mistakes or no commands, in pgbench's words.
-pub fn parse(
+pub(crate) fn parse(
     name: &str,
     source: &str,
     weight: u32,
@@ -65,7 +65,7 @@ pub fn parse(
     condition::connect(&mut commands).map_err(|(number, message)| {
         ScriptError(format!("condition error in script \"{name}\" command {number}: {message}"))
     })?;
-    Ok(Script { name: name.to_owned(), weight, commands })
+    Ok(Script { name: name.to_owned(), weight, source: source.to_owned(), commands })
 }
 
 /// What stands for a statement in reports.

@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 /// What becomes of a statement's rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Store {
+pub(crate) enum Store {
     /// They are thrown away.
     Nothing,
     /// `\gset`: the only row of the last query, into variables with this prefix.
@@ -18,7 +18,7 @@ pub enum Store {
 
 /// A command of SQL: one statement, or several joined by `\;`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Sql {
+pub(crate) struct Sql {
     /// Its text, cut at its variables.
     pieces: Vec<Piece>,
     /// The text with `?` for variables, as drivers take it; variables inside of quotes and comments stay as they are.
@@ -26,9 +26,7 @@ pub struct Sql {
     /// The variables of the template.
     parameters: Vec<Slot>,
     /// What becomes of its rows.
-    pub store: Store,
-    /// Number of statements that are joined.
-    pub statements: usize,
+    pub(crate) store: Store,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -50,13 +48,12 @@ pub(super) enum End {
 
 /// A statement's text as it was cut out.
 pub(super) struct Cut {
-    pub text: String,
+    pub(crate) text: String,
     /// For each byte of the text, whether it lies in quotes or in a comment.
     is_opaque: Vec<bool>,
-    statements: usize,
     /// Where to go on reading.
-    pub at: usize,
-    pub end: End,
+    pub(crate) at: usize,
+    pub(crate) end: End,
 }
 
 /// Cuts the next statement out of a script. Blanks and comments in front of it are left out.
@@ -70,7 +67,6 @@ pub(super) fn cut(source: &str, start: usize, quoting: Quoting) -> Cut {
         depth: 0,
         block: 0,
         words: Vec::new(),
-        statements: 1,
     };
     let end = scanner.scan();
     let (mut bytes, mut is_opaque) = (scanner.bytes, scanner.is_opaque);
@@ -79,7 +75,7 @@ pub(super) fn cut(source: &str, start: usize, quoting: Quoting) -> Cut {
         is_opaque.pop();
     }
     let text = String::from_utf8(bytes).expect("quotes and escapes are ASCII, so characters stay whole");
-    Cut { text, is_opaque, statements: scanner.statements, at: scanner.at, end }
+    Cut { text, is_opaque, at: scanner.at, end }
 }
 
 struct Scanner<'s> {
@@ -94,7 +90,6 @@ struct Scanner<'s> {
     block: usize,
     /// The first words of the statement, which tell whether it makes a routine.
     words: Vec<String>,
-    statements: usize,
 }
 
 impl Scanner<'_> {
@@ -103,7 +98,6 @@ impl Scanner<'_> {
             let next = self.source.get(self.at + 1).copied();
             match byte {
                 b'\\' if matches!(next, Some(b';' | b':')) => {
-                    self.statements += usize::from(next == Some(b';'));
                     self.at += 1;
                     self.take(1, false);
                 }
@@ -227,7 +221,6 @@ impl Cut {
             template: String::new(),
             parameters: Vec::new(),
             store: Store::Nothing,
-            statements: self.statements,
         };
         // Everything before `copied` is in the pieces.
         let (mut at, mut copied) = (0, 0);
@@ -277,19 +270,17 @@ impl Cut {
 
 impl Sql {
     /// The text with `?` for variables.
-    #[must_use]
-    pub fn template(&self) -> &str {
+    pub(crate) fn template(&self) -> &str {
         &self.template
     }
 
     /// The variables of the template, in the order of their places.
-    #[must_use]
-    pub fn parameters(&self) -> &[Slot] {
+    pub(crate) fn parameters(&self) -> &[Slot] {
         &self.parameters
     }
 
     /// Appends the text with values in the places of variables. Variables that are not set stay as they are written.
-    pub fn write(&self, variables: &Variables, names: &Names, text: &mut String) {
+    pub(crate) fn write(&self, variables: &Variables, names: &Names, text: &mut String) {
         for piece in &self.pieces {
             let written = match piece {
                 Piece::Text(piece) => text.write_str(piece),

@@ -4,7 +4,7 @@
 //! What the native workloads cannot express (an empty table, an odd combination of options) is left to the bundled script in Lua,
 //! which can.
 
-pub mod prepare;
+pub(crate) mod prepare;
 
 use crate::options::Options;
 use crate::options::definition::Value;
@@ -15,17 +15,16 @@ use dyno_model::target::Engine;
 
 /// A bundled script as a native workload.
 #[derive(Debug, Clone)]
-pub struct NativeScript {
+pub(crate) struct NativeScript {
     /// Workload and all its options.
-    pub plan: WorkloadPlan,
+    pub(crate) plan: WorkloadPlan,
     setting: Setting,
 }
 
 impl NativeScript {
     /// The native workload that does what the bundled script of this name does with these options; `None` when there is none,
     /// or when it cannot do what the options ask.
-    #[must_use]
-    pub fn new(script: &str, options: &Options, engine: Engine, seed: u64) -> Option<Self> {
+    pub(crate) fn new(script: &str, options: &Options, engine: Engine, seed: u64) -> Option<Self> {
         let description = catalog().into_iter().find(|description| {
             // `rush` is a workload of dyno's own; no script of sysbench has its name.
             description.name == script && IN_SYSBENCH.contains(&description.name)
@@ -45,8 +44,7 @@ impl NativeScript {
     ///
     /// # Panics
     /// Never: [`Self::new`] made it once.
-    #[must_use]
-    pub fn build(&self) -> Native {
+    pub(crate) fn build(&self) -> Native {
         Native::build(&self.plan, self.setting).expect("the same plan was built before")
     }
 }

@@ -18,11 +18,11 @@ const CONNECTIONS_MIN: usize = 4;
 
 /// Why tables could not be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct PrepareError {
+pub(crate) struct PrepareError {
     /// What the server said.
-    pub failure: OperationFailure,
+    pub(crate) failure: OperationFailure,
     /// Statement that it refused, if it was a single one.
-    pub statement: Option<String>,
+    pub(crate) statement: Option<String>,
 }
 
 impl fmt::Display for PrepareError {
@@ -37,24 +37,24 @@ impl fmt::Display for PrepareError {
 impl std::error::Error for PrepareError {}
 
 /// What [`prepare`] needs to know.
-pub struct Preparation<'a> {
+pub(crate) struct Preparation<'a> {
     /// Addresses, taken in turn by the threads.
-    pub targets: &'a [Target],
+    pub(crate) targets: &'a [Target],
     /// Tables and rows.
-    pub data: &'a dyn DataSet,
+    pub(crate) data: &'a dyn DataSet,
     /// Threads: as many tables are worked on at the same time.
-    pub threads: u32,
+    pub(crate) threads: u32,
     /// Takes the lines that are printed, each without its end. Threads call it at the same time.
-    pub say: &'a (dyn Fn(&str) + Sync),
+    pub(crate) say: &'a (dyn Fn(&str) + Sync),
     /// Number of interrupts by the user so far; one or more ends loading.
-    pub interrupts: &'a AtomicUsize,
+    pub(crate) interrupts: &'a AtomicUsize,
 }
 
 /// Makes, fills and indexes all tables.
 ///
 /// # Errors
 /// The first thing that the server refused. Tables made so far stay, as they do in sysbench, so that the user may look at them.
-pub fn prepare(preparation: &Preparation<'_>) -> Result<(), PrepareError> {
+pub(crate) fn prepare(preparation: &Preparation<'_>) -> Result<(), PrepareError> {
     let tables = preparation.data.tables();
     let threads = (preparation.threads as usize).clamp(1, tables.len().max(1));
     let connections = CONNECTIONS_MIN.max(preparation.threads as usize).div_ceil(threads);

@@ -6,15 +6,15 @@ use std::ffi::OsString;
 
 /// An option as it was given.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Argument {
+pub(crate) struct Argument {
     /// Name with underscores.
-    pub name: String,
+    pub(crate) name: String,
     /// What follows `=`; `None` without `=`.
-    pub value: Option<String>,
+    pub(crate) value: Option<String>,
     /// As it was typed, with the value of a password hidden.
-    pub typed: String,
+    pub(crate) typed: String,
     /// The place in a config file; `None` on the command line.
-    pub place: Option<String>,
+    pub(crate) place: Option<String>,
 }
 
 impl std::fmt::Debug for Argument {
@@ -25,8 +25,7 @@ impl std::fmt::Debug for Argument {
 
 impl Argument {
     /// An option from the command line, without its leading dashes.
-    #[must_use]
-    pub fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name, Some(value.to_owned())),
             None => (text, None),
@@ -46,7 +45,7 @@ impl Argument {
 
 /// One word of the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Word {
+pub(crate) enum Word {
     /// `--name` or `--name=value`.
     Option(Argument),
     /// Anything else.
@@ -54,7 +53,7 @@ pub enum Word {
 }
 
 /// Takes the words apart. Text that is not UTF-8 is replaced, as no option takes any.
-pub fn words(arguments: &[OsString]) -> impl Iterator<Item = Word> {
+pub(crate) fn words(arguments: &[OsString]) -> impl Iterator<Item = Word> {
     arguments.iter().map(|argument| {
         let text = argument.to_string_lossy();
         match text.strip_prefix("--") {
@@ -66,11 +65,11 @@ pub fn words(arguments: &[OsString]) -> impl Iterator<Item = Word> {
 
 /// Script and command: the first two positionals.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Positionals {
+pub(crate) struct Positionals {
     /// Script, as given.
-    pub script: Option<String>,
+    pub(crate) script: Option<String>,
     /// Command.
-    pub command: Option<String>,
+    pub(crate) command: Option<String>,
 }
 
 impl Positionals {
@@ -78,7 +77,7 @@ impl Positionals {
     ///
     /// # Errors
     /// When it is the third.
-    pub fn take(&mut self, word: String) -> Result<(), OptionError> {
+    pub(crate) fn take(&mut self, word: String) -> Result<(), OptionError> {
         let place = if self.script.is_none() { &mut self.script } else { &mut self.command };
         if place.is_some() {
             return Err(OptionError::Argument(format!("Unrecognized command line argument: {word}")));

@@ -5,8 +5,7 @@ use super::arguments::Argument;
 use super::definition::underscored;
 
 /// The options of a file, in its order.
-#[must_use]
-pub fn arguments(text: &str, file: &str) -> Vec<Argument> {
+pub(crate) fn arguments(text: &str, file: &str) -> Vec<Argument> {
     text.lines()
         .enumerate()
         .filter_map(|(index, line)| argument(line.trim(), &format!("{file}:{}", index + 1)))

@@ -12,30 +12,30 @@ use std::path::{Path, PathBuf};
 
 /// Everything about databases.
 #[derive(Debug, Clone)]
-pub struct DatabaseOptions {
+pub(crate) struct DatabaseOptions {
     /// `--db-driver`: mysql, pgsql, sqlite, or whatever was typed; checked when a driver is wanted.
-    pub driver: String,
+    pub(crate) driver: String,
     /// `--db-ps-mode`.
-    pub prepared: PreparedMode,
+    pub(crate) prepared: PreparedMode,
     /// Where MySQL connections go, each to the next in turn; never empty.
-    pub mysql: Vec<Target>,
+    pub(crate) mysql: Vec<Target>,
     /// Errors of MySQL after which an event is repeated.
-    pub mysql_ignored: Ignored<u32>,
+    pub(crate) mysql_ignored: Ignored<u32>,
     /// No server: every MySQL statement succeeds at once.
-    pub mysql_dry_run: bool,
+    pub(crate) mysql_dry_run: bool,
     /// Where PostgreSQL connections go, each to the next in turn; never empty.
-    pub postgres: Vec<Target>,
+    pub(crate) postgres: Vec<Target>,
     /// SQLSTATEs of PostgreSQL after which an event is rolled back and repeated.
-    pub postgres_ignored: Ignored<String>,
+    pub(crate) postgres_ignored: Ignored<String>,
     /// The SQLite database; its endpoint is in-process when no file was named.
-    pub sqlite: Target,
+    pub(crate) sqlite: Target,
     /// Options that were asked for and have no effect, in words.
-    pub notes: Vec<String>,
+    pub(crate) notes: Vec<String>,
 }
 
 /// A set of errors.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ignored<T> {
+pub(crate) enum Ignored<T> {
     /// Every error.
     All,
     /// These.
@@ -44,7 +44,7 @@ pub enum Ignored<T> {
 
 /// How statements travel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PreparedMode {
+pub(crate) enum PreparedMode {
     /// Prepared in the server where it can.
     Auto,
     /// As text with the values written in.
@@ -53,7 +53,7 @@ pub enum PreparedMode {
 
 /// The driver that the options name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DriverName {
+pub(crate) enum DriverName {
     /// MySQL, MariaDB.
     Mysql,
     /// PostgreSQL.
@@ -64,8 +64,7 @@ pub enum DriverName {
 
 impl DriverName {
     /// Drivers by their name.
-    #[must_use]
-    pub fn find(name: &str) -> Option<Self> {
+    pub(crate) fn find(name: &str) -> Option<Self> {
         match name {
             "mysql" => Some(Self::Mysql),
             "pgsql" => Some(Self::Pgsql),
@@ -75,8 +74,7 @@ impl DriverName {
     }
 
     /// Its name in `--db-driver`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Mysql => "mysql",
             Self::Pgsql => "pgsql",
@@ -103,7 +101,7 @@ impl DatabaseOptions {
     ///
     /// # Errors
     /// When a port, an error number or an encryption mode is none.
-    pub fn from_values(values: &Values, given: &BTreeSet<String>) -> Result<Self, OptionError> {
+    pub(crate) fn from_values(values: &Values, given: &BTreeSet<String>) -> Result<Self, OptionError> {
         Self::within(values, given, &Surroundings::of_process())
     }
 
@@ -111,7 +109,7 @@ impl DatabaseOptions {
     ///
     /// # Errors
     /// As [`DatabaseOptions::from_values`].
-    pub fn within(
+    pub(crate) fn within(
         values: &Values,
         given: &BTreeSet<String>,
         surroundings: &Surroundings<'_>,
@@ -146,14 +144,12 @@ impl DatabaseOptions {
     }
 
     /// The driver named by `--db-driver`; `None` when there is no such driver.
-    #[must_use]
-    pub fn driver(&self) -> Option<DriverName> {
+    pub(crate) fn driver(&self) -> Option<DriverName> {
         DriverName::find(&self.driver)
     }
 
     /// Targets of a driver, in the order in which connections are dealt; never empty.
-    #[must_use]
-    pub fn targets(&self, driver: DriverName) -> &[Target] {
+    pub(crate) fn targets(&self, driver: DriverName) -> &[Target] {
         match driver {
             DriverName::Mysql => &self.mysql,
             DriverName::Pgsql => &self.postgres,

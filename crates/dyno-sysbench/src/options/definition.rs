@@ -2,7 +2,7 @@
 
 /// Type of an option. The names in help are sysbench's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// `--x`, or on, off, true, false, 1, 0.
     Boolean,
     /// Whole number, strictly.
@@ -25,8 +25,7 @@ pub enum Kind {
 
 impl Kind {
     /// What follows the name in help.
-    #[must_use]
-    pub fn hint(self) -> &'static str {
+    pub(crate) fn hint(self) -> &'static str {
         match self {
             Self::Boolean => "[=on|off]",
             Self::Integer | Self::Decimal | Self::Double => "=N",
@@ -42,7 +41,7 @@ impl Kind {
     ///
     /// # Errors
     /// When the text is no value of this type.
-    pub fn parse(self, text: Option<&str>) -> Result<Value, BadValue> {
+    pub(crate) fn parse(self, text: Option<&str>) -> Result<Value, BadValue> {
         let given = text.unwrap_or_default();
         match self {
             Self::Boolean => match text {
@@ -71,7 +70,7 @@ impl Kind {
 
 /// Why a text is no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum BadValue {
+pub(crate) enum BadValue {
     /// A boolean that is neither on nor off. sysbench treats the whole argument as unknown.
     NoSuchSwitch,
     /// A number that is none.
@@ -80,7 +79,7 @@ pub enum BadValue {
 
 /// Value of an option, as a script sees it in `sysbench.opt`.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Value {
+pub(crate) enum Value {
     /// On or off.
     Boolean(bool),
     /// Numbers of all kinds.
@@ -95,8 +94,7 @@ pub enum Value {
 
 impl Value {
     /// As a number; 0 for what is none.
-    #[must_use]
-    pub fn number(&self) -> f64 {
+    pub(crate) fn number(&self) -> f64 {
         match self {
             Self::Number(number) => *number,
             Self::Boolean(true) => 1.0,
@@ -106,8 +104,7 @@ impl Value {
     }
 
     /// As a switch.
-    #[must_use]
-    pub fn is_on(&self) -> bool {
+    pub(crate) fn is_on(&self) -> bool {
         match self {
             Self::Boolean(is_on) => *is_on,
             Self::Number(number) => *number != 0.0,
@@ -117,8 +114,7 @@ impl Value {
     }
 
     /// As text: lists with commas, switches as on and off.
-    #[must_use]
-    pub fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         match self {
             Self::Boolean(is_on) => if *is_on { "on" } else { "off" }.to_owned(),
             Self::Number(number) => number.to_string(),
@@ -129,8 +125,7 @@ impl Value {
     }
 
     /// As a list: a text is split at commas.
-    #[must_use]
-    pub fn items(&self) -> Vec<String> {
+    pub(crate) fn items(&self) -> Vec<String> {
         match self {
             Self::List(items) => items.clone(),
             Self::Nothing => Vec::new(),
@@ -141,22 +136,21 @@ impl Value {
 
 /// One option that can be given.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Definition {
+pub(crate) struct Definition {
     /// Name with underscores.
-    pub name: String,
+    pub(crate) name: String,
     /// Type.
-    pub kind: Kind,
+    pub(crate) kind: Kind,
     /// Value when it is not given.
-    pub default: Value,
+    pub(crate) default: Value,
     /// The default as help shows it in brackets; `None` shows no brackets.
-    pub shown_default: Option<String>,
+    pub(crate) shown_default: Option<String>,
     /// One sentence.
-    pub help: String,
+    pub(crate) help: String,
 }
 
 /// Names are the same with dashes and underscores; this is the form with underscores.
-#[must_use]
-pub fn underscored(name: &str) -> String {
+pub(crate) fn underscored(name: &str) -> String {
     name.replace('-', "_")
 }
 

@@ -2,7 +2,7 @@
 
 /// What is wrong with the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OptionError {
+pub(crate) enum OptionError {
     /// Said on standard error.
     Argument(String),
     /// Said as a fatal line of the log.
@@ -13,7 +13,7 @@ pub enum OptionError {
 
 /// Something to tell that does not end the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum OptionWarning {
+pub(crate) enum OptionWarning {
     /// A warning of the log.
     Log(String),
     /// A line on standard error.
@@ -21,7 +21,6 @@ pub enum OptionWarning {
 }
 
 /// What is said about a text that is no value of its option's type.
-#[must_use]
-pub fn invalid(name: &str, text: &str) -> String {
+pub(crate) fn invalid(name: &str, text: &str) -> String {
     format!("Invalid value for the '{name}' option: '{text}'")
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Layout of reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Layout {
+pub(crate) enum Layout {
     /// As sysbench 1.0.20 prints them.
     #[default]
     V1_0,
@@ -20,7 +20,7 @@ pub enum Layout {
 
 /// Where the JSON document goes.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum JsonPlace {
+pub(crate) enum JsonPlace {
     /// Standard output; the log goes to standard error.
     Standard,
     /// A file, beside the usual output.
@@ -29,68 +29,68 @@ pub enum JsonPlace {
 
 /// What runs, how long, and how it is told.
 #[derive(Debug, Clone, PartialEq)]
-pub struct General {
+pub(crate) struct General {
     /// Threads, at least 1.
-    pub threads: u32,
+    pub(crate) threads: u32,
     /// Limit of events that are begun, all threads together; `None`: no limit.
-    pub events: Option<u64>,
+    pub(crate) events: Option<u64>,
     /// Limit of time after the warm-up; `None`: no limit.
-    pub time: Option<Duration>,
+    pub(crate) time: Option<Duration>,
     /// Load before anything counts.
-    pub warmup: Duration,
+    pub(crate) warmup: Duration,
     /// Events per second that arrive; `None`: closed loop.
-    pub rate: Option<f64>,
+    pub(crate) rate: Option<f64>,
     /// Time after the common start at which everything is cut off, as `--forced-shutdown` says; `None`: not asked for.
-    pub forced_shutdown: Option<Duration>,
+    pub(crate) forced_shutdown: Option<Duration>,
     /// How long an event may go on after `time` before it is cut off; `None`: no limit.
-    pub hang_timeout: Option<Duration>,
+    pub(crate) hang_timeout: Option<Duration>,
     /// How long threads may take to be ready; `None`: no limit.
-    pub init_timeout: Option<Duration>,
+    pub(crate) init_timeout: Option<Duration>,
     /// Bytes of stack asked for per thread.
-    pub stack_size: u64,
+    pub(crate) stack_size: u64,
     /// Length of an interval; `None`: no interval lines.
-    pub interval: Option<Duration>,
+    pub(crate) interval: Option<Duration>,
     /// Times after the common start at which there is a whole report, sorted, each once.
-    pub checkpoints: Vec<Duration>,
+    pub(crate) checkpoints: Vec<Duration>,
     /// Per-thread figures.
-    pub debug: bool,
+    pub(crate) debug: bool,
     /// Least important level that is written.
-    pub verbosity: u8,
+    pub(crate) verbosity: u8,
     /// Percentiles of latency, 0 to 100, in the order given; empty: no histogram is kept.
-    pub percentiles: Vec<f64>,
+    pub(crate) percentiles: Vec<f64>,
     /// Print the latency histogram.
-    pub histogram: bool,
+    pub(crate) histogram: bool,
     /// Layout of reports.
-    pub layout: Layout,
+    pub(crate) layout: Layout,
     /// JSON document wanted.
-    pub json: Option<JsonPlace>,
+    pub(crate) json: Option<JsonPlace>,
     /// Folder under which a dyno results folder is made.
-    pub results: Option<PathBuf>,
+    pub(crate) results: Option<PathBuf>,
     /// Repetitions of one event before it is given up; `None`: no limit.
-    pub retries_max: Option<u64>,
+    pub(crate) retries_max: Option<u64>,
     /// Print help and end.
-    pub help: bool,
+    pub(crate) help: bool,
     /// Print the version and end.
-    pub version: bool,
+    pub(crate) version: bool,
 }
 
 /// How scripts draw random numbers.
 #[derive(Debug, Clone, PartialEq)]
-pub struct RandomOptions {
+pub(crate) struct RandomOptions {
     /// Distribution of `sysbench.rand.default`.
-    pub kind: RandomType,
+    pub(crate) kind: RandomType,
     /// Uniform draws of one gaussian or special draw, at least 1.
-    pub special_iterations: u32,
+    pub(crate) special_iterations: u32,
     /// Percentage of values that are special, 0 to 100.
-    pub special_percent: u32,
+    pub(crate) special_percent: u32,
     /// Percentage of draws that take a special value, 0 to 100.
-    pub special_result: u32,
+    pub(crate) special_result: u32,
     /// Parameter h of pareto.
-    pub pareto_h: f64,
+    pub(crate) pareto_h: f64,
     /// Exponent of zipfian.
-    pub zipfian_exponent: f64,
+    pub(crate) zipfian_exponent: f64,
     /// Seed; `None`: from the clock.
-    pub seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
 }
 
 /// Most checkpoints, as in sysbench.
@@ -106,7 +106,7 @@ impl General {
     ///
     /// # Errors
     /// When a value is outside of its limits.
-    pub fn from_values(values: &Values, given: &BTreeSet<String>) -> Result<Self, OptionError> {
+    pub(crate) fn from_values(values: &Values, given: &BTreeSet<String>) -> Result<Self, OptionError> {
         let verbosity = verbosity(values)?;
         let percentiles = percentiles(&values["percentile"])?;
         let histogram = values["histogram"].is_on();
@@ -144,8 +144,7 @@ impl General {
     }
 
     /// The percentile of interval lines and of scripts' reports; `None` when there is none.
-    #[must_use]
-    pub fn percentile(&self) -> Option<f64> {
+    pub(crate) fn percentile(&self) -> Option<f64> {
         self.percentiles.first().copied()
     }
 }
@@ -155,7 +154,7 @@ impl RandomOptions {
     ///
     /// # Errors
     /// When a value is outside of its limits.
-    pub fn from_values(values: &Values) -> Result<Self, OptionError> {
+    pub(crate) fn from_values(values: &Values) -> Result<Self, OptionError> {
         let name = values["rand_type"].text();
         let kinds = [
             RandomType::Uniform,

@@ -8,8 +8,7 @@ const DRIVERS: &str = "Compiled-in database drivers:\n  mysql - MySQL driver\n  
                        SQLite, in this process\n\n";
 
 /// `--help`.
-#[must_use]
-pub fn general() -> String {
+pub(crate) fn general() -> String {
     let mut text = String::from(
         "Usage:\n  sysbench [options]... [testname] [command]\n\n\
          Commands implemented by most tests: prepare run cleanup help\n\n",
@@ -31,8 +30,7 @@ pub fn general() -> String {
 }
 
 /// The options of a script, sorted by name, under the script's name as it was given.
-#[must_use]
-pub fn script(name: &str, definitions: &[Definition]) -> String {
+pub(crate) fn script(name: &str, definitions: &[Definition]) -> String {
     let mut sorted: Vec<Definition> = definitions.to_vec();
     sorted.sort_by(|a, b| a.name.cmp(&b.name));
     format!("{name} options:\n{}\n", table(&sorted))
@@ -66,8 +64,7 @@ fn shown_name(definition: &Definition) -> String {
 }
 
 /// The default of a script's option as its help shows it: switches as on and off, nothing for what has none.
-#[must_use]
-pub fn shown_default(default: &Value) -> Option<String> {
+pub(crate) fn shown_default(default: &Value) -> Option<String> {
     match default {
         Value::Nothing => None,
         other => Some(other.text()),

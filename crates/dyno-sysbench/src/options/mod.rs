@@ -5,14 +5,14 @@
 //! a script and keeps the rest; [`Options::declare`] then gives the rest to the script's options, and what nobody knows
 //! is an error. The last occurrence of an option wins.
 
-pub mod arguments;
-pub mod config_file;
-pub mod database;
-pub mod definition;
-pub mod error;
-pub mod general;
-pub mod help;
-pub mod registry;
+pub(crate) mod arguments;
+pub(crate) mod config_file;
+pub(crate) mod database;
+pub(crate) mod definition;
+pub(crate) mod error;
+pub(crate) mod general;
+pub(crate) mod help;
+pub(crate) mod registry;
 
 use arguments::{Argument, Positionals, Word};
 use database::DatabaseOptions;
@@ -24,22 +24,22 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
 
-pub use definition::underscored;
-pub use error::{OptionError, OptionWarning, invalid};
+pub(crate) use definition::underscored;
+pub(crate) use error::{OptionError, OptionWarning, invalid};
 
 /// All options of one program run.
 #[derive(Clone)]
-pub struct Options {
+pub(crate) struct Options {
     /// Script and command.
-    pub positionals: Positionals,
+    pub(crate) positionals: Positionals,
     /// How long, how many, how often.
-    pub general: General,
+    pub(crate) general: General,
     /// Random numbers.
-    pub random: RandomOptions,
+    pub(crate) random: RandomOptions,
     /// Databases.
-    pub database: DatabaseOptions,
+    pub(crate) database: DatabaseOptions,
     /// What to tell the user before anything begins: old names, a config file that is not there.
-    pub warnings: Vec<OptionWarning>,
+    pub(crate) warnings: Vec<OptionWarning>,
     values: BTreeMap<String, Value>,
     given: BTreeSet<String>,
     pending: Vec<Argument>,
@@ -64,7 +64,7 @@ impl Options {
     ///
     /// # Errors
     /// What is wrong with it, in the words that sysbench uses where it has some.
-    pub fn parse(arguments: &[OsString]) -> Result<Self, OptionError> {
+    pub(crate) fn parse(arguments: &[OsString]) -> Result<Self, OptionError> {
         Self::parse_with(arguments, |file| {
             let bytes = text::read(Path::new(file), text::SCRIPT_MAX)?;
             String::from_utf8(bytes).map_err(std::io::Error::other)
@@ -75,7 +75,7 @@ impl Options {
     ///
     /// # Errors
     /// As [`Options::parse`].
-    pub fn parse_with(
+    pub(crate) fn parse_with(
         arguments: &[OsString],
         read: impl Fn(&str) -> std::io::Result<String>,
     ) -> Result<Self, OptionError> {
@@ -105,7 +105,7 @@ impl Options {
     ///
     /// # Errors
     /// When a value is none of the option's type, or an option was given that nobody declared.
-    pub fn declare(&mut self, definitions: &[Definition]) -> Result<(), OptionError> {
+    pub(crate) fn declare(&mut self, definitions: &[Definition]) -> Result<(), OptionError> {
         for definition in definitions {
             if !self.given.contains(&definition.name) {
                 self.values.insert(definition.name.clone(), definition.default.clone());
@@ -144,7 +144,7 @@ impl Options {
     ///
     /// # Errors
     /// When a switch that exists was given something else than on or off.
-    pub fn accept_all(&mut self) -> Result<(), OptionError> {
+    pub(crate) fn accept_all(&mut self) -> Result<(), OptionError> {
         for argument in std::mem::take(&mut self.pending) {
             let is_known = self.values.contains_key(&argument.name);
             if is_known && !self.given.contains(&argument.name) {
@@ -157,7 +157,7 @@ impl Options {
     }
 
     /// Gives options that were given and are not known yet other names.
-    pub fn rename(&mut self, names: &[(&str, &str)]) {
+    pub(crate) fn rename(&mut self, names: &[(&str, &str)]) {
         for argument in &mut self.pending {
             if let Some((_, new)) = names.iter().find(|(old, _)| *old == argument.name) {
                 (*new).clone_into(&mut argument.name);
@@ -166,7 +166,7 @@ impl Options {
     }
 
     /// Takes an option that is not known yet out of those that were given; true when it was switched on.
-    pub fn take_switch(&mut self, name: &str) -> bool {
+    pub(crate) fn take_switch(&mut self, name: &str) -> bool {
         let (taken, rest) = std::mem::take(&mut self.pending).into_iter().partition(|it| it.name == name);
         self.pending = rest;
         let taken: Vec<Argument> = taken;
@@ -175,45 +175,18 @@ impl Options {
     }
 
     /// Value of an option by its name with underscores; [`Value::Nothing`] when there is no such option.
-    #[must_use]
-    pub fn value(&self, name: &str) -> &Value {
+    pub(crate) fn value(&self, name: &str) -> &Value {
         self.values.get(name).unwrap_or(&Value::Nothing)
     }
 
-    /// Value of an option as a number; 0 when there is none.
-    #[must_use]
-    pub fn number(&self, name: &str) -> f64 {
-        self.value(name).number()
-    }
-
-    /// Value of an option as a count: fractions are cut, negative numbers are 0.
-    #[must_use]
-    pub fn count(&self, name: &str) -> u64 {
-        self.number(name) as u64
-    }
-
-    /// Value of an option as a switch.
-    #[must_use]
-    pub fn is_on(&self, name: &str) -> bool {
-        self.value(name).is_on()
-    }
-
-    /// Value of an option as text.
-    #[must_use]
-    pub fn text(&self, name: &str) -> String {
-        self.value(name).text()
-    }
-
     /// True when the option was given on the command line or in a config file.
-    #[must_use]
-    pub fn is_given(&self, name: &str) -> bool {
+    pub(crate) fn is_given(&self, name: &str) -> bool {
         self.given.contains(name)
     }
 
     /// All options and values, as a script sees them. Passwords are among them: scripts of several connections need
     /// them; nothing else may.
-    #[must_use]
-    pub fn for_script(&self) -> BTreeMap<String, Value> {
+    pub(crate) fn for_script(&self) -> BTreeMap<String, Value> {
         let mut values = self.values.clone();
         // sysbench's own types where ours are wider.
         if let Some(percentile) = values.get_mut("percentile") {
@@ -227,15 +200,13 @@ impl Options {
 
     /// Names of the options that a script of the 0.5 era, which declares none, finds as global variables: those that
     /// sysbench 1.0.20 has, and those that were given. Any other may be a name of the script's own, `json` or `results`.
-    #[must_use]
-    pub fn globals(&self) -> Vec<String> {
+    pub(crate) fn globals(&self) -> Vec<String> {
         let names = self.for_script().into_keys();
         names.filter(|name| self.given.contains(name) || !registry::is_newer(name)).collect()
     }
 
     /// All options and values as text, for records of a run: without passwords.
-    #[must_use]
-    pub fn for_record(&self) -> Vec<(String, String)> {
+    pub(crate) fn for_record(&self) -> Vec<(String, String)> {
         self.for_script()
             .into_iter()
             .filter(|(name, _)| !name.contains("password"))

@@ -5,19 +5,19 @@ use super::definition::{Definition, Kind, Value};
 
 /// Options that belong together, with the heading of their part of `--help`.
 #[derive(Debug)]
-pub struct Group {
+pub(crate) struct Group {
     /// Heading.
-    pub title: &'static str,
+    pub(crate) title: &'static str,
     /// Its options, in the order of help.
-    pub rows: &'static [Row],
+    pub(crate) rows: &'static [Row],
 }
 
 /// Name with dashes, type, default as text, help.
-pub type Row = (&'static str, Kind, &'static str, &'static str);
+pub(crate) type Row = (&'static str, Kind, &'static str, &'static str);
 
 impl Group {
     /// The options as definitions.
-    pub fn definitions(&self) -> impl Iterator<Item = Definition> {
+    pub(crate) fn definitions(&self) -> impl Iterator<Item = Definition> {
         self.rows.iter().map(definition)
     }
 }
@@ -37,7 +37,8 @@ fn definition(row: &Row) -> Definition {
 }
 
 /// Every group, in the order of help.
-pub const GROUPS: [&Group; 8] = [&GENERAL, &RANDOM, &LOG, &DATABASE, &MYSQL, &POSTGRES, &SQLITE, &EXTENSIONS];
+pub(crate) const GROUPS: [&Group; 8] =
+    [&GENERAL, &RANDOM, &LOG, &DATABASE, &MYSQL, &POSTGRES, &SQLITE, &EXTENSIONS];
 
 /// Options within the groups of sysbench's that 1.0.20 has not.
 const NEWER: [&str; 13] = [
@@ -57,14 +58,13 @@ const NEWER: [&str; 13] = [
 ];
 
 /// Whether an option, by its name with underscores, is none of sysbench 1.0.20's.
-#[must_use]
-pub fn is_newer(name: &str) -> bool {
+pub(crate) fn is_newer(name: &str) -> bool {
     let own = [&SQLITE, &EXTENSIONS].into_iter().flat_map(|group| group.rows);
     NEWER.contains(&name) || own.into_iter().any(|row| super::underscored(row.0) == name)
 }
 
 /// What runs, how long, and how often it is told.
-pub const GENERAL: Group = Group {
+pub(crate) const GENERAL: Group = Group {
     title: "General options",
     rows: &[
         ("threads", Kind::Integer, "1", "worker threads; each has its own connection in the bundled scripts"),
@@ -107,7 +107,7 @@ pub const GENERAL: Group = Group {
 };
 
 /// How scripts draw random numbers.
-pub const RANDOM: Group = Group {
+pub(crate) const RANDOM: Group = Group {
     title: "Pseudo-Random Numbers Generator options",
     rows: &[
         (
@@ -126,7 +126,7 @@ pub const RANDOM: Group = Group {
 };
 
 /// What is written.
-pub const LOG: Group = Group {
+pub(crate) const LOG: Group = Group {
     title: "Log options",
     rows: &[
         ("verbosity", Kind::Integer, "3", "0 fatal, 1 alert, 2 warning, 3 notice, 4 info, 5 debug"),
@@ -141,7 +141,7 @@ pub const LOG: Group = Group {
 };
 
 /// For every database.
-pub const DATABASE: Group = Group {
+pub(crate) const DATABASE: Group = Group {
     title: "General database options",
     rows: &[
         ("db-driver", Kind::Text, "mysql", "mysql, pgsql or sqlite"),
@@ -151,7 +151,7 @@ pub const DATABASE: Group = Group {
 };
 
 /// MySQL, MariaDB and others that speak their protocol.
-pub const MYSQL: Group = Group {
+pub(crate) const MYSQL: Group = Group {
     title: "mysql options",
     rows: &[
         ("mysql-host", Kind::List, "localhost", "hosts; connections are dealt over hosts and ports in turn"),
@@ -189,7 +189,7 @@ pub const MYSQL: Group = Group {
 };
 
 /// PostgreSQL and others that speak its protocol.
-pub const POSTGRES: Group = Group {
+pub(crate) const POSTGRES: Group = Group {
     title: "pgsql options",
     rows: &[
         (
@@ -226,11 +226,11 @@ pub const POSTGRES: Group = Group {
 };
 
 /// SQLite in this process.
-pub const SQLITE: Group =
+pub(crate) const SQLITE: Group =
     Group { title: "sqlite options (dyno)", rows: &[("sqlite-db", Kind::Text, "", "database file")] };
 
 /// What sysbench has not.
-pub const EXTENSIONS: Group = Group {
+pub(crate) const EXTENSIONS: Group = Group {
     title: "Further options (dyno)",
     rows: &[
         ("report-format", Kind::Text, "1.0", "layout of reports: 1.0 or 1.1"),
@@ -257,8 +257,7 @@ pub const EXTENSIONS: Group = Group {
 };
 
 /// True for the names (with underscores) of options that exist without a script.
-#[must_use]
-pub fn is_registered(name: &str) -> bool {
+pub(crate) fn is_registered(name: &str) -> bool {
     GROUPS.iter().flat_map(|group| group.rows).any(|row| super::underscored(row.0) == name)
 }
 

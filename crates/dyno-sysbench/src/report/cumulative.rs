@@ -7,11 +7,10 @@ use crate::logger::Level;
 use crate::options::general::{General, Layout};
 
 /// One message of the log.
-pub type Message = (Level, String);
+pub(crate) type Message = (Level, String);
 
 /// The report as messages, in order.
-#[must_use]
-pub fn messages(snapshot: &Snapshot, general: &General, uses_sql: bool) -> Vec<Message> {
+pub(crate) fn messages(snapshot: &Snapshot, general: &General, uses_sql: bool) -> Vec<Message> {
     let mut messages = Vec::new();
     let mut notice = |text: String| messages.push((Level::Notice, text));
     if general.histogram {

@@ -4,39 +4,33 @@
 const MILLISECOND: f64 = 1e6;
 
 /// Nanoseconds as milliseconds with two decimals.
-#[must_use]
-pub fn millis(nanos: f64) -> String {
+pub(crate) fn millis(nanos: f64) -> String {
     format!("{:.2}", nanos / MILLISECOND)
 }
 
 /// A percentile's number: whole where it is whole.
-#[must_use]
-pub fn percent(percent: f64) -> String {
+pub(crate) fn percent(percent: f64) -> String {
     format!("{percent}")
 }
 
 /// A label with its value beginning in column 42.
-#[must_use]
-pub fn row(label: &str, value: impl std::fmt::Display) -> String {
+pub(crate) fn row(label: &str, value: impl std::fmt::Display) -> String {
     format!("{label:<41}{value}\n")
 }
 
 /// A label with its value and the value's rate.
-#[must_use]
-pub fn rate_row(label: &str, value: u64, per_second: f64) -> String {
+pub(crate) fn rate_row(label: &str, value: u64, per_second: f64) -> String {
     format!("{label:<41}{value:<6} ({per_second:.2} per sec.)\n")
 }
 
 /// A latency's label with the value ending in column 53.
-#[must_use]
-pub fn latency_row(label: &str, value: &str) -> String {
+pub(crate) fn latency_row(label: &str, value: &str) -> String {
     let width = 53_usize.saturating_sub(label.len());
     format!("{label}{value:>width$}\n")
 }
 
 /// Mean and population standard deviation; 0 for nothing.
-#[must_use]
-pub fn spread(values: &[f64]) -> (f64, f64) {
+pub(crate) fn spread(values: &[f64]) -> (f64, f64) {
     if values.is_empty() {
         return (0.0, 0.0);
     }

@@ -4,8 +4,7 @@ use crate::logger::Seconds;
 use crate::options::general::{General, Layout};
 
 /// The version whose interface a layout is.
-#[must_use]
-pub fn version(layout: Layout) -> &'static str {
+pub(crate) fn version(layout: Layout) -> &'static str {
     match layout {
         Layout::V1_0 => "1.0.20",
         Layout::V1_1 => "1.1.0",
@@ -13,14 +12,12 @@ pub fn version(layout: Layout) -> &'static str {
 }
 
 /// First line of everything: the interface's version, where parsers look for it, and who speaks.
-#[must_use]
-pub fn banner(layout: Layout) -> String {
+pub(crate) fn banner(layout: Layout) -> String {
     format!("sysbench {} (dyno {}, using bundled LuaJIT 2.1)\n", version(layout), env!("CARGO_PKG_VERSION"))
 }
 
 /// What `--validate`, known by its presence, and the others of a run say. One message per item.
-#[must_use]
-pub fn options(general: &General, seed: Option<u64>, is_validating: bool) -> Vec<String> {
+pub(crate) fn options(general: &General, seed: Option<u64>, is_validating: bool) -> Vec<String> {
     let mut lines = vec![
         "Running the test with following options:".to_owned(),
         format!("Number of threads: {}", general.threads),
@@ -56,13 +53,12 @@ pub fn options(general: &General, seed: Option<u64>, is_validating: bool) -> Vec
 }
 
 /// Said before threads are made.
-pub const INITIALIZING: &str = "Initializing worker threads...\n";
+pub(crate) const INITIALIZING: &str = "Initializing worker threads...\n";
 
 /// Said at the common start.
-pub const STARTED: &str = "Threads started!\n";
+pub(crate) const STARTED: &str = "Threads started!\n";
 
 /// Said when a warm-up begins.
-#[must_use]
-pub fn warming_up(general: &General) -> String {
+pub(crate) fn warming_up(general: &General) -> String {
     format!("Warming up for {} seconds...\n", Seconds(general.warmup))
 }

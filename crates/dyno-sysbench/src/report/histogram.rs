@@ -32,8 +32,7 @@ fn middle(bucket: u32) -> f64 {
 }
 
 /// The histogram as text. Nothing but the heading for an empty one.
-#[must_use]
-pub fn text(histogram: &Histogram<u64>) -> String {
+pub(crate) fn text(histogram: &Histogram<u64>) -> String {
     let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
     for value in histogram.iter_recorded() {
         *counts.entry(bucket(value.value_iterated_to())).or_default() += value.count_at_value();

@@ -5,8 +5,7 @@ use super::snapshot::Snapshot;
 
 /// Text of an interval line, without the time in front. With several percentiles the first stands where parsers look
 /// for it, and the others follow at the end.
-#[must_use]
-pub fn line(snapshot: &Snapshot, percentiles: &[f64], uses_sql: bool) -> String {
+pub(crate) fn line(snapshot: &Snapshot, percentiles: &[f64], uses_sql: bool) -> String {
     let counts = &snapshot.counts;
     let rate = |count| format!("{:.2}", snapshot.rate(count));
     let first = percentiles.first().copied();
@@ -38,8 +37,7 @@ pub fn line(snapshot: &Snapshot, percentiles: &[f64], uses_sql: bool) -> String 
 }
 
 /// Text of the line about the queue, without the time in front; `None` in a closed loop.
-#[must_use]
-pub fn queue(snapshot: &Snapshot, uses_sql: bool) -> Option<String> {
+pub(crate) fn queue(snapshot: &Snapshot, uses_sql: bool) -> Option<String> {
     let queue = snapshot.queue?;
     // The comma is missing in sysbench, too, when there is no SQL.
     let comma = if uses_sql { "," } else { "" };

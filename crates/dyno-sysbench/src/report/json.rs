@@ -9,22 +9,21 @@ const FORMAT: u32 = 1;
 
 /// What a run was.
 #[derive(Debug, Clone, Default)]
-pub struct Description {
+pub(crate) struct Description {
     /// Script, as named on the command line.
-    pub script: String,
+    pub(crate) script: String,
     /// `native` or `lua`.
-    pub runner: &'static str,
+    pub(crate) runner: &'static str,
     /// Driver, if one was used.
-    pub driver: Option<String>,
+    pub(crate) driver: Option<String>,
     /// All options that were given or have a default, as text; no passwords.
-    pub options: Vec<(String, String)>,
+    pub(crate) options: Vec<(String, String)>,
     /// Percentiles that were asked for.
-    pub percentiles: Vec<f64>,
+    pub(crate) percentiles: Vec<f64>,
 }
 
 /// The whole document, ending with a line end.
-#[must_use]
-pub fn document(
+pub(crate) fn document(
     description: &Description,
     intervals: &[Snapshot],
     checkpoints: &[Snapshot],

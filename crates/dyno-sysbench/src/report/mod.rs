@@ -4,15 +4,15 @@
 //!   [`histogram`]; [`json`]: everything as one document;
 //! * [`figures`]: widths and decimals.
 
-pub mod cumulative;
-pub mod figures;
-pub mod header;
-pub mod histogram;
-pub mod interval;
-pub mod json;
-pub mod snapshot;
+pub(crate) mod cumulative;
+pub(crate) mod figures;
+pub(crate) mod header;
+pub(crate) mod histogram;
+pub(crate) mod interval;
+pub(crate) mod json;
+pub(crate) mod snapshot;
 
-pub use snapshot::{Counts, Latency, Queue, Snapshot};
+pub(crate) use snapshot::{Counts, Latency, Queue, Snapshot};
 
 #[cfg(test)]
 mod tests;

@@ -17,7 +17,7 @@ use dyno_model::target::Endpoint;
 use std::sync::Arc;
 
 /// Carries out a command natively; `None` when that is left to the script in Lua.
-pub fn perform(session: &Session<'_>, name: &str) -> Option<u8> {
+pub(crate) fn perform(session: &Session<'_>, name: &str) -> Option<u8> {
     let database = &session.options.database;
     let driver = database.driver()?;
     let is_dry = driver == DriverName::Mysql && database.mysql_dry_run;

@@ -18,10 +18,10 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 const STACK: usize = 1 << 20;
 
 /// Name under which failures of custom commands are told; scripts' users search for it.
-pub const CALL_COMMAND: &str = "sysbench.cmdline.call_command";
+pub(crate) const CALL_COMMAND: &str = "sysbench.cmdline.call_command";
 
 /// Carries out a command of the script's own; `None` when it has no such command.
-pub fn custom(session: &Session<'_>, script: &LoadedScript, name: &str) -> Option<u8> {
+pub(crate) fn custom(session: &Session<'_>, script: &LoadedScript, name: &str) -> Option<u8> {
     let command = script.main.command(name)?;
     if command.is_parallel && session.options.general.threads > 1 {
         return Some(parallel(session, script, name));
@@ -31,7 +31,7 @@ pub fn custom(session: &Session<'_>, script: &LoadedScript, name: &str) -> Optio
 }
 
 /// `prepare` and `cleanup` as functions of the script.
-pub fn function(session: &Session<'_>, script: &LoadedScript, name: &str) -> u8 {
+pub(crate) fn function(session: &Session<'_>, script: &LoadedScript, name: &str) -> u8 {
     if !script.main.has_function(name) {
         return session.not_implemented(name);
     }
@@ -40,7 +40,7 @@ pub fn function(session: &Session<'_>, script: &LoadedScript, name: &str) -> u8 
 }
 
 /// `help`: the script's own function, else the list of its options.
-pub fn help(session: &Session<'_>, script: &LoadedScript) -> u8 {
+pub(crate) fn help(session: &Session<'_>, script: &LoadedScript) -> u8 {
     if script.main.has_function("help") {
         // sysbench succeeds even when the function fails; whoever asked for help has seen the error.
         let outcome = watched(session, &script.main, || script.main.call("help", None));
@@ -78,8 +78,7 @@ impl Session<'_> {
 }
 
 /// How a failure in a function of the script is told.
-#[must_use]
-pub fn failed(function: &str, message: &str) -> String {
+pub(crate) fn failed(function: &str, message: &str) -> String {
     format!("`{function}' function failed: {message}")
 }
 

@@ -20,8 +20,7 @@ impl Log for Logger {
 }
 
 /// The environment of all states of this program run. `argv` is the whole command line with its passwords hidden.
-#[must_use]
-pub fn environment(
+pub(crate) fn environment(
     script: ScriptSource,
     options: &Options,
     argv: Vec<String>,
@@ -70,7 +69,7 @@ fn ignored<T: ToString>(ignored: &Ignored<T>) -> dyno_lua::Ignored {
 ///
 /// # Errors
 /// When a default is no value of the type that the script names for it.
-pub fn definitions(declared: &[DeclaredOption]) -> Result<Vec<Definition>, OptionError> {
+pub(crate) fn definitions(declared: &[DeclaredOption]) -> Result<Vec<Definition>, OptionError> {
     declared.iter().map(definition).collect()
 }
 
@@ -112,8 +111,7 @@ fn definition(declared: &DeclaredOption) -> Result<Definition, OptionError> {
 }
 
 /// Values of all options as scripts see them in `sysbench.opt`.
-#[must_use]
-pub fn values(options: &Options) -> BTreeMap<String, OptionValue> {
+pub(crate) fn values(options: &Options) -> BTreeMap<String, OptionValue> {
     options
         .for_script()
         .into_iter()

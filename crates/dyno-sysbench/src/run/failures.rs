@@ -9,7 +9,7 @@ use dyno_model::target::{Engine, Target};
 
 /// What was being done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Action<'a> {
+pub(crate) enum Action<'a> {
     /// Connecting, or preparing statements: which of them, the failure tells.
     Starting,
     /// `prepare` connected, or sent this text.
@@ -31,7 +31,7 @@ const NO_DATABASE: (u32, &str) = (1049, "3D000");
 const MODULE: &str = "oltp_common";
 
 /// Tells a failure as fatal lines of the log.
-pub fn tell(logger: &Logger, action: Action<'_>, failure: &OperationFailure, target: &Target) {
+pub(crate) fn tell(logger: &Logger, action: Action<'_>, failure: &OperationFailure, target: &Target) {
     for line in lines(action, failure, target) {
         logger.fatal(&line);
     }

@@ -17,8 +17,7 @@ const BASE_MIN: Duration = Duration::from_millis(10);
 const BASE_DEFAULT: Duration = Duration::from_secs(1);
 
 /// Load rules. Events and time can limit a run together: the first that is reached ends it.
-#[must_use]
-pub fn plan(general: &General) -> LoadPlan {
+pub(crate) fn plan(general: &General) -> LoadPlan {
     let time = general.time.map_or(ENDLESS, Nanos::from);
     let stop = match general.events {
         Some(events) => StopRule::Transactions(events),
@@ -38,8 +37,7 @@ pub fn plan(general: &General) -> LoadPlan {
 
 /// Which errors repeat a native transaction: those that the options list for the driver. SQLite has no such list; what
 /// is repeated there is what dyno repeats.
-#[must_use]
-pub fn retry_policy(database: &DatabaseOptions, driver: DriverName) -> RetryPolicy {
+pub(crate) fn retry_policy(database: &DatabaseOptions, driver: DriverName) -> RetryPolicy {
     let mut errors = RetriedErrors::default();
     match driver {
         DriverName::Mysql => match &database.mysql_ignored {
@@ -66,8 +64,7 @@ fn grace(general: &General) -> Option<Duration> {
 }
 
 /// Length of the engine's intervals: the largest of which every time that is reported at is a multiple.
-#[must_use]
-pub fn base_interval(general: &General) -> Duration {
+pub(crate) fn base_interval(general: &General) -> Duration {
     let times = general.interval.iter().chain(&general.checkpoints);
     let millis = times.map(|time| time.as_millis() as u64).fold(0, greatest_common_divisor);
     if millis == 0 { BASE_DEFAULT } else { Duration::from_millis(millis).max(BASE_MIN) }

@@ -33,19 +33,19 @@ const DONE: &str = "Done.\n";
 const ENDLESS: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// What runs, for headings and records.
-pub struct Subject {
+pub(crate) struct Subject {
     /// `native` or `lua`.
-    pub runner: &'static str,
+    pub(crate) runner: &'static str,
     /// How reports are printed.
-    pub printing: Printing,
+    pub(crate) printing: Printing,
     /// What is said at the common start.
-    pub start: Arc<Start>,
+    pub(crate) start: Arc<Start>,
     /// Which failures its clients repeat; a script decides that itself.
-    pub retry: RetryPolicy,
+    pub(crate) retry: RetryPolicy,
     /// Where its clients connect, as far as that is known before.
-    pub targets: Vec<Target>,
+    pub(crate) targets: Vec<Target>,
     /// Whether statements travel as text; a script tells its failures itself.
-    pub is_text: bool,
+    pub(crate) is_text: bool,
 }
 
 impl Subject {
@@ -56,8 +56,7 @@ impl Subject {
 }
 
 /// `run` of a Lua script.
-#[must_use]
-pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
+pub(crate) fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
     if !script.main.has_function("event") {
         session.logger.fatal(&format!("cannot find the event() function in {}", session.script_name()));
         return FAILED;
@@ -114,7 +113,7 @@ pub fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
 }
 
 /// Measures whatever `clients` runs, with everything that is printed around it; the exit code.
-pub fn measure(
+pub(crate) fn measure(
     session: &Session<'_>,
     subject: &Subject,
     main: Option<&State>,
@@ -131,7 +130,7 @@ pub fn measure(
             return FAILED;
         }
     }
-    let is_validating = session.options.is_on("validate");
+    let is_validating = session.options.value("validate").is_on();
     for line in header::options(general, session.options.random.seed, is_validating) {
         session.logger.notice(&line);
     }
@@ -144,20 +143,18 @@ pub fn measure(
         shares_machine: subject.targets.iter().any(|target| shares_machine(&target.endpoint)),
         ..LoadInput::new(TRIAL, general.threads, &plan, session.seed, session.interrupts)
     };
+    let impossible = |why: &str| {
+        session.logger.fatal(why);
+        FAILED
+    };
     let (lines, printer) = match subject.printing.clone().start() {
         Ok(started) => started,
-        Err(error) => {
-            session.logger.fatal(&format!("cannot create the reporting thread: {error}"));
-            return FAILED;
-        }
+        Err(error) => return impossible(&format!("cannot create the reporting thread: {error}")),
     };
-    let mut results = match general.results.as_deref().map(|root| results::create(root, session)).transpose()
-    {
+    let results = general.results.as_deref().map(|root| results::create(root, session));
+    let mut results = match results.transpose() {
         Ok(results) => results,
-        Err(error) => {
-            session.logger.fatal(&error.in_full());
-            return FAILED;
-        }
+        Err(error) => return impossible(&error.in_full()),
     };
     let mut reporter = Reporter::new(general, Arc::clone(&input.shares), Arc::clone(&subject.start), lines);
     let mut listeners = Listeners(vec![&mut reporter]);
@@ -182,10 +179,7 @@ pub fn measure(
         results.finish(record, session.is_interrupted())
     });
     match written {
-        Some(Err(error)) => {
-            session.logger.fatal(&error.in_full());
-            code.max(FAILED)
-        }
+        Some(Err(error)) => code.max(impossible(&error.in_full())),
         Some(Ok(folder)) => {
             session.logger.notice(&format!("Results: {}", folder.display()));
             code

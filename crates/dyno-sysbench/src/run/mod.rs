@@ -5,16 +5,16 @@
 //! * [`measure`]: `run`, with [`load`] (load rules), [`scripts`] (the script on the engine), [`reporter`] (from intervals
 //!   to figures), [`printing`] (the thread that prints them) and [`results`] (the results folder).
 
-pub mod bundled;
-pub mod commands;
-pub mod environment;
-pub mod failures;
-pub mod load;
-pub mod measure;
-pub mod printing;
-pub mod reporter;
-pub mod results;
-pub mod scripts;
+pub(crate) mod bundled;
+pub(crate) mod commands;
+pub(crate) mod environment;
+pub(crate) mod failures;
+pub(crate) mod load;
+pub(crate) mod measure;
+pub(crate) mod printing;
+pub(crate) mod reporter;
+pub(crate) mod results;
+pub(crate) mod scripts;
 
 use crate::options::definition::Definition;
 use dyno_lua::{Environment, OptionValue, Role, ScriptError, State};
@@ -23,15 +23,15 @@ use std::sync::Arc;
 
 /// How to make states of one script; every thread has one of its own.
 #[derive(Debug)]
-pub struct Recipe {
+pub(crate) struct Recipe {
     /// The same for all states.
-    pub environment: Arc<Environment>,
+    pub(crate) environment: Arc<Environment>,
     /// The script's options; `None` when it declares none.
-    pub definitions: Option<Vec<Definition>>,
+    pub(crate) definitions: Option<Vec<Definition>>,
     /// Values of all options.
-    pub values: BTreeMap<String, OptionValue>,
+    pub(crate) values: BTreeMap<String, OptionValue>,
     /// Names of those that are global variables as well: a script that declares no options knows them so.
-    pub globals: Vec<String>,
+    pub(crate) globals: Vec<String>,
 }
 
 impl Recipe {
@@ -39,7 +39,7 @@ impl Recipe {
     ///
     /// # Errors
     /// What the script's top level raised.
-    pub fn load(&self, role: Role) -> Result<State, ScriptError> {
+    pub(crate) fn load(&self, role: Role) -> Result<State, ScriptError> {
         let state = State::load(&self.environment, role)?;
         state.set_options(&self.values, &self.globals)?;
         Ok(state)
@@ -47,9 +47,9 @@ impl Recipe {
 }
 
 /// A script with its main state: commands, `init`, `done`, the last report.
-pub struct LoadedScript {
+pub(crate) struct LoadedScript {
     /// The main state.
-    pub main: State,
+    pub(crate) main: State,
     /// How to make others.
-    pub recipe: Arc<Recipe>,
+    pub(crate) recipe: Arc<Recipe>,
 }

@@ -20,15 +20,15 @@ const STACK: usize = 1 << 20;
 
 /// What printing needs to know.
 #[derive(Clone)]
-pub struct Printing {
+pub(crate) struct Printing {
     /// The way to the terminal.
-    pub logger: Arc<Logger>,
+    pub(crate) logger: Arc<Logger>,
     /// Options.
-    pub general: General,
+    pub(crate) general: General,
     /// Whether SQL is used, which decides the layout. Asked each time: a script may begin to use it late.
-    pub uses_sql: Arc<dyn Fn() -> bool + Send + Sync>,
+    pub(crate) uses_sql: Arc<dyn Fn() -> bool + Send + Sync>,
     /// The script, if one runs in Lua, and the reports that it prints itself.
-    pub script: Option<(ReportHooks, Arc<Recipe>)>,
+    pub(crate) script: Option<(ReportHooks, Arc<Recipe>)>,
 }
 
 impl std::fmt::Debug for Printing {
@@ -39,7 +39,7 @@ impl std::fmt::Debug for Printing {
 
 /// The running thread.
 #[derive(Debug)]
-pub struct Printer {
+pub(crate) struct Printer {
     is_over: Receiver<()>,
 }
 
@@ -48,7 +48,7 @@ impl Printing {
     ///
     /// # Errors
     /// When the machine has no more threads.
-    pub fn start(self) -> std::io::Result<(Sender<Line>, Printer)> {
+    pub(crate) fn start(self) -> std::io::Result<(Sender<Line>, Printer)> {
         let (lines, incoming) = channel();
         let (over, is_over) = channel();
         thread::Builder::new().name("dyno-reports".to_owned()).stack_size(STACK).spawn(move || {
@@ -94,7 +94,7 @@ impl Printing {
     }
 
     /// A whole report: the script's own in this state, or ours.
-    pub fn cumulative(&self, snapshot: &Snapshot, state: Option<&State>) {
+    pub(crate) fn cumulative(&self, snapshot: &Snapshot, state: Option<&State>) {
         if let (Some((ReportHooks { cumulative: true, .. }, _)), Some(state)) = (&self.script, state) {
             return self.hook(state, Report::Cumulative, snapshot);
         }
@@ -120,7 +120,7 @@ impl Printing {
 
 impl Printer {
     /// Waits until everything is printed. The sender must be dropped before.
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         // Disconnected is the usual end; after a timeout the thread is left to itself.
         let _ = self.is_over.recv_timeout(ENDING);
     }

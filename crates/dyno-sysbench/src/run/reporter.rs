@@ -17,7 +17,7 @@ use std::time::Duration;
 
 /// What is to be printed, in its order.
 #[derive(Debug)]
-pub enum Line {
+pub(crate) enum Line {
     /// An interval line.
     Interval(Box<Snapshot>),
     /// A whole report, after which counting begins anew.
@@ -27,7 +27,7 @@ pub enum Line {
 /// Says once that all threads have started. Whoever comes first says it, the reporter or a thread that is about to run
 /// its first event, so that nothing of the events stands before it.
 #[derive(Debug)]
-pub struct Start {
+pub(crate) struct Start {
     logger: Arc<Logger>,
     /// Threads that have not said themselves that they are ready.
     silent: u32,
@@ -37,8 +37,7 @@ pub struct Start {
 
 impl Start {
     /// The announcement of a run with these options.
-    #[must_use]
-    pub fn new(logger: &Arc<Logger>, general: &General) -> Self {
+    pub(crate) fn new(logger: &Arc<Logger>, general: &General) -> Self {
         let mut lines = vec![header::STARTED.to_owned()];
         if !general.warmup.is_zero() {
             lines.push(header::warming_up(general));
@@ -47,13 +46,12 @@ impl Start {
     }
 
     /// The same where clients have no threads of their own that could say so.
-    #[must_use]
-    pub fn of_native(logger: &Arc<Logger>, general: &General) -> Self {
+    pub(crate) fn of_native(logger: &Arc<Logger>, general: &General) -> Self {
         Self { silent: general.threads, ..Self::new(logger, general) }
     }
 
     /// Says it, unless it was said.
-    pub fn announce(&self) {
+    pub(crate) fn announce(&self) {
         self.once.call_once(|| {
             for number in 0..self.silent {
                 self.logger.log(Level::Debug, &format!("Worker thread (#{number}) initialized"));
@@ -66,7 +64,7 @@ impl Start {
 /// Adds up intervals until there is something to print, and hands that to the thread that prints: the coordinator of a
 /// run must not wait for a terminal.
 #[derive(Debug)]
-pub struct Reporter {
+pub(crate) struct Reporter {
     threads: u32,
     warmup: Duration,
     interval: Option<Duration>,
@@ -89,21 +87,25 @@ pub struct Reporter {
 
 /// What a reporter leaves for the end of a run.
 #[derive(Debug)]
-pub struct Remains {
+pub(crate) struct Remains {
     /// The last report: since the last checkpoint, or the whole run.
-    pub last: Snapshot,
+    pub(crate) last: Snapshot,
     /// The whole run.
-    pub total: Snapshot,
+    pub(crate) total: Snapshot,
     /// Intervals, if they were kept.
-    pub intervals: Vec<Snapshot>,
+    pub(crate) intervals: Vec<Snapshot>,
     /// Checkpoints, if there were any.
-    pub checkpoints: Vec<Snapshot>,
+    pub(crate) checkpoints: Vec<Snapshot>,
 }
 
 impl Reporter {
     /// A reporter that hands its lines to `lines`.
-    #[must_use]
-    pub fn new(general: &General, shares: Arc<ClientShares>, start: Arc<Start>, lines: Sender<Line>) -> Self {
+    pub(crate) fn new(
+        general: &General,
+        shares: Arc<ClientShares>,
+        start: Arc<Start>,
+        lines: Sender<Line>,
+    ) -> Self {
         Self {
             threads: general.threads,
             warmup: general.warmup,
@@ -123,8 +125,7 @@ impl Reporter {
     }
 
     /// Ends reporting: what is left to say, with the record's exact figures.
-    #[must_use]
-    pub fn finish(self, record: &LoadRecord) -> Remains {
+    pub(crate) fn finish(self, record: &LoadRecord) -> Remains {
         let total = whole(record, self.threads);
         let last = if self.checkpoint_reports.is_empty() {
             total.clone()

@@ -16,7 +16,7 @@ use std::path::Path;
 ///
 /// # Errors
 /// When it cannot be made.
-pub fn create(root: &Path, session: &Session<'_>) -> Result<SingleRun, StoreError> {
+pub(crate) fn create(root: &Path, session: &Session<'_>) -> Result<SingleRun, StoreError> {
     SingleRun::create(root, trial(session), &spec(session), version(session))
 }
 

@@ -16,13 +16,13 @@ use std::sync::Arc;
 
 /// The script as the engine's clients run it.
 #[derive(Debug)]
-pub struct LuaScript {
+pub(crate) struct LuaScript {
     /// How to make states.
-    pub recipe: Arc<Recipe>,
+    pub(crate) recipe: Arc<Recipe>,
     /// Where failures are told.
-    pub logger: Arc<Logger>,
+    pub(crate) logger: Arc<Logger>,
     /// What is said before the first event.
-    pub start: Arc<Start>,
+    pub(crate) start: Arc<Start>,
 }
 
 impl Script for LuaScript {

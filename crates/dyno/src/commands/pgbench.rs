@@ -3,8 +3,7 @@
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
-use dyno_pgbench::exit_code;
-use dyno_pgbench::terminal::Terminal;
+use dyno_pgbench::{Terminal, exit_code};
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

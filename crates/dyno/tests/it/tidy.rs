@@ -127,6 +127,25 @@ fn crates_depend_on_each_other_only_along_the_arrows() {
     assert_eq!(wrong, [""; 0]);
 }
 
+/// Crates whose modules are private, so that the lint for dead code sees what nobody uses, and the modules that are not.
+const PRIVATE: &[(&str, &[&str])] =
+    &[("dyno-lua", &[]), ("dyno-sysbench", &[]), ("dyno-pgbench", &["exit_code"])];
+
+#[test]
+fn modules_that_no_other_crate_names_are_private() {
+    let mut wrong = Vec::new();
+    for (owner, public) in PRIVATE {
+        let lib = root().join("crates").join(owner).join("src/lib.rs");
+        for (number, line) in code_lines(&lib) {
+            let module = line.strip_prefix("pub mod ").and_then(|rest| rest.split([';', ' ']).next());
+            if module.is_some_and(|module| !public.contains(&module)) {
+                wrong.push(format!("{}:{number}: {line}", shown(&lib)));
+            }
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+}
+
 #[test]
 fn source_files_name_only_crates_that_they_may_depend_on() {
     let mut wrong = Vec::new();

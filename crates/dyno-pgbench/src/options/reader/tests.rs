@@ -20,8 +20,8 @@ fn error(line: &str) -> String {
 fn without_options_ten_tpcb_like_transactions_run_on_one_client() {
     let (run, address) = run("");
     assert_eq!(run.scripts, [(Source::Builtin("tpcb-like"), 1)]);
-    assert_eq!((run.clients, run.jobs, run.length), (1, 1, Length::Transactions(10)));
-    assert_eq!((run.query_mode, run.tries_max), (QueryMode::Simple, 1));
+    assert_eq!((run.clients, run.jobs, run.style.length), (1, 1, Length::Transactions(10)));
+    assert_eq!((run.query_mode, run.style.tries_max), (QueryMode::Simple, 1));
     assert_eq!(address, Address::default());
 }
 
@@ -32,11 +32,12 @@ fn options_are_taken_in_clusters_attached_and_long() {
     assert_eq!(run.scripts[0], (Source::Builtin("select-only"), 1));
     assert_eq!(run.scripts[1], (Source::File("a@b.sql".into()), 3));
     assert_eq!(run.scripts[2], (Source::Builtin("tpcb-like"), 2));
-    assert_eq!((run.clients, run.jobs, run.length), (8, 4, Length::Seconds(5)));
+    assert_eq!((run.clients, run.jobs, run.style.length), (8, 4, Length::Seconds(5)));
     assert_eq!(run.query_mode, QueryMode::Prepared);
     assert_eq!(run.variables, [("x".to_owned(), "1".to_owned())]);
-    assert_eq!((run.rate, run.latency_limit, run.progress), (Some(10.5), Some(2_500), Some(1)));
-    assert!(run.skips_vacuum && run.reports_commands);
+    let style = run.style;
+    assert_eq!((style.rate, style.latency_limit, style.progress), (Some(10.5), Some(2_500), Some(1)));
+    assert!(run.skips_vacuum && style.reports_commands);
     assert_eq!((address.user.as_deref(), address.database.as_deref()), (Some("me"), Some("db")));
 }
 

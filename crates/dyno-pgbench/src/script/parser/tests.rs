@@ -1,5 +1,6 @@
 use super::*;
-use crate::script::{Amount, Branches, Store};
+use crate::script::command::Branches;
+use crate::script::{Amount, Store};
 
 fn script(source: &str) -> Result<Vec<Command>, String> {
     parse("s.sql", source, 1, Quoting::Postgres, &mut Names::default())
@@ -25,12 +26,11 @@ fn gset_and_aset_belong_to_the_statement_before_them() {
     let stores: Vec<_> = commands
         .iter()
         .map(|command| match &command.action {
-            Action::Sql(sql) => (sql.store.clone(), sql.statements),
+            Action::Sql(sql) => sql.store.clone(),
             other => panic!("{other:?}"),
         })
         .collect();
-    let expected =
-        [(Store::LastRow(String::new()), 1), (Store::AnyRow("p_".to_owned()), 2), (Store::Nothing, 1)];
+    let expected = [Store::LastRow(String::new()), Store::AnyRow("p_".to_owned()), Store::Nothing];
     assert_eq!(stores, expected);
 }
 
