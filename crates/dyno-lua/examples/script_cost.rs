@@ -3,9 +3,8 @@
 //! No server is spoken to, so that Lua and this crate are all there is to measure.
 #![expect(clippy::print_stdout, reason = "the table is all that it is for")]
 
-use dyno_lua::{
-    Counter, Environment, Meter, OptionValue, Role, ScriptSource, State, StatementClass, StatementKind,
-};
+use dyno_lua::{Environment, Meter, OptionValue, Role, ScriptSource, State, StatementKind};
+use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -33,7 +32,7 @@ impl Meter for Budget {
         0
     }
 
-    fn statement(&mut self, _kind: StatementKind, _class: StatementClass, _start: u64, _end: u64) {
+    fn statement(&mut self, _kind: StatementKind, _class: OutcomeClass, _start: u64, _end: u64) {
         self.statements += 1;
     }
 
@@ -45,10 +44,10 @@ impl Meter for Budget {
 
     fn restarted(&mut self) {}
     fn reconnected(&mut self) {}
-    fn count(&mut self, _counter: Counter, _by: u64) {}
+    fn count(&mut self, _counter: ScriptCounter, _by: u64) {}
 
-    fn counter(&mut self, counter: Counter) -> u64 {
-        if counter == Counter::Other { self.statements } else { 0 }
+    fn counter(&mut self, counter: ScriptCounter) -> u64 {
+        if counter == ScriptCounter::Others { self.statements } else { 0 }
     }
 }
 

@@ -1,8 +1,9 @@
 //! What is the same for all states of one run of the program.
 
 use crate::chunks::Chunks;
-use dyno_model::target::Target;
-use std::collections::BTreeSet;
+use dyno_model::engine::SysbenchDriver;
+use dyno_model::retry::RetriedErrors;
+use dyno_model::target::{Engine, Target};
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -74,6 +75,9 @@ pub enum RandomType {
 }
 
 impl RandomType {
+    /// All of them.
+    pub const ALL: [Self; 5] = [Self::Uniform, Self::Gaussian, Self::Special, Self::Pareto, Self::Zipfian];
+
     /// Its name in `--rand-type`.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -117,48 +121,32 @@ impl Default for RandomSettings {
     }
 }
 
-/// Which errors of a database restart an event instead of ending the run.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ignored {
-    /// Every error.
-    All,
-    /// These: error numbers of MySQL and SQLite as decimal text, SQLSTATEs of PostgreSQL.
-    Codes(BTreeSet<String>),
+/// Where a driver connects, and what of its errors is borne.
+#[derive(Debug, Clone)]
+pub struct Access {
+    /// Addresses, taken in turn by every new connection of the program. Addresses and accounts come from the command line only.
+    pub targets: Vec<Target>,
+    /// Errors that restart an event instead of ending the run.
+    pub ignored: RetriedErrors,
 }
 
-impl Ignored {
-    /// A list of codes.
-    pub fn codes<T: ToString>(codes: impl IntoIterator<Item = T>) -> Self {
-        Self::Codes(codes.into_iter().map(|code| code.to_string()).collect())
-    }
-
-    /// Whether a code is one of them.
-    #[must_use]
-    pub fn contains(&self, code: &str) -> bool {
-        match self {
-            Self::All => true,
-            Self::Codes(codes) => codes.contains(code),
-        }
+impl Access {
+    /// No address, and the errors that sysbench ignores unless told otherwise.
+    fn new(driver: Engine) -> Self {
+        let SysbenchDriver { ignored_codes, ignored_states, .. } = driver.sysbench();
+        let codes = ignored_codes.iter().copied().collect();
+        let sqlstates = ignored_states.iter().map(|state| (*state).to_owned()).collect();
+        Self { targets: Vec::new(), ignored: RetriedErrors { all: false, codes, sqlstates } }
     }
 }
 
-/// The databases that scripts can reach. Addresses and accounts come from the command line only.
+/// The databases that scripts can reach.
 #[derive(Debug, Clone)]
 pub struct Databases {
     /// Driver of `sysbench.sql.driver()` without a name: `mysql`, `pgsql` or `sqlite`.
     pub driver: String,
-    /// Addresses of the MySQL driver, taken in turn by every new connection of the program.
-    pub mysql: Vec<Target>,
-    /// `--mysql-ignore-errors`.
-    pub mysql_ignored: Ignored,
-    /// Addresses of the PostgreSQL driver, taken in turn.
-    pub postgres: Vec<Target>,
-    /// SQLSTATEs that restart an event.
-    pub postgres_ignored: Ignored,
-    /// The database file of the SQLite driver.
-    pub sqlite: Option<Target>,
-    /// Result codes of SQLite that restart an event.
-    pub sqlite_ignored: Ignored,
+    /// Each driver's, in the order of the engines; see [`Self::access`].
+    pub access: [Access; Engine::ALL.len()],
     /// `--mysql-dry-run`: no server is spoken to, every statement succeeds and returns nothing.
     pub dry_run: bool,
     /// First pause between attempts to connect anew; doubles up to [`Self::backoff_max`].
@@ -169,17 +157,24 @@ pub struct Databases {
     pub reconnects_max: u32,
 }
 
+impl Databases {
+    /// Where a driver connects.
+    #[must_use]
+    pub fn access(&self, driver: Engine) -> &Access {
+        &self.access[driver as usize]
+    }
+
+    /// The same, to be changed.
+    pub fn access_mut(&mut self, driver: Engine) -> &mut Access {
+        &mut self.access[driver as usize]
+    }
+}
+
 impl Default for Databases {
     fn default() -> Self {
         Self {
             driver: "mysql".to_owned(),
-            mysql: Vec::new(),
-            mysql_ignored: Ignored::codes([1213, 1020, 1205]),
-            postgres: Vec::new(),
-            postgres_ignored: Ignored::codes(["40P01", "40001", "23505"]),
-            sqlite: None,
-            // BUSY and LOCKED, which are what a deadlock is there, with BUSY's extended codes.
-            sqlite_ignored: Ignored::codes([5, 6, 261, 517, 773]),
+            access: Engine::ALL.map(Access::new),
             dry_run: false,
             backoff_min: Duration::from_millis(1),
             backoff_max: Duration::from_secs(1),
@@ -221,8 +216,7 @@ pub(crate) struct Shared {
     /// Position in the sequence of `sysbench.rand.unique`.
     pub(crate) unique: AtomicU32,
     /// Connections made so far, per driver, for taking addresses in turn.
-    pub(crate) mysql: AtomicUsize,
-    pub(crate) postgres: AtomicUsize,
+    pub(crate) connections: [AtomicUsize; Engine::ALL.len()],
     /// A SQL driver was asked for by any state.
     pub(crate) uses_sql: AtomicBool,
     /// Scripts and modules, compiled by the state that first loads them.

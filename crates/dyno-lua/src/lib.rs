@@ -43,12 +43,12 @@ mod transfer;
 
 pub use context::Role;
 pub use environment::{
-    Databases, Environment, Ignored, Log, LogLevel, RandomSettings, RandomType, ScriptSource, Silent,
+    Access, Databases, Environment, Log, LogLevel, RandomSettings, RandomType, ScriptSource, Silent,
 };
 pub use error::{ErrorKind, ScriptError};
-pub use meter::{Counter, Meter, NoMeter, StatementClass, StatementKind};
+pub use meter::{Meter, NoMeter, StatementKind};
 pub use modules::{bundled, bundled_names};
-pub use options::{DeclaredOption, OptionKind, OptionValue};
-pub use report::{Report, ReportHooks, ReportStat};
-pub use sql::connect_lines;
+pub use options::{BadValue, DeclaredOption, OptionKind, OptionValue};
+pub use report::{Report, ReportHooks};
+pub use sql::{codes, connect_lines};
 pub use state::{Command, Interrupter, State};

@@ -1,52 +1,7 @@
 //! What a state reports while its script runs.
 
 pub use dyno_drivers::null::StatementKind;
-
-/// How sysbench counts a successful statement: by what came back, never by its text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StatementClass {
-    /// It returned a result set, be it empty.
-    Read,
-    /// No result set, and at least one row was changed.
-    Write,
-    /// Neither.
-    Other,
-}
-
-/// Counters that scripts may bump themselves with `ffi.C.sb_counter_inc`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum Counter {
-    /// `SB_CNT_OTHER`.
-    Other,
-    /// `SB_CNT_READ`.
-    Read,
-    /// `SB_CNT_WRITE`.
-    Write,
-    /// `SB_CNT_EVENT`.
-    Event,
-    /// `SB_CNT_ERROR`: ignored errors.
-    Error,
-    /// `SB_CNT_RECONNECT`.
-    Reconnect,
-    /// `SB_CNT_BYTES_READ` (1.1).
-    BytesRead,
-    /// `SB_CNT_BYTES_WRITTEN` (1.1).
-    BytesWritten,
-}
-
-impl Counter {
-    /// All counters, each at the position that is its number in Lua.
-    pub const ALL: [Self; 8] = [
-        Self::Other,
-        Self::Read,
-        Self::Write,
-        Self::Event,
-        Self::Error,
-        Self::Reconnect,
-        Self::BytesRead,
-        Self::BytesWritten,
-    ];
-}
+use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 
 /// Takes what a thread's script does. Called on the thread of the state, never by two at once. Every call is on the hot path:
 /// none may allocate, and only [`Meter::more_events`] may wait.
@@ -84,7 +39,7 @@ pub trait Meter {
     fn now(&mut self) -> u64;
 
     /// A statement succeeded. `start` and `end` are times of [`Meter::now`].
-    fn statement(&mut self, kind: StatementKind, class: StatementClass, start: u64, end: u64);
+    fn statement(&mut self, kind: StatementKind, class: OutcomeClass, start: u64, end: u64);
 
     /// A statement failed: counted as an ignored error, also the fatal one that ends the run.
     fn statement_failed(&mut self, kind: StatementKind, start: u64, end: u64);
@@ -100,10 +55,10 @@ pub trait Meter {
     fn reconnected(&mut self);
 
     /// The script bumps a counter of sysbench's itself.
-    fn count(&mut self, counter: Counter, by: u64);
+    fn count(&mut self, counter: ScriptCounter, by: u64);
 
     /// What the counter of this thread stands at; 0 when that is not known.
-    fn counter(&mut self, counter: Counter) -> u64;
+    fn counter(&mut self, counter: ScriptCounter) -> u64;
 }
 
 /// Counts nothing and lets no event start; for states that do not run events.
@@ -127,7 +82,7 @@ impl Meter for NoMeter {
         0
     }
 
-    fn statement(&mut self, _kind: StatementKind, _class: StatementClass, _start: u64, _end: u64) {}
+    fn statement(&mut self, _kind: StatementKind, _class: OutcomeClass, _start: u64, _end: u64) {}
 
     fn statement_failed(&mut self, _kind: StatementKind, _start: u64, _end: u64) {}
 
@@ -139,9 +94,9 @@ impl Meter for NoMeter {
 
     fn reconnected(&mut self) {}
 
-    fn count(&mut self, _counter: Counter, _by: u64) {}
+    fn count(&mut self, _counter: ScriptCounter, _by: u64) {}
 
-    fn counter(&mut self, _counter: Counter) -> u64 {
+    fn counter(&mut self, _counter: ScriptCounter) -> u64 {
         0
     }
 }

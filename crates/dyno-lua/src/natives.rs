@@ -6,8 +6,9 @@ use crate::chunks::{self, Unread};
 use crate::context::{with, with_some};
 use crate::environment::LogLevel;
 use crate::error::ErrorKind;
-use crate::sql::{DriverName, TROUBLE, Trouble, Verdict};
+use crate::sql::{TROUBLE, Trouble};
 use crate::{modules, scalars};
+use dyno_model::engine::Engine;
 use mlua::{Function, IntoLuaMulti, LightUserData, Lua, LuaString, MultiValue, Table, Value};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -30,8 +31,8 @@ fn bytes(lua: &Lua, value: Value) -> Option<LuaString> {
     }
 }
 
-fn driver(number: f64) -> Option<DriverName> {
-    DriverName::ALL.get(number as usize).copied()
+fn driver(number: f64) -> Option<Engine> {
+    Engine::ALL.get(number as usize).copied()
 }
 
 /// Calls an operation with a text; trouble when there is none.
@@ -240,7 +241,7 @@ fn find_driver(name: &Value) -> (Option<usize>, Option<&'static str>) {
     let found = with_some(|context| {
         let environment = &context.environment;
         let name = name.as_deref().unwrap_or(&environment.databases.driver);
-        let driver = DriverName::by_name(name);
+        let driver = Engine::of_sysbench(name);
         match driver {
             None if name.is_empty() => {
                 let text =
@@ -253,7 +254,7 @@ fn find_driver(name: &Value) -> (Option<usize>, Option<&'static str>) {
         driver
     })
     .flatten();
-    (found.map(|driver| driver as usize), found.map(DriverName::name))
+    (found.map(|driver| driver as usize), found.map(|driver| driver.sysbench().name))
 }
 
 /// The number of fields and the fields of the next row; nothing when there is none left, a number below 0 for trouble.
@@ -296,10 +297,7 @@ fn trouble(lua: &Lua) -> mlua::Result<MultiValue> {
         None => "the arguments are not what the function takes".into_lua_multi(lua),
         Some(Trouble::Misuse(message)) => message.into_lua_multi(lua),
         Some(Trouble::Refused(link, refusal)) => {
-            let verdict = match refusal.verdict {
-                Verdict::Ignorable => 1,
-                Verdict::Fatal => 2,
-            };
+            let verdict = refusal.verdict as u8;
             let message = sql_error(&refusal);
             (message, verdict, refusal.errno, refusal.state, refusal.message, refusal.query, link)
                 .into_lua_multi(lua)
@@ -318,10 +316,7 @@ fn last_error(lua: &Lua, link: f64) -> mlua::Result<MultiValue> {
     match last {
         None => Ok(MultiValue::new()),
         Some(refusal) => {
-            let verdict = match refusal.verdict {
-                Verdict::Ignorable => 1,
-                Verdict::Fatal => 2,
-            };
+            let verdict = refusal.verdict as u8;
             (verdict, refusal.errno, refusal.state, refusal.message).into_lua_multi(lua)
         }
     }

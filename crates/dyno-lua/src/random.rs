@@ -176,13 +176,7 @@ mod tests {
     #[test]
     fn bounds_are_taken_as_32_bit_numbers() {
         let mut draws = draws(7, 0);
-        for which in [
-            RandomType::Uniform,
-            RandomType::Gaussian,
-            RandomType::Special,
-            RandomType::Pareto,
-            RandomType::Zipfian,
-        ] {
+        for which in RandomType::ALL {
             for _ in 0..1000 {
                 assert!((5.0..=6.0).contains(&draws.draw(which, 5.9, 6.9)));
                 assert_eq!(draws.draw(which, 3.0, 3.0), 3.0);

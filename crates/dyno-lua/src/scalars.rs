@@ -5,8 +5,8 @@
 
 use crate::context::{Context, Dropped, note_dropped, with};
 use crate::environment::RandomType;
-use crate::meter::Counter;
 use crate::sql::TROUBLE;
+use dyno_model::ledger::ScriptCounter;
 use std::ffi::c_void;
 
 macro_rules! scalars {
@@ -153,8 +153,18 @@ fn draw(which: RandomType, low: f64, high: f64) -> f64 {
     with(0.0, |context| context.draw(which, low, high))
 }
 
-fn numbered(counter: i32) -> Option<Counter> {
-    usize::try_from(counter).ok().and_then(|at| Counter::ALL.get(at).copied())
+/// Counters that scripts bump themselves, in the order of `sb_counter_type`. Behind them 1.1 has counters of bytes, which are shown nowhere.
+const COUNTERS: [ScriptCounter; 6] = [
+    ScriptCounter::Others,
+    ScriptCounter::Reads,
+    ScriptCounter::Writes,
+    ScriptCounter::Events,
+    ScriptCounter::Errors,
+    ScriptCounter::Reconnects,
+];
+
+fn numbered(counter: i32) -> Option<ScriptCounter> {
+    usize::try_from(counter).ok().and_then(|at| COUNTERS.get(at).copied())
 }
 
 fn count(counter: i32, by: u64) {

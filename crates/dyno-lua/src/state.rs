@@ -6,7 +6,7 @@ use crate::error::{ErrorKind, ScriptError};
 use crate::heap::OwnLua;
 use crate::meter::{Meter, NoMeter};
 use crate::options::{DeclaredOption, OptionKind, OptionValue};
-use crate::report::{Report, ReportHooks, ReportStat};
+use crate::report::{Report, ReportHooks};
 use crate::sql::SharedInterrupts;
 use crate::transfer::TRANSFER_MAX;
 use crate::{modules, natives};
@@ -321,24 +321,20 @@ impl State {
 
     fn hook(&self, report: Report) -> Option<Value> {
         let _entered = Entered::new(&self.home);
-        let name = match report {
-            Report::Intermediate => "report_intermediate",
-            Report::Cumulative => "report_cumulative",
-        };
         let sysbench: Table = self.lua().globals().get("sysbench").ok()?;
-        sysbench.get::<Table>("hooks").ok()?.get(name).ok()
+        sysbench.get::<Table>("hooks").ok()?.get(report.hook()).ok()
     }
 
-    /// Has the script print a report.
+    /// Has the script print a report of the figures in `stat`, by the names that hooks know them by.
     ///
     /// # Errors
     /// What the script raised; [`ErrorKind::MissingFunction`] when it has no such hook.
-    pub fn report(&self, report: Report, stat: &ReportStat) -> Result<()> {
+    pub fn report(&self, report: Report, stat: &[(&str, f64)]) -> Result<()> {
         let Some(Value::Function(hook)) = self.hook(report) else {
             return Err(ScriptError::new(ErrorKind::MissingFunction, "the script has no such report hook"));
         };
         let _entered = Entered::new(&self.home);
-        let table = stat_table(self.lua(), report, stat).map_err(|error| broken(&error))?;
+        let table = self.lua().create_table_from(stat.iter().copied()).map_err(|error| broken(&error))?;
         self.protected(&hook, table).map(|_| ())
     }
 
@@ -457,32 +453,4 @@ fn declared_option((name, entry): (Value, Value)) -> mlua::Result<DeclaredOption
         }
     };
     Ok(DeclaredOption { name: name.replace('-', "_"), description, default, kind })
-}
-
-fn stat_table(lua: &Lua, report: Report, stat: &ReportStat) -> mlua::Result<Table> {
-    let mut fields = vec![
-        ("threads_running", f64::from(stat.threads_running)),
-        ("time_interval", stat.time_interval),
-        ("time_total", stat.time_total),
-        ("latency_pct", stat.latency_pct),
-        ("events", stat.events as f64),
-        ("reads", stat.reads as f64),
-        ("writes", stat.writes as f64),
-        ("other", stat.other as f64),
-        ("errors", stat.errors as f64),
-        ("reconnects", stat.reconnects as f64),
-    ];
-    match report {
-        Report::Intermediate => {
-            fields.push(("queue_length", stat.queue_length as f64));
-            fields.push(("concurrency", stat.concurrency as f64));
-        }
-        Report::Cumulative => {
-            fields.push(("latency_min", stat.latency_min));
-            fields.push(("latency_max", stat.latency_max));
-            fields.push(("latency_avg", stat.latency_avg));
-            fields.push(("latency_sum", stat.latency_sum));
-        }
-    }
-    lua.create_table_from(fields)
 }

@@ -46,7 +46,8 @@ impl RetriedErrors {
 }
 
 /// True when there is no connection any more.
-fn is_gone(failure: &OperationFailure) -> bool {
+#[must_use]
+pub fn is_gone(failure: &OperationFailure) -> bool {
     failure.kind == FailureKind::ConnectionLost || GONE.contains(&failure.code)
 }
 

@@ -44,7 +44,7 @@ pub fn main(arguments: &[OsString], name: &str, terminal: Terminal, interrupts: 
     }
     options.database.notes.iter().for_each(|note| logger.warning(note));
     logger.notice(&header::banner(general.layout));
-    let seed = options.random.seed.unwrap_or_else(seed_from_clock);
+    let seed = options.seed.unwrap_or_else(seed_from_clock);
     let script = options.positionals.script.clone();
     let session = Session { options, logger, interrupts, script: script.clone().unwrap_or_default(), seed };
     let argv: Vec<String> = std::iter::once(name.to_owned()).chain(arguments.iter().map(shown)).collect();
@@ -168,13 +168,10 @@ fn lua(mut session: Session<'_>, source: ScriptSource, argv: Vec<String>, bundle
         return refuse(&session.logger, &error);
     }
     tell(&session.logger, &session.options.warnings[known..]);
-    if let Some(name) =
-        bundled_name.filter(|_| resolve::is_native(session.options.positionals.command.as_deref()))
-        && let Some(code) = bundled::perform(&session, name)
-    {
+    if let Some(code) = bundled_name.and_then(|name| bundled::perform(&session, name)) {
         return code;
     }
-    let values = environment::values(&session.options);
+    let values = session.options.for_script();
     let globals = if definitions.is_none() { session.options.globals() } else { Vec::new() };
     if let Err(error) = main.set_options(&values, &globals) {
         return unloadable(&session, &error);

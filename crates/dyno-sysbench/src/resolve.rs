@@ -21,9 +21,6 @@ pub(crate) const BUNDLED: [&str; 11] = [
 /// sysbench's built-in tests. They measure no database.
 pub(crate) const BUILT_IN: [&str; 5] = ["fileio", "cpu", "memory", "threads", "mutex"];
 
-/// Commands of bundled scripts that the native engine carries out.
-pub(crate) const NATIVE_COMMANDS: [&str; 2] = ["prepare", "run"];
-
 /// What a script's name means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Script {
@@ -68,11 +65,6 @@ pub(crate) fn resolve(name: Option<&str>, exists: impl Fn(&Path) -> bool) -> Scr
         Some(name) if !is_shadowed => Script::Bundled { name, is_substitute },
         _ => legacy::script(name).map_or_else(|| Script::Module(name.to_owned()), Script::Legacy),
     }
-}
-
-/// True when the native engine carries out this command of a bundled script; Lua does everything else.
-pub(crate) fn is_native(command: Option<&str>) -> bool {
-    command.is_some_and(|command| NATIVE_COMMANDS.contains(&command))
 }
 
 #[cfg(test)]
@@ -123,11 +115,5 @@ mod tests {
         assert_eq!(with(&[], "-"), Script::Input);
         assert_eq!(resolve(None, |_| false), Script::Input);
         assert_eq!(with(&[], "cpu"), Script::BuiltIn("cpu"));
-    }
-
-    #[test]
-    fn native_is_what_takes_long() {
-        assert!(is_native(Some("run")) && is_native(Some("prepare")));
-        assert!(!is_native(Some("cleanup")) && !is_native(None));
     }
 }

@@ -1,13 +1,13 @@
 //! One connection of a script: opening, losing and having it again, and the result it holds.
 
 use super::bulk::Bulk;
-use super::refusal::{DriverName, Refusal};
+use super::refusal::Refusal;
 use super::rows::Rows;
-use crate::environment::{Databases, Ignored, Shared};
+use crate::environment::{Databases, Shared};
 use crate::meter::Meter;
 use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, Statement, Value, block_on};
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::target::Target;
+use dyno_model::target::{Engine, Target};
 use std::fmt;
 use std::fs::File;
 use std::future::Future;
@@ -20,7 +20,7 @@ pub(crate) type Result<T> = std::result::Result<T, OperationFailure>;
 
 /// A connection as a script holds it.
 pub(crate) struct Link {
-    pub(crate) driver: DriverName,
+    pub(crate) driver: Engine,
     /// Where to connect again; `None` in a dry run.
     pub(crate) target: Option<Box<Target>>,
     wire: Wire,
@@ -83,17 +83,17 @@ fn connect(target: &Target) -> Result<Box<Connection>> {
 
 impl Link {
     /// A connection of a dry run.
-    pub(crate) fn dry(driver: DriverName) -> Self {
+    pub(crate) fn dry(driver: Engine) -> Self {
         Self::new(driver, None, Wire::Dry)
     }
 
     /// Connects.
-    pub(crate) fn open(driver: DriverName, target: &Target) -> Result<Self> {
+    pub(crate) fn open(driver: Engine, target: &Target) -> Result<Self> {
         let connection = connect(target)?;
         Ok(Self::new(driver, Some(Box::new(target.clone())), Wire::Open(connection)))
     }
 
-    fn new(driver: DriverName, target: Option<Box<Target>>, wire: Wire) -> Self {
+    fn new(driver: Engine, target: Option<Box<Target>>, wire: Wire) -> Self {
         Self {
             driver,
             target,
@@ -339,24 +339,11 @@ fn utf8(sql: &[u8]) -> Result<&str> {
 pub(crate) fn next_target<'a>(
     databases: &'a Databases,
     shared: &Shared,
-    driver: DriverName,
+    driver: Engine,
 ) -> Option<&'a Target> {
-    let (targets, count) = match driver {
-        DriverName::Mysql => (&databases.mysql, &shared.mysql),
-        DriverName::Postgres => (&databases.postgres, &shared.postgres),
-        DriverName::Sqlite => return databases.sqlite.as_ref(),
-    };
-    let turn = count.fetch_add(1, Ordering::Relaxed);
+    let targets = &databases.access(driver).targets;
+    let turn = shared.connections[driver as usize].fetch_add(1, Ordering::Relaxed);
     targets.get(turn % targets.len().max(1))
-}
-
-/// Which errors of a driver restart an event.
-pub(crate) fn ignored(databases: &Databases, driver: DriverName) -> &Ignored {
-    match driver {
-        DriverName::Mysql => &databases.mysql_ignored,
-        DriverName::Postgres => &databases.postgres_ignored,
-        DriverName::Sqlite => &databases.sqlite_ignored,
-    }
 }
 
 /// Ends what a connection waits for.

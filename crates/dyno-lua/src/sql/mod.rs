@@ -14,15 +14,18 @@ mod text;
 
 use crate::environment::{Environment, LogLevel};
 use crate::handles::Handles;
-use crate::meter::{Meter, StatementClass, StatementKind};
-use dyno_drivers::{Outcome, Statement, Value};
+use crate::meter::{Meter, StatementKind};
+use dyno_drivers::{Statement, Value};
+use dyno_model::engine::{Engine, Sending};
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::ledger::OutcomeClass;
+use dyno_model::retry::is_gone;
 pub(crate) use link::{Interrupts, SharedInterrupts};
-use link::{Link, Request, ignored, next_target};
+use link::{Link, Request, next_target};
 use parameter::Parameter;
-pub use refusal::connect_lines;
-use refusal::{Action, CONNECTION_ERRORS, codes, is_connection_lost, log_lines};
-pub(crate) use refusal::{DriverName, Refusal, Verdict};
+use refusal::is_connection_lost;
+pub(crate) use refusal::{Refusal, Verdict};
+pub use refusal::{codes, connect_lines};
 
 /// Trouble: see [`Sql::take_trouble`].
 pub(crate) const TROUBLE: f64 = -1.0;
@@ -94,7 +97,7 @@ impl Sql {
     }
 
     /// Opens a connection; its number.
-    pub(crate) fn connect(&mut self, around: &mut Around<'_>, driver: DriverName) -> f64 {
+    pub(crate) fn connect(&mut self, around: &mut Around<'_>, driver: Engine) -> f64 {
         const FAILED: &str = "connection creation failed";
         let databases = &around.environment.databases;
         if databases.dry_run {
@@ -102,11 +105,7 @@ impl Sql {
         }
         let log = |text: &str| around.environment.log.log(LogLevel::Fatal, text);
         let Some(target) = next_target(databases, &around.environment.shared, driver) else {
-            match driver {
-                DriverName::Mysql => log("No MySQL hosts specified, aborting"),
-                DriverName::Sqlite => log("no database file is given: --sqlite-db=FILE"),
-                _ => log(&format!("there is no address for the {} driver", driver.name())),
-            }
+            log(driver.sysbench().no_address);
             return self.misuse(FAILED);
         };
         match Link::open(driver, target) {
@@ -129,7 +128,7 @@ impl Sql {
             return self.misuse(message);
         }
         let kind = StatementKind::of(sql);
-        self.round_trip(around, number, &Request::Text(sql), Action::Query, kind, &|| lossy(sql))
+        self.round_trip(around, number, &Request::Text(sql), Sending::Query, kind, &|| lossy(sql))
     }
 
     /// One measured round trip: a result's number, or 0, or trouble.
@@ -138,14 +137,14 @@ impl Sql {
         around: &mut Around<'_>,
         number: f64,
         request: &Request<'_>,
-        action: Action,
+        sending: Sending,
         kind: StatementKind,
         sql: &dyn Fn() -> String,
     ) -> f64 {
         let Some(link) = self.links.get_mut(number) else { return self.misuse(GONE) };
         match trip(link, around, request, kind) {
             Ok(result) => result,
-            Err(trip) => self.refuse(around, number, action, &trip, sql()),
+            Err(trip) => self.refuse(around, number, sending, &trip, sql()),
         }
     }
 
@@ -170,17 +169,14 @@ impl Sql {
             let was_broken = link.is_broken();
             match link.prepare(sql) {
                 Ok(ready) => statement.ready = Some((link.epoch, ready)),
-                Err(failure)
-                    if link.driver == DriverName::Postgres
-                        && TYPES_UNKNOWN.contains(&failure.sqlstate.as_str()) =>
-                {
+                Err(failure) if TYPES_UNKNOWN.contains(&failure.sqlstate.as_str()) => {
                     // As if prepared on an earlier connection: the first execution prepares it.
                     statement.ready = Some((link.epoch.wrapping_sub(1), Statement(0)));
                     statement.awaits_types = true;
                 }
                 Err(failure) => {
                     let failed = Failed { failure, was_broken };
-                    return self.refuse(around, number, Action::Prepare, &failed, sql.to_owned());
+                    return self.refuse(around, number, Sending::Prepare, &failed, sql.to_owned());
                 }
             }
         }
@@ -210,7 +206,7 @@ impl Sql {
                     Err(failure) => {
                         let (link, sql) = (statement.link, statement.sql.to_string());
                         let failed = Failed { failure, was_broken: false };
-                        return self.refuse(around, link, Action::Prepare, &failed, sql);
+                        return self.refuse(around, link, Sending::Prepare, &failed, sql);
                     }
                 }
             }
@@ -235,7 +231,7 @@ impl Sql {
             Ok(result) => result,
             Err(failed) => {
                 let (link, sql) = (statement.link, statement.sql.to_string());
-                self.refuse(around, link, Action::Execute, &failed, sql)
+                self.refuse(around, link, Sending::Execute, &failed, sql)
             }
         }
     }
@@ -251,7 +247,7 @@ impl Sql {
             Ok(_) => {}
         }
         let kind = StatementKind::Other;
-        self.round_trip(around, number, &Request::Next, Action::Query, kind, &|| "<next result>".to_owned())
+        self.round_trip(around, number, &Request::Next, Sending::Query, kind, &|| "<next result>".to_owned())
     }
 
     /// 1 when another result waits, else 0.
@@ -268,7 +264,7 @@ impl Sql {
         &mut self,
         around: &mut Around<'_>,
         number: f64,
-        action: Action,
+        sending: Sending,
         failed: &Failed,
         query: String,
     ) -> f64 {
@@ -281,13 +277,12 @@ impl Sql {
         let driver = link.driver;
         let (errno, state) = codes(driver, failure, *was_broken);
         let databases = &around.environment.databases;
-        let code = if driver == DriverName::Postgres { state.clone() } else { errno.to_string() };
-        let is_ignored = ignored(databases, driver).contains(&code) && !around.interrupts.is_interrupted();
+        let list = &databases.access(driver).ignored;
+        let is_listed = list.all || list.codes.contains(&errno) || list.sqlstates.contains(&state);
+        let is_ignored = is_listed && !around.interrupts.is_interrupted();
         let mut refusal =
             Refusal { verdict: Verdict::Fatal, errno, state, message: failure.message.clone(), query };
-        let is_lost = is_connection_lost(failure)
-            || driver == DriverName::Mysql && CONNECTION_ERRORS.contains(&errno)
-            || !link.is_usable();
+        let is_lost = is_connection_lost(failure) || is_gone(failure) || !link.is_usable();
         if is_lost {
             link.lose();
             around.interrupts.register(number, None);
@@ -295,7 +290,7 @@ impl Sql {
         if is_ignored {
             refusal.verdict = Verdict::Ignorable;
             let debug = |text: &str| around.environment.log.log(LogLevel::Debug, text);
-            if driver == DriverName::Mysql {
+            if driver.sysbench().tells_ignored {
                 debug(&format!("Ignoring error {} {}, ", refusal.errno, refusal.message));
             }
             if is_lost {
@@ -311,17 +306,18 @@ impl Sql {
                             format!("{}; reconnecting failed: {}", refusal.message, failure.message);
                     }
                 }
-            } else if driver == DriverName::Postgres {
+            } else if driver.sysbench().rolls_back {
                 link.roll_back();
             }
         }
         // What was given up because the run is over is no failure of the server's.
         if refusal.verdict == Verdict::Fatal && !around.interrupts.is_interrupted() {
-            for line in log_lines(driver, action, &refusal) {
+            let Refusal { errno, message, query, .. } = &refusal;
+            for line in (driver.sysbench().refused)(sending, *errno, message, Some(query)) {
                 around.environment.log.log(LogLevel::Fatal, &line);
             }
         }
-        if action == Action::Execute {
+        if sending == Sending::Execute {
             refusal.query = "<prepared statement>".to_owned();
         }
         link.last = Some(refusal.clone());
@@ -479,7 +475,7 @@ fn trip(
     let start = around.meter.now();
     if link.is_dry() {
         let end = around.meter.now();
-        around.meter.statement(kind, StatementClass::Other, start, end);
+        around.meter.statement(kind, OutcomeClass::Other, start, end);
         return Ok(0.0);
     }
     let was_broken = link.is_broken();
@@ -490,7 +486,7 @@ fn trip(
     match link.run(request) {
         Ok(outcome) => {
             let end = around.meter.now();
-            around.meter.statement(kind, class(outcome), start, end);
+            around.meter.statement(kind, outcome.class(), start, end);
             Ok(link.result())
         }
         Err(failure) => {
@@ -500,14 +496,6 @@ fn trip(
             }
             Err(Failed { failure, was_broken })
         }
-    }
-}
-
-fn class(outcome: Outcome) -> StatementClass {
-    match outcome {
-        Outcome { has_rows: true, .. } => StatementClass::Read,
-        Outcome { affected: 1.., .. } => StatementClass::Write,
-        _ => StatementClass::Other,
     }
 }
 

@@ -1,49 +1,16 @@
-//! Errors as sysbench words them.
+//! Errors as scripts see them. What is said about them each engine says ([`dyno_model::engine::SysbenchDriver`]).
 
 use dyno_drivers::address::may_want_encryption;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Endpoint, Engine, Target};
 
-/// Which of sysbench's drivers a script speaks through.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DriverName {
-    Mysql,
-    Postgres,
-    Sqlite,
-}
-
-impl DriverName {
-    pub(crate) const ALL: [Self; 3] = [Self::Mysql, Self::Postgres, Self::Sqlite];
-
-    /// As in `--db-driver`.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Mysql => "mysql",
-            Self::Postgres => "pgsql",
-            Self::Sqlite => "sqlite",
-        }
-    }
-
-    pub(crate) fn by_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|driver| driver.name() == name)
-    }
-}
-
-/// What was being done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Action {
-    Query,
-    Prepare,
-    Execute,
-}
-
 /// What happens after an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// The event is tried again.
-    Ignorable,
+    Ignorable = 1,
     /// The run ends, unless the script's hook forgives.
-    Fatal,
+    Fatal = 2,
 }
 
 /// An error of a database, as a script sees it.
@@ -58,28 +25,17 @@ pub(crate) struct Refusal {
     pub(crate) query: String,
 }
 
-/// Client-side errors of the MySQL protocol, by the numbers that MySQL's own library gives them.
-const GONE_AWAY: u32 = 2006;
-const LOST_IN_QUERY: u32 = 2013;
-/// Errors after which a connection is of no use: the two above, and 2011 and 2055, which proxies and sockets give.
-pub(crate) const CONNECTION_ERRORS: [u32; 4] = [GONE_AWAY, LOST_IN_QUERY, 2011, 2055];
-
-/// SQLSTATE for a lost connection, where the server could not send one.
-const CONNECTION_FAILURE: &str = "08006";
-
-/// The number and state that a script sees.
-pub(crate) fn codes(driver: DriverName, failure: &OperationFailure, was_broken: bool) -> (u32, String) {
-    let is_lost = is_connection_lost(failure);
-    match driver {
-        DriverName::Mysql if failure.code == 0 && is_lost => {
-            let errno = if was_broken { GONE_AWAY } else { LOST_IN_QUERY };
-            (errno, "HY000".to_owned())
-        }
-        DriverName::Mysql if failure.sqlstate.is_empty() => (failure.code, "00000".to_owned()),
-        DriverName::Postgres if failure.sqlstate.is_empty() && is_lost => (0, CONNECTION_FAILURE.to_owned()),
-        DriverName::Postgres => (0, failure.sqlstate.clone()),
-        _ => (failure.code, failure.sqlstate.clone()),
-    }
+/// The number and state that a script sees, and that sysbench's log names. `was_broken`: so was the connection before the statement.
+#[must_use]
+pub fn codes(driver: Engine, failure: &OperationFailure, was_broken: bool) -> (u32, String) {
+    let words = driver.sysbench();
+    let (code, state) = match (failure.code, failure.sqlstate.as_str()) {
+        (0, "") if is_connection_lost(failure) && was_broken => words.lost_before,
+        (0, "") if is_connection_lost(failure) => words.lost,
+        (code, "") => (code, words.no_state),
+        told => told,
+    };
+    (code, state.to_owned())
 }
 
 /// Whether a failure leaves no connection behind. A time limit of the server's own ends the statement and nothing more.
@@ -92,56 +48,18 @@ pub(crate) fn is_connection_lost(failure: &OperationFailure) -> bool {
     }
 }
 
-/// What sysbench logs about a fatal error, one line each.
-pub(crate) fn log_lines(driver: DriverName, action: Action, refusal: &Refusal) -> Vec<String> {
-    let Refusal { errno, message, query, .. } = refusal;
-    match (driver, action) {
-        (DriverName::Mysql, Action::Query) => {
-            vec![format!("mysql_drv_query() returned error {errno} ({message}) for query '{query}'")]
-        }
-        (DriverName::Mysql, Action::Execute) => {
-            vec![format!("mysql_stmt_execute() returned error {errno} ({message}) for query '{query}'")]
-        }
-        (DriverName::Mysql, Action::Prepare) => {
-            vec!["mysql_stmt_prepare() failed".to_owned(), format!("MySQL error: {errno} \"{message}\"")]
-        }
-        (DriverName::Postgres, action) => {
-            let call = match action {
-                Action::Query => "PQexec",
-                Action::Prepare => "PQprepare",
-                Action::Execute => "PQexecPrepared",
-            };
-            vec![format!("{call}() failed: 7 {message}"), format!("failed query was: {query}")]
-        }
-        (DriverName::Sqlite, _) => {
-            vec![format!("SQLite returned error {errno} ({message}) for query '{query}'")]
-        }
-    }
-}
-
 /// What sysbench logs when no connection can be had.
 #[must_use]
 pub fn connect_lines(target: &Target, failure: &OperationFailure) -> Vec<String> {
-    let Target { endpoint, engine, .. } = target;
-    let message = &failure.message;
-    let (mut lines, option) = match engine {
-        Engine::Postgres => {
-            (vec![format!("Connection to database failed: {message}")], "--pgsql-sslmode=require")
-        }
-        Engine::Sqlite => (vec![format!("unable to open the database {endpoint}: {message}")], ""),
-        Engine::Mysql | Engine::Null => {
-            // The numbers of MySQL's library for a server that is not there.
-            let (place, number) = match endpoint {
-                Endpoint::Tcp { host, port } => (format!("host '{host}', port {port}"), 2003),
-                other => (format!("socket '{other}'"), 2002),
-            };
-            let code = if failure.code == 0 { number } else { failure.code };
-            let place = format!("unable to connect to MySQL server on {place}, aborting...");
-            (vec![place, format!("error {code}: {message}")], "--mysql-ssl=required")
-        }
+    let words = target.engine.sysbench();
+    let tcp = match &target.endpoint {
+        Endpoint::Tcp { host, port } => Some((host.as_str(), *port)),
+        _ => None,
     };
+    let mut lines = (words.unreachable)(tcp, &target.endpoint.to_string(), failure.code, &failure.message);
     // A wrong password is told as sysbench tells it.
     if may_want_encryption(failure, target) && failure.code != 1045 {
+        let option = words.encrypting;
         lines.push(format!("the connection was not encrypted; if the server wants that, add {option}"));
     }
     lines
@@ -150,13 +68,14 @@ pub fn connect_lines(target: &Target, failure: &OperationFailure) -> Vec<String>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::engine::Sending;
 
     #[test]
     fn a_lost_connection_has_the_number_that_scripts_look_for() {
         let lost = OperationFailure::new(FailureKind::ConnectionLost, "the server closed the connection");
-        assert_eq!(codes(DriverName::Mysql, &lost, false), (2013, "HY000".to_owned()));
-        assert_eq!(codes(DriverName::Mysql, &lost, true), (2006, "HY000".to_owned()));
-        assert_eq!(codes(DriverName::Postgres, &lost, false), (0, "08006".to_owned()));
+        assert_eq!(codes(Engine::Mysql, &lost, false), (2013, "HY000".to_owned()));
+        assert_eq!(codes(Engine::Mysql, &lost, true), (2006, "HY000".to_owned()));
+        assert_eq!(codes(Engine::Postgres, &lost, false), (0, "08006".to_owned()));
     }
 
     #[test]
@@ -174,25 +93,22 @@ mod tests {
 
     #[test]
     fn log_lines_read_as_those_of_sysbench() {
-        let refusal = Refusal {
-            verdict: Verdict::Fatal,
-            errno: 1146,
-            state: "42S02".to_owned(),
-            message: "Table 'sbtest.nosuch' doesn't exist".to_owned(),
-            query: "SELECT * FROM nosuch".to_owned(),
+        let missing = "Table 'sbtest.nosuch' doesn't exist";
+        let lines = |engine: Engine, sending| {
+            (engine.sysbench().refused)(sending, 1146, missing, Some("SELECT * FROM nosuch"))
         };
         assert_eq!(
-            log_lines(DriverName::Mysql, Action::Query, &refusal),
+            lines(Engine::Mysql, Sending::Query),
             [
                 "mysql_drv_query() returned error 1146 (Table 'sbtest.nosuch' doesn't exist) for query 'SELECT * FROM nosuch'"
             ]
         );
         assert_eq!(
-            log_lines(DriverName::Mysql, Action::Prepare, &refusal)[1],
+            lines(Engine::Mysql, Sending::Prepare)[1],
             "MySQL error: 1146 \"Table 'sbtest.nosuch' doesn't exist\""
         );
         assert_eq!(
-            log_lines(DriverName::Postgres, Action::Query, &refusal),
+            lines(Engine::Postgres, Sending::Query),
             [
                 "PQexec() failed: 7 Table 'sbtest.nosuch' doesn't exist",
                 "failed query was: SELECT * FROM nosuch"

@@ -1,7 +1,8 @@
 //! States, events, restarts, commands.
 
 use crate::running::{check, dry, environment, run, state, text};
-use dyno_lua::{Counter, Environment, ErrorKind, Role, ScriptSource, State};
+use dyno_lua::{Environment, ErrorKind, Role, ScriptSource, State};
+use dyno_model::ledger::ScriptCounter;
 use std::sync::Arc;
 
 #[test]
@@ -133,7 +134,7 @@ fn a_script_may_have_a_loop_of_its_own() {
     let (done, told) = run(&environment, 3, 0);
     assert_eq!(done, Ok(()));
     assert_eq!((told.borrow().started, told.borrow().stopped), (3, 3));
-    assert_eq!(told.borrow().counted, [(Counter::Error, 1); 3]);
+    assert_eq!(told.borrow().counted, [(ScriptCounter::Errors, 1); 3]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What ends a script, and how it is told.
 
 use crate::running::{Lines, canned, dry, environment, run, state};
-use dyno_lua::{ErrorKind, Ignored, LogLevel};
+use dyno_lua::{ErrorKind, LogLevel};
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -96,7 +96,7 @@ fn an_ignorable_error_where_nothing_is_restarted_is_told_with_its_line() {
         "function thread_init()\n  sysbench.sql.driver():connect():query('SELECT 1')\nend function event() end",
         "fail=deadlock:1,seed=11",
     );
-    environment.databases.mysql_ignored = Ignored::All;
+    environment.databases.access_mut(Engine::Mysql).ignored.all = true;
     let (done, _) = run(&Arc::new(environment), 1, 9);
     let error = done.unwrap_err();
     assert_eq!(error.kind, ErrorKind::FatalSql);
@@ -118,7 +118,7 @@ fn an_ignorable_error_restarts_the_event_with_all_its_fields() {
         function thread_done() same(tries, 3) end",
         "update.fail=deadlock:1,seed=13",
     );
-    environment.databases.mysql_ignored = Ignored::All;
+    environment.databases.access_mut(Engine::Mysql).ignored.all = true;
     let (done, told) = run(&Arc::new(environment), 1, 3);
     assert_eq!(done, Ok(()));
     assert_eq!((told.borrow().failed, told.borrow().abandoned), (4, 1));
@@ -144,7 +144,7 @@ fn a_lost_connection_that_may_be_lost_is_had_again() {
         function event() st:execute() end",
         "disconnect_after=3,seed=15",
     );
-    environment.databases.mysql_ignored = Ignored::codes([2006, 2013]);
+    environment.databases.access_mut(Engine::Mysql).ignored.codes = [2006, 2013].into();
     let (done, told) = run(&Arc::new(environment), 10, 9);
     assert_eq!(done, Ok(()));
     let told = told.borrow();
@@ -172,7 +172,7 @@ fn a_host_that_nobody_knows_has_the_number_of_mysqls_library() {
     let mut lost = environment("function event() sysbench.sql.driver():connect() end");
     lost.log = Arc::clone(&lines) as Arc<dyn dyno_lua::Log>;
     let endpoint = Endpoint::Tcp { host: "no.such.host.invalid".to_owned(), port: 1 };
-    lost.databases.mysql = vec![Target::new(Engine::Mysql, endpoint)];
+    lost.databases.access_mut(Engine::Mysql).targets = vec![Target::new(Engine::Mysql, endpoint)];
     let (done, _) = run(&Arc::new(lost), 1, 0);
     assert_eq!(done.unwrap_err().message, "test.lua:2: connection creation failed");
     let texts = lines.texts();
@@ -189,7 +189,7 @@ fn an_interrupted_state_comes_to_its_end() {
         "function event() sysbench.sql.driver():connect():query('SELECT 1') end",
         "hang_after=0,seed=16",
     );
-    environment.databases.mysql_ignored = Ignored::All;
+    environment.databases.access_mut(Engine::Mysql).ignored.all = true;
     let state = state(&Arc::new(environment)).unwrap();
     let interrupter = state.interrupter();
     let is_over = AtomicBool::new(false);

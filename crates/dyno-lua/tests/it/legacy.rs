@@ -1,6 +1,7 @@
 //! The API of sysbench 0.5.
 
 use crate::running::{canned, check, run};
+use dyno_model::target::Engine;
 use std::sync::Arc;
 
 #[test]
@@ -49,7 +50,7 @@ fn failures_are_named_or_restart_the_event() {
     assert_eq!(done.unwrap_err().message, "test.lua:2: db_query() failed");
 
     let mut environment = canned(script, "fail=deadlock:1,seed=3");
-    environment.databases.mysql_ignored = dyno_lua::Ignored::All;
+    environment.databases.access_mut(Engine::Mysql).ignored.all = true;
     let (done, told) = run(&Arc::new(environment), 1, 4);
     assert_eq!(done, Ok(()));
     assert_eq!((told.borrow().restarted, told.borrow().failed), (4, 5));

@@ -1,7 +1,7 @@
 //! Reports of a script's own.
 
 use crate::running::{dry, state};
-use dyno_lua::{ErrorKind, Report, ReportHooks, ReportStat};
+use dyno_lua::{ErrorKind, Report, ReportHooks};
 
 #[test]
 fn hooks_get_seconds_and_counts() {
@@ -13,16 +13,12 @@ fn hooks_get_seconds_and_counts() {
     );
     let state = state(&environment).unwrap();
     assert_eq!(state.report_hooks(), ReportHooks { intermediate: true, cumulative: true });
-    let stat = ReportStat {
-        events: 10,
-        reads: 1,
-        queue_length: 4,
-        latency_max: 2.5,
-        time_interval: 0.5,
-        ..ReportStat::default()
-    };
+    let stat = [("events", 10.0), ("reads", 1.0), ("queue_length", 4.0), ("time_interval", 0.5)];
     assert_eq!(state.report(Report::Intermediate, &stat), Ok(()));
-    assert_eq!(state.report(Report::Cumulative, &stat).unwrap_err().message, "test.lua:5: boo");
+    assert_eq!(
+        state.report(Report::Cumulative, &[("latency_max", 2.5)]).unwrap_err().message,
+        "test.lua:5: boo"
+    );
 }
 
 #[test]
@@ -33,7 +29,7 @@ fn ready_made_reports_can_be_used_and_replaced() {
     state(&dry(replaced)).unwrap();
     let none = state(&dry("")).unwrap();
     assert_eq!(none.report_hooks(), ReportHooks::default());
-    let error = none.report(Report::Intermediate, &ReportStat::default()).unwrap_err();
+    let error = none.report(Report::Intermediate, &[]).unwrap_err();
     assert_eq!(error.kind, ErrorKind::MissingFunction);
 }
 

@@ -1,9 +1,7 @@
 //! How the tests run scripts. What a script observes it checks itself: `same(found, expected)` and `fails(text, f, ...)`.
 
-use dyno_lua::{
-    Counter, Environment, Log, LogLevel, Meter, Role, ScriptError, ScriptSource, State, StatementClass,
-    StatementKind,
-};
+use dyno_lua::{Environment, Log, LogLevel, Meter, Role, ScriptError, ScriptSource, State, StatementKind};
+use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -37,7 +35,7 @@ pub(crate) fn canned(script: &str, replies: &str) -> Environment {
     let mut environment = environment(script);
     let mut target = Target::new(Engine::Null, Endpoint::InProcess);
     target.database = replies.to_owned();
-    environment.databases.mysql = vec![target];
+    environment.databases.access_mut(Engine::Mysql).targets = vec![target];
     environment
 }
 
@@ -62,13 +60,13 @@ pub(crate) struct Told {
     pub(crate) restarted: u32,
     pub(crate) reconnected: u32,
     pub(crate) failed: u32,
-    pub(crate) statements: Vec<(StatementKind, StatementClass)>,
-    pub(crate) counted: Vec<(Counter, u64)>,
+    pub(crate) statements: Vec<(StatementKind, OutcomeClass)>,
+    pub(crate) counted: Vec<(ScriptCounter, u64)>,
 }
 
 impl Told {
     /// Statements of a class.
-    pub(crate) fn count(&self, class: StatementClass) -> usize {
+    pub(crate) fn count(&self, class: OutcomeClass) -> usize {
         self.statements.iter().filter(|(_, found)| *found == class).count()
     }
 }
@@ -117,7 +115,7 @@ impl Meter for Recording {
         self.now
     }
 
-    fn statement(&mut self, kind: StatementKind, class: StatementClass, start: u64, end: u64) {
+    fn statement(&mut self, kind: StatementKind, class: OutcomeClass, start: u64, end: u64) {
         assert!(start < end);
         self.told.borrow_mut().statements.push((kind, class));
     }
@@ -141,11 +139,11 @@ impl Meter for Recording {
         self.told.borrow_mut().reconnected += 1;
     }
 
-    fn count(&mut self, counter: Counter, by: u64) {
+    fn count(&mut self, counter: ScriptCounter, by: u64) {
         self.told.borrow_mut().counted.push((counter, by));
     }
 
-    fn counter(&mut self, counter: Counter) -> u64 {
+    fn counter(&mut self, counter: ScriptCounter) -> u64 {
         self.told.borrow().counted.iter().filter(|(known, _)| *known == counter).map(|(_, by)| by).sum()
     }
 }

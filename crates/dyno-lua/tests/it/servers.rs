@@ -1,7 +1,8 @@
 //! Scripts against real servers. Each test starts its own and ends it.
 
 use crate::running::{Lines, environment, run};
-use dyno_lua::{Environment, Ignored, StatementClass};
+use dyno_lua::Environment;
+use dyno_model::ledger::OutcomeClass;
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Engine, QueryMode, Target};
 use dyno_testkit::{RunningServer, running_server};
@@ -14,13 +15,13 @@ fn reaching(script: &str, target: &Target) -> Environment {
     match target.engine {
         Engine::Postgres => {
             databases.driver = "pgsql".to_owned();
-            databases.postgres = vec![target.clone()];
+            databases.access_mut(Engine::Postgres).targets = vec![target.clone()];
         }
         Engine::Sqlite => {
             databases.driver = "sqlite".to_owned();
-            databases.sqlite = Some(target.clone());
+            databases.access_mut(Engine::Sqlite).targets = vec![target.clone()];
         }
-        Engine::Mysql | Engine::Null => databases.mysql = vec![target.clone()],
+        Engine::Mysql | Engine::Null => databases.access_mut(Engine::Mysql).targets = vec![target.clone()],
     }
     environment
 }
@@ -76,9 +77,9 @@ fn checks_alike(target: &Target) {
     let (done, told) = run(&Arc::new(reaching(COUNTED, target)), 2, 0);
     assert_eq!(done, Ok(()));
     let told = told.borrow();
-    assert_eq!(told.count(StatementClass::Read), 4, "{}", target.engine);
-    assert_eq!(told.count(StatementClass::Write), 3, "{}", target.engine);
-    assert_eq!(told.count(StatementClass::Other), 2 + 2 * 3, "{}", target.engine);
+    assert_eq!(told.count(OutcomeClass::Read), 4, "{}", target.engine);
+    assert_eq!(told.count(OutcomeClass::Write), 3, "{}", target.engine);
+    assert_eq!(told.count(OutcomeClass::Other), 2 + 2 * 3, "{}", target.engine);
 }
 
 /// Errors: worded with the database's own number, state and words, at the script's line.
@@ -157,9 +158,11 @@ fn mysql_family(server: &RunningServer) {
     let target = &server.target();
     checks_alike(target);
     checks_errors(target, "errno = 1146, state = '42S02'", "mysql_drv_query() returned error 1146 (");
-    checks_restart(target, |environment| environment.databases.mysql_ignored = Ignored::codes([1062]));
+    checks_restart(target, |environment| {
+        environment.databases.access_mut(Engine::Mysql).ignored.codes = [1062].into();
+    });
     checks_killed(target, "SELECT CONNECTION_ID()", "KILL %d", |environment| {
-        environment.databases.mysql_ignored = Ignored::codes([2006, 2013, 1317, 1927]);
+        environment.databases.access_mut(Engine::Mysql).ignored.codes = [2006, 2013, 1317, 1927].into();
     });
     passes(
         "function event() local con = sysbench.sql.driver():connect()
@@ -212,7 +215,7 @@ fn scripts_run_on_postgres() {
     );
     checks_restart(target, |_| {});
     checks_killed(target, "SELECT pg_backend_pid()", "SELECT pg_terminate_backend(%d)", |environment| {
-        environment.databases.postgres_ignored = Ignored::All;
+        environment.databases.access_mut(Engine::Postgres).ignored.all = true;
     });
     passes(
         "function event() local con = sysbench.sql.driver():connect()
@@ -237,7 +240,9 @@ fn scripts_run_on_sqlite() {
     let target = Target::new(Engine::Sqlite, Endpoint::File(folder.path().join("test.db")));
     checks_alike(&target);
     checks_errors(&target, "errno = 1, state = ''", "SQLite returned error 1 (");
-    checks_restart(&target, |environment| environment.databases.sqlite_ignored = Ignored::All);
+    checks_restart(&target, |environment| {
+        environment.databases.access_mut(Engine::Sqlite).ignored.all = true;
+    });
 }
 
 #[test]
@@ -268,7 +273,7 @@ fn connections_take_the_addresses_in_turn() {
         end",
     );
     // Any engine can stand behind the driver's name.
-    environment.databases.mysql = vec![file("a.db"), file("b.db")];
+    environment.databases.access_mut(Engine::Mysql).targets = vec![file("a.db"), file("b.db")];
     let (done, _) = run(&Arc::new(environment), 1, 0);
     assert_eq!(done, Ok(()));
     for (name, expected) in [("a.db", "t1 t3"), ("b.db", "t2 t4")] {

@@ -1,7 +1,8 @@
 //! `sysbench.sql` without a server: canned replies and dry runs.
 
 use crate::running::{Lines, canned, dry, run};
-use dyno_lua::{LogLevel, StatementClass, StatementKind};
+use dyno_lua::{LogLevel, StatementKind};
+use dyno_model::ledger::OutcomeClass;
 use std::sync::Arc;
 
 fn passes(script: &str, replies: &str) {
@@ -106,9 +107,9 @@ fn statements_are_counted_by_what_came_back() {
     assert_eq!(done, Ok(()));
     let told = told.borrow();
     assert_eq!(told.statements.len(), 9);
-    assert_eq!(told.statements[0], (StatementKind::Other, StatementClass::Other));
-    assert_eq!(told.statements[2], (StatementKind::Select, StatementClass::Read));
-    assert_eq!((told.count(StatementClass::Read), told.count(StatementClass::Write)), (2, 2));
+    assert_eq!(told.statements[0], (StatementKind::Other, OutcomeClass::Other));
+    assert_eq!(told.statements[2], (StatementKind::Select, OutcomeClass::Read));
+    assert_eq!((told.count(OutcomeClass::Read), told.count(OutcomeClass::Write)), (2, 2));
 }
 
 #[test]
@@ -119,7 +120,7 @@ fn a_dry_run_counts_everything_as_other() {
     );
     let (done, told) = run(&environment, 1, 0);
     assert_eq!(done, Ok(()));
-    assert_eq!(told.borrow().count(StatementClass::Other), 4);
+    assert_eq!(told.borrow().count(OutcomeClass::Other), 4);
     assert_eq!(told.borrow().reconnected, 1);
     assert!(environment.uses_sql());
 }
@@ -143,7 +144,7 @@ fn bulk_inserts_join_rows_and_may_stay_open_over_events() {
     let (done, told) = run(&Arc::new(environment), 12, 0);
     assert_eq!(done, Ok(()));
     // Five rows of 100 kB fit a statement.
-    assert_eq!(told.borrow().statements, [(StatementKind::Insert, StatementClass::Write); 3]);
+    assert_eq!(told.borrow().statements, [(StatementKind::Insert, OutcomeClass::Write); 3]);
     let lines = lines.0.lock().unwrap();
     assert_eq!(
         lines[0],

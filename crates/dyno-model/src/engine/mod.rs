@@ -1,7 +1,7 @@
 //! Engines: which protocol and SQL dialect a system speaks, and every plain fact in which they differ.
 //!
 //! * [`Engine`]: their names; a new one begins here, and the compiler asks for the rest;
-//! * [`Traits`], [`Dialect`]: what has to be said of each; one file per engine says it.
+//! * [`Traits`], [`Dialect`], [`SysbenchDriver`]: what has to be said of each; one file per engine says it.
 //!
 //! What takes a connection to find out stands in dyno-host, in a table of the same shape (`dyno-host/src/engine`); what speaks the
 //! protocol, in dyno-drivers.
@@ -10,8 +10,10 @@ mod mysql;
 mod null;
 mod postgres;
 mod sqlite;
+mod sysbench;
 mod traits;
 
+pub use sysbench::{Sending, SysbenchDriver};
 pub use traits::{
     Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, PasswordFile, PasswordForm,
     Quoting, SessionStatements, TemporaryTables, Traits, Truncate,
@@ -53,6 +55,18 @@ impl Engine {
     #[must_use]
     pub fn dialect(self) -> &'static Dialect {
         &self.traits().dialect
+    }
+
+    /// sysbench's driver for it.
+    #[must_use]
+    pub fn sysbench(self) -> &'static SysbenchDriver {
+        &self.traits().sysbench
+    }
+
+    /// The engine that a name in `--db-driver` means.
+    #[must_use]
+    pub fn of_sysbench(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|engine| engine.sysbench().name == name)
     }
 
     /// The scheme of its URLs and its name in reports.

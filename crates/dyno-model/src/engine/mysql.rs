@@ -1,5 +1,6 @@
 //! MySQL, MariaDB and others that speak their protocol.
 
+use super::sysbench::{Sending, SysbenchDriver, of_query};
 use super::traits::{
     Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, PasswordFile, PasswordForm,
     Quoting, SessionStatements, TemporaryTables, Traits, Truncate,
@@ -21,6 +22,7 @@ pub(super) const TRAITS: Traits = Traits {
     password_file: Some(PasswordFile { name: ".my.cnf", variable: None, form: PasswordForm::Groups }),
     sessions: Some(SessionStatements { list: "SHOW PROCESSLIST", end: "KILL ?" }),
     dialect: DIALECT,
+    sysbench: SYSBENCH,
 };
 
 pub(super) const DIALECT: Dialect = Dialect {
@@ -43,4 +45,43 @@ pub(super) const DIALECT: Dialect = Dialect {
     drops_several: true,
     truncate: Truncate::One,
     ends_by_end: false,
+};
+
+pub(super) const SYSBENCH: SysbenchDriver = SysbenchDriver {
+    name: "mysql",
+    no_address: "No MySQL hosts specified, aborting",
+    encrypting: "--mysql-ssl=required",
+    has_error_list: true,
+    ignored_codes: &[1213, 1020, 1205],
+    ignored_states: &[],
+    lost: (2013, "HY000"),
+    lost_before: (2006, "HY000"),
+    no_state: "00000",
+    tells_ignored: true,
+    rolls_back: false,
+    // An unknown database; and what no server said was found out while connecting: that it offers no TLS, say.
+    is_unconnected: |code, state| code == 1049 || code == 0 && state.is_empty(),
+    unreachable: |tcp, place, code, message| {
+        // The numbers of MySQL's library for a server that is not there.
+        let (place, number) = match tcp {
+            Some((host, port)) => (format!("host '{host}', port {port}"), 2003),
+            None => (format!("socket '{place}'"), 2002),
+        };
+        let code = if code == 0 { number } else { code };
+        vec![
+            format!("unable to connect to MySQL server on {place}, aborting..."),
+            format!("error {code}: {message}"),
+        ]
+    },
+    refused: |sending, code, message, query| {
+        let function = match sending {
+            Sending::Query => "mysql_drv_query",
+            Sending::Execute => "mysql_stmt_execute",
+            Sending::Prepare => {
+                let error = format!("MySQL error: {code} \"{message}\"");
+                return vec!["mysql_stmt_prepare() failed".to_owned(), error];
+            }
+        };
+        vec![format!("{function}() returned error {code} ({message}){}", of_query(query))]
+    },
 };

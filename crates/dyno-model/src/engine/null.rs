@@ -19,4 +19,6 @@ pub(super) const TRAITS: Traits = Traits {
     password_file: None,
     sessions: None,
     dialect: mysql::DIALECT,
+    // A dry run speaks as MySQL.
+    sysbench: mysql::SYSBENCH,
 };

@@ -1,5 +1,6 @@
 //! PostgreSQL and others that speak its protocol.
 
+use super::sysbench::{Sending, SysbenchDriver};
 use super::traits::{
     Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, PasswordFile, PasswordForm,
     Quoting, SessionStatements, TemporaryTables, Traits, Truncate,
@@ -30,6 +31,7 @@ pub(super) const TRAITS: Traits = Traits {
         list: "SELECT pid, usename FROM pg_stat_activity WHERE application_name = 'dyno' AND pid <> pg_backend_pid()",
         end: "SELECT pg_terminate_backend(?)",
     }),
+    sysbench: SYSBENCH,
     dialect: Dialect {
         quoting: Quoting::Postgres,
         begin_to_write: "BEGIN",
@@ -50,5 +52,32 @@ pub(super) const TRAITS: Traits = Traits {
         drops_several: true,
         truncate: Truncate::Several,
         ends_by_end: true,
+    },
+};
+
+const SYSBENCH: SysbenchDriver = SysbenchDriver {
+    name: "pgsql",
+    no_address: "there is no address for the pgsql driver",
+    encrypting: "--pgsql-sslmode=require",
+    has_error_list: true,
+    ignored_codes: &[],
+    ignored_states: &["40P01", "40001", "23505"],
+    lost: (0, "08006"),
+    lost_before: (0, "08006"),
+    no_state: "",
+    tells_ignored: false,
+    rolls_back: true,
+    // An unknown database.
+    is_unconnected: |_, state| state == "3D000",
+    unreachable: |_, _, _, message| vec![format!("Connection to database failed: {message}")],
+    refused: |sending, _, message, query| {
+        let function = match sending {
+            Sending::Query => "PQexec",
+            Sending::Prepare => "PQprepare",
+            Sending::Execute => "PQexecPrepared",
+        };
+        let failed = format!("{function}() failed: 7 {message}");
+        let query = query.map(|query| format!("failed query was: {query}"));
+        [Some(failed), query].into_iter().flatten().collect()
     },
 };

@@ -1,5 +1,6 @@
 //! SQLite, embedded in this process.
 
+use super::sysbench::{SysbenchDriver, of_query};
 use super::traits::{
     Dialect, Execution, Isolation, JoinedUpdate, Numbering, Partitioning, Quoting, TemporaryTables, Traits,
     Truncate,
@@ -21,6 +22,7 @@ pub(super) const TRAITS: Traits = Traits {
     analyze: Some("ANALYZE"),
     password_file: None,
     sessions: None,
+    sysbench: SYSBENCH,
     dialect: Dialect {
         quoting: Quoting::Sqlite,
         // A transaction that reads first and writes then cannot go on when another one has written meanwhile.
@@ -42,5 +44,25 @@ pub(super) const TRAITS: Traits = Traits {
         drops_several: false,
         truncate: Truncate::Missing,
         ends_by_end: true,
+    },
+};
+
+const SYSBENCH: SysbenchDriver = SysbenchDriver {
+    name: "sqlite",
+    no_address: "no database file is given: --sqlite-db=FILE",
+    encrypting: "",
+    has_error_list: false,
+    // BUSY and LOCKED, which are what a deadlock is there, with BUSY's extended codes.
+    ignored_codes: &[5, 6, 261, 517, 773],
+    ignored_states: &[],
+    lost: (0, ""),
+    lost_before: (0, ""),
+    no_state: "",
+    tells_ignored: false,
+    rolls_back: false,
+    is_unconnected: |_, _| false,
+    unreachable: |_, place, _, message| vec![format!("unable to open the database {place}: {message}")],
+    refused: |_, code, message, query| {
+        vec![format!("SQLite returned error {code} ({message}){}", of_query(query))]
     },
 };

@@ -1,5 +1,7 @@
 //! What has to be said of each engine.
 
+use super::sysbench::SysbenchDriver;
+
 /// Facts of an engine.
 #[derive(Debug)]
 pub struct Traits {
@@ -34,6 +36,8 @@ pub struct Traits {
     pub sessions: Option<SessionStatements>,
     /// Its SQL.
     pub dialect: Dialect,
+    /// sysbench's driver for it.
+    pub sysbench: SysbenchDriver,
 }
 
 /// Where a client's statements are worked on.

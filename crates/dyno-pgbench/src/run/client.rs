@@ -106,14 +106,11 @@ impl Client {
         };
         session.touch();
         let ended = session.now();
-        let finished = match &outcome {
-            Ok(()) => {
-                let (latency, lag) = (micros(ended - scheduled), micros(begun.saturating_sub(scheduled)));
-                Finished { ending: Ending::Done, latency, lag, tries }
-            }
-            Err((ending, _)) => Finished { ending: *ending, latency: 0.0, lag: 0.0, tries },
+        let (ending, latency, lag) = match &outcome {
+            Ok(()) => (Ending::Done, micros(ended - scheduled), micros(begun.saturating_sub(scheduled))),
+            Err((ending, _)) => (*ending, 0.0, 0.0),
         };
-        self.count(script, finished);
+        self.count(script, Finished { ending, latency, lag, tries });
         if outcome.is_ok() && session.connection().is_in_transaction() {
             let message = "end of script reached without completing the last transaction";
             self.performer.tell_end(&format!(": {message}"));

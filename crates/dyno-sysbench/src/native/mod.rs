@@ -8,6 +8,7 @@ pub(crate) mod prepare;
 
 use crate::options::Options;
 use crate::options::definition::Value;
+use crate::resolve::BUNDLED;
 use dyno_engine::workload::{Native, Setting, catalog};
 use dyno_model::catalog::{OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
 use dyno_model::plan::WorkloadPlan;
@@ -27,7 +28,7 @@ impl NativeScript {
     pub(crate) fn new(script: &str, options: &Options, engine: Engine, seed: u64) -> Option<Self> {
         let description = catalog().into_iter().find(|description| {
             // `rush` is a workload of dyno's own; no script of sysbench has its name.
-            description.name == script && IN_SYSBENCH.contains(&description.name)
+            description.name == script && BUNDLED.contains(&description.name)
         })?;
         let mut resolved = resolve(&description, options)?;
         if script == "bulk_insert" {
@@ -48,21 +49,6 @@ impl NativeScript {
         Native::build(&self.plan, self.setting).expect("the same plan was built before")
     }
 }
-
-/// Bundled scripts that have a native workload.
-const IN_SYSBENCH: [&str; 11] = [
-    "oltp_read_write",
-    "oltp_read_only",
-    "oltp_write_only",
-    "oltp_point_select",
-    "oltp_update_index",
-    "oltp_update_non_index",
-    "oltp_insert",
-    "oltp_delete",
-    "select_random_points",
-    "select_random_ranges",
-    "bulk_insert",
-];
 
 /// Every option of the workload with the value that the user gave for it; `None` when one is out of the workload's range.
 /// Options have the same names on both sides.

@@ -9,7 +9,6 @@ use dyno_engine::loading::{Loading, load_table};
 use dyno_engine::workload::{DataSet, TableDefinition};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
-use std::fmt;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
@@ -24,17 +23,6 @@ pub(crate) struct PrepareError {
     /// Statement that it refused, if it was a single one.
     pub(crate) statement: Option<String>,
 }
-
-impl fmt::Display for PrepareError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.statement {
-            Some(statement) => write!(f, "{} for query '{statement}'", self.failure),
-            None => self.failure.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for PrepareError {}
 
 /// What [`prepare`] needs to know.
 pub(crate) struct Preparation<'a> {
@@ -170,11 +158,9 @@ mod tests {
         let target = Target::new(Engine::Sqlite, Endpoint::File(folder.path().join("sbtest")));
         let (_, _) = prepared(&target);
         let (outcome, lines) = prepared(&target);
-        let error = outcome.expect_err("the table exists").to_string();
-        assert!(
-            error.contains("sbtest1 already exists") && error.contains("CREATE TABLE sbtest1"),
-            "{error}"
-        );
+        let PrepareError { failure, statement } = outcome.expect_err("the table exists");
+        assert!(failure.message.contains("sbtest1 already exists"), "{failure}");
+        assert!(statement.is_some_and(|statement| statement.contains("CREATE TABLE sbtest1")));
         assert_eq!(lines, ["Creating table 'sbtest1'..."]);
     }
 }

@@ -1,8 +1,7 @@
-//! The command line taken apart, without knowing any option: `--name[=value]` and positionals in any order.
+//! The words of a command line, without knowing any option: `--name[=value]` and positionals in any order.
 
 use super::definition::underscored;
 use super::error::OptionError;
-use std::ffi::OsString;
 
 /// An option as it was given.
 #[derive(Clone, PartialEq, Eq)]
@@ -41,26 +40,6 @@ impl Argument {
             place: None,
         }
     }
-}
-
-/// One word of the command line.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Word {
-    /// `--name` or `--name=value`.
-    Option(Argument),
-    /// Anything else.
-    Positional(String),
-}
-
-/// Takes the words apart. Text that is not UTF-8 is replaced, as no option takes any.
-pub(crate) fn words(arguments: &[OsString]) -> impl Iterator<Item = Word> {
-    arguments.iter().map(|argument| {
-        let text = argument.to_string_lossy();
-        match text.strip_prefix("--") {
-            Some(option) => Word::Option(Argument::new(option)),
-            None => Word::Positional(text.into_owned()),
-        }
-    })
 }
 
 /// Script and command: the first two positionals.

@@ -1,9 +1,11 @@
 //! Database options as targets: where connections go, in turn, and which errors are ignored.
 
-use super::definition::{Kind, Value};
+use super::definition::{Kind, Value, dashed};
 use super::error::OptionError;
 use dyno_drivers::address::{self, Surroundings};
+use dyno_lua::{Access, Databases};
 use dyno_model::address::{AddressError, Key, Keys, host_and_port};
+use dyno_model::retry::RetriedErrors;
 use dyno_model::secret::Secret;
 use dyno_model::target::{Endpoint, Engine, QueryMode, Target};
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,33 +15,12 @@ use std::path::{Path, PathBuf};
 /// Everything about databases.
 #[derive(Debug, Clone)]
 pub(crate) struct DatabaseOptions {
-    /// `--db-driver`: mysql, pgsql, sqlite, or whatever was typed; checked when a driver is wanted.
-    pub(crate) driver: String,
+    /// The driver, whatever was typed, and where each connects.
+    pub(crate) databases: Databases,
     /// `--db-ps-mode`.
     pub(crate) prepared: PreparedMode,
-    /// Where MySQL connections go, each to the next in turn; never empty.
-    pub(crate) mysql: Vec<Target>,
-    /// Errors of MySQL after which an event is repeated.
-    pub(crate) mysql_ignored: Ignored<u32>,
-    /// No server: every MySQL statement succeeds at once.
-    pub(crate) mysql_dry_run: bool,
-    /// Where PostgreSQL connections go, each to the next in turn; never empty.
-    pub(crate) postgres: Vec<Target>,
-    /// SQLSTATEs of PostgreSQL after which an event is rolled back and repeated.
-    pub(crate) postgres_ignored: Ignored<String>,
-    /// The SQLite database; its endpoint is in-process when no file was named.
-    pub(crate) sqlite: Target,
     /// Options that were asked for and have no effect, in words.
     pub(crate) notes: Vec<String>,
-}
-
-/// A set of errors.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Ignored<T> {
-    /// Every error.
-    All,
-    /// These.
-    Codes(Vec<T>),
 }
 
 /// How statements travel.
@@ -49,38 +30,6 @@ pub(crate) enum PreparedMode {
     Auto,
     /// As text with the values written in.
     Disable,
-}
-
-/// The driver that the options name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum DriverName {
-    /// MySQL, MariaDB.
-    Mysql,
-    /// PostgreSQL.
-    Pgsql,
-    /// SQLite.
-    Sqlite,
-}
-
-impl DriverName {
-    /// Drivers by their name.
-    pub(crate) fn find(name: &str) -> Option<Self> {
-        match name {
-            "mysql" => Some(Self::Mysql),
-            "pgsql" => Some(Self::Pgsql),
-            "sqlite" => Some(Self::Sqlite),
-            _ => None,
-        }
-    }
-
-    /// Its name in `--db-driver`.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Mysql => "mysql",
-            Self::Pgsql => "pgsql",
-            Self::Sqlite => "sqlite",
-        }
-    }
 }
 
 type Values = BTreeMap<String, Value>;
@@ -121,40 +70,45 @@ impl DatabaseOptions {
         };
         let query_mode =
             if prepared == PreparedMode::Disable { QueryMode::Simple } else { QueryMode::Prepared };
+        let postgres = postgres_targets(values, given, surroundings, query_mode).or_else(|error| {
+            // Variables that cannot be understood are told to those who connect to PostgreSQL.
+            let no_variables = Surroundings { variable: &|_| None, ..*surroundings };
+            let is_meant = values["db_driver"].text() == Engine::Postgres.sysbench().name;
+            let others = || postgres_targets(values, given, &no_variables, query_mode);
+            if is_meant { Err(error) } else { others() }
+        })?;
         let file = values["sqlite_db"].text();
-        let endpoint =
-            if file.is_empty() { Endpoint::InProcess } else { Endpoint::File(PathBuf::from(file)) };
-        Ok(Self {
+        let sqlite = Target::new(Engine::Sqlite, Endpoint::File(PathBuf::from(&file)));
+        let mut databases = Databases {
             driver: values["db_driver"].text(),
-            prepared,
-            mysql: mysql_targets(values, surroundings, query_mode)?,
-            mysql_ignored: mysql_ignored(&values["mysql_ignore_errors"])?,
-            mysql_dry_run: values["mysql_dry_run"].is_on(),
-            postgres: postgres_targets(values, given, surroundings, query_mode).or_else(|error| {
-                // Variables that cannot be understood are told to those who connect to PostgreSQL.
-                let no_variables = Surroundings { variable: &|_| None, ..*surroundings };
-                let is_meant = values["db_driver"].text() == DriverName::Pgsql.name();
-                let others = || postgres_targets(values, given, &no_variables, query_mode);
-                if is_meant { Err(error) } else { others() }
-            })?,
-            postgres_ignored: postgres_ignored(&values["pgsql_ignore_errors"])?,
-            sqlite: Target { query_mode, ..Target::new(Engine::Sqlite, endpoint) },
-            notes: notes(values),
-        })
+            dry_run: values["mysql_dry_run"].is_on(),
+            ..Databases::default()
+        };
+        *databases.access_mut(Engine::Mysql) = Access {
+            targets: mysql_targets(values, surroundings, query_mode)?,
+            ignored: mysql_ignored(values)?,
+        };
+        *databases.access_mut(Engine::Postgres) =
+            Access { targets: postgres, ignored: postgres_ignored(values)? };
+        if !file.is_empty() {
+            databases.access_mut(Engine::Sqlite).targets.push(Target { query_mode, ..sqlite });
+        }
+        Ok(Self { databases, prepared, notes: notes(values) })
     }
 
     /// The driver named by `--db-driver`; `None` when there is no such driver.
-    pub(crate) fn driver(&self) -> Option<DriverName> {
-        DriverName::find(&self.driver)
+    pub(crate) fn driver(&self) -> Option<Engine> {
+        Engine::of_sysbench(&self.databases.driver)
     }
 
-    /// Targets of a driver, in the order in which connections are dealt; never empty.
-    pub(crate) fn targets(&self, driver: DriverName) -> &[Target] {
-        match driver {
-            DriverName::Mysql => &self.mysql,
-            DriverName::Pgsql => &self.postgres,
-            DriverName::Sqlite => std::slice::from_ref(&self.sqlite),
-        }
+    /// Targets of a driver, in the order in which connections are dealt; empty when no database was named.
+    pub(crate) fn targets(&self, driver: Engine) -> &[Target] {
+        &self.databases.access(driver).targets
+    }
+
+    /// True when nothing is spoken to, and every statement succeeds at once.
+    pub(crate) fn is_dry(&self, driver: Engine) -> bool {
+        driver == Engine::Mysql && self.databases.dry_run
     }
 }
 
@@ -309,37 +263,38 @@ fn port(option: &str, text: &str) -> Result<Option<u16>, OptionError> {
     }
 }
 
-fn mysql_ignored(value: &Value) -> Result<Ignored<u32>, OptionError> {
-    let items = value.items();
-    if items.iter().any(|item| item.eq_ignore_ascii_case("all")) {
-        return Ok(Ignored::All);
-    }
-    let mut codes = Vec::new();
-    for item in items {
-        match Kind::Integer.parse(Some(&item)) {
-            Ok(number) if number.number() >= 0.0 => codes.push(number.number() as u32),
-            _ => {
-                let text = format!("Invalid value for --mysql-ignore-errors: '{item}' is no error number");
-                return Err(OptionError::Fatal(text));
-            }
+/// The errors of a list, each understood by `take`, or all of them.
+fn ignored(
+    values: &Values,
+    option: &str,
+    what: &str,
+    take: impl Fn(&str, &mut RetriedErrors) -> bool,
+) -> Result<RetriedErrors, OptionError> {
+    let items = values[option].items();
+    let all = items.iter().any(|item| item.eq_ignore_ascii_case("all"));
+    let mut errors = RetriedErrors { all, ..RetriedErrors::default() };
+    match items.iter().find(|item| !all && !take(item, &mut errors)) {
+        None => Ok(errors),
+        Some(item) => {
+            let text = format!("Invalid value for --{}: '{item}' is no {what}", dashed(option));
+            Err(OptionError::Fatal(text))
         }
     }
-    Ok(Ignored::Codes(codes))
 }
 
-fn postgres_ignored(value: &Value) -> Result<Ignored<String>, OptionError> {
-    let items = value.items();
-    if items.iter().any(|item| item.eq_ignore_ascii_case("all")) {
-        return Ok(Ignored::All);
-    }
-    for item in &items {
-        let is_state = item.len() == 5 && item.bytes().all(|byte| byte.is_ascii_alphanumeric());
-        if !is_state {
-            let text = format!("Invalid value for --pgsql-ignore-errors: '{item}' is no SQLSTATE");
-            return Err(OptionError::Fatal(text));
-        }
-    }
-    Ok(Ignored::Codes(items.into_iter().map(|item| item.to_ascii_uppercase()).collect()))
+fn mysql_ignored(values: &Values) -> Result<RetriedErrors, OptionError> {
+    ignored(values, "mysql_ignore_errors", "error number", |item, errors| {
+        let number = Kind::Integer.parse(Some(item)).map_or(-1.0, |value| value.number());
+        errors.codes.extend((number >= 0.0).then_some(number as u32));
+        number >= 0.0
+    })
+}
+
+fn postgres_ignored(values: &Values) -> Result<RetriedErrors, OptionError> {
+    ignored(values, "pgsql_ignore_errors", "SQLSTATE", |item, errors| {
+        errors.sqlstates.insert(item.to_ascii_uppercase());
+        item.len() == 5 && item.bytes().all(|byte| byte.is_ascii_alphanumeric())
+    })
 }
 
 fn notes(values: &Values) -> Vec<String> {

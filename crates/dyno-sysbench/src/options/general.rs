@@ -1,9 +1,9 @@
 //! General, random and log options with their types and limits checked.
 
-use super::definition::Value;
-use super::error::OptionError;
+use super::definition::{Kind, Value, dashed};
+use super::error::{self, OptionError};
 use crate::logger::Level;
-use dyno_lua::RandomType;
+use dyno_lua::{RandomSettings, RandomType};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -74,25 +74,6 @@ pub(crate) struct General {
     pub(crate) version: bool,
 }
 
-/// How scripts draw random numbers.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct RandomOptions {
-    /// Distribution of `sysbench.rand.default`.
-    pub(crate) kind: RandomType,
-    /// Uniform draws of one gaussian or special draw, at least 1.
-    pub(crate) special_iterations: u32,
-    /// Percentage of values that are special, 0 to 100.
-    pub(crate) special_percent: u32,
-    /// Percentage of draws that take a special value, 0 to 100.
-    pub(crate) special_result: u32,
-    /// Parameter h of pareto.
-    pub(crate) pareto_h: f64,
-    /// Exponent of zipfian.
-    pub(crate) zipfian_exponent: f64,
-    /// Seed; `None`: from the clock.
-    pub(crate) seed: Option<u64>,
-}
-
 /// Most checkpoints, as in sysbench.
 const CHECKPOINTS_MAX: usize = 256;
 
@@ -149,40 +130,30 @@ impl General {
     }
 }
 
-impl RandomOptions {
-    /// Reads and checks the options.
-    ///
-    /// # Errors
-    /// When a value is outside of its limits.
-    pub(crate) fn from_values(values: &Values) -> Result<Self, OptionError> {
-        let name = values["rand_type"].text();
-        let kinds = [
-            RandomType::Uniform,
-            RandomType::Gaussian,
-            RandomType::Special,
-            RandomType::Pareto,
-            RandomType::Zipfian,
-        ];
-        let kind = kinds
-            .into_iter()
-            .find(|kind| kind.name() == name)
-            .ok_or_else(|| OptionError::Fatal(format!("Invalid random numbers distribution: {name}.")))?;
-        let seed = values["rand_seed"].number();
-        Ok(Self {
-            kind,
-            special_iterations: within(values, "rand_spec_iter", 1.0..=1e6)? as u32,
-            special_percent: within(values, "rand_spec_pct", 0.0..=100.0)? as u32,
-            special_result: within(values, "rand_spec_res", 0.0..=100.0)? as u32,
-            pareto_h: within(values, "rand_pareto_h", 1e-9..=1.0 - 1e-9)?,
-            zipfian_exponent: within(values, "rand_zipfian_exp", 0.0..=f64::MAX)?,
-            // A negative seed is a seed like any other.
-            seed: (seed != 0.0).then_some(seed as i64 as u64),
-        })
-    }
+/// How scripts draw random numbers.
+///
+/// # Errors
+/// When a value is outside of its limits.
+pub(crate) fn random(values: &Values) -> Result<RandomSettings, OptionError> {
+    let name = values["rand_type"].text();
+    let default = RandomType::ALL
+        .into_iter()
+        .find(|kind| kind.name() == name)
+        .ok_or_else(|| OptionError::Fatal(format!("Invalid random numbers distribution: {name}.")))?;
+    Ok(RandomSettings {
+        default,
+        iterations: within(values, "rand_spec_iter", 1.0..=1e6)? as u32,
+        special_percent: within(values, "rand_spec_pct", 0.0..=100.0)? as u32,
+        special_share: within(values, "rand_spec_res", 0.0..=100.0)? as u32,
+        pareto_h: within(values, "rand_pareto_h", 1e-9..=1.0 - 1e-9)?,
+        zipfian_exponent: within(values, "rand_zipfian_exp", 0.0..=f64::MAX)?,
+    })
 }
 
-fn dashed(name: &str) -> String {
-    name.replace('_', "-")
+/// Seed of everything random; `None`: from the clock. A negative seed is a seed like any other.
+pub(crate) fn seed(values: &Values) -> Option<u64> {
+    let seed = values["rand_seed"].number();
+    (seed != 0.0).then_some(seed as i64 as u64)
 }
 
 fn invalid(name: &str, value: &str) -> OptionError {
@@ -225,9 +196,9 @@ fn verbosity(values: &Values) -> Result<u8, OptionError> {
 fn percentiles(value: &Value) -> Result<Vec<f64>, OptionError> {
     let mut percentiles = Vec::new();
     for text in value.items() {
-        let number = super::definition::Kind::Decimal.parse(Some(&text)).map_err(|_| {
-            OptionError::Argument(format!("Invalid value for the 'percentile' option: '{text}'"))
-        })?;
+        let number = Kind::Decimal
+            .parse(Some(&text))
+            .map_err(|_| OptionError::Argument(error::invalid("percentile", &text)))?;
         let percent = number.number();
         if !(0.0..=100.0).contains(&percent) {
             return Err(invalid("percentile", &text));
@@ -243,7 +214,7 @@ fn checkpoints(value: &Value) -> Result<Vec<Duration>, OptionError> {
     let quoted = |text: &str| invalid("report_checkpoints", &format!("'{text}'"));
     let mut times = Vec::new();
     for text in value.items() {
-        let number = super::definition::Kind::Decimal.parse(Some(&text)).map_err(|_| quoted(&text))?.number();
+        let number = Kind::Decimal.parse(Some(&text)).map_err(|_| quoted(&text))?.number();
         if !(0.0..=3e9).contains(&number) {
             return Err(quoted(&text));
         }

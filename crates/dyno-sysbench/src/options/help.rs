@@ -1,6 +1,6 @@
 //! Help texts: all options without a script, and the options of one script.
 
-use super::definition::{Definition, Value};
+use super::definition::{Definition, Kind, Value, dashed};
 use super::registry;
 
 /// Scripts look here whether a driver is there.
@@ -39,7 +39,7 @@ pub(crate) fn script(name: &str, definitions: &[Definition]) -> String {
 /// One line per option: name with its type, help, and the default in brackets. Names are padded to the longest.
 fn table(definitions: &[Definition]) -> String {
     let left: Vec<String> =
-        definitions.iter().map(|it| format!("--{}{}", shown_name(it), it.kind.hint())).collect();
+        definitions.iter().map(|it| format!("--{}{}", shown_name(it), hint(it.kind))).collect();
     let width = left.iter().map(String::len).max().unwrap_or(0);
     definitions
         .iter()
@@ -54,13 +54,22 @@ fn table(definitions: &[Definition]) -> String {
         .collect()
 }
 
+/// What follows the name in help.
+fn hint(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Boolean => "[=on|off]",
+        Kind::Integer | Kind::Decimal | Kind::Double => "=N",
+        Kind::Size => "=SIZE",
+        Kind::Text => "=STRING",
+        Kind::List => "=[LIST,...]",
+        Kind::File => "=FILENAME",
+        Kind::Switch => "[=STRING]",
+    }
+}
+
 /// Program options are shown with dashes, script options as the script names them.
 fn shown_name(definition: &Definition) -> String {
-    if registry::is_registered(&definition.name) {
-        definition.name.replace('_', "-")
-    } else {
-        definition.name.clone()
-    }
+    if registry::is_registered(&definition.name) { dashed(&definition.name) } else { definition.name.clone() }
 }
 
 /// The default of a script's option as its help shows it: switches as on and off, nothing for what has none.
@@ -73,7 +82,6 @@ pub(crate) fn shown_default(default: &Value) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::definition::Kind;
     use super::*;
 
     fn definition(name: &str, kind: Kind, default: Value, help: &str) -> Definition {

@@ -14,17 +14,17 @@ pub(crate) mod general;
 pub(crate) mod help;
 pub(crate) mod registry;
 
-use arguments::{Argument, Positionals, Word};
+use arguments::{Argument, Positionals};
 use database::DatabaseOptions;
-use definition::{BadValue, Definition, Kind, Value};
+use definition::{BadValue, Definition, Kind, Value, dashed};
 use dyno_engine::text;
-use general::{General, RandomOptions};
+use dyno_lua::RandomSettings;
+use general::General;
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
 
-pub(crate) use definition::underscored;
 pub(crate) use error::{OptionError, OptionWarning, invalid};
 
 /// All options of one program run.
@@ -35,7 +35,9 @@ pub(crate) struct Options {
     /// How long, how many, how often.
     pub(crate) general: General,
     /// Random numbers.
-    pub(crate) random: RandomOptions,
+    pub(crate) random: RandomSettings,
+    /// Their seed; `None`: from the clock.
+    pub(crate) seed: Option<u64>,
     /// Databases.
     pub(crate) database: DatabaseOptions,
     /// What to tell the user before anything begins: old names, a config file that is not there.
@@ -84,20 +86,23 @@ impl Options {
             .flat_map(|group| group.definitions())
             .map(|definition| (definition.name.clone(), definition))
             .collect();
-        let mut pass = FirstPass { definitions: &definitions, ..FirstPass::new(&definitions) };
-        for word in arguments::words(arguments) {
-            match word {
-                Word::Positional(word) => pass.positionals.take(word)?,
-                Word::Option(argument) if argument.name == "config_file" => pass.config(&argument, &read)?,
-                Word::Option(argument) => pass.option(argument)?,
+        let mut pass = FirstPass::new(&definitions);
+        for word in arguments {
+            // Text that is not UTF-8 is replaced, as no option takes any.
+            let word = word.to_string_lossy();
+            match word.strip_prefix("--").map(Argument::new) {
+                None => pass.positionals.take(word.into_owned())?,
+                Some(argument) if argument.name == "config_file" => pass.config(&argument, &read)?,
+                Some(argument) => pass.option(argument)?,
             }
         }
         pass.rename();
         let FirstPass { positionals, values, given, pending, warnings, .. } = pass;
         let general = General::from_values(&values, &given)?;
-        let random = RandomOptions::from_values(&values)?;
+        let random = general::random(&values)?;
+        let seed = general::seed(&values);
         let database = DatabaseOptions::from_values(&values, &given)?;
-        Ok(Self { positionals, general, random, database, warnings, values, given, pending })
+        Ok(Self { positionals, general, random, seed, database, warnings, values, given, pending })
     }
 
     /// Second pass: the script's options. Those that were given get their values, the others their defaults. An option
@@ -289,7 +294,6 @@ impl<'a> FirstPass<'a> {
             if self.values[old] == self.definitions[old].default {
                 continue;
             }
-            let dashed = |name: &str| name.replace('_', "-");
             self.warnings.push(OptionWarning::Log(format!(
                 "--{} is deprecated, use --{} instead",
                 dashed(old),

@@ -1,7 +1,8 @@
 //! All options that exist without a script: names, types and defaults are sysbench 1.0.20's, with what 1.1 added and
 //! our own extensions.
 
-use super::definition::{Definition, Kind, Value};
+use super::definition::{Definition, Kind, Value, underscored};
+use Kind::{Boolean, Decimal, Double, File, Integer, List, Size, Switch, Text};
 
 /// Options that belong together, with the heading of their part of `--help`.
 #[derive(Debug)]
@@ -26,14 +27,14 @@ impl Group {
 fn definition(row: &Row) -> Definition {
     let (name, kind, default, help) = *row;
     let value = match (kind, default) {
-        (Kind::File, _) => Value::Nothing,
+        (File, _) => Value::Nothing,
         _ => kind.parse(Some(default)).expect("defaults in the table are values of their type"),
     };
     let shown_default = match (kind, default) {
-        (Kind::File, _) | (Kind::List, "") => None,
+        (File, _) | (List, "") => None,
         _ => Some(default.to_owned()),
     };
-    Definition { name: super::underscored(name), kind, default: value, shown_default, help: help.to_owned() }
+    Definition { name: underscored(name), kind, default: value, shown_default, help: help.to_owned() }
 }
 
 /// Every group, in the order of help.
@@ -60,49 +61,44 @@ const NEWER: [&str; 13] = [
 /// Whether an option, by its name with underscores, is none of sysbench 1.0.20's.
 pub(crate) fn is_newer(name: &str) -> bool {
     let own = [&SQLITE, &EXTENSIONS].into_iter().flat_map(|group| group.rows);
-    NEWER.contains(&name) || own.into_iter().any(|row| super::underscored(row.0) == name)
+    NEWER.contains(&name) || own.into_iter().any(|row| underscored(row.0) == name)
 }
 
 /// What runs, how long, and how often it is told.
 pub(crate) const GENERAL: Group = Group {
     title: "General options",
     rows: &[
-        ("threads", Kind::Integer, "1", "worker threads; each has its own connection in the bundled scripts"),
-        ("events", Kind::Integer, "0", "end after this many events of all threads together; 0: no limit"),
-        ("time", Kind::Decimal, "10", "end after this many seconds; 0: no limit"),
-        ("warmup-time", Kind::Decimal, "0", "seconds of load before anything is counted"),
+        ("threads", Integer, "1", "worker threads; each has its own connection in the bundled scripts"),
+        ("events", Integer, "0", "end after this many events of all threads together; 0: no limit"),
+        ("time", Decimal, "10", "end after this many seconds; 0: no limit"),
+        ("warmup-time", Decimal, "0", "seconds of load before anything is counted"),
         (
             "forced-shutdown",
-            Kind::Text,
+            Text,
             "off",
             "cut off what still runs N seconds, or N% of --time, after --time; off: see --hang-timeout",
         ),
-        ("thread-stack-size", Kind::Size, "64K", "stack of a thread; dyno gives each at least what it needs"),
-        ("thread-init-timeout", Kind::Decimal, "30", "seconds that threads have to connect and initialise"),
+        ("thread-stack-size", Size, "64K", "stack of a thread; dyno gives each at least what it needs"),
+        ("thread-init-timeout", Decimal, "30", "seconds that threads have to connect and initialise"),
         (
             "rate",
-            Kind::Decimal,
+            Decimal,
             "0",
             "events per second that arrive, all threads together; 0: each thread goes on at once",
         ),
-        ("report-interval", Kind::Decimal, "0", "print figures every N seconds; 0: never"),
-        (
-            "report-checkpoints",
-            Kind::List,
-            "",
-            "print the whole report and start counting anew at these seconds",
-        ),
-        ("debug", Kind::Boolean, "off", "verbosity 5 and figures of every thread"),
-        ("validate", Kind::Boolean, "off", "accepted; database scripts have nothing to validate"),
-        ("help", Kind::Boolean, "off", "print this and end"),
-        ("version", Kind::Boolean, "off", "print the version and end"),
-        ("config-file", Kind::File, "", "file of options, one name=value on a line"),
-        ("luajit-cmd", Kind::Text, "", "accepted; LuaJIT's compiler is always on"),
-        ("tx-rate", Kind::Integer, "0", "old name of --rate"),
-        ("max-requests", Kind::Integer, "0", "old name of --events"),
-        ("max-time", Kind::Integer, "0", "old name of --time"),
-        ("num-threads", Kind::Integer, "1", "old name of --threads"),
-        ("test", Kind::Text, "", "old way to name the script"),
+        ("report-interval", Decimal, "0", "print figures every N seconds; 0: never"),
+        ("report-checkpoints", List, "", "print the whole report and start counting anew at these seconds"),
+        ("debug", Boolean, "off", "verbosity 5 and figures of every thread"),
+        ("validate", Boolean, "off", "accepted; database scripts have nothing to validate"),
+        ("help", Boolean, "off", "print this and end"),
+        ("version", Boolean, "off", "print the version and end"),
+        ("config-file", File, "", "file of options, one name=value on a line"),
+        ("luajit-cmd", Text, "", "accepted; LuaJIT's compiler is always on"),
+        ("tx-rate", Integer, "0", "old name of --rate"),
+        ("max-requests", Integer, "0", "old name of --events"),
+        ("max-time", Integer, "0", "old name of --time"),
+        ("num-threads", Integer, "1", "old name of --threads"),
+        ("test", Text, "", "old way to name the script"),
     ],
 };
 
@@ -110,18 +106,13 @@ pub(crate) const GENERAL: Group = Group {
 pub(crate) const RANDOM: Group = Group {
     title: "Pseudo-Random Numbers Generator options",
     rows: &[
-        (
-            "rand-type",
-            Kind::Text,
-            "special",
-            "default distribution: uniform, gaussian, special, pareto or zipfian",
-        ),
-        ("rand-spec-iter", Kind::Integer, "12", "uniform draws that make one gaussian or special draw"),
-        ("rand-spec-pct", Kind::Integer, "1", "percentage of values that are special"),
-        ("rand-spec-res", Kind::Integer, "75", "percentage of draws that take a special value"),
-        ("rand-seed", Kind::Integer, "0", "seed of data, keys and every thread; 0: from the clock"),
-        ("rand-pareto-h", Kind::Double, "0.2", "parameter h of the pareto distribution"),
-        ("rand-zipfian-exp", Kind::Double, "0.8", "exponent of the zipfian distribution"),
+        ("rand-type", Text, "special", "default distribution: uniform, gaussian, special, pareto or zipfian"),
+        ("rand-spec-iter", Integer, "12", "uniform draws that make one gaussian or special draw"),
+        ("rand-spec-pct", Integer, "1", "percentage of values that are special"),
+        ("rand-spec-res", Integer, "75", "percentage of draws that take a special value"),
+        ("rand-seed", Integer, "0", "seed of data, keys and every thread; 0: from the clock"),
+        ("rand-pareto-h", Double, "0.2", "parameter h of the pareto distribution"),
+        ("rand-zipfian-exp", Double, "0.8", "exponent of the zipfian distribution"),
     ],
 };
 
@@ -129,14 +120,9 @@ pub(crate) const RANDOM: Group = Group {
 pub(crate) const LOG: Group = Group {
     title: "Log options",
     rows: &[
-        ("verbosity", Kind::Integer, "3", "0 fatal, 1 alert, 2 warning, 3 notice, 4 info, 5 debug"),
-        (
-            "percentile",
-            Kind::List,
-            "95",
-            "percentiles of event latency, the first also in interval lines; 0: none",
-        ),
-        ("histogram", Kind::Boolean, "off", "print the latency histogram"),
+        ("verbosity", Integer, "3", "0 fatal, 1 alert, 2 warning, 3 notice, 4 info, 5 debug"),
+        ("percentile", List, "95", "percentiles of event latency, the first also in interval lines; 0: none"),
+        ("histogram", Boolean, "off", "print the latency histogram"),
     ],
 };
 
@@ -144,9 +130,9 @@ pub(crate) const LOG: Group = Group {
 pub(crate) const DATABASE: Group = Group {
     title: "General database options",
     rows: &[
-        ("db-driver", Kind::Text, "mysql", "mysql, pgsql or sqlite"),
-        ("db-ps-mode", Kind::Text, "auto", "prepared statements: auto (in the server) or disable (as text)"),
-        ("db-debug", Kind::Boolean, "off", "accepted; --debug shows what there is"),
+        ("db-driver", Text, "mysql", "mysql, pgsql or sqlite"),
+        ("db-ps-mode", Text, "auto", "prepared statements: auto (in the server) or disable (as text)"),
+        ("db-debug", Boolean, "off", "accepted; --debug shows what there is"),
     ],
 };
 
@@ -154,37 +140,32 @@ pub(crate) const DATABASE: Group = Group {
 pub(crate) const MYSQL: Group = Group {
     title: "mysql options",
     rows: &[
-        ("mysql-host", Kind::List, "localhost", "hosts; connections are dealt over hosts and ports in turn"),
-        ("mysql-port", Kind::List, "3306", "ports"),
-        ("mysql-socket", Kind::List, "", "unix sockets; they come before hosts"),
-        ("mysql-user", Kind::Text, "sbtest", "user"),
-        ("mysql-password", Kind::Text, "", "password"),
-        ("mysql-db", Kind::Text, "sbtest", "database"),
-        (
-            "mysql-ssl",
-            Kind::Switch,
-            "off",
-            "on, off, or disabled, preferred, required, verify_ca, verify_identity",
-        ),
+        ("mysql-host", List, "localhost", "hosts; connections are dealt over hosts and ports in turn"),
+        ("mysql-port", List, "3306", "ports"),
+        ("mysql-socket", List, "", "unix sockets; they come before hosts"),
+        ("mysql-user", Text, "sbtest", "user"),
+        ("mysql-password", Text, "", "password"),
+        ("mysql-db", Text, "sbtest", "database"),
+        ("mysql-ssl", Switch, "off", "on, off, or disabled, preferred, required, verify_ca, verify_identity"),
         (
             "mysql-ssl-ca",
-            Kind::Text,
+            Text,
             "",
             "PEM file of the authorities that the server's certificate is checked with",
         ),
-        ("mysql-ssl-cert", Kind::Text, "", "PEM file of the client's certificate"),
-        ("mysql-ssl-key", Kind::Text, "", "PEM file of its key"),
-        ("mysql-ssl-cipher", Kind::Text, "", "accepted; ciphers are chosen by dyno's own TLS"),
-        ("mysql-compression", Kind::Boolean, "off", "accepted; dyno does not compress and says so"),
-        ("mysql-compression-algorithms", Kind::Text, "zlib", "accepted, see --mysql-compression"),
-        ("mysql-debug", Kind::Boolean, "off", "verbosity 5"),
+        ("mysql-ssl-cert", Text, "", "PEM file of the client's certificate"),
+        ("mysql-ssl-key", Text, "", "PEM file of its key"),
+        ("mysql-ssl-cipher", Text, "", "accepted; ciphers are chosen by dyno's own TLS"),
+        ("mysql-compression", Boolean, "off", "accepted; dyno does not compress and says so"),
+        ("mysql-compression-algorithms", Text, "zlib", "accepted, see --mysql-compression"),
+        ("mysql-debug", Boolean, "off", "verbosity 5"),
         (
             "mysql-ignore-errors",
-            Kind::List,
+            List,
             "1213,1020,1205",
             "error numbers after which an event is repeated, or all",
         ),
-        ("mysql-dry-run", Kind::Boolean, "off", "no server: every statement succeeds at once"),
+        ("mysql-dry-run", Boolean, "off", "no server: every statement succeeds at once"),
     ],
 };
 
@@ -192,33 +173,23 @@ pub(crate) const MYSQL: Group = Group {
 pub(crate) const POSTGRES: Group = Group {
     title: "pgsql options",
     rows: &[
-        (
-            "pgsql-host",
-            Kind::Text,
-            "localhost",
-            "host, or several with commas; a path is a folder of unix sockets",
-        ),
-        ("pgsql-port", Kind::Integer, "5432", "port"),
-        ("pgsql-user", Kind::Text, "sbtest", "user"),
-        ("pgsql-password", Kind::Text, "", "password; without one PGPASSWORD is used"),
-        ("pgsql-db", Kind::Text, "sbtest", "database"),
-        ("pgsql-sslmode", Kind::Text, "prefer", "disable, allow, prefer, require, verify-ca or verify-full"),
+        ("pgsql-host", Text, "localhost", "host, or several with commas; a path is a folder of unix sockets"),
+        ("pgsql-port", Integer, "5432", "port"),
+        ("pgsql-user", Text, "sbtest", "user"),
+        ("pgsql-password", Text, "", "password; without one PGPASSWORD is used"),
+        ("pgsql-db", Text, "sbtest", "database"),
+        ("pgsql-sslmode", Text, "prefer", "disable, allow, prefer, require, verify-ca or verify-full"),
         (
             "pgsql-sslrootcert",
-            Kind::Text,
+            Text,
             "",
             "PEM file of the authorities that the server's certificate is checked with",
         ),
-        (
-            "pgsql-sslcert",
-            Kind::Text,
-            "",
-            "PEM file of the client's certificate; without one PGSSLCERT is used",
-        ),
-        ("pgsql-sslkey", Kind::Text, "", "PEM file of its key; without one PGSSLKEY is used"),
+        ("pgsql-sslcert", Text, "", "PEM file of the client's certificate; without one PGSSLCERT is used"),
+        ("pgsql-sslkey", Text, "", "PEM file of its key; without one PGSSLKEY is used"),
         (
             "pgsql-ignore-errors",
-            Kind::List,
+            List,
             "40001,40P01,23505",
             "SQLSTATEs after which an event is rolled back and repeated, or all",
         ),
@@ -227,29 +198,29 @@ pub(crate) const POSTGRES: Group = Group {
 
 /// SQLite in this process.
 pub(crate) const SQLITE: Group =
-    Group { title: "sqlite options (dyno)", rows: &[("sqlite-db", Kind::Text, "", "database file")] };
+    Group { title: "sqlite options (dyno)", rows: &[("sqlite-db", Text, "", "database file")] };
 
 /// What sysbench has not.
 pub(crate) const EXTENSIONS: Group = Group {
     title: "Further options (dyno)",
     rows: &[
-        ("report-format", Kind::Text, "1.0", "layout of reports: 1.0 or 1.1"),
+        ("report-format", Text, "1.0", "layout of reports: 1.0 or 1.1"),
         (
             "json",
-            Kind::Switch,
+            Switch,
             "off",
             "all figures as one JSON document: on standard output, or into the named file",
         ),
-        ("results", Kind::Text, "", "folder in which a dyno results folder is made"),
+        ("results", Text, "", "folder in which a dyno results folder is made"),
         (
             "hang-timeout",
-            Kind::Decimal,
+            Decimal,
             "30",
             "seconds that an event may go on after --time before it is cut off; 0: no limit",
         ),
         (
             "max-retries",
-            Kind::Integer,
+            Integer,
             "1000",
             "repetitions of one event after ignored errors before it is given up; 0: no limit",
         ),
@@ -258,7 +229,7 @@ pub(crate) const EXTENSIONS: Group = Group {
 
 /// True for the names (with underscores) of options that exist without a script.
 pub(crate) fn is_registered(name: &str) -> bool {
-    GROUPS.iter().flat_map(|group| group.rows).any(|row| super::underscored(row.0) == name)
+    GROUPS.iter().flat_map(|group| group.rows).any(|row| underscored(row.0) == name)
 }
 
 #[cfg(test)]

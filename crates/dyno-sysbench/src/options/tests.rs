@@ -1,8 +1,9 @@
-use super::database::{DatabaseOptions, DriverName, Ignored};
+use super::database::DatabaseOptions;
 use super::definition::Kind;
 use super::*;
 use dyno_drivers::address::Surroundings;
-use dyno_model::target::{ClientCertificate, Endpoint, Tls};
+use dyno_model::retry::RetriedErrors;
+use dyno_model::target::{ClientCertificate, Endpoint, Engine, Tls};
 use std::path::Path;
 use std::time::Duration;
 
@@ -75,9 +76,9 @@ fn refusals_have_sysbenchs_words() {
 #[test]
 fn an_empty_value_clears_the_default() {
     let options = parse("--mysql-ignore-errors= --time= --mysql-user=").unwrap();
-    assert_eq!(options.database.mysql_ignored, Ignored::Codes(Vec::new()));
+    assert_eq!(ignored(&options, Engine::Mysql), &RetriedErrors::default());
     assert_eq!(options.general.time, None);
-    assert_eq!(options.database.mysql[0].user, "");
+    assert_eq!(options.database.targets(Engine::Mysql)[0].user, "");
 }
 
 #[test]
@@ -155,24 +156,24 @@ fn old_names_are_taken_with_a_warning() {
 fn connections_go_to_every_host_with_every_port_unless_there_are_sockets() {
     let options = parse("--mysql-host=a,b --mysql-port=1,2").unwrap();
     let endpoints: Vec<String> =
-        options.database.mysql.iter().map(|target| target.endpoint.to_string()).collect();
+        options.database.targets(Engine::Mysql).iter().map(|target| target.endpoint.to_string()).collect();
     assert_eq!(endpoints, ["a:1", "a:2", "b:1", "b:2"]);
     let options = parse("--mysql-host=a --mysql-socket=/x,/y").unwrap();
-    assert_eq!(options.database.mysql.len(), 2);
-    assert_eq!(options.database.mysql[1].endpoint, Endpoint::Unix("/y".into()));
+    assert_eq!(options.database.targets(Engine::Mysql).len(), 2);
+    assert_eq!(options.database.targets(Engine::Mysql)[1].endpoint, Endpoint::Unix("/y".into()));
 }
 
 #[test]
 fn postgres_takes_several_hosts_ports_of_their_own_and_folders_of_sockets() {
     let options = parse("--pgsql-host=a,b:5433,/run/pg,[::1]:7 --pgsql-port=5").unwrap();
     let endpoints: Vec<String> =
-        options.database.postgres.iter().map(|target| target.endpoint.to_string()).collect();
+        options.database.targets(Engine::Postgres).iter().map(|target| target.endpoint.to_string()).collect();
     assert_eq!(endpoints, ["a:5", "b:5433", "/run/pg/.s.PGSQL.5", "[::1]:7"]);
 }
 
 #[test]
 fn encryption_modes_of_both_versions_are_understood() {
-    let tls = |line: &str| parse(line).map(|options| options.database.mysql[0].tls.clone());
+    let tls = |line: &str| parse(line).map(|options| options.database.targets(Engine::Mysql)[0].tls.clone());
     let tcp = "--mysql-host=h";
     assert_eq!(tls(tcp), Ok(Tls::Off));
     assert_eq!(tls(&format!("{tcp} --mysql-ssl")), Ok(Tls::Required));
@@ -190,15 +191,16 @@ fn encryption_modes_of_both_versions_are_understood() {
     }
     let certificate = |line: &str| {
         let named = parse(&format!("{tcp} --mysql-ssl=required {line}")).unwrap();
-        named.database.mysql[0].client_certificate.clone()
+        named.database.targets(Engine::Mysql)[0].client_certificate.clone()
     };
     let expected = ClientCertificate { certificate: "c.pem".into(), key: "k.pem".into() };
     assert_eq!(certificate("--mysql-ssl-cert=c.pem --mysql-ssl-key=k.pem"), Some(expected.clone()));
     assert_eq!(certificate(""), None);
     let postgres = parse("--pgsql-sslmode=require --pgsql-sslcert=c.pem --pgsql-sslkey=k.pem").unwrap();
-    assert_eq!(postgres.database.postgres[0].client_certificate, Some(expected));
+    assert_eq!(postgres.database.targets(Engine::Postgres)[0].client_certificate, Some(expected));
     assert!(matches!(parse("--pgsql-sslcert=c.pem"), Err(OptionError::Fatal(_))));
-    let tls = |line: &str| parse(line).map(|options| options.database.postgres[0].tls.clone());
+    let tls =
+        |line: &str| parse(line).map(|options| options.database.targets(Engine::Postgres)[0].tls.clone());
     assert_eq!(tls("--pgsql-sslmode=require"), Ok(Tls::Required));
     assert_eq!(tls("--pgsql-sslmode=verify-full"), Ok(Tls::Verify { ca: None }));
     assert!(tls("--pgsql-sslmode=verify-ca").is_err());
@@ -206,13 +208,17 @@ fn encryption_modes_of_both_versions_are_understood() {
     assert_eq!(tls(""), Ok(Tls::Off));
 }
 
+fn ignored(options: &Options, driver: Engine) -> &RetriedErrors {
+    &options.database.databases.access(driver).ignored
+}
+
 #[test]
 fn ignored_errors_are_numbers_states_or_all() {
     let options = parse("--mysql-ignore-errors=all --pgsql-ignore-errors=40p01").unwrap();
-    assert_eq!(options.database.mysql_ignored, Ignored::All);
-    assert_eq!(options.database.postgres_ignored, Ignored::Codes(vec!["40P01".into()]));
+    assert!(ignored(&options, Engine::Mysql).all);
+    assert_eq!(ignored(&options, Engine::Postgres).sqlstates, BTreeSet::from(["40P01".to_owned()]));
     let options = parse("").unwrap();
-    assert_eq!(options.database.mysql_ignored, Ignored::Codes(vec![1213, 1020, 1205]));
+    assert_eq!(ignored(&options, Engine::Mysql).codes, BTreeSet::from([1213, 1020, 1205]));
     assert!(parse("--mysql-ignore-errors=1213,abc").is_err());
     assert!(parse("--pgsql-ignore-errors=1213").is_err());
 }
@@ -245,12 +251,12 @@ fn several_percentiles_are_kept_in_order_and_scripts_see_the_first() {
 fn passwords_do_not_show_in_debug_output() {
     let options = parse("--mysql-password=geheim --pgsql-password=geheim").unwrap();
     assert!(!format!("{options:?} {:?}", options.database).contains("geheim"));
-    assert_eq!(options.database.mysql[0].password.reveal(), "geheim");
+    assert_eq!(options.database.targets(Engine::Mysql)[0].password.reveal(), "geheim");
 }
 
 #[test]
 fn drivers_are_found_by_name() {
-    assert_eq!(parse("--db-driver=pgsql").unwrap().database.driver(), Some(DriverName::Pgsql));
+    assert_eq!(parse("--db-driver=pgsql").unwrap().database.driver(), Some(Engine::Postgres));
     assert_eq!(parse("--db-driver=help").unwrap().database.driver(), None);
 }
 
@@ -290,7 +296,10 @@ fn what_is_left_out_for_postgresql_comes_from_where_libpq_looks() {
     };
     let target = |line: &str| {
         let options = parse(line).unwrap();
-        DatabaseOptions::within(&options.values, &options.given, &surroundings).unwrap().postgres[0].clone()
+        DatabaseOptions::within(&options.values, &options.given, &surroundings)
+            .unwrap()
+            .targets(Engine::Postgres)[0]
+            .clone()
     };
     let empty = target("--pgsql-host= --pgsql-port= --pgsql-user= --pgsql-db=");
     assert_eq!(empty.endpoint, Endpoint::Unix("/run/pg/.s.PGSQL.5433".into()));

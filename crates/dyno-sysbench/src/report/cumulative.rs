@@ -47,13 +47,13 @@ fn unended(text: &str) -> String {
 fn statistics(snapshot: &Snapshot) -> String {
     let counts = &snapshot.counts;
     let mut text = String::from("SQL statistics:\n    queries performed:\n");
-    text.push_str(&row("        read:", counts.reads));
-    text.push_str(&row("        write:", counts.writes));
-    text.push_str(&row("        other:", counts.others));
-    text.push_str(&row("        total:", counts.queries()));
+    text.push_str(&row("        read:", counts.outcomes.reads));
+    text.push_str(&row("        write:", counts.outcomes.writes));
+    text.push_str(&row("        other:", counts.outcomes.others));
+    text.push_str(&row("        total:", counts.outcomes.total()));
     for (label, count) in [
         ("    transactions:", counts.events),
-        ("    queries:", counts.queries()),
+        ("    queries:", counts.outcomes.total()),
         ("    ignored errors:", counts.errors),
         ("    reconnects:", counts.reconnects),
     ] {
@@ -83,11 +83,9 @@ fn summary(snapshot: &Snapshot, layout: Layout) -> String {
 
 fn latency(snapshot: &Snapshot, percentiles: &[f64]) -> String {
     let latency = &snapshot.latency;
-    let events = snapshot.counts.events;
-    let mean = if events == 0 { 0.0 } else { latency.exact.sum as f64 / events as f64 };
     let mut text = String::from("\nLatency (ms):\n");
     text.push_str(&latency_row("         min:", &millis(latency.exact.min as f64)));
-    text.push_str(&latency_row("         avg:", &millis(mean)));
+    text.push_str(&latency_row("         avg:", &millis(snapshot.mean())));
     text.push_str(&latency_row("         max:", &millis(latency.exact.max as f64)));
     if percentiles.is_empty() {
         text.push_str("         percentile stats:               disabled\n");

@@ -19,10 +19,10 @@ pub(crate) fn line(snapshot: &Snapshot, percentiles: &[f64], uses_sql: bool) -> 
             "thds: {} tps: {} qps: {} (r/w/o: {}/{}/{}) {latency} err/s: {} reconn/s: {}",
             snapshot.threads,
             rate(counts.events),
-            rate(counts.queries()),
-            rate(counts.reads),
-            rate(counts.writes),
-            rate(counts.others),
+            rate(counts.outcomes.total()),
+            rate(counts.outcomes.reads),
+            rate(counts.outcomes.writes),
+            rate(counts.outcomes.others),
             rate(counts.errors),
             rate(counts.reconnects)
         )

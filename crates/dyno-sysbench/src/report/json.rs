@@ -1,6 +1,6 @@
 //! `--json`: one document with every figure of a run. docs/sysbench.md describes the fields.
 
-use super::snapshot::{Counts, Latency, Snapshot};
+use super::snapshot::{Counts, Snapshot};
 use dyno_model::latency::is_shown;
 use serde_json::{Map, Value, json};
 
@@ -64,17 +64,9 @@ fn period(snapshot: &Snapshot, percentiles: &[f64]) -> Value {
         "elapsed_s": snapshot.elapsed.as_secs_f64(),
         "length_s": snapshot.length.as_secs_f64(),
         "threads": snapshot.threads,
-        "counts": counts_of(counts),
-        "per_second": {
-            "events": snapshot.rate(counts.events),
-            "queries": snapshot.rate(counts.queries()),
-            "reads": snapshot.rate(counts.reads),
-            "writes": snapshot.rate(counts.writes),
-            "others": snapshot.rate(counts.others),
-            "errors": snapshot.rate(counts.errors),
-            "reconnects": snapshot.rate(counts.reconnects),
-        },
-        "latency_ms": latency(&snapshot.latency, counts.events, percentiles),
+        "counts": by_name(counts, |count| json!(count)),
+        "per_second": by_name(counts, |count| json!(snapshot.rate(count))),
+        "latency_ms": latency(snapshot, percentiles),
     });
     if let Some(queue) = snapshot.queue {
         value["queue"] = json!({"length": queue.length, "concurrency": queue.concurrency});
@@ -104,26 +96,28 @@ fn millis(nanos: f64) -> f64 {
     nanos / 1e6
 }
 
-fn counts_of(counts: &Counts) -> Value {
+/// Each counter as `show` has it.
+fn by_name(counts: &Counts, show: impl Fn(u64) -> Value) -> Value {
     json!({
-        "events": counts.events,
-        "queries": counts.queries(),
-        "reads": counts.reads,
-        "writes": counts.writes,
-        "others": counts.others,
-        "errors": counts.errors,
-        "reconnects": counts.reconnects,
+        "events": show(counts.events),
+        "queries": show(counts.outcomes.total()),
+        "reads": show(counts.outcomes.reads),
+        "writes": show(counts.outcomes.writes),
+        "others": show(counts.outcomes.others),
+        "errors": show(counts.errors),
+        "reconnects": show(counts.reconnects),
     })
 }
 
-fn latency(latency: &Latency, events: u64, percentiles: &[f64]) -> Value {
+fn latency(snapshot: &Snapshot, percentiles: &[f64]) -> Value {
+    let latency = &snapshot.latency;
     let by_percent: Map<String, Value> = percentiles
         .iter()
         .map(|percent| (percent.to_string(), json!(millis(latency.percentile(*percent) as f64))))
         .collect();
     json!({
         "min": millis(latency.exact.min as f64),
-        "mean": if events == 0 { 0.0 } else { millis(latency.exact.sum as f64 / events as f64) },
+        "mean": millis(snapshot.mean()),
         "max": millis(latency.exact.max as f64),
         "sum": millis(latency.exact.sum as f64),
         "percentiles": by_percent,

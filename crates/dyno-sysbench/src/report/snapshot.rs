@@ -2,43 +2,11 @@
 
 use dyno_engine::recording::shares::ClientShare;
 use dyno_model::latency::ExactLatency;
+/// Counts as sysbench counts, by outcome and never by the statement's text.
+pub(crate) use dyno_model::ledger::ScriptCounts as Counts;
 use dyno_model::record::StatementLatency;
 use hdrhistogram::Histogram;
 use std::time::Duration;
-
-/// Counts as sysbench counts, by outcome and never by the statement's text.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Counts {
-    /// Events that ended well ("transactions"), each once however often it was repeated.
-    pub(crate) events: u64,
-    /// Statements that returned a result set, even an empty one.
-    pub(crate) reads: u64,
-    /// Statements without a result set that touched at least one row.
-    pub(crate) writes: u64,
-    /// All other successful statements.
-    pub(crate) others: u64,
-    /// Statements that failed ("ignored errors").
-    pub(crate) errors: u64,
-    /// Connections that were opened again.
-    pub(crate) reconnects: u64,
-}
-
-impl Counts {
-    /// All successful statements.
-    pub(crate) fn queries(&self) -> u64 {
-        self.reads + self.writes + self.others
-    }
-
-    /// Adds another period's counts.
-    pub(crate) fn add(&mut self, other: &Self) {
-        self.events += other.events;
-        self.reads += other.reads;
-        self.writes += other.writes;
-        self.others += other.others;
-        self.errors += other.errors;
-        self.reconnects += other.reconnects;
-    }
-}
 
 /// Latency of events, nanoseconds.
 #[derive(Debug, Clone)]
@@ -112,6 +80,12 @@ pub(crate) struct Snapshot {
 }
 
 impl Snapshot {
+    /// Mean latency of its events, nanoseconds; 0 without events.
+    pub(crate) fn mean(&self) -> f64 {
+        let events = self.counts.events;
+        if events == 0 { 0.0 } else { self.latency.exact.sum as f64 / events as f64 }
+    }
+
     /// A count as a rate per second of the period; 0 for a period without length.
     pub(crate) fn rate(&self, count: u64) -> f64 {
         let seconds = self.length.as_secs_f64();

@@ -4,6 +4,7 @@ use crate::options::Options;
 use crate::options::general::General;
 use dyno_engine::recording::shares::ClientShare;
 use dyno_model::latency::{self, ExactLatency};
+use dyno_model::ledger::Outcomes;
 use dyno_model::units::Nanos;
 use std::ffi::OsString;
 use std::time::Duration;
@@ -23,7 +24,11 @@ fn snapshot() -> Snapshot {
         elapsed: Duration::from_secs_f64(1.0008),
         length: Duration::from_secs_f64(1.0008),
         threads: 2,
-        counts: Counts { events: 106, reads: 0, writes: 0, others: 1696, errors: 0, reconnects: 0 },
+        counts: Counts {
+            events: 106,
+            outcomes: Outcomes { others: 1696, ..Outcomes::default() },
+            ..Counts::default()
+        },
         latency: Latency {
             exact: ExactLatency { count: 106, sum: 7_460_000, min: 10_000, max: 330_000 },
             histogram,

@@ -8,24 +8,19 @@ use super::reporter::Start;
 use crate::logger::Level;
 use crate::native::NativeScript;
 use crate::native::prepare::{Preparation, PrepareError, prepare};
-use crate::options::database::{DriverName, PreparedMode};
+use crate::options::database::PreparedMode;
 use crate::report::header;
 use crate::session::{FAILED, INTERRUPTED, OK, Session};
 use dyno_engine::workload::{DataSet, Workload};
 use dyno_engine::{run_load, with_native};
-use dyno_model::target::Endpoint;
+use dyno_model::target::Engine;
 use std::sync::Arc;
 
 /// Carries out a command natively; `None` when that is left to the script in Lua.
 pub(crate) fn perform(session: &Session<'_>, name: &str) -> Option<u8> {
     let database = &session.options.database;
     let driver = database.driver()?;
-    let is_dry = driver == DriverName::Mysql && database.mysql_dry_run;
-    if is_dry {
-        return None;
-    }
-    let targets = database.targets(driver);
-    let target = targets.first().filter(|target| target.endpoint != Endpoint::InProcess)?;
+    let target = database.targets(driver).first().filter(|_| !database.is_dry(driver))?;
     let native = |name| NativeScript::new(name, &session.options, target.engine, session.seed);
     match (session.command(), name) {
         // Nothing is loaded: its tables are empty, and may be there already.
@@ -41,7 +36,7 @@ pub(crate) fn perform(session: &Session<'_>, name: &str) -> Option<u8> {
     }
 }
 
-fn prepare_tables(session: &Session<'_>, native: &NativeScript, driver: DriverName) -> u8 {
+fn prepare_tables(session: &Session<'_>, native: &NativeScript, driver: Engine) -> u8 {
     let threads = session.options.general.threads;
     if threads > 1 {
         session.logger.notice(header::INITIALIZING);
@@ -73,7 +68,7 @@ fn prepare_tables(session: &Session<'_>, native: &NativeScript, driver: DriverNa
 /// Scripts whose statements are not prepared.
 const AS_TEXT: [&str; 2] = ["bulk_insert", "oltp_insert"];
 
-fn run(session: &Session<'_>, name: &str, native: &NativeScript, driver: DriverName) -> u8 {
+fn run(session: &Session<'_>, name: &str, native: &NativeScript, driver: Engine) -> u8 {
     let is_text = session.options.database.prepared == PreparedMode::Disable || AS_TEXT.contains(&name);
     let subject = Subject {
         runner: "native",

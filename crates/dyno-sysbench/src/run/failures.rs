@@ -3,7 +3,8 @@
 
 use super::commands::{CALL_COMMAND, failed};
 use crate::logger::Logger;
-use dyno_lua::connect_lines;
+use dyno_lua::{codes, connect_lines};
+use dyno_model::engine::Sending;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, Target};
 
@@ -23,10 +24,6 @@ pub(crate) enum Action<'a> {
     },
 }
 
-/// Number of MySQL's library for a connection that broke, and the state of everything that has no other.
-const LOST: (u32, &str) = (2013, "HY000");
-/// A database that is not there, which a server says when somebody connects: MySQL's number, PostgreSQL's state.
-const NO_DATABASE: (u32, &str) = (1049, "3D000");
 /// Module of the functions that sysbench names in its errors.
 const MODULE: &str = "oltp_common";
 
@@ -38,15 +35,18 @@ pub(crate) fn tell(logger: &Logger, action: Action<'_>, failure: &OperationFailu
 }
 
 fn lines(action: Action<'_>, failure: &OperationFailure, target: &Target) -> Vec<String> {
+    let (code, state) = codes(target.engine, failure, false);
+    let (sending, query) = match action {
+        Action::Starting => (Sending::Prepare, None),
+        Action::Command(query) => (Sending::Query, query),
+        Action::Event { query, is_text: true } => (Sending::Query, Some(query)),
+        Action::Event { query, is_text: false } => (Sending::Execute, Some(query)),
+    };
     let (mut lines, reason) = if is_connecting(action, failure, target.engine) {
         (connect_lines(target, failure), "connection creation failed".to_owned())
     } else {
-        let is_lost = target.engine == Engine::Mysql
-            && failure.kind == FailureKind::ConnectionLost
-            && failure.code == 0;
-        let (code, state) = if is_lost { LOST } else { (failure.code, &*failure.sqlstate) };
         let reason = format!("SQL error, errno = {code}, state = '{state}': {}", failure.message);
-        (refused(action, failure, code, target.engine), reason)
+        ((target.engine.sysbench().refused)(sending, code, &failure.message, query), reason)
     };
     lines.push(match action {
         Action::Starting => failed("thread_init", &format!("{MODULE}: {reason}")),
@@ -56,44 +56,13 @@ fn lines(action: Action<'_>, failure: &OperationFailure, target: &Target) -> Vec
     lines
 }
 
-/// What the driver says when the server refuses a statement.
-fn refused(action: Action<'_>, failure: &OperationFailure, code: u32, engine: Engine) -> Vec<String> {
-    let message = &failure.message;
-    let (query, is_text) = match action {
-        Action::Starting => (None, false),
-        Action::Command(query) => (query, true),
-        Action::Event { query, is_text } => (Some(query), is_text),
-    };
-    let of_query = query.map_or_else(String::new, |query| format!(" for query '{query}'"));
-    match (engine, query) {
-        (Engine::Postgres, None) if is_text => vec![format!("PQexec() failed: 7 {message}")],
-        (Engine::Postgres, None) => vec![format!("PQprepare() failed: 7 {message}")],
-        (Engine::Postgres, Some(query)) => {
-            let function = if is_text { "PQexec" } else { "PQexecPrepared" };
-            vec![format!("{function}() failed: 7 {message}"), format!("failed query was: {query}")]
-        }
-        (Engine::Sqlite, _) => vec![format!("SQLite returned error {code} ({message}){of_query}")],
-        (_, None) if !is_text => {
-            vec!["mysql_stmt_prepare() failed".to_owned(), format!("MySQL error: {code} \"{message}\"")]
-        }
-        _ => {
-            let function = if is_text { "mysql_drv_query" } else { "mysql_stmt_execute" };
-            vec![format!("{function}() returned error {code} ({message}){of_query}")]
-        }
-    }
-}
-
 /// Whether there was no connection yet. Within an event a server that shuts down is a statement's failure.
 fn is_connecting(action: Action<'_>, failure: &OperationFailure, engine: Engine) -> bool {
     match failure.kind {
         FailureKind::ConnectRefused | FailureKind::Authentication | FailureKind::OutOfConnections => true,
         _ if matches!(action, Action::Event { .. }) => false,
         FailureKind::NotReady => true,
-        // What no server said was found out while connecting: that it offers no TLS, say.
-        _ if engine == Engine::Mysql => {
-            failure.code == NO_DATABASE.0 || failure.code == 0 && failure.sqlstate.is_empty()
-        }
-        _ => failure.sqlstate == NO_DATABASE.1,
+        _ => (engine.sysbench().is_unconnected)(failure.code, &failure.sqlstate),
     }
 }
 
@@ -144,71 +113,73 @@ mod tests {
         let shut_down = failure(FailureKind::NotReady, 0, "57P01", "terminating");
         let insert = |is_text| Action::Event { query: "insert", is_text };
         let create = Action::Command(Some("CREATE"));
-        let exists_in = |function: &str| {
-            format!(
-                "`{function}' function failed: oltp_common: SQL error, errno = 1050, state = '42S01': exists"
-            )
+        let failed_in = |function: &str, what: &str| {
+            format!("`{function}' function failed: oltp_common: SQL error, {what}")
         };
+        let exists_in = |function: &str| failed_in(function, "errno = 1050, state = '42S01': exists");
+        let none_in = |function: &str| failed_in(function, "errno = 1046, state = '3D000': none selected");
+        let (mysql, postgres) = (Engine::Mysql, Engine::Postgres);
         let in_run = "`thread_run' function failed: SQL error, errno =";
-        for (action, engine, failure, expected) in [
+        let rows = [
             (
                 Action::Starting,
-                Engine::Mysql,
+                mysql,
                 &exists,
-                format!("mysql_stmt_prepare() failed\nMySQL error: 1050 \"exists\"\n{}", exists_in("thread_init")),
+                "mysql_stmt_prepare() failed\nMySQL error: 1050 \"exists\"",
+                exists_in("thread_init"),
             ),
             (
                 Action::Starting,
-                Engine::Mysql,
+                mysql,
                 &no_database,
-                "mysql_stmt_prepare() failed\nMySQL error: 1046 \"none selected\"\n`thread_init' function failed: \
-                 oltp_common: SQL error, errno = 1046, state = '3D000': none selected"
-                    .to_owned(),
+                "mysql_stmt_prepare() failed\nMySQL error: 1046 \"none selected\"",
+                none_in("thread_init"),
             ),
             (
                 create,
-                Engine::Mysql,
+                mysql,
                 &exists,
-                format!(
-                    "mysql_drv_query() returned error 1050 (exists) for query 'CREATE'\n{}",
-                    exists_in(CALL_COMMAND)
-                ),
+                "mysql_drv_query() returned error 1050 (exists) for query 'CREATE'",
+                exists_in(CALL_COMMAND),
             ),
             (
                 create,
-                Engine::Postgres,
+                postgres,
                 &exists,
-                format!("PQexec() failed: 7 exists\nfailed query was: CREATE\n{}", exists_in(CALL_COMMAND)),
+                "PQexec() failed: 7 exists\nfailed query was: CREATE",
+                exists_in(CALL_COMMAND),
             ),
             (
                 insert(false),
-                Engine::Mysql,
+                mysql,
                 &lost,
-                format!(
-                    "mysql_stmt_execute() returned error 2013 (it broke) for query 'insert'\n{in_run} 2013, state = \
-                     'HY000': it broke"
-                ),
+                "mysql_stmt_execute() returned error 2013 (it broke) for query 'insert'",
+                format!("{in_run} 2013, state = 'HY000': it broke"),
             ),
             (
                 insert(true),
-                Engine::Mysql,
+                mysql,
                 &exists,
-                format!(
-                    "mysql_drv_query() returned error 1050 (exists) for query 'insert'\n{in_run} 1050, state = \
-                     '42S01': exists"
-                ),
+                "mysql_drv_query() returned error 1050 (exists) for query 'insert'",
+                format!("{in_run} 1050, state = '42S01': exists"),
             ),
             (
                 insert(false),
-                Engine::Postgres,
+                postgres,
                 &shut_down,
-                format!(
-                    "PQexecPrepared() failed: 7 terminating\nfailed query was: insert\n{in_run} 0, state = '57P01': \
-                     terminating"
-                ),
+                "PQexecPrepared() failed: 7 terminating\nfailed query was: insert",
+                format!("{in_run} 0, state = '57P01': terminating"),
             ),
-        ] {
-            assert_eq!(told(action, engine, failure), expected);
+            (
+                insert(false),
+                postgres,
+                &lost,
+                "PQexecPrepared() failed: 7 it broke\nfailed query was: insert",
+                format!("{in_run} 0, state = '08006': it broke"),
+            ),
+        ];
+        for (action, engine, failure, first, last) in rows {
+            assert_eq!(told(action, engine, failure), format!("{first}\n{last}"));
         }
     }
 }

@@ -1,9 +1,10 @@
 //! The engine's load rules, from the options.
 
-use crate::options::database::{DatabaseOptions, DriverName, Ignored};
+use crate::options::database::DatabaseOptions;
 use crate::options::general::General;
 use dyno_model::plan::{LoadPlan, StopRule};
-use dyno_model::retry::{RetriedErrors, RetryPolicy};
+use dyno_model::retry::RetryPolicy;
+use dyno_model::target::Engine;
 use dyno_model::units::Nanos;
 use std::time::Duration;
 
@@ -35,22 +36,13 @@ pub(crate) fn plan(general: &General) -> LoadPlan {
     }
 }
 
-/// Which errors repeat a native transaction: those that the options list for the driver. SQLite has no such list; what
-/// is repeated there is what dyno repeats.
-pub(crate) fn retry_policy(database: &DatabaseOptions, driver: DriverName) -> RetryPolicy {
-    let mut errors = RetriedErrors::default();
-    match driver {
-        DriverName::Mysql => match &database.mysql_ignored {
-            Ignored::All => errors.all = true,
-            Ignored::Codes(codes) => errors.codes.extend(codes),
-        },
-        DriverName::Pgsql => match &database.postgres_ignored {
-            Ignored::All => errors.all = true,
-            Ignored::Codes(states) => errors.sqlstates.extend(states.iter().cloned()),
-        },
-        DriverName::Sqlite => return RetryPolicy::Kind,
+/// Which errors repeat a native transaction: those that the options list for the driver. Where there is no such list, what is
+/// repeated is what dyno repeats.
+pub(crate) fn retry_policy(database: &DatabaseOptions, driver: Engine) -> RetryPolicy {
+    match driver.sysbench().has_error_list {
+        true => RetryPolicy::Listed(database.databases.access(driver).ignored.clone()),
+        false => RetryPolicy::Kind,
     }
-    RetryPolicy::Listed(errors)
 }
 
 /// How long events may go on after the time limit.
@@ -78,6 +70,7 @@ fn greatest_common_divisor(a: u64, b: u64) -> u64 {
 mod tests {
     use super::*;
     use crate::options::Options;
+    use dyno_model::retry::RetriedErrors;
     use std::ffi::OsString;
 
     fn general(line: &str) -> General {
@@ -100,17 +93,17 @@ mod tests {
             let arguments: Vec<OsString> = line.split_whitespace().map(OsString::from).collect();
             retry_policy(&Options::parse(&arguments).unwrap().database, driver)
         };
-        let RetryPolicy::Listed(errors) = policy("", DriverName::Mysql) else { panic!("a list") };
+        let RetryPolicy::Listed(errors) = policy("", Engine::Mysql) else { panic!("a list") };
         assert_eq!(errors.codes.into_iter().collect::<Vec<_>>(), [1020, 1205, 1213]);
-        let RetryPolicy::Listed(errors) = policy("--pgsql-ignore-errors=all", DriverName::Pgsql) else {
+        let RetryPolicy::Listed(errors) = policy("--pgsql-ignore-errors=all", Engine::Postgres) else {
             panic!("a list")
         };
         assert!(errors.all);
-        let RetryPolicy::Listed(errors) = policy("--mysql-ignore-errors=", DriverName::Mysql) else {
+        let RetryPolicy::Listed(errors) = policy("--mysql-ignore-errors=", Engine::Mysql) else {
             panic!("a list")
         };
         assert_eq!(errors, RetriedErrors::default());
-        assert_eq!(policy("", DriverName::Sqlite), RetryPolicy::Kind);
+        assert_eq!(policy("", Engine::Sqlite), RetryPolicy::Kind);
     }
 
     #[test]

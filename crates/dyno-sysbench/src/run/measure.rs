@@ -131,7 +131,7 @@ pub(crate) fn measure(
         }
     }
     let is_validating = session.options.value("validate").is_on();
-    for line in header::options(general, session.options.random.seed, is_validating) {
+    for line in header::options(general, session.options.seed, is_validating) {
         session.logger.notice(&line);
     }
     session.logger.notice(header::INITIALIZING);
@@ -303,7 +303,7 @@ fn write_document(session: &Session<'_>, subject: &Subject, remains: &Remains, f
     let description = json::Description {
         script: session.script.clone(),
         runner: subject.runner,
-        driver: uses_sql.then(|| session.options.database.driver.clone()),
+        driver: uses_sql.then(|| session.options.database.databases.driver.clone()),
         options: session.options.for_record(),
         percentiles: general.percentiles.clone(),
     };

@@ -6,7 +6,7 @@ use super::reporter::Line;
 use crate::logger::{Level, Logger};
 use crate::options::general::General;
 use crate::report::{Snapshot, cumulative, interval};
-use dyno_lua::{ErrorKind, Report, ReportHooks, ReportStat, Role, State};
+use dyno_lua::{ErrorKind, Report, ReportHooks, Role, State};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -105,15 +105,11 @@ impl Printing {
 
     /// A hook that fails is told; the run goes on. One that this state lacks, though the main state has it, prints nothing.
     fn hook(&self, state: &State, report: Report, snapshot: &Snapshot) {
-        let stat = stat(snapshot, self.general.percentile());
+        let stat = stat(report, snapshot, self.general.percentile());
         if let Err(error) = state.report(report, &stat)
             && error.kind != ErrorKind::MissingFunction
         {
-            let name = match report {
-                Report::Intermediate => "report_intermediate",
-                Report::Cumulative => "report_cumulative",
-            };
-            self.logger.fatal(&failed(name, &error.message));
+            self.logger.fatal(&failed(report.hook(), &error.message));
         }
     }
 }
@@ -126,28 +122,34 @@ impl Printer {
     }
 }
 
-/// What a hook is given.
-fn stat(snapshot: &Snapshot, percentile: Option<f64>) -> ReportStat {
+/// What a hook is given: the fields of sysbench's table `stat`, times in seconds.
+fn stat(report: Report, snapshot: &Snapshot, percentile: Option<f64>) -> Vec<(&'static str, f64)> {
     let seconds = |nanos: f64| nanos / 1e9;
     let (counts, latency) = (&snapshot.counts, &snapshot.latency);
-    let mean = if counts.events == 0 { 0.0 } else { latency.exact.sum as f64 / counts.events as f64 };
+    let percentile = percentile.map_or(0.0, |percent| latency.percentile(percent) as f64);
+    let mut fields = vec![
+        ("threads_running", f64::from(snapshot.threads)),
+        ("time_interval", snapshot.length.as_secs_f64()),
+        ("time_total", snapshot.elapsed.as_secs_f64()),
+        ("latency_pct", seconds(percentile)),
+        ("events", counts.events as f64),
+        ("reads", counts.outcomes.reads as f64),
+        ("writes", counts.outcomes.writes as f64),
+        ("other", counts.outcomes.others as f64),
+        ("errors", counts.errors as f64),
+        ("reconnects", counts.reconnects as f64),
+    ];
     let queue = snapshot.queue.unwrap_or_default();
-    ReportStat {
-        threads_running: snapshot.threads,
-        time_interval: snapshot.length.as_secs_f64(),
-        time_total: snapshot.elapsed.as_secs_f64(),
-        latency_pct: percentile.map_or(0.0, |percent| seconds(latency.percentile(percent) as f64)),
-        latency_min: seconds(latency.exact.min as f64),
-        latency_max: seconds(latency.exact.max as f64),
-        latency_avg: seconds(mean),
-        latency_sum: seconds(latency.exact.sum as f64),
-        events: counts.events,
-        reads: counts.reads,
-        writes: counts.writes,
-        other: counts.others,
-        errors: counts.errors,
-        reconnects: counts.reconnects,
-        queue_length: queue.length,
-        concurrency: queue.concurrency,
-    }
+    fields.extend(match report {
+        Report::Intermediate => {
+            vec![("queue_length", queue.length as f64), ("concurrency", queue.concurrency as f64)]
+        }
+        Report::Cumulative => vec![
+            ("latency_min", seconds(latency.exact.min as f64)),
+            ("latency_max", seconds(latency.exact.max as f64)),
+            ("latency_avg", seconds(snapshot.mean())),
+            ("latency_sum", seconds(latency.exact.sum as f64)),
+        ],
+    });
+    fields
 }

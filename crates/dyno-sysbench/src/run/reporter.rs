@@ -7,7 +7,6 @@ use crate::report::{Counts, Latency, Queue, Snapshot};
 use dyno_engine::LoadRecord;
 use dyno_engine::recording::shares::{ClientShare, ClientShares};
 use dyno_model::event::Listener;
-use dyno_model::ledger::{Outcomes, ScriptCounts};
 use dyno_model::record::Interval;
 use dyno_model::units::Nanos;
 use std::collections::VecDeque;
@@ -198,15 +197,10 @@ fn is_multiple(time: Duration, interval: Duration) -> bool {
     rest < 1_000
 }
 
-fn counts(events: u64, outcomes: &Outcomes, errors: u64, reconnects: u64, own: &ScriptCounts) -> Counts {
-    Counts {
-        events: events + own.events,
-        reads: outcomes.reads + own.outcomes.reads,
-        writes: outcomes.writes + own.outcomes.writes,
-        others: outcomes.others + own.outcomes.others,
-        errors: errors + own.errors,
-        reconnects: reconnects + own.reconnects,
-    }
+/// What was measured, and what a script counted by itself.
+fn counts(mut measured: Counts, own: &Counts) -> Counts {
+    measured.add(own);
+    measured
 }
 
 fn period(interval: &Interval, threads: u32, warmup: Duration, is_open_loop: bool) -> Snapshot {
@@ -217,10 +211,12 @@ fn period(interval: &Interval, threads: u32, warmup: Duration, is_open_loop: boo
         length: Duration::from_nanos(interval.length.0),
         threads,
         counts: counts(
-            exact.count,
-            &interval.outcomes,
-            interval.errors,
-            interval.reconnects,
+            Counts {
+                events: exact.count,
+                outcomes: interval.outcomes,
+                errors: interval.errors,
+                reconnects: interval.reconnects,
+            },
             &interval.counts,
         ),
         latency: Latency { exact: *exact, histogram: interval.transaction.clone() },
@@ -258,10 +254,12 @@ fn whole(record: &LoadRecord, threads: u32) -> Snapshot {
         length: elapsed,
         threads,
         counts: counts(
-            ledger.committed,
-            &ledger.outcomes,
-            ledger.errors(),
-            ledger.reconnects,
+            Counts {
+                events: ledger.committed,
+                outcomes: ledger.outcomes,
+                errors: ledger.errors(),
+                reconnects: ledger.reconnects,
+            },
             &record.counts,
         ),
         latency: Latency { exact: record.latency, histogram: record.histogram.clone() },

@@ -1,8 +1,7 @@
 //! `--results`: the run as a dyno results folder, one trial of one treatment, for `dyno report`.
 
 use super::load;
-use crate::options::database::DriverName;
-use crate::options::definition::Value;
+use crate::options::definition::{Value, dashed};
 use crate::options::registry;
 use crate::session::Session;
 use dyno_drivers::{Connection, Driver, Io, Patience, block_on};
@@ -23,10 +22,8 @@ pub(crate) fn create(root: &Path, session: &Session<'_>) -> Result<SingleRun, St
 /// The first address of the driver that was named; a run without a server is a run on the null driver.
 fn target<'a>(session: &'a Session<'_>) -> Option<&'a Target> {
     let database = &session.options.database;
-    match database.driver()? {
-        DriverName::Mysql if database.mysql_dry_run => None,
-        driver => database.targets(driver).first(),
-    }
+    let driver = database.driver()?;
+    database.targets(driver).first().filter(|_| !database.is_dry(driver))
 }
 
 /// sysbench does not ask for it, so this has a limit.
@@ -90,7 +87,7 @@ fn spec(session: &Session<'_>) -> String {
     let mut text = format!("# dyno sysbench {} {}\n", session.script, session.command());
     for (name, value) in session.options.for_record() {
         if session.options.is_given(&name) {
-            text.push_str(&format!("#   --{}={value}\n", name.replace('_', "-")));
+            text.push_str(&format!("#   --{}={value}\n", dashed(&name)));
         }
     }
     text

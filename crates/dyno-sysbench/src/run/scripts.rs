@@ -7,9 +7,9 @@ use crate::logger::{Level, Logger};
 use dyno_drivers::Outcome;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{Meter, Script, ScriptTrouble};
-use dyno_lua::{Counter, ErrorKind, Role, ScriptError, State, StatementClass, StatementKind};
+use dyno_lua::{ErrorKind, Role, ScriptError, State, StatementKind};
 use dyno_model::failure::FailureKind;
-use dyno_model::ledger::ScriptCounter;
+use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -93,21 +93,6 @@ impl LuaScript {
 /// The engine's meter, shared by the state and the thread that owns it.
 struct SharedMeter(Rc<RefCell<Meter>>);
 
-impl SharedMeter {
-    fn counter(counter: Counter) -> Option<ScriptCounter> {
-        match counter {
-            Counter::Other => Some(ScriptCounter::Others),
-            Counter::Read => Some(ScriptCounter::Reads),
-            Counter::Write => Some(ScriptCounter::Writes),
-            Counter::Event => Some(ScriptCounter::Events),
-            Counter::Error => Some(ScriptCounter::Errors),
-            Counter::Reconnect => Some(ScriptCounter::Reconnects),
-            // 1.1 counts bytes and shows them nowhere.
-            Counter::BytesRead | Counter::BytesWritten => None,
-        }
-    }
-}
-
 impl dyno_lua::Meter for SharedMeter {
     fn more_events(&mut self) -> bool {
         self.0.borrow_mut().more_events()
@@ -137,11 +122,11 @@ impl dyno_lua::Meter for SharedMeter {
         self.0.borrow().now()
     }
 
-    fn statement(&mut self, kind: StatementKind, class: StatementClass, start: u64, end: u64) {
+    fn statement(&mut self, kind: StatementKind, class: OutcomeClass, start: u64, end: u64) {
         let outcome = match class {
-            StatementClass::Read => Outcome { has_rows: true, ..Outcome::default() },
-            StatementClass::Write => Outcome { affected: 1, ..Outcome::default() },
-            StatementClass::Other => Outcome::default(),
+            OutcomeClass::Read => Outcome { has_rows: true, ..Outcome::default() },
+            OutcomeClass::Write => Outcome { affected: 1, ..Outcome::default() },
+            OutcomeClass::Other => Outcome::default(),
         };
         self.0.borrow_mut().statement(kind as u16, start, end, &outcome);
     }
@@ -163,13 +148,11 @@ impl dyno_lua::Meter for SharedMeter {
         self.0.borrow_mut().reconnected();
     }
 
-    fn count(&mut self, counter: Counter, by: u64) {
-        if let Some(counter) = Self::counter(counter) {
-            self.0.borrow_mut().count(counter, by);
-        }
+    fn count(&mut self, counter: ScriptCounter, by: u64) {
+        self.0.borrow_mut().count(counter, by);
     }
 
-    fn counter(&mut self, counter: Counter) -> u64 {
-        Self::counter(counter).map_or(0, |counter| self.0.borrow().counter(counter))
+    fn counter(&mut self, counter: ScriptCounter) -> u64 {
+        self.0.borrow().counter(counter)
     }
 }

@@ -351,11 +351,9 @@ const NAMES_ENGINES: &[&str] = &[
     "crates/dyno-drivers/src/address",
     "crates/dyno-drivers/src/connection.rs",
     "crates/dyno-host/src/engine/mod.rs",
-    "crates/dyno-lua/src/sql/refusal.rs",
     "crates/dyno-pgbench/src/options",
     "crates/dyno-pgbench/src/own.rs",
     "crates/dyno-sysbench/src/options",
-    "crates/dyno-sysbench/src/run/failures.rs",
 ];
 
 #[test]
