@@ -1,4 +1,4 @@
-//! Which script a name means, and whether it runs natively.
+//! Which script a name means.
 
 use crate::legacy;
 use std::path::Path;
