@@ -14,7 +14,8 @@
 //! * `engine`: what systems can be asked beside the load, one folder per engine; the next four ask it;
 //! * [`settings`]: reading settings back and comparing them with what was asked for;
 //! * [`marker`]: the production guard: dyno writes only to what is empty or its own;
-//! * [`probe`]: what preflight asks; [`counters`]: what servers count themselves;
+//! * [`probe`]: what preflight asks; [`checkup`]: what would spoil a measurement on this machine; [`counters`]: what servers
+//!   count themselves;
 //! * [`monitor`]: machine, server and sessions, each second of a trial.
 //!
 //! # Invariants
@@ -24,6 +25,7 @@
 //! * Everything that dyno starts listens on the loopback address only.
 //! * Drivers are used for questions only, blocking, one connection at a time; load is the engine's business.
 
+pub mod checkup;
 mod control_connection;
 pub mod counters;
 pub mod data_set;

@@ -36,8 +36,15 @@ pub use format::Format;
 pub use messages::{EN, LANGUAGES, Lang};
 
 use dyno_analysis::model::ReportModel;
+use dyno_model::finding::Finding;
 use dyno_store::StoreError;
 use std::path::{Path, PathBuf};
+
+/// A finding as a whole sentence, as reports say it.
+#[must_use]
+pub fn finding_sentence(finding: &Finding, lang: Lang) -> String {
+    messages::finding::sentence(finding, lang)
+}
 
 /// Renders a report.
 #[must_use]

@@ -60,6 +60,9 @@ pub(crate) enum Command {
     /// List the workloads, or explain one: statements, options, audit
     #[command(after_long_help = WORKLOADS_EXAMPLES)]
     Workloads(WorkloadsArguments),
+    /// Look at this machine: what would spoil a measurement here, which servers there are, what the generator can do
+    #[command(after_long_help = DOCTOR_EXAMPLES)]
+    Doctor(DoctorArguments),
     /// Serve canned replies over a database's protocol, to find out what a load generator can do at most
     #[command(after_long_help = NULL_SERVER_EXAMPLES)]
     NullServer(NullServerArguments),
@@ -127,6 +130,14 @@ const WORKLOADS_EXAMPLES: &str = "Examples:
   dyno workloads
   dyno workloads rush
   dyno workloads oltp_read_write --json";
+
+const DOCTOR_EXAMPLES: &str = "Examples:
+  dyno doctor
+  dyno doctor --json
+
+It takes about ten seconds and needs no server. Doubts are no failure: the exit
+code is 0. Files are written to the folder for temporary files and to the
+working folder, without names, and are gone at once.";
 
 const NULL_SERVER_EXAMPLES: &str = "Examples:
   dyno null-server --protocol mysql --listen 127.0.0.1:3399
@@ -437,6 +448,14 @@ pub(crate) struct WorkloadsArguments {
     #[arg(value_name = "NAME")]
     pub(crate) name: Option<String>,
 
+    /// Write JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// `dyno doctor`.
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArguments {
     /// Write JSON
     #[arg(long)]
     pub(crate) json: bool,

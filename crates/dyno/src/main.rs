@@ -4,10 +4,12 @@
 //! * `cli`: options and their help; `spec_file`: from the command line to a plan;
 //! * `campaign`: the whole plan, the rest of an interrupted run, or single trials;
 //! * `run`: one experiment from plan to report; `trials`, `systems`: its parts; `preflight`: whether it can be run here;
+//!   `checkup`: whether the machine is fit for it;
 //! * `commands`: one file per command besides `run`;
 //! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: what ends the program; `printer`: the only way to the terminal.
 
 mod campaign;
+mod checkup;
 mod cli;
 mod commands;
 mod data;
@@ -86,6 +88,7 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Compare(arguments) => commands::compare::compare(&arguments, printer),
         Command::Cleanup(arguments) => commands::cleanup::cleanup(&arguments, &catalog(), printer),
         Command::Workloads(arguments) => commands::workloads::workloads(&arguments, &catalog(), printer),
+        Command::Doctor(arguments) => commands::doctor::doctor(&arguments, &catalog(), printer),
         Command::NullServer(arguments) => commands::null_server::null_server(&arguments, printer),
         Command::Sysbench(arguments) => commands::sysbench::sysbench(&arguments.arguments),
         Command::Pgbench(arguments) => commands::pgbench::pgbench(&arguments.arguments, printer),

@@ -1,5 +1,6 @@
 //! Whether an experiment can be run here, found out before anything is started or written.
 
+use crate::checkup::{self, Check};
 use crate::preflight_finding::{PreflightFinding, Weight};
 use crate::systems::CONNECTIONS_BESIDE;
 use dyno_drivers::open_files;
@@ -14,6 +15,7 @@ use dyno_model::plan::{
     ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemPlan, SystemSource, Via,
 };
 use dyno_model::target::Target;
+use dyno_store::environment::Environment;
 use std::path::Path;
 
 /// Bytes that a row of the sbtest tables takes on disk with its indexes, roughly and for every engine.
@@ -37,6 +39,8 @@ pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>)
     length_of_trials(plan, &mut found);
     open_files(plan, &mut found);
     results_space(plan, out, &mut found);
+    let machine = checkup::machine(&Environment::capture());
+    machine.into_iter().filter_map(Check::warning).for_each(&mut found);
     storages(plan, &mut found);
     proxies(plan, &mut found);
     for (index, system) in plan.systems.iter().enumerate() {

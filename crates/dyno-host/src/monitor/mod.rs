@@ -20,7 +20,7 @@ mod host;
 mod looker;
 pub(crate) mod observed;
 mod observer;
-mod others;
+pub(crate) mod others;
 mod pace;
 pub(crate) mod processes;
 pub(crate) mod procfs;

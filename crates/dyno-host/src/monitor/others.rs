@@ -16,7 +16,7 @@ const KERNEL: u32 = 2;
 
 /// Processor times at one moment.
 #[derive(Debug, Clone)]
-pub(super) struct Everybody {
+pub(crate) struct Everybody {
     at: Instant,
     /// Processors of the machine.
     processors: f64,
@@ -49,7 +49,7 @@ impl Process {
 
 impl Everybody {
     /// Looks at all processes. `None` where there are too many, or `/proc` tells nothing.
-    pub(super) fn now() -> Option<Self> {
+    pub(crate) fn now() -> Option<Self> {
         let numbers: Vec<u32> = fs::read_dir("/proc")
             .ok()?
             .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
@@ -95,7 +95,7 @@ fn process(text: &str) -> Option<Process> {
 
 /// What everybody but the `known` processes and their families took of the machine between two looks; `None` when that is not
 /// worth a word.
-pub(super) fn finding(
+pub(crate) fn finding(
     from: &Everybody,
     to: &Everybody,
     known: &[u32],

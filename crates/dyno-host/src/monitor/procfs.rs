@@ -16,7 +16,7 @@ fn numbers(text: &str) -> Vec<f64> {
 }
 
 /// `/proc/stat`: processor time of the machine by mode, and the number of processors.
-pub(super) fn stat(text: &str, ticks_per_second: f64, values: &mut Values) {
+pub(crate) fn stat(text: &str, ticks_per_second: f64, values: &mut Values) {
     let all = text.lines().find_map(|line| line.strip_prefix("cpu ")).unwrap_or_default();
     for (mode, ticks) in CPU_MODES.iter().zip(numbers(all)) {
         values.put(&format!("host.cpu.{mode}{SECONDS_TOTAL}"), ticks / ticks_per_second);
@@ -37,7 +37,7 @@ pub(super) fn stat(text: &str, ticks_per_second: f64, values: &mut Values) {
 }
 
 /// `/proc/meminfo`.
-pub(super) fn meminfo(text: &str, values: &mut Values) {
+pub(crate) fn meminfo(text: &str, values: &mut Values) {
     let bytes = |key: &str| {
         let line = text.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(':'));
         line.and_then(|rest| numbers(rest).first().map(|kilobytes| kilobytes * 1024.0))

@@ -2,14 +2,14 @@
 
 use crate::program::{Bench, signal};
 use std::io::{BufRead, BufReader};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 #[test]
 fn help_is_a_result_and_shows_only_what_is_there() {
     let bench = Bench::new();
     let ended = bench.dyno(&["--help"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-    for command in ["run", "plan", "report", "compare", "cleanup", "workloads", "null-server"] {
+    for command in ["run", "plan", "report", "compare", "cleanup", "workloads", "doctor", "null-server"] {
         assert!(ended.stdout.contains(&format!("\n  {command} ")), "{ended}");
         let help = bench.dyno(&[command, "--help"]);
         assert!(help.code == 0 && help.stdout.contains("Examples:\n  dyno "), "{help}");
@@ -29,6 +29,8 @@ fn help_is_a_result_and_shows_only_what_is_there() {
                    code for CI
       cleanup      Drop the tables that dyno made on systems that it did not start, when a run could not
       workloads    List the workloads, or explain one: statements, options, audit
+      doctor       Look at this machine: what would spoil a measurement here, which servers there are,
+                   what the generator can do
       null-server  Serve canned replies over a database's protocol, to find out what a load generator
                    can do at most
       sysbench     Take sysbench's command line, scripts and options, and print what sysbench prints
@@ -130,4 +132,35 @@ fn the_null_server_tells_its_address_and_ends_with_ctrl_c() {
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(0));
     assert!(String::from_utf8_lossy(&output.stderr).contains("0 statements over 0 connections"));
+}
+
+#[test]
+fn the_doctor_sees_a_neighbour_tries_the_generator_and_leaves_no_file() {
+    let bench = Bench::new();
+    let mut neighbour = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+    let ended = bench.dyno(&["doctor", "--json"]);
+    neighbour.kill().unwrap();
+    neighbour.wait().unwrap();
+    assert_eq!(ended.code, 0, "{ended}");
+    let report: serde_json::Value = serde_json::from_str(&ended.stdout).unwrap();
+    let check = |part: &str, place: &str| {
+        let checks = report[part].as_array().unwrap();
+        checks
+            .iter()
+            .find(|check| check["place"] == place)
+            .unwrap_or_else(|| panic!("{place}: {ended}"))
+            .clone()
+    };
+    assert_eq!(check("machine", "neighbours")["is_doubt"], true, "{ended}");
+    for kind in ["mariadb", "mysql", "postgres"] {
+        check("servers", kind);
+    }
+    for clients in ["1 client", "64 clients"] {
+        let message = check("generator", clients)["message"].to_string();
+        assert!(
+            message.contains("statements/s from a null server") && !message.starts_with("\"0 "),
+            "{ended}"
+        );
+    }
+    assert_eq!(bench.names(), Vec::<String>::new());
 }

@@ -1,0 +1,135 @@
+//! What of this machine would spoil a measurement, seen without any server: who else works on it, its clock, its memory, its disks.
+
+use crate::monitor::others::{self, Everybody};
+use crate::monitor::{Values, procfs};
+use dyno_model::finding::{Finding, Severity};
+use rustix::fs::{Mode, OFlags, fdatasync, open};
+use std::hint::black_box;
+use std::io::{self, Write};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Readings of the clock that are timed.
+const CLOCK_READINGS: u32 = 100_000;
+/// Bytes of a synchronised write: a page of the file system.
+const SYNC_BYTES: usize = 4096;
+/// Writes that are timed at most, and the time that they may take together.
+const SYNCS: usize = 200;
+const SYNC_TIME_MAX: Duration = Duration::from_secs(3);
+/// `f_type` of a file system in memory (`statfs(2)`: TMPFS_MAGIC).
+const TMPFS: i64 = 0x0102_1994;
+
+/// Who else takes the processors during `length`, in which dyno does nothing: other programs, other guests of the host. Only
+/// what is worth a warning.
+#[must_use]
+pub fn neighbours(length: Duration) -> Vec<Finding> {
+    let look = || {
+        let mut values = Values::default();
+        procfs::stat(&std::fs::read_to_string("/proc/stat").unwrap_or_default(), ticks(), &mut values);
+        values
+    };
+    let (before, everybody) = (look(), Everybody::now());
+    thread::sleep(length);
+    let others =
+        everybody.zip(Everybody::now()).and_then(|(from, to)| others::finding(&from, &to, &[], ticks()));
+    let after = look();
+    let grown = |name: &str| Some(after.get(name)? - before.get(name)?);
+    let share = grown("host.cpu.steal_seconds_total").zip(after.get("host.cpu.processors"));
+    let steal = share
+        .map(|(seconds, processors)| Finding::Steal { share: seconds / processors / length.as_secs_f64() });
+    others.into_iter().chain(steal.filter(|steal| steal.severity() >= Severity::Warning)).collect()
+}
+
+fn ticks() -> f64 {
+    rustix::param::clock_ticks_per_second() as f64
+}
+
+/// Nanoseconds that one reading of the clock takes; a statement needs two.
+#[must_use]
+pub fn clock_cost() -> f64 {
+    let began = Instant::now();
+    (0..CLOCK_READINGS).for_each(|_| {
+        black_box(Instant::now());
+    });
+    began.elapsed().as_nanos() as f64 / f64::from(CLOCK_READINGS)
+}
+
+/// Memory of the machine in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Memory {
+    /// In all.
+    pub total: u64,
+    /// What programs could still get without swapping.
+    pub available: u64,
+    /// What lies in swap.
+    pub swapped: u64,
+}
+
+/// The machine's memory now; `None` when the system does not tell.
+#[must_use]
+pub fn memory() -> Option<Memory> {
+    memory_of(&std::fs::read_to_string("/proc/meminfo").ok()?)
+}
+
+fn memory_of(meminfo: &str) -> Option<Memory> {
+    let mut values = Values::default();
+    procfs::meminfo(meminfo, &mut values);
+    let bytes = |name: &str| values.get(&format!("host.memory.{name}_bytes")).map(|bytes| bytes as u64);
+    Some(Memory {
+        total: bytes("total")?,
+        available: bytes("available")?,
+        swapped: bytes("swap_used").unwrap_or(0),
+    })
+}
+
+/// Times of synchronised writes to a folder's disk: what a durable commit costs there at least.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SyncTimes {
+    /// Median.
+    pub p50: Duration,
+    /// The 95th percentile.
+    pub p95: Duration,
+    /// True when the folder is in memory, where nothing is ever written to a disk.
+    pub is_in_memory: bool,
+}
+
+/// Writes a page and has it made durable, up to 200 times within three seconds. The file has no name, and is gone afterwards
+/// whatever happens.
+///
+/// # Errors
+/// When the folder cannot be written to, or its file system has no files without names.
+pub fn sync_times(folder: &Path) -> io::Result<SyncTimes> {
+    let unnamed = OFlags::TMPFILE | OFlags::WRONLY | OFlags::CLOEXEC;
+    let mut file = std::fs::File::from(open(folder, unnamed, Mode::RUSR | Mode::WUSR)?);
+    let is_in_memory = rustix::fs::fstatfs(&file)?.f_type as i64 == TMPFS;
+    let began = Instant::now();
+    let mut times = Vec::with_capacity(SYNCS);
+    while times.len() < SYNCS && (times.is_empty() || began.elapsed() < SYNC_TIME_MAX) {
+        let write = Instant::now();
+        file.write_all(&[0x5a; SYNC_BYTES])?;
+        fdatasync(&file)?;
+        times.push(write.elapsed());
+    }
+    times.sort_unstable();
+    let at = |percent: usize| times[(times.len() * percent).div_ceil(100) - 1];
+    Ok(SyncTimes { p50: at(50), p95: at(95), is_in_memory })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_read_in_bytes_and_swap_is_what_is_used_of_it() {
+        let text = "MemTotal: 2048 kB\nMemFree: 100 kB\nMemAvailable: 1024 kB\nSwapTotal: 512 kB\nSwapFree: 500 kB\n";
+        let expected = Memory { total: 2048 << 10, available: 1024 << 10, swapped: 12 << 10 };
+        assert_eq!(memory_of(text), Some(expected));
+        assert_eq!(memory_of(""), None);
+    }
+
+    #[test]
+    fn a_folder_that_is_not_there_has_no_times() {
+        assert!(sync_times(Path::new("/no/such/folder")).is_err());
+    }
+}
