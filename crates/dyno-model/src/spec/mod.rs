@@ -232,11 +232,8 @@ fn read(
     }
     let factors = factors.into_iter().map(|factor| factor.name).collect();
     let title = title?.trim().to_owned();
-    let treatments = match problems.is_empty() {
-        true => treatments(&systems, &combinations, &clients, &exclusions),
-        false => Vec::new(),
-    };
-    if problems.is_empty() && treatments.is_empty() {
+    let found = problems.is_empty().then(|| treatments(&systems, &combinations, &clients, &exclusions));
+    if found.as_ref().is_some_and(Vec::is_empty) {
         let span = top.table("design").map(|(_, span)| span).unwrap_or_default();
         let message = "`design.exclude` leaves nothing to measure";
         problems.report(Diagnostic::new(span, message).help("exclude less"));
@@ -251,7 +248,7 @@ fn read(
         blocks,
         systems,
         factors,
-        treatments,
+        treatments: found.unwrap_or_default(),
         trials: Vec::new(),
         published,
         compare,
