@@ -4,13 +4,14 @@
 //! # Layout (read in this order)
 //! * `messages`: all prose, a file for each language; `figures`, `words`: how values and states look;
 //! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in; `tables`, `notes`: what a report shows;
-//! * `text`, `markdown`, `csv`, `json`, `html`: the forms; `grid`: a table in the page; `chart`: SVG;
+//! * `breaks`: where lines may be broken; `text`, `markdown`, `csv`, `json`, `html`: the forms; `grid`: a table in the page; `chart`: SVG;
 //! * [`compare`]: the same for a comparison.
 //!
 //! # Invariants
 //! Reports are functions of the model: the same model gives the same bytes. No file of a run is read here.
 #![warn(missing_docs)]
 
+mod breaks;
 mod cell;
 mod chart;
 pub mod compare;

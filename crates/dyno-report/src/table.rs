@@ -1,5 +1,6 @@
 //! A table of typed cells, and how it is laid out for a terminal or as Markdown. All that text and Markdown take from outside is made safe to print here.
 
+use crate::breaks;
 use crate::cell::Cell;
 use crate::messages::{Lang, Message, headings};
 use dyno_model::printable::{self, line};
@@ -251,7 +252,7 @@ pub(super) fn escaped(text: &str) -> String {
     safe
 }
 
-/// Breaks a text at blanks so that no line is wider than `width` columns, where words allow it. The first line begins
+/// Breaks a text so that no line is wider than `width` columns, where words allow it. The first line begins
 /// with `first`, the others with as many blanks.
 pub(crate) fn wrapped(text: &str, first: &str, width: usize) -> String {
     let indent = " ".repeat(first.width());
@@ -259,17 +260,18 @@ pub(crate) fn wrapped(text: &str, first: &str, width: usize) -> String {
     let mut line = first.to_owned();
     let mut is_begun = false;
     let text = printable::line(text);
-    let mut words = text.split_whitespace().peekable();
-    while let Some(word) = words.next() {
+    let mut words = breaks::parts(&text).peekable();
+    while let Some((is_spaced, word)) = words.next() {
         // A figure and its per cent sign stay together.
-        let with_sign = words.next_if(|next| next.starts_with('%')).map(|sign| format!("{word} {sign}"));
+        let with_sign =
+            words.next_if(|(_, next)| next.starts_with('%')).map(|(_, sign)| format!("{word} {sign}"));
         let word = with_sign.as_deref().unwrap_or(word);
-        let blank = usize::from(is_begun);
+        let blank = usize::from(is_begun && is_spaced);
         if is_begun && line.width() + blank + word.width() > width {
             lines.push_str(line.trim_end());
             lines.push('\n');
             line.clone_from(&indent);
-        } else if is_begun {
+        } else if blank > 0 {
             line.push(' ');
         }
         line.push_str(word);
@@ -331,5 +333,10 @@ mod tests {
         assert_eq!(wrapped("unbreakablelongword x", "- ", 8), "- unbreakablelongword\n  x\n");
         assert_eq!(wrapped("", "- ", 8), "-\n");
         assert_eq!(wrapped("at most 95 % of it", "", 10), "at most\n95 % of it\n");
+    }
+
+    #[test]
+    fn japanese_sentences_break_without_blanks() {
+        assert_eq!(wrapped("応答時間は 95 % です。", "* ", 10), "* 応答時間\n  は 95 %\n  です。\n");
     }
 }

@@ -267,8 +267,7 @@ pub(crate) fn statements<'a>(
 
 /// A treatment in words: `MySQL (for-update), 20 clients`.
 pub(crate) fn treatment_name(model: &ReportModel, treatment: usize, lang: Lang) -> String {
-    let clients = names::clients(&[model.treatments[treatment].clients], lang);
-    format!("{}, {clients}", model.line_of(treatment).label)
+    names::line_at(&model.line_of(treatment).label, model.treatments[treatment].clients, lang)
 }
 
 /// Failed and retried transactions by the kind of error; empty when there were none.

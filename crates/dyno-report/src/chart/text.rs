@@ -3,6 +3,7 @@
 //! Nothing here can measure a font, since the reader's fonts are not known; widths are estimates on the safe side, and
 //! charts place text by its anchor (start, middle, end) so that a wrong estimate moves nothing.
 
+use crate::breaks;
 use crate::figures;
 use dyno_model::units::Nanos;
 
@@ -44,13 +45,14 @@ pub(crate) fn shortened(text: &str, width: f64, size: f64) -> String {
     format!("{}…", kept.trim_end())
 }
 
-/// The text in lines no wider than `width` at this font size, broken at blanks; a word that is wider than a line is cut.
+/// The text in lines no wider than `width` at this font size; a word that is wider than a line is cut.
 pub(crate) fn wrapped(text: &str, width: f64, size: f64) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in text.split_whitespace() {
+    for (is_spaced, word) in breaks::parts(text) {
+        let blank = if is_spaced { " " } else { "" };
         match lines.last_mut() {
-            Some(line) if width_em(&format!("{line} {word}")) * size <= width => {
-                line.push(' ');
+            Some(line) if width_em(&format!("{line}{blank}{word}")) * size <= width => {
+                line.push_str(blank);
                 line.push_str(word);
             }
             _ => lines.push(shortened(word, width, size)),

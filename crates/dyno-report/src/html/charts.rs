@@ -247,7 +247,7 @@ fn points_caption(page: &Page<'_>, panels: &[CurvePanel]) -> String {
     let caption = page.fill(&page::CHART_CAPTION_POINTS, &[("repeats", &repeats_text(page, fewest, most))]);
     let reach = points().filter_map(|point| point.value).fold(0.0, f64::max);
     let is_wide = points().filter_map(|point| point.interval).any(|(_, high)| high > reach * 1.4);
-    if is_wide { format!("{caption} {}", page.text(&page::CHART_CAPTION_WIDE)) } else { caption }
+    if is_wide { [&caption, page.text(&page::CHART_CAPTION_WIDE)].join(page.lang.space) } else { caption }
 }
 
 fn repeats_text(page: &Page<'_>, fewest: usize, most: usize) -> String {

@@ -92,14 +92,14 @@ fn machine(page: &Page<'_>) -> Markup {
             (&page::PAGE_OS, environment.os_release.clone()),
             (&page::PAGE_KERNEL, environment.kernel.clone()),
             (&page::PAGE_VIRTUALISATION, environment.virtualisation.clone()),
-            (&page::PAGE_KERNEL_SETTINGS, listed(&environment.kernel_settings)),
-            (&page::PAGE_PROXIES, listed(&environment.proxies)),
+            (&page::PAGE_KERNEL_SETTINGS, listed(page, &environment.kernel_settings)),
+            (&page::PAGE_PROXIES, listed(page, &environment.proxies)),
         ],
     )
 }
 
-fn listed(values: &std::collections::BTreeMap<String, String>) -> String {
-    values.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(", ")
+fn listed(page: &Page<'_>, values: &std::collections::BTreeMap<String, String>) -> String {
+    values.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(page.lang.comma)
 }
 
 /// How often a server was started and how long that took.

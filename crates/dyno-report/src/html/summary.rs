@@ -16,7 +16,7 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
     html! {
         header {
             h1 { (model.title) }
-            p.provenance { (run_line(page)) " " (machine_line(page)) }
+            p.provenance { (run_line(page)) (page.lang.space) (machine_line(page)) }
             @if !model.description.is_empty() { p { (model.description) } }
             @if !model.completeness.has_ended { p.alarm { (page.text(&notes::NOTE_NO_END)) } }
             @for what in &model.completeness.unreadable {

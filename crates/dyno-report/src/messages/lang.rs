@@ -1,6 +1,7 @@
 //! The languages that there are.
 
 use super::en::{ENGLISH, Texts};
+use super::ja::JAPANESE;
 use super::message::{self, Language};
 
 /// A language of reports.
@@ -13,4 +14,4 @@ pub(crate) type Message = message::Message<Texts>;
 pub const EN: Lang = &ENGLISH;
 
 /// All of them, in the order of the command line.
-pub const LANGUAGES: [Lang; 1] = [EN];
+pub const LANGUAGES: [Lang; 2] = [EN, &JAPANESE];

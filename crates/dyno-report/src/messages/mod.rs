@@ -14,6 +14,7 @@ pub(crate) mod conclusion;
 mod en;
 pub(crate) mod finding;
 pub(crate) mod growth;
+mod ja;
 mod lang;
 mod message;
 pub(crate) mod names;
@@ -96,5 +97,13 @@ mod tests {
         assert_eq!(list(EN, &[1]), "1");
         assert_eq!(list(EN, &[1, 20]), "1 and 20");
         assert_eq!(list(EN, &[1, 20, 40]), "1, 20 and 40");
+    }
+
+    #[test]
+    fn japanese_lists_have_blanks_beside_latin_letters_only() {
+        let of = |items: &[&str]| list(&ja::JAPANESE, items);
+        assert_eq!(of(&["MySQL", "8"]), "MySQL と 8");
+        assert_eq!(of(&["提案（8）", "従来"]), "提案（8）と従来");
+        assert_eq!(of(&["1", "20", "40"]), "1、20、40");
     }
 }

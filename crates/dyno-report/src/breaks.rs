@@ -1,0 +1,47 @@
+//! Where a line of text may be broken: at blanks, and in Japanese, which has none, between most characters.
+
+/// Signs that do not begin a line.
+const NEVER_FIRST: &str =
+    "、。，．：；？！）」』】〉》］｝ー々ゝゞ～〜ぁぃぅぇぉっゃゅょゎァィゥェォッャュョヮヵヶ)]},.:;!?%";
+/// Signs that do not end a line.
+const NEVER_LAST: &str = "（「『【〈《［｛([{～";
+
+/// Parts that stay whole, and whether a blank stands before each.
+pub(crate) fn parts(text: &str) -> impl Iterator<Item = (bool, &str)> {
+    text.split_whitespace().flat_map(|word| {
+        let ends = word.char_indices().zip(word.chars().skip(1)).filter(|((_, before), after)| {
+            (is_japanese(*before) || is_japanese(*after))
+                && !NEVER_FIRST.contains(*after)
+                && !NEVER_LAST.contains(*before)
+        });
+        let mut ends: Vec<usize> = ends.map(|((at, before), _)| at + before.len_utf8()).collect();
+        ends.push(word.len());
+        let mut start = 0;
+        ends.into_iter().map(move |end| {
+            let part = (start == 0, &word[start..end]);
+            start = end;
+            part
+        })
+    })
+}
+
+/// Kana, ideographs and full-width signs. Korean is broken at blanks.
+fn is_japanese(c: char) -> bool {
+    matches!(c, '\u{3000}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{f900}'..='\u{faff}' | '\u{ff00}'..='\u{ff60}' | '\u{20000}'..='\u{3ffff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_break_at_blanks_and_between_japanese_characters_but_not_before_or_after_certain_signs() {
+        let whole = |text| parts(text).map(|(_, part)| part).collect::<Vec<_>>();
+        assert_eq!(whole("95 % of it, wait"), ["95", "%", "of", "it,", "wait"]);
+        assert_eq!(whole("처리량이 높다"), ["처리량이", "높다"]);
+        assert_eq!(whole("差は（95 % 以内）。次"), ["差", "は", "（95", "%", "以", "内）。", "次"]);
+        assert_eq!(whole("MySQLのデータ"), ["MySQL", "の", "デー", "タ"]);
+        let blanks: Vec<bool> = parts("表 1の行").map(|(blank, _)| blank).collect();
+        assert_eq!(blanks, [true, true, false, false]);
+    }
+}
