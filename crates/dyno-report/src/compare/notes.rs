@@ -42,7 +42,7 @@ fn side_line(side: &SideRow, lang: Lang) -> String {
         ],
     );
     let systems = notes::NOTE_SYSTEMS.fill(lang, &[("systems", &list(lang, &side.systems))]);
-    format!("{line} {systems}")
+    [line, systems].join(lang.space)
 }
 
 /// `2026-11-21 08:45:00` of a time in RFC 3339.

@@ -45,9 +45,9 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             p { (page.text(&page::PAGE_DETAILS_NOTE)) }
             // Once for all, not below each chart.
             p.note {
-                (page.text(&page::CHART_CAPTION_TIMELINE)) " " (page.text(&page::CHART_CAPTION_PERCENTILES)) " "
+                (page.text(&page::CHART_CAPTION_TIMELINE)) (page.lang.space) (page.text(&page::CHART_CAPTION_PERCENTILES)) (page.lang.space)
                 (page.text(&notes::NOTE_MERGED))
-                @if is_binned { " " (page.text(&page::CHART_CAPTION_BINNED)) }
+                @if is_binned { (page.lang.space) (page.text(&page::CHART_CAPTION_BINNED)) }
             }
             @for treatment in 0..page.model.treatments.len() {
                 details class=(class) id={ "t" (treatment) } {

@@ -32,7 +32,7 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
             }
             (kept(page))
             (folded(page, tables::results(page.model)))
-            p.note { (page.text(&notes::NOTE_ESTIMATES)) " " (page.text(Loops::of(page.model).note())) }
+            p.note { (page.text(&notes::NOTE_ESTIMATES)) (page.lang.space) (page.text(Loops::of(page.model).note())) }
             @if page.model.has_bounds() { p.note { (page.text(&notes::NOTE_BOUNDS)) } }
         }
     }
@@ -102,7 +102,7 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
                 @for figure in super::forests::figures(page) { (figure.markup(page)) }
                 (folded(page, tables::comparisons(page.model, page.lang)))
                 p.note {
-                    (comparison_rules(page.model, page.lang)) " " (page.text(&notes::NOTE_DETECTABLE))
+                    (comparison_rules(page.model, page.lang)) (page.lang.space) (page.text(&notes::NOTE_DETECTABLE))
                 }
                 @if !steps.is_empty() {
                     h3 { (page.text(&growth::GROWTH_COMPARISONS)) }
