@@ -41,7 +41,7 @@ impl Check {
 
     /// For preflight: a warning, if it is a doubt.
     pub(crate) fn warning(self) -> Option<PreflightFinding> {
-        self.is_doubt.then(|| PreflightFinding {
+        self.is_doubt.then_some(PreflightFinding {
             weight: Weight::Warning,
             place: self.place,
             message: self.message,

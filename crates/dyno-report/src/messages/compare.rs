@@ -28,6 +28,7 @@ pub(crate) fn pair(pair: &TreatmentPair, lang: Lang) -> String {
 }
 
 /// A doubt as a whole sentence.
+#[expect(clippy::too_many_lines, reason = "a table: one arm per doubt")]
 pub(crate) fn doubt(doubt: &CompareDoubt, lang: Lang) -> String {
     let say = |message: &Message, values: &[(&str, &str)]| message.fill(lang, values);
     let number = |number: &u32| figures::count(u64::from(*number));

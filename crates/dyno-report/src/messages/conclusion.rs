@@ -15,6 +15,7 @@ pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
 }
 
 /// One conclusion as one or two whole sentences.
+#[expect(clippy::too_many_lines, reason = "a table: one arm per conclusion")]
 pub(crate) fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
     let label = |line: usize| model.lines[line].label.as_str();
     match conclusion {

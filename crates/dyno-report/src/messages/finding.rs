@@ -10,6 +10,7 @@ use dyno_model::monitor::SessionGroup;
 use dyno_model::plan::Metric;
 
 /// Every finding as a whole sentence.
+#[expect(clippy::too_many_lines, reason = "a table: one arm per finding")]
 pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
     let say = |message: &Message, values: &[(&str, &str)]| message.fill(lang, values);
     let percent = |share: f64| figures::percent(share * 100.0);
@@ -163,6 +164,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::too_many_lines, reason = "a table: one value per finding")]
     fn every_finding_has_a_whole_sentence() {
         let text = || "the disk is full".to_owned();
         let findings = [

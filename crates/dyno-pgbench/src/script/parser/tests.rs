@@ -69,6 +69,7 @@ fn long_statements_are_shown_by_their_beginning() {
 
 /// What pgbench 15 prints for the same scripts after `pgbench: error: `.
 #[test]
+#[expect(clippy::too_many_lines, reason = "a table of cases")]
 fn mistakes_are_told_with_file_line_and_column() {
     let cases = [
         ("\\set x\n", "s.sql:1: syntax error in command \"set\"\n\\set x\n      ^ error found here"),
