@@ -1,13 +1,18 @@
-//! Comparisons: each system against the first one at equal clients and levels, each level of a factor within a system against the
-//! first one that was measured with it, other levels equal; where the spec says what is compared, only that.
+//! Comparisons of pairs of treatments, and the questions that they are the cells of, with their verdicts.
 
 use crate::estimate::{count, has_bound};
-use crate::model::{Comparison, ComparisonOf, ComparisonRules, NotWorking, Range, RatioBound, Verdict};
+use crate::model::{
+    Comparison, ComparisonRules, Interaction, NotWorking, Question, Range, RatioBound, Verdict,
+};
+use crate::pairs::{Pair, pairs};
+use crate::questions::{self, Answer, Cell, Group};
 use crate::standing::held_against;
 use crate::stats::compare::{self, RatioTest};
+use crate::stats::gate;
+use crate::stats::moderated::moderated;
 use crate::stats::verdict::{self, Judgement, Outcome, Rules};
 use crate::view::View;
-use dyno_model::plan::{Compare, Metric, Treatment};
+use dyno_model::plan::Metric;
 use dyno_model::record::TrialRecord;
 use std::collections::BTreeMap;
 
@@ -20,23 +25,185 @@ const RISK_ALONE: f64 = 0.05;
 /// What is compared. Mean response time in a closed loop is the number of clients over throughput, so it is left out.
 const METRICS: [Metric; 2] = [Metric::Throughput, Metric::P95Ms];
 
-pub(crate) fn compare(view: &View<'_>) -> (Vec<Comparison>, ComparisonRules) {
+/// Everything that is compared.
+pub(crate) struct Compared {
+    pub(crate) questions: Vec<Question>,
+    pub(crate) comparisons: Vec<Comparison>,
+    pub(crate) rules: ComparisonRules,
+}
+
+pub(crate) fn compare(view: &View<'_>) -> Compared {
     let rules = Rules::default();
     let enabled = view.plan().blocks as usize >= MIN_REPEATS;
     let pairs = pairs(view);
-    let mut comparisons = Vec::new();
-    for metric in METRICS {
-        let family = pairs.iter().map(|pair| measure_whole(view, pair, metric)).collect();
-        comparisons.extend(judged(family, enabled.then_some(rules)));
+    let families: Vec<Vec<Measured>> = METRICS
+        .iter()
+        .map(|metric| {
+            with_shared_strength(pairs.iter().map(|pair| measure_whole(view, pair, *metric)).collect())
+        })
+        .collect();
+    let family = count(pairs.len());
+    let groups = if enabled { questions::groups(view.plan(), &pairs) } else { Vec::new() };
+    let asked = families
+        .iter()
+        .zip(METRICS)
+        .flat_map(|(measured, metric)| groups.iter().map(move |group| (measured, metric, group)));
+    let asked: Vec<Asked<'_>> =
+        asked.map(|(measured, metric, group)| Asked::new(view, &pairs, measured, metric, group)).collect();
+    let judged = gate::judge(&asked.iter().map(|it| it.known.clone()).collect::<Vec<_>>(), rules);
+    // Cells of both metrics stand one after the other.
+    let mut of_cells: Vec<Option<Judgement>> = vec![None; pairs.len() * METRICS.len()];
+    for (it, judged) in asked.iter().zip(&judged) {
+        it.cells
+            .iter()
+            .zip(&judged.cells)
+            .for_each(|(at, judgement)| of_cells[it.offset + at] = Some(*judgement));
     }
+    let several = asked.iter().zip(judged).filter(|(it, _)| it.measured.len() > 1);
+    let questions = several.map(|(it, judged)| it.question(view, &pairs, &judged, rules)).collect();
+    let all = families.into_iter().flatten().zip(of_cells);
+    let comparisons = all.map(|(measured, judgement)| decided(measured, judgement, enabled)).collect();
     let rules = ComparisonRules {
         margin: rules.margin,
         alpha: rules.alpha,
         min_repeats: MIN_REPEATS as u32,
         verdicts_enabled: enabled,
-        family: count(pairs.len()),
+        family,
     };
-    (comparisons, rules)
+    Compared { questions, comparisons, rules }
+}
+
+/// Paired tests borrow strength from each other.
+fn with_shared_strength(mut family: Vec<Measured>) -> Vec<Measured> {
+    let is_paired = |it: &&mut Measured| it.is_paired && it.enough().is_some();
+    let tests: Vec<RatioTest> = family.iter_mut().filter(is_paired).filter_map(|it| it.test).collect();
+    for (measured, test) in family.iter_mut().filter(is_paired).zip(moderated(&tests)) {
+        measured.test = Some(test);
+    }
+    family
+}
+
+/// A question with what is known of it.
+struct Asked<'a> {
+    group: &'a Group,
+    metric: Metric,
+    /// Its comparisons.
+    measured: Vec<&'a Measured>,
+    /// The indices of those pairs that are tested.
+    cells: Vec<usize>,
+    /// Those of them that the answer rests on.
+    used: Vec<usize>,
+    /// Where the comparisons of its metric begin.
+    offset: usize,
+    answer: Option<Answer>,
+    known: gate::Question,
+}
+
+impl<'a> Asked<'a> {
+    fn new(
+        view: &View<'_>,
+        pairs: &[Pair],
+        measured: &'a [Measured],
+        metric: Metric,
+        group: &'a Group,
+    ) -> Self {
+        let of_group = || group.pairs.iter().map(|at| (*at, &measured[*at]));
+        let enough = || of_group().filter_map(|(at, it)| Some((at, it, it.enough()?)));
+        let side = |treatment| whole(view, treatment, metric).by_block.unwrap_or_default();
+        let cells: Vec<Cell<'_>> = enough()
+            .filter(|(_, it, _)| it.is_paired)
+            .map(|(at, _, test)| Cell {
+                pair: &pairs[at],
+                subject: side(pairs[at].subject),
+                baseline: side(pairs[at].baseline),
+                test,
+            })
+            .collect();
+        // With figures that are only bounds in some cells, the mean over the others would flatter.
+        let has_bounds = of_group().any(|(_, it)| it.comparison.bound.is_some());
+        let answer = if has_bounds { None } else { questions::answer(view, &cells) };
+        let tests: Vec<RatioTest> = enough().map(|(_, _, test)| test).collect();
+        let known = gate::Question {
+            // The only comparison of a question is the answer itself.
+            effect: match tests.as_slice() {
+                [only] => Some(*only),
+                _ => answer.as_ref().map(|it| it.test),
+            },
+            cells: tests,
+            interactions: answer
+                .iter()
+                .flat_map(|it| it.interactions.iter().map(|it| it.p.unwrap_or(1.0)))
+                .collect(),
+        };
+        let used = enough().filter(|(_, it, _)| it.is_paired).map(|(at, _, _)| at).collect();
+        let cells = enough().map(|(at, _, _)| at).collect();
+        let offset = METRICS.iter().position(|it| *it == metric).unwrap_or_default() * measured.len();
+        Self {
+            group,
+            metric,
+            measured: of_group().map(|(_, it)| it).collect(),
+            cells,
+            used,
+            offset,
+            answer,
+            known,
+        }
+    }
+
+    fn question(&self, view: &View<'_>, pairs: &[Pair], judged: &gate::Judged, rules: Rules) -> Question {
+        let used = self.used.iter().filter(|_| self.answer.is_some());
+        let used: Vec<&Pair> = used.map(|at| &pairs[*at]).collect();
+        let mut clients: Vec<u32> =
+            used.iter().map(|pair| view.plan().treatments[pair.subject].clients).collect();
+        clients.sort_unstable();
+        clients.dedup();
+        let not_working = |of: fn(&Comparison) -> Option<NotWorking>| {
+            let all = self.measured.iter().filter_map(|it| of(&it.comparison));
+            all.reduce(|a, b| NotWorking { trials: a.trials + b.trials, of: a.of + b.of, ..a })
+        };
+        let subject_not_working = not_working(|it| it.subject_not_working);
+        let baseline_not_working = not_working(|it| it.baseline_not_working);
+        let is_usable = self.measured.iter().any(|it| it.is_usable);
+        let open = if is_usable { Verdict::Inconclusive } else { Verdict::Invalid };
+        let (verdict, exceeds_margin) =
+            judged.effect.map_or((open, false), |judgement| verdict(self.metric, &judgement));
+        let verdict = held_against(verdict, subject_not_working, baseline_not_working);
+        // What is left of the figures would look like an answer.
+        let answer = self.answer.as_ref().filter(|_| verdict != Verdict::Invalid);
+        let judgement = judged.effect.filter(|_| answer.is_some());
+        let interaction = |(it, p): (&Interaction, &f64)| Interaction {
+            p_corrected: it.p.map(|_| *p),
+            depends: judged.is_open && *p < rules.alpha,
+            ..it.clone()
+        };
+        Question {
+            of: self.group.of.clone(),
+            metric: self.metric,
+            subject: self.group.subject.clone(),
+            baseline: self.group.baseline.clone(),
+            comparisons: self.group.pairs.iter().map(|at| self.offset + at).collect(),
+            cells: count(used.len()),
+            clients,
+            mixes: questions::mixes(view.plan(), self.group, &used),
+            ratio: answer.map(|it| it.test.ratio),
+            ratio_interval: judgement.map(|it| Range { low: it.low, high: it.high }),
+            interval_level: judgement.map(|it| it.level),
+            degrees: answer.map(|it| it.test.degrees()),
+            p: answer.map(|it| it.test.p),
+            p_corrected: judgement.map(|it| it.p_corrected),
+            detectable_ratio: judgement.map(|it| it.detectable_ratio),
+            exceeds_margin: exceeds_margin && answer.is_some(),
+            subject_not_working,
+            baseline_not_working,
+            verdict,
+            scatter: answer.and_then(|it| it.scatter),
+            opens_cells: judged.is_open,
+            interactions: answer
+                .iter()
+                .flat_map(|it| it.interactions.iter().zip(&judged.interactions).map(interaction))
+                .collect(),
+        }
+    }
 }
 
 /// What one side of a comparison has.
@@ -55,8 +222,17 @@ pub(crate) struct SideValues {
 struct Measured {
     comparison: Comparison,
     test: Option<RatioTest>,
+    /// True when the test is that of pairs, one per block.
+    is_paired: bool,
     /// True when both sides have a trial that is compared.
     is_usable: bool,
+}
+
+impl Measured {
+    /// The test, when it has enough repeats for a verdict.
+    fn enough(&self) -> Option<RatioTest> {
+        self.test.filter(|test| test.repeats >= MIN_REPEATS)
+    }
 }
 
 /// Comparisons of every pair in every step of a growing table, by step; all of them are one family. `values` are those of a treatment's trials
@@ -75,46 +251,13 @@ pub(crate) fn step_by_step(
         })
         .unzip();
     let enabled = view.plan().blocks as usize >= MIN_REPEATS;
-    at.into_iter().zip(judged(family, enabled.then(Rules::default))).collect()
-}
-
-struct Pair {
-    of: ComparisonOf,
-    subject: usize,
-    baseline: usize,
-}
-
-fn pairs(view: &View<'_>) -> Vec<Pair> {
-    let plan = view.plan();
-    let find = |wanted: &dyn Fn(&Treatment) -> bool| plan.treatments.iter().position(wanted);
-    let is_asked = |compare: Compare| plan.compare.is_none_or(|asked| asked == compare);
-    let mut pairs = Vec::new();
-    let systems =
-        view.treatments().filter(|(_, treatment)| treatment.system > 0 && is_asked(Compare::System));
-    for (subject, treatment) in systems {
-        let baseline = find(&|other| {
-            other.system == 0 && other.clients == treatment.clients && other.levels == treatment.levels
-        });
-        pairs.extend(baseline.map(|baseline| Pair { of: ComparisonOf::System, subject, baseline }));
-    }
-    for factor in (0..plan.factors.len()).filter(|&factor| is_asked(Compare::Factor(factor))) {
-        for (subject, treatment) in view.treatments() {
-            // The first level, or where that is excluded (it may make no sense with the other levels) the first that is not.
-            let baseline = find(&|other| {
-                let mut levels = other.levels.iter().zip(&treatment.levels).enumerate();
-                other.system == treatment.system
-                    && other.clients == treatment.clients
-                    && levels.all(|(position, (one, another))| position == factor || one == another)
-            });
-            let baseline = baseline.filter(|baseline| *baseline != subject);
-            pairs.extend(baseline.map(|baseline| Pair {
-                of: ComparisonOf::Level { factor },
-                subject,
-                baseline,
-            }));
-        }
-    }
-    pairs
+    let tests: Vec<RatioTest> = family.iter().filter_map(Measured::enough).collect();
+    let mut judgements = verdict::judge(&tests, Rules::default()).into_iter();
+    let comparison = |measured: Measured| {
+        let judgement = measured.enough().and_then(|_| judgements.next());
+        decided(measured, judgement, enabled)
+    };
+    at.into_iter().zip(family.into_iter().map(comparison)).collect()
 }
 
 /// What a treatment's trials have.
@@ -175,7 +318,8 @@ fn measure(
         _ => (&empty, &empty),
     };
     let bound = RatioBound::of(subject.is_bound, baseline.is_bound);
-    let test = test(of_subject, of_baseline).filter(|_| bound != Some(RatioBound::Unknown));
+    let (test, is_paired) = test(of_subject, of_baseline);
+    let test = test.filter(|_| bound != Some(RatioBound::Unknown));
     let means = || {
         let mean = |values: &BTreeMap<u32, f64>| {
             let logarithms: Vec<f64> = values.values().map(|value| value.ln()).collect();
@@ -204,11 +348,11 @@ fn measure(
         baseline_not_working: baseline.not_working,
         verdict: None,
     };
-    Measured { comparison, test, is_usable: subject.is_usable && baseline.is_usable }
+    Measured { comparison, test, is_paired, is_usable: subject.is_usable && baseline.is_usable }
 }
 
-/// Both sides by block.
-fn test(subject: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> Option<RatioTest> {
+/// Both sides by block; and whether they are compared in pairs.
+fn test(subject: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> (Option<RatioTest>, bool) {
     let both = |(block, value): (&u32, &f64)| baseline.get(block).map(|other| (*value, *other));
     let paired: Vec<(f64, f64)> = subject.iter().filter_map(both).collect();
     // Pairs lose little; only when invalid trials leave too few blocks with both sides are they compared unpaired.
@@ -219,8 +363,8 @@ fn test(subject: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> Option<R
         )
     };
     match compare::paired(&paired) {
-        Some(test) if test.repeats >= MIN_REPEATS => Some(test),
-        few => unpaired().filter(|test| test.repeats >= MIN_REPEATS).or(few).or_else(unpaired),
+        Some(test) if test.repeats >= MIN_REPEATS => (Some(test), true),
+        few => (unpaired().filter(|test| test.repeats >= MIN_REPEATS).or(few).or_else(unpaired), false),
     }
 }
 
@@ -251,42 +395,35 @@ fn settle_bound(comparison: &mut Comparison) {
     comparison.ratio = comparison.ratio.filter(|_| bound != RatioBound::Unknown);
 }
 
-/// Gives verdicts to all comparisons of a family together; none without rules.
-fn judged(family: Vec<Measured>, rules: Option<Rules>) -> Vec<Comparison> {
-    let enough = |measured: &Measured| measured.test.filter(|test| test.repeats >= MIN_REPEATS);
-    let tests: Vec<RatioTest> = family.iter().filter_map(enough).collect();
-    let mut judgements = rules.map(|rules| verdict::judge(&tests, rules)).unwrap_or_default().into_iter();
-    let one = |measured: Measured| {
-        let is_judged = enough(&measured).is_some();
-        let mut comparison = measured.comparison;
-        let held = |verdict, comparison: &Comparison| {
-            held_against(verdict, comparison.subject_not_working, comparison.baseline_not_working)
-        };
-        if rules.is_some() {
-            // A side without any trial to compare makes the comparison invalid; too few, or figures that are not known, only leave it open.
-            let open = if measured.is_usable { Verdict::Inconclusive } else { Verdict::Invalid };
-            let judgement = if is_judged { judgements.next() } else { None };
-            comparison.verdict = Some(open);
-            comparison.ratio_interval = judgement.map(|it| Range { low: it.low, high: it.high });
-            comparison.interval_level = judgement.map(|it| it.level);
-            if let (Some(judgement), Some(test)) = (judgement, measured.test) {
-                let (verdict, exceeds_margin) = verdict(comparison.metric, &judgement);
-                (comparison.verdict, comparison.exceeds_margin) = (Some(verdict), exceeds_margin);
-                comparison.p = Some(test.p);
-                comparison.p_corrected = Some(judgement.p_corrected);
-                comparison.detectable_ratio = Some(judgement.detectable_ratio);
-            }
+/// A comparison with what was judged of it; without verdict where verdicts are not enabled.
+fn decided(measured: Measured, judgement: Option<Judgement>, enabled: bool) -> Comparison {
+    let mut comparison = measured.comparison;
+    if enabled {
+        // A side without any trial to compare makes the comparison invalid; too few, or figures that are not known, only leave it open.
+        let open = if measured.is_usable { Verdict::Inconclusive } else { Verdict::Invalid };
+        comparison.verdict = Some(open);
+        comparison.ratio_interval = judgement.map(|it| Range { low: it.low, high: it.high });
+        comparison.interval_level = judgement.map(|it| it.level);
+        if let (Some(judgement), Some(test)) = (judgement, measured.test) {
+            let (verdict, exceeds_margin) = verdict(comparison.metric, &judgement);
+            (comparison.verdict, comparison.exceeds_margin) = (Some(verdict), exceeds_margin);
+            comparison.p = Some(test.p);
+            comparison.p_corrected = Some(judgement.p_corrected);
+            comparison.detectable_ratio = Some(judgement.detectable_ratio);
         }
-        settle_bound(&mut comparison);
-        let verdict = held(comparison.verdict.unwrap_or(Verdict::Inconclusive), &comparison);
-        if verdict == Verdict::Invalid {
-            // What is left of the figures would look like an answer.
-            (comparison.ratio, comparison.ratio_interval, comparison.interval_level) = (None, None, None);
-            (comparison.p, comparison.p_corrected, comparison.detectable_ratio) = (None, None, None);
-            (comparison.bound, comparison.exceeds_margin) = (None, false);
-            comparison.verdict = rules.map(|_| verdict);
-        }
-        comparison
-    };
-    family.into_iter().map(one).collect()
+    }
+    settle_bound(&mut comparison);
+    let verdict = held_against(
+        comparison.verdict.unwrap_or(Verdict::Inconclusive),
+        comparison.subject_not_working,
+        comparison.baseline_not_working,
+    );
+    if verdict == Verdict::Invalid {
+        // What is left of the figures would look like an answer.
+        (comparison.ratio, comparison.ratio_interval, comparison.interval_level) = (None, None, None);
+        (comparison.p, comparison.p_corrected, comparison.detectable_ratio) = (None, None, None);
+        (comparison.bound, comparison.exceeds_margin) = (None, false);
+        comparison.verdict = enabled.then_some(verdict);
+    }
+    comparison
 }

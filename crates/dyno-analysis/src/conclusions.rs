@@ -3,15 +3,15 @@
 use crate::estimate::count;
 use crate::model::{
     AuditRow, ColumnSumAudit, Comparison, ComparisonOf, Conclusion, Estimate, FindingRow, NotWorking,
-    PanelLine, Range, ReportModel, TrialState, UpdateAudit, Verdict,
+    PanelLine, Question, Range, ReportModel, TrialState, UpdateAudit, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
 
-/// All conclusions, most important first: what is missing, what is wrong with the data, what is better, what was reached.
+/// All conclusions, most important first: what the experiment asks, what is missing, what is wrong with the data, what is better, what was reached.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
-    let mut conclusions = Vec::new();
+    let mut conclusions = questions(model);
     conclusions.extend(incomplete(model));
     conclusions.extend(invalid_trials(model));
     conclusions.extend(did_not_work(model));
@@ -34,6 +34,24 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
         conclusions.extend(peaks(model));
     }
     conclusions
+}
+
+/// Questions about throughput; those about response times where throughput shows no difference and they do.
+fn questions(model: &ReportModel) -> Vec<Conclusion> {
+    let differs = |question: &Question| matches!(question.verdict, Verdict::Better | Verdict::Worse);
+    let of_throughput = |question: &Question| {
+        model.questions.iter().find(|it| {
+            it.metric == Metric::Throughput
+                && (&it.of, &it.subject, &it.baseline)
+                    == (&question.of, &question.subject, &question.baseline)
+        })
+    };
+    let is_told = |question: &Question| {
+        question.metric == Metric::Throughput
+            || differs(question) && !of_throughput(question).is_some_and(differs)
+    };
+    let all = model.questions.iter().enumerate().filter(|(_, it)| is_told(it));
+    all.map(|(question, _)| Conclusion::Question { question }).collect()
 }
 
 fn incomplete(model: &ReportModel) -> Option<Conclusion> {

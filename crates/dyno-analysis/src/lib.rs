@@ -11,13 +11,14 @@
 //! * `judgement`: doubts about a trial that has been read; `steadiness`: whether trials were in a steady state;
 //! * `growth`: figures over the rows of a table that grows;
 //! * `standing`: which trials are compared, and what is held against a treatment;
+//! * `pairs`: who is compared with whom; `questions`: one effect over all cells that ask the same;
 //! * `comparisons`: ratios and verdicts;
 //! * `conclusions`: what follows, as typed statements;
 //! * `provenance`: where, when and with what;
 //! * [`compare`]: two sets of runs against each other, for `dyno compare`;
 //! * [`pilot`]: how many blocks the next run needs;
 //! * [`figures`]: how plain numbers look;
-//! * [`stats`]: Student's t, Welch, paired comparison, Benjamini-Hochberg, verdicts.
+//! * [`stats`]: Student's t, Welch, paired comparison, mixed model, corrections for many comparisons, verdicts.
 //!
 //! # Invariants
 //! No word that a reader sees is made here but names and values: sentences and headings are `dyno-report`'s. `stats` imports only `std`.
@@ -34,9 +35,11 @@ mod judgement;
 mod latency;
 mod lines;
 pub mod model;
+mod pairs;
 mod panels;
 pub mod pilot;
 mod provenance;
+mod questions;
 mod resources;
 mod standing;
 pub mod stats;
@@ -47,6 +50,7 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+use comparisons::Compared;
 use dyno_store::{Run, RunData, StoreError};
 use model::{REPORT_FORMAT, ReportModel};
 use std::path::Path;
@@ -65,7 +69,7 @@ pub fn load(folder: &Path) -> Result<ReportModel, StoreError> {
 pub fn analyse(data: &RunData) -> ReportModel {
     let view = View::new(data);
     let treatments = trials::treatment_rows(&view);
-    let (comparisons, comparison_rules) = comparisons::compare(&view);
+    let Compared { questions, comparisons, rules: comparison_rules } = comparisons::compare(&view);
     let completeness = trials::completeness(&view);
     let mut model = ReportModel {
         report_format: REPORT_FORMAT,
@@ -87,6 +91,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         generator: checks::generator(&view),
         resources: resources::rows(&view),
         findings: checks::findings(&view),
+        questions,
         comparisons,
         comparison_rules,
         growth: growth::growth(&view),

@@ -27,8 +27,15 @@ pub(crate) fn lines(plan: &Plan) -> (Vec<LineName>, Vec<usize>) {
     (lines, line_of)
 }
 
-/// `System (level, level)`, with only those factors that are varied; a level that says little alone (a number, a
-/// truth value) is named with the last part of its factor.
+/// A level; one that says little alone (a number, a truth value) with the last part of its factor.
+pub(crate) fn level_name(factor: &str, level: &str) -> String {
+    let speaks_alone =
+        level.chars().filter(|c| c.is_alphabetic()).count() > 3 && !matches!(level, "true" | "false");
+    let name = factor.rsplit('.').next().unwrap_or(factor);
+    if speaks_alone { level.to_owned() } else { format!("{name} {level}") }
+}
+
+/// `System (level, level)`, with only those factors that are varied.
 pub(crate) fn line_name(plan: &Plan, treatment: &Treatment, varied: &[bool]) -> LineName {
     let system = &plan.systems[treatment.system];
     let levels: Vec<String> = plan
@@ -37,12 +44,7 @@ pub(crate) fn line_name(plan: &Plan, treatment: &Treatment, varied: &[bool]) -> 
         .zip(&treatment.levels)
         .zip(varied)
         .filter(|(_, is_varied)| **is_varied)
-        .map(|((factor, level), _)| {
-            let speaks_alone = level.chars().filter(|c| c.is_alphabetic()).count() > 3
-                && !matches!(level.as_str(), "true" | "false");
-            let name = factor.rsplit('.').next().unwrap_or(factor);
-            if speaks_alone { level.clone() } else { format!("{name} {level}") }
-        })
+        .map(|((factor, level), _)| level_name(factor, level))
         .collect();
     let label = if levels.is_empty() {
         system.name.clone()

@@ -23,6 +23,11 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         page.paragraph(&escaped(texts::NOTE_BOUNDS.text(lang)));
     }
     page.section(growth_texts::GROWTH, &tables::steps(model, lang), &[growth_texts::GROWTH_NOTE]);
+    let questions = tables::questions(model, lang);
+    page.section(headings::QUESTIONS, &questions, &[]);
+    if !questions.is_empty() {
+        page.paragraph(&escaped(&notes::question_rules(model, lang)));
+    }
     page.section(headings::COMPARISONS, &tables::comparisons(model, lang), &[]);
     if !model.comparisons.is_empty() {
         page.paragraph(&escaped(&notes::comparison_rules(model, lang)));

@@ -2,8 +2,8 @@
 
 use super::figures;
 use crate::messages::{Lang, Message, finding, list, names, notes};
-use dyno_analysis::model::{FindingRow, ReportModel, Verdict};
-use dyno_model::plan::{LoadPlan, Metric, StopRule};
+use dyno_analysis::model::{Comparison, FindingRow, ReportModel, Verdict};
+use dyno_model::plan::{LoadPlan, StopRule};
 
 /// When and with what it was measured, and the machine.
 pub(super) fn origin(model: &ReportModel, lang: Lang) -> Vec<String> {
@@ -187,6 +187,12 @@ pub(super) fn doubt(model: &ReportModel, row: &FindingRow, lang: Lang) -> (Strin
     (reach, finding::sentence(&row.finding, lang))
 }
 
+/// How questions were answered.
+pub(super) fn question_rules(model: &ReportModel, lang: Lang) -> String {
+    let alpha = figures::limit(model.comparison_rules.alpha * 100.0);
+    notes::NOTE_QUESTIONS.fill(lang, &[("alpha", &alpha)])
+}
+
 /// How comparisons were made.
 pub(super) fn comparison_rules(model: &ReportModel, lang: Lang) -> String {
     let rules = &model.comparison_rules;
@@ -195,34 +201,21 @@ pub(super) fn comparison_rules(model: &ReportModel, lang: Lang) -> String {
         &[
             ("margin", &figures::limit(rules.margin * 100.0)),
             ("alpha", &figures::limit(rules.alpha * 100.0)),
-            ("family", &rules.family.to_string()),
             ("levels", &levels(model, lang)),
         ],
     )
 }
 
-/// Levels of the intervals of each metric; those of equivalent comparisons are others.
+/// Levels of the intervals; those of equivalent comparisons are others.
 fn levels(model: &ReportModel, lang: Lang) -> String {
-    let mut levels: Vec<(Metric, f64)> = Vec::new();
-    for comparison in &model.comparisons {
-        let is_own = comparison.verdict.is_some_and(|verdict| verdict != Verdict::Equivalent);
-        let level = comparison.interval_level.filter(|_| is_own);
-        if let Some(level) = level.filter(|_| !levels.iter().any(|(metric, _)| *metric == comparison.metric))
-        {
-            levels.push((comparison.metric, level));
-        }
-    }
-    let texts: Vec<String> = levels.iter().map(|(_, level)| figures::level(*level)).collect();
-    match texts.first() {
-        None => return notes::NOTE_LEVEL_NONE.text(lang).to_owned(),
-        Some(first) if texts.iter().all(|text| text == first) => return first.clone(),
-        Some(_) => {}
-    }
-    let each = levels.iter().zip(&texts).map(|((metric, _), level)| {
-        let metric = names::metric(*metric, lang);
-        notes::NOTE_LEVEL.fill(lang, &[("level", level), ("metric", metric)])
+    let is_own = |it: &&Comparison| it.verdict.is_some_and(|verdict| verdict != Verdict::Equivalent);
+    let levels = model.comparisons.iter().filter(is_own).filter_map(|it| it.interval_level);
+    let ends = levels.fold(None, |ends: Option<(f64, f64)>, it| {
+        Some(ends.map_or((it, it), |(low, high)| (low.min(it), high.max(it))))
     });
-    list(lang, &each.collect::<Vec<_>>())
+    let Some((low, high)) = ends else { return notes::NOTE_LEVEL_NONE.text(lang).to_owned() };
+    let [low, high] = [low, high].map(figures::level);
+    if low == high { low } else { notes::NOTE_LEVELS.fill(lang, &[("low", &low), ("high", &high)]) }
 }
 
 /// A few witnessed lost updates, the first of each treatment that has one.

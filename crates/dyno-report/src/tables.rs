@@ -6,12 +6,12 @@ use crate::measures::{
     GENERATOR, LATENCY, Measure, RESOURCES, STEP, TREATMENT_BOOKS, TREATMENT_LOST, TREATMENT_RATES, TRIAL,
     UPDATES,
 };
-use crate::messages::{Lang, finding, growth, headings, names};
+use crate::messages::{Lang, finding, growth, headings, names, question};
 use crate::table::{Column, Table};
 use crate::words;
 use dyno_analysis::model::{
-    Comparison, ComparisonOf, KindCount, ReportModel, StatementRow, StatementTable, TreatmentRow, TrialRow,
-    UpdateAudit,
+    Comparison, ComparisonOf, KindCount, Question, ReportModel, StatementRow, StatementTable, TreatmentRow,
+    TrialRow, UpdateAudit,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
@@ -181,6 +181,38 @@ fn factor_of<'a>(model: &'a ReportModel, comparison: &Comparison) -> Option<&'a 
         ComparisonOf::System => None,
         ComparisonOf::Level { factor } => model.factors.get(factor).map(|name| figures::short_name(name)),
     }
+}
+
+/// Every question, under the two levels or systems that are compared.
+pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
+    let [n, ratio, interval, p, verdict] = compared();
+    let cells = Column { heading: &headings::CELLS, ..n };
+    let (metric, visible) = (Column::left(&headings::METRIC), Column::right(&headings::DETECTABLE).in_page());
+    let depends = Column::left(&headings::DEPENDS_ON).in_page();
+    let mut table = Table::of_pairs([metric, cells, ratio, interval, p, visible, verdict, depends]);
+    // Both metrics of a question stand together.
+    let mut sorted: Vec<&Question> = model.questions.iter().collect();
+    let first = |it: &Question| it.comparisons[0] % (model.comparisons.len() / 2).max(1);
+    sorted.sort_by_key(|it| (first(it), it.metric as u8));
+    for it in sorted {
+        table.group(&[&it.subject, &it.baseline]);
+        let visible = it.detectable_ratio.map(|ratio| figures::percent((ratio - 1.0) * 100.0));
+        let depends = it.interactions.iter().filter(|it| it.depends);
+        let depends: Vec<_> = depends.map(|it| question::depends_on(model, it, lang)).collect();
+        let of = it.comparisons.len();
+        let cells = if it.cells as usize == of { of.to_string() } else { format!("{}/{of}", it.cells) };
+        table.row([
+            Cell::text(names::metric(it.metric, lang)),
+            Cell::text(cells),
+            Cell::figure(it.ratio.map(figures::ratio)),
+            Cell::interval(it.ratio_interval),
+            Cell::figure(it.p_corrected.map(figures::p_value)),
+            Cell::figure(visible),
+            Cell::word(words::verdict(Some(it.verdict))),
+            if depends.is_empty() { Cell::figure(None) } else { Cell::text(names::list(lang, &depends)) },
+        ]);
+    }
+    table
 }
 
 /// Every comparison, under the two lines that are compared.

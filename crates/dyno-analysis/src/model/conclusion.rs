@@ -137,6 +137,11 @@ pub enum Conclusion {
         /// The last step.
         last: GrowthMoment,
     },
+    /// The answer to a question of the experiment.
+    Question {
+        /// Index into [`super::ReportModel::questions`].
+        question: usize,
+    },
     /// Comparisons of two lines that had the same outcome, over all numbers of clients where they had it.
     Comparison {
         /// What differs.

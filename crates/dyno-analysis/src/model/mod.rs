@@ -21,6 +21,7 @@ mod estimate;
 mod growth;
 mod latency;
 mod provenance;
+mod questions;
 mod resources;
 mod trials;
 
@@ -42,6 +43,7 @@ pub use growth::{
 };
 pub use latency::MergedLatency;
 pub use provenance::{Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
+pub use questions::{Interaction, InteractionWith, Place, Question, Scatter};
 pub use resources::{ResourcePoint, ResourceRow};
 pub use trials::{
     Completeness, FailedTrial, KindCount, LineName, TreatmentRow, TrialFigures, TrialRow, TrialState,
@@ -97,7 +99,10 @@ pub struct ReportModel {
     pub resources: Vec<ResourceRow>,
     /// Doubts, worst first, one row per kind of doubt.
     pub findings: Vec<FindingRow>,
-    /// Comparisons of systems and of levels at equal clients.
+    /// One effect over all other levels for each level of a factor and each system, by metric; none with fewer blocks than verdicts need.
+    #[serde(default)]
+    pub questions: Vec<Question>,
+    /// Comparisons of systems and of levels at equal clients: all of the first metric, then all of the next.
     pub comparisons: Vec<Comparison>,
     /// How comparisons were made; the text below their table.
     pub comparison_rules: ComparisonRules,

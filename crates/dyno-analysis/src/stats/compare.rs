@@ -33,6 +33,36 @@ impl RatioTest {
         ((self.difference - reach).exp(), (self.difference + reach).exp())
     }
 
+    /// A test of the logarithm of a ratio.
+    #[must_use]
+    pub fn of(difference: f64, error: f64, degrees: f64, repeats: usize) -> Self {
+        // Without any scatter the difference is certain, or there is none.
+        let p = match (error > 0.0, difference == 0.0) {
+            (true, _) => two_sided_p(difference / error, degrees),
+            (false, true) => 1.0,
+            (false, false) => 0.0,
+        };
+        Self { ratio: difference.exp(), p, repeats, difference, error, degrees }
+    }
+
+    /// Degrees of freedom of its error.
+    #[must_use]
+    pub fn degrees(&self) -> f64 {
+        self.degrees
+    }
+
+    /// Variance of a paired test's differences, and its degrees of freedom.
+    #[must_use]
+    pub fn variance(&self) -> (f64, f64) {
+        (self.error.powi(2) * self.repeats as f64, self.degrees)
+    }
+
+    /// The same paired differences, judged by another variance.
+    #[must_use]
+    pub fn with_variance(&self, variance: f64, degrees: f64) -> Self {
+        Self::of(self.difference, (variance / self.repeats as f64).sqrt(), degrees, self.repeats)
+    }
+
     /// Ratio above 1 that would have been found with 80 % probability at this risk: `(t(1 - risk/2) + t(0.80)) · standard error` on the
     /// log scale (minimum detectable effect: H. S. Bloom, Evaluation Review 19, 1995).
     #[must_use]
@@ -51,7 +81,7 @@ pub fn paired(pairs: &[(f64, f64)]) -> Option<RatioTest> {
     let difference = mean(&differences)?;
     let n = differences.len() as f64;
     let error = (variance(&differences)? / n).sqrt();
-    Some(ratio_test(difference, error, n - 1.0, differences.len()))
+    Some(RatioTest::of(difference, error, n - 1.0, differences.len()))
 }
 
 /// Compares two independent sets of values. `None` when a side has fewer than two or a value is not positive.
@@ -72,7 +102,7 @@ pub fn welch(subject: &[f64], baseline: &[f64]) -> Option<RatioTest> {
     } else {
         n1 + n2 - 2.0
     };
-    Some(ratio_test(difference, (a + b).sqrt(), degrees, subject.len().min(baseline.len())))
+    Some(RatioTest::of(difference, (a + b).sqrt(), degrees, subject.len().min(baseline.len())))
 }
 
 /// Most repeats that are proposed.
@@ -109,16 +139,6 @@ pub fn repeats_needed(subject: &[f64], baseline: &[f64], effect: f64, risk: f64)
 
 fn is_positive(value: f64) -> bool {
     value.is_finite() && value > 0.0
-}
-
-fn ratio_test(difference: f64, error: f64, degrees: f64, repeats: usize) -> RatioTest {
-    // Without any scatter the difference is certain, or there is none.
-    let p = match (error > 0.0, difference == 0.0) {
-        (true, _) => two_sided_p(difference / error, degrees),
-        (false, true) => 1.0,
-        (false, false) => 0.0,
-    };
-    RatioTest { ratio: difference.exp(), p, repeats, difference, error, degrees }
 }
 
 #[cfg(test)]

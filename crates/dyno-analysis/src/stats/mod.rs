@@ -4,6 +4,9 @@
 //! * [`student`]: the t distribution, its quantiles, mean and interval;
 //! * [`compare`]: ratio of two treatments with interval, p-value and smallest visible effect;
 //! * [`ranks`]: the same ratio without assumptions about the distribution (Hodges and Lehmann, Mann and Whitney);
+//! * [`mixed`]: one effect over all cells of an experiment, with blocks and starts of servers as strata; `matrix`: its linear algebra;
+//! * [`moderated`]: variances of many cells that borrow strength from each other;
+//! * [`gate`]: the verdicts of a whole report, questions first;
 //! * [`verdict`]: correction for many comparisons and the five verdicts;
 //! * [`steady`]: where a time series settles (MSER-5) and whether it still drifts (Theil-Sen).
 //!
@@ -11,7 +14,13 @@
 //! were repeats.
 
 pub mod compare;
+pub mod gate;
+mod matrix;
+pub mod mixed;
+pub mod moderated;
 pub mod ranks;
+#[cfg(test)]
+mod scatter;
 pub mod steady;
 pub mod student;
 pub mod verdict;

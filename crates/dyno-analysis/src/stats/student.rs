@@ -89,6 +89,12 @@ fn upper_tail(t: f64, degrees: f64) -> f64 {
     incomplete_beta(degrees / (degrees + t * t), degrees / 2.0, 0.5) / 2.0
 }
 
+/// Probability that an F variable with these degrees of freedom is at least `f`: `I(d₂ / (d₂ + d₁ f); d₂/2, d₁/2)`.
+#[must_use]
+pub fn upper_tail_of_f(f: f64, numerator: f64, denominator: f64) -> f64 {
+    incomplete_beta(denominator / (denominator + numerator * f.max(0.0)), denominator / 2.0, numerator / 2.0)
+}
+
 /// Regularised incomplete beta function `I(x; a, b)` for `0 <= x <= 1`.
 fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
@@ -132,7 +138,7 @@ fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
 }
 
 /// Logarithm of the gamma function for `x > 0`: Lanczos' approximation with g = 7 and nine coefficients.
-fn ln_gamma(x: f64) -> f64 {
+pub(super) fn ln_gamma(x: f64) -> f64 {
     const COEFFICIENTS: [f64; 8] = [
         676.520_368_121_885_1,
         -1_259.139_216_722_402_8,

@@ -34,6 +34,42 @@ pub fn shared_risk(corrected: &[f64], alpha: f64) -> f64 {
     alpha * selected.max(1) as f64 / corrected.len().max(1) as f64
 }
 
+/// A hypothesis among others, after the correction for all of them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Corrected {
+    /// Corrected p-value: below alpha exactly where the hypothesis is rejected.
+    pub p: f64,
+    /// The level at which the hypothesis was tested, so that an interval at this risk leaves out 1 exactly where it is rejected.
+    pub risk: f64,
+}
+
+/// p-values with weights, corrected by the weighted procedure of Holm: sorted by `p / weight`, each is tested at `alpha · weight / (sum of the weights from
+/// it on)` until the first that is not rejected. The risk of even one false rejection is alpha, whichever hypotheses are true and however they depend
+/// on each other.
+///
+/// Source: S. Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scand. J. Statist. 6 (1979), section 3.
+#[must_use]
+pub fn holm(hypotheses: &[(f64, f64)], alpha: f64) -> Vec<Corrected> {
+    let mut order: Vec<usize> = (0..hypotheses.len()).collect();
+    let share = |at: usize| hypotheses[at].0 / hypotheses[at].1;
+    order.sort_by(|a, b| share(*a).total_cmp(&share(*b)));
+    let mut corrected = vec![Corrected { p: 0.0, risk: alpha }; hypotheses.len()];
+    let mut left: f64 = hypotheses.iter().map(|(_, weight)| weight).sum();
+    let mut largest = 0.0_f64;
+    // Weights from the first hypothesis on that is not rejected.
+    let mut stopped = None;
+    for at in order {
+        let weight = hypotheses[at].1;
+        largest = largest.max((share(at) * left).min(1.0));
+        if largest >= alpha && stopped.is_none() {
+            stopped = Some(left);
+        }
+        corrected[at] = Corrected { p: largest, risk: alpha * weight / stopped.unwrap_or(left) };
+        left -= weight;
+    }
+    corrected
+}
+
 /// Rules of a verdict.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rules {
@@ -102,7 +138,9 @@ pub fn judge(tests: &[RatioTest], rules: Rules) -> Vec<Judgement> {
     tests.iter().zip(corrected).map(|(test, p_corrected)| judgement(test, p_corrected, risk, rules)).collect()
 }
 
-fn judgement(test: &RatioTest, p_corrected: f64, risk: f64, rules: Rules) -> Judgement {
+/// Judges a test whose p-value was corrected and tested at this risk, as a member of whatever family.
+#[must_use]
+pub fn judgement(test: &RatioTest, p_corrected: f64, risk: f64, rules: Rules) -> Judgement {
     let upper = 1.0 + rules.margin;
     let lower = 1.0 / upper;
     let detectable_ratio = test.detectable_ratio(risk);
@@ -133,6 +171,7 @@ fn judgement(test: &RatioTest, p_corrected: f64, risk: f64, rules: Rules) -> Jud
 #[cfg(test)]
 mod tests {
     use super::super::compare::paired;
+    use super::super::scatter::Scatter;
     use super::*;
 
     #[test]
@@ -144,6 +183,41 @@ mod tests {
         }
         assert_eq!(benjamini_hochberg(&[]), Vec::<f64>::new());
         assert_eq!(benjamini_hochberg(&[0.9, 0.8]), [0.9, 0.9]);
+    }
+
+    #[test]
+    fn holms_values_are_those_of_r_and_weights_give_more_to_some() {
+        // R: p.adjust(c(0.01, 0.04, 0.03, 0.005), "holm") = 0.03 0.06 0.06 0.02
+        let equal = holm(&[0.01, 0.04, 0.03, 0.005].map(|p| (p, 1.0)), 0.05);
+        for (it, expected) in equal.iter().zip([0.03, 0.06, 0.06, 0.02]) {
+            assert!((it.p - expected).abs() < 1e-12, "{equal:?}");
+        }
+        // The first two are rejected at 5 % / 4 and / 3; then it stops, and both others were tested at 5 % / 2.
+        for (it, risk) in equal.iter().zip([0.05 / 3.0, 0.025, 0.025, 0.0125]) {
+            assert!((it.risk - risk).abs() < 1e-12, "{equal:?}");
+        }
+        let weighted = holm(&[(0.03, 4.0), (0.03, 1.0)], 0.05);
+        assert!(
+            (weighted[0].p - 0.0375).abs() < 1e-12 && (weighted[1].p - 0.0375).abs() < 1e-12,
+            "{weighted:?}"
+        );
+        assert!(holm(&[(0.03, 1.0), (0.03, 1.0)], 0.05).iter().all(|it| it.p > 0.05));
+    }
+
+    #[test]
+    fn an_interval_at_the_level_of_its_hypothesis_leaves_out_1_exactly_where_it_is_rejected() {
+        let mut scatter = Scatter::of(3);
+        for differing in [0, 1, 5, 20] {
+            for _ in 0..50 {
+                let tests: Vec<_> =
+                    family(&mut scatter, differing).into_iter().map(|(_, test)| test).collect();
+                let hypotheses: Vec<_> = tests.iter().map(|test| (test.p, 1.0)).collect();
+                for (test, it) in tests.iter().zip(holm(&hypotheses, 0.05)) {
+                    let (low, high) = test.interval(it.risk);
+                    assert_eq!(low > 1.0 || high < 1.0, it.p < 0.05, "{test:?} {it:?}");
+                }
+            }
+        }
     }
 
     fn alone(pairs: &[(f64, f64)]) -> Outcome {
@@ -182,26 +256,9 @@ mod tests {
         assert_eq!(judge(&tests, Rules::default())[0].outcome, Outcome::Inconclusive);
     }
 
-    /// xorshift64*, only to have repeatable scatter here.
-    struct Scatter(u64);
-
-    impl Scatter {
-        /// Sum of twelve uniform numbers minus six: nearly standard normal.
-        fn normal(&mut self) -> f64 {
-            (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
-        }
-
-        fn uniform(&mut self) -> f64 {
-            self.0 ^= self.0 >> 12;
-            self.0 ^= self.0 << 25;
-            self.0 ^= self.0 >> 27;
-            (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 11) as f64 / (1u64 << 53) as f64
-        }
-    }
-
     #[test]
     fn comparing_a_system_with_itself_finds_nothing_more_often_than_the_risk_allows() {
-        let mut scatter = Scatter(42);
+        let mut scatter = Scatter::of(42);
         let mut verdicts = 0;
         for _ in 0..400 {
             let pairs: Vec<_> =
@@ -216,7 +273,7 @@ mod tests {
 
     #[test]
     fn five_repeats_with_one_per_cent_scatter_see_five_per_cent() {
-        let mut scatter = Scatter(7);
+        let mut scatter = Scatter::of(7);
         let mut seen = 0;
         for _ in 0..200 {
             let pairs: Vec<_> = (0..5)
@@ -240,7 +297,7 @@ mod tests {
 
     #[test]
     fn an_interval_leaves_out_1_exactly_where_the_verdict_is_better_or_worse() {
-        let mut scatter = Scatter(11);
+        let mut scatter = Scatter::of(11);
         for differing in [0, 1, 5, 20] {
             for _ in 0..50 {
                 let tests: Vec<_> =
@@ -259,7 +316,7 @@ mod tests {
 
     #[test]
     fn of_the_intervals_beside_better_and_worse_at_most_one_in_twenty_misses_the_truth() {
-        let mut scatter = Scatter(5);
+        let mut scatter = Scatter::of(5);
         for differing in [2, 10] {
             let (mut missed, mut families) = (0.0, 0.0);
             for _ in 0..400 {

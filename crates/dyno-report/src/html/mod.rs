@@ -67,6 +67,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
                     (summary::conclusions(&page))
                     (charts::section(&page))
                     (tables::results(&page))
+                    (tables::questions(&page))
                     (tables::comparisons(&page))
                     (tables::audit(&page))
                     (tables::validity(&page))

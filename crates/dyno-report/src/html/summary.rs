@@ -114,6 +114,9 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         Conclusion::PeakThroughput { .. } | Conclusion::GrowthCourse { .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_FIGURE, class: "figure" }), false)
         }
+        Conclusion::Question { question } => {
+            (page.chip(words::verdict(Some(page.model.questions[*question].verdict))), false)
+        }
         Conclusion::Comparison { verdict: None, .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_NO_VERDICT, class: "none" }), false)
         }

@@ -3,7 +3,7 @@
 use super::page::Page;
 use crate::figures;
 use crate::messages::{finding, growth, headings, list, names, notes, page};
-use crate::notes::{Loops, comparison_rules};
+use crate::notes::{Loops, comparison_rules, question_rules};
 use crate::table::Table;
 use crate::{tables, words};
 use dyno_analysis::model::TreatmentRow;
@@ -85,6 +85,20 @@ fn kept_cell(page: &Page<'_>, row: Option<&TreatmentRow>) -> Markup {
             Some(percent) => span.alarm {
                 (page.fill(&page::PAGE_KEPT_LOST, &[("percent", &figures::percent(percent))]))
             },
+        }
+    }
+}
+
+/// The questions of the experiment; nothing without any.
+pub(super) fn questions(page: &Page<'_>) -> Markup {
+    let table = tables::questions(page.model, page.lang);
+    html! {
+        @if !table.is_empty() {
+            section #questions {
+                h2 { (page.text(&headings::QUESTIONS)) }
+                (page.table(table))
+                p.note { (question_rules(page.model, page.lang)) }
+            }
         }
     }
 }

@@ -83,6 +83,18 @@ pub(crate) fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang)
             let sentence = peak(label(*line), *number, throughput, shape, lang);
             with_audit(model, sentence, &[*line], &[*number], lang)
         }
+        Conclusion::Question { question } => {
+            let question = &model.questions[*question];
+            let sentence = super::question::answer(model, question, lang);
+            let cells = question.comparisons.iter().map(|at| &model.comparisons[*at]);
+            let mut lines: Vec<usize> = cells
+                .flat_map(|it| [it.subject, it.baseline])
+                .map(|treatment| model.treatments[treatment].line)
+                .collect();
+            lines.sort_unstable();
+            lines.dedup();
+            with_audit(model, sentence, &lines, &question.clients, lang)
+        }
         Conclusion::Comparison { subject, baseline, clients: numbers, .. } => {
             let sentence = comparison(model, conclusion, lang);
             with_audit(model, sentence, &[*subject, *baseline], numbers, lang)

@@ -23,6 +23,7 @@ messages! {
         // Sections.
         CONCLUSIONS: "What the figures say",
         RESULTS: "Results",
+        QUESTIONS: "Questions",
         COMPARISONS: "Comparisons",
         AUDIT: "Audit: is the data intact?",
         VALIDITY: "Doubts about the figures",
@@ -71,6 +72,10 @@ messages! {
         RATIO: "ratio",
         RATIO_INTERVAL: "interval",
         P_CORRECTED: "p (corrected)",
+        // Of how many cells a question has an answer.
+        CELLS: "cells",
+        // On what the effect of a question depends.
+        DEPENDS_ON: "depends on",
         DETECTABLE: "visible from",
         VERDICT: "verdict",
         STATEMENT: "statement",
@@ -250,6 +255,26 @@ messages! {
         RECORDING_HELD_UP: "Results were written up to {seconds} s late, because the disk under the results folder is slow, and the generator had to wait for it for {waited} s; put the results on a faster disk.",
         RECORDING_INCOMPLETE: "Not everything could be recorded: {what}",
     },
+    // Answers to the questions of an experiment.
+    question: question::Texts {
+        FEWER: "With {subject} {percent} fewer transactions per second than with {baseline} ({low} to {high}), over {scope}.",
+        MORE: "With {subject} {percent} more transactions per second than with {baseline} ({low} to {high}), over {scope}.",
+        TIMES_AS_MANY: "With {subject} {ratio} times as many transactions per second as with {baseline} ({low} to {high} times), over {scope}.",
+        SHORTER: "With {subject} the {metric} is {percent} lower than with {baseline} ({low} to {high}), over {scope}.",
+        LONGER: "With {subject} the {metric} is {percent} higher than with {baseline} ({low} to {high}), over {scope}.",
+        TIMES_AS_LONG: "With {subject} the {metric} is {ratio} times that with {baseline} ({low} to {high} times), over {scope}.",
+        EQUIVALENT: "With {subject} and with {baseline} the {metric} is the same within {margin}: the ratio is {low} to {high}, over {scope}.",
+        INCONCLUSIVE: "Whether {subject} or {baseline} has the better {metric} over {scope} cannot be said: the ratio is {low} to {high}; a difference of {detectable} or more would have been seen.",
+        TOO_FEW: "Whether {subject} or {baseline} has the better {metric} over everything that was varied cannot be said: too few trials can be compared.",
+        INVALID: "{subject} cannot be compared with {baseline} over everything that was varied: a side did not work in some trials, or has none that is valid.",
+        PERHAPS_SMALL: "The difference may be smaller than {margin}.",
+        DEPENDS: "The effect depends on {with}: the ratio is {low} at {low_level} and {high} at {high_level}.",
+        WITH_CLIENTS: "the number of clients",
+        WITH_SYSTEM: "the system",
+        SCOPE_CLIENTS: "{first} to {last} clients",
+        SCOPE_MIXES: "{mixes} combinations of the other levels, with {clients}",
+        SCOPE_BOTH: "{mixes} combinations of the other levels and {first} to {last} clients",
+    },
     // Notes under tables, and sentences about how a run was made.
     notes: notes::Texts {
         NOTE_ESTIMATES: "Throughput and response times are means over n valid trials; ± is half the width of the 95 % confidence interval of that mean (Student's t over blocks).",
@@ -258,8 +283,9 @@ messages! {
         NOTE_BOTH_LOOPS: "Where a rate is given, the loop is open: transactions arrive whether or not the system keeps up, and response times run from the moment a transaction was due. Elsewhere it is closed: each client starts its next transaction when the last one is answered.",
         NOTE_RATE: "Transactions arrived at {rate} (Poisson), all clients together.",
         NOTE_MERGED: "Percentiles are taken from the merged histograms of all valid trials, never averaged; one that fewer than ten values lie beyond is not shown.",
-        NOTE_COMPARISONS: "Ratios are geometric means over blocks with an interval of Student's t on logarithms, paired by block. Better and worse hold after correction for {family} comparisons per metric (Benjamini and Hochberg): on average at most {alpha} of such verdicts are false. Intervals are widened likewise (Benjamini and Yekutieli), to {levels}, so that better and worse leave out 1 and inconclusive does not. Equivalent means that the 90 % interval, which then is shown, lies inside a margin of {margin}; inconclusive means that the data do not tell, not that there is no difference. Where a side did not work in some of its trials, the others may speak against it and not for it.",
-        NOTE_LEVEL: "{level} for {metric}",
+        NOTE_QUESTIONS: "A question is one effect over all of its cells, which are comparisons that differ in what else was varied: a ratio of geometric means by a linear mixed model on logarithms, in which blocks and starts of servers scatter for themselves. All questions of this report are corrected together (Holm): the risk of even one false better or worse is {alpha}. An interval is at the level at which its question was tested.",
+        NOTE_COMPARISONS: "Ratios are geometric means over blocks with an interval of Student's t on logarithms, paired by block; the scatter of a comparison is drawn towards that of the others as far as they are alike. All comparisons of the same two systems or levels are one question. They are called better or worse only where that question was answered (Holm, over all questions of this report) and after correction for all of them (Benjamini and Hochberg): on average at most {alpha} of such verdicts are false, and where nothing differs at all, {alpha} is the risk that any verdict is. Intervals are widened likewise (Benjamini and Yekutieli), to {levels}, so that better and worse leave out 1 and inconclusive does not. Equivalent means that the 90 % interval, which then is shown, lies inside a margin of {margin}; inconclusive means that the data do not tell, not that there is no difference. Where a side did not work in some of its trials, the others may speak against it and not for it.",
+        NOTE_LEVELS: "{low} to {high}",
         NOTE_LEVEL_NONE: "95 %",
         NOTE_BOUNDS: "≥: a lower bound. Arrivals that were never started, failed or were cut off have no response time; it is at least their age when they were last seen. A percentile is a value where it is the same whatever their response times were, and else this or more; a mean or maximum is a bound as soon as one arrival did not commit. A verdict on bounds is given only when the bound is already worse. Curves end where bounds begin.",
         NOTE_DETECTABLE: "Visible from: the smallest difference that a comparison with these repeats and this scatter shows four times in five, with the same correction.",

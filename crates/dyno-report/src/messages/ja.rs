@@ -2,7 +2,7 @@
 //!
 //! Sentences are in the polite form (です・ます), headings and columns end with nouns. A blank stands between Japanese and Latin letters or figures.
 
-use super::en::{Texts, compare, conclusion, finding, growth, headings, names, notes, page};
+use super::en::{Texts, compare, conclusion, finding, growth, headings, names, notes, page, question};
 use super::message::Language;
 
 pub(super) const JAPANESE: Language<Texts> = Language {
@@ -26,6 +26,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             // Sections.
             CONCLUSIONS: "測定結果から言えること",
             RESULTS: "測定結果",
+            QUESTIONS: "実験の問い",
             COMPARISONS: "比較",
             AUDIT: "整合性検査：データは正しく保たれているか",
             VALIDITY: "結果の妥当性に関する懸念",
@@ -72,6 +73,8 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             RATIO: "比",
             RATIO_INTERVAL: "信頼区間",
             P_CORRECTED: "p 値（補正後）",
+            CELLS: "セル数",
+            DEPENDS_ON: "依存先",
             DETECTABLE: "検出可能な差",
             VERDICT: "判定",
             STATEMENT: "SQL 文",
@@ -245,6 +248,25 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             RECORDING_HELD_UP: "結果フォルダーのあるディスクが遅いため、結果の書き込みが最大 {seconds} s 遅れ、負荷生成側が {waited} s 待たされました。結果をより速いディスクに置いてください。",
             RECORDING_INCOMPLETE: "すべてを記録することはできませんでした：{what}",
         },
+        question: question::Texts {
+            FEWER: "{scope}にわたり、{subject} の毎秒トランザクション数は {baseline} より {percent} 少なくなりました（{low}～{high}）。",
+            MORE: "{scope}にわたり、{subject} の毎秒トランザクション数は {baseline} より {percent} 多くなりました（{low}～{high}）。",
+            TIMES_AS_MANY: "{scope}にわたり、{subject} の毎秒トランザクション数は {baseline} の {ratio} 倍です（{low}～{high} 倍）。",
+            SHORTER: "{scope}にわたり、{subject} の{metric}は {baseline} より {percent} 低くなりました（{low}～{high}）。",
+            LONGER: "{scope}にわたり、{subject} の{metric}は {baseline} より {percent} 高くなりました（{low}～{high}）。",
+            TIMES_AS_LONG: "{scope}にわたり、{subject} の{metric}は {baseline} の {ratio} 倍です（{low}～{high} 倍）。",
+            EQUIVALENT: "{scope}にわたり、{subject} と {baseline} の{metric}の差は {margin} 未満です（比 {low}～{high}）。",
+            INCONCLUSIVE: "{scope}にわたる{metric}で {subject} と {baseline} のどちらが優れているかは判断できません。比は {low}～{high} です。検出できるのは {detectable} 以上の差です。",
+            TOO_FEW: "変えたすべての条件にわたる{metric}で {subject} と {baseline} のどちらが優れているかは判断できません。比較できる試行が少なすぎます。",
+            INVALID: "変えたすべての条件にわたって {subject} を {baseline} と比較することはできません。一方が一部の試行で正常に動作しなかったか、有効な試行がありません。",
+            PERHAPS_SMALL: "差は {margin} 未満かもしれません。",
+            DEPENDS: "効果は{with}によって異なります。比は {low_level} で {low}、{high_level} で {high} です。",
+            WITH_CLIENTS: "クライアント数",
+            WITH_SYSTEM: "システム",
+            SCOPE_CLIENTS: "{first}～{last} クライアント",
+            SCOPE_MIXES: "ほかの水準の {mixes} 通りの組み合わせ（{clients}）",
+            SCOPE_BOTH: "ほかの水準の {mixes} 通りの組み合わせと {first}～{last} クライアント",
+        },
         notes: notes::Texts {
             NOTE_ESTIMATES: "スループットと応答時間は、有効な n 試行の平均です。± はその平均の 95 % 信頼区間の幅の半分です（ブロックを単位とするスチューデントの t 分布）。",
             NOTE_CLOSED_LOOP: "クローズドループ：各クライアントは、前のトランザクションの応答を受けてから次を開始します。応答時間は、そのクライアント数でのサービス時間で、再試行を含みます。",
@@ -252,8 +274,9 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             NOTE_BOTH_LOOPS: "レートの指定がある場合はオープンループです。システムが追いつくかどうかにかかわらずトランザクションが到着し、応答時間は開始予定時刻から測ります。それ以外はクローズドループで、各クライアントは前のトランザクションの応答を受けてから次を開始します。",
             NOTE_RATE: "トランザクションは、全クライアント合計で {rate} のレートで到着しました（ポアソン過程）。",
             NOTE_MERGED: "パーセンタイルは、有効な全試行のヒストグラムを合算して求めており、平均したものではありません。それを超える値が 10 個に満たないパーセンタイルは表示しません。",
-            NOTE_COMPARISONS: "比はブロックにわたる幾何平均で、区間はブロックごとに対にした対数値のスチューデントの t 分布によります。「優れる」「劣る」は、指標ごとに {family} 件の比較について補正した判定です（Benjamini–Hochberg 法：誤った判定の割合は平均して {alpha} 以下）。区間も同様に広げてあり（信頼水準 {levels}、Benjamini–Yekutieli 法）、「優れる」「劣る」の区間は 1 を含まず、「判定不能」の区間は 1 を含みます。「同等」は、90 % 信頼区間（この場合はこれを表示します）が許容差 {margin} の範囲に収まることを意味します。「判定不能」は、データからは判断できないという意味で、差がないという意味ではありません。一方が一部の試行で正常に動作しなかった場合、残りの試行は、その側に不利な判断の根拠にはなりますが、有利な判断の根拠にはなりません。",
-            NOTE_LEVEL: "{level}（{metric}）",
+            NOTE_QUESTIONS: "問いは、そのすべてのセル（ほかの条件だけが異なる比較）にわたる 1 つの効果を尋ねます。値は幾何平均の比で、ブロックとサーバーの起動がそれぞれ独自にばらつくとする対数値の線形混合モデルによります。このレポートのすべての問いをまとめて補正しています（Holm 法）。誤った「優れる」「劣る」が 1 つでも含まれる危険は {alpha} です。区間の信頼水準は、その問いを検定した水準に対応します。",
+            NOTE_COMPARISONS: "比はブロックにわたる幾何平均で、区間はブロックごとに対にした対数値のスチューデントの t 分布によります。各比較のばらつきは、互いに似ている程度に応じて、ほかの比較のばらつきに近づけてあります。同じ 2 つのシステムまたは水準の比較は、まとめて 1 つの問いです。「優れる」「劣る」と判定するのは、その問いに答えが出て（Holm 法、このレポートのすべての問いについて補正）、さらにその問いのすべての比較について補正した（Benjamini–Hochberg 法）場合だけです。誤った判定の割合は平均して {alpha} 以下で、どこにも差がないときに判定が 1 つでも出る危険は {alpha} です。区間も同様に広げてあり（信頼水準 {levels}、Benjamini–Yekutieli 法）、「優れる」「劣る」の区間は 1 を含まず、「判定不能」の区間は 1 を含みます。「同等」は、90 % 信頼区間（この場合はこれを表示します）が許容差 {margin} の範囲に収まることを意味します。「判定不能」は、データからは判断できないという意味で、差がないという意味ではありません。一方が一部の試行で正常に動作しなかった場合、残りの試行は、その側に不利な判断の根拠にはなりますが、有利な判断の根拠にはなりません。",
+            NOTE_LEVELS: "{low}～{high}",
             NOTE_LEVEL_NONE: "95 %",
             NOTE_BOUNDS: "≥：下限値。開始されなかった、失敗した、または打ち切られた到着には応答時間がなく、少なくとも最後に確認された時点での経過時間になります。それらの応答時間がどうであっても同じ値になるパーセンタイルは値として、そうでないものはそれ以上の値として示します。平均と最大は、コミットされなかった到着が 1 件でもあれば下限値です。下限値についての判定は、下限の時点ですでに劣っている場合にだけ示します。曲線は下限値になるところで終わります。",
             NOTE_DETECTABLE: "検出可能な差：この反復数とばらつきでの比較が、同じ補正のもとで、5 回に 4 回検出できる最小の差です。",

@@ -18,6 +18,7 @@ mod ja;
 mod lang;
 mod message;
 pub(crate) mod names;
+pub(crate) mod question;
 
 pub(crate) use en::{headings, notes, page};
 pub(crate) use lang::Message;

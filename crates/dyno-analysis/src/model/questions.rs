@@ -1,0 +1,115 @@
+//! The questions of an experiment with their answers.
+
+use super::comparisons::{ComparisonOf, NotWorking, Verdict};
+use super::estimate::Range;
+use dyno_model::plan::Metric;
+use serde::{Deserialize, Serialize};
+
+/// One effect over all other levels: a level of a factor, or a system, against another. The comparisons of its treatments one by one, two or more, are its
+/// cells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Question {
+    /// What differs.
+    #[serde(flatten)]
+    pub of: ComparisonOf,
+    /// What is compared.
+    pub metric: Metric,
+    /// Name of the level or system that is judged.
+    pub subject: String,
+    /// Name of the one it is judged against.
+    pub baseline: String,
+    /// Its cells: indices into [`super::ReportModel::comparisons`].
+    pub comparisons: Vec<usize>,
+    /// How many of them the answer rests on; the others have too few valid trials.
+    pub cells: u32,
+    /// Numbers of clients of these, rising.
+    pub clients: Vec<u32>,
+    /// How many different settings besides clients these have: other levels and systems.
+    pub mixes: u32,
+    /// Subject over baseline, geometric mean over cells; absent when it is not known, or the verdict is invalid.
+    pub ratio: Option<f64>,
+    /// Interval of the ratio at `interval_level`.
+    pub ratio_interval: Option<Range>,
+    /// Confidence of the interval, 0 to 1: that of the level at which the question was tested; of what is equivalent 0.90.
+    pub interval_level: Option<f64>,
+    /// Degrees of freedom of the ratio's error.
+    pub degrees: Option<f64>,
+    /// Two-sided p-value.
+    pub p: Option<f64>,
+    /// p-value after Holm's weighted correction over all questions of the report.
+    pub p_corrected: Option<f64>,
+    /// Smallest ratio that would have been seen four times in five, as `1 + effect`.
+    pub detectable_ratio: Option<f64>,
+    /// Whether the whole interval lies beyond the margin; only meaningful for better and worse.
+    pub exceeds_margin: bool,
+    /// Trials in which the subject did not work; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject_not_working: Option<NotWorking>,
+    /// Trials in which the baseline did not work; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline_not_working: Option<NotWorking>,
+    /// Outcome.
+    pub verdict: Verdict,
+    /// Where the scatter comes from; absent where the question has one cell, or too few trials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub scatter: Option<Scatter>,
+    /// True when its cells may be called better or worse: this question, or that about the extremest of its cells, was answered.
+    pub opens_cells: bool,
+    /// Whether the effect depends on the number of clients, the system, or the level of another factor.
+    pub interactions: Vec<Interaction>,
+}
+
+/// Variances of logarithms: 0.0025 is a scatter of about 5 %. A component is negative where groups differ less than what is inside them says they should: none
+/// was found.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Scatter {
+    /// Variance between blocks; absent with one group.
+    pub blocks: Option<f64>,
+    /// Variance between starts of a server within a block; absent where each block has one.
+    pub starts: Option<f64>,
+    /// Variance between data sets within a start; absent where each start has one.
+    pub data_sets: Option<f64>,
+    /// Variance between trials of a start.
+    pub trials: f64,
+}
+
+/// Whether a question's effect depends on something else.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Interaction {
+    /// On what.
+    pub with: InteractionWith,
+    /// p-value of "the effect is the same everywhere"; absent when it could not be tested.
+    pub p: Option<f64>,
+    /// The same, corrected with the others of its question; never below the question's own.
+    pub p_corrected: Option<f64>,
+    /// True when the effect was found to depend on it.
+    pub depends: bool,
+    /// Where the ratio is smallest.
+    pub low: Place,
+    /// Where the ratio is largest.
+    pub high: Place,
+}
+
+/// On what an effect may depend.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case", tag = "with")]
+pub enum InteractionWith {
+    /// The number of clients.
+    Clients,
+    /// The system.
+    System,
+    /// A factor.
+    Level {
+        /// Index into [`super::ReportModel::factors`].
+        factor: usize,
+    },
+}
+
+/// A level, and the ratio there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// Its name: a number of clients, a system, a level.
+    pub level: String,
+    /// Subject over baseline there.
+    pub ratio: f64,
+}

@@ -1,0 +1,253 @@
+//! The questions of an experiment: for each level of a factor, and each system, one effect over all other levels, by a linear mixed model on logarithms
+//! ([`crate::stats::mixed`]). Blocks, starts of a server inside them, and data sets inside these are its strata.
+
+use crate::estimate::count;
+use crate::lines::level_name;
+use crate::model::{ComparisonOf, Interaction, InteractionWith, Place, Scatter};
+use crate::pairs::Pair;
+use crate::stats::compare::RatioTest;
+use crate::stats::mixed::{self, Components, Fit, Row};
+use crate::view::View;
+use dyno_model::plan::{Plan, Treatment};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Pairs of treatments that ask the same.
+pub(crate) struct Group {
+    pub(crate) of: ComparisonOf,
+    pub(crate) subject: String,
+    pub(crate) baseline: String,
+    /// Indices of pairs.
+    pub(crate) pairs: Vec<usize>,
+}
+
+/// Pairs by what they ask, in their order.
+pub(crate) fn groups(plan: &Plan, pairs: &[Pair]) -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for (index, pair) in pairs.iter().enumerate() {
+        let name = |treatment: usize| {
+            let treatment = &plan.treatments[treatment];
+            match pair.of {
+                ComparisonOf::System => plan.systems[treatment.system].name.clone(),
+                ComparisonOf::Level { factor } => {
+                    level_name(&plan.factors[factor], &treatment.levels[factor])
+                }
+            }
+        };
+        let (subject, baseline) = (name(pair.subject), name(pair.baseline));
+        let is_same = |it: &&mut Group| it.of == pair.of && it.subject == subject && it.baseline == baseline;
+        match groups.iter_mut().find(is_same) {
+            Some(group) => group.pairs.push(index),
+            None => groups.push(Group { of: pair.of.clone(), subject, baseline, pairs: vec![index] }),
+        }
+    }
+    groups
+}
+
+/// A pair with the figures of both sides by block.
+pub(crate) struct Cell<'a> {
+    pub(crate) pair: &'a Pair,
+    pub(crate) subject: BTreeMap<u32, f64>,
+    pub(crate) baseline: BTreeMap<u32, f64>,
+    /// The pair's own test.
+    pub(crate) test: RatioTest,
+}
+
+/// What the figures say of a question.
+pub(crate) struct Answer {
+    pub(crate) test: RatioTest,
+    pub(crate) scatter: Option<Scatter>,
+    pub(crate) interactions: Vec<Interaction>,
+}
+
+/// The answer of those cells that have enough trials; `None` when they do not scatter or are too few. A question of one cell is that cell.
+pub(crate) fn answer(view: &View<'_>, cells: &[Cell<'_>]) -> Option<Answer> {
+    let (first, more) = cells.split_first()?;
+    if more.is_empty() {
+        return Some(Answer { test: first.test, scatter: None, interactions: Vec::new() });
+    }
+    let treatments: BTreeSet<usize> =
+        cells.iter().flat_map(|cell| [cell.pair.subject, cell.pair.baseline]).collect();
+    let treatments: Vec<usize> = treatments.into_iter().collect();
+    let (rows, strata) = rows(view.plan(), cells, &treatments);
+    let fit = mixed::fit(&rows, Components::Free)?;
+    let model = Model { fit, treatments, cells };
+    let all: Vec<usize> = (0..cells.len()).collect();
+    let whole = model.fit.contrast(&model.weights(&all))?;
+    let repeats = cells.iter().map(|cell| cell.test.repeats).min()?;
+    let own: Vec<(f64, f64)> = cells.iter().map(Cell::own_variance).collect();
+    let degrees = whole.degrees.min(mixed::own_degrees(&own, repeats));
+    let interactions = ways(view.plan(), cells);
+    let share = degrees / whole.degrees;
+    Some(Answer {
+        test: RatioTest::of(whole.estimate, whole.error, degrees, repeats),
+        scatter: Some(scatter(&model.fit, &strata)),
+        interactions: interactions.iter().filter_map(|way| model.interaction(way, share)).collect(),
+    })
+}
+
+impl Cell<'_> {
+    /// Variance of its paired differences, before it borrows strength, with its degrees of freedom.
+    fn own_variance(&self) -> (f64, f64) {
+        let pairs =
+            self.subject.iter().filter_map(|(block, value)| Some((*value, *self.baseline.get(block)?)));
+        let own = crate::stats::compare::paired(&pairs.collect::<Vec<_>>());
+        own.map_or((0.0, 1.0), |test| test.variance())
+    }
+}
+
+/// Which strata a model has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stratum {
+    Block,
+    Start,
+    DataSet,
+}
+
+/// The values of all treatments with their groups; strata that say nothing more than others are left out.
+fn rows(plan: &Plan, cells: &[Cell<'_>], treatments: &[usize]) -> (Vec<Row>, Vec<Stratum>) {
+    let mut values: BTreeMap<(usize, u32), f64> = BTreeMap::new();
+    for cell in cells {
+        for (treatment, side) in [(cell.pair.subject, &cell.subject), (cell.pair.baseline, &cell.baseline)] {
+            values.extend(side.iter().map(|(block, value)| ((treatment, *block), value.ln())));
+        }
+    }
+    let plots = plan.whole_plots();
+    let plot = |treatment: usize| plots.iter().position(|(_, members)| members.contains(&treatment));
+    // What a workload leaves and makes may differ with its options, so each is taken for a data set of its own.
+    let workload = |treatment: usize| {
+        treatments.iter().position(|it| plan.treatments[*it].workload == plan.treatments[treatment].workload)
+    };
+    let key = |stratum: Stratum, treatment: usize, block: u32| match stratum {
+        Stratum::Block => (block, None, None),
+        Stratum::Start => (block, plot(treatment), None),
+        Stratum::DataSet => (block, plot(treatment), workload(treatment)),
+    };
+    let mut strata: Vec<(Stratum, Vec<_>)> = Vec::new();
+    for stratum in [Stratum::Block, Stratum::Start, Stratum::DataSet] {
+        let keys: BTreeSet<_> =
+            values.keys().map(|(treatment, block)| key(stratum, *treatment, *block)).collect();
+        let outer = strata.last().map_or(1, |(_, groups)| groups.len());
+        if keys.len() > outer && keys.len() < values.len() {
+            strata.push((stratum, keys.into_iter().collect()));
+        }
+    }
+    let row = |((treatment, block), value): (&(usize, u32), &f64)| Row {
+        value: *value,
+        cell: treatments.iter().position(|it| it == treatment).expect("values are those of these treatments"),
+        groups: strata
+            .iter()
+            .map(|(stratum, keys)| {
+                keys.binary_search(&key(*stratum, *treatment, *block)).expect("keys are those of values")
+            })
+            .collect(),
+    };
+    let rows = values.iter().map(row).collect();
+    (rows, strata.into_iter().map(|(stratum, _)| stratum).collect())
+}
+
+fn scatter(fit: &Fit, strata: &[Stratum]) -> Scatter {
+    let of =
+        |wanted: Stratum| strata.iter().position(|stratum| *stratum == wanted).map(|at| fit.variances()[at]);
+    Scatter {
+        blocks: of(Stratum::Block),
+        starts: of(Stratum::Start),
+        data_sets: of(Stratum::DataSet),
+        trials: fit.variances()[strata.len()],
+    }
+}
+
+/// Something that cells differ in besides what is compared: the cells of each level.
+struct Way {
+    with: InteractionWith,
+    levels: Vec<(String, Vec<usize>)>,
+}
+
+fn ways(plan: &Plan, cells: &[Cell<'_>]) -> Vec<Way> {
+    let of = &cells[0].pair.of;
+    let factors = (0..plan.factors.len()).filter(|&factor| *of != ComparisonOf::Level { factor });
+    let systems = (*of != ComparisonOf::System).then_some(InteractionWith::System);
+    let all = [InteractionWith::Clients]
+        .into_iter()
+        .chain(systems)
+        .chain(factors.map(|factor| InteractionWith::Level { factor }));
+    let way = |with: InteractionWith| {
+        let level = |treatment: &Treatment| match with {
+            InteractionWith::Clients => treatment.clients.to_string(),
+            InteractionWith::System => plan.systems[treatment.system].name.clone(),
+            InteractionWith::Level { factor } => treatment.levels[factor].clone(),
+        };
+        let mut levels: Vec<(String, Vec<usize>)> = Vec::new();
+        for (index, cell) in cells.iter().enumerate() {
+            let name = level(&plan.treatments[cell.pair.subject]);
+            match levels.iter_mut().find(|(it, _)| *it == name) {
+                Some((_, members)) => members.push(index),
+                None => levels.push((name, vec![index])),
+            }
+        }
+        Way { with, levels }
+    };
+    all.map(way).filter(|way| way.levels.len() > 1).collect()
+}
+
+/// Number of different levels besides clients.
+pub(crate) fn mixes(plan: &Plan, group: &Group, pairs: &[&Pair]) -> u32 {
+    let besides = |pair: &&Pair| {
+        let treatment = &plan.treatments[pair.subject];
+        let levels = treatment.levels.iter().enumerate();
+        let others = levels.filter(|(factor, _)| group.of != ComparisonOf::Level { factor: *factor });
+        let system = (group.of != ComparisonOf::System).then_some(treatment.system);
+        (system, others.map(|(_, level)| level.clone()).collect::<Vec<_>>())
+    };
+    count(pairs.iter().map(besides).collect::<BTreeSet<_>>().len())
+}
+
+struct Model<'a> {
+    fit: Fit,
+    treatments: Vec<usize>,
+    cells: &'a [Cell<'a>],
+}
+
+impl Model<'_> {
+    /// Weights of treatments for the mean effect over some cells.
+    fn weights(&self, cells: &[usize]) -> Vec<f64> {
+        let mut weights = vec![0.0; self.treatments.len()];
+        let share = 1.0 / cells.len() as f64;
+        for pair in cells.iter().map(|cell| self.cells[*cell].pair) {
+            for (treatment, sign) in [(pair.subject, share), (pair.baseline, -share)] {
+                if let Some(at) = self.treatments.iter().position(|it| *it == treatment) {
+                    weights[at] += sign;
+                }
+            }
+        }
+        weights
+    }
+
+    /// Whether the effect differs between levels; `share` of the model's degrees of freedom are believed.
+    fn interaction(&self, way: &Way, share: f64) -> Option<Interaction> {
+        let effects: Vec<Vec<f64>> = way.levels.iter().map(|(_, cells)| self.weights(cells)).collect();
+        let mean = |at: usize| effects.iter().map(|effect| effect[at]).sum::<f64>() / effects.len() as f64;
+        let apart: Vec<Vec<f64>> = effects
+            .iter()
+            .map(|effect| effect.iter().enumerate().map(|(at, weight)| weight - mean(at)).collect())
+            .collect();
+        let test = self.fit.joint(&apart);
+        let test = test.map(|test| mixed::JointTest { denominator: test.denominator * share, ..test });
+        let place = |(name, _): &(String, Vec<usize>), effect: &Vec<f64>| {
+            Some(Place { level: name.clone(), ratio: self.fit.contrast(effect)?.estimate.exp() })
+        };
+        let places = way.levels.iter().zip(&effects).map(|(level, effect)| place(level, effect));
+        let places: Vec<Place> = places.collect::<Option<_>>()?;
+        let by_ratio = |a: &&Place, b: &&Place| a.ratio.total_cmp(&b.ratio);
+        Some(Interaction {
+            with: way.with,
+            p: test.map(|test| test.p()),
+            p_corrected: None,
+            depends: false,
+            low: places.iter().min_by(by_ratio)?.clone(),
+            high: places.iter().max_by(by_ratio)?.clone(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,124 @@
+//! Known truths come out right.
+
+use crate::model::{ComparisonOf, Conclusion, InteractionWith, Question, ReportModel, Verdict};
+use dyno_model::plan::Metric;
+use dyno_store::fixture::Shape;
+use dyno_store::{RunData, TrialOutcome};
+
+/// A pseudo-random number, about standard normal: twelve uniform ones, less six.
+fn normal(seed: u64, trial: usize) -> f64 {
+    let mut state = (seed * 1_000 + trial as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mut uniform = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 11) as f64 / (1_u64 << 53) as f64
+    };
+    (0..12).map(|_| uniform()).sum::<f64>() - 6.0
+}
+
+/// Two systems, two variants, three numbers of clients, three blocks.
+fn experiment() -> RunData {
+    let shape = Shape {
+        systems: 2,
+        variants: vec!["read-modify-write", "in-place"],
+        clients: vec![4, 64, 512],
+        blocks: 3,
+        ..Shape::small()
+    };
+    shape.read()
+}
+
+/// Trials scatter by 2 %; `effect` is the truth by system, variant and clients.
+fn measured(data: &mut RunData, seed: u64, effect: impl Fn(usize, &str, u32) -> f64) {
+    for (at, trial) in data.run.plan.trials.iter().enumerate() {
+        let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&trial.id) else { continue };
+        let treatment = &data.run.plan.treatments[trial.treatment];
+        let truth = effect(treatment.system, &treatment.levels[0], treatment.clients);
+        let scatter = (0.02 * normal(seed, at)).exp();
+        record.work = Some(1_000.0 * f64::from(treatment.clients) * truth * scatter);
+    }
+}
+
+fn report(seed: u64, effect: impl Fn(usize, &str, u32) -> f64) -> ReportModel {
+    let mut data = experiment();
+    measured(&mut data, seed, effect);
+    crate::analyse(&data)
+}
+
+fn throughput<'a>(model: &'a ReportModel, of: &ComparisonOf) -> &'a Question {
+    let mut found = model.questions.iter().filter(|it| it.metric == Metric::Throughput && it.of == *of);
+    found.next().expect("it is asked")
+}
+
+const VARIANT: ComparisonOf = ComparisonOf::Level { factor: 0 };
+
+#[test]
+fn one_effect_over_all_cells_is_found_where_its_cells_alone_could_not_tell() {
+    // Through the second variant 5 % less everywhere.
+    let model = report(1, |_, variant, _| if variant == "in-place" { 0.95 } else { 1.0 });
+    let question = throughput(&model, &VARIANT);
+    assert_eq!((question.subject.as_str(), question.baseline.as_str()), ("in-place", "read-modify-write"));
+    assert_eq!((question.cells, question.mixes, question.clients.as_slice()), (6, 2, &[4, 64, 512][..]));
+    assert_eq!(question.verdict, Verdict::Worse, "{question:?}");
+    let (ratio, interval) = (question.ratio.expect("known"), question.ratio_interval.expect("known"));
+    assert!((ratio - 0.95).abs() < 0.02 && interval.low < 0.95 && interval.high > 0.95, "{question:?}");
+    assert!(question.interactions.iter().all(|it| !it.depends), "{question:?}");
+    assert!(matches!(model.conclusions[0], Conclusion::Question { .. }), "{:?}", model.conclusions);
+    // Systems differ between starts, of which each block has one per system.
+    let degrees = throughput(&model, &ComparisonOf::System).degrees.expect("known");
+    assert!((degrees - 2.0).abs() < 1e-6, "{degrees}");
+}
+
+#[test]
+fn an_effect_that_grows_with_the_clients_is_said_to_depend_on_them() {
+    let truth = |_: usize, variant: &str, clients: u32| match (variant, clients) {
+        ("in-place", 512) => 1.6,
+        ("in-place", 64) => 1.25,
+        _ => 1.0,
+    };
+    let model = report(2, truth);
+    let question = throughput(&model, &VARIANT);
+    assert_eq!(question.verdict, Verdict::Better, "{question:?}");
+    let depending: Vec<_> = question.interactions.iter().filter(|it| it.depends).collect();
+    assert_eq!(depending.len(), 1, "{question:?}");
+    assert_eq!(depending[0].with, InteractionWith::Clients);
+    assert_eq!((depending[0].low.level.as_str(), depending[0].high.level.as_str()), ("4", "512"));
+}
+
+#[test]
+fn where_nothing_differs_at_most_one_report_in_twenty_has_a_verdict() {
+    let mut data = experiment();
+    let mut has_verdict = |seed: &u64| {
+        measured(&mut data, 100 + seed, |_, _, _| 1.0);
+        let compared = crate::comparisons::compare(&crate::view::View::new(&data));
+        let of_cells = compared.comparisons.iter().filter(|it| it.metric == Metric::Throughput);
+        let of_questions = compared.questions.iter().filter(|it| it.metric == Metric::Throughput);
+        let mut all = of_cells.map(|it| it.verdict).chain(of_questions.map(|it| Some(it.verdict)));
+        all.any(|verdict| matches!(verdict, Some(Verdict::Better | Verdict::Worse)))
+    };
+    let reports = (0..60).filter(&mut has_verdict).count();
+    // 3 are expected at 5 %; 8 is three standard deviations above.
+    assert!(reports <= 8, "{reports} of 60");
+}
+
+#[test]
+fn a_side_that_did_not_work_in_one_cell_is_not_better_over_all_of_them() {
+    let better = |seed| report(seed, |_, variant, _| if variant == "in-place" { 1.3 } else { 1.0 });
+    assert_eq!(throughput(&better(3), &VARIANT).verdict, Verdict::Better);
+    let mut data = Shape { has_trouble: false, ..Shape::rush() }.read();
+    let treatments = &data.run.plan.treatments;
+    let subject = treatments.iter().position(|it| it.levels[0] == "in-place").expect("planned");
+    let stopped: Vec<String> =
+        data.run.plan.trials.iter().filter(|it| it.treatment == subject).map(|it| it.id.clone()).collect();
+    for (id, outcome) in &mut data.run.outcomes {
+        let TrialOutcome::Finished(record) = outcome else { continue };
+        let is_subject = data.run.plan.treatments[record.trial.treatment].levels[0] == "in-place";
+        record.work = Some(record.ledger.committed as f64 * if is_subject { 3.0 } else { 1.0 });
+        if *id == stopped[0] {
+            record.ledger.committed = 0;
+        }
+    }
+    let model = crate::analyse(&data);
+    let question = throughput(&model, &VARIANT);
+    assert!(question.subject_not_working.is_some(), "{question:?}");
+    assert_eq!((question.verdict, question.ratio), (Verdict::Invalid, None));
+}

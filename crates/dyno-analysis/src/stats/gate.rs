@@ -1,0 +1,233 @@
+//! The verdicts of a whole report: first the questions of the experiment, then the cells of those that were answered.
+//!
+//! 1. All questions of the report are corrected together by Holm's weighted procedure. Each has one hypothesis with weight 4, that its effect over all cells is
+//!    none, and where it has several cells one with weight 1, that there is no effect in any of them; that one is tested by the procedure of R. J. Simes
+//!    (Biometrika 73, 1986), the smallest p-value of the cells after Benjamini and Hochberg's correction. So the risk of even one false answer is
+//!    alpha over the whole report, whatever else differs.
+//! 2. A question *opens* when one of its hypotheses is rejected. With `R` of `Q` questions open, cells (and interactions) of an open one are corrected by
+//!    themselves at the level `alpha · R / Q`, which holds the share of false ones on average over open questions (Y. Benjamini, M. Bogomolov, J. R.
+//!    Statist. Soc. B 76, 2014). Cells of a closed question are not called better or worse.
+//!
+//! What is equivalent needs no correction: a false one takes a difference as large as the margin. An effect over all cells is not called equivalent while one
+//! of its cells is better or worse.
+//!
+//! So where nothing differs at all, a report with any false verdict needs a false answer first: at most alpha of reports have one.
+
+use super::compare::RatioTest;
+use super::verdict::{
+    Corrected, Judgement, Outcome, Rules, benjamini_hochberg, holm, judgement, shared_risk,
+};
+
+/// Weight of the effect over all cells.
+const WEIGHT_OF_EFFECT: f64 = 4.0;
+/// Weight of an effect in any of the cells.
+const WEIGHT_OF_CELLS: f64 = 1.0;
+
+/// What is known of a question.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Question {
+    /// The effect over all cells, where it could be tested; with one cell the test of that cell.
+    pub effect: Option<RatioTest>,
+    /// Its cells.
+    pub cells: Vec<RatioTest>,
+    /// p-values of "the effect does not depend on it", one for each thing that it may depend on.
+    pub interactions: Vec<f64>,
+}
+
+/// What follows for a question.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Judged {
+    /// The effect over all cells.
+    pub effect: Option<Judgement>,
+    /// True when its cells may be called better or worse.
+    pub is_open: bool,
+    /// Its cells, in their order.
+    pub cells: Vec<Judgement>,
+    /// Corrected p-values of its interactions, in their order.
+    pub interactions: Vec<f64>,
+}
+
+/// Judges the questions of a report together.
+#[must_use]
+pub fn judge(questions: &[Question], rules: Rules) -> Vec<Judged> {
+    let any_cell = |question: &Question| {
+        let p_values: Vec<f64> = question.cells.iter().map(|test| test.p).collect();
+        let smallest = benjamini_hochberg(&p_values).into_iter().fold(1.0, f64::min);
+        (question.cells.len() > 1).then_some((smallest, WEIGHT_OF_CELLS))
+    };
+    let hypotheses = questions
+        .iter()
+        .flat_map(|question| [question.effect.map(|test| (test.p, WEIGHT_OF_EFFECT)), any_cell(question)]);
+    let mut corrected = holm(&hypotheses.flatten().collect::<Vec<_>>(), rules.alpha).into_iter();
+    let gates: Vec<Gate> = questions
+        .iter()
+        .map(|question| Gate {
+            effect: question.effect.and_then(|_| corrected.next()),
+            any_cell: any_cell(question).and_then(|_| corrected.next()),
+        })
+        .collect();
+    let asked = gates.iter().filter(|gate| gate.p() < f64::INFINITY).count();
+    let open = gates.iter().filter(|gate| gate.p() < rules.alpha).count();
+    let selected = open as f64 / asked.max(1) as f64;
+    questions.iter().zip(gates).map(|(question, gate)| gate.judge(question, selected, rules)).collect()
+}
+
+/// The hypotheses of a question, corrected.
+struct Gate {
+    effect: Option<Corrected>,
+    any_cell: Option<Corrected>,
+}
+
+impl Gate {
+    /// Below alpha when the question is open.
+    fn p(&self) -> f64 {
+        [self.effect, self.any_cell].into_iter().flatten().map(|it| it.p).fold(f64::INFINITY, f64::min)
+    }
+
+    /// `selected` is the share of questions that are open.
+    fn judge(&self, question: &Question, selected: f64, rules: Rules) -> Judged {
+        let is_open = self.p() < rules.alpha;
+        let effect =
+            question.effect.zip(self.effect).map(|(test, it)| judgement(&test, it.p, it.risk, rules));
+        let share = if is_open { selected } else { 1.0 };
+        // Divided by the share, a p-value below alpha is one below alpha times the share.
+        let beyond = |p: f64| (p / share).min(1.0).max(self.p().min(1.0));
+        let interactions: Vec<(f64, f64)> = question.interactions.iter().map(|p| (*p, 1.0)).collect();
+        let cells = match (effect, question.cells.as_slice()) {
+            (Some(effect), [_]) => vec![effect],
+            (_, cells) => self.cells(cells, share, rules, beyond),
+        };
+        let effect = match effect {
+            Some(it) if it.outcome == Outcome::Equivalent && cells.iter().any(is_told) => {
+                question.effect.map(|test| not_equivalent(&test, &it, rules))
+            }
+            effect => effect,
+        };
+        Judged {
+            cells,
+            interactions: holm(&interactions, rules.alpha).into_iter().map(|it| beyond(it.p)).collect(),
+            effect,
+            is_open,
+        }
+    }
+
+    fn cells(
+        &self,
+        cells: &[RatioTest],
+        share: f64,
+        rules: Rules,
+        beyond: impl Fn(f64) -> f64,
+    ) -> Vec<Judgement> {
+        let p_values: Vec<f64> = cells.iter().map(|test| test.p).collect();
+        let corrected = benjamini_hochberg(&p_values);
+        let risk = match self.any_cell {
+            // Nothing was found in any cell at this level, so no interval at its share of it leaves out 1.
+            Some(any_cell) if self.p() >= rules.alpha => any_cell.risk / cells.len() as f64,
+            _ => shared_risk(&corrected, rules.alpha * share),
+        };
+        cells.iter().zip(corrected).map(|(test, p)| judgement(test, beyond(p), risk, rules)).collect()
+    }
+}
+
+fn is_told(judgement: &Judgement) -> bool {
+    matches!(judgement.outcome, Outcome::Larger { .. } | Outcome::Smaller { .. })
+}
+
+/// An effect that is small on average and large here and there does matter: it is judged as if nothing were too small.
+fn not_equivalent(test: &RatioTest, judged: &Judgement, rules: Rules) -> Judgement {
+    let strict = judgement(test, judged.p_corrected, judged.risk, Rules { margin: 0.0, ..rules });
+    let outcome = match strict.outcome {
+        Outcome::Larger { .. } => Outcome::Larger { exceeds_margin: false },
+        Outcome::Smaller { .. } => Outcome::Smaller { exceeds_margin: false },
+        outcome => outcome,
+    };
+    Judgement { outcome, ..strict }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::compare::paired;
+    use super::super::scatter::Scatter;
+    use super::*;
+
+    /// A question whose cells differ by so much each.
+    fn question(scatter: &mut Scatter, effects: &[f64]) -> Question {
+        let cell = |effect: &f64, scatter: &mut Scatter| -> Vec<f64> {
+            (0..5).map(|_| effect + 0.05 * scatter.normal()).collect()
+        };
+        let cells: Vec<Vec<f64>> = effects.iter().map(|effect| cell(effect, scatter)).collect();
+        let test = |logarithms: &[f64]| {
+            let pairs: Vec<_> = logarithms.iter().map(|it| (it.exp(), 1.0)).collect();
+            paired(&pairs).expect("pairs")
+        };
+        let by_block: Vec<f64> = (0..5)
+            .map(|block| cells.iter().map(|cell| cell[block]).sum::<f64>() / cells.len() as f64)
+            .collect();
+        let cells = cells.iter().map(|cell| test(cell)).collect();
+        Question { effect: Some(test(&by_block)), cells, interactions: vec![0.03] }
+    }
+
+    #[test]
+    fn where_nothing_differs_at_most_one_report_in_twenty_has_a_verdict() {
+        let mut scatter = Scatter::of(17);
+        let mut reports = 0;
+        for _ in 0..1000 {
+            let questions: Vec<_> = [6, 6, 1].map(|cells| question(&mut scatter, &vec![0.0; cells])).into();
+            let judged = judge(&questions, Rules::default());
+            let told = judged.iter().any(|it| it.effect.iter().chain(&it.cells).any(is_told));
+            assert_eq!(
+                told,
+                judged.iter().any(|it| it.effect.iter().chain(&it.cells).any(is_told) && it.is_open)
+            );
+            reports += usize::from(told);
+        }
+        // 50 are expected at 5 %; 71 is three standard deviations above.
+        assert!(reports <= 71, "{reports} of 1000");
+    }
+
+    #[test]
+    fn intervals_of_effects_and_cells_leave_out_1_exactly_where_they_are_better_or_worse() {
+        let mut scatter = Scatter::of(23);
+        for effects in [[0.0; 6], [0.2; 6], [0.0, 0.0, 0.0, 0.0, 0.0, 0.6], [0.1, 0.1, 0.0, 0.0, -0.1, -0.1]]
+        {
+            for _ in 0..50 {
+                let questions = [question(&mut scatter, &effects), question(&mut scatter, &[0.0; 6])];
+                for it in judge(&questions, Rules::default()) {
+                    for judged in it.effect.iter().chain(&it.cells) {
+                        let leaves_out_1 = judged.low > 1.0 || judged.high < 1.0;
+                        match judged.outcome {
+                            Outcome::Equivalent => {}
+                            _ => assert_eq!(leaves_out_1, is_told(judged), "{judged:?}"),
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn an_effect_that_turns_its_sign_opens_its_cells() {
+        let mut scatter = Scatter::of(31);
+        let turning = question(&mut scatter, &[0.5, 0.5, 0.5, -0.5, -0.5, -0.5]);
+        let judged = judge(&[turning], Rules::default()).remove(0);
+        assert_eq!(judged.effect.expect("a test").outcome, Outcome::Inconclusive);
+        assert!(judged.is_open && judged.cells.iter().all(is_told), "{judged:?}");
+    }
+
+    #[test]
+    fn a_question_of_one_cell_is_judged_once() {
+        let one = question(&mut Scatter::of(37), &[0.4]);
+        let judged = judge(&[one], Rules::default()).remove(0);
+        assert_eq!(judged.effect.as_slice(), judged.cells);
+        assert!(judged.cells[0].p_corrected < 0.05, "{judged:?}");
+    }
+
+    #[test]
+    fn interactions_of_a_closed_question_are_not_told() {
+        let mut scatter = Scatter::of(41);
+        let judged = judge(&[question(&mut scatter, &[0.0; 6])], Rules::default()).remove(0);
+        assert!(!judged.is_open && judged.interactions[0] >= 0.05, "{judged:?}");
+        let judged = judge(&[question(&mut scatter, &[0.4; 6])], Rules::default()).remove(0);
+        assert!(judged.is_open && judged.interactions[0] < 0.05, "{judged:?}");
+    }
+}
