@@ -290,9 +290,11 @@ fn is_there(folder: &Path, path: &str) -> bool {
 #[test]
 fn files_are_short_and_named_for_what_they_hold() {
     let mut wrong = Vec::new();
+    // A language is one file, however much there is to say.
+    let texts = root().join("crates/dyno-report/src/messages");
     for path in sources() {
         let lines = fs::read_to_string(&path).expect("sources are UTF-8").lines().count();
-        if lines > LINES_MAX {
+        if lines > LINES_MAX && path.parent() != Some(&texts) {
             wrong.push(format!("{}: {lines} lines, at most {LINES_MAX}", shown(&path)));
         }
         let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
