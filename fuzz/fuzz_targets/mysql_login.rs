@@ -4,7 +4,7 @@
 use dyno_drivers::mysql::protocol::auth::{self, Channel, Plugin};
 use dyno_drivers::mysql::protocol::column::Column;
 use dyno_drivers::mysql::protocol::handshake::{AuthReply, Greeting};
-use dyno_drivers::mysql::protocol::reply::{Dialect, Done, Prepared, ServerError};
+use dyno_drivers::mysql::protocol::reply::{Capabilities, Done, Prepared, ServerError};
 use libfuzzer_sys::fuzz_target;
 
 fuzz_target!(|bytes: &[u8]| {
@@ -22,9 +22,9 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = auth::rsa_encrypted("password", b"01234567890123456789", bytes);
     let _ = (ServerError::decode(bytes), Column::decode(bytes), Done::decode_ok(bytes));
     if let Ok(prepared) = Prepared::decode(bytes) {
-        let dialect = Dialect { is_ok_terminated: bytes.len() % 2 == 0, has_cached_metadata: true };
-        let behind = prepared.packets_behind(dialect);
-        let columns = (0..behind).filter(|packet| prepared.is_column(*packet, dialect)).count();
+        let capabilities = Capabilities { is_ok_terminated: bytes.len() % 2 == 0, has_cached_metadata: true };
+        let behind = prepared.packets_behind(capabilities);
+        let columns = (0..behind).filter(|packet| prepared.is_column(*packet, capabilities)).count();
         assert_eq!(columns, usize::from(prepared.columns));
     }
 });

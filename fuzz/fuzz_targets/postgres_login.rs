@@ -27,7 +27,9 @@ fuzz_target!(|data: &[u8]| {
                     return;
                 }
                 Err(failure) => {
-                    assert!(!failure.message.is_empty() || !failure.sqlstate.is_empty() || data.contains(&b'E'));
+                    assert!(
+                        !failure.message.is_empty() || !failure.sqlstate.is_empty() || data.contains(&b'E')
+                    );
                     return;
                 }
             }

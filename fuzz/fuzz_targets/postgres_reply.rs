@@ -12,7 +12,8 @@ use libfuzzer_sys::fuzz_target;
 type Read = Result<(Outcome, Progress), Malformed>;
 
 fn read<S: RowSink>(bytes: &[u8], piece: usize, sink: &mut S) -> Read {
-    let (mut inbox, mut shape, mut fields, mut reply) = (Inbox::default(), Shape::default(), Vec::new(), Reply::default());
+    let (mut inbox, mut shape, mut fields, mut reply) =
+        (Inbox::default(), Shape::default(), Vec::new(), Reply::default());
     let mut rest = bytes;
     while !rest.is_empty() {
         let room = inbox.room();
