@@ -90,7 +90,7 @@ pub struct Comparison {
     pub repeats: u32,
     /// Two-sided p-value; absent without verdict.
     pub p: Option<f64>,
-    /// p-value after Benjamini and Hochberg's correction over all comparisons of this metric.
+    /// p-value after the correction by the gate ([`crate::stats::gate`]): Benjamini and Hochberg's within its question.
     pub p_corrected: Option<f64>,
     /// Smallest ratio that this comparison would have seen four times in five, as `1 + effect`; absent without verdict.
     pub detectable_ratio: Option<f64>,
