@@ -7,7 +7,7 @@ use dyno_analysis::stats::compare::{RatioTest, paired};
 use dyno_analysis::stats::gate::{self, Question};
 use dyno_analysis::stats::mixed::{self, Components, Row};
 use dyno_analysis::stats::moderated::{LIKELIHOOD_LEFT, Prior, moderated};
-use dyno_analysis::stats::verdict::{Judgement, Outcome, Rules, benjamini_hochberg};
+use dyno_analysis::stats::verdict::{Decision, Judgement, Rules, benjamini_hochberg};
 use std::f64::consts::TAU;
 
 const BLOCKS: [usize; 3] = [3, 5, 10];
@@ -154,7 +154,7 @@ fn power(random: &mut Random, reports: usize) {
             sums[2] += p.iter().filter(|p| **p < 0.05).count() as f64 / 6.0;
             let (questions, _) = report(random, 1, 6, 3, 0.0, 0.0, of_pair, 0.0);
             let judged = gate::judge(&questions, Rules::default()).remove(0);
-            let is_equivalent = judged.effect.is_some_and(|it| it.outcome == Outcome::Equivalent);
+            let is_equivalent = judged.effect.is_some_and(|it| it.decision == Decision::Equivalent);
             sums[3] += f64::from(u8::from(is_equivalent));
         }
         let percent = sums.map(|sum| format!("{:.1}", 100.0 * sum / reports as f64)).join(" | ");
@@ -244,7 +244,7 @@ fn test(logarithms: &[f64]) -> RatioTest {
 }
 
 fn is_told(judgement: &Judgement) -> bool {
-    matches!(judgement.outcome, Outcome::Larger { .. } | Outcome::Smaller { .. })
+    matches!(judgement.decision, Decision::Larger { .. } | Decision::Smaller { .. })
 }
 
 fn grid() -> impl Iterator<Item = (f64, usize, usize)> {

@@ -2,7 +2,7 @@
 
 use crate::estimate::{count, has_bound};
 use crate::model::{
-    Comparison, ComparisonRules, Interaction, NotWorking, Question, Range, RatioBound, Verdict,
+    Comparison, ComparisonRules, Effect, Interaction, NotWorking, Question, Range, RatioBound, Verdict,
 };
 use crate::pairs::{Pair, pairs};
 use crate::questions::{self, Answer, Cell, Group};
@@ -10,7 +10,7 @@ use crate::standing::held_against;
 use crate::stats::compare::{self, RatioTest};
 use crate::stats::gate;
 use crate::stats::moderated::moderated;
-use crate::stats::verdict::{self, Judgement, Outcome, Rules};
+use crate::stats::verdict::{self, Decision, Judgement, Rules};
 use crate::view::View;
 use dyno_model::plan::Metric;
 use dyno_model::record::TrialRecord;
@@ -120,7 +120,7 @@ impl<'a> Asked<'a> {
             })
             .collect();
         // With figures that are only bounds in some cells, the mean over the others would flatter.
-        let has_bounds = of_group().any(|(_, it)| it.comparison.bound.is_some());
+        let has_bounds = of_group().any(|(_, it)| it.comparison.effect.bound.is_some());
         let answer = if has_bounds { None } else { questions::answer(view, &cells) };
         let tests: Vec<RatioTest> = enough().map(|(_, _, test)| test).collect();
         let known = gate::Question {
@@ -157,20 +157,21 @@ impl<'a> Asked<'a> {
             used.iter().map(|pair| view.plan().treatments[pair.subject].clients).collect();
         clients.sort_unstable();
         clients.dedup();
-        let not_working = |of: fn(&Comparison) -> Option<NotWorking>| {
-            let all = self.measured.iter().filter_map(|it| of(&it.comparison));
+        let not_working = |of: fn(&Effect) -> Option<NotWorking>| {
+            let all = self.measured.iter().filter_map(|it| of(&it.comparison.effect));
             all.reduce(|a, b| NotWorking { trials: a.trials + b.trials, of: a.of + b.of, ..a })
         };
-        let subject_not_working = not_working(|it| it.subject_not_working);
-        let baseline_not_working = not_working(|it| it.baseline_not_working);
+        let test = self.answer.as_ref().map(|it| it.test);
+        let effect = Effect {
+            ratio: test.map(|it| it.ratio),
+            subject_not_working: not_working(|it| it.subject_not_working),
+            baseline_not_working: not_working(|it| it.baseline_not_working),
+            ..Effect::default()
+        };
         let is_usable = self.measured.iter().any(|it| it.is_usable);
-        let open = if is_usable { Verdict::Inconclusive } else { Verdict::Invalid };
-        let (verdict, exceeds_margin) =
-            judged.effect.map_or((open, false), |judgement| verdict(self.metric, &judgement));
-        let verdict = held_against(verdict, subject_not_working, baseline_not_working);
-        // What is left of the figures would look like an answer.
-        let answer = self.answer.as_ref().filter(|_| verdict != Verdict::Invalid);
-        let judgement = judged.effect.filter(|_| answer.is_some());
+        let effect =
+            judged_effect(effect, self.metric, Some(open_verdict(is_usable)), test.zip(judged.effect));
+        let answer = self.answer.as_ref().filter(|_| effect.verdict != Some(Verdict::Invalid));
         let interaction = |(it, p): (&Interaction, &f64)| Interaction {
             p_corrected: it.p.map(|_| *p),
             depends: judged.is_open && *p < rules.alpha,
@@ -185,17 +186,8 @@ impl<'a> Asked<'a> {
             cells: count(used.len()),
             clients,
             mixes: questions::mixes(view.plan(), self.group, &used),
-            ratio: answer.map(|it| it.test.ratio),
-            ratio_interval: judgement.map(|it| Range { low: it.low, high: it.high }),
-            interval_level: judgement.map(|it| it.level),
             degrees: answer.map(|it| it.test.degrees()),
-            p: answer.map(|it| it.test.p),
-            p_corrected: judgement.map(|it| it.p_corrected),
-            detectable_ratio: judgement.map(|it| it.detectable_ratio),
-            exceeds_margin: exceeds_margin && answer.is_some(),
-            subject_not_working,
-            baseline_not_working,
-            verdict,
+            effect,
             scatter: answer.and_then(|it| it.scatter),
             opens_cells: judged.is_open,
             interactions: answer
@@ -335,18 +327,16 @@ fn measure(
         clients: view.plan().treatments[pair.subject].clients,
         subject: pair.subject,
         baseline: pair.baseline,
-        ratio: test.map(|test| test.ratio).or_else(means),
-        bound,
-        ratio_interval: interval.map(|(low, high)| Range { low, high }),
-        interval_level: interval.map(|_| 1.0 - RISK_ALONE),
         repeats: count(repeats),
-        p: None,
-        p_corrected: None,
-        detectable_ratio: None,
-        exceeds_margin: false,
-        subject_not_working: subject.not_working,
-        baseline_not_working: baseline.not_working,
-        verdict: None,
+        effect: Effect {
+            ratio: test.map(|test| test.ratio).or_else(means),
+            bound,
+            ratio_interval: interval.map(|(low, high)| Range { low, high }),
+            interval_level: interval.map(|_| 1.0 - RISK_ALONE),
+            subject_not_working: subject.not_working,
+            baseline_not_working: baseline.not_working,
+            ..Effect::default()
+        },
     };
     Measured { comparison, test, is_paired, is_usable: subject.is_usable && baseline.is_usable }
 }
@@ -368,62 +358,77 @@ fn test(subject: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> (Option<
     }
 }
 
-/// The verdict that an outcome means, and whether the whole interval lies beyond the margin. Of throughput more is better, of time less.
+/// The verdict that a decision means, and whether the whole interval lies beyond the margin. Of throughput more is better, of time less.
 pub(crate) fn verdict(metric: Metric, judgement: &Judgement) -> (Verdict, bool) {
     let larger_is_better = metric == Metric::Throughput;
     let direction =
         |is_larger: bool| if is_larger == larger_is_better { Verdict::Better } else { Verdict::Worse };
-    match judgement.outcome {
-        Outcome::Larger { exceeds_margin } => (direction(true), exceeds_margin),
-        Outcome::Smaller { exceeds_margin } => (direction(false), exceeds_margin),
-        Outcome::Equivalent => (Verdict::Equivalent, false),
-        Outcome::Inconclusive => (Verdict::Inconclusive, false),
+    match judgement.decision {
+        Decision::Larger { exceeds_margin } => (direction(true), exceeds_margin),
+        Decision::Smaller { exceeds_margin } => (direction(false), exceeds_margin),
+        Decision::Equivalent => (Verdict::Equivalent, false),
+        Decision::Inconclusive => (Verdict::Inconclusive, false),
     }
 }
 
-/// Takes from a comparison of lower bounds what does not follow from them.
-fn settle_bound(comparison: &mut Comparison) {
-    let Some(bound) = comparison.bound else { return };
-    let verdict = comparison.verdict.map(|verdict| verdict_on_bounds(verdict, Some(bound)));
-    (comparison.ratio_interval, comparison.interval_level) = (None, None);
-    comparison.detectable_ratio = None;
-    if verdict != comparison.verdict || verdict == Some(Verdict::Inconclusive) {
-        (comparison.p, comparison.p_corrected) = (None, None);
-        comparison.exceeds_margin = false;
+/// Takes from an effect of lower bounds what does not follow from them.
+fn settle_bound(effect: &mut Effect) {
+    let Some(bound) = effect.bound else { return };
+    let verdict = effect.verdict.map(|verdict| verdict_on_bounds(verdict, Some(bound)));
+    (effect.ratio_interval, effect.interval_level) = (None, None);
+    effect.detectable_ratio = None;
+    if verdict != effect.verdict || verdict == Some(Verdict::Inconclusive) {
+        (effect.p, effect.p_corrected) = (None, None);
+        effect.exceeds_margin = false;
     }
-    comparison.verdict = verdict;
-    comparison.ratio = comparison.ratio.filter(|_| bound != RatioBound::Unknown);
+    effect.verdict = verdict;
+    effect.ratio = effect.ratio.filter(|_| bound != RatioBound::Unknown);
+}
+
+/// The verdict before anything was judged: without any trial to compare on a side it is invalid; too few trials, or figures that are not known, only leave it
+/// open.
+fn open_verdict(is_usable: bool) -> Verdict {
+    if is_usable { Verdict::Inconclusive } else { Verdict::Invalid }
+}
+
+/// An effect with what was judged of it; `open` is its verdict until then, and there is none where verdicts are not enabled.
+fn judged_effect(
+    mut effect: Effect,
+    metric: Metric,
+    open: Option<Verdict>,
+    judged: Option<(RatioTest, Judgement)>,
+) -> Effect {
+    if open.is_some() {
+        effect.verdict = open;
+        (effect.ratio_interval, effect.interval_level) = (None, None);
+    }
+    if let Some((test, judgement)) = judged {
+        let (verdict, exceeds_margin) = verdict(metric, &judgement);
+        (effect.verdict, effect.exceeds_margin) = (Some(verdict), exceeds_margin);
+        effect.ratio_interval = Some(Range { low: judgement.low, high: judgement.high });
+        effect.interval_level = Some(judgement.level);
+        (effect.p, effect.p_corrected) = (Some(test.p), Some(judgement.p_corrected));
+        effect.detectable_ratio = Some(judgement.detectable_ratio);
+    }
+    settle_bound(&mut effect);
+    let Effect { subject_not_working, baseline_not_working, verdict, .. } = effect;
+    let held =
+        held_against(verdict.unwrap_or(Verdict::Inconclusive), subject_not_working, baseline_not_working);
+    match held {
+        // What is left of the figures would look like an answer.
+        Verdict::Invalid => {
+            let verdict = verdict.map(|_| held);
+            Effect { subject_not_working, baseline_not_working, verdict, ..Effect::default() }
+        }
+        _ => effect,
+    }
 }
 
 /// A comparison with what was judged of it; without verdict where verdicts are not enabled.
 fn decided(measured: Measured, judgement: Option<Judgement>, enabled: bool) -> Comparison {
-    let mut comparison = measured.comparison;
-    if enabled {
-        // A side without any trial to compare makes the comparison invalid; too few, or figures that are not known, only leave it open.
-        let open = if measured.is_usable { Verdict::Inconclusive } else { Verdict::Invalid };
-        comparison.verdict = Some(open);
-        comparison.ratio_interval = judgement.map(|it| Range { low: it.low, high: it.high });
-        comparison.interval_level = judgement.map(|it| it.level);
-        if let (Some(judgement), Some(test)) = (judgement, measured.test) {
-            let (verdict, exceeds_margin) = verdict(comparison.metric, &judgement);
-            (comparison.verdict, comparison.exceeds_margin) = (Some(verdict), exceeds_margin);
-            comparison.p = Some(test.p);
-            comparison.p_corrected = Some(judgement.p_corrected);
-            comparison.detectable_ratio = Some(judgement.detectable_ratio);
-        }
-    }
-    settle_bound(&mut comparison);
-    let verdict = held_against(
-        comparison.verdict.unwrap_or(Verdict::Inconclusive),
-        comparison.subject_not_working,
-        comparison.baseline_not_working,
-    );
-    if verdict == Verdict::Invalid {
-        // What is left of the figures would look like an answer.
-        (comparison.ratio, comparison.ratio_interval, comparison.interval_level) = (None, None, None);
-        (comparison.p, comparison.p_corrected, comparison.detectable_ratio) = (None, None, None);
-        (comparison.bound, comparison.exceeds_margin) = (None, false);
-        comparison.verdict = enabled.then_some(verdict);
-    }
+    let Measured { mut comparison, test, is_usable, .. } = measured;
+    let open = enabled.then(|| open_verdict(is_usable));
+    let judged = test.zip(judgement).filter(|_| enabled);
+    comparison.effect = judged_effect(comparison.effect, comparison.metric, open, judged);
     comparison
 }

@@ -38,7 +38,8 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
 
 /// Questions about throughput; those about response times where throughput shows no difference and they do.
 fn questions(model: &ReportModel) -> Vec<Conclusion> {
-    let differs = |question: &Question| matches!(question.verdict, Verdict::Better | Verdict::Worse);
+    let differs =
+        |question: &Question| matches!(question.effect.verdict, Some(Verdict::Better | Verdict::Worse));
     let of_throughput = |question: &Question| {
         model.questions.iter().find(|it| {
             it.metric == Metric::Throughput
@@ -233,10 +234,10 @@ fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
         (
             line(comparison.subject),
             line(comparison.baseline),
-            comparison.verdict,
-            comparison.ratio_interval.is_some(),
-            comparison.subject_not_working.is_some(),
-            comparison.baseline_not_working.is_some(),
+            comparison.effect.verdict,
+            comparison.effect.ratio_interval.is_some(),
+            comparison.effect.subject_not_working.is_some(),
+            comparison.effect.baseline_not_working.is_some(),
         )
     };
     for comparison in model.comparisons.iter().filter(|comparison| comparison.metric == Metric::Throughput) {
@@ -258,10 +259,13 @@ fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {
     let hull = |ranges: Vec<Range>| {
         ranges.into_iter().reduce(|a, b| Range { low: a.low.min(b.low), high: a.high.max(b.high) })
     };
-    let ratios =
-        group.iter().filter_map(|comparison| comparison.ratio).map(|ratio| Range { low: ratio, high: ratio });
+    let ratios = group
+        .iter()
+        .filter_map(|comparison| comparison.effect.ratio)
+        .map(|ratio| Range { low: ratio, high: ratio });
     let (subject, baseline) = (model.treatments[first.subject].line, model.treatments[first.baseline].line);
-    let not_working = [(first.subject_not_working, subject), (first.baseline_not_working, baseline)];
+    let not_working =
+        [(first.effect.subject_not_working, subject), (first.effect.baseline_not_working, baseline)];
     Conclusion::Comparison {
         of: match &first.of {
             ComparisonOf::System => ComparisonOf::System,
@@ -270,14 +274,19 @@ fn comparison(model: &ReportModel, mut group: Vec<&Comparison>) -> Conclusion {
         metric: first.metric,
         subject,
         baseline,
-        verdict: first.verdict,
+        verdict: first.effect.verdict,
         clients: group.iter().map(|comparison| comparison.clients).collect(),
-        ratio: if first.verdict == Some(Verdict::Invalid) { None } else { hull(ratios.collect()) },
-        ratio_interval: hull(group.iter().filter_map(|comparison| comparison.ratio_interval).collect()),
-        interval_level: first.interval_level,
+        ratio: if first.effect.verdict == Some(Verdict::Invalid) { None } else { hull(ratios.collect()) },
+        ratio_interval: hull(
+            group.iter().filter_map(|comparison| comparison.effect.ratio_interval).collect(),
+        ),
+        interval_level: first.effect.interval_level,
         not_working: not_working.into_iter().filter_map(|(trials, line)| trials.map(|_| line)).collect(),
-        exceeds_margin: group.iter().all(|comparison| comparison.exceeds_margin),
-        detectable_ratio: group.iter().filter_map(|comparison| comparison.detectable_ratio).reduce(f64::max),
+        exceeds_margin: group.iter().all(|comparison| comparison.effect.exceeds_margin),
+        detectable_ratio: group
+            .iter()
+            .filter_map(|comparison| comparison.effect.detectable_ratio)
+            .reduce(f64::max),
     }
 }
 

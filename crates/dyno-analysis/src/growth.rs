@@ -293,14 +293,14 @@ fn leads(growth: &Growth, (subject, baseline): (usize, usize)) -> Vec<GrowthLead
         .iter()
         .filter(|step| step.comparison.subject == subject && step.comparison.baseline == baseline);
     for StepComparison { step, comparison } in of_pair {
-        let is_ahead = match comparison.verdict {
+        let is_ahead = match comparison.effect.verdict {
             Some(Verdict::Better) => true,
             Some(Verdict::Worse) => false,
             _ => continue,
         };
         let (leader, other) = if is_ahead { (subject, baseline) } else { (baseline, subject) };
         let (Some(ratio), Some(leader_rate), Some(other_rate)) =
-            (comparison.ratio, step_rate(growth, leader, *step), step_rate(growth, other, *step))
+            (comparison.effect.ratio, step_rate(growth, leader, *step), step_rate(growth, other, *step))
         else {
             continue;
         };

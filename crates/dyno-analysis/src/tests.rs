@@ -82,7 +82,7 @@ fn a_lower_bound_decides_a_comparison_only_when_it_is_already_worse() {
         }
         let model = analyse(&data);
         let of_p95 = model.comparisons.iter().filter(|it| it.metric == Metric::P95Ms);
-        of_p95.map(|it| (it.subject, it.baseline, it.verdict, it.bound)).collect::<Vec<_>>()
+        of_p95.map(|it| (it.subject, it.baseline, it.effect.verdict, it.effect.bound)).collect::<Vec<_>>()
     };
     let verdicts = |treatments: &[usize]| verdicts_beside(treatments, None);
     let (subject, baseline, ..) = verdicts(&[])[0];

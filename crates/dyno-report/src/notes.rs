@@ -208,8 +208,8 @@ pub(super) fn comparison_rules(model: &ReportModel, lang: Lang) -> String {
 
 /// Levels of the intervals; those of equivalent comparisons are others.
 fn levels(model: &ReportModel, lang: Lang) -> String {
-    let is_own = |it: &&Comparison| it.verdict.is_some_and(|verdict| verdict != Verdict::Equivalent);
-    let levels = model.comparisons.iter().filter(is_own).filter_map(|it| it.interval_level);
+    let is_own = |it: &&Comparison| it.effect.verdict.is_some_and(|verdict| verdict != Verdict::Equivalent);
+    let levels = model.comparisons.iter().filter(is_own).filter_map(|it| it.effect.interval_level);
     let ends = levels.fold(None, |ends: Option<(f64, f64)>, it| {
         Some(ends.map_or((it, it), |(low, high)| (low.min(it), high.max(it))))
     });

@@ -10,8 +10,8 @@ use crate::messages::{Lang, finding, growth, headings, names, question};
 use crate::table::{Column, Table};
 use crate::words;
 use dyno_analysis::model::{
-    Comparison, ComparisonOf, KindCount, Question, ReportModel, StatementRow, StatementTable, TreatmentRow,
-    TrialRow, UpdateAudit,
+    Comparison, ComparisonOf, Effect, KindCount, Question, ReportModel, StatementRow, StatementTable,
+    TreatmentRow, TrialRow, UpdateAudit,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
@@ -165,14 +165,19 @@ fn compared() -> [Column; 5] {
     ]
 }
 
-fn compared_cells(comparison: &Comparison) -> [Cell; 5] {
+/// `number` is that of the trials or cells it rests on.
+fn compared_cells(number: String, effect: &Effect) -> [Cell; 5] {
     [
-        Cell::text(comparison.repeats.to_string()),
-        Cell::figure(comparison.ratio.map(|ratio| figures::bounded_ratio(ratio, comparison.bound))),
-        Cell::interval(comparison.ratio_interval),
-        Cell::figure(comparison.p_corrected.map(figures::p_value)),
-        Cell::word(words::verdict(comparison.verdict)),
+        Cell::text(number),
+        Cell::figure(effect.ratio.map(|ratio| figures::bounded_ratio(ratio, effect.bound))),
+        Cell::interval(effect.ratio_interval),
+        Cell::figure(effect.p_corrected.map(figures::p_value)),
+        Cell::word(words::verdict(effect.verdict)),
     ]
+}
+
+fn visible_from(effect: &Effect) -> Cell {
+    Cell::figure(effect.detectable_ratio.map(|ratio| figures::percent((ratio - 1.0) * 100.0)))
 }
 
 /// The last part of a factor's name: `server.settings.x` as `x`.
@@ -196,19 +201,19 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
     sorted.sort_by_key(|it| (first(it), it.metric as u8));
     for it in sorted {
         table.group(&[&it.subject, &it.baseline]);
-        let visible = it.detectable_ratio.map(|ratio| figures::percent((ratio - 1.0) * 100.0));
         let depends = it.interactions.iter().filter(|it| it.depends);
         let depends: Vec<_> = depends.map(|it| question::depends_on(model, it, lang)).collect();
         let of = it.comparisons.len();
         let cells = if it.cells as usize == of { of.to_string() } else { format!("{}/{of}", it.cells) };
+        let [cells, ratio, interval, p, verdict] = compared_cells(cells, &it.effect);
         table.row([
             Cell::text(names::metric(it.metric, lang)),
-            Cell::text(cells),
-            Cell::figure(it.ratio.map(figures::ratio)),
-            Cell::interval(it.ratio_interval),
-            Cell::figure(it.p_corrected.map(figures::p_value)),
-            Cell::figure(visible),
-            Cell::word(words::verdict(Some(it.verdict))),
+            cells,
+            ratio,
+            interval,
+            p,
+            visible_from(&it.effect),
+            verdict,
             if depends.is_empty() { Cell::figure(None) } else { Cell::text(names::list(lang, &depends)) },
         ]);
     }
@@ -228,12 +233,12 @@ pub(crate) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
     for comparison in sorted {
         let (subject, baseline) = (model.line_of(comparison.subject), model.line_of(comparison.baseline));
         table.group(&[&subject.label, &baseline.label]);
-        let [n, ratio, interval, p, verdict] = compared_cells(comparison);
-        let detectable = comparison.detectable_ratio.map(|ratio| figures::percent((ratio - 1.0) * 100.0));
+        let [n, ratio, interval, p, verdict] =
+            compared_cells(comparison.repeats.to_string(), &comparison.effect);
         let metric = Cell::text(names::metric(comparison.metric, lang));
         let metric = metric.with_detail(factor_of(model, comparison).map(str::to_owned));
         let clients = Cell::text(comparison.clients.to_string());
-        table.row([metric, clients, n, ratio, interval, p, Cell::figure(detectable), verdict]);
+        table.row([metric, clients, n, ratio, interval, p, visible_from(&comparison.effect), verdict]);
     }
     table
 }
@@ -270,7 +275,9 @@ pub(crate) fn step_comparisons(model: &ReportModel, lang: Lang) -> Table {
         let name = |treatment| growth::name(model, treatment, lang);
         table.group(&[&name(comparison.subject), &name(comparison.baseline)]);
         let rows = Cell::count(over.milestones[step.step]);
-        table.row([rows].into_iter().chain(compared_cells(comparison)));
+        table.row(
+            [rows].into_iter().chain(compared_cells(comparison.repeats.to_string(), &comparison.effect)),
+        );
     }
     table
 }

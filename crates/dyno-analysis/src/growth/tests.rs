@@ -61,11 +61,9 @@ fn each_step_has_its_rate_and_what_machine_and_server_did_meanwhile() {
 #[test]
 fn without_enough_blocks_nobody_is_said_to_be_ahead() {
     let model = analyse(&grown_run(2));
-    assert!(
-        model
-            .growth
-            .is_some_and(|growth| growth.comparisons.iter().all(|step| step.comparison.verdict.is_none()))
-    );
+    assert!(model.growth.is_some_and(|growth| {
+        growth.comparisons.iter().all(|step| step.comparison.effect.verdict.is_none())
+    }));
     let is_verdict = |conclusion: &Conclusion| {
         matches!(conclusion, Conclusion::GrowthCrossing { .. } | Conclusion::GrowthLead { .. })
     };
@@ -107,7 +105,7 @@ fn a_step_of_less_than_three_intervals_is_shown_and_not_compared() {
     let of = |step: usize| {
         let compared = growth.comparisons.iter().find(|it| it.step == step).expect("compared");
         let rate = growth.lines[0].steps[step].rows_per_second.expect("finished");
-        (rate.interval.is_some(), compared.comparison.p.is_some(), compared.comparison.verdict)
+        (rate.interval.is_some(), compared.comparison.effect.p.is_some(), compared.comparison.effect.verdict)
     };
     assert_eq!(of(0), (false, false, Some(Verdict::Inconclusive)));
     assert!(matches!(of(1), (true, true, Some(Verdict::Worse))), "{:?}", of(1));
@@ -125,7 +123,7 @@ fn a_trial_that_did_not_finish_a_step_is_held_against_its_treatment_there() {
     record.findings.push(Finding::CutShort { reason: "the table is full".to_owned() });
     let growth = analyse(&data).growth.expect("its tables grow");
     let verdict = |step: usize| {
-        growth.comparisons.iter().find(|it| it.step == step).and_then(|it| it.comparison.verdict)
+        growth.comparisons.iter().find(|it| it.step == step).and_then(|it| it.comparison.effect.verdict)
     };
     assert_eq!((verdict(6), verdict(9)), (Some(Verdict::Better), Some(Verdict::Invalid)));
 }

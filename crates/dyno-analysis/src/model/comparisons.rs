@@ -62,6 +62,37 @@ pub struct NotWorking {
     pub because: NotWorkingReason,
 }
 
+/// A ratio of two sides, and what was judged of it.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Effect {
+    /// Subject over baseline, a geometric mean over blocks, and over cells where there are several; absent when it is not known, or the verdict is invalid.
+    pub ratio: Option<f64>,
+    /// What the ratio is when a side's figures are only lower bounds; absent when both are values.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bound: Option<RatioBound>,
+    /// Interval of the ratio at `interval_level`; absent with fewer than two blocks, and when the ratio is a bound.
+    pub ratio_interval: Option<Range>,
+    /// Confidence of the interval, 0 to 1: as corrected as the verdict is ([`crate::stats::gate`]); of what is equivalent 0.90, without verdicts 0.95.
+    #[serde(default)]
+    pub interval_level: Option<f64>,
+    /// Two-sided p-value; absent without verdict.
+    pub p: Option<f64>,
+    /// p-value after the correction by the gate ([`crate::stats::gate`]).
+    pub p_corrected: Option<f64>,
+    /// Smallest ratio that would have been seen four times in five, as `1 + effect`; absent without verdict.
+    pub detectable_ratio: Option<f64>,
+    /// Whether the whole interval lies beyond the margin; only meaningful for better and worse.
+    pub exceeds_margin: bool,
+    /// Trials in which the subject did not work; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub subject_not_working: Option<NotWorking>,
+    /// Trials in which the baseline did not work; absent when there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub baseline_not_working: Option<NotWorking>,
+    /// What follows; absent when verdicts are disabled (see [`ComparisonRules::min_repeats`]).
+    pub verdict: Option<Verdict>,
+}
+
 /// One comparison of two treatments with equal clients.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
@@ -76,34 +107,11 @@ pub struct Comparison {
     pub subject: usize,
     /// Treatment it is judged against.
     pub baseline: usize,
-    /// Subject over baseline (geometric mean over blocks); absent when a trial that is compared has no such figure, or the verdict is invalid.
-    pub ratio: Option<f64>,
-    /// What the ratio is when a side's figures are only lower bounds; absent when both are values.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub bound: Option<RatioBound>,
-    /// Interval of the ratio at `interval_level`; absent with fewer than two blocks, and when the ratio is a bound.
-    pub ratio_interval: Option<Range>,
-    /// Confidence of the interval, 0 to 1: as corrected as the verdict is ([`crate::stats::verdict::shared_risk`]); without verdicts 0.95.
-    #[serde(default)]
-    pub interval_level: Option<f64>,
     /// Blocks (paired) or trials of the smaller side (unpaired) used.
     pub repeats: u32,
-    /// Two-sided p-value; absent without verdict.
-    pub p: Option<f64>,
-    /// p-value after the correction by the gate ([`crate::stats::gate`]): Benjamini and Hochberg's within its question.
-    pub p_corrected: Option<f64>,
-    /// Smallest ratio that this comparison would have seen four times in five, as `1 + effect`; absent without verdict.
-    pub detectable_ratio: Option<f64>,
-    /// Whether the whole interval lies beyond the margin; only meaningful for better and worse.
-    pub exceeds_margin: bool,
-    /// Trials in which the subject did not work; absent when there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub subject_not_working: Option<NotWorking>,
-    /// Trials in which the baseline did not work; absent when there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub baseline_not_working: Option<NotWorking>,
-    /// Outcome; absent when verdicts are disabled (see [`ComparisonRules::min_repeats`]).
-    pub verdict: Option<Verdict>,
+    /// The ratio, and the verdict on it.
+    #[serde(flatten)]
+    pub effect: Effect,
 }
 
 /// A ratio of which one side or both are lower bounds.

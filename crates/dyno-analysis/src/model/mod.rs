@@ -34,7 +34,7 @@ pub use checks::{
     StatementTable, TrialSteadiness, UpdateAudit, WitnessExample,
 };
 pub use comparisons::{
-    Comparison, ComparisonOf, ComparisonRules, NotWorking, NotWorkingReason, RatioBound, Verdict,
+    Comparison, ComparisonOf, ComparisonRules, Effect, NotWorking, NotWorkingReason, RatioBound, Verdict,
 };
 pub use conclusion::Conclusion;
 pub use estimate::{Estimate, Range, Unit};

@@ -1,7 +1,6 @@
 //! The questions of an experiment with their answers.
 
-use super::comparisons::{ComparisonOf, NotWorking, Verdict};
-use super::estimate::Range;
+use super::comparisons::{ComparisonOf, Effect};
 use dyno_model::plan::Metric;
 use serde::{Deserialize, Serialize};
 
@@ -26,30 +25,11 @@ pub struct Question {
     pub clients: Vec<u32>,
     /// How many different settings besides clients these have: other levels and systems.
     pub mixes: u32,
-    /// Subject over baseline, geometric mean over cells; absent when it is not known, or the verdict is invalid.
-    pub ratio: Option<f64>,
-    /// Interval of the ratio at `interval_level`.
-    pub ratio_interval: Option<Range>,
-    /// Confidence of the interval, 0 to 1: that of the level at which the question was tested; of what is equivalent 0.90.
-    pub interval_level: Option<f64>,
     /// Degrees of freedom of the ratio's error.
     pub degrees: Option<f64>,
-    /// Two-sided p-value.
-    pub p: Option<f64>,
-    /// p-value after Holm's weighted correction over all questions of the report.
-    pub p_corrected: Option<f64>,
-    /// Smallest ratio that would have been seen four times in five, as `1 + effect`.
-    pub detectable_ratio: Option<f64>,
-    /// Whether the whole interval lies beyond the margin; only meaningful for better and worse.
-    pub exceeds_margin: bool,
-    /// Trials in which the subject did not work; absent when there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub subject_not_working: Option<NotWorking>,
-    /// Trials in which the baseline did not work; absent when there are none.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub baseline_not_working: Option<NotWorking>,
-    /// Outcome.
-    pub verdict: Verdict,
+    /// The ratio over all cells, and the verdict on it.
+    #[serde(flatten)]
+    pub effect: Effect,
     /// Where the scatter comes from; absent where the question has one cell, or too few trials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub scatter: Option<Scatter>,

@@ -58,8 +58,9 @@ fn one_effect_over_all_cells_is_found_where_its_cells_alone_could_not_tell() {
     let question = throughput(&model, &VARIANT);
     assert_eq!((question.subject.as_str(), question.baseline.as_str()), ("in-place", "read-modify-write"));
     assert_eq!((question.cells, question.mixes, question.clients.as_slice()), (6, 2, &[4, 64, 512][..]));
-    assert_eq!(question.verdict, Verdict::Worse, "{question:?}");
-    let (ratio, interval) = (question.ratio.expect("known"), question.ratio_interval.expect("known"));
+    assert_eq!(question.effect.verdict, Some(Verdict::Worse), "{question:?}");
+    let (ratio, interval) =
+        (question.effect.ratio.expect("known"), question.effect.ratio_interval.expect("known"));
     assert!((ratio - 0.95).abs() < 0.02 && interval.low < 0.95 && interval.high > 0.95, "{question:?}");
     assert!(question.interactions.iter().all(|it| !it.depends), "{question:?}");
     assert!(matches!(model.conclusions[0], Conclusion::Question { .. }), "{:?}", model.conclusions);
@@ -77,7 +78,7 @@ fn an_effect_that_grows_with_the_clients_is_said_to_depend_on_them() {
     };
     let model = report(2, truth);
     let question = throughput(&model, &VARIANT);
-    assert_eq!(question.verdict, Verdict::Better, "{question:?}");
+    assert_eq!(question.effect.verdict, Some(Verdict::Better), "{question:?}");
     let depending: Vec<_> = question.interactions.iter().filter(|it| it.depends).collect();
     assert_eq!(depending.len(), 1, "{question:?}");
     assert_eq!(depending[0].with, InteractionWith::Clients);
@@ -92,7 +93,7 @@ fn where_nothing_differs_at_most_one_report_in_twenty_has_a_verdict() {
         let compared = crate::comparisons::compare(&crate::view::View::new(&data));
         let of_cells = compared.comparisons.iter().filter(|it| it.metric == Metric::Throughput);
         let of_questions = compared.questions.iter().filter(|it| it.metric == Metric::Throughput);
-        let mut all = of_cells.map(|it| it.verdict).chain(of_questions.map(|it| Some(it.verdict)));
+        let mut all = of_cells.map(|it| it.effect.verdict).chain(of_questions.map(|it| it.effect.verdict));
         all.any(|verdict| matches!(verdict, Some(Verdict::Better | Verdict::Worse)))
     };
     let reports = (0..60).filter(&mut has_verdict).count();
@@ -103,7 +104,7 @@ fn where_nothing_differs_at_most_one_report_in_twenty_has_a_verdict() {
 #[test]
 fn a_side_that_did_not_work_in_one_cell_is_not_better_over_all_of_them() {
     let better = |seed| report(seed, |_, variant, _| if variant == "in-place" { 1.3 } else { 1.0 });
-    assert_eq!(throughput(&better(3), &VARIANT).verdict, Verdict::Better);
+    assert_eq!(throughput(&better(3), &VARIANT).effect.verdict, Some(Verdict::Better));
     let mut data = Shape { has_trouble: false, ..Shape::rush() }.read();
     let treatments = &data.run.plan.treatments;
     let subject = treatments.iter().position(|it| it.levels[0] == "in-place").expect("planned");
@@ -119,6 +120,6 @@ fn a_side_that_did_not_work_in_one_cell_is_not_better_over_all_of_them() {
     }
     let model = crate::analyse(&data);
     let question = throughput(&model, &VARIANT);
-    assert!(question.subject_not_working.is_some(), "{question:?}");
-    assert_eq!((question.verdict, question.ratio), (Verdict::Invalid, None));
+    assert!(question.effect.subject_not_working.is_some(), "{question:?}");
+    assert_eq!((question.effect.verdict, question.effect.ratio), (Some(Verdict::Invalid), None));
 }

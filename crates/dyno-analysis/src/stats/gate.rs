@@ -15,7 +15,7 @@
 
 use super::compare::RatioTest;
 use super::verdict::{
-    Corrected, Judgement, Outcome, Rules, benjamini_hochberg, holm, judgement, shared_risk,
+    Corrected, Decision, Judgement, Rules, benjamini_hochberg, holm, judgement, shared_risk,
 };
 
 /// Weight of the effect over all cells.
@@ -98,7 +98,7 @@ impl Gate {
             (_, cells) => self.cells(cells, share, rules, beyond),
         };
         let effect = match effect {
-            Some(it) if it.outcome == Outcome::Equivalent && cells.iter().any(is_told) => {
+            Some(it) if it.decision == Decision::Equivalent && cells.iter().any(is_told) => {
                 question.effect.map(|test| not_equivalent(&test, &it, rules))
             }
             effect => effect,
@@ -130,18 +130,18 @@ impl Gate {
 }
 
 fn is_told(judgement: &Judgement) -> bool {
-    matches!(judgement.outcome, Outcome::Larger { .. } | Outcome::Smaller { .. })
+    matches!(judgement.decision, Decision::Larger { .. } | Decision::Smaller { .. })
 }
 
 /// An effect that is small on average and large here and there does matter: it is judged as if nothing were too small.
 fn not_equivalent(test: &RatioTest, judged: &Judgement, rules: Rules) -> Judgement {
     let strict = judgement(test, judged.p_corrected, judged.risk, Rules { margin: 0.0, ..rules });
-    let outcome = match strict.outcome {
-        Outcome::Larger { .. } => Outcome::Larger { exceeds_margin: false },
-        Outcome::Smaller { .. } => Outcome::Smaller { exceeds_margin: false },
-        outcome => outcome,
+    let decision = match strict.decision {
+        Decision::Larger { .. } => Decision::Larger { exceeds_margin: false },
+        Decision::Smaller { .. } => Decision::Smaller { exceeds_margin: false },
+        decision => decision,
     };
-    Judgement { outcome, ..strict }
+    Judgement { decision, ..strict }
 }
 
 #[cfg(test)]
@@ -195,8 +195,8 @@ mod tests {
                 for it in judge(&questions, Rules::default()) {
                     for judged in it.effect.iter().chain(&it.cells) {
                         let leaves_out_1 = judged.low > 1.0 || judged.high < 1.0;
-                        match judged.outcome {
-                            Outcome::Equivalent => {}
+                        match judged.decision {
+                            Decision::Equivalent => {}
                             _ => assert_eq!(leaves_out_1, is_told(judged), "{judged:?}"),
                         }
                     }
@@ -210,7 +210,7 @@ mod tests {
         let mut scatter = Scatter::of(31);
         let turning = question(&mut scatter, &[0.5, 0.5, 0.5, -0.5, -0.5, -0.5]);
         let judged = judge(&[turning], Rules::default()).remove(0);
-        assert_eq!(judged.effect.expect("a test").outcome, Outcome::Inconclusive);
+        assert_eq!(judged.effect.expect("a test").decision, Decision::Inconclusive);
         assert!(judged.is_open && judged.cells.iter().all(is_told), "{judged:?}");
     }
 

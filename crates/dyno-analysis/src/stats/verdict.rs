@@ -1,4 +1,4 @@
-//! From tests to verdicts: correction for many comparisons, the five outcomes, and the intervals that agree with them.
+//! From tests to verdicts: correction for many comparisons, the five verdicts, and the intervals that agree with them.
 
 use super::compare::RatioTest;
 
@@ -85,9 +85,9 @@ impl Default for Rules {
     }
 }
 
-/// Outcome of a comparison as a direction of the ratio; whether larger is better is the metric's business.
+/// What is decided, as a direction of the ratio; whether larger is better is the metric's business.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Outcome {
+pub enum Decision {
     /// The ratio is above 1.
     Larger {
         /// The whole interval lies beyond the margin.
@@ -110,8 +110,8 @@ pub struct Judgement {
     /// p-value after [`benjamini_hochberg`].
     pub p_corrected: f64,
     /// What follows.
-    pub outcome: Outcome,
-    /// Lower end of the interval that goes with the outcome.
+    pub decision: Decision,
+    /// Lower end of the interval that goes with the decision.
     pub low: f64,
     /// Upper end of it.
     pub high: f64,
@@ -149,7 +149,7 @@ pub fn judgement(test: &RatioTest, p_corrected: f64, risk: f64, rules: Rules) ->
         let level = 1.0 - 2.0 * rules.alpha;
         return Judgement {
             p_corrected,
-            outcome: Outcome::Equivalent,
+            decision: Decision::Equivalent,
             low,
             high,
             level,
@@ -158,14 +158,14 @@ pub fn judgement(test: &RatioTest, p_corrected: f64, risk: f64, rules: Rules) ->
         };
     }
     let (low, high) = test.interval(risk);
-    let outcome = if p_corrected >= rules.alpha {
-        Outcome::Inconclusive
+    let decision = if p_corrected >= rules.alpha {
+        Decision::Inconclusive
     } else if test.ratio > 1.0 {
-        Outcome::Larger { exceeds_margin: low > upper }
+        Decision::Larger { exceeds_margin: low > upper }
     } else {
-        Outcome::Smaller { exceeds_margin: high < lower }
+        Decision::Smaller { exceeds_margin: high < lower }
     };
-    Judgement { p_corrected, outcome, low, high, level: 1.0 - risk, detectable_ratio, risk }
+    Judgement { p_corrected, decision, low, high, level: 1.0 - risk, detectable_ratio, risk }
 }
 
 #[cfg(test)]
@@ -220,31 +220,31 @@ mod tests {
         }
     }
 
-    fn alone(pairs: &[(f64, f64)]) -> Outcome {
-        judge(&[paired(pairs).expect("pairs")], Rules::default())[0].outcome
+    fn alone(pairs: &[(f64, f64)]) -> Decision {
+        judge(&[paired(pairs).expect("pairs")], Rules::default())[0].decision
     }
 
     #[test]
     fn a_large_certain_difference_has_a_direction() {
         let pairs = [(150.0, 100.0), (151.0, 100.0), (149.0, 100.0)];
-        assert_eq!(alone(&pairs), Outcome::Larger { exceeds_margin: true });
-        assert_eq!(alone(&pairs.map(|(a, b)| (b, a))), Outcome::Smaller { exceeds_margin: true });
+        assert_eq!(alone(&pairs), Decision::Larger { exceeds_margin: true });
+        assert_eq!(alone(&pairs.map(|(a, b)| (b, a))), Decision::Smaller { exceeds_margin: true });
     }
 
     #[test]
     fn a_certain_difference_about_as_large_as_the_margin_says_so() {
         let pairs = [(106.0, 100.0), (107.5, 100.0), (104.5, 100.0), (106.0, 100.0)];
-        assert_eq!(alone(&pairs), Outcome::Larger { exceeds_margin: false });
+        assert_eq!(alone(&pairs), Decision::Larger { exceeds_margin: false });
     }
 
     #[test]
     fn a_tiny_certain_difference_is_equivalent() {
-        assert_eq!(alone(&[(101.0, 100.0), (101.1, 100.0), (100.9, 100.0)]), Outcome::Equivalent);
+        assert_eq!(alone(&[(101.0, 100.0), (101.1, 100.0), (100.9, 100.0)]), Decision::Equivalent);
     }
 
     #[test]
     fn scatter_is_inconclusive_and_never_equivalent() {
-        assert_eq!(alone(&[(140.0, 100.0), (80.0, 100.0), (110.0, 100.0)]), Outcome::Inconclusive);
+        assert_eq!(alone(&[(140.0, 100.0), (80.0, 100.0), (110.0, 100.0)]), Decision::Inconclusive);
     }
 
     #[test]
@@ -253,7 +253,7 @@ mod tests {
         assert!(test.p < 0.05);
         let mut tests = [paired(&[(130.0, 100.0), (75.0, 100.0), (101.0, 100.0)]).expect("pairs"); 50];
         tests[0] = test;
-        assert_eq!(judge(&tests, Rules::default())[0].outcome, Outcome::Inconclusive);
+        assert_eq!(judge(&tests, Rules::default())[0].decision, Decision::Inconclusive);
     }
 
     #[test]
@@ -263,7 +263,7 @@ mod tests {
         for _ in 0..400 {
             let pairs: Vec<_> =
                 (0..5).map(|_| ((0.10 * scatter.normal()).exp(), (0.10 * scatter.normal()).exp())).collect();
-            if matches!(alone(&pairs), Outcome::Larger { .. } | Outcome::Smaller { .. }) {
+            if matches!(alone(&pairs), Decision::Larger { .. } | Decision::Smaller { .. }) {
                 verdicts += 1;
             }
         }
@@ -304,10 +304,12 @@ mod tests {
                     family(&mut scatter, differing).into_iter().map(|(_, test)| test).collect();
                 for (test, judged) in tests.iter().zip(judge(&tests, Rules::default())) {
                     let leaves_out_1 = judged.low > 1.0 || judged.high < 1.0;
-                    match judged.outcome {
-                        Outcome::Larger { .. } | Outcome::Smaller { .. } => assert!(leaves_out_1, "{test:?}"),
-                        Outcome::Inconclusive => assert!(!leaves_out_1, "{test:?} {judged:?}"),
-                        Outcome::Equivalent => assert!(judged.low > 1.0 / 1.05 && judged.high < 1.05),
+                    match judged.decision {
+                        Decision::Larger { .. } | Decision::Smaller { .. } => {
+                            assert!(leaves_out_1, "{test:?}")
+                        }
+                        Decision::Inconclusive => assert!(!leaves_out_1, "{test:?} {judged:?}"),
+                        Decision::Equivalent => assert!(judged.low > 1.0 / 1.05 && judged.high < 1.05),
                     }
                 }
             }
@@ -326,7 +328,9 @@ mod tests {
                 let told: Vec<bool> = family
                     .iter()
                     .zip(&judged)
-                    .filter(|(_, it)| matches!(it.outcome, Outcome::Larger { .. } | Outcome::Smaller { .. }))
+                    .filter(|(_, it)| {
+                        matches!(it.decision, Decision::Larger { .. } | Decision::Smaller { .. })
+                    })
                     .map(|((truth, _), it)| it.low.ln() > *truth || it.high.ln() < *truth)
                     .collect();
                 families += 1.0;

@@ -20,7 +20,7 @@ pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
 
 fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
     let all: Vec<&Comparison> = page.model.comparisons.iter().filter(|c| c.metric == metric).collect();
-    if all.iter().all(|comparison| comparison.ratio.is_none()) {
+    if all.iter().all(|comparison| comparison.effect.ratio.is_none()) {
         return Vec::new();
     }
     let title = title(page, metric, &all);
@@ -67,11 +67,12 @@ fn metric_id(metric: Metric) -> &'static str {
 fn title(page: &Page<'_>, metric: Metric, all: &[&Comparison]) -> String {
     let name = names::metric(metric, page.lang);
     let comparisons = all.len().to_string();
-    if all.iter().all(|comparison| comparison.verdict.is_none()) {
+    if all.iter().all(|comparison| comparison.effect.verdict.is_none()) {
         let values = [("metric", name), ("comparisons", comparisons.as_str())];
         return page.fill(&page::CHART_TITLE_FOREST_NO_VERDICT, &values);
     }
-    let count = |verdict: Verdict| all.iter().filter(|c| c.verdict == Some(verdict)).count().to_string();
+    let count =
+        |verdict: Verdict| all.iter().filter(|c| c.effect.verdict == Some(verdict)).count().to_string();
     page.fill(
         &page::CHART_TITLE_FOREST,
         &[
@@ -108,22 +109,22 @@ fn groups(page: &Page<'_>, all: &[&Comparison]) -> Vec<ForestGroup> {
 }
 
 fn row(page: &Page<'_>, comparison: &Comparison) -> ForestRow {
-    let figures = match (comparison.ratio, comparison.ratio_interval) {
+    let figures = match (comparison.effect.ratio, comparison.effect.ratio_interval) {
         (Some(ratio), Some(_)) => {
             format!(
                 "{} ({})",
                 figures::ratio(ratio),
-                page.cell(&Cell::interval(comparison.ratio_interval)).into_string()
+                page.cell(&Cell::interval(comparison.effect.ratio_interval)).into_string()
             )
         }
-        (Some(ratio), None) => figures::bounded_ratio(ratio, comparison.bound),
+        (Some(ratio), None) => figures::bounded_ratio(ratio, comparison.effect.bound),
         (None, _) => String::new(),
     };
-    let verdict = words::verdict(comparison.verdict);
+    let verdict = words::verdict(comparison.effect.verdict);
     ForestRow {
         label: names::clients(&[comparison.clients], page.lang),
-        ratio: comparison.ratio,
-        interval: comparison.ratio_interval.map(|interval| (interval.low, interval.high)),
+        ratio: comparison.effect.ratio,
+        interval: comparison.effect.ratio_interval.map(|interval| (interval.low, interval.high)),
         figures,
         verdict: verdict.text(page.lang).to_owned(),
         class: verdict.class,

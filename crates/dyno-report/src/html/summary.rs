@@ -115,7 +115,7 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
             (page.chip(Word { message: &page::PAGE_CHIP_FIGURE, class: "figure" }), false)
         }
         Conclusion::Question { question } => {
-            (page.chip(words::verdict(Some(page.model.questions[*question].verdict))), false)
+            (page.chip(words::verdict(page.model.questions[*question].effect.verdict)), false)
         }
         Conclusion::Comparison { verdict: None, .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_NO_VERDICT, class: "none" }), false)

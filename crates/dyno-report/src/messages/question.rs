@@ -11,8 +11,8 @@ use dyno_model::plan::Metric;
 pub(crate) fn answer(model: &ReportModel, question: &Question, lang: Lang) -> String {
     let margin = figures::limit(model.comparison_rules.margin * 100.0);
     let mut sentences = vec![sentence(question, &margin, lang)];
-    let differs = matches!(question.verdict, Verdict::Better | Verdict::Worse);
-    if differs && !question.exceeds_margin {
+    let differs = matches!(question.effect.verdict, Some(Verdict::Better | Verdict::Worse));
+    if differs && !question.effect.exceeds_margin {
         sentences.push(PERHAPS_SMALL.fill(lang, &[("margin", &margin)]));
     }
     for it in question.interactions.iter().filter(|it| it.depends) {
@@ -35,8 +35,8 @@ fn sentence(question: &Question, margin: &str, lang: Lang) -> String {
         ("baseline", question.baseline.as_str()),
         ("metric", metric),
     ];
-    let Some((ratio, interval)) = question.ratio.zip(question.ratio_interval) else {
-        let message = if question.verdict == Verdict::Invalid { INVALID } else { TOO_FEW };
+    let Some((ratio, interval)) = question.effect.ratio.zip(question.effect.ratio_interval) else {
+        let message = if question.effect.verdict == Some(Verdict::Invalid) { INVALID } else { TOO_FEW };
         return message.fill(lang, &sides);
     };
     let scope = scope(question, lang);
@@ -48,10 +48,10 @@ fn sentence(question: &Question, margin: &str, lang: Lang) -> String {
     let times = |message: Message, more: (&str, &str)| {
         fill(message, &[("low", &ratios[0]), ("high", &ratios[1]), more])
     };
-    let detectable = question.detectable_ratio.map_or(0.0, |ratio| (ratio - 1.0) * 100.0);
-    match question.verdict {
-        Verdict::Equivalent => times(EQUIVALENT, ("margin", margin)),
-        Verdict::Better | Verdict::Worse => {
+    let detectable = question.effect.detectable_ratio.map_or(0.0, |ratio| (ratio - 1.0) * 100.0);
+    match question.effect.verdict {
+        Some(Verdict::Equivalent) => times(EQUIVALENT, ("margin", margin)),
+        Some(Verdict::Better | Verdict::Worse) => {
             let of_metric = |rate, time| if question.metric == Metric::Throughput { rate } else { time };
             if !(0.5..2.0).contains(&ratio) {
                 let ratio = figures::ratio(ratio);
@@ -61,7 +61,7 @@ fn sentence(question: &Question, margin: &str, lang: Lang) -> String {
             let [percent, low, high] = percents(ratio, interval);
             fill(message, &[("percent", &percent), ("low", &low), ("high", &high)])
         }
-        Verdict::Inconclusive | Verdict::Invalid => {
+        Some(Verdict::Inconclusive | Verdict::Invalid) | None => {
             times(INCONCLUSIVE, ("detectable", &figures::percent(detectable)))
         }
     }

@@ -23,7 +23,10 @@ fn a_percentile_with_fewer_than_ten_values_beyond_it_is_in_no_form_of_the_report
     assert!(model.treatments.iter().all(|row| row.p50.is_some() && row.p95.is_none() && row.p99.is_none()));
     assert!(model.panel(Metric::P95Ms).is_none() && model.panel(Metric::P99Ms).is_none());
     let of_p95: Vec<_> = model.comparisons.iter().filter(|it| it.metric == Metric::P95Ms).collect();
-    assert!(!of_p95.is_empty() && of_p95.iter().all(|it| it.ratio.is_none() && it.p.is_none()), "{of_p95:?}");
+    assert!(
+        !of_p95.is_empty() && of_p95.iter().all(|it| it.effect.ratio.is_none() && it.effect.p.is_none()),
+        "{of_p95:?}"
+    );
     let csv = render(&model, Format::Csv, EN);
     assert!(csv.contains(",p50,") && !csv.contains(",p95,") && !csv.contains(",p99,"), "{csv}");
     let json: serde_json::Value = serde_json::from_str(&render(&model, Format::Json, EN)).expect("JSON");

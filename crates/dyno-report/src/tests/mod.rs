@@ -417,9 +417,12 @@ fn a_treatments_books_are_the_sums_of_its_trials() {
 fn two_blocks_give_figures_and_no_verdict() {
     let model = analyse(&Shape { blocks: 2, ..tiny() }.read());
     assert!(
-        model.comparisons.iter().all(|comparison| comparison.verdict.is_none() && comparison.p.is_none())
+        model
+            .comparisons
+            .iter()
+            .all(|comparison| comparison.effect.verdict.is_none() && comparison.effect.p.is_none())
     );
-    assert!(model.comparisons.iter().all(|comparison| comparison.ratio.is_some()));
+    assert!(model.comparisons.iter().all(|comparison| comparison.effect.ratio.is_some()));
     let text = render(&model, Format::Text, EN).replace("\n  ", " ");
     assert!(
         text.contains("Verdicts are disabled: to tell a difference from chance takes at least 3 blocks, and this run has 2."),
@@ -531,7 +534,7 @@ fn a_system_without_any_valid_trial_cannot_be_compared() {
         .collect();
     std::fs::write(&events, changed).expect("written");
     let model: ReportModel = load(&folder).expect("readable");
-    assert!(model.comparisons.iter().all(|comparison| comparison.verdict == Some(Verdict::Invalid)));
+    assert!(model.comparisons.iter().all(|comparison| comparison.effect.verdict == Some(Verdict::Invalid)));
     let text = render(&model, Format::Text, EN).replace("\n  ", " ");
     assert!(text.contains("MySQL cannot be compared with MariaDB at 1 and 8 clients"), "{text}");
     assert!(text.contains("Most often: The trial stopped before its stop rule was met: it died"), "{text}");

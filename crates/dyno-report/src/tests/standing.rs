@@ -59,14 +59,19 @@ fn of(model: &ReportModel, metric: Metric) -> &Comparison {
 #[test]
 fn a_server_that_stopped_in_one_of_ten_trials_does_not_win_on_the_other_nine() {
     let model = with(|_| {});
-    assert_eq!(of(&model, Metric::Throughput).verdict, Some(Verdict::Better), "when nothing happened");
+    assert_eq!(of(&model, Metric::Throughput).effect.verdict, Some(Verdict::Better), "when nothing happened");
     let model = with(nothing_committed);
     for metric in [Metric::Throughput, Metric::P95Ms] {
         let compared = of(&model, metric);
-        let figures = (compared.verdict, compared.ratio, compared.ratio_interval, compared.p_corrected);
+        let figures = (
+            compared.effect.verdict,
+            compared.effect.ratio,
+            compared.effect.ratio_interval,
+            compared.effect.p_corrected,
+        );
         assert_eq!(figures, (Some(Verdict::Invalid), None, None, None), "{metric:?}");
         let because = NotWorkingReason::NothingCommitted;
-        assert_eq!(compared.subject_not_working, Some(NotWorking { trials: 1, of: 5, because }));
+        assert_eq!(compared.effect.subject_not_working, Some(NotWorking { trials: 1, of: 5, because }));
     }
     let sentence = "MySQL did not work in 1 of 5 trials at 8 clients: not a single transaction was committed. Its other trials may speak \
                     against it, but not for it.";
@@ -92,8 +97,8 @@ fn what_is_left_may_still_speak_against_the_side_that_did_not_work() {
     });
     let model = analyse(&data);
     let compared = of(&model, Metric::Throughput);
-    assert_eq!((compared.verdict, compared.repeats), (Some(Verdict::Worse), 4));
-    assert!(compared.ratio.is_some_and(|ratio| (0.5..0.6).contains(&ratio)), "{compared:?}");
+    assert_eq!((compared.effect.verdict, compared.repeats), (Some(Verdict::Worse), 4));
+    assert!(compared.effect.ratio.is_some_and(|ratio| (0.5..0.6).contains(&ratio)), "{compared:?}");
 }
 
 #[test]
@@ -108,11 +113,11 @@ fn trials_that_a_treatment_lost_for_reasons_of_its_own_are_held_against_it() {
         let model = with(|record| record.findings.push(finding.clone()));
         let compared = of(&model, Metric::Throughput);
         if matches!(finding, Finding::GeneratorBusy { .. }) {
-            let told = (compared.verdict, compared.repeats, compared.subject_not_working);
+            let told = (compared.effect.verdict, compared.repeats, compared.effect.subject_not_working);
             assert_eq!(told, (Some(Verdict::Better), 4, None), "nobody's fault but the generator's");
         } else {
-            assert_eq!(compared.verdict, Some(Verdict::Invalid), "{because:?}");
-            assert_eq!(compared.subject_not_working.map(|it| it.because), Some(because));
+            assert_eq!(compared.effect.verdict, Some(Verdict::Invalid), "{because:?}");
+            assert_eq!(compared.effect.subject_not_working.map(|it| it.because), Some(because));
         }
     }
 }
@@ -123,9 +128,9 @@ fn a_trial_that_could_not_be_measured_counts_against_its_treatment_unless_somebo
     let id = data.run.plan.trials.iter().find(|trial| trial.treatment == 1).expect("planned").id.clone();
     let failed = TrialOutcome::Failed { reason: "the server did not start".to_owned() };
     data.run.outcomes.insert(id, failed);
-    assert_eq!(of(&analyse(&data), Metric::Throughput).verdict, Some(Verdict::Invalid));
+    assert_eq!(of(&analyse(&data), Metric::Throughput).effect.verdict, Some(Verdict::Invalid));
     data.run.is_interrupted = true;
-    assert_eq!(of(&analyse(&data), Metric::Throughput).verdict, Some(Verdict::Better));
+    assert_eq!(of(&analyse(&data), Metric::Throughput).effect.verdict, Some(Verdict::Better));
 }
 
 #[test]
