@@ -306,7 +306,7 @@ mod tests {
                     let leaves_out_1 = judged.low > 1.0 || judged.high < 1.0;
                     match judged.decision {
                         Decision::Larger { .. } | Decision::Smaller { .. } => {
-                            assert!(leaves_out_1, "{test:?}")
+                            assert!(leaves_out_1, "{test:?}");
                         }
                         Decision::Inconclusive => assert!(!leaves_out_1, "{test:?} {judged:?}"),
                         Decision::Equivalent => assert!(judged.low > 1.0 / 1.05 && judged.high < 1.05),
