@@ -186,6 +186,7 @@ impl<'a> Asked<'a> {
             cells: count(used.len()),
             clients,
             mixes: questions::mixes(view.plan(), self.group, &used),
+            varied: questions::varied(view.plan(), &used),
             degrees: answer.map(|it| it.test.degrees()),
             effect,
             scatter: answer.and_then(|it| it.scatter),

@@ -9,15 +9,16 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
 
-/// All conclusions, most important first: what the experiment asks, what is missing, what is wrong with the data, what is better, what was reached.
+/// All conclusions, most important first: lost data, because a figure for lost work answers nothing; what the experiment asks; what is missing, what is doubtful,
+/// what is better, what was reached.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
-    let mut conclusions = questions(model);
+    let mut conclusions = lost_updates(model);
+    conclusions.extend(violated(model));
+    conclusions.extend(questions(model));
     conclusions.extend(incomplete(model));
     conclusions.extend(invalid_trials(model));
     conclusions.extend(did_not_work(model));
-    conclusions.extend(lost_updates(model));
     conclusions.extend(undecided_updates(model));
-    conclusions.extend(violated(model));
     conclusions.extend(no_lost_updates(model));
     conclusions.extend(crate::growth::conclude(model));
     // Without verdicts the ratios stay in the table; put into words they would read like one.

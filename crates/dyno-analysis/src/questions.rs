@@ -3,7 +3,7 @@
 
 use crate::estimate::count;
 use crate::lines::level_name;
-use crate::model::{ComparisonOf, Interaction, InteractionWith, Place, Scatter};
+use crate::model::{ComparisonOf, Interaction, InteractionWith, Place, Scatter, Varied};
 use crate::pairs::Pair;
 use crate::stats::compare::RatioTest;
 use crate::stats::mixed::{self, Components, Fit, Row};
@@ -76,7 +76,7 @@ pub(crate) fn answer(view: &View<'_>, cells: &[Cell<'_>]) -> Option<Answer> {
     let repeats = cells.iter().map(|cell| cell.test.repeats).min()?;
     let own: Vec<(f64, f64)> = cells.iter().map(Cell::own_variance).collect();
     let degrees = whole.degrees.min(mixed::own_degrees(&own, repeats));
-    let interactions = ways(view.plan(), cells);
+    let interactions = ways(view.plan(), &cells.iter().map(|cell| cell.pair).collect::<Vec<_>>());
     let share = degrees / whole.degrees;
     Some(Answer {
         test: RatioTest::of(whole.estimate, whole.error, degrees, repeats),
@@ -162,8 +162,8 @@ struct Way {
     levels: Vec<(String, Vec<usize>)>,
 }
 
-fn ways(plan: &Plan, cells: &[Cell<'_>]) -> Vec<Way> {
-    let of = &cells[0].pair.of;
+fn ways(plan: &Plan, pairs: &[&Pair]) -> Vec<Way> {
+    let Some(of) = pairs.first().map(|pair| &pair.of) else { return Vec::new() };
     let factors = (0..plan.factors.len()).filter(|&factor| *of != ComparisonOf::Level { factor });
     let systems = (*of != ComparisonOf::System).then_some(InteractionWith::System);
     let all = [InteractionWith::Clients]
@@ -177,8 +177,8 @@ fn ways(plan: &Plan, cells: &[Cell<'_>]) -> Vec<Way> {
             InteractionWith::Level { factor } => treatment.levels[factor].clone(),
         };
         let mut levels: Vec<(String, Vec<usize>)> = Vec::new();
-        for (index, cell) in cells.iter().enumerate() {
-            let name = level(&plan.treatments[cell.pair.subject]);
+        for (index, pair) in pairs.iter().enumerate() {
+            let name = level(&plan.treatments[pair.subject]);
             match levels.iter_mut().find(|(it, _)| *it == name) {
                 Some((_, members)) => members.push(index),
                 None => levels.push((name, vec![index])),
@@ -187,6 +187,12 @@ fn ways(plan: &Plan, cells: &[Cell<'_>]) -> Vec<Way> {
         Way { with, levels }
     };
     all.map(way).filter(|way| way.levels.len() > 1).collect()
+}
+
+/// What cells differ in besides what is compared.
+pub(crate) fn varied(plan: &Plan, pairs: &[&Pair]) -> Vec<Varied> {
+    let levels = |way: Way| way.levels.into_iter().map(|(name, _)| name).collect();
+    ways(plan, pairs).into_iter().map(|way| Varied { what: way.with, levels: levels(way) }).collect()
 }
 
 /// Number of different levels besides clients.

@@ -23,6 +23,21 @@ pub(crate) fn percent(hundredths: f64) -> String {
     }
 }
 
+/// A share in hundredths as one says it, without its sign: `23`, `5.9`, `0.12`.
+pub(crate) fn share(hundredths: f64) -> String {
+    match hundredths.abs() {
+        ..0.995 => format!("{hundredths:.2}"),
+        ..9.95 => format!("{hundredths:.1}"),
+        _ => format!("{hundredths:.0}"),
+    }
+}
+
+/// A difference in hundredths, with its direction: `+12 %`, `-2.1 %`.
+pub(crate) fn difference(hundredths: f64) -> String {
+    let sign = if hundredths < 0.0 { "-" } else { "+" };
+    format!("{sign}{} %", share(hundredths.abs()))
+}
+
 /// A limit that somebody chose, in hundredths: `5 %`, `2.5 %`. Unlike a measured share it is exact, so it has no more
 /// decimals than it needs.
 pub(crate) fn limit(hundredths: f64) -> String {
@@ -146,6 +161,15 @@ mod tests {
         assert_eq!(percent(0.12), "0.12 %");
         assert_eq!(percent(11.84), "11.8 %");
         assert_eq!(percent(100.0), "100 %");
+    }
+
+    #[test]
+    fn what_is_said_of_a_difference_has_two_digits_and_a_direction() {
+        for (hundredths, text) in
+            [(-45.3, "-45 %"), (5.91, "+5.9 %"), (-0.12, "-0.12 %"), (0.0, "+0.00 %"), (120.4, "+120 %")]
+        {
+            assert_eq!(difference(hundredths), text);
+        }
     }
 
     #[test]

@@ -43,7 +43,7 @@ pub use growth::{
 };
 pub use latency::MergedLatency;
 pub use provenance::{Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
-pub use questions::{Interaction, InteractionWith, Place, Question, Scatter};
+pub use questions::{Interaction, InteractionWith, Place, Question, Scatter, Varied};
 pub use resources::{ResourcePoint, ResourceRow};
 pub use trials::{
     Completeness, FailedTrial, KindCount, LineName, TreatmentRow, TrialFigures, TrialRow, TrialState,

@@ -25,6 +25,9 @@ pub struct Question {
     pub clients: Vec<u32>,
     /// How many different settings besides clients these have: other levels and systems.
     pub mixes: u32,
+    /// What else differs between these.
+    #[serde(default)]
+    pub varied: Vec<Varied>,
     /// Degrees of freedom of the ratio's error.
     pub degrees: Option<f64>,
     /// The ratio over all cells, and the verdict on it.
@@ -68,6 +71,16 @@ pub struct Interaction {
     pub low: Place,
     /// Where the ratio is largest.
     pub high: Place,
+}
+
+/// Something that the cells of a question differ in besides what is compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Varied {
+    /// What.
+    #[serde(flatten)]
+    pub what: InteractionWith,
+    /// Names of its levels, in the plan's order: two or more.
+    pub levels: Vec<String>,
 }
 
 /// On what an effect may depend.

@@ -3,7 +3,7 @@
 pub(crate) use super::en::conclusion::*;
 use super::lang::{Lang, Message};
 use super::names::list;
-use super::{finding, growth, names};
+use super::{finding, growth, names, question};
 use crate::figures;
 use dyno_analysis::model::{AuditRow, Conclusion, Estimate, Range, ReportModel, Verdict};
 use dyno_model::audit::AuditVerdict;
@@ -85,7 +85,7 @@ pub(crate) fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang)
         }
         Conclusion::Question { question } => {
             let question = &model.questions[*question];
-            let sentence = super::question::answer(model, question, lang);
+            let sentence = question::answer(model, question, lang);
             let cells = question.comparisons.iter().map(|at| &model.comparisons[*at]);
             let mut lines: Vec<usize> = cells
                 .flat_map(|it| [it.subject, it.baseline])
@@ -292,7 +292,10 @@ fn compared_sides(
         };
     };
     let metric = names::metric(*compared, lang);
-    let figures = ComparisonFigures::new(*ratio, *ratio_interval);
+    // Of what is less, one says how much per cent is left.
+    let is_share = matches!(verdict, Some(Verdict::Worse | Verdict::Inconclusive));
+    let as_text = |ratio: f64| if is_share { figures::share(ratio * 100.0) } else { figures::ratio(ratio) };
+    let figures = ComparisonFigures::new(*ratio, *ratio_interval, as_text);
     let Some(verdict) = verdict else {
         return figures.fill(&WITHOUT_VERDICT, &WITHOUT_VERDICT_RANGE, names, &[("metric", metric)], lang);
     };
@@ -300,13 +303,16 @@ fn compared_sides(
         return INCONCLUSIVE_TOO_FEW.fill(lang, names);
     }
     let margin = figures::limit(model.comparison_rules.margin * 100.0);
-    let detectable = figures::percent(detectable_ratio.map_or(0.0, |ratio| (ratio - 1.0) * 100.0));
+    let detectable = detectable_ratio.unwrap_or(f64::INFINITY);
+    let is_blind = detectable > question::BLIND;
+    let detectable = figures::percent((detectable - 1.0) * 100.0);
     let (one, several) = match (verdict, exceeds_margin) {
         (Verdict::Better, true) => (&BETTER, &BETTER_RANGE),
         (Verdict::Better, false) => (&SLIGHTLY_BETTER, &SLIGHTLY_BETTER_RANGE),
         (Verdict::Worse, true) => (&WORSE, &WORSE_RANGE),
         (Verdict::Worse, false) => (&SLIGHTLY_WORSE, &SLIGHTLY_WORSE_RANGE),
         (Verdict::Equivalent, _) => (&EQUIVALENT, &EQUIVALENT_RANGE),
+        (Verdict::Inconclusive, _) if is_blind => (&INCONCLUSIVE_SCATTER, &INCONCLUSIVE_SCATTER),
         (Verdict::Inconclusive, _) => (&INCONCLUSIVE, &INCONCLUSIVE_RANGE),
         (Verdict::Invalid, _) => return NOT_COMPARABLE.fill(lang, names),
     };
@@ -329,13 +335,13 @@ struct ComparisonFigures {
 }
 
 impl ComparisonFigures {
-    fn new(ratio: Range, interval: Option<Range>) -> Self {
+    fn new(ratio: Range, interval: Option<Range>, as_text: impl Fn(f64) -> String) -> Self {
         let interval = interval.unwrap_or(ratio);
         Self {
-            ratio_min: figures::ratio(ratio.low),
-            ratio_max: figures::ratio(ratio.high),
-            low: figures::ratio(interval.low),
-            high: figures::ratio(interval.high),
+            ratio_min: as_text(ratio.low),
+            ratio_max: as_text(ratio.high),
+            low: as_text(interval.low),
+            high: as_text(interval.high),
         }
     }
 

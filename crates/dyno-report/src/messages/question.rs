@@ -4,101 +4,257 @@ pub(crate) use super::en::question::*;
 use super::lang::{Lang, Message};
 use super::names;
 use crate::figures;
-use dyno_analysis::model::{Interaction, InteractionWith, Question, Range, ReportModel, Verdict};
+use dyno_analysis::model::{Interaction, InteractionWith, Question, Range, ReportModel, Varied, Verdict};
 use dyno_model::plan::Metric;
+
+/// With more levels than this, a sentence says how many there are and not which.
+const LEVELS_NAMED: usize = 4;
+
+/// Where not even a ratio of this would have been seen, an interval says nothing.
+pub(super) const BLIND: f64 = 2.0;
 
 /// The answer in a sentence, and what it depends on in more.
 pub(crate) fn answer(model: &ReportModel, question: &Question, lang: Lang) -> String {
     let margin = figures::limit(model.comparison_rules.margin * 100.0);
-    let mut sentences = vec![sentence(question, &margin, lang)];
+    let mut sentences = vec![sentence(model, question, &margin, lang)];
     let differs = matches!(question.effect.verdict, Some(Verdict::Better | Verdict::Worse));
     if differs && !question.effect.exceeds_margin {
         sentences.push(PERHAPS_SMALL.fill(lang, &[("margin", &margin)]));
     }
-    for it in question.interactions.iter().filter(|it| it.depends) {
-        let values = [
-            ("with", depends_on(model, it, lang)),
-            ("low", &figures::ratio(it.low.ratio)),
-            ("low_level", &it.low.level),
-            ("high", &figures::ratio(it.high.ratio)),
-            ("high_level", &it.high.level),
-        ];
-        sentences.push(DEPENDS.fill(lang, &values));
-    }
+    let depending = question.interactions.iter().filter(|it| it.depends);
+    sentences.extend(depending.map(|it| dependence(model, question, it, lang)));
     sentences.join(lang.space)
 }
 
-fn sentence(question: &Question, margin: &str, lang: Lang) -> String {
-    let metric = names::metric(question.metric, lang);
-    let sides = [
-        ("subject", question.subject.as_str()),
-        ("baseline", question.baseline.as_str()),
-        ("metric", metric),
-    ];
-    let Some((ratio, interval)) = question.effect.ratio.zip(question.effect.ratio_interval) else {
-        let message = if question.effect.verdict == Some(Verdict::Invalid) { INVALID } else { TOO_FEW };
+fn sides(question: &Question, lang: Lang) -> [(&'static str, &str); 3] {
+    [
+        ("subject", &question.subject),
+        ("baseline", &question.baseline),
+        ("metric", names::metric(question.metric, lang)),
+    ]
+}
+
+fn sentence(model: &ReportModel, question: &Question, margin: &str, lang: Lang) -> String {
+    let effect = &question.effect;
+    let sides = sides(question, lang);
+    let Some((ratio, interval)) = effect.ratio.zip(effect.ratio_interval) else {
+        let message = if effect.verdict == Some(Verdict::Invalid) { INVALID } else { TOO_FEW };
         return message.fill(lang, &sides);
     };
-    let scope = scope(question, lang);
+    let scope = scope(model, question, lang);
+    let level = figures::level(effect.interval_level.unwrap_or(0.95));
     let fill = |message: Message, more: &[(&str, &str)]| {
-        let values: Vec<_> = sides.iter().chain(&[("scope", scope.as_str())]).chain(more).copied().collect();
-        message.fill(lang, &values)
+        let common = [("scope", scope.as_str()), ("level", level.as_str())];
+        message.fill(lang, &[&sides[..], &common, more].concat())
     };
-    let ratios = [interval.low, interval.high].map(figures::ratio);
-    let times = |message: Message, more: (&str, &str)| {
-        fill(message, &[("low", &ratios[0]), ("high", &ratios[1]), more])
-    };
-    let detectable = question.effect.detectable_ratio.map_or(0.0, |ratio| (ratio - 1.0) * 100.0);
-    match question.effect.verdict {
-        Some(Verdict::Equivalent) => times(EQUIVALENT, ("margin", margin)),
+    let detectable = effect.detectable_ratio.unwrap_or(f64::INFINITY);
+    let signed = [interval.low, interval.high].map(|ratio| figures::difference((ratio - 1.0) * 100.0));
+    let ends = [("low", signed[0].as_str()), ("high", signed[1].as_str())];
+    match effect.verdict {
         Some(Verdict::Better | Verdict::Worse) => {
-            let of_metric = |rate, time| if question.metric == Metric::Throughput { rate } else { time };
-            if !(0.5..2.0).contains(&ratio) {
-                let ratio = figures::ratio(ratio);
-                return times(of_metric(TIMES_AS_MANY, TIMES_AS_LONG), ("ratio", &ratio));
-            }
-            let message = if ratio < 1.0 { of_metric(FEWER, SHORTER) } else { of_metric(MORE, LONGER) };
-            let [percent, low, high] = percents(ratio, interval);
-            fill(message, &[("percent", &percent), ("low", &low), ("high", &high)])
+            let (message, value, low, high) = told(question.metric, ratio, interval);
+            fill(message, &[("value", &value), ("low", &low), ("high", &high)])
         }
-        Some(Verdict::Inconclusive | Verdict::Invalid) | None => {
-            times(INCONCLUSIVE, ("detectable", &figures::percent(detectable)))
+        Some(Verdict::Equivalent) => fill(EQUIVALENT, &[&ends[..], &[("margin", margin)]].concat()),
+        _ if detectable > BLIND => fill(INCONCLUSIVE_SCATTER, &[]),
+        _ => {
+            let detectable = figures::share((detectable - 1.0) * 100.0);
+            fill(INCONCLUSIVE, &[&ends[..], &[("detectable", detectable.as_str())]].concat())
         }
     }
 }
 
-/// The difference, and the ends of its interval, smaller one first.
-fn percents(ratio: f64, interval: Range) -> [String; 3] {
-    let percent = |ratio: f64| (ratio - 1.0).abs() * 100.0;
-    let [near, far] = if ratio < 1.0 { [interval.high, interval.low] } else { [interval.low, interval.high] };
-    [ratio, near, far].map(|it| figures::percent(percent(it)))
+/// The message for a difference, its size, and the ends of its interval: by how much per cent, how many times, or how much per cent of the other, whichever
+/// is understood at once.
+fn told(metric: Metric, ratio: f64, interval: Range) -> (Message, String, String, String) {
+    let of_metric = |rate, time| if metric == Metric::Throughput { rate } else { time };
+    let Range { low, high } = interval;
+    let (message, [value, low, high]) = match ratio {
+        ..0.5 => {
+            (of_metric(SHARE_AS_MANY, SHARE_AS_LONG), [ratio, low, high].map(|it| figures::share(it * 100.0)))
+        }
+        ..1.0 => (of_metric(FEWER, SHORTER), [ratio, high, low].map(|it| figures::share((1.0 - it) * 100.0))),
+        ..2.0 => (of_metric(MORE, LONGER), [ratio, low, high].map(|it| figures::share((it - 1.0) * 100.0))),
+        _ => (of_metric(TIMES_AS_MANY, TIMES_AS_LONG), [ratio, low, high].map(figures::ratio)),
+    };
+    (message, value, low, high)
 }
 
-/// What an answer is over.
-fn scope(question: &Question, lang: Lang) -> String {
-    let ends = question.clients.first().zip(question.clients.last());
-    let (first, last) = ends.map_or((0, 0), |(first, last)| (*first, *last));
-    let values = [
-        ("mixes", question.mixes.to_string()),
-        ("clients", names::clients(&question.clients, lang)),
-        ("first", first.to_string()),
-        ("last", last.to_string()),
-    ];
-    let message = match (question.mixes, question.clients.len()) {
-        (0 | 1, _) => SCOPE_CLIENTS,
-        (_, 0 | 1) => SCOPE_MIXES,
-        _ => SCOPE_BOTH,
+/// How an effect depends on something.
+fn dependence(model: &ReportModel, question: &Question, interaction: &Interaction, lang: Lang) -> String {
+    let (low, high) = (&interaction.low, &interaction.high);
+    // Two of the same kind are understood together.
+    let is_times = |ratio: f64| ratio >= 2.0 || ratio >= 1.0 && high.ratio >= 2.0;
+    let times = |ratio: f64| match is_times(ratio) {
+        false => SHARE.fill(lang, &[("value", &figures::share(ratio * 100.0))]),
+        true => TIMES.fill(lang, &[("value", &figures::ratio(ratio))]),
     };
-    message.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+    let (message, place): (_, fn(&str, Lang) -> String) = match interaction.with {
+        InteractionWith::Clients => (DEPENDS_ON_CLIENTS, |level, lang| {
+            level.parse().map_or_else(|_| level.to_owned(), |number| names::clients(&[number], lang))
+        }),
+        InteractionWith::System => (DEPENDS_ON_SYSTEM, |level, _| level.to_owned()),
+        InteractionWith::Level { .. } => (DEPENDS_ON_LEVEL, |level, _| level.to_owned()),
+    };
+    let values = [
+        ("low", times(low.ratio)),
+        ("low_level", place(&low.level, lang)),
+        ("high", times(high.ratio)),
+        ("high_level", place(&high.level, lang)),
+    ];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let with = [("with", depends_on(model, interaction.with, lang))];
+    message.fill(lang, &[&sides(question, lang)[..], &values, &with].concat())
+}
+
+/// What an answer is over: `3 systems (MariaDB, MySQL and PostgreSQL) and 1 to 100 clients`.
+fn scope(model: &ReportModel, question: &Question, lang: Lang) -> String {
+    let part = |varied: &Varied| {
+        let number = varied.levels.len().to_string();
+        let named = (varied.levels.len() <= LEVELS_NAMED).then(|| names::list(lang, &varied.levels));
+        let message = match (varied.what, &named) {
+            (InteractionWith::Clients, _) => return None,
+            (InteractionWith::System, Some(_)) => SCOPE_SYSTEMS,
+            (InteractionWith::System, None) => SCOPE_MANY_SYSTEMS,
+            (InteractionWith::Level { .. }, Some(_)) => SCOPE_LEVELS,
+            (InteractionWith::Level { .. }, None) => SCOPE_MANY_LEVELS,
+        };
+        let factor = depends_on(model, varied.what, lang);
+        let values = [
+            ("number", number.as_str()),
+            ("factor", factor),
+            ("names", named.as_deref().unwrap_or_default()),
+        ];
+        Some(message.fill(lang, &values))
+    };
+    let mut parts: Vec<String> = question.varied.iter().filter_map(part).collect();
+    parts.push(match question.clients.as_slice() {
+        [first, .., last] => {
+            SCOPE_CLIENTS.fill(lang, &[("first", &first.to_string()), ("last", &last.to_string())])
+        }
+        few => names::clients(few, lang),
+    });
+    names::list(lang, &parts)
 }
 
 /// What an effect depends on.
-pub(crate) fn depends_on<'a>(model: &'a ReportModel, interaction: &Interaction, lang: Lang) -> &'a str {
-    match interaction.with {
+pub(crate) fn depends_on(model: &ReportModel, with: InteractionWith, lang: Lang) -> &str {
+    match with {
         InteractionWith::Clients => WITH_CLIENTS.text(lang),
         InteractionWith::System => WITH_SYSTEM.text(lang),
         InteractionWith::Level { factor } => {
             model.factors.get(factor).map_or("", |name| figures::short_name(name))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::lang::{EN, LANGUAGES};
+    use super::*;
+    use dyno_analysis::model::Effect;
+    use dyno_store::fixture::Shape;
+
+    fn model() -> ReportModel {
+        dyno_analysis::analyse(&Shape { has_trouble: false, ..Shape::small() }.read())
+    }
+
+    fn said(
+        model: &ReportModel,
+        metric: Metric,
+        verdict: Verdict,
+        [ratio, low, high, visible]: [f64; 4],
+    ) -> String {
+        let mut question = model.questions[0].clone();
+        question.metric = metric;
+        question.effect = Effect {
+            ratio: Some(ratio),
+            ratio_interval: Some(Range { low, high }),
+            interval_level: Some(0.95),
+            detectable_ratio: Some(visible),
+            verdict: Some(verdict),
+            exceeds_margin: true,
+            ..Effect::default()
+        };
+        question.interactions.clear();
+        answer(model, &question, EN)
+    }
+
+    #[test]
+    fn a_manager_understands_the_answer() {
+        let model = model();
+        let rows = [
+            (
+                Metric::Throughput,
+                Verdict::Better,
+                [1.23, 1.12, 1.35, 1.1],
+                "With MySQL, 23 % more transactions per second are committed than with MariaDB (95 % interval: 12 to 35 % more), over 1 to 20 clients.",
+            ),
+            (
+                Metric::Throughput,
+                Verdict::Worse,
+                [0.79, 0.76, 0.83, 1.1],
+                "With MySQL, 21 % fewer transactions per second are committed than with MariaDB (95 % interval: 17 to 24 % fewer), over 1 to 20 clients.",
+            ),
+            (
+                Metric::Throughput,
+                Verdict::Worse,
+                [0.051, 0.047, 0.056, 1.1],
+                "With MySQL, only 5.1 % as many transactions per second are committed as with MariaDB (95 % interval: 4.7 to 5.6 %), over 1 to 20 clients.",
+            ),
+            (
+                Metric::Throughput,
+                Verdict::Better,
+                [20.0, 15.0, 26.0, 1.1],
+                "With MySQL, 20.0 times as many transactions per second are committed as with MariaDB (95 % interval: 15.0 to 26.0 times), over 1 to 20 clients.",
+            ),
+            (
+                Metric::P95Ms,
+                Verdict::Worse,
+                [1.5, 1.2, 1.9, 1.1],
+                "With MySQL, the 95th percentile of response time is 50 % higher than with MariaDB (95 % interval: 20 to 90 % higher), over 1 to 20 clients.",
+            ),
+            (
+                Metric::Throughput,
+                Verdict::Equivalent,
+                [1.0, 0.98, 1.03, 1.1],
+                "With MySQL, the throughput is the same as with MariaDB within 5 % (95 % interval of the difference: -2.0 % to +3.0 %), over 1 to 20 clients.",
+            ),
+            (
+                Metric::Throughput,
+                Verdict::Inconclusive,
+                [1.1, 0.8, 1.4, 1.5],
+                "It cannot be said whether MySQL or MariaDB has the better throughput, over 1 to 8 clients: with MySQL, the difference is -20 % to +40 % (95 % interval). A difference of 50 % or more would probably have been seen.",
+            ),
+        ];
+        for (metric, verdict, figures, expected) in rows {
+            assert_eq!(said(&model, metric, verdict, figures), expected);
+        }
+    }
+
+    #[test]
+    fn an_interval_that_says_nothing_is_not_shown() {
+        let text = said(&model(), Metric::Throughput, Verdict::Inconclusive, [1.5, 0.001, 2_250.0, 256.0]);
+        assert!(
+            text.contains("even twice as much") && !text.contains("224") && !text.contains("255"),
+            "{text}"
+        );
+    }
+
+    #[test]
+    fn an_answer_says_over_what_it_is_in_every_language() {
+        let shape =
+            Shape { variants: vec!["read-modify-write", "in-place"], clients: vec![4, 64], ..Shape::small() };
+        let model = dyno_analysis::analyse(&shape.read());
+        let of_variants = model.questions.iter().find(|it| it.subject == "in-place").expect("it is asked");
+        assert_eq!(scope(&model, of_variants, EN), "2 systems (MariaDB and MySQL) and 4 to 64 clients");
+        assert_eq!(
+            scope(&model, &model.questions[0], EN),
+            "2 levels of variant (read-modify-write and in-place) and 4 to 64 clients"
+        );
+        for lang in LANGUAGES {
+            let text = answer(&model, of_variants, lang);
+            assert!(["MariaDB", "MySQL", "4", "64", "in-place"].iter().all(|it| text.contains(it)), "{text}");
         }
     }
 }
