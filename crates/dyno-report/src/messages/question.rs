@@ -224,7 +224,7 @@ mod tests {
                 Metric::Throughput,
                 Verdict::Inconclusive,
                 [1.1, 0.8, 1.4, 1.5],
-                "It cannot be said whether MySQL or MariaDB has the better throughput, over 1 to 8 clients: with MySQL, the difference is -20 % to +40 % (95 % interval). A difference of 50 % or more would probably have been seen.",
+                "It cannot be said whether MySQL or MariaDB has the better throughput, over 1 to 20 clients: with MySQL, the difference is -20 % to +40 % (95 % interval). A difference of 50 % or more would probably have been seen.",
             ),
         ];
         for (metric, verdict, figures, expected) in rows {
