@@ -12,14 +12,14 @@
 
 use dyno_model::target::Engine;
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use std::fmt;
 
 /// Files that a process opens beside those of its connections: results, logs, event loops, pipes of guards, connections that
 /// ask questions. Measured: 17 to 25.
 pub const BESIDE: u64 = 64;
 
 /// Too few files for what was asked for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("{connections} clients need up to {needed} open files, and this process may open {allowed}")]
 pub struct TooFew {
     /// Connections that were asked for.
     pub connections: u32,
@@ -27,13 +27,6 @@ pub struct TooFew {
     pub needed: u64,
     /// Files that this process may have open.
     pub allowed: u64,
-}
-
-impl fmt::Display for TooFew {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { connections, needed, allowed } = self;
-        write!(f, "{connections} clients need up to {needed} open files, and this process may open {allowed}")
-    }
 }
 
 impl TooFew {

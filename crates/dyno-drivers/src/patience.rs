@@ -6,7 +6,6 @@
 
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
-use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -209,32 +208,18 @@ impl Waiting {
 }
 
 /// Why an answer is waited for no more.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum OutOfPatience {
     /// The question's own limit has passed.
+    #[error("the server did not answer within {limit:?}")]
     Late { limit: Duration },
     /// The server is silent, on another connection too.
+    #[error("the server has been silent for {silence:?}, and another connection failed: {fault}")]
     Unwell { silence: Duration, fault: String },
     /// The user asked for the end.
+    #[error("interrupted before the server answered")]
     Interrupted,
 }
-
-impl fmt::Display for OutOfPatience {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Late { limit } => write!(f, "the server did not answer within {limit:?}"),
-            Self::Unwell { silence, fault } => {
-                write!(
-                    f,
-                    "the server has been silent for {silence:?}, and another connection failed: {fault}"
-                )
-            }
-            Self::Interrupted => f.write_str("interrupted before the server answered"),
-        }
-    }
-}
-
-impl std::error::Error for OutOfPatience {}
 
 impl From<&OutOfPatience> for OperationFailure {
     fn from(reason: &OutOfPatience) -> Self {

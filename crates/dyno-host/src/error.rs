@@ -2,10 +2,10 @@
 //! a text, made where it happens.
 
 use crate::guard::GuardError;
-use std::fmt;
 
 /// What could not be done, the server's own last words, and the remedy: one line or several.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
+#[error("{text}")]
 pub struct HostError {
     pub(crate) text: String,
     /// True when files were being written, so that little room for them may be the reason.
@@ -21,14 +21,6 @@ impl HostError {
         Self { text: text.into(), is_of_files: true }
     }
 }
-
-impl fmt::Display for HostError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
-impl std::error::Error for HostError {}
 
 impl From<GuardError> for HostError {
     fn from(error: GuardError) -> Self {

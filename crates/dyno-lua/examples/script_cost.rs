@@ -22,29 +22,9 @@ impl Meter for Budget {
         goes_on
     }
 
-    fn event_start(&mut self) {}
-    fn event_stop(&mut self) {}
-    fn abandon_event(&mut self) {}
-
-    fn give_up_event(&mut self) {}
-
-    fn now(&mut self) -> u64 {
-        0
-    }
-
     fn statement(&mut self, _kind: StatementKind, _class: OutcomeClass, _start: u64, _end: u64) {
         self.statements += 1;
     }
-
-    fn statement_failed(&mut self, _kind: StatementKind, _start: u64, _end: u64) {}
-
-    fn may_retry(&mut self) -> bool {
-        true
-    }
-
-    fn restarted(&mut self) {}
-    fn reconnected(&mut self) {}
-    fn count(&mut self, _counter: ScriptCounter, _by: u64) {}
 
     fn counter(&mut self, counter: ScriptCounter) -> u64 {
         if counter == ScriptCounter::Others { self.statements } else { 0 }

@@ -1,10 +1,10 @@
 //! What the functions that Lua calls work on. They find it by their thread: a state is *entered* while its Lua code runs.
 
-use crate::environment::{Environment, RandomType};
+use crate::environment::Environment;
 use crate::error::ErrorKind;
 use crate::meter::{Meter, NoMeter};
 use crate::random::Draws;
-use crate::sql::{Around, Interrupts, SharedInterrupts, Sql};
+use crate::sql::{Around, Interrupts, Sql};
 use crate::transfer::Transfer;
 use dyno_engine::random::Stream;
 use std::cell::RefCell;
@@ -28,7 +28,7 @@ pub(crate) struct Context {
     pub(crate) meter: Box<dyn Meter>,
     pub(crate) draws: Draws,
     pub(crate) sql: Sql,
-    pub(crate) interrupts: SharedInterrupts,
+    pub(crate) interrupts: Arc<Interrupts>,
     pub(crate) transfer: Transfer,
     /// Restarts of the event in progress.
     pub(crate) restarts: u32,
@@ -91,16 +91,6 @@ impl Context {
             }
         }
     }
-
-    /// A random number; see [`Draws::draw`].
-    #[inline]
-    pub(crate) fn draw(&mut self, which: RandomType, low: f64, high: f64) -> f64 {
-        self.draws.draw(which, low, high)
-    }
-
-    pub(crate) fn interrupts(&self) -> &Interrupts {
-        &self.interrupts
-    }
 }
 
 /// Stream of the main state: beyond every thread.
@@ -119,16 +109,11 @@ pub(crate) fn note_dropped(thing: Dropped) {
 /// when the work panics: no panic may cross Lua.
 #[inline]
 pub(crate) fn with<R: Copy>(or: R, work: impl FnOnce(&mut Context) -> R) -> R {
-    CURRENT.with(|current| {
-        let Ok(mut current) = current.try_borrow_mut() else { return or };
-        match current.as_mut() {
-            Some(context) => catch_unwind(AssertUnwindSafe(|| work(context))).unwrap_or(or),
-            None => or,
-        }
-    })
+    with_some(work).unwrap_or(or)
 }
 
 /// As [`with`], for answers that are made when needed.
+#[inline]
 pub(crate) fn with_some<R>(work: impl FnOnce(&mut Context) -> R) -> Option<R> {
     CURRENT.with(|current| {
         let mut current = current.try_borrow_mut().ok()?;

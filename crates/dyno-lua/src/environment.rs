@@ -4,7 +4,6 @@ use crate::chunks::Chunks;
 use dyno_model::engine::SysbenchDriver;
 use dyno_model::retry::RetriedErrors;
 use dyno_model::target::{Engine, Target};
-use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize};
@@ -58,36 +57,21 @@ impl Log for Silent {
     fn log(&self, _level: LogLevel, _text: &str) {}
 }
 
-/// What `sysbench.rand.default` draws from: the values of `--rand-type`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum RandomType {
-    /// Every key alike.
-    Uniform,
-    /// A bell.
-    Gaussian,
-    /// A hot middle.
-    #[default]
-    Special,
-    /// Self-similar.
-    Pareto,
-    /// Zipf's law.
-    Zipfian,
-}
-
-impl RandomType {
-    /// All of them.
-    pub const ALL: [Self; 5] = [Self::Uniform, Self::Gaussian, Self::Special, Self::Pareto, Self::Zipfian];
-
-    /// Its name in `--rand-type`.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Uniform => "uniform",
-            Self::Gaussian => "gaussian",
-            Self::Special => "special",
-            Self::Pareto => "pareto",
-            Self::Zipfian => "zipfian",
-        }
+dyno_model::named! {
+    /// What `sysbench.rand.default` draws from: the values of `--rand-type`.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub enum RandomType {
+        /// Every key alike.
+        Uniform = "uniform",
+        /// A bell.
+        Gaussian = "gaussian",
+        /// A hot middle.
+        #[default]
+        Special = "special",
+        /// Self-similar.
+        Pareto = "pareto",
+        /// Zipf's law.
+        Zipfian = "zipfian",
     }
 }
 
@@ -247,15 +231,5 @@ impl Environment {
     #[must_use]
     pub fn uses_sql(&self) -> bool {
         self.shared.uses_sql.load(std::sync::atomic::Ordering::Relaxed)
-    }
-}
-
-impl fmt::Debug for Environment {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Environment")
-            .field("script", &self.script)
-            .field("command", &self.command)
-            .field("threads", &self.threads)
-            .finish_non_exhaustive()
     }
 }

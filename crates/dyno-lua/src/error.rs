@@ -1,7 +1,5 @@
 //! Why a script could not go on.
 
-use std::fmt;
-
 /// What kind of trouble it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ErrorKind {
@@ -20,7 +18,8 @@ pub enum ErrorKind {
 }
 
 /// Why a script could not go on. The message is worded as sysbench words it: with file and line where Lua knows them.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
 pub struct ScriptError {
     /// Its kind.
     pub kind: ErrorKind,
@@ -35,11 +34,3 @@ impl ScriptError {
         Self { kind, message: message.into() }
     }
 }
-
-impl fmt::Display for ScriptError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.message)
-    }
-}
-
-impl std::error::Error for ScriptError {}

@@ -50,5 +50,5 @@ pub use meter::{Meter, NoMeter, StatementKind};
 pub use modules::{bundled, bundled_names};
 pub use options::{BadValue, DeclaredOption, OptionKind, OptionValue};
 pub use report::{Report, ReportHooks};
-pub use sql::{codes, connect_lines};
-pub use state::{Command, Interrupter, State};
+pub use sql::{Interrupts, codes, connect_lines};
+pub use state::State;

@@ -29,19 +29,19 @@ const LAZY: [(&str, &str); 9] = [
 
 /// Scripts and modules that `require` finds without a file.
 const BUNDLED: [(&str, &str); 13] = [
+    ("bulk_insert", include_str!("../lua/bundled/bulk_insert.lua")),
     ("oltp_common", include_str!("../lua/bundled/oltp_common.lua")),
-    ("oltp_tables", include_str!("../lua/bundled/oltp_tables.lua")),
-    ("oltp_read_write", include_str!("../lua/bundled/oltp_read_write.lua")),
-    ("oltp_read_only", include_str!("../lua/bundled/oltp_read_only.lua")),
-    ("oltp_write_only", include_str!("../lua/bundled/oltp_write_only.lua")),
-    ("oltp_point_select", include_str!("../lua/bundled/oltp_point_select.lua")),
-    ("oltp_update_index", include_str!("../lua/bundled/oltp_update_index.lua")),
-    ("oltp_update_non_index", include_str!("../lua/bundled/oltp_update_non_index.lua")),
     ("oltp_delete", include_str!("../lua/bundled/oltp_delete.lua")),
     ("oltp_insert", include_str!("../lua/bundled/oltp_insert.lua")),
+    ("oltp_point_select", include_str!("../lua/bundled/oltp_point_select.lua")),
+    ("oltp_read_only", include_str!("../lua/bundled/oltp_read_only.lua")),
+    ("oltp_read_write", include_str!("../lua/bundled/oltp_read_write.lua")),
+    ("oltp_tables", include_str!("../lua/bundled/oltp_tables.lua")),
+    ("oltp_update_index", include_str!("../lua/bundled/oltp_update_index.lua")),
+    ("oltp_update_non_index", include_str!("../lua/bundled/oltp_update_non_index.lua")),
+    ("oltp_write_only", include_str!("../lua/bundled/oltp_write_only.lua")),
     ("select_random_points", include_str!("../lua/bundled/select_random_points.lua")),
     ("select_random_ranges", include_str!("../lua/bundled/select_random_ranges.lua")),
-    ("bulk_insert", include_str!("../lua/bundled/bulk_insert.lua")),
 ];
 
 /// The source of a bundled script or module.
@@ -50,7 +50,7 @@ pub fn bundled(name: &str) -> Option<&'static str> {
     BUNDLED.iter().find(|(known, _)| *known == name).map(|(_, source)| *source)
 }
 
-/// Names of the bundled scripts and modules.
+/// Names of the bundled scripts and modules, sorted.
 pub fn bundled_names() -> impl Iterator<Item = &'static str> {
     BUNDLED.iter().map(|(name, _)| *name)
 }

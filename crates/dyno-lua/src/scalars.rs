@@ -51,7 +51,7 @@ scalars! {
             context.meter.give_up_event();
             return 2.0;
         }
-        if context.interrupts().is_interrupted() || !context.meter.may_retry() {
+        if context.interrupts.is_interrupted() || !context.meter.may_retry() {
             return 0.0;
         }
         context.restarts += 1;
@@ -150,7 +150,7 @@ scalars! {
 }
 
 fn draw(which: RandomType, low: f64, high: f64) -> f64 {
-    with(0.0, |context| context.draw(which, low, high))
+    with(0.0, |context| context.draws.draw(which, low, high))
 }
 
 /// Counters that scripts bump themselves, in the order of `sb_counter_type`. Behind them 1.1 has counters of bytes, which are shown nowhere.

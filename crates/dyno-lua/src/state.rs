@@ -4,10 +4,10 @@ use crate::context::{Context, Entered, Role};
 use crate::environment::{Environment, ScriptSource};
 use crate::error::{ErrorKind, ScriptError};
 use crate::heap::OwnLua;
-use crate::meter::{Meter, NoMeter};
+use crate::meter::Meter;
 use crate::options::{DeclaredOption, OptionKind, OptionValue};
 use crate::report::{Report, ReportHooks};
-use crate::sql::SharedInterrupts;
+use crate::sql::Interrupts;
 use crate::transfer::TRANSFER_MAX;
 use crate::{modules, natives};
 use mlua::{Function, IntoLua, IntoLuaMulti, LightUserData, Lua, MultiValue, Table, Value};
@@ -15,38 +15,13 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// A custom command of a script.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Command {
-    /// Runs once in each worker thread instead of once in the main state.
-    pub is_parallel: bool,
-}
-
-/// Ends what a state's connections are waiting for, from another thread.
-#[derive(Debug, Clone)]
-pub struct Interrupter(SharedInterrupts);
-
-impl Interrupter {
-    /// The statement in progress fails, later ones are not sent, and errors are no longer ignored: the state's script comes to
-    /// its end. A statement of an embedded database that is just about to begin may escape; calling again gets it.
-    pub fn interrupt(&self) {
-        self.0.interrupt();
-    }
-
-    /// Whether it was called.
-    #[must_use]
-    pub fn is_interrupted(&self) -> bool {
-        self.0.is_interrupted()
-    }
-}
-
 /// One Lua state. It lives on the thread that loaded it.
 pub struct State {
     // Dropped before the context that its finalisers speak to.
     lua: Option<OwnLua>,
     native: Option<Table>,
     home: RefCell<Option<Box<Context>>>,
-    interrupts: SharedInterrupts,
+    interrupts: Arc<Interrupts>,
 }
 
 type Result<T> = std::result::Result<T, ScriptError>;
@@ -236,13 +211,12 @@ impl State {
         set().map_err(|error| broken(&error))
     }
 
-    /// The custom command of that name in `sysbench.cmdline.commands`, if it has a function.
+    /// Whether the custom command of that name in `sysbench.cmdline.commands` runs once in each worker thread instead of once in
+    /// the main state; `None` when it has no function.
     #[must_use]
-    pub fn command(&self, name: &str) -> Option<Command> {
+    pub fn is_parallel_command(&self, name: &str) -> Option<bool> {
         let _entered = Entered::new(&self.home);
-        let found: mlua::Result<Option<bool>> =
-            self.native().get::<Function>("find_command").and_then(|find| find.call(name));
-        found.ok().flatten().map(|is_parallel| Command { is_parallel })
+        self.native().get::<Function>("find_command").and_then(|find| find.call(name)).ok().flatten()
     }
 
     /// Whether there is a global function of that name.
@@ -295,13 +269,6 @@ impl State {
         }
     }
 
-    /// Takes the meter back.
-    #[must_use]
-    pub fn detach(&self) -> Option<Box<dyn Meter>> {
-        let mut home = self.home.borrow_mut();
-        home.as_mut().map(|context| std::mem::replace(&mut context.meter, Box::new(NoMeter)))
-    }
-
     /// Runs the Lua global `thread_run`: events until the meter says no, or the script has had enough. Errors that may be
     /// ignored restart the event.
     ///
@@ -340,8 +307,8 @@ impl State {
 
     /// A handle that ends what this state's connections wait for.
     #[must_use]
-    pub fn interrupter(&self) -> Interrupter {
-        Interrupter(Arc::clone(&self.interrupts))
+    pub fn interrupter(&self) -> Arc<Interrupts> {
+        Arc::clone(&self.interrupts)
     }
 
     /// Bytes that the Lua heap holds.

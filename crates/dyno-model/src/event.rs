@@ -6,39 +6,26 @@ use crate::record::{Interval, TrialRecord};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 
-/// Phases of a trial, in order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Phase {
-    /// Tables are made.
-    Schema,
-    /// Rows are loaded.
-    Load,
-    /// Clients connect and prepare their statements.
-    Ramp,
-    /// All clients work, nothing counts.
-    WarmUp,
-    /// All clients work and everything counts.
-    Measure,
-    /// The data is checked.
-    Audit,
-    /// What the trial made is removed, or kept for the next.
-    Teardown,
-}
-
-impl fmt::Display for Phase {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Schema => "schema",
-            Self::Load => "load",
-            Self::Ramp => "ramp",
-            Self::WarmUp => "warm-up",
-            Self::Measure => "measure",
-            Self::Audit => "audit",
-            Self::Teardown => "teardown",
-        })
+crate::named! {
+    /// Phases of a trial, in order.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Phase {
+        /// Tables are made.
+        Schema = "schema",
+        /// Rows are loaded.
+        Load = "load",
+        /// Clients connect and prepare their statements.
+        Ramp = "ramp",
+        /// All clients work, nothing counts.
+        WarmUp = "warm-up",
+        /// All clients work and everything counts.
+        Measure = "measure",
+        /// The data is checked.
+        Audit = "audit",
+        /// What the trial made is removed, or kept for the next.
+        Teardown = "teardown",
     }
 }
 

@@ -3,52 +3,54 @@
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The closed set of failure kinds. Drivers map (engine, error number or SQLSTATE) to one of them, never message text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum FailureKind {
-    /// Nobody listens at the address, or it cannot be reached or resolved.
-    ConnectRefused,
-    /// An established connection broke.
-    ConnectionLost,
-    /// No answer within the limit.
-    Timeout,
-    /// Wrong user, password or method.
-    Authentication,
-    /// The server has no more room for connections.
-    OutOfConnections,
-    /// The server is starting up or shutting down.
-    NotReady,
-    /// Deadlock; the transaction was rolled back.
-    Deadlock,
-    /// The transaction conflicted with another one and was rolled back (serialization, snapshot, certification).
-    Serialization,
-    /// A lock could not be had in time; perhaps only the statement was rolled back.
-    LockWait,
-    /// SQLite: another connection holds the lock.
-    Busy,
-    /// A unique key exists already.
-    DuplicateKey,
-    /// The workload's own check failed, e.g. an optimistic update found the row changed. Raised by workloads, not by servers.
-    Conflict,
-    /// The server or database takes no writes.
-    ReadOnly,
-    /// The statement was cancelled or the session killed.
-    Cancelled,
-    /// Permission denied.
-    Permission,
-    /// No such table, column, database, or broken SQL.
-    BadStatement,
-    /// Out of disk space or memory on the server.
-    OutOfResources,
-    /// The server answered that it does not know, or could not tell, what became of the transaction.
-    OutcomeUnknown,
-    /// What came over the wire does not follow the protocol.
-    Protocol,
-    /// The server or driver cannot do what was asked.
-    Unsupported,
-    /// Anything else; the code tells.
-    Other,
+crate::named! {
+    /// The closed set of failure kinds. Drivers map (engine, error number or SQLSTATE) to one of them, never message text.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum FailureKind {
+        /// Nobody listens at the address, or it cannot be reached or resolved.
+        ConnectRefused = "connect-refused",
+        /// An established connection broke.
+        ConnectionLost = "connection-lost",
+        /// No answer within the limit.
+        Timeout = "timeout",
+        /// Wrong user, password or method.
+        Authentication = "authentication",
+        /// The server has no more room for connections.
+        OutOfConnections = "out-of-connections",
+        /// The server is starting up or shutting down.
+        NotReady = "not-ready",
+        /// Deadlock; the transaction was rolled back.
+        Deadlock = "deadlock",
+        /// The transaction conflicted with another one and was rolled back (serialization, snapshot, certification).
+        Serialization = "serialization",
+        /// A lock could not be had in time; perhaps only the statement was rolled back.
+        LockWait = "lock-wait",
+        /// SQLite: another connection holds the lock.
+        Busy = "busy",
+        /// A unique key exists already.
+        DuplicateKey = "duplicate-key",
+        /// The workload's own check failed, e.g. an optimistic update found the row changed. Raised by workloads, not by servers.
+        Conflict = "conflict",
+        /// The server or database takes no writes.
+        ReadOnly = "read-only",
+        /// The statement was cancelled or the session killed.
+        Cancelled = "cancelled",
+        /// Permission denied.
+        Permission = "permission",
+        /// No such table, column, database, or broken SQL.
+        BadStatement = "bad-statement",
+        /// Out of disk space or memory on the server.
+        OutOfResources = "out-of-resources",
+        /// The server answered that it does not know, or could not tell, what became of the transaction.
+        OutcomeUnknown = "outcome-unknown",
+        /// What came over the wire does not follow the protocol.
+        Protocol = "protocol",
+        /// The server or driver cannot do what was asked.
+        Unsupported = "unsupported",
+        /// Anything else; the code tells.
+        Other = "other",
+    }
 }
 
 /// What the retry policy (docs/methodology.md) does after a failure inside a transaction.
@@ -65,59 +67,6 @@ pub enum Remedy {
 }
 
 impl FailureKind {
-    /// All kinds, in the order reports list them.
-    pub const ALL: [Self; 21] = [
-        Self::ConnectRefused,
-        Self::ConnectionLost,
-        Self::Timeout,
-        Self::Authentication,
-        Self::OutOfConnections,
-        Self::NotReady,
-        Self::Deadlock,
-        Self::Serialization,
-        Self::LockWait,
-        Self::Busy,
-        Self::DuplicateKey,
-        Self::Conflict,
-        Self::ReadOnly,
-        Self::Cancelled,
-        Self::Permission,
-        Self::BadStatement,
-        Self::OutOfResources,
-        Self::OutcomeUnknown,
-        Self::Protocol,
-        Self::Unsupported,
-        Self::Other,
-    ];
-
-    /// Name in files and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ConnectRefused => "connect-refused",
-            Self::ConnectionLost => "connection-lost",
-            Self::Timeout => "timeout",
-            Self::Authentication => "authentication",
-            Self::OutOfConnections => "out-of-connections",
-            Self::NotReady => "not-ready",
-            Self::Deadlock => "deadlock",
-            Self::Serialization => "serialization",
-            Self::LockWait => "lock-wait",
-            Self::Busy => "busy",
-            Self::DuplicateKey => "duplicate-key",
-            Self::Conflict => "conflict",
-            Self::ReadOnly => "read-only",
-            Self::Cancelled => "cancelled",
-            Self::Permission => "permission",
-            Self::BadStatement => "bad-statement",
-            Self::OutOfResources => "out-of-resources",
-            Self::OutcomeUnknown => "outcome-unknown",
-            Self::Protocol => "protocol",
-            Self::Unsupported => "unsupported",
-            Self::Other => "other",
-        }
-    }
-
     /// The remedy that the retry policy applies to this kind.
     #[must_use]
     pub fn remedy(self) -> Remedy {
@@ -139,12 +88,6 @@ impl FailureKind {
             | Self::OutOfResources
             | Self::Unsupported => Remedy::Abort,
         }
-    }
-}
-
-impl fmt::Display for FailureKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }
 

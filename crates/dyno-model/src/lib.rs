@@ -29,6 +29,7 @@ pub mod judge;
 pub mod latency;
 pub mod ledger;
 pub mod monitor;
+mod named;
 pub mod plan;
 pub mod printable;
 pub mod record;

@@ -97,21 +97,13 @@ pub struct ProxyPlan {
     pub threads: Option<u32>,
 }
 
-/// Kinds of proxies that dyno can start.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ProxyKind {
-    /// HAProxy, which passes TCP on.
-    Haproxy,
-}
-
-impl ProxyKind {
-    /// Name in the spec.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Haproxy => "haproxy",
-        }
+crate::named! {
+    /// Kinds of proxies that dyno can start.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ProxyKind {
+        /// HAProxy, which passes TCP on.
+        Haproxy = "haproxy",
     }
 }
 

@@ -3,7 +3,6 @@
 use crate::engine::Engine;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fmt;
 use std::path::PathBuf;
 
 /// A server that dyno starts.
@@ -19,38 +18,25 @@ pub struct ManagedServer {
     pub scratch: Option<PathBuf>,
 }
 
-/// Kinds of servers that dyno can start. SQLite is no server; "starting" it makes a scratch file.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum ServerKind {
-    /// Embedded SQLite on a scratch file; settings are pragmas.
-    Sqlite,
-    /// MariaDB's `mariadbd`.
-    Mariadb,
-    /// MySQL's `mysqld`.
-    Mysql,
-    /// PostgreSQL's `postgres`.
-    Postgres,
-    /// Canned replies in this process.
-    Null,
+crate::named! {
+    /// Kinds of servers that dyno can start. SQLite is no server; "starting" it makes a scratch file.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ServerKind {
+        /// Embedded SQLite on a scratch file; settings are pragmas.
+        Sqlite = "sqlite",
+        /// MariaDB's `mariadbd`.
+        Mariadb = "mariadb",
+        /// MySQL's `mysqld`.
+        Mysql = "mysql",
+        /// PostgreSQL's `postgres`.
+        Postgres = "postgres",
+        /// Canned replies in this process.
+        Null = "null",
+    }
 }
 
 impl ServerKind {
-    /// All kinds, for messages and did-you-mean.
-    pub const ALL: [Self; 5] = [Self::Sqlite, Self::Mariadb, Self::Mysql, Self::Postgres, Self::Null];
-
-    /// Name in the spec.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Sqlite => "sqlite",
-            Self::Mariadb => "mariadb",
-            Self::Mysql => "mysql",
-            Self::Postgres => "postgres",
-            Self::Null => "null",
-        }
-    }
-
     /// The protocol and dialect it speaks.
     #[must_use]
     pub fn engine(self) -> Engine {
@@ -60,11 +46,5 @@ impl ServerKind {
             Self::Postgres => Engine::Postgres,
             Self::Null => Engine::Null,
         }
-    }
-}
-
-impl fmt::Display for ServerKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
     }
 }

@@ -5,11 +5,6 @@ use jiff::Timestamp;
 /// Gives the time now. Tests pass one that counts.
 pub(crate) type Clock = Box<dyn FnMut() -> Timestamp + Send>;
 
-/// The machine's clock.
-pub(crate) fn machine_clock() -> Clock {
-    Box::new(Timestamp::now)
-}
-
 /// The UTC time now as records hold it, e.g. `2026-11-21T08:45:00.123Z`.
 #[must_use]
 pub fn utc_now() -> String {

@@ -1,12 +1,12 @@
 //! What goes wrong with a results folder.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// The results folder could not be written or read.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// The system refused.
+    #[error("cannot {doing} {}", .path.display())]
     Io {
         /// What was being done, e.g. `write`.
         doing: &'static str,
@@ -16,16 +16,19 @@ pub enum StoreError {
         source: std::io::Error,
     },
     /// The folder asked for holds something already.
+    #[error("results folder {} exists and is not empty; results are never overwritten: name another folder with --out, or remove this one", .path.display())]
     NotEmpty {
         /// Which folder.
         path: PathBuf,
     },
     /// Another dyno writes into the folder.
+    #[error("{} is being written by another dyno; end that one first", .path.display())]
     InUse {
         /// Which folder.
         path: PathBuf,
     },
     /// There is no results folder here.
+    #[error("{} is no results folder: it has no {missing}; name the folder of one run, e.g. results/<experiment>/<time>-<id>", .path.display())]
     NoResults {
         /// Where.
         path: PathBuf,
@@ -33,11 +36,13 @@ pub enum StoreError {
         missing: &'static str,
     },
     /// There is no results folder here, nor below.
+    #[error("there is no results folder in {}, nor in the folders below it; name the folder of one run, e.g. results/<experiment>/<time>-<id>, or one that holds several", .path.display())]
     NoResultsBelow {
         /// Where.
         path: PathBuf,
     },
     /// The folder was written by a newer dyno.
+    #[error("{} has results format {found}, and this dyno reads formats up to {known}; use the dyno that wrote it, or a newer one", .path.display())]
     NewerFormat {
         /// Which folder.
         path: PathBuf,
@@ -47,6 +52,7 @@ pub enum StoreError {
         known: u32,
     },
     /// A file holds what it must not.
+    #[error("{}, line {line}: {what}", .path.display())]
     Corrupt {
         /// Which file.
         path: PathBuf,
@@ -70,48 +76,5 @@ impl StoreError {
     pub(crate) fn io(doing: &'static str, path: &Path) -> impl FnOnce(std::io::Error) -> Self {
         let path = path.to_owned();
         move |source| Self::Io { doing, path, source }
-    }
-}
-
-impl fmt::Display for StoreError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Io { doing, path, .. } => write!(f, "cannot {doing} {}", path.display()),
-            Self::NotEmpty { path } => write!(
-                f,
-                "results folder {} exists and is not empty; results are never overwritten: name another folder with --out, or remove this one",
-                path.display()
-            ),
-            Self::InUse { path } => {
-                write!(f, "{} is being written by another dyno; end that one first", path.display())
-            }
-            Self::NoResults { path, missing } => write!(
-                f,
-                "{} is no results folder: it has no {missing}; name the folder of one run, e.g. results/<experiment>/<time>-<id>",
-                path.display()
-            ),
-            Self::NoResultsBelow { path } => write!(
-                f,
-                "there is no results folder in {}, nor in the folders below it; name the folder of one run, e.g. results/<experiment>/<time>-<id>, or one that holds several",
-                path.display()
-            ),
-            Self::NewerFormat { path, found, known } => write!(
-                f,
-                "{} has results format {found}, and this dyno reads formats up to {known}; use the dyno that wrote it, or a newer one",
-                path.display()
-            ),
-            Self::Corrupt { path, line, what } => {
-                write!(f, "{}, line {line}: {what}", path.display())
-            }
-        }
-    }
-}
-
-impl std::error::Error for StoreError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match self {
-            Self::Io { source, .. } => Some(source),
-            _ => None,
-        }
     }
 }

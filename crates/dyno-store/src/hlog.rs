@@ -3,6 +3,7 @@
 //! Values are nanoseconds; the divisor 1,000,000 lets other tools print the largest value of an interval in
 //! milliseconds. Transactions of the measured window carry no tag, because other tools show untagged intervals first.
 
+use crate::timeline::Problems;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dyno_model::latency;
@@ -20,15 +21,13 @@ use std::time::{Duration, SystemTime};
 const WARM_UP: &str = "warm-up";
 /// Tag of the ages of arrivals without a commit, those of the whole window in one line.
 const CENSORED: &str = "censored";
-/// Nanoseconds in a millisecond.
-const DIVISOR: f64 = 1e6;
 
 /// Encodes intervals as log lines.
 pub(crate) struct LogEncoder {
     builder: IntervalLogWriterBuilder,
     serializer: V2DeflateSerializer,
-    /// Length of the header that the library writes each time it begins.
-    header: Vec<u8>,
+    /// What the file begins with. The library writes it each time it begins.
+    pub(crate) header: Vec<u8>,
 }
 
 impl LogEncoder {
@@ -37,17 +36,12 @@ impl LogEncoder {
         let mut builder = IntervalLogWriterBuilder::new();
         builder.add_comment("[Histogram log format version 1.3]");
         builder.add_comment("values in nanoseconds; no tag: committed transactions of the measured window");
-        builder.with_start_time(began).with_base_time(began).with_max_value_divisor(DIVISOR);
+        builder.with_start_time(began).with_base_time(began).with_max_value_divisor(1e6);
         let mut header = Vec::new();
         let mut serializer = V2DeflateSerializer::new();
         // Writing to a vector cannot fail.
         let _ = builder.begin_log_with(&mut header, &mut serializer);
         Self { builder, serializer, header }
-    }
-
-    /// What the file begins with.
-    pub(crate) fn header(&self) -> &[u8] {
-        &self.header
     }
 
     /// The lines of an interval. Kinds of statements without any value get no line.
@@ -61,23 +55,18 @@ impl LogEncoder {
             .begin_log_with(&mut lines, &mut self.serializer)
             .map_err(|error| error.to_string())?;
         let (start, length) = (Duration::from(interval.start), Duration::from(interval.length));
-        let tag = if interval.is_warmup { Tag::new(WARM_UP) } else { None };
-        writer
-            .write_histogram(&interval.transaction, start, length, tag)
-            .map_err(|error| format!("{error:?}"))?;
+        let mut write = |histogram: &Histogram<u64>, tag: Option<Tag<'_>>| {
+            writer.write_histogram(histogram, start, length, tag).map_err(|error| format!("{error:?}"))
+        };
+        write(&interval.transaction, if interval.is_warmup { Tag::new(WARM_UP) } else { None })?;
         if !interval.is_warmup {
             for (name, histogram) in interval.statements.iter().filter(|(_, histogram)| !histogram.is_empty())
             {
-                let name = tag_name(name);
-                writer
-                    .write_histogram(histogram, start, length, Tag::new(&name))
-                    .map_err(|error| format!("{error:?}"))?;
+                write(histogram, Tag::new(&tag_name(name)))?;
             }
         }
         if let Some(ages) = &interval.censored {
-            writer
-                .write_histogram(ages, start, length, Tag::new(CENSORED))
-                .map_err(|error| format!("{error:?}"))?;
+            write(ages, Tag::new(CENSORED))?;
         }
         Ok(lines.split_off(self.header.len()))
     }
@@ -108,7 +97,7 @@ impl TrialHistograms {
 }
 
 /// Reads a log. The second value says what could not be read, by line.
-pub(crate) fn parse(log: &[u8]) -> (TrialHistograms, Vec<(usize, String)>) {
+pub(crate) fn parse(log: &[u8]) -> (TrialHistograms, Problems) {
     let mut histograms = TrialHistograms {
         transaction: latency::histogram(),
         censored: latency::histogram(),
@@ -178,7 +167,7 @@ mod tests {
 
     fn log(intervals: &[Interval]) -> Vec<u8> {
         let mut encoder = LogEncoder::new(SystemTime::UNIX_EPOCH);
-        let mut log = encoder.header().to_vec();
+        let mut log = encoder.header.clone();
         for interval in intervals {
             log.extend(encoder.lines(interval).expect("encodes"));
         }

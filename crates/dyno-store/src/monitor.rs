@@ -4,7 +4,7 @@
 //! explained in [`dyno_model::monitor`]. Totals (`..._total`) are written as their growth since the first look. What was not
 //! seen is empty. `sessions.csv` has a line per group of sessions: `at_s,sessions,state,wait,statement`.
 
-use crate::timeline::shortened;
+use crate::timeline::{Problems, shortened};
 use dyno_model::monitor::{Sample, SessionGroup, is_total};
 use std::collections::BTreeMap;
 
@@ -71,9 +71,6 @@ fn lines<C: AsRef<[u8]>>(records: impl IntoIterator<Item = impl IntoIterator<Ite
     let bytes = writer.into_inner().expect("memory takes everything");
     String::from_utf8(bytes).expect("cells are text")
 }
-
-/// What could not be read, by line.
-pub(crate) type Problems = Vec<(usize, String)>;
 
 /// Reads `monitor.csv`.
 pub(crate) fn parse(text: &str) -> (Vec<Sample>, Problems) {

@@ -1,13 +1,13 @@
 //! Going on with a run that was killed or interrupted: in the same folder, with the same plan, at the first trial that is not
 //! measured to its end.
 
-use crate::clock::machine_clock;
 use crate::disk::MachineDisk;
 use crate::error::StoreError;
 use crate::layout::EVENTS_FILE;
 use crate::run::{Run, TrialOutcome};
 use crate::scribe::Scribe;
 use crate::writer::RunWriter;
+use jiff::Timestamp;
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::path::Path;
@@ -49,7 +49,7 @@ impl RunWriter {
         });
         let records = records.collect();
         let scribe = Scribe::new(Box::new(MachineDisk::with(path, events)), folder)?;
-        Ok(Self::going_on(folder, run.plan, scribe, records, machine_clock()))
+        Ok(Self::going_on(folder, run.plan, scribe, records, Box::new(Timestamp::now)))
     }
 }
 

@@ -128,17 +128,13 @@ impl Run {
             }
             Err(error) => run.problems.push(format!("{EVENTS_FILE}: {error}")),
         }
-        run.judge();
-        Ok(run)
-    }
-
-    /// Judges all records, whichever command and version wrote them.
-    fn judge(&mut self) {
-        for outcome in self.outcomes.values_mut() {
+        // Whichever command and version wrote the records.
+        for outcome in run.outcomes.values_mut() {
             if let TrialOutcome::Finished(record) = outcome {
-                record.findings = judge::anew(record, &Asked::of(&self.plan, &record.trial));
+                record.findings = judge::anew(record, &Asked::of(&run.plan, &record.trial));
             }
         }
+        Ok(run)
     }
 
     /// Reads all lines. A last line that is cut off is what a killed run leaves; a damaged one elsewhere is damage.
@@ -257,16 +253,10 @@ fn read_or(folder: &Path, file: &str, problems: &mut Vec<String>) -> Option<Stri
 }
 
 fn check_format(folder: &Path) -> Result<(), StoreError> {
-    let path = folder.join(FORMAT_FILE);
-    let text = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if is_absent(&error) => {
-            return Err(StoreError::NoResults { path: folder.to_owned(), missing: FORMAT_FILE });
-        }
-        Err(error) => return Err(StoreError::io("read", &path)(error)),
-    };
+    let (path, bytes) = read_needed(folder, FORMAT_FILE)?;
+    let text = String::from_utf8_lossy(&bytes);
     let found = text.trim().parse::<u32>().map_err(|_| StoreError::Corrupt {
-        path: path.clone(),
+        path,
         line: 1,
         what: format!("the version of the formats must be a whole number, not `{}`", shortened(text.trim())),
     })?;
@@ -276,19 +266,21 @@ fn check_format(folder: &Path) -> Result<(), StoreError> {
     Ok(())
 }
 
-fn is_absent(error: &std::io::Error) -> bool {
-    matches!(error.kind(), std::io::ErrorKind::NotFound | std::io::ErrorKind::NotADirectory)
+/// A file without which a folder is no results folder.
+fn read_needed(folder: &Path, missing: &'static str) -> Result<(PathBuf, Vec<u8>), StoreError> {
+    use std::io::ErrorKind::{NotADirectory, NotFound};
+    let path = folder.join(missing);
+    match fs::read(&path) {
+        Ok(bytes) => Ok((path, bytes)),
+        Err(error) if matches!(error.kind(), NotFound | NotADirectory) => {
+            Err(StoreError::NoResults { path: folder.to_owned(), missing })
+        }
+        Err(error) => Err(StoreError::io("read", &path)(error)),
+    }
 }
 
 fn read_plan(folder: &Path) -> Result<Plan, StoreError> {
-    let path = folder.join(PLAN_FILE);
-    let bytes = match fs::read(&path) {
-        Ok(bytes) => bytes,
-        Err(error) if is_absent(&error) => {
-            return Err(StoreError::NoResults { path: folder.to_owned(), missing: PLAN_FILE });
-        }
-        Err(error) => return Err(StoreError::io("read", &path)(error)),
-    };
+    let (path, bytes) = read_needed(folder, PLAN_FILE)?;
     let plan: Plan = serde_json::from_slice(&bytes).map_err(|error| StoreError::Corrupt {
         path: path.clone(),
         line: error.line(),

@@ -1,6 +1,5 @@
 //! The folder as a whole: what was written is read, and what is damaged is named.
 
-use super::clock::machine_clock;
 use super::disk::{Disk, MachineDisk};
 use super::environment::Environment;
 use super::layout::path_name;
@@ -469,7 +468,7 @@ fn writer_on(folder: &Path, notes: &Notes, gate: &Arc<Mutex<()>>) -> RunWriter {
     let disk = MachineDisk::with(events, file);
     let disk = NotedDisk { disk, notes: Arc::clone(notes), gate: Arc::clone(gate) };
     let scribe = Scribe::new(Box::new(disk), folder).unwrap();
-    RunWriter::going_on(folder, plan, scribe, Vec::new(), machine_clock())
+    RunWriter::going_on(folder, plan, scribe, Vec::new(), Box::new(jiff::Timestamp::now))
 }
 
 #[test]

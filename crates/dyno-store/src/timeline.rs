@@ -10,6 +10,9 @@ use std::fmt::Write as _;
 pub(crate) const HEADER: &str =
     "start_s,length_s,phase,committed,failed,retries,mean_ms,p50_ms,p95_ms,p99_ms,max_ms\n";
 
+/// What could not be read, by line.
+pub(crate) type Problems = Vec<(usize, String)>;
+
 /// One line of the file.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TimelineLine {
@@ -61,7 +64,7 @@ fn latency_ms(histogram: &Histogram<u64>) -> Option<[f64; 5]> {
 }
 
 /// Reads the file. The second value says what could not be read, by line.
-pub(crate) fn parse(text: &str) -> (Vec<TimelineLine>, Vec<(usize, String)>) {
+pub(crate) fn parse(text: &str) -> (Vec<TimelineLine>, Problems) {
     let mut lines = Vec::new();
     let mut problems = Vec::new();
     for (i, line) in text.split_inclusive('\n').enumerate() {

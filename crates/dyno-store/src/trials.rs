@@ -4,7 +4,7 @@ use crate::hlog::{self, TrialHistograms};
 use crate::layout::{LATENCY_FILE, MONITOR_FILE, SESSIONS_FILE, TIMELINE_FILE, TRIALS_FOLDER, path_name};
 use crate::monitor;
 use crate::run::{Run, TrialOutcome};
-use crate::timeline::{self, TimelineLine};
+use crate::timeline::{self, Problems, TimelineLine};
 use dyno_model::latency;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::Plan;
@@ -49,14 +49,14 @@ impl Run {
         let outcomes = std::mem::take(&mut self.outcomes);
         for (id, outcome) in &outcomes {
             let histograms = self.read_latency(id, outcome);
-            let timeline = self.read_timeline(id, outcome);
+            let timeline = self.read_lines(id, TIMELINE_FILE, has_commits(outcome), timeline::parse);
             if let TrialOutcome::Finished(record) = outcome
                 && record.is_valid()
             {
                 add_statements(statements.entry(record.trial.treatment).or_default(), record, &histograms);
             }
-            let samples = self.read_optional(id, MONITOR_FILE, monitor::parse);
-            let sessions = self.read_optional(id, SESSIONS_FILE, monitor::parse_sessions);
+            let samples = self.read_lines(id, MONITOR_FILE, false, monitor::parse);
+            let sessions = self.read_lines(id, SESSIONS_FILE, false, monitor::parse_sessions);
             let (transaction, censored) = (histograms.transaction, histograms.censored);
             trials.insert(id.clone(), TrialData { transaction, censored, timeline, samples, sessions });
         }
@@ -72,8 +72,8 @@ impl Run {
     ) {
         let mut outcomes = std::mem::take(&mut self.outcomes);
         for (id, outcome) in &mut outcomes {
-            let timeline = self.read_timeline(id, outcome);
-            let sessions = self.read_optional(id, SESSIONS_FILE, monitor::parse_sessions);
+            let timeline = self.read_lines(id, TIMELINE_FILE, has_commits(outcome), timeline::parse);
+            let sessions = self.read_lines(id, SESSIONS_FILE, false, monitor::parse_sessions);
             if let TrialOutcome::Finished(record) = outcome {
                 judge(&self.plan, record, &timeline, &sessions);
             }
@@ -81,32 +81,22 @@ impl Run {
         self.outcomes = outcomes;
     }
 
-    /// Reads a file that a trial may lack.
-    fn read_optional<T>(
+    /// Reads the lines of a trial's file.
+    fn read_lines<T>(
         &mut self,
         id: &str,
         file: &str,
-        parse: fn(&str) -> (Vec<T>, monitor::Problems),
+        must_exist: bool,
+        parse: fn(&str) -> (Vec<T>, Problems),
     ) -> Vec<T> {
-        let name = format!("{TRIALS_FOLDER}/{id}/{file}");
-        let text = match fs::read(self.folder.join(TRIALS_FOLDER).join(path_name(id)).join(file)) {
-            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
-            Err(error) => {
-                if error.kind() != std::io::ErrorKind::NotFound {
-                    self.problems.push(format!("{name}: {error}"));
-                }
-                return Vec::new();
-            }
-        };
-        let (lines, problems) = parse(&text);
-        self.problems.extend(problems.into_iter().map(|(line, what)| format!("{name}, line {line}: {what}")));
+        let bytes = self.read_file(id, file, must_exist);
+        let (lines, problems) = parse(&String::from_utf8_lossy(&bytes));
+        self.note_problems(id, file, problems);
         lines
     }
 
-    /// Reads a file that a trial with commits has. A failed trial may have no files; a finished one has committed something or has
-    /// none either.
-    fn read_file(&mut self, id: &str, outcome: &TrialOutcome, file: &str) -> Vec<u8> {
-        let must_exist = matches!(outcome, TrialOutcome::Finished(record) if record.ledger.committed > 0);
+    /// Reads a trial's file; nothing when it is not there.
+    fn read_file(&mut self, id: &str, file: &str, must_exist: bool) -> Vec<u8> {
         match fs::read(self.folder.join(TRIALS_FOLDER).join(path_name(id)).join(file)) {
             Ok(bytes) => bytes,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound && !must_exist => Vec::new(),
@@ -118,52 +108,41 @@ impl Run {
     }
 
     /// Names what could not be read of a trial's file, by line.
-    fn note_problems(&mut self, id: &str, file: &str, problems: Vec<(usize, String)>) {
+    fn note_problems(&mut self, id: &str, file: &str, problems: Problems) {
         let name = format!("{TRIALS_FOLDER}/{id}/{file}");
         self.problems.extend(problems.into_iter().map(|(line, what)| format!("{name}, line {line}: {what}")));
     }
 
-    fn read_timeline(&mut self, id: &str, outcome: &TrialOutcome) -> Vec<TimelineLine> {
-        let bytes = self.read_file(id, outcome, TIMELINE_FILE);
-        let text = String::from_utf8_lossy(&bytes);
-        let (lines, problems) = if text.is_empty() { Default::default() } else { timeline::parse(&text) };
-        self.note_problems(id, TIMELINE_FILE, problems);
-        lines
-    }
-
     fn read_latency(&mut self, id: &str, outcome: &TrialOutcome) -> TrialHistograms {
-        let latency = self.read_file(id, outcome, LATENCY_FILE);
-        let (histograms, mut latency_problems) = hlog::parse(&latency);
+        let log = self.read_file(id, LATENCY_FILE, has_commits(outcome));
+        let (histograms, mut problems) = hlog::parse(&log);
         if let TrialOutcome::Finished(record) = outcome
-            && latency_problems.is_empty()
-            && !latency.is_empty()
-            && histograms.transaction.len() != record.transaction.count
+            && problems.is_empty()
         {
-            let last = latency.iter().filter(|byte| **byte == b'\n').count();
-            latency_problems.push((
-                last,
-                format!(
-                    "holds {} transactions where the trial's record has {}",
-                    histograms.transaction.len(),
-                    record.transaction.count
-                ),
-            ));
+            let (commits, ages) = (histograms.transaction.len(), histograms.censored.len());
+            let response = record.open_loop.and_then(|open_loop| open_loop.response);
+            let what = if !log.is_empty() && commits != record.transaction.count {
+                let count = record.transaction.count;
+                Some(format!("holds {commits} transactions where the trial's record has {count}"))
+            } else if let Some(response) = response.filter(|response| ages != response.censored) {
+                let count = response.censored;
+                Some(format!(
+                    "holds ages of {ages} arrivals without a commit where the trial's record has {count}"
+                ))
+            } else {
+                None
+            };
+            let last = log.iter().filter(|byte| **byte == b'\n').count();
+            problems.extend(what.map(|what| (last, what)));
         }
-        if let TrialOutcome::Finished(record) = outcome
-            && let Some(response) = record.open_loop.and_then(|open_loop| open_loop.response)
-            && latency_problems.is_empty()
-            && histograms.censored.len() != response.censored
-        {
-            let what = format!(
-                "holds ages of {} arrivals without a commit where the trial's record has {}",
-                histograms.censored.len(),
-                response.censored
-            );
-            latency_problems.push((latency.iter().filter(|byte| **byte == b'\n').count(), what));
-        }
-        self.note_problems(id, LATENCY_FILE, latency_problems);
+        self.note_problems(id, LATENCY_FILE, problems);
         histograms
     }
+}
+
+/// A trial with commits has files of them. A failed trial may have none; a finished one has committed something or has none either.
+fn has_commits(outcome: &TrialOutcome) -> bool {
+    matches!(outcome, TrialOutcome::Finished(record) if record.ledger.committed > 0)
 }
 
 /// Adds a trial's statements to its treatment's, by the workload's order.

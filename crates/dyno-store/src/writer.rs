@@ -1,6 +1,6 @@
 //! Writes a results folder while a run goes on.
 
-use crate::clock::{Clock, folder_time, machine_clock, rfc3339};
+use crate::clock::{Clock, folder_time, rfc3339};
 use crate::disk::{MachineDisk, set_aside, sync_folder};
 use crate::environment::Environment;
 use crate::error::StoreError;
@@ -19,6 +19,7 @@ use dyno_model::finding::Finding;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::record::{Interval, TrialRecord};
+use jiff::Timestamp;
 use serde::Serialize;
 use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -83,16 +84,15 @@ impl RunWriter {
         spec: &str,
         environment: &Environment,
     ) -> Result<Self, StoreError> {
-        let mut clock = machine_clock();
         let experiment = root.join(path_name(&plan.name));
         fs::create_dir_all(&experiment).map_err(StoreError::io("make folder", &experiment))?;
-        let time = folder_time(clock());
+        let time = folder_time(Timestamp::now());
         loop {
             // Four hexadecimal digits: enough to tell runs of one second apart; a clash is tried again.
             let id = RandomState::new().build_hasher().finish() & 0xffff;
             let folder = experiment.join(format!("{time}-{id:04x}"));
             match fs::create_dir(&folder) {
-                Ok(()) => return Self::begin(&folder, plan, spec, environment, clock),
+                Ok(()) => return Self::begin(&folder, plan, spec, environment, Box::new(Timestamp::now)),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(StoreError::io("make folder", &folder)(error)),
             }
@@ -109,7 +109,7 @@ impl RunWriter {
         spec: &str,
         environment: &Environment,
     ) -> Result<Self, StoreError> {
-        Self::create_with_clock(folder, plan, spec, environment, machine_clock())
+        Self::create_with_clock(folder, plan, spec, environment, Box::new(Timestamp::now))
     }
 
     pub(crate) fn create_with_clock(
@@ -143,7 +143,7 @@ impl RunWriter {
             fs::create_dir(&path).map_err(StoreError::io("make folder", &path))?;
         }
         let path = folder.join(EVENTS_FILE);
-        let events = create_new(&path)?;
+        let events = File::create_new(&path).map_err(StoreError::io("make", &path))?;
         lock(&events, folder)?;
         // The folder's own name, and that of the experiment's folder, which may be new too.
         for folder in folder.ancestors().take(3) {
@@ -282,11 +282,8 @@ impl RunWriter {
             self.trial = Some(self.open_trial(interval));
         }
         let Some(files) = &mut self.trial else { return Ok(()) };
-        let lines = files.encoder.lines(interval).map_err(|what| StoreError::Io {
-            doing: "write",
-            path: files.latency.clone(),
-            source: std::io::Error::other(what),
-        })?;
+        let lines = files.encoder.lines(interval).map_err(std::io::Error::other);
+        let lines = lines.map_err(StoreError::io("write", &files.latency))?;
         self.scribe.hand(append(&files.latency, lines));
         self.scribe.hand(append(&files.timeline, timeline::line(interval).into_bytes()));
         Ok(())
@@ -299,7 +296,7 @@ impl RunWriter {
         let now = SystemTime::from((self.clock)());
         let encoder = LogEncoder::new(now.checked_sub(age).unwrap_or(now));
         let (latency, timeline) = (folder.join(LATENCY_FILE), folder.join(TIMELINE_FILE));
-        self.scribe.hand(create(&latency, encoder.header().to_vec()));
+        self.scribe.hand(create(&latency, encoder.header.clone()));
         self.scribe.hand(create(&timeline, timeline::HEADER.into()));
         TrialFiles { trial: interval.trial.clone(), encoder, latency, timeline }
     }
@@ -420,12 +417,8 @@ pub(crate) fn lock(events: &File, folder: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn create_new(path: &Path) -> Result<File, StoreError> {
-    File::create_new(path).map_err(StoreError::io("make", path))
-}
-
 fn write_new(path: &Path, bytes: &[u8]) -> Result<(), StoreError> {
-    let mut file = create_new(path)?;
+    let mut file = File::create_new(path).map_err(StoreError::io("make", path))?;
     file.write_all(bytes).and_then(|()| file.sync_all()).map_err(StoreError::io("write", path))
 }
 

@@ -1,7 +1,7 @@
 //! sysbench's command line and output on dyno's engine.
 //!
 //! # Layout (read in this order)
-//! * [`program`]: from the command line to the exit code; [`session`]: what all parts share;
+//! * [`program`]: from the command line to the exit code; [`job`]: what all parts share;
 //! * [`options`]: what can be given, what was given and what it means; [`resolve`]: which script a name means, [`legacy`]
 //!   the scripts of 0.5;
 //! * [`run`]: commands carried out in Lua; [`native`]: bundled scripts as dyno's own workloads;
@@ -12,6 +12,7 @@
 //! * Option names, output labels and exit codes are sysbench's; words are our own.
 //! * Passwords reach no log, report or error.
 
+mod job;
 mod legacy;
 mod logger;
 mod native;
@@ -20,7 +21,6 @@ mod program;
 mod report;
 mod resolve;
 mod run;
-mod session;
 
 pub use logger::{Terminal, Transcript};
 pub use program::main;

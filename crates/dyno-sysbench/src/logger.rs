@@ -27,14 +27,7 @@ pub struct Terminal {
     pub error: Box<dyn Write + Send>,
 }
 
-impl fmt::Debug for Terminal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Terminal")
-    }
-}
-
 /// Writes log lines. All threads share one; every line is flushed at once, because people and scripts watch them live.
-#[derive(Debug)]
 pub(crate) struct Logger {
     streams: Mutex<Streams>,
     verbosity: AtomicU8,
@@ -42,7 +35,6 @@ pub(crate) struct Logger {
     has_lost: AtomicBool,
 }
 
-#[derive(Debug)]
 struct Streams {
     terminal: Terminal,
     last: Option<(Level, String)>,

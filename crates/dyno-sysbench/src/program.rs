@@ -1,12 +1,12 @@
 //! The program from its command line to its exit code.
 
+use crate::job::{FAILED, Job, OK};
 use crate::legacy;
 use crate::logger::{Logger, Terminal};
 use crate::options::{OptionError, OptionWarning, Options, help};
 use crate::report::header;
 use crate::resolve::{self, Script};
 use crate::run::{LoadedScript, Recipe, bundled, commands, environment, measure};
-use crate::session::{FAILED, OK, Session};
 use dyno_engine::text::{self, SCRIPT_MAX};
 use dyno_lua::{ErrorKind, Role, ScriptError, ScriptSource, State};
 use std::ffi::OsString;
@@ -46,10 +46,10 @@ pub fn main(arguments: &[OsString], name: &str, terminal: Terminal, interrupts: 
     logger.notice(&header::banner(general.layout));
     let seed = options.seed.unwrap_or_else(seed_from_clock);
     let script = options.positionals.script.clone();
-    let session = Session { options, logger, interrupts, script: script.clone().unwrap_or_default(), seed };
+    let job = Job { options, logger, interrupts, script: script.clone().unwrap_or_default(), seed };
     let argv: Vec<String> = std::iter::once(name.to_owned()).chain(arguments.iter().map(shown)).collect();
-    let logger = Arc::clone(&session.logger);
-    let code = perform(session, resolve::resolve(script.as_deref(), is_script), argv);
+    let logger = Arc::clone(&job.logger);
+    let code = perform(job, resolve::resolve(script.as_deref(), is_script), argv);
     if logger.has_lost() { code.max(FAILED) } else { code }
 }
 
@@ -90,121 +90,120 @@ fn seed_from_clock() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |time| time.as_nanos() as u64)
 }
 
-fn perform(session: Session<'_>, script: Script, argv: Vec<String>) -> u8 {
+fn perform(job: Job<'_>, script: Script, argv: Vec<String>) -> u8 {
     match script {
         Script::BuiltIn(test) => {
-            session.logger.complain(&format!(
+            job.logger.complain(&format!(
                 "The '{test}' test measures no database. dyno has no such test: run it with sysbench itself."
             ));
             FAILED
         }
-        Script::Input => input(&session, argv),
-        Script::File(path) => lua(session, ScriptSource::File(PathBuf::from(path)), argv, None),
-        Script::Module(name) => lua(session, ScriptSource::Module(name), argv, None),
+        Script::Input => input(&job, argv),
+        Script::File(path) => lua(job, ScriptSource::File(PathBuf::from(path)), argv, None),
+        Script::Module(name) => lua(job, ScriptSource::Module(name), argv, None),
         Script::Legacy(script) => {
-            let mut session = session;
-            let name = legacy::translate(script, &mut session.options);
-            substitute(&session, name);
-            lua(session, ScriptSource::Module(name.to_owned()), argv, Some(name))
+            let mut job = job;
+            let name = legacy::translate(script, &mut job.options);
+            substitute(&job, name);
+            lua(job, ScriptSource::Module(name.to_owned()), argv, Some(name))
         }
         Script::Bundled { name, is_substitute } => {
             if is_substitute {
-                substitute(&session, name);
+                substitute(&job, name);
             }
-            lua(session, ScriptSource::Module(name.to_owned()), argv, Some(name))
+            lua(job, ScriptSource::Module(name.to_owned()), argv, Some(name))
         }
     }
 }
 
 /// Says that a bundled script stands in for a file that is not there.
-fn substitute(session: &Session<'_>, name: &str) {
-    session.logger.notice(&format!("There is no file '{}': using dyno's own {name}.", session.script));
+fn substitute(job: &Job<'_>, name: &str) {
+    job.logger.notice(&format!("There is no file '{}': using dyno's own {name}.", job.script));
 }
 
 /// A script on standard input is run once; there are no commands.
-fn input(session: &Session<'_>, argv: Vec<String>) -> u8 {
+fn input(job: &Job<'_>, argv: Vec<String>) -> u8 {
     if std::io::stdin().is_terminal() {
-        session
-            .logger
+        job.logger
             .notice("Reading the script from standard input. See 'sysbench --help' for what else there is.");
     }
     let text = match text::read_from(std::io::stdin(), SCRIPT_MAX) {
         Ok(text) => text,
         Err(error) => {
-            session.logger.fatal(&format!("cannot read the script from standard input: {error}"));
+            job.logger.fatal(&format!("cannot read the script from standard input: {error}"));
             return FAILED;
         }
     };
     let source = ScriptSource::Text { name: "stdin".to_owned(), text };
-    let environment = environment::environment(source, &session.options, argv, session.seed, &session.logger);
+    let environment = environment::environment(source, &job.options, argv, job.seed, &job.logger);
     match State::load(&Arc::new(environment), Role::Main) {
         Ok(_) => OK,
-        Err(error) => unloadable(session, &error),
+        Err(error) => unloadable(job, &error),
     }
 }
 
 /// Loads a script, which tells its options, and carries out the command: natively where that can be done, else in Lua.
-fn lua(mut session: Session<'_>, source: ScriptSource, argv: Vec<String>, bundled_name: Option<&str>) -> u8 {
-    let environment = environment::environment(source, &session.options, argv, session.seed, &session.logger);
+fn lua(mut job: Job<'_>, source: ScriptSource, argv: Vec<String>, bundled_name: Option<&str>) -> u8 {
+    let environment = environment::environment(source, &job.options, argv, job.seed, &job.logger);
     let environment = Arc::new(environment);
     let main = match State::load(&environment, Role::Main) {
         Ok(state) => state,
-        Err(error) => return unloadable(&session, &error),
+        Err(error) => return unloadable(&job, &error),
     };
     let definitions = match main.declared_options() {
-        Ok(declared) => declared.map(|declared| environment::definitions(&declared)),
-        Err(error) => return unloadable(&session, &error),
+        Ok(declared) => declared
+            .map(|declared| declared.iter().map(environment::definition).collect::<Result<Vec<_>, _>>()),
+        Err(error) => return unloadable(&job, &error),
     };
     let definitions = match definitions.transpose() {
         Ok(definitions) => definitions,
-        Err(error) => return refuse(&session.logger, &error),
+        Err(error) => return refuse(&job.logger, &error),
     };
-    let known = session.options.warnings.len();
+    let known = job.options.warnings.len();
     let taken = match &definitions {
-        None => session.options.accept_all(),
-        Some(definitions) => session.options.declare(definitions),
+        None => job.options.accept_all(),
+        Some(definitions) => job.options.declare(definitions),
     };
     if let Err(error) = taken {
-        return refuse(&session.logger, &error);
+        return refuse(&job.logger, &error);
     }
-    tell(&session.logger, &session.options.warnings[known..]);
-    if let Some(code) = bundled_name.and_then(|name| bundled::perform(&session, name)) {
+    tell(&job.logger, &job.options.warnings[known..]);
+    if let Some(code) = bundled_name.and_then(|name| bundled::perform(&job, name)) {
         return code;
     }
-    let values = session.options.for_script();
-    let globals = if definitions.is_none() { session.options.globals() } else { Vec::new() };
+    let values = job.options.for_script();
+    let globals = if definitions.is_none() { job.options.globals() } else { Vec::new() };
     if let Err(error) = main.set_options(&values, &globals) {
-        return unloadable(&session, &error);
+        return unloadable(&job, &error);
     }
     let recipe = Arc::new(Recipe { environment, definitions, values, globals });
-    command(&session, &LoadedScript { main, recipe })
+    command(&job, &LoadedScript { main, recipe })
 }
 
 /// Commands in the order in which they are looked for: the script's own, then the usual ones.
-fn command(session: &Session<'_>, script: &LoadedScript) -> u8 {
-    let Some(command) = session.options.positionals.command.as_deref() else { return OK };
-    if let Some(code) = commands::custom(session, script, command) {
+fn command(job: &Job<'_>, script: &LoadedScript) -> u8 {
+    let Some(command) = job.options.positionals.command.as_deref() else { return OK };
+    if let Some(code) = commands::custom(job, script, command) {
         return code;
     }
     match command {
-        "help" => commands::help(session, script),
-        "run" => measure::script(session, script),
-        "prepare" | "cleanup" => commands::function(session, script, command),
+        "help" => commands::help(job, script),
+        "run" => measure::script(job, script),
+        "prepare" | "cleanup" => commands::function(job, script, command),
         unknown => {
-            session.logger.complain(&format!("Unknown command: {unknown}"));
+            job.logger.complain(&format!("Unknown command: {unknown}"));
             FAILED
         }
     }
 }
 
 /// Says why a script could not be loaded.
-fn unloadable(session: &Session<'_>, error: &ScriptError) -> u8 {
+fn unloadable(job: &Job<'_>, error: &ScriptError) -> u8 {
     match error.kind {
-        ErrorKind::NotFound => session.logger.fatal(&format!(
-            "Cannot find benchmark '{}': no such built-in test, file or module",
-            session.script
-        )),
-        _ => session.logger.fatal(&error.message),
+        ErrorKind::NotFound => job
+            .logger
+            .fatal(&format!("Cannot find benchmark '{}': no such built-in test, file or module", job.script)),
+        _ => job.logger.fatal(&error.message),
     }
     FAILED
 }

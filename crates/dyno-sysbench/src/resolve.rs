@@ -3,20 +3,10 @@
 use crate::legacy;
 use std::path::Path;
 
-/// Scripts that come with dyno, under sysbench's names.
-pub(crate) const BUNDLED: [&str; 11] = [
-    "bulk_insert",
-    "oltp_delete",
-    "oltp_insert",
-    "oltp_point_select",
-    "oltp_read_only",
-    "oltp_read_write",
-    "oltp_update_index",
-    "oltp_update_non_index",
-    "oltp_write_only",
-    "select_random_points",
-    "select_random_ranges",
-];
+/// Scripts that come with dyno, under sysbench's names: the bundled modules that are not only parts of others.
+pub(crate) fn bundled() -> impl Iterator<Item = &'static str> {
+    dyno_lua::bundled_names().filter(|name| !["oltp_common", "oltp_tables"].contains(name))
+}
 
 /// sysbench's built-in tests. They measure no database.
 pub(crate) const BUILT_IN: [&str; 5] = ["fileio", "cpu", "memory", "threads", "mutex"];
@@ -61,7 +51,7 @@ pub(crate) fn resolve(name: Option<&str>, exists: impl Fn(&Path) -> bool) -> Scr
     let is_substitute = stem != name;
     let modules = [format!("{name}.lua"), format!("{name}/init.lua"), format!("src/lua/{name}.lua")];
     let is_shadowed = !is_substitute && modules.iter().any(|module| exists(Path::new(module)));
-    match BUNDLED.into_iter().find(|bundled| *bundled == stem) {
+    match bundled().find(|bundled| *bundled == stem) {
         Some(name) if !is_shadowed => Script::Bundled { name, is_substitute },
         _ => legacy::script(name).map_or_else(|| Script::Module(name.to_owned()), Script::Legacy),
     }

@@ -183,11 +183,10 @@ fn kind_position(name: &str) -> Result<usize, String> {
     if name == "connect" {
         return Ok(CONNECT);
     }
-    let names = StatementKind::ALL.map(StatementKind::name);
-    names
-        .iter()
-        .position(|known| *known == name)
-        .ok_or_else(|| format!("unknown kind of statement; known are connect, {}", names.join(", ")))
+    StatementKind::named(name).map(|kind| kind as usize).ok_or_else(|| {
+        let names = StatementKind::ALL.map(StatementKind::name).join(", ");
+        format!("unknown kind of statement; known are connect, {names}")
+    })
 }
 
 fn number<T: FromStr<Err: Display>>(text: &str) -> Result<T, String> {
@@ -213,7 +212,7 @@ fn latency(text: &str) -> Result<Latency, String> {
 fn failure(text: &str) -> Result<(FailureKind, f64), String> {
     let (name, probability) =
         text.split_once(':').ok_or("must be a kind of failure and its probability, as deadlock:0.01")?;
-    let kind = FailureKind::ALL.into_iter().find(|kind| kind.name() == name).ok_or_else(|| {
+    let kind = FailureKind::named(name).ok_or_else(|| {
         format!("unknown kind of failure; known are {}", FailureKind::ALL.map(FailureKind::name).join(", "))
     })?;
     match probability.parse() {

@@ -1,54 +1,29 @@
 //! What kind of statement a text is: canned replies depend on nothing else.
 
-/// Kinds of statements, told apart by the first word.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum StatementKind {
-    /// Returns rows: `SELECT`, `WITH`, `VALUES`, `TABLE`.
-    Select,
-    /// `INSERT`, `REPLACE`.
-    Insert,
-    /// `UPDATE`.
-    Update,
-    /// `DELETE`.
-    Delete,
-    /// `BEGIN`, `START TRANSACTION`.
-    Begin,
-    /// `COMMIT`, `END`.
-    Commit,
-    /// `ROLLBACK`, `ABORT`.
-    Rollback,
-    /// Everything else: DDL, `SET`, `SHOW`, `VACUUM`, an empty text.
-    Other,
+dyno_model::named! {
+    /// Kinds of statements, told apart by the first word.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+    pub enum StatementKind {
+        /// Returns rows: `SELECT`, `WITH`, `VALUES`, `TABLE`.
+        Select = "select",
+        /// `INSERT`, `REPLACE`.
+        Insert = "insert",
+        /// `UPDATE`.
+        Update = "update",
+        /// `DELETE`.
+        Delete = "delete",
+        /// `BEGIN`, `START TRANSACTION`.
+        Begin = "begin",
+        /// `COMMIT`, `END`.
+        Commit = "commit",
+        /// `ROLLBACK`, `ABORT`.
+        Rollback = "rollback",
+        /// Everything else: DDL, `SET`, `SHOW`, `VACUUM`, an empty text.
+        Other = "other",
+    }
 }
 
 impl StatementKind {
-    /// All kinds; the position of a kind is its `as usize`.
-    pub const ALL: [Self; 8] = [
-        Self::Select,
-        Self::Insert,
-        Self::Update,
-        Self::Delete,
-        Self::Begin,
-        Self::Commit,
-        Self::Rollback,
-        Self::Other,
-    ];
-
-    /// Name in option texts and tables.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Select => "select",
-            Self::Insert => "insert",
-            Self::Update => "update",
-            Self::Delete => "delete",
-            Self::Begin => "begin",
-            Self::Commit => "commit",
-            Self::Rollback => "rollback",
-            Self::Other => "other",
-        }
-    }
-
     /// The kind of a statement. Leading blanks, opening parentheses and comments are skipped.
     #[must_use]
     pub fn of(sql: &[u8]) -> Self {

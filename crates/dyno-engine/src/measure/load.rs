@@ -86,13 +86,16 @@ fn nobody_watches() -> Option<String> {
 }
 
 /// A trial that could not be measured at all.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TrialError {
     /// A client could not connect or prepare.
+    #[error("clients could not be brought up: {0}")]
     Ramp(OperationFailure),
     /// What the audit needs could not be read.
+    #[error("the state before the trial could not be read: {0}")]
     Baseline(OperationFailure),
     /// A script failed before it was ready.
+    #[error("{message}")]
     Script {
         /// Its client.
         client: ClientId,
@@ -100,6 +103,7 @@ pub enum TrialError {
         message: String,
     },
     /// Clients were not ready in time.
+    #[error("only {ready} of {clients} clients were ready in time")]
     NotReady {
         /// How many were.
         ready: u32,
@@ -107,30 +111,15 @@ pub enum TrialError {
         clients: u32,
     },
     /// The user interrupted before measuring began.
+    #[error("interrupted")]
     Interrupted,
     /// The system died before measuring began.
+    #[error("the system died: {0}")]
     SystemDied(String),
     /// A fault of this machine, such as no more threads.
+    #[error("{0}")]
     Machine(String),
 }
-
-impl fmt::Display for TrialError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Ramp(failure) => write!(f, "clients could not be brought up: {failure}"),
-            Self::Baseline(failure) => write!(f, "the state before the trial could not be read: {failure}"),
-            Self::Script { message, .. } => f.write_str(message),
-            Self::NotReady { ready, clients } => {
-                write!(f, "only {ready} of {clients} clients were ready in time")
-            }
-            Self::Interrupted => f.write_str("interrupted"),
-            Self::SystemDied(reason) => write!(f, "the system died: {reason}"),
-            Self::Machine(reason) => f.write_str(reason),
-        }
-    }
-}
-
-impl std::error::Error for TrialError {}
 
 /// What was measured.
 #[derive(Debug, Clone)]

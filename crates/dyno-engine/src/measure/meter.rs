@@ -5,7 +5,7 @@
 //!
 //! ```text
 //!   while meter.begin_event() {
-//!       ...  meter.statement(kind, start, end, outcome)  ...
+//!       ...  meter.statement(kind, start, end, class)  ...
 //!       meter.end_event();
 //!   }
 //! ```
@@ -19,10 +19,8 @@ use crate::recording::recorder::{Answered, SMALL_BATCH, lock};
 use crate::recording::shares::ClientShares;
 use crate::recording::{Recorder, SharedRecorder};
 use crate::window::Window;
-use dyno_drivers::Outcome;
 use dyno_model::failure::FailureKind;
-use dyno_model::ledger::ScriptCounter;
-use std::fmt;
+use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -45,16 +43,9 @@ pub trait Script: Send + Sync + 'static {
 }
 
 /// Why a script cannot go on, in its own words.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub struct ScriptTrouble(pub String);
-
-impl fmt::Display for ScriptTrouble {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ScriptTrouble {}
 
 /// How script threads are made and how long they may take to begin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -235,10 +226,10 @@ impl Meter {
 
     /// A statement was answered with success; times as [`Self::now`] gives them.
     #[inline]
-    pub fn statement(&mut self, kind: u16, start: u64, end: u64, outcome: &Outcome) {
+    pub fn statement(&mut self, kind: u16, start: u64, end: u64, class: OutcomeClass) {
         let duration = end.saturating_sub(start);
         let end = if self.is_ready { end } else { 0 };
-        let answered = Answered { kind, end, duration, rows: outcome.rows, class: outcome.class() };
+        let answered = Answered { kind, end, duration, rows: 0, class };
         let is_counted = self.is_counted;
         self.recorder.note(|recorder| {
             recorder.statement_sent(kind, is_counted);

@@ -38,13 +38,15 @@ const SELECT_AUDIT: &str = "The table must still have its rows, with the same su
 const UPDATE_AUDIT: &str = "The sums of c1 and c2 must have grown by 10 and 10,000 for each row of each committed transaction; \
                             transactions in doubt or cut off may have added theirs or not.";
 
-/// Either way of either job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Way {
-    TempTableSelect,
-    InListSelect,
-    TempTableUpdate,
-    RowByRowUpdate,
+dyno_model::named! {
+    /// Either way of either job.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub(super) enum Way {
+        TempTableSelect = "temp-table-select",
+        InListSelect = "in-list-select",
+        TempTableUpdate = "temp-table-update",
+        RowByRowUpdate = "row-by-row-update",
+    }
 }
 
 /// Kinds of statements of the ways with a temporary table; the last kind of every way is the work itself.
@@ -53,22 +55,6 @@ const CREATE: u16 = 1;
 const FILL: u16 = 2;
 
 impl Way {
-    const ALL: [Self; 4] =
-        [Self::TempTableSelect, Self::InListSelect, Self::TempTableUpdate, Self::RowByRowUpdate];
-
-    pub(super) fn from_name(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|way| way.name() == name)
-    }
-
-    fn name(self) -> &'static str {
-        match self {
-            Self::TempTableSelect => "temp-table-select",
-            Self::InListSelect => "in-list-select",
-            Self::TempTableUpdate => "temp-table-update",
-            Self::RowByRowUpdate => "row-by-row-update",
-        }
-    }
-
     fn summary(self) -> &'static str {
         match self {
             Self::TempTableSelect => {

@@ -66,7 +66,7 @@ impl Native {
             "select_random_points" | "select_random_ranges" => {
                 Ok(Self::RandomSelects(RandomSelects::build(&plan.kind, options, setting)))
             }
-            kind if let Some(way) = dbatest::Way::from_name(kind) => {
+            kind if let Some(way) = dbatest::Way::named(kind) => {
                 Dbatest::build(way, options, setting).map(Self::Dbatest)
             }
             kind => oltp::Preset::from_name(kind)

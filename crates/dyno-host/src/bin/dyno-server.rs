@@ -27,7 +27,7 @@ fn keep(arguments: &[String]) -> Result<(), String> {
     let kinds = ServerKind::ALL.map(ServerKind::name).join("|");
     let usage = || format!("usage: dyno-server {kinds} [SETTING=VALUE]...");
     let (kind, settings) = arguments.split_first().ok_or_else(usage)?;
-    let kind = ServerKind::ALL.into_iter().find(|known| known.name() == kind.as_str()).ok_or_else(usage)?;
+    let kind = ServerKind::named(kind).ok_or_else(usage)?;
     let settings = settings.iter().map(|pair| pair.split_once('=').ok_or_else(usage));
     let settings = settings.map(|pair| pair.map(|(name, value)| (name.to_owned(), value.to_owned())));
     let server =

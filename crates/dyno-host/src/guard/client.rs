@@ -7,7 +7,6 @@ use crate::guard::shared_memory::remove_abandoned;
 use dyno_drivers::patience::{self, LOOK};
 use rustix::process::{Pid, Signal, kill_process_group};
 use std::collections::{BTreeSet, VecDeque};
-use std::fmt;
 use std::fs;
 use std::io::{self, BufRead, BufReader, Write};
 use std::os::unix::process::CommandExt;
@@ -28,9 +27,10 @@ const ENVIRONMENT_KEPT: [&str; 6] =
     ["PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "TZ", "MALLOC_CONF", "MALLOC_ARENA_MAX"];
 
 /// What went wrong between dyno and its guard.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum GuardError {
     /// The guard process could not be started.
+    #[error("cannot start the process that guards servers, {}: {error}", .program.display())]
     Start {
         /// Program.
         program: PathBuf,
@@ -38,29 +38,15 @@ pub enum GuardError {
         error: io::Error,
     },
     /// The guard could not do what was asked.
+    #[error("{0}")]
     Refused(String),
     /// The guard process ended or does not answer.
+    #[error("the process that guards the server (dyno guard) has ended or does not answer")]
     Gone,
     /// The user asked for the end meanwhile.
+    #[error("interrupted by the user")]
     Interrupted,
 }
-
-impl fmt::Display for GuardError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Start { program, error } => {
-                write!(f, "cannot start the process that guards servers, {}: {error}", program.display())
-            }
-            Self::Refused(reason) => f.write_str(reason),
-            Self::Gone => {
-                f.write_str("the process that guards the server (dyno guard) has ended or does not answer")
-            }
-            Self::Interrupted => f.write_str("interrupted by the user"),
-        }
-    }
-}
-
-impl std::error::Error for GuardError {}
 
 /// What the guard has said so far.
 #[derive(Default)]

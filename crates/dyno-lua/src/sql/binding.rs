@@ -77,8 +77,8 @@ impl Sql {
     /// Sets a parameter to a text.
     pub(crate) fn set_text(&mut self, number: f64, value: &[u8]) -> f64 {
         match self.parameters.get_mut(number) {
-            Some(parameter) if parameter.kind() == ParameterType::Text => {
-                parameter.set_text(value);
+            Some(parameter) if parameter.kind == ParameterType::Text => {
+                parameter.fill(|text| text.extend_from_slice(value));
                 0.0
             }
             Some(parameter) => {
@@ -115,7 +115,7 @@ impl Sql {
     pub(crate) fn set_random(&mut self, number: f64, pattern: f64, draws: &mut Draws) -> f64 {
         let Self { parameters, patterns, .. } = self;
         match (parameters.get_mut(number), patterns.get(pattern as usize)) {
-            (Some(parameter), Some(pattern)) if parameter.kind() == ParameterType::Text => {
+            (Some(parameter), Some(pattern)) if parameter.kind == ParameterType::Text => {
                 parameter.fill(|text| draws.fill(pattern, text));
                 0.0
             }

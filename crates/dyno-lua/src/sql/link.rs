@@ -8,12 +8,11 @@ use crate::meter::Meter;
 use dyno_drivers::{Connection, Discard, Driver, Io, Outcome, Statement, Value, block_on};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, Target};
-use std::fmt;
 use std::fs::File;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 pub(crate) type Result<T> = std::result::Result<T, OperationFailure>;
@@ -157,7 +156,7 @@ impl Link {
     /// One round trip. The former result is gone; what comes is kept.
     pub(crate) fn run(&mut self, request: &Request<'_>) -> Result<Outcome> {
         if self.has_result {
-            let (rows, columns) = (self.rows.len() as u32, self.rows.width() as u32);
+            let (rows, columns) = (self.rows.len() as u32, self.rows.width as u32);
             self.former[(self.serial % 4) as usize] = Size { serial: self.serial, rows, columns };
         }
         self.has_result = false;
@@ -218,7 +217,7 @@ impl Link {
     /// Rows and columns of a result: the present one, or one of the last that other statements took the place of.
     pub(crate) fn size_of(&self, result: f64) -> Option<(usize, usize)> {
         if self.has_result && result == self.serial as f64 {
-            return Some((self.rows.len(), self.rows.width()));
+            return Some((self.rows.len(), self.rows.width));
         }
         let size = self.former[(result as u64 % 4) as usize];
         (size.serial != 0 && result == size.serial as f64)
@@ -349,15 +348,17 @@ pub(crate) fn next_target<'a>(
 /// Ends what a connection waits for.
 type Handle = Box<dyn Fn() + Send>;
 
-/// Handles of a state's open connections, for giving them up from another thread.
+/// Handles of a state's open connections, for ending from another thread what they wait for.
 #[derive(Default)]
-pub(crate) struct Interrupts {
+pub struct Interrupts {
     is_interrupted: AtomicBool,
     handles: Mutex<Vec<(f64, Handle)>>,
 }
 
 impl Interrupts {
-    pub(crate) fn is_interrupted(&self) -> bool {
+    /// Whether [`Self::interrupt`] was called.
+    #[must_use]
+    pub fn is_interrupted(&self) -> bool {
         self.is_interrupted.load(Ordering::Relaxed)
     }
 
@@ -372,18 +373,11 @@ impl Interrupts {
         }
     }
 
-    pub(crate) fn interrupt(&self) {
+    /// The statement in progress fails, later ones are not sent, and errors are no longer ignored: the state's script comes to
+    /// its end. A statement of an embedded database that is just about to begin may escape; calling again gets it.
+    pub fn interrupt(&self) {
         self.is_interrupted.store(true, Ordering::SeqCst);
         let handles = self.handles.lock().unwrap_or_else(PoisonError::into_inner);
         handles.iter().for_each(|(_, handle)| handle());
     }
 }
-
-impl fmt::Debug for Interrupts {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Interrupts").field("is_interrupted", &self.is_interrupted).finish_non_exhaustive()
-    }
-}
-
-/// The interrupts of a state, shared with whoever may interrupt it.
-pub(crate) type SharedInterrupts = Arc<Interrupts>;

@@ -20,7 +20,7 @@ use dyno_model::engine::{Engine, Sending};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::ledger::OutcomeClass;
 use dyno_model::retry::is_gone;
-pub(crate) use link::{Interrupts, SharedInterrupts};
+pub use link::Interrupts;
 use link::{Link, Request, next_target};
 use parameter::Parameter;
 use refusal::is_connection_lost;
@@ -490,9 +490,8 @@ fn trip(
             Ok(link.result())
         }
         Err(failure) => {
-            let end = around.meter.now();
             if !around.interrupts.is_interrupted() {
-                around.meter.statement_failed(kind, start, end);
+                around.meter.statement_failed(kind);
             }
             Err(Failed { failure, was_broken })
         }

@@ -41,7 +41,7 @@ pub(super) fn postgres_type(number: f64) -> &'static str {
 /// A parameter with its present value.
 #[derive(Debug)]
 pub(crate) struct Parameter {
-    kind: ParameterType,
+    pub(super) kind: ParameterType,
     pub(super) postgres_type: &'static str,
     /// Texts are cut to so many bytes.
     length_max: usize,
@@ -71,10 +71,6 @@ impl Parameter {
         Self { kind, postgres_type, length_max: length_max.unwrap_or(usize::MAX), value, text: Vec::new() }
     }
 
-    pub(crate) fn kind(&self) -> ParameterType {
-        self.kind
-    }
-
     pub(crate) fn set_null(&mut self) {
         self.value = Held::Null;
     }
@@ -98,11 +94,6 @@ impl Parameter {
             ParameterType::Text => return false,
         };
         true
-    }
-
-    /// Sets a text, cut to the parameter's length.
-    pub(crate) fn set_text(&mut self, bytes: &[u8]) {
-        self.fill(|text| text.extend_from_slice(bytes));
     }
 
     /// Sets a text that the caller writes.
@@ -145,10 +136,10 @@ mod tests {
         assert_eq!(float.value(), Value::Float(1.5));
         let mut text = Parameter::new(ParameterType::Text, "varchar", Some(5));
         assert!(!text.set_number(1.0));
-        text.set_text(b"abcdefgh");
+        text.fill(|held| held.extend_from_slice(b"abcdefgh"));
         assert_eq!(text.value(), Value::Text("abcde"));
         // Cut in the middle of a character.
-        text.set_text("abcdé".as_bytes());
+        text.fill(|held| held.extend_from_slice("abcdé".as_bytes()));
         assert_eq!(text.value(), Value::Bytes(b"abcd\xC3"));
         text.set_null();
         assert_eq!(text.value(), Value::Null);

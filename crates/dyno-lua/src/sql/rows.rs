@@ -17,7 +17,7 @@ pub(crate) struct Rows {
     /// Where each row ends in `bytes`.
     ends: Vec<u32>,
     /// Columns as the driver announced them.
-    width: usize,
+    pub(crate) width: usize,
     next: usize,
     shape: Shape,
     decoder: RowDecoder,
@@ -118,11 +118,6 @@ impl Rows {
     /// Number of rows.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
-    }
-
-    /// Number of columns.
-    pub(crate) fn width(&self) -> usize {
-        self.width
     }
 
     /// Writes the next row's fields as text into `text`, and where each ends (`None` for NULL) into `fields`. False when there
@@ -294,7 +289,7 @@ mod tests {
         rows.raw(b"\x0242\x03a\0b");
         rows.raw(b"\xFB\x00");
         rows.describe_mysql(&columns, Encoding::Text);
-        assert_eq!((rows.len(), rows.width()), (2, 2));
+        assert_eq!((rows.len(), rows.width), (2, 2));
         assert_eq!(fetched(&mut rows), Some(vec![some("42"), some("a\0b")]));
         assert_eq!(fetched(&mut rows), Some(vec![None, some("")]));
         assert_eq!(fetched(&mut rows), None);

@@ -151,7 +151,7 @@ fn commands_are_found_in_their_table() {
         end",
     );
     let state = state(&environment).unwrap();
-    let found = |name| state.command(name).map(|command| command.is_parallel);
+    let found = |name| state.is_parallel_command(name);
     assert_eq!((found("all"), found("odd"), found("no")), (Some(true), Some(false), Some(false)));
     assert_eq!((found("hollow"), found("wrong"), found("prepare")), (None, None, None));
     assert_eq!(

@@ -216,7 +216,8 @@ pub(crate) struct Log {
 }
 
 /// A command line that cannot be followed. Its text is what pgbench would print after its name, with `error: ` or without.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub(crate) struct UsageError(pub(crate) String);
 
 impl UsageError {
@@ -235,11 +236,3 @@ impl UsageError {
         Self(format!("{}\npgbench: hint: Try \"pgbench --help\" for more information.", self.0))
     }
 }
-
-impl fmt::Display for UsageError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for UsageError {}

@@ -1,9 +1,8 @@
 //! What is wrong with a script.
 
-use std::fmt;
-
 /// A script that is none: the message, and perhaps the offending line with a mark below.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
 pub(crate) struct ScriptError(pub(super) String);
 
 impl ScriptError {
@@ -23,11 +22,3 @@ impl ScriptError {
         self
     }
 }
-
-impl fmt::Display for ScriptError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
-
-impl std::error::Error for ScriptError {}

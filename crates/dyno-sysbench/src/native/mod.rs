@@ -8,7 +8,7 @@ pub(crate) mod prepare;
 
 use crate::options::Options;
 use crate::options::definition::Value;
-use crate::resolve::BUNDLED;
+use crate::resolve::bundled;
 use dyno_engine::workload::{Native, Setting, catalog};
 use dyno_model::catalog::{OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
 use dyno_model::plan::WorkloadPlan;
@@ -28,7 +28,7 @@ impl NativeScript {
     pub(crate) fn new(script: &str, options: &Options, engine: Engine, seed: u64) -> Option<Self> {
         let description = catalog().into_iter().find(|description| {
             // `rush` is a workload of dyno's own; no script of sysbench has its name.
-            description.name == script && BUNDLED.contains(&description.name)
+            description.name == script && bundled().any(|name| name == script)
         })?;
         let mut resolved = resolve(&description, options)?;
         if script == "bulk_insert" {

@@ -17,19 +17,10 @@ use std::path::{Path, PathBuf};
 pub(crate) struct DatabaseOptions {
     /// The driver, whatever was typed, and where each connects.
     pub(crate) databases: Databases,
-    /// `--db-ps-mode`.
-    pub(crate) prepared: PreparedMode,
+    /// `--db-ps-mode`: prepared in the server where it can, or as text with the values written in.
+    pub(crate) query_mode: QueryMode,
     /// Options that were asked for and have no effect, in words.
     pub(crate) notes: Vec<String>,
-}
-
-/// How statements travel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum PreparedMode {
-    /// Prepared in the server where it can.
-    Auto,
-    /// As text with the values written in.
-    Disable,
 }
 
 type Values = BTreeMap<String, Value>;
@@ -46,30 +37,20 @@ const MYSQL_SOCKETS: [&str; 4] = [
 ];
 
 impl DatabaseOptions {
-    /// Reads and checks the options, with the process's own environment.
+    /// Reads and checks the options.
     ///
     /// # Errors
     /// When a port, an error number or an encryption mode is none.
-    pub(crate) fn from_values(values: &Values, given: &BTreeSet<String>) -> Result<Self, OptionError> {
-        Self::within(values, given, &Surroundings::of_process())
-    }
-
-    /// The same in other surroundings.
-    ///
-    /// # Errors
-    /// As [`DatabaseOptions::from_values`].
-    pub(crate) fn within(
+    pub(crate) fn from_values(
         values: &Values,
         given: &BTreeSet<String>,
         surroundings: &Surroundings<'_>,
     ) -> Result<Self, OptionError> {
-        let prepared = match values["db_ps_mode"].text().as_str() {
-            "auto" => PreparedMode::Auto,
-            "disable" => PreparedMode::Disable,
+        let query_mode = match values["db_ps_mode"].text().as_str() {
+            "auto" => QueryMode::Prepared,
+            "disable" => QueryMode::Simple,
             other => return Err(OptionError::Fatal(format!("Invalid value for db-ps-mode: {other}"))),
         };
-        let query_mode =
-            if prepared == PreparedMode::Disable { QueryMode::Simple } else { QueryMode::Prepared };
         let postgres = postgres_targets(values, given, surroundings, query_mode).or_else(|error| {
             // Variables that cannot be understood are told to those who connect to PostgreSQL.
             let no_variables = Surroundings { variable: &|_| None, ..*surroundings };
@@ -93,7 +74,7 @@ impl DatabaseOptions {
         if !file.is_empty() {
             databases.access_mut(Engine::Sqlite).targets.push(Target { query_mode, ..sqlite });
         }
-        Ok(Self { databases, prepared, notes: notes(values) })
+        Ok(Self { databases, query_mode, notes: notes(values) })
     }
 
     /// The driver named by `--db-driver`; `None` when there is no such driver.

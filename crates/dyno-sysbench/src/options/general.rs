@@ -136,9 +136,7 @@ impl General {
 /// When a value is outside of its limits.
 pub(crate) fn random(values: &Values) -> Result<RandomSettings, OptionError> {
     let name = values["rand_type"].text();
-    let default = RandomType::ALL
-        .into_iter()
-        .find(|kind| kind.name() == name)
+    let default = RandomType::named(&name)
         .ok_or_else(|| OptionError::Fatal(format!("Invalid random numbers distribution: {name}.")))?;
     Ok(RandomSettings {
         default,

@@ -17,6 +17,7 @@ pub(crate) mod registry;
 use arguments::{Argument, Positionals};
 use database::DatabaseOptions;
 use definition::{BadValue, Definition, Kind, Value, dashed};
+use dyno_drivers::address::Surroundings;
 use dyno_engine::text;
 use dyno_lua::RandomSettings;
 use general::General;
@@ -101,7 +102,7 @@ impl Options {
         let general = General::from_values(&values, &given)?;
         let random = general::random(&values)?;
         let seed = general::seed(&values);
-        let database = DatabaseOptions::from_values(&values, &given)?;
+        let database = DatabaseOptions::from_values(&values, &given, &Surroundings::of_process())?;
         Ok(Self { positionals, general, random, seed, database, warnings, values, given, pending })
     }
 

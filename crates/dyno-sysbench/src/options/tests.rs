@@ -296,7 +296,7 @@ fn what_is_left_out_for_postgresql_comes_from_where_libpq_looks() {
     };
     let target = |line: &str| {
         let options = parse(line).unwrap();
-        DatabaseOptions::within(&options.values, &options.given, &surroundings)
+        DatabaseOptions::from_values(&options.values, &options.given, &surroundings)
             .unwrap()
             .targets(Engine::Postgres)[0]
             .clone()

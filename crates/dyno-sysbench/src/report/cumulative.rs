@@ -1,6 +1,6 @@
 //! The whole report: at the end, and at checkpoints.
 
-use super::figures::{latency_row, millis, percent, rate_row, row, spread};
+use super::figures::{latency_row, millis, rate_row, row, spread};
 use super::histogram;
 use super::snapshot::Snapshot;
 use crate::logger::Level;
@@ -17,7 +17,8 @@ pub(crate) fn messages(snapshot: &Snapshot, general: &General, uses_sql: bool) -
         notice(histogram::text(&snapshot.latency.histogram));
     }
     if uses_sql {
-        notice(unended(&statistics(snapshot)));
+        // The last line end is the message's own.
+        notice(statistics(snapshot).trim_end_matches('\n').to_owned());
     }
     if let Some(unfinished) = snapshot.unfinished {
         notice(format!("\nNumber of unfinished transactions on forced shutdown: {unfinished}"));
@@ -37,11 +38,6 @@ pub(crate) fn messages(snapshot: &Snapshot, general: &General, uses_sql: bool) -
         messages.extend(threads(snapshot));
     }
     messages
-}
-
-/// A block whose last line end is the message's own.
-fn unended(text: &str) -> String {
-    text.trim_end_matches('\n').to_owned()
 }
 
 fn statistics(snapshot: &Snapshot) -> String {
@@ -92,7 +88,7 @@ fn latency(snapshot: &Snapshot, percentiles: &[f64]) -> String {
     }
     for percentile in percentiles {
         // Numbers are right-aligned to three digits, so that 5, 95 and 100 stand in line.
-        let label = format!("        {:>3}th percentile:", percent(*percentile));
+        let label = format!("        {percentile:>3}th percentile:");
         text.push_str(&latency_row(&label, &millis(latency.percentile(*percentile) as f64)));
     }
     text.push_str(&latency_row("         sum:", &millis(latency.exact.sum as f64)));

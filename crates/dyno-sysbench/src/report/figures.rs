@@ -1,16 +1,8 @@
 //! How figures look in sysbench's reports: widths and decimals.
 
-/// Nanoseconds of a millisecond.
-const MILLISECOND: f64 = 1e6;
-
 /// Nanoseconds as milliseconds with two decimals.
 pub(crate) fn millis(nanos: f64) -> String {
-    format!("{:.2}", nanos / MILLISECOND)
-}
-
-/// A percentile's number: whole where it is whole.
-pub(crate) fn percent(percent: f64) -> String {
-    format!("{percent}")
+    format!("{:.2}", nanos / 1e6)
 }
 
 /// A label with its value beginning in column 42.

@@ -1,6 +1,6 @@
 //! Interval lines and the line about the queue.
 
-use super::figures::{millis, percent};
+use super::figures::millis;
 use super::snapshot::Snapshot;
 
 /// Text of an interval line, without the time in front. With several percentiles the first stands where parsers look
@@ -11,7 +11,7 @@ pub(crate) fn line(snapshot: &Snapshot, percentiles: &[f64], uses_sql: bool) -> 
     let first = percentiles.first().copied();
     let latency = format!(
         "lat (ms,{}%): {}",
-        percent(first.unwrap_or(0.0)),
+        first.unwrap_or(0.0),
         millis(first.map_or(0.0, |first| snapshot.latency.percentile(first) as f64))
     );
     let mut line = if uses_sql {
@@ -31,7 +31,7 @@ pub(crate) fn line(snapshot: &Snapshot, percentiles: &[f64], uses_sql: bool) -> 
     };
     for further in percentiles.iter().skip(1) {
         let value = millis(snapshot.latency.percentile(*further) as f64);
-        line.push_str(&format!(" p{}: {value}", percent(*further)));
+        line.push_str(&format!(" p{further}: {value}"));
     }
     line
 }

@@ -2,46 +2,45 @@
 
 use super::failures::{self, Action};
 use super::load;
-use super::measure::{Subject, measure};
+use super::measure::{Runner, measure};
 use super::printing::Printing;
 use super::reporter::Start;
+use crate::job::{FAILED, INTERRUPTED, Job, OK};
 use crate::logger::Level;
 use crate::native::NativeScript;
 use crate::native::prepare::{Preparation, PrepareError, prepare};
-use crate::options::database::PreparedMode;
 use crate::report::header;
-use crate::session::{FAILED, INTERRUPTED, OK, Session};
 use dyno_engine::workload::{DataSet, Workload};
 use dyno_engine::{run_load, with_native};
-use dyno_model::target::Engine;
+use dyno_model::target::{Engine, QueryMode};
 use std::sync::Arc;
 
 /// Carries out a command natively; `None` when that is left to the script in Lua.
-pub(crate) fn perform(session: &Session<'_>, name: &str) -> Option<u8> {
-    let database = &session.options.database;
+pub(crate) fn perform(job: &Job<'_>, name: &str) -> Option<u8> {
+    let database = &job.options.database;
     let driver = database.driver()?;
     let target = database.targets(driver).first().filter(|_| !database.is_dry(driver))?;
-    let native = |name| NativeScript::new(name, &session.options, target.engine, session.seed);
-    match (session.command(), name) {
+    let native = |name| NativeScript::new(name, &job.options, target.engine, job.seed);
+    match (job.command(), name) {
         // Nothing is loaded: its tables are empty, and may be there already.
         ("prepare", "bulk_insert") => None,
         // They read the first table only, but make as many as they are told.
         ("prepare", "select_random_points" | "select_random_ranges") => {
-            Some(prepare_tables(session, &native("oltp_read_only")?, driver))
+            Some(prepare_tables(job, &native("oltp_read_only")?, driver))
         }
-        ("prepare", name) => Some(prepare_tables(session, &native(name)?, driver)),
-        ("run", name) => Some(run(session, name, &native(name)?, driver)),
+        ("prepare", name) => Some(prepare_tables(job, &native(name)?, driver)),
+        ("run", name) => Some(run(job, name, &native(name)?, driver)),
         // These send a few statements once: the script does it as well.
         _ => None,
     }
 }
 
-fn prepare_tables(session: &Session<'_>, native: &NativeScript, driver: Engine) -> u8 {
-    let threads = session.options.general.threads;
+fn prepare_tables(job: &Job<'_>, native: &NativeScript, driver: Engine) -> u8 {
+    let threads = job.options.general.threads;
     if threads > 1 {
-        session.logger.notice(header::INITIALIZING);
+        job.logger.notice(header::INITIALIZING);
     }
-    let targets = session.options.database.targets(driver);
+    let targets = job.options.database.targets(driver);
     let workload = native.build();
     let outcome = with_native!(&workload, workload => {
         let data: &dyn DataSet = workload.data();
@@ -49,17 +48,17 @@ fn prepare_tables(session: &Session<'_>, native: &NativeScript, driver: Engine) 
             targets,
             data,
             threads,
-            say: &|line| session.logger.notice(line),
-            interrupts: session.interrupts,
+            say: &|line| job.logger.notice(line),
+            interrupts: job.interrupts,
         })
     });
     match outcome {
-        Ok(()) if session.is_interrupted() => INTERRUPTED,
+        Ok(()) if job.is_interrupted() => INTERRUPTED,
         Ok(()) => OK,
-        Err(_) if session.is_interrupted() => INTERRUPTED,
+        Err(_) if job.is_interrupted() => INTERRUPTED,
         Err(PrepareError { failure, statement }) => {
             let action = Action::Command(statement.as_deref());
-            failures::tell(&session.logger, action, &failure, &targets[0]);
+            failures::tell(&job.logger, action, &failure, &targets[0]);
             FAILED
         }
     }
@@ -68,25 +67,25 @@ fn prepare_tables(session: &Session<'_>, native: &NativeScript, driver: Engine) 
 /// Scripts whose statements are not prepared.
 const AS_TEXT: [&str; 2] = ["bulk_insert", "oltp_insert"];
 
-fn run(session: &Session<'_>, name: &str, native: &NativeScript, driver: Engine) -> u8 {
-    let is_text = session.options.database.prepared == PreparedMode::Disable || AS_TEXT.contains(&name);
-    let subject = Subject {
+fn run(job: &Job<'_>, name: &str, native: &NativeScript, driver: Engine) -> u8 {
+    let is_text = job.options.database.query_mode == QueryMode::Simple || AS_TEXT.contains(&name);
+    let runner = Runner {
         runner: "native",
         printing: Printing {
-            logger: Arc::clone(&session.logger),
-            general: session.options.general.clone(),
+            logger: Arc::clone(&job.logger),
+            general: job.options.general.clone(),
             uses_sql: Arc::new(|| true),
             script: None,
         },
-        start: Arc::new(Start::of_native(&session.logger, &session.options.general)),
-        retry: load::retry_policy(&session.options.database, driver),
-        targets: session.options.database.targets(driver).to_vec(),
+        start: Arc::new(Start::of_native(&job.logger, &job.options.general)),
+        retry: load::retry_policy(&job.options.database, driver),
+        targets: job.options.database.targets(driver).to_vec(),
         is_text,
     };
-    let targets = &subject.targets;
-    measure(session, &subject, None, |input, listener| {
-        for number in 0..session.options.general.threads {
-            session.logger.log(Level::Debug, &format!("Worker thread (#{number}) started"));
+    let targets = &runner.targets;
+    measure(job, &runner, None, |input, listener| {
+        for number in 0..job.options.general.threads {
+            job.logger.log(Level::Debug, &format!("Worker thread (#{number}) started"));
         }
         with_native!(native.build(), workload => run_load(workload, targets, input, listener))
     })

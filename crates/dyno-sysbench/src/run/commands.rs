@@ -1,11 +1,12 @@
 //! Commands other than `run`: the script's own, and `prepare`, `cleanup`, `help`.
 
 use super::LoadedScript;
+use crate::job::{FAILED, INTERRUPTED, Job, OK};
 use crate::options::help;
 use crate::report::header;
-use crate::session::{FAILED, INTERRUPTED, OK, Session};
 use dyno_drivers::patience::AFTER_REQUEST;
-use dyno_lua::{Role, ScriptError, State};
+use dyno_lua::{Interrupts, Role, ScriptError, State};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
@@ -21,42 +22,42 @@ const STACK: usize = 1 << 20;
 pub(crate) const CALL_COMMAND: &str = "sysbench.cmdline.call_command";
 
 /// Carries out a command of the script's own; `None` when it has no such command.
-pub(crate) fn custom(session: &Session<'_>, script: &LoadedScript, name: &str) -> Option<u8> {
-    let command = script.main.command(name)?;
-    if command.is_parallel && session.options.general.threads > 1 {
-        return Some(parallel(session, script, name));
+pub(crate) fn custom(job: &Job<'_>, script: &LoadedScript, name: &str) -> Option<u8> {
+    let is_parallel = script.main.is_parallel_command(name)?;
+    if is_parallel && job.options.general.threads > 1 {
+        return Some(parallel(job, script, name));
     }
-    let outcome = watched(session, &script.main, || script.main.call_command(name));
-    Some(session.conclude(CALL_COMMAND, outcome))
+    let outcome = watched(job, &script.main, || script.main.call_command(name));
+    Some(job.conclude(CALL_COMMAND, outcome))
 }
 
 /// `prepare` and `cleanup` as functions of the script.
-pub(crate) fn function(session: &Session<'_>, script: &LoadedScript, name: &str) -> u8 {
+pub(crate) fn function(job: &Job<'_>, script: &LoadedScript, name: &str) -> u8 {
     if !script.main.has_function(name) {
-        return session.not_implemented(name);
+        return job.not_implemented(name);
     }
-    let outcome = watched(session, &script.main, || script.main.call(name, None).map(|()| true));
-    session.conclude(name, outcome)
+    let outcome = watched(job, &script.main, || script.main.call(name, None).map(|()| true));
+    job.conclude(name, outcome)
 }
 
 /// `help`: the script's own function, else the list of its options.
-pub(crate) fn help(session: &Session<'_>, script: &LoadedScript) -> u8 {
+pub(crate) fn help(job: &Job<'_>, script: &LoadedScript) -> u8 {
     if script.main.has_function("help") {
         // sysbench succeeds even when the function fails; whoever asked for help has seen the error.
-        let outcome = watched(session, &script.main, || script.main.call("help", None));
-        session.conclude("help", outcome.map(|()| true));
+        let outcome = watched(job, &script.main, || script.main.call("help", None));
+        job.conclude("help", outcome.map(|()| true));
         return OK;
     }
     match &script.recipe.definitions {
         Some(definitions) => {
-            session.logger.print(&help::script(&session.script_name(), definitions));
+            job.logger.print(&help::script(&job.script_name(), definitions));
             OK
         }
-        None => session.not_implemented("help"),
+        None => job.not_implemented("help"),
     }
 }
 
-impl Session<'_> {
+impl Job<'_> {
     fn not_implemented(&self, command: &str) -> u8 {
         let name = self.script_name();
         self.logger.complain(&format!("'{name}' test does not implement the '{command}' command."));
@@ -84,16 +85,16 @@ pub(crate) fn failed(function: &str, message: &str) -> String {
 
 /// Runs something in a state of this thread; an interrupt meanwhile ends what the state waits for. What is begun after an interrupt, such
 /// as `done`, has some seconds.
-pub(super) fn watched<T>(session: &Session<'_>, state: &State, work: impl FnOnce() -> T) -> T {
+pub(super) fn watched<T>(job: &Job<'_>, state: &State, work: impl FnOnce() -> T) -> T {
     let is_over = AtomicBool::new(false);
     let interrupter = state.interrupter();
     thread::scope(|scope| {
         let (over, ended) = channel::<()>();
         let is_over = &is_over;
-        let due = Instant::now() + if session.is_interrupted() { AFTER_REQUEST } else { Duration::ZERO };
+        let due = Instant::now() + if job.is_interrupted() { AFTER_REQUEST } else { Duration::ZERO };
         scope.spawn(move || {
             while !is_over.load(Ordering::Relaxed) {
-                if session.is_interrupted() && Instant::now() >= due {
+                if job.is_interrupted() && Instant::now() >= due {
                     interrupter.interrupt();
                     return;
                 }
@@ -110,9 +111,9 @@ pub(super) fn watched<T>(session: &Session<'_>, state: &State, work: impl FnOnce
 
 /// A custom command in every thread, each with a state of its own. One that fails fails the program: sysbench loses
 /// these failures and ends with success.
-fn parallel(session: &Session<'_>, script: &LoadedScript, name: &str) -> u8 {
-    session.logger.notice(header::INITIALIZING);
-    let threads = session.options.general.threads;
+fn parallel(job: &Job<'_>, script: &LoadedScript, name: &str) -> u8 {
+    job.logger.notice(header::INITIALIZING);
+    let threads = job.options.general.threads;
     let is_failed = AtomicBool::new(false);
     let recipe = &*script.recipe;
     thread::scope(|scope| {
@@ -125,21 +126,21 @@ fn parallel(session: &Session<'_>, script: &LoadedScript, name: &str) -> u8 {
                     let _ = interrupters.send(state.interrupter());
                     state.call_command(name)
                 });
-                if session.conclude(CALL_COMMAND, outcome) != OK {
+                if job.conclude(CALL_COMMAND, outcome) != OK {
                     is_failed.store(true, Ordering::Relaxed);
                 }
                 drop(over);
             });
             if let Err(error) = spawned {
-                session.logger.fatal(&format!("cannot create thread {number}: {error}"));
+                job.logger.fatal(&format!("cannot create thread {number}: {error}"));
                 is_failed.store(true, Ordering::Relaxed);
                 break;
             }
         }
         drop((over, interrupters));
-        await_all(session, &ended, &states);
+        await_all(job, &ended, &states);
     });
-    if session.is_interrupted() {
+    if job.is_interrupted() {
         INTERRUPTED
     } else if is_failed.load(Ordering::Relaxed) {
         FAILED
@@ -149,11 +150,11 @@ fn parallel(session: &Session<'_>, script: &LoadedScript, name: &str) -> u8 {
 }
 
 /// Waits until all threads have dropped their end, and interrupts them when the user does.
-fn await_all(session: &Session<'_>, ended: &Receiver<()>, states: &Receiver<dyno_lua::Interrupter>) {
+fn await_all(job: &Job<'_>, ended: &Receiver<()>, states: &Receiver<Arc<Interrupts>>) {
     let mut interrupters = Vec::new();
     while ended.recv_timeout(LOOK_EVERY) == Err(RecvTimeoutError::Timeout) {
         interrupters.extend(states.try_iter());
-        if session.is_interrupted() {
+        if job.is_interrupted() {
             interrupters.drain(..).for_each(|interrupter| interrupter.interrupt());
         }
     }

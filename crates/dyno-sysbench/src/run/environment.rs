@@ -38,15 +38,11 @@ pub(crate) fn environment(
     environment
 }
 
-/// The script's own options as definitions.
+/// A script's own option as a definition.
 ///
 /// # Errors
-/// When a default is no value of the type that the script names for it.
-pub(crate) fn definitions(declared: &[DeclaredOption]) -> Result<Vec<Definition>, OptionError> {
-    declared.iter().map(definition).collect()
-}
-
-fn definition(declared: &DeclaredOption) -> Result<Definition, OptionError> {
+/// When its default is no value of the type that the script names for it.
+pub(crate) fn definition(declared: &DeclaredOption) -> Result<Definition, OptionError> {
     let (kind, given) = (declared.kind, &declared.default);
     // An option without a default has its type's empty value, "" or 0; a switch is on, as in sysbench.
     let default = match (given, kind) {

@@ -6,10 +6,10 @@ use super::printing::Printing;
 use super::reporter::{Remains, Reporter, Start};
 use super::scripts::LuaScript;
 use super::{LoadedScript, load, results};
+use crate::job::{CUT_OFF, FAILED, INTERRUPTED, Job, OK, UNREAD};
 use crate::logger::Level;
 use crate::options::general::JsonPlace;
 use crate::report::{header, json};
-use crate::session::{CUT_OFF, FAILED, INTERRUPTED, OK, Session, UNREAD};
 use dyno_drivers::address::shares_machine;
 use dyno_drivers::open_files;
 use dyno_engine::{FatalCause, LoadInput, LoadRecord, ScriptThreads, TrialError, run_script};
@@ -33,7 +33,7 @@ const DONE: &str = "Done.\n";
 const ENDLESS: Duration = Duration::from_secs(u32::MAX as u64);
 
 /// What runs, for headings and records.
-pub(crate) struct Subject {
+pub(crate) struct Runner {
     /// `native` or `lua`.
     pub(crate) runner: &'static str,
     /// How reports are printed.
@@ -48,7 +48,7 @@ pub(crate) struct Subject {
     pub(crate) is_text: bool,
 }
 
-impl Subject {
+impl Runner {
     /// A script connects as often as it likes, and perhaps never.
     fn script_may_do_without_connections(&self) -> bool {
         self.printing.script.is_some()
@@ -56,107 +56,107 @@ impl Subject {
 }
 
 /// `run` of a Lua script.
-pub(crate) fn script(session: &Session<'_>, script: &LoadedScript) -> u8 {
+pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
     if !script.main.has_function("event") {
-        session.logger.fatal(&format!("cannot find the event() function in {}", session.script_name()));
+        job.logger.fatal(&format!("cannot find the event() function in {}", job.script_name()));
         return FAILED;
     }
     // What the top level sets counts; init() comes too late for it, as in sysbench.
     let hooks = script.main.report_hooks();
     if script.main.has_global("init")
-        && let Err(error) = watched(session, &script.main, || script.main.call("init", None))
+        && let Err(error) = watched(job, &script.main, || script.main.call("init", None))
     {
-        session.logger.fatal(&failed("init", &error.message));
-        return if session.is_interrupted() { INTERRUPTED } else { FAILED };
+        job.logger.fatal(&failed("init", &error.message));
+        return if job.is_interrupted() { INTERRUPTED } else { FAILED };
     }
     let environment = Arc::clone(&script.recipe.environment);
-    let subject = Subject {
+    let runner = Runner {
         runner: "lua",
         printing: Printing {
-            logger: Arc::clone(&session.logger),
-            general: session.options.general.clone(),
+            logger: Arc::clone(&job.logger),
+            general: job.options.general.clone(),
             uses_sql: Arc::new(move || environment.uses_sql()),
             script: Some((hooks, Arc::clone(&script.recipe))),
         },
-        start: Arc::new(Start::new(&session.logger, &session.options.general)),
+        start: Arc::new(Start::new(&job.logger, &job.options.general)),
         retry: RetryPolicy::Kind,
-        targets: session
+        targets: job
             .options
             .database
             .driver()
-            .map_or_else(Vec::new, |driver| session.options.database.targets(driver).to_vec()),
+            .map_or_else(Vec::new, |driver| job.options.database.targets(driver).to_vec()),
         is_text: false,
     };
-    let general = &session.options.general;
+    let general = &job.options.general;
     let threads = ScriptThreads {
         stack: general.stack_size.max(STACK_MIN) as usize,
         ready_limit: general.init_timeout.unwrap_or(ENDLESS),
     };
     let clients = LuaScript {
         recipe: Arc::clone(&script.recipe),
-        logger: Arc::clone(&session.logger),
-        start: Arc::clone(&subject.start),
+        logger: Arc::clone(&job.logger),
+        start: Arc::clone(&runner.start),
     };
     let mut has_ended = false;
-    let code = measure(session, &subject, Some(&script.main), |input, listener| {
+    let code = measure(job, &runner, Some(&script.main), |input, listener| {
         let outcome = run_script(clients, &threads, input, listener);
         has_ended = outcome.as_ref().is_ok_and(|record| !record.is_cut_off);
         outcome
     });
     if has_ended
         && script.main.has_global("done")
-        && let Err(error) = watched(session, &script.main, || script.main.call("done", None))
+        && let Err(error) = watched(job, &script.main, || script.main.call("done", None))
     {
-        session.logger.fatal(&failed("done", &error.message));
+        job.logger.fatal(&failed("done", &error.message));
     }
     code
 }
 
 /// Measures whatever `clients` runs, with everything that is printed around it; the exit code.
 pub(crate) fn measure(
-    session: &Session<'_>,
-    subject: &Subject,
+    job: &Job<'_>,
+    runner: &Runner,
     main: Option<&State>,
     clients: impl FnOnce(&LoadInput<'_>, &mut dyn Listener) -> Result<LoadRecord, TrialError>,
 ) -> u8 {
-    let general = &session.options.general;
-    let engine = subject.targets.first().map(|target| target.engine);
+    let general = &job.options.general;
+    let engine = runner.targets.first().map(|target| target.engine);
     if let Some(short) = engine.and_then(|engine| open_files::make_room(engine, general.threads).err()) {
         let text = format!("{short}; raise the limit with `{}`", short.remedy());
-        if subject.script_may_do_without_connections() {
-            session.logger.warning(&text);
+        if runner.script_may_do_without_connections() {
+            job.logger.warning(&text);
         } else {
-            session.logger.fatal(&text);
+            job.logger.fatal(&text);
             return FAILED;
         }
     }
-    let is_validating = session.options.value("validate").is_on();
-    for line in header::options(general, session.options.seed, is_validating) {
-        session.logger.notice(&line);
+    let is_validating = job.options.value("validate").is_on();
+    for line in header::options(general, job.options.seed, is_validating) {
+        job.logger.notice(&line);
     }
-    session.logger.notice(header::INITIALIZING);
-    let plan = LoadPlan { retry: subject.retry.clone(), ..load::plan(general) };
-    let nobody_reads = || session.logger.is_closed().then(|| "nobody reads the output any more".to_owned());
+    job.logger.notice(header::INITIALIZING);
+    let plan = LoadPlan { retry: runner.retry.clone(), ..load::plan(general) };
+    let nobody_reads = || job.logger.is_closed().then(|| "nobody reads the output any more".to_owned());
     let input = LoadInput {
         interval: Nanos::from(load::base_interval(general)),
         is_dead: &nobody_reads,
-        shares_machine: subject.targets.iter().any(|target| shares_machine(&target.endpoint)),
-        ..LoadInput::new(TRIAL, general.threads, &plan, session.seed, session.interrupts)
+        shares_machine: runner.targets.iter().any(|target| shares_machine(&target.endpoint)),
+        ..LoadInput::new(TRIAL, general.threads, &plan, job.seed, job.interrupts)
     };
     let impossible = |why: &str| {
-        session.logger.fatal(why);
+        job.logger.fatal(why);
         FAILED
     };
-    let (lines, printer) = match subject.printing.clone().start() {
+    let (lines, printer) = match runner.printing.clone().start() {
         Ok(started) => started,
         Err(error) => return impossible(&format!("cannot create the reporting thread: {error}")),
     };
-    let results = general.results.as_deref().map(|root| results::create(root, session));
+    let results = general.results.as_deref().map(|root| results::create(root, job));
     let mut results = match results.transpose() {
         Ok(results) => results,
         Err(error) => return impossible(&error.in_full()),
     };
-    let mut reporter = Reporter::new(general, Arc::clone(&input.shares), Arc::clone(&subject.start), lines);
+    let mut reporter = Reporter::new(general, Arc::clone(&input.shares), Arc::clone(&runner.start), lines);
     let mut listeners = Listeners(vec![&mut reporter]);
     listeners.0.extend(results.as_mut().map(|results| results as &mut dyn Listener));
     let outcome = clients(&input, &mut listeners);
@@ -164,24 +164,24 @@ pub(crate) fn measure(
         Err(error) => {
             drop(reporter);
             printer.finish();
-            (not_started(session, subject, error), Some(error.to_string()))
+            (not_started(job, runner, error), Some(error.to_string()))
         }
         Ok(record) => {
             let remains = reporter.finish(record);
             printer.finish();
-            conclude(session, subject, main, record, &remains)
+            conclude(job, runner, main, record, &remains)
         }
     };
     let written = results.map(|results| {
         let record = outcome.as_ref().map_err(ToString::to_string);
         let record = record.and_then(|record| failure.map_or(Ok(record), Err));
         let record = record.map(|record| |trial, at, version| record.trial_record(trial, at, version));
-        results.finish(record, session.is_interrupted())
+        results.finish(record, job.is_interrupted())
     });
     match written {
         Some(Err(error)) => code.max(impossible(&error.in_full())),
         Some(Ok(folder)) => {
-            session.logger.notice(&format!("Results: {}", folder.display()));
+            job.logger.notice(&format!("Results: {}", folder.display()));
             code
         }
         None => code,
@@ -189,24 +189,24 @@ pub(crate) fn measure(
 }
 
 /// Nothing was measured.
-fn not_started(session: &Session<'_>, subject: &Subject, error: &TrialError) -> u8 {
-    let logger = &session.logger;
+fn not_started(job: &Job<'_>, runner: &Runner, error: &TrialError) -> u8 {
+    let logger = &job.logger;
     match error {
         // The script's own thread has told why.
         TrialError::Script { .. } => {}
         TrialError::NotReady { .. } => {
-            let limit = session.options.general.init_timeout.unwrap_or_default().as_secs_f64();
+            let limit = job.options.general.init_timeout.unwrap_or_default().as_secs_f64();
             logger.fatal(&format!("Worker threads failed to initialize within {limit} seconds!"));
             return CUT_OFF;
         }
         TrialError::Interrupted => return INTERRUPTED,
-        TrialError::Ramp(failure) => match subject.targets.first() {
+        TrialError::Ramp(failure) => match runner.targets.first() {
             Some(target) => failures::tell(logger, Action::Starting, failure, target),
             None => logger.fatal(&error.to_string()),
         },
         other => logger.fatal(&other.to_string()),
     }
-    logger.fatal(match session.options.general.layout {
+    logger.fatal(match job.options.general.layout {
         crate::options::general::Layout::V1_0 => "Thread initialization failed!",
         crate::options::general::Layout::V1_1 => "Threads initialization failed!",
     });
@@ -215,43 +215,43 @@ fn not_started(session: &Session<'_>, subject: &Subject, error: &TrialError) -> 
 
 /// Reports after a run; its exit code and what it failed of.
 fn conclude(
-    session: &Session<'_>,
-    subject: &Subject,
+    job: &Job<'_>,
+    runner: &Runner,
     main: Option<&State>,
     record: &LoadRecord,
     remains: &Remains,
 ) -> (u8, Option<String>) {
-    let failure = failure(session, subject, record);
+    let failure = failure(job, runner, record);
     let code = match &failure {
         // A run that failed has no report, as in sysbench: its figures are of an arbitrary part.
         Some(_) => {
-            session.logger.log(Level::Info, DONE);
+            job.logger.log(Level::Info, DONE);
             FAILED
         }
         None => {
-            let code = ending(session, record);
-            subject.printing.cumulative(&remains.last, main);
+            let code = ending(job, record);
+            runner.printing.cumulative(&remains.last, main);
             code
         }
     };
-    let document = write_document(session, subject, remains, failure.as_deref());
+    let document = write_document(job, runner, remains, failure.as_deref());
     (code.max(document), failure)
 }
 
 /// The failure that ended the run, told unless a script's thread has told it.
-fn failure(session: &Session<'_>, subject: &Subject, record: &LoadRecord) -> Option<String> {
+fn failure(job: &Job<'_>, runner: &Runner, record: &LoadRecord) -> Option<String> {
     for trouble in &record.facts.troubles {
-        session.logger.fatal(trouble);
+        job.logger.fatal(trouble);
     }
     if let Some(fatal) = &record.fatal {
         if let FatalCause::Failure { failure, statement, sql } = &fatal.cause {
             let query = sql.as_deref().unwrap_or(statement);
-            match subject.targets.first() {
+            match runner.targets.first() {
                 Some(target) => {
-                    let action = Action::Event { query, is_text: subject.is_text };
-                    failures::tell(&session.logger, action, failure, target);
+                    let action = Action::Event { query, is_text: runner.is_text };
+                    failures::tell(&job.logger, action, failure, target);
                 }
-                None => session.logger.fatal(&fatal.to_string()),
+                None => job.logger.fatal(&fatal.to_string()),
             }
         }
         return Some(fatal.to_string());
@@ -260,10 +260,10 @@ fn failure(session: &Session<'_>, subject: &Subject, record: &LoadRecord) -> Opt
 }
 
 /// Why the run ended, in the log, and the exit code that this means.
-fn ending(session: &Session<'_>, record: &LoadRecord) -> u8 {
-    let (general, logger) = (&session.options.general, &session.logger);
+fn ending(job: &Job<'_>, record: &LoadRecord) -> u8 {
+    let (general, logger) = (&job.options.general, &job.logger);
     // Whoever has asked for the end knows why events were cut off.
-    if record.is_cut_off && !session.is_interrupted() {
+    if record.is_cut_off && !job.is_interrupted() {
         match general.forced_shutdown {
             Some(_) => logger.fatal("The --max-time limit has expired, forcing shutdown..."),
             None => logger.fatal(&format!(
@@ -280,7 +280,7 @@ fn ending(session: &Session<'_>, record: &LoadRecord) -> u8 {
     if record.facts.stopped.is_some() && logger.is_closed() {
         return UNREAD;
     }
-    if session.is_interrupted() {
+    if job.is_interrupted() {
         logger.warning("Interrupted: the report covers the time until then");
         return INTERRUPTED;
     }
@@ -296,24 +296,24 @@ fn ending(session: &Session<'_>, record: &LoadRecord) -> u8 {
 }
 
 /// `--json`.
-fn write_document(session: &Session<'_>, subject: &Subject, remains: &Remains, failure: Option<&str>) -> u8 {
-    let general = &session.options.general;
+fn write_document(job: &Job<'_>, runner: &Runner, remains: &Remains, failure: Option<&str>) -> u8 {
+    let general = &job.options.general;
     let Some(place) = &general.json else { return OK };
-    let uses_sql = (subject.printing.uses_sql)();
+    let uses_sql = (runner.printing.uses_sql)();
     let description = json::Description {
-        script: session.script.clone(),
-        runner: subject.runner,
-        driver: uses_sql.then(|| session.options.database.databases.driver.clone()),
-        options: session.options.for_record(),
+        script: job.script.clone(),
+        runner: runner.runner,
+        driver: uses_sql.then(|| job.options.database.databases.driver.clone()),
+        options: job.options.for_record(),
         percentiles: general.percentiles.clone(),
     };
     let text =
         json::document(&description, &remains.intervals, &remains.checkpoints, &remains.total, failure);
     match place {
-        JsonPlace::Standard => session.logger.print(&text),
+        JsonPlace::Standard => job.logger.print(&text),
         JsonPlace::File(path) => {
             if let Err(error) = std::fs::write(path, text) {
-                session.logger.fatal(&format!("cannot write '{}': {error}", path.display()));
+                job.logger.fatal(&format!("cannot write '{}': {error}", path.display()));
                 return FAILED;
             }
         }

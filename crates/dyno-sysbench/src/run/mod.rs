@@ -22,7 +22,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// How to make states of one script; every thread has one of its own.
-#[derive(Debug)]
 pub(crate) struct Recipe {
     /// The same for all states.
     pub(crate) environment: Arc<Environment>,

@@ -31,14 +31,7 @@ pub(crate) struct Printing {
     pub(crate) script: Option<(ReportHooks, Arc<Recipe>)>,
 }
 
-impl std::fmt::Debug for Printing {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Printing")
-    }
-}
-
 /// The running thread.
-#[derive(Debug)]
 pub(crate) struct Printer {
     is_over: Receiver<()>,
 }

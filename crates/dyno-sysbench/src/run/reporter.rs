@@ -25,7 +25,6 @@ pub(crate) enum Line {
 
 /// Says once that all threads have started. Whoever comes first says it, the reporter or a thread that is about to run
 /// its first event, so that nothing of the events stands before it.
-#[derive(Debug)]
 pub(crate) struct Start {
     logger: Arc<Logger>,
     /// Threads that have not said themselves that they are ready.
@@ -62,7 +61,6 @@ impl Start {
 
 /// Adds up intervals until there is something to print, and hands that to the thread that prints: the coordinator of a
 /// run must not wait for a terminal.
-#[derive(Debug)]
 pub(crate) struct Reporter {
     threads: u32,
     warmup: Duration,

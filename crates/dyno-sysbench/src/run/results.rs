@@ -1,9 +1,9 @@
 //! `--results`: the run as a dyno results folder, one trial of one treatment, for `dyno report`.
 
 use super::load;
+use crate::job::Job;
 use crate::options::definition::{Value, dashed};
 use crate::options::registry;
-use crate::session::Session;
 use dyno_drivers::{Connection, Driver, Io, Patience, block_on};
 use dyno_model::catalog::{OptionValue, WorkloadOptions};
 use dyno_model::single::SingleTrial;
@@ -15,21 +15,21 @@ use std::path::Path;
 ///
 /// # Errors
 /// When it cannot be made.
-pub(crate) fn create(root: &Path, session: &Session<'_>) -> Result<SingleRun, StoreError> {
-    SingleRun::create(root, trial(session), &spec(session), version(session))
+pub(crate) fn create(root: &Path, job: &Job<'_>) -> Result<SingleRun, StoreError> {
+    SingleRun::create(root, trial(job), &spec(job), version(job))
 }
 
 /// The first address of the driver that was named; a run without a server is a run on the null driver.
-fn target<'a>(session: &'a Session<'_>) -> Option<&'a Target> {
-    let database = &session.options.database;
+fn target<'a>(job: &'a Job<'_>) -> Option<&'a Target> {
+    let database = &job.options.database;
     let driver = database.driver()?;
     database.targets(driver).first().filter(|_| !database.is_dry(driver))
 }
 
 /// sysbench does not ask for it, so this has a limit.
-fn version(session: &Session<'_>) -> String {
+fn version(job: &Job<'_>) -> String {
     let io = |target| Io::Patient(Patience::for_questions(target));
-    let connected = target(session).map(|target| block_on(Connection::connect(target, &io(target))));
+    let connected = target(job).map(|target| block_on(Connection::connect(target, &io(target))));
     match connected {
         Some(Ok(mut connection)) => {
             let version = connection.server_version().to_owned();
@@ -41,36 +41,36 @@ fn version(session: &Session<'_>) -> String {
 }
 
 /// The script's name without folder and suffix.
-fn script_name(session: &Session<'_>) -> String {
-    let path = Path::new(&session.script);
-    path.file_stem().map_or_else(|| session.script.clone(), |stem| stem.to_string_lossy().into_owned())
+fn script_name(job: &Job<'_>) -> String {
+    let path = Path::new(&job.script);
+    path.file_stem().map_or_else(|| job.script.clone(), |stem| stem.to_string_lossy().into_owned())
 }
 
-fn trial(session: &Session<'_>) -> SingleTrial {
-    let general = &session.options.general;
-    let name = script_name(session);
-    let target = target(session).cloned().unwrap_or_else(SingleTrial::no_server);
+fn trial(job: &Job<'_>) -> SingleTrial {
+    let general = &job.options.general;
+    let name = script_name(job);
+    let target = target(job).cloned().unwrap_or_else(SingleTrial::no_server);
     SingleTrial {
         title: format!("sysbench {name}"),
         name,
         description: "A run of a sysbench script by `dyno sysbench`.".to_owned(),
-        seed: session.seed,
+        seed: job.seed,
         system: format!("{} {}", target.engine, target.endpoint),
         target,
         clients: general.threads,
-        options: script_options(session),
+        options: script_options(job),
         load: load::plan(general),
     }
 }
 
 /// The script's own options, and those that choose the rows it works on.
-fn script_options(session: &Session<'_>) -> WorkloadOptions {
-    let own = session.options.for_record().into_iter().filter(|(name, _)| {
+fn script_options(job: &Job<'_>) -> WorkloadOptions {
+    let own = job.options.for_record().into_iter().filter(|(name, _)| {
         !registry::is_registered(name) || name.starts_with("rand_") && name != "rand_seed"
     });
     WorkloadOptions(
         own.map(|(name, text)| {
-            let value = match session.options.value(&name) {
+            let value = match job.options.value(&name) {
                 Value::Boolean(is_on) => OptionValue::Boolean(*is_on),
                 Value::Number(number) if number.fract() == 0.0 => OptionValue::Integer(*number as i64),
                 Value::Number(number) => OptionValue::Number(*number),
@@ -83,10 +83,10 @@ fn script_options(session: &Session<'_>) -> WorkloadOptions {
 }
 
 /// What stands in the place of a spec: the options, as comments.
-fn spec(session: &Session<'_>) -> String {
-    let mut text = format!("# dyno sysbench {} {}\n", session.script, session.command());
-    for (name, value) in session.options.for_record() {
-        if session.options.is_given(&name) {
+fn spec(job: &Job<'_>) -> String {
+    let mut text = format!("# dyno sysbench {} {}\n", job.script, job.command());
+    for (name, value) in job.options.for_record() {
+        if job.options.is_given(&name) {
             text.push_str(&format!("#   --{}={value}\n", dashed(&name)));
         }
     }

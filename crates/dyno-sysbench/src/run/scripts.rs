@@ -4,7 +4,6 @@ use super::Recipe;
 use super::commands::failed;
 use super::reporter::Start;
 use crate::logger::{Level, Logger};
-use dyno_drivers::Outcome;
 use dyno_engine::workload::ClientId;
 use dyno_engine::{Meter, Script, ScriptTrouble};
 use dyno_lua::{ErrorKind, Role, ScriptError, State, StatementKind};
@@ -15,7 +14,6 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 /// The script as the engine's clients run it.
-#[derive(Debug)]
 pub(crate) struct LuaScript {
     /// How to make states.
     pub(crate) recipe: Arc<Recipe>,
@@ -123,15 +121,10 @@ impl dyno_lua::Meter for SharedMeter {
     }
 
     fn statement(&mut self, kind: StatementKind, class: OutcomeClass, start: u64, end: u64) {
-        let outcome = match class {
-            OutcomeClass::Read => Outcome { has_rows: true, ..Outcome::default() },
-            OutcomeClass::Write => Outcome { affected: 1, ..Outcome::default() },
-            OutcomeClass::Other => Outcome::default(),
-        };
-        self.0.borrow_mut().statement(kind as u16, start, end, &outcome);
+        self.0.borrow_mut().statement(kind as u16, start, end, class);
     }
 
-    fn statement_failed(&mut self, kind: StatementKind, _start: u64, _end: u64) {
+    fn statement_failed(&mut self, kind: StatementKind) {
         self.0.borrow_mut().statement_failed(kind as u16);
     }
 

@@ -20,10 +20,9 @@ pub mod reply;
 pub mod row;
 pub mod template;
 
-use std::fmt;
-
 /// Bytes that do not follow the protocol. The text says which part, and what stands there.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the server does not follow the MySQL protocol: {0}")]
 pub struct Malformed(pub String);
 
 impl Malformed {
@@ -32,14 +31,6 @@ impl Malformed {
         Self(what.into())
     }
 }
-
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the server does not follow the MySQL protocol: {}", self.0)
-    }
-}
-
-impl std::error::Error for Malformed {}
 
 /// Result of decoding.
 pub type Result<T> = std::result::Result<T, Malformed>;

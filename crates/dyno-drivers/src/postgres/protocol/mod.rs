@@ -18,24 +18,15 @@ pub mod reply;
 pub mod row;
 pub mod scram;
 
-use std::fmt;
-
 /// Bytes that do not follow the protocol. The position in the stream is lost with it: the connection cannot be used any more.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the server does not follow the protocol: {what} {value}")]
 pub struct Malformed {
     /// What was wrong, a fragment such as `message with a length of`.
     pub what: &'static str,
     /// The offending value: a length, a count, a message's letter.
     pub value: i64,
 }
-
-impl fmt::Display for Malformed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the server does not follow the protocol: {} {}", self.what, self.value)
-    }
-}
-
-impl std::error::Error for Malformed {}
 
 /// Numbers of built-in types (`pg_type.oid`), the same in every server version.
 pub mod oid {

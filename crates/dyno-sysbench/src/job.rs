@@ -20,8 +20,7 @@ pub(crate) const INTERRUPTED: u8 = 130;
 pub(crate) const UNREAD: u8 = 141;
 
 /// One run of the program.
-#[derive(Debug)]
-pub(crate) struct Session<'a> {
+pub(crate) struct Job<'a> {
     /// All options, those of the script included.
     pub(crate) options: Options,
     /// The way to the terminal.
@@ -34,7 +33,7 @@ pub(crate) struct Session<'a> {
     pub(crate) seed: u64,
 }
 
-impl Session<'_> {
+impl Job<'_> {
     /// The script's name as messages have it: without its folder.
     pub(crate) fn script_name(&self) -> String {
         let name = Path::new(&self.script).file_name();
