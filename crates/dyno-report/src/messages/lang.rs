@@ -2,6 +2,7 @@
 
 use super::en::{ENGLISH, Texts};
 use super::ja::JAPANESE;
+use super::ko::KOREAN;
 use super::message::{self, Language};
 
 /// A language of reports.
@@ -14,4 +15,4 @@ pub(crate) type Message = message::Message<Texts>;
 pub const EN: Lang = &ENGLISH;
 
 /// All of them, in the order of the command line.
-pub const LANGUAGES: [Lang; 2] = [EN, &JAPANESE];
+pub const LANGUAGES: [Lang; 3] = [EN, &JAPANESE, &KOREAN];

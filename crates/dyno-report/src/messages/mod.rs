@@ -15,6 +15,7 @@ mod en;
 pub(crate) mod finding;
 pub(crate) mod growth;
 mod ja;
+mod ko;
 mod lang;
 mod message;
 pub(crate) mod names;
