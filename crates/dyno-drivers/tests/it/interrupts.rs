@@ -6,6 +6,18 @@ use dyno_drivers::{Connection, Discard, Driver, Io, Table, block_on};
 use dyno_model::failure::FailureKind;
 use dyno_model::target::{Endpoint, Engine, Target};
 use std::sync::mpsc::channel;
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Interrupts a client until it ends, and fails where it does not.
+fn interrupt_until_ended<T>(client: &JoinHandle<T>, interrupt: impl Fn()) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !client.is_finished() {
+        assert!(Instant::now() < until, "the client does not end");
+        interrupt();
+        std::thread::yield_now();
+    }
+}
 
 #[test]
 fn a_statement_that_hangs_is_ended_by_breaking_its_connection() {
@@ -30,10 +42,7 @@ fn a_statement_that_hangs_is_ended_by_breaking_its_connection() {
         while server.counts().statements_total() < 20 && !client.is_finished() {
             std::thread::yield_now();
         }
-        while !client.is_finished() {
-            interrupt();
-            std::thread::yield_now();
-        }
+        interrupt_until_ended(&client, &interrupt);
         let (failure, later) = client.join().expect("no panic");
         assert_eq!(failure.expect("nobody answers the last").kind, FailureKind::ConnectionLost, "{engine}");
         // An interrupter outlives its connection harmlessly.
@@ -62,10 +71,7 @@ fn a_client_of_sqlite_is_got_out_of_waiting_for_a_lock_and_its_pragma_reads_as_i
         }
     });
     let interrupt = take.recv().expect("the client connects");
-    while !client.is_finished() {
-        interrupt();
-        std::thread::yield_now();
-    }
+    interrupt_until_ended(&client, interrupt);
     let failure = client.join().expect("no panic");
     assert_eq!(failure.kind, FailureKind::Cancelled, "{failure}");
     assert_eq!(failure.message, "interrupted before the server answered");

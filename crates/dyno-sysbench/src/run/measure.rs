@@ -108,6 +108,9 @@ pub(crate) fn script(job: &Job<'_>, script: &LoadedScript) -> u8 {
         && let Err(error) = watched(job, &script.main, || script.main.call("done", None))
     {
         job.logger.fatal(&failed("done", &error.message));
+        if job.is_interrupted() {
+            return INTERRUPTED;
+        }
     }
     code
 }

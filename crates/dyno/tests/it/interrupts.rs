@@ -284,8 +284,10 @@ fn ctrl_c_is_heard_by_sysbench_in_every_command_while_the_server_is_silent() {
     let script = "function connect() return sysbench.sql.driver():connect() end\n\
                   function prepare() connect():query('SELECT 1') end\n\
                   function init() if sysbench.opt.early then connect():query('SELECT 1') end end\n\
-                  function thread_init() connect():query('SELECT 1') end\nfunction event() end\n\
-                  sysbench.cmdline.options = { early = { 'in init', false } }\n";
+                  function thread_init() if not sysbench.opt.late then connect():query('SELECT 1') end end\n\
+                  function event() end\n\
+                  function done() if sysbench.opt.late then connect():query('SELECT 1') end end\n\
+                  sysbench.cmdline.options = { early = { 'in init', false }, late = { 'in done', false } }\n";
     let lines = [
         "oltp_read_only prepare",
         "oltp_read_only cleanup",
@@ -294,6 +296,7 @@ fn ctrl_c_is_heard_by_sysbench_in_every_command_while_the_server_is_silent() {
         "silent.lua prepare",
         "silent.lua run",
         "silent.lua --early run",
+        "silent.lua --late --events=1 run",
     ];
     for greets in [false, true] {
         for line in lines {

@@ -1,0 +1,33 @@
+//! A login on a connection that blocks ends when the user asks for the end. In a program of its own: requests for the end concern a whole
+//! process.
+#![cfg(all(feature = "mysql", feature = "postgres"))]
+
+use dyno_drivers::patience::hear;
+use dyno_drivers::{Connection, Driver, Io, block_on};
+use dyno_model::failure::FailureKind;
+use dyno_model::target::{Endpoint, Engine, Target};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+#[test]
+fn a_login_that_blocks_hears_a_request_for_the_end() {
+    let requests = Arc::new(AtomicUsize::new(0));
+    hear(&requests);
+    for engine in [Engine::Mysql, Engine::Postgres] {
+        requests.store(0, Ordering::Relaxed);
+        let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a free port");
+        let port = listener.local_addr().expect("it is bound").port();
+        let endpoint = Endpoint::Tcp { host: "127.0.0.1".to_owned(), port };
+        let day = Duration::from_secs(24 * 3600);
+        let target = Target { connect_timeout: day, ..Target::new(engine, endpoint) };
+        let (give, take) = channel();
+        std::thread::spawn(move || give.send(block_on(Connection::connect(&target, &Io::Blocking)).err()));
+        let _open = listener.accept().expect("it connects");
+        requests.store(1, Ordering::Relaxed);
+        let failure = take.recv_timeout(Duration::from_secs(60)).expect("it ends").expect("nobody greets");
+        assert_eq!(failure.kind, FailureKind::Cancelled, "{engine}: {failure}");
+    }
+}
