@@ -109,8 +109,9 @@ fn audits_of(model: &ReportModel, line: usize) -> Vec<&AuditRow> {
     audits
 }
 
+/// The worst loss first.
 fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
-    (0..model.lines.len())
+    let mut lines: Vec<(f64, Conclusion)> = (0..model.lines.len())
         .filter_map(|line| {
             let checked: Vec<_> = audits_of(model, line)
                 .into_iter()
@@ -124,11 +125,12 @@ fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
                 return None;
             }
             let percents = |of: fn(&UpdateAudit) -> f64| losing.iter().map(move |(_, updates)| of(updates));
-            Some(Conclusion::LostUpdates {
+            let percent_max = percents(|updates| updates.lost_percent_max).fold(0.0, f64::max);
+            let conclusion = Conclusion::LostUpdates {
                 line,
                 clients: losing.iter().map(|(clients, _)| *clients).collect(),
                 percent_min: percents(|updates| updates.lost_percent).fold(f64::INFINITY, f64::min),
-                percent_max: percents(|updates| updates.lost_percent_max).fold(0.0, f64::max),
+                percent_max,
                 lost: losing.iter().map(|(_, updates)| updates.lost).sum(),
                 committed: losing.iter().map(|(_, updates)| updates.committed).sum(),
                 statement_errors: losing.iter().map(|(_, updates)| updates.statement_errors).sum(),
@@ -137,9 +139,12 @@ fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
                     .filter(|(_, updates)| updates.is_complete())
                     .map(|(clients, _)| *clients)
                     .collect(),
-            })
+            };
+            Some((percent_max, conclusion))
         })
-        .collect()
+        .collect();
+    lines.sort_by(|(a, _), (b, _)| b.total_cmp(a));
+    lines.into_iter().map(|(_, conclusion)| conclusion).collect()
 }
 
 /// Where nothing is missing for certain, and what is in doubt may stand in the place of what is.

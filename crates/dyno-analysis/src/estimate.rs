@@ -15,13 +15,16 @@ pub(crate) fn unit(metric: Metric) -> Unit {
     }
 }
 
-/// Mean with interval. None of these figures can be negative, so an interval that would reach below 0 ends there.
+/// An interval that reaches beyond so many times the mean is none.
+const SENSE: f64 = 2.0;
+
+/// Mean with interval. None of these figures can be negative, so the interval has its half width on the scale of logarithms.
 pub(crate) fn estimate(values: &[f64], unit: Unit) -> Option<Estimate> {
     let mean = student::mean(values)?;
-    let interval = student::mean_interval(values, CONFIDENCE).map(|interval| Range {
-        low: (mean - interval.half_width).max(0.0),
-        high: mean + interval.half_width,
-    });
+    let factor = student::mean_interval(values, CONFIDENCE).map(|it| (it.half_width / mean).exp());
+    let interval = factor
+        .filter(|factor| *factor <= SENSE)
+        .map(|factor| Range { low: mean / factor, high: mean * factor });
     Some(Estimate { unit, mean, interval, repeats: count(values.len()), is_bound: false })
 }
 

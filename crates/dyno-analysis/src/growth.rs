@@ -325,7 +325,7 @@ fn leads(growth: &Growth, (subject, baseline): (usize, usize)) -> Vec<GrowthLead
     leads
 }
 
-/// The fastest step of a treatment beside its last one.
+/// The fastest and the slowest step of a treatment beside its last one.
 fn course(growth: &Growth, line: &GrowthLine) -> Option<Conclusion> {
     let moment = |step: usize| {
         let figures = &line.steps[step];
@@ -342,7 +342,8 @@ fn course(growth: &Growth, line: &GrowthLine) -> Option<Conclusion> {
     let last = *moments.last()?;
     // The first of equals.
     let fastest = *moments.iter().rev().max_by(|a, b| a.rows_per_second.total_cmp(&b.rows_per_second))?;
-    Some(Conclusion::GrowthCourse { treatment: line.treatment, fastest, last })
+    let slowest = *moments.iter().min_by(|a, b| a.rows_per_second.total_cmp(&b.rows_per_second))?;
+    Some(Conclusion::GrowthCourse { treatment: line.treatment, fastest, slowest, last })
 }
 
 #[cfg(test)]

@@ -10,11 +10,12 @@ use dyno_store::TrialOutcome;
 use dyno_store::fixture::{Shape, never_started};
 
 #[test]
-fn an_interval_of_throughput_never_reaches_below_zero() {
-    let estimate = estimate(&[10.0, 500.0, 900.0], Unit::TransactionsPerSecond).expect("values");
-    let interval = estimate.interval.expect("three values");
-    assert_eq!(interval.low, 0.0);
-    assert!((interval.high - 1577.3).abs() < 0.1, "{interval:?}");
+fn an_interval_reaches_neither_below_zero_nor_beyond_twice_the_mean() {
+    let interval = |values: &[f64]| estimate(values, Unit::TransactionsPerSecond).expect("values").interval;
+    assert_eq!(interval(&[10.0, 500.0, 900.0]), None);
+    // By hand: the mean is 500, its standard error 50 / sqrt(3), t(0.975; 2) 4.303, so the factor is exp(0.2484).
+    let narrow = interval(&[450.0, 500.0, 550.0]).expect("these scatter little");
+    assert!((narrow.low - 390.0).abs() < 0.1 && (narrow.high - 641.0).abs() < 0.1, "{narrow:?}");
 }
 
 #[test]

@@ -66,6 +66,11 @@ pub(crate) fn ratio(value: f64) -> String {
     }
 }
 
+/// The smallest difference that would have been seen, given as `1 + effect`: `5.8 %`, and from a doubling on `4.9×`.
+pub(crate) fn detectable(effect: f64) -> String {
+    if effect < 2.0 { percent((effect - 1.0) * 100.0) } else { format!("{}×", ratio(effect)) }
+}
+
 /// A figure as it is shown: `95.0`, or `≥ 95.0` when it is only a lower bound. The one way to show figures that may be one.
 pub(crate) fn bounded(value: String, is_bound: bool) -> String {
     if is_bound { format!("≥ {value}") } else { value }
@@ -124,6 +129,15 @@ pub(crate) fn half_width(estimate: &Estimate) -> Option<String> {
     let decimals = decimals(estimate.mean);
     let text = format!("{:.decimals$}", interval.high - estimate.mean);
     Some(if decimals == 0 { group(&text) } else { text })
+}
+
+/// Values that an interval in a chart rests on at least; fewer are shown as they are.
+const DRAWN_FROM: u32 = 4;
+
+/// The interval that a chart draws around an estimate.
+pub(crate) fn drawn_interval(estimate: &Estimate) -> Option<(f64, f64)> {
+    let interval = estimate.interval.filter(|_| estimate.repeats >= DRAWN_FROM)?;
+    Some((interval.low, interval.high))
 }
 
 /// `workload.variant` is shown as `variant`: inside one report the last part says enough.
@@ -188,6 +202,11 @@ mod tests {
         assert_eq!(bounded_ratio(1.318, Some(RatioBound::AtLeast)), "≥ 1.32");
         assert_eq!(bounded_ratio(0.8, Some(RatioBound::AtMost)), "≤ 0.80");
         assert_eq!(bounded_ratio(0.8, None), "0.80");
+    }
+
+    #[test]
+    fn a_visible_difference_is_a_factor_from_a_doubling_on() {
+        assert_eq!([1.058, 1.99, 4.89, 256.29].map(detectable), ["5.8 %", "99.0 %", "4.89×", "256×"]);
     }
 
     #[test]

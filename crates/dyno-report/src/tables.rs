@@ -177,7 +177,7 @@ fn compared_cells(number: String, effect: &Effect) -> [Cell; 5] {
 }
 
 fn visible_from(effect: &Effect) -> Cell {
-    Cell::figure(effect.detectable_ratio.map(|ratio| figures::percent((ratio - 1.0) * 100.0)))
+    Cell::figure(effect.detectable_ratio.map(figures::detectable))
 }
 
 /// The last part of a factor's name: `server.settings.x` as `x`.

@@ -128,12 +128,14 @@ pub enum Conclusion {
         /// Who, where and by how much.
         lead: GrowthLead,
     },
-    /// A treatment where it was fastest and where its table was largest.
+    /// A treatment where it was fastest, where it was slowest and where its table was largest.
     GrowthCourse {
         /// Index of the treatment.
         treatment: usize,
         /// The step with most rows per second.
         fastest: GrowthMoment,
+        /// The step with fewest.
+        slowest: GrowthMoment,
         /// The last step.
         last: GrowthMoment,
     },

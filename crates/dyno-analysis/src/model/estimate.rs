@@ -33,7 +33,8 @@ pub struct Estimate {
     pub unit: Unit,
     /// Arithmetic mean over the valid trials.
     pub mean: f64,
-    /// 95 % confidence interval by Student's t; absent with fewer than two repeats.
+    /// 95 % confidence interval by Student's t on the scale of logarithms; absent with fewer than two repeats, and where it would reach beyond twice the mean:
+    /// the repeats then say no more than that they scatter.
     pub interval: Option<Range>,
     /// Number of valid trials.
     pub repeats: u32,

@@ -128,6 +128,28 @@ impl ReportModel {
         self.treatments.iter().any(|row| row.arrived.is_some())
     }
 
+    /// About how many blocks would show a difference as large as the margin in every question about throughput that is still open, by the
+    /// scatter seen; absent when none is open, or the scatter is not known.
+    #[must_use]
+    pub fn blocks_to_decide(&self) -> Option<u32> {
+        let is_open = |it: &&Question| {
+            it.metric == Metric::Throughput && it.effect.verdict == Some(Verdict::Inconclusive)
+        };
+        let visible = self.questions.iter().filter(is_open).filter_map(|it| it.effect.detectable_ratio);
+        // What is visible shrinks with the root of the number of blocks.
+        let times = (visible.reduce(f64::max)?.ln() / (1.0 + self.comparison_rules.margin).ln()).powi(2);
+        (times > 1.0).then(|| (f64::from(self.provenance.blocks) * times).ceil() as u32)
+    }
+
+    /// Measured trials in run order: place from 1 on, trial, and its throughput over the mean of its treatment's valid trials.
+    pub fn run_order(&self) -> impl Iterator<Item = (usize, &TrialRow, f64)> {
+        self.trials.iter().enumerate().filter_map(|(place, trial)| {
+            let mean = self.treatments[trial.treatment].throughput?.mean;
+            let ratio = trial.figures.as_ref()?.throughput / mean;
+            (ratio.is_finite() && ratio > 0.0).then_some((place + 1, trial, ratio))
+        })
+    }
+
     /// The line of a treatment.
     #[must_use]
     pub fn line_of(&self, treatment: usize) -> &LineName {

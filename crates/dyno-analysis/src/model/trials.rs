@@ -181,6 +181,16 @@ pub struct TrialRow {
     pub reason: String,
 }
 
+impl TrialRow {
+    /// True when it stood still for a while, or nearly so.
+    #[must_use]
+    pub fn stood_still(&self) -> bool {
+        self.findings
+            .iter()
+            .any(|finding| matches!(finding, Finding::Stall { .. } | Finding::Collapse { .. }))
+    }
+}
+
 /// Figures of one trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TrialFigures {

@@ -1,5 +1,5 @@
-//! Charts over the number of clients: lines through means with intervals, every repeat as a dot, published figures
-//! beside them, in one panel or in small multiples on equal axes.
+//! Charts over the number of clients, or over what was measured: lines through means with intervals, every repeat as a dot,
+//! published figures beside them, in one panel or in small multiples on equal axes.
 
 use super::frame::{
     Frame, Key, MEDIUM, SMALL, Tick, WIDTH, label_room, legend, panel_title, ticks, x_axis, y_axis,
@@ -27,6 +27,8 @@ pub(crate) struct CurveChart {
     pub(crate) y_title_logarithmic: String,
     /// What the values are.
     pub(crate) quantity: Quantity,
+    /// True when the x axis has measured values, from zero on; else it has levels, each labelled.
+    pub(crate) is_measured: bool,
     /// Panels, all on the same axes unless they have their own.
     pub(crate) panels: Vec<CurvePanel>,
     /// Panels beside each other; `None`: by their number.
@@ -51,16 +53,27 @@ pub(crate) struct Curve {
     pub(crate) label: String,
     /// Colour, dash and marker.
     pub(crate) slot: Slot,
-    /// True for figures from elsewhere.
-    pub(crate) is_published: bool,
-    /// Points by rising `x`.
+    /// What is drawn.
+    pub(crate) style: Style,
+    /// Points in the order in which a line joins them.
     pub(crate) points: Vec<CurvePoint>,
+}
+
+/// What is drawn of a curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Style {
+    /// Our figures, joined by a line.
+    Measured,
+    /// Figures from elsewhere, joined by a dotted line.
+    Published,
+    /// Our figures, which no line joins.
+    Points,
 }
 
 /// One point of a line.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct CurvePoint {
-    /// Number of clients.
+    /// Number of clients, or what was measured.
     pub(crate) x: f64,
     /// Mean; `None` when there is no usable figure.
     pub(crate) value: Option<f64>,
@@ -72,6 +85,8 @@ pub(crate) struct CurvePoint {
     pub(crate) repeats: Vec<f64>,
     /// Values of repeats that may not be used; drawn as crosses.
     pub(crate) unusable: Vec<f64>,
+    /// Values of repeats that stood still for a while; ringed.
+    pub(crate) stood: Vec<f64>,
     /// Shown on hovering.
     pub(crate) tooltip: String,
 }
@@ -82,12 +97,16 @@ const INTERVAL_ALLOWANCE: f64 = 0.4;
 
 impl Curve {
     fn key(&self) -> Key {
-        let class = if self.is_published { "published" } else { "" };
+        let class = match self.style {
+            Style::Measured => "",
+            Style::Published => "published",
+            Style::Points => "points",
+        };
         Key { label: self.label.clone(), slot: self.slot, class }
     }
 
     fn class(&self) -> String {
-        format!("{}{}", self.slot.class(), if self.is_published { " published" } else { "" })
+        format!("{} {}", self.slot.class(), self.key().class).trim_end().to_owned()
     }
 }
 
@@ -130,7 +149,9 @@ impl Span {
             Self { spread: Spread::Logarithmic, low: from * 0.85, high: reach * 1.15 }
         } else {
             let high = if reach > 0.0 { reach * 1.05 } else { 1.0 };
-            Self { spread: Spread::Linear, low: 0.0, high }
+            // Zero says nothing about ratios.
+            let low = if quantity == Quantity::Ratio && low.is_finite() { low * 0.95 } else { 0.0 };
+            Self { spread: Spread::Linear, low, high }
         }
     }
 
@@ -241,16 +262,7 @@ impl CurveChart {
             let frame = layout.frame(i, panel, own_room, top);
             let levels = if panel.has_own_axis { levels_of([panel]) } else { shared_levels.clone() };
             let is_labelled = i % layout.columns == 0 || panel.has_own_axis;
-            draw_panel(
-                &mut drawing,
-                panel,
-                self.quantity,
-                frame,
-                own,
-                &levels,
-                is_labelled,
-                layout.label_width,
-            );
+            self.draw_panel(&mut drawing, panel, frame, own, &levels, (is_labelled, layout.label_width));
             bottom = f64::max(bottom, frame.bottom);
         }
         let is_logarithmic = span.spread == Spread::Logarithmic;
@@ -259,6 +271,50 @@ impl CurveChart {
         let middle = f64::midpoint(layout.left, WIDTH - layout.label_width);
         drawing.text("axis-title", (middle, bottom + 36.0), Anchor::Middle, &self.x_title);
         drawing.finish(bottom + 46.0)
+    }
+
+    /// One panel; `labels` says whether the y axis is labelled, and how much room labels at the lines have.
+    fn draw_panel(
+        &self,
+        drawing: &mut Drawing,
+        panel: &CurvePanel,
+        frame: Frame,
+        span: Span,
+        levels: &[f64],
+        (is_labelled, label_width): (bool, f64),
+    ) {
+        drawing.open("panel");
+        panel_title(drawing, frame, &panel.title);
+        let y = span.scale(frame);
+        y_axis(drawing, frame, &span.ticks(frame, self.quantity), is_labelled);
+        let (first, last) = (levels.first().copied().unwrap_or(0.0), levels.last().copied().unwrap_or(1.0));
+        let inset = (frame.width() * 0.04).clamp(8.0, 24.0);
+        let x = match self.is_measured {
+            true => Scale::linear(0.0, last.max(1e-9) * 1.03, frame.left, frame.right),
+            false => {
+                Scale::new(spread_for_levels(levels), first, last, frame.left + inset, frame.right - inset)
+            }
+        };
+        let level =
+            |level: &f64| Tick { place: x.at(*level), label: axis_label(Quantity::Number, *level, 1.0) };
+        let places = match self.is_measured {
+            true => ticks(&x, Quantity::Number, 6),
+            false => levels.iter().map(level).collect(),
+        };
+        x_axis(drawing, frame, &places);
+        let count = panel.curves.len();
+        let shift = if self.is_measured { 0.0 } else { shifts(count, levels.len(), frame) };
+        let places = Places { x, y, frame, shift, count };
+        // Dots below all lines, lines below all markers, so that no series hides another's mean.
+        for draw in [draw_repeats, draw_line, draw_markers] {
+            for (i, curve) in panel.curves.iter().enumerate() {
+                draw(drawing, curve, &places, i);
+            }
+        }
+        if label_width > 0.0 {
+            draw_labels(drawing, panel, &places);
+        }
+        drawing.close();
     }
 
     /// One key per distinct series, in order of appearance.
@@ -280,50 +336,6 @@ fn levels_of<'a>(panels: impl IntoIterator<Item = &'a CurvePanel>) -> Vec<f64> {
     levels.sort_by(f64::total_cmp);
     levels.dedup();
     levels
-}
-
-#[expect(
-    clippy::too_many_arguments,
-    reason = "one caller; the arguments are the panel's place in the figure"
-)]
-fn draw_panel(
-    drawing: &mut Drawing,
-    panel: &CurvePanel,
-    quantity: Quantity,
-    frame: Frame,
-    span: Span,
-    levels: &[f64],
-    is_labelled: bool,
-    label_width: f64,
-) {
-    drawing.open("panel");
-    panel_title(drawing, frame, &panel.title);
-    let y = span.scale(frame);
-    y_axis(drawing, frame, &span.ticks(frame, quantity), is_labelled);
-    let (first, last) = (levels.first().copied().unwrap_or(0.0), levels.last().copied().unwrap_or(1.0));
-    let inset = (frame.width() * 0.04).clamp(8.0, 24.0);
-    let x = Scale::new(spread_for_levels(levels), first, last, frame.left + inset, frame.right - inset);
-    let level_ticks: Vec<Tick> = levels
-        .iter()
-        .map(|level| Tick { place: x.at(*level), label: axis_label(Quantity::Number, *level, 1.0) })
-        .collect();
-    x_axis(drawing, frame, &level_ticks);
-    let count = panel.curves.len();
-    let places = Places { x, y, frame, shift: shifts(count, levels.len(), frame), count };
-    // Dots below all lines, lines below all markers, so that no series hides another's mean.
-    for (i, curve) in panel.curves.iter().enumerate() {
-        draw_repeats(drawing, curve, &places, i);
-    }
-    for (i, curve) in panel.curves.iter().enumerate() {
-        draw_line(drawing, curve, &places, i);
-    }
-    for (i, curve) in panel.curves.iter().enumerate() {
-        draw_markers(drawing, curve, &places, i);
-    }
-    if label_width > 0.0 {
-        draw_labels(drawing, panel, &places);
-    }
-    drawing.close();
 }
 
 /// How far a series is moved sideways so that its marks do not lie on others': a few units in a chart over several
@@ -373,13 +385,18 @@ fn draw_repeats(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize)
         })
         .collect();
     drawing.lines("cross", &crosses);
+    for (x, y) in dots(|point| &point.stood) {
+        drawing.marker("ring", Slot(0), (x, y), "");
+    }
     drawing.close();
 }
 
 fn draw_line(drawing: &mut Drawing, curve: &Curve, places: &Places, i: usize) {
     drawing.open(&curve.class());
-    let line: Vec<_> = curve.points.iter().map(|point| places.point(i, point)).collect();
-    drawing.curve("curve", &line);
+    if curve.style != Style::Points {
+        let line: Vec<_> = curve.points.iter().map(|point| places.point(i, point)).collect();
+        drawing.curve("curve", &line);
+    }
     let mut bars = Vec::new();
     for point in curve.points.iter().filter(|point| point.is_bound) {
         let place = places.point(i, point);

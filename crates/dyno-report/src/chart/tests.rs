@@ -1,6 +1,6 @@
 //! Charts over any data: every coordinate is a number inside the picture.
 
-use super::curves::{Curve, CurveChart, CurvePanel, CurvePoint};
+use super::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
 use super::forest::{ForestChart, ForestGroup, ForestRow};
 use super::growth::{GrowthChart, GrowthCurve, GrowthMark, GrowthPanel};
 use super::palette::Slot;
@@ -93,6 +93,7 @@ fn point() -> impl Strategy<Value = CurvePoint> {
             is_bound: x % 3 == 0,
             interval,
             repeats,
+            stood: unusable.clone(),
             unusable,
             tooltip: "a < b".to_owned(),
         },
@@ -105,13 +106,13 @@ fn name() -> impl Strategy<Value = String> {
 
 fn panel() -> impl Strategy<Value = CurvePanel> {
     let points = proptest::collection::vec(point(), 0..6);
-    let curve =
-        (name(), 0usize..12, any::<bool>(), points).prop_map(|(label, slot, is_published, points)| Curve {
-            label,
-            slot: Slot(slot),
-            is_published,
-            points,
-        });
+    let curve = (
+        name(),
+        0usize..12,
+        proptest::sample::select(vec![Style::Measured, Style::Published, Style::Points]),
+        points,
+    )
+        .prop_map(|(label, slot, style, points)| Curve { label, slot: Slot(slot), style, points });
     (name(), proptest::collection::vec(curve, 0..9), any::<bool>())
         .prop_map(|(title, curves, has_own_axis)| CurvePanel { title, curves, has_own_axis })
 }
@@ -127,7 +128,7 @@ fn quantity() -> impl Strategy<Value = Quantity> {
 fn an_axis_of_throughputs_is_logarithmic_where_a_panel_would_lie_flat_on_it() {
     let panel = |value: f64| {
         let points = vec![CurvePoint { x: 1.0, value: Some(value), ..CurvePoint::default() }];
-        let curve = Curve { label: "line".to_owned(), slot: Slot(0), is_published: false, points };
+        let curve = Curve { label: "line".to_owned(), slot: Slot(0), style: Style::Measured, points };
         CurvePanel { title: "panel".to_owned(), curves: vec![curve], has_own_axis: false }
     };
     let is_logarithmic = |values: &[f64]| {
@@ -142,6 +143,7 @@ fn an_axis_of_throughputs_is_logarithmic_where_a_panel_would_lie_flat_on_it() {
             quantity: Quantity::Number,
             panels: values.iter().copied().map(panel).collect(),
             columns: None,
+            is_measured: false,
         };
         chart.shared_span().spread == super::scale::Spread::Logarithmic
     };
@@ -155,13 +157,13 @@ proptest! {
 
     #[test]
     fn curves_stay_inside_the_picture(
-        panels in proptest::collection::vec(panel(), 0..6), quantity in quantity(), title in name(),
+        panels in proptest::collection::vec(panel(), 0..6), quantity in quantity(), title in name(), is_measured in any::<bool>(),
     ) {
         let text = || "axis".to_owned();
         let (id, description) = ("c".to_owned(), text());
         assert_inside(&CurveChart {
             id, title, description, x_title: text(), y_title: text(), y_title_logarithmic: text(), quantity,
-            panels, columns: None,
+            panels, columns: None, is_measured,
         }.draw());
     }
 

@@ -65,7 +65,7 @@ fn spread<const N: usize>(cells: [(usize, Cell); N]) -> Vec<Cell> {
 
 fn metric_row(pair: &TreatmentPair, metric: &MetricPair, lang: Lang) -> [Cell; 11] {
     let (base, new) = (metric.base.as_ref(), metric.new.as_ref());
-    let detectable = metric.detectable_ratio.map(|ratio| figures::percent((ratio - 1.0) * 100.0));
+    let detectable = metric.detectable_ratio.map(figures::detectable);
     [
         Cell::text(figure_name(pair, metric, lang)),
         Cell::estimate(base, None),

@@ -2,13 +2,15 @@
 
 use super::facets::{Facet, Member};
 use super::page::{Figure, Page};
-use crate::chart::curves::{Curve, CurveChart, CurvePanel, CurvePoint};
+use crate::chart::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
 use crate::chart::palette::Slot;
 use crate::chart::percentiles::{Distribution, PercentileChart};
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::messages::{conclusion, headings, list, names, page};
-use dyno_analysis::model::{Conclusion, PanelLine, PercentilePoint, PublishedSeries, Verdict};
+use dyno_analysis::model::{
+    Conclusion, PanelLine, PanelPoint, PercentilePoint, PublishedSeries, RepeatDot, TrialRow, Verdict,
+};
 use dyno_model::plan::Metric;
 use maud::{Markup, html};
 
@@ -25,25 +27,45 @@ const PUBLISHED_FACTOR: f64 = 4.0;
 /// the chart says the same.
 const TOLD: usize = 60;
 
-/// All figures of the main part.
-pub(super) fn section(page: &Page<'_>) -> Markup {
-    html! { @for figure in figures(page) { (figure.markup(page)) } }
-}
-
-/// The figures: lost updates first when there are any, then throughput, response time, distribution.
-pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
+/// The figures of the main part, most important first, and those that are folded. What is shown follows the experiment: the questions when there are
+/// several, the course of a single treatment, growth over rows, else curves over clients.
+pub(super) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
+    if page.is_alone() && page.model.growth.is_none() {
+        let course = super::details::timeline(page, 0).into_iter();
+        return (course.chain(percentiles(page)).collect(), Vec::new());
+    }
     // A chart of nothing but zeros says less than the sentence that nothing was lost.
     let has_losses = page.model.treatments.iter().any(|row| row.lost_percent > Some(0.0));
-    let mut all = if has_losses { lost_updates(page) } else { Vec::new() };
-    all.extend(super::growth::figures(page));
+    let mut kinds = vec![super::forests::questions(page).into_iter().collect()];
+    kinds.push(if has_losses { lost_updates(page) } else { Vec::new() });
+    kinds.push(super::growth::figures(page));
+    let mut folded = Vec::new();
     // Over one number of clients there is no curve, and the mean over a growing table is no figure to head a report.
     let is_one_point = page.model.treatments.windows(2).all(|pair| pair[0].clients == pair[1].clients);
     if page.model.growth.is_none() || !is_one_point {
-        all.extend(throughput(page));
-        all.extend(response_time(page));
+        kinds.push(throughput(page));
+        // Three panels for each of many groups are a page of their own, and mean response times come with the next chart.
+        if page.facets.all.len() <= 2 {
+            kinds.push(response_time(page));
+        } else {
+            folded = response_time(page);
+        }
+        kinds.push(trade(page).into_iter().collect());
+        kinds.push(run_order(page).into_iter().collect());
     }
-    all.extend(percentiles(page));
-    all
+    let (mut main, mut more) = (Vec::new(), folded);
+    for mut figures in kinds {
+        // Of figures in parts the first tells what they are; two charts of growth are two answers.
+        more.extend(figures.split_off(figures.len().min(if page.model.growth.is_some() { 2 } else { 1 })));
+        main.extend(figures);
+    }
+    let percentiles = percentiles(page);
+    if percentiles.len() == 1 {
+        main.extend(percentiles);
+    } else {
+        more.extend(percentiles);
+    }
+    (main, more)
 }
 
 fn throughput(page: &Page<'_>) -> Vec<Figure> {
@@ -54,6 +76,9 @@ fn throughput(page: &Page<'_>) -> Vec<Figure> {
     if !losers.is_empty() {
         let lines = list(page.lang, &losers);
         captions.push(page.fill(&page::CHART_CAPTION_NOT_KEPT, &[("lines", &lines)]));
+    }
+    if page.model.trials.iter().any(TrialRow::stood_still) {
+        captions.push(page.text(&page::CHART_CAPTION_STOOD).to_owned());
     }
     let axis = Axis {
         title: page.text(&page::CHART_THROUGHPUT),
@@ -75,6 +100,8 @@ fn throughput_title(page: &Page<'_>) -> String {
         _ => None,
     });
     let highest = peaks.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, c)| c);
+    // The answers to questions stand above the charts.
+    let difference = difference.filter(|_| page.model.questions.is_empty());
     difference.or(highest).map_or_else(
         || page.text(&page::CHART_TITLE_THROUGHPUT).to_owned(),
         |c| conclusion::sentence(page.model, c, page.lang),
@@ -110,12 +137,50 @@ fn response_time(page: &Page<'_>) -> Vec<Figure> {
     curve_figures(page, "response-time", title, &measures, axis, &captions)
 }
 
-/// The y axis of a chart over clients.
+/// The y axis of a chart.
 #[derive(Clone, Copy)]
 struct Axis {
     title: &'static str,
     logarithmic: &'static str,
     quantity: Quantity,
+}
+
+/// A figure of curves over clients, or over what is named and was measured.
+fn curves(
+    page: &Page<'_>,
+    (id, title): (String, String),
+    (over, axis): (Option<&'static str>, Axis),
+    columns: Option<usize>,
+    panels: Vec<CurvePanel>,
+    captions: Vec<String>,
+) -> Figure {
+    let lines = list(page.lang, &names_of(&panels));
+    let description = match over {
+        None => page.fill(&page::CHART_DESCRIPTION_CURVES, &[("measure", axis.title), ("lines", &lines)]),
+        Some(over) => {
+            let values = [("measure", axis.title), ("over", over), ("lines", lines.as_str())];
+            page.fill(&page::CHART_DESCRIPTION_POINTS, &values)
+        }
+    };
+    let chart = CurveChart {
+        id: format!("{id}-"),
+        title: title.clone(),
+        description,
+        x_title: over.unwrap_or_else(|| page.text(&page::CHART_CLIENTS)).to_owned(),
+        y_title: axis.title.to_owned(),
+        y_title_logarithmic: axis.logarithmic.to_owned(),
+        quantity: axis.quantity,
+        is_measured: over.is_some(),
+        columns,
+        panels,
+    };
+    let data = over.is_none().then(|| curve_data(page, &chart.panels, axis.quantity));
+    Figure { id, title, captions, chart: chart.draw(), data }
+}
+
+/// Id of the first, second ... figure of a kind.
+fn part_id(id: &str, i: usize) -> String {
+    if i == 0 { id.to_owned() } else { format!("{id}-{}", i + 1) }
 }
 
 /// Charts of some metrics over clients: a row of panels per facet, a column per metric.
@@ -129,7 +194,10 @@ fn curve_figures(
 ) -> Vec<Figure> {
     let present: Vec<_> = measures
         .iter()
-        .filter(|(metric, _)| page.model.panel(*metric).is_some_and(|p| !p.lines.is_empty()))
+        .filter(|(metric, _)| {
+            let points = page.model.panel(*metric).into_iter().flat_map(|panel| &panel.lines);
+            points.flat_map(|line| &line.points).filter(|point| point.estimate.is_some()).count() > 1
+        })
         .collect();
     if present.is_empty() {
         return Vec::new();
@@ -147,25 +215,9 @@ fn curve_figures(
         let mut captions = vec![points_caption(page, &panels)];
         captions.extend_from_slice(notes);
         add_published(page, facets, &present, &mut panels, &mut captions);
-        let id = if i == 0 { id.to_owned() } else { format!("{id}-{}", i + 1) };
-        let names: Vec<&str> = names_of(&panels);
-        let description = page.fill(
-            &page::CHART_DESCRIPTION_CURVES,
-            &[("measure", axis.title), ("lines", &list(page.lang, &names))],
-        );
-        let chart = CurveChart {
-            id: format!("{id}-"),
-            title: title.to_owned(),
-            description,
-            x_title: page.text(&page::CHART_CLIENTS).to_owned(),
-            y_title: axis.title.to_owned(),
-            y_title_logarithmic: axis.logarithmic.to_owned(),
-            quantity: axis.quantity,
-            columns: (present.len() > 1).then_some(present.len()),
-            panels,
-        };
-        let data = curve_data(page, &chart.panels, axis.quantity);
-        figures.push(Figure { id, title: title.to_owned(), captions, chart: chart.draw(), data: Some(data) });
+        let columns = (present.len() > 1).then_some(present.len());
+        let name = (part_id(id, i), title.to_owned());
+        figures.push(curves(page, name, (None, axis), columns, panels, captions));
     }
     figures
 }
@@ -203,7 +255,10 @@ fn measured_curve(page: &Page<'_>, member: &Member, line: &PanelLine, metric: Me
     let quantity = quantity_of(metric);
     let label = &page.model.lines[member.line].label;
     let points = line.points.iter().map(|point| {
-        let interval = point.estimate.as_ref().and_then(|e| e.interval);
+        let interval = point.estimate.as_ref().and_then(figures::drawn_interval);
+        let stands = |dot: &&RepeatDot| {
+            page.model.trials.iter().any(|trial| trial.id == dot.trial && trial.stood_still())
+        };
         let values = |is_valid: bool| {
             point.repeats.iter().filter(move |dot| dot.is_valid == is_valid).map(|dot| dot.value).collect()
         };
@@ -214,8 +269,8 @@ fn measured_curve(page: &Page<'_>, member: &Member, line: &PanelLine, metric: Me
             let names = [("line", label.as_str()), ("clients", clients.as_str()), ("value", value.as_str())];
             match interval {
                 None => page.fill(&page::CHART_TIP_PLAIN, &names),
-                Some(interval) => {
-                    let (low, high) = (spelled(quantity, interval.low), spelled(quantity, interval.high));
+                Some((low, high)) => {
+                    let (low, high) = (spelled(quantity, low), spelled(quantity, high));
                     let repeats = estimate.repeats.to_string();
                     let more = [("low", low.as_str()), ("high", &high), ("repeats", &repeats)];
                     let values: Vec<_> = names.into_iter().chain(more).collect();
@@ -227,13 +282,18 @@ fn measured_curve(page: &Page<'_>, member: &Member, line: &PanelLine, metric: Me
             x: f64::from(point.clients),
             value: point.estimate.as_ref().map(|estimate| estimate.mean),
             is_bound: point.estimate.is_some_and(|estimate| estimate.is_bound),
-            interval: interval.map(|interval| (interval.low, interval.high)),
+            interval,
             repeats: values(true),
             unusable: values(false),
+            stood: if metric == Metric::Throughput {
+                point.repeats.iter().filter(stands).map(|dot| dot.value).collect()
+            } else {
+                Vec::new()
+            },
             tooltip,
         }
     });
-    Curve { label: member.label.clone(), slot: member.slot, is_published: false, points: points.collect() }
+    Curve { label: member.label.clone(), slot: member.slot, style: Style::Measured, points: points.collect() }
 }
 
 /// What points, bars and dots are, with n.
@@ -241,10 +301,12 @@ fn points_caption(page: &Page<'_>, panels: &[CurvePanel]) -> String {
     let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
     let counts = || points().filter(|point| point.value.is_some()).map(|point| point.repeats.len());
     let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
-    if points().all(|point| point.interval.is_none()) {
+    if most < 2 {
         return page.text(&page::CHART_CAPTION_SINGLE).to_owned();
     }
-    let caption = page.fill(&page::CHART_CAPTION_POINTS, &[("repeats", &repeats_text(page, fewest, most))]);
+    let has_bars = points().any(|point| point.interval.is_some());
+    let message = if has_bars { &page::CHART_CAPTION_POINTS } else { &page::CHART_CAPTION_DOTS };
+    let caption = page.fill(message, &[("repeats", &repeats_text(page, fewest, most))]);
     let reach = points().filter_map(|point| point.value).fold(0.0, f64::max);
     let is_wide = points().filter_map(|point| point.interval).any(|(_, high)| high > reach * 1.4);
     if is_wide { [&caption, page.text(&page::CHART_CAPTION_WIDE)].join(page.lang.space) } else { caption }
@@ -341,7 +403,7 @@ fn published_curve(page: &Page<'_>, i: usize, series: &PublishedSeries) -> Curve
         ..CurvePoint::default()
     });
     let slot = own.unwrap_or(Slot(page.facets.names() + i));
-    Curve { points: points.collect(), label, slot, is_published: true }
+    Curve { points: points.collect(), label, slot, style: Style::Published }
 }
 
 fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
@@ -372,45 +434,106 @@ fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
                 })
                 .collect();
             points.sort_by(|a, b| a.x.total_cmp(&b.x));
-            Curve { label: member.label.clone(), slot: member.slot, is_published: false, points }
+            Curve { label: member.label.clone(), slot: member.slot, style: Style::Measured, points }
         });
         let curves: Vec<Curve> = curves.filter(|curve| !curve.points.is_empty()).collect();
         CurvePanel { title: facet.title.clone(), curves, has_own_axis: false }
     };
-    let mut figures = Vec::new();
-    for (i, facets) in page.facets.all.chunks(PANELS).enumerate() {
-        let panels: Vec<CurvePanel> = facets.iter().map(panel).collect();
-        if panels.iter().all(|panel| panel.curves.is_empty()) {
-            continue;
-        }
+    // Only where something was lost there is something to see.
+    let panels = page.facets.all.iter().map(panel).filter(|panel| {
+        panel.curves.iter().flat_map(|curve| &curve.points).any(|point| point.value > Some(0.0))
+    });
+    let panels: Vec<CurvePanel> = panels.collect();
+    let part = |(i, panels): (usize, &[CurvePanel])| {
         let counts =
             || panels.iter().flat_map(|p| &p.curves).flat_map(|c| &c.points).map(|p| p.repeats.len());
         let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
         let repeats = repeats_text(page, fewest, most);
-        let names = names_of(&panels);
-        let measure = page.text(&page::CHART_LOST);
-        let description = page.fill(
-            &page::CHART_DESCRIPTION_CURVES,
-            &[("measure", measure), ("lines", &list(page.lang, &names))],
-        );
-        let id = if i == 0 { "lost-updates".to_owned() } else { format!("lost-updates-{}", i + 1) };
-        let title = lost_title(page);
-        let chart = CurveChart {
-            id: format!("{id}-"),
-            title: title.clone(),
-            description,
-            x_title: page.text(&page::CHART_CLIENTS).to_owned(),
-            y_title: measure.to_owned(),
-            y_title_logarithmic: measure.to_owned(),
-            quantity: Quantity::Percent,
-            columns: None,
-            panels,
-        };
-        let data = Some(curve_data(page, &chart.panels, Quantity::Percent));
+        let title = page.text(&page::CHART_LOST);
+        let axis = Axis { title, logarithmic: title, quantity: Quantity::Percent };
         let captions = vec![page.fill(&page::CHART_CAPTION_LOST, &[("repeats", &repeats)])];
-        figures.push(Figure { id, title, captions, chart: chart.draw(), data });
+        let name = (part_id("lost-updates", i), lost_title(page));
+        curves(page, name, (None, axis), None, panels.to_vec(), captions)
+    };
+    panels.chunks(PANELS).enumerate().map(part).collect()
+}
+
+/// The mean response time over throughput, a line from the fewest clients to the most; nothing where arrivals have a rate.
+fn trade(page: &Page<'_>) -> Option<Figure> {
+    let model = page.model;
+    let line_of = |metric: Metric, line: usize| {
+        model.panel(metric).and_then(|panel| panel.lines.iter().find(|it| it.line == line))
+    };
+    let curve = |member: &Member| {
+        let (rates, times) =
+            (line_of(Metric::Throughput, member.line)?, line_of(Metric::MeanMs, member.line)?);
+        let point = |rate: &PanelPoint| {
+            let time = times.points.iter().find(|time| time.clients == rate.clients)?.estimate?.mean;
+            let x = rate.estimate?.mean;
+            let value = format!("{} tx/s, {}", figures::digits(x), spelled(Quantity::Time, time));
+            let clients = names::clients(&[rate.clients], page.lang);
+            let values = [("line", member.label.as_str()), ("clients", &clients), ("value", &value)];
+            let tooltip = page.fill(&page::CHART_TIP_PLAIN, &values);
+            Some(CurvePoint { x, value: Some(time), tooltip, ..CurvePoint::default() })
+        };
+        let points: Vec<CurvePoint> = rates.points.iter().filter_map(point).collect();
+        let curve = Curve { label: member.label.clone(), slot: member.slot, style: Style::Measured, points };
+        (curve.points.len() > 2).then_some(curve)
+    };
+    let panel = |facet: &Facet| {
+        let curves: Vec<Curve> = facet.members.iter().filter_map(curve).collect();
+        let title = facet.title.clone();
+        (!curves.is_empty()).then_some(CurvePanel { title, curves, has_own_axis: false })
+    };
+    let panels: Vec<CurvePanel> = page.facets.all.iter().filter_map(panel).take(PANELS).collect();
+    if panels.is_empty() || model.has_open_loop() {
+        return None;
     }
-    figures
+    let clients = || model.treatments.iter().map(|row| row.clients);
+    let [first, last] =
+        [clients().min()?, clients().max()?].map(|clients| names::clients(&[clients], page.lang));
+    let captions = vec![page.fill(&page::CHART_CAPTION_TRADE, &[("first", &first), ("last", &last)])];
+    let axis = Axis {
+        title: page.text(&page::CHART_TIME),
+        logarithmic: page.text(&page::CHART_TIME_LOG),
+        quantity: Quantity::Time,
+    };
+    let name = ("trade".to_owned(), page.text(&page::CHART_TITLE_TRADE).to_owned());
+    let over = Some(page.text(&page::CHART_THROUGHPUT));
+    Some(curves(page, name, (over, axis), None, panels, captions))
+}
+
+/// Every trial's throughput over the mean of its treatment, in run order; nothing without repeats.
+fn run_order(page: &Page<'_>) -> Option<Figure> {
+    if page.model.provenance.blocks < 2 {
+        return None;
+    }
+    let mut curves_of: Vec<Curve> = Vec::new();
+    for (place, trial, ratio) in page.model.run_order() {
+        let line = page.model.treatments[trial.treatment].line;
+        let member = page.facets.all.iter().flat_map(|facet| &facet.members).find(|it| it.line == line)?;
+        let told = page.model.treatments.len() <= TOLD;
+        let tooltip = if told { format!("{}: {}", trial.id, figures::ratio(ratio)) } else { String::new() };
+        let stood = if trial.stood_still() { vec![ratio] } else { Vec::new() };
+        let point =
+            CurvePoint { x: place as f64, value: Some(ratio), stood, tooltip, ..CurvePoint::default() };
+        match curves_of.iter_mut().find(|curve| curve.label == member.label) {
+            Some(curve) => curve.points.push(point),
+            None => curves_of.push(Curve {
+                label: member.label.clone(),
+                slot: member.slot,
+                style: Style::Points,
+                points: vec![point],
+            }),
+        }
+    }
+    let panels = vec![CurvePanel { title: String::new(), curves: curves_of, has_own_axis: false }];
+    let title = page.text(&page::CHART_OF_MEAN);
+    let axis = Axis { title, logarithmic: title, quantity: Quantity::Ratio };
+    let name = ("run-order".to_owned(), page.text(&page::CHART_TITLE_RUN_ORDER).to_owned());
+    let captions = vec![page.text(&page::CHART_CAPTION_RUN_ORDER).to_owned()];
+    (!panels[0].curves.is_empty())
+        .then(|| curves(page, name, (Some(page.text(&page::CHART_RUN_ORDER)), axis), None, panels, captions))
 }
 
 /// The worst loss as a sentence.

@@ -15,9 +15,6 @@ use dyno_analysis::model::{PercentilePoint, Timeline, TimelinePoint, TrialState}
 use dyno_model::finding::Finding;
 use maud::{Markup, html};
 
-/// More treatments than this stay folded on paper, and their charts hold fewer points.
-const MANY: usize = 24;
-
 /// Points that the lines of a treatment's charts hold at most, so that a page of many treatments stays handy.
 struct Detail {
     seconds: usize,
@@ -37,7 +34,6 @@ impl Detail {
 
 /// All treatments.
 pub(super) fn section(page: &Page<'_>) -> Markup {
-    let class = if page.model.treatments.len() > MANY { "treatment deep" } else { "treatment" };
     let is_binned = step(page, &page.model.timelines.iter().collect::<Vec<_>>()) > 1;
     html! {
         section #details {
@@ -50,11 +46,11 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 @if is_binned { (page.lang.space) (page.text(&page::CHART_CAPTION_BINNED)) }
             }
             @for treatment in 0..page.model.treatments.len() {
-                details class=(class) id={ "t" (treatment) } {
+                details.treatment id={ "t" (treatment) } {
                     (summary(page, treatment))
                     (statements(page, treatment))
                     @if let Some(figure) = distribution(page, treatment) { (figure.markup(page)) }
-                    @if let Some(figure) = timeline(page, treatment) { (figure.markup(page)) }
+                    @if let Some(figure) = timeline(page, treatment).filter(|_| !page.is_alone()) { (figure.markup(page)) }
                     (trials(page, treatment))
                 }
             }
@@ -109,7 +105,8 @@ fn distribution(page: &Page<'_>, treatment: usize) -> Option<Figure> {
     Some(Figure { id, title: heading, captions: Vec::new(), chart: chart.draw(), data: None })
 }
 
-fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
+/// The course of a treatment's trials.
+pub(super) fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
     let timelines: Vec<&Timeline> =
         page.model.timelines.iter().filter(|t| t.treatment == treatment && !t.points.is_empty()).collect();
     if timelines.is_empty() {

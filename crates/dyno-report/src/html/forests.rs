@@ -6,13 +6,30 @@ use crate::chart::forest::{ForestChart, ForestGroup, ForestRow};
 use crate::figures;
 use crate::messages::{names, page};
 use crate::words;
-use dyno_analysis::model::{Comparison, Verdict};
+use dyno_analysis::model::{Comparison, Effect, Verdict};
 use dyno_model::plan::Metric;
 
 /// Rows of one figure, headings included: what fits on a page of A4.
 const ROWS: usize = 38;
 
-/// All forest plots.
+/// The questions about throughput, two or more.
+pub(super) fn questions(page: &Page<'_>) -> Option<Figure> {
+    let of_throughput = page.model.questions.iter().filter(|it| it.metric == Metric::Throughput);
+    let rows: Vec<ForestRow> = of_throughput
+        .map(|it| {
+            let sides = [("subject", it.subject.as_str()), ("baseline", it.baseline.as_str())];
+            row(page, page.fill(&page::CHART_AGAINST, &sides), &it.effect)
+        })
+        .collect();
+    if rows.iter().filter(|row| row.ratio.is_some()).count() < 2 {
+        return None;
+    }
+    let metric = names::metric(Metric::Throughput, page.lang);
+    let title = page.fill(&page::CHART_TITLE_QUESTIONS, &[("metric", metric)]);
+    Some(figure(page, "questions-throughput", title, vec![ForestGroup { title: String::new(), rows }]))
+}
+
+/// All forest plots of comparisons; a single ratio needs none.
 pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
     let metrics = [Metric::Throughput, Metric::MeanMs, Metric::P95Ms, Metric::P99Ms];
     metrics.into_iter().flat_map(|metric| metric_figures(page, metric)).collect()
@@ -20,13 +37,12 @@ pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
 
 fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
     let all: Vec<&Comparison> = page.model.comparisons.iter().filter(|c| c.metric == metric).collect();
-    if all.iter().all(|comparison| comparison.effect.ratio.is_none()) {
+    if all.iter().filter(|comparison| comparison.effect.ratio.is_some()).count() < 2 {
         return Vec::new();
     }
     let title = title(page, metric, &all);
     let parts = parts(groups(page, &all));
     let count = parts.len();
-    let margin = figures::percent(page.model.comparison_rules.margin * 100.0);
     let part_figure = |(i, groups): (usize, Vec<ForestGroup>)| {
         let title = match count {
             1 => title.clone(),
@@ -36,22 +52,26 @@ fn metric_figures(page: &Page<'_>, metric: Metric) -> Vec<Figure> {
                 page.fill(&page::CHART_TITLE_FOREST_PART, &values)
             }
         };
-        let comparisons = groups.iter().map(|group| group.rows.len()).sum::<usize>().to_string();
-        let id = format!("comparisons-{}-{}", metric_id(metric), i + 1);
-        let chart = ForestChart {
-            id: format!("{id}-"),
-            title: title.clone(),
-            description: page.fill(&page::CHART_DESCRIPTION_FOREST, &[("comparisons", &comparisons)]),
-            x_title: page.text(&page::CHART_RATIO).to_owned(),
-            below_label: page.text(&page::CHART_LESS).to_owned(),
-            above_label: page.text(&page::CHART_MORE).to_owned(),
-            margin: page.model.comparison_rules.margin,
-            groups,
-        };
-        let captions = vec![page.fill(&page::CHART_CAPTION_FOREST, &[("margin", &margin)])];
-        Figure { id, title, captions, chart: chart.draw(), data: None }
+        figure(page, &format!("comparisons-{}-{}", metric_id(metric), i + 1), title, groups)
     };
     parts.into_iter().enumerate().map(part_figure).collect()
+}
+
+fn figure(page: &Page<'_>, id: &str, title: String, groups: Vec<ForestGroup>) -> Figure {
+    let margin = figures::limit(page.model.comparison_rules.margin * 100.0);
+    let comparisons = groups.iter().map(|group| group.rows.len()).sum::<usize>().to_string();
+    let chart = ForestChart {
+        id: format!("{id}-"),
+        title: title.clone(),
+        description: page.fill(&page::CHART_DESCRIPTION_FOREST, &[("comparisons", &comparisons)]),
+        x_title: page.text(&page::CHART_RATIO).to_owned(),
+        below_label: page.text(&page::CHART_LESS).to_owned(),
+        above_label: page.text(&page::CHART_MORE).to_owned(),
+        margin: page.model.comparison_rules.margin,
+        groups,
+    };
+    let captions = vec![page.fill(&page::CHART_CAPTION_FOREST, &[("margin", &margin)])];
+    Figure { id: id.to_owned(), title, captions, chart: chart.draw(), data: None }
 }
 
 fn metric_id(metric: Metric) -> &'static str {
@@ -103,28 +123,29 @@ fn groups(page: &Page<'_>, all: &[&Comparison]) -> Vec<ForestGroup> {
                 groups.len() - 1
             }
         };
-        groups[position].1.rows.push(row(page, comparison));
+        let label = names::clients(&[comparison.clients], page.lang);
+        groups[position].1.rows.push(row(page, label, &comparison.effect));
     }
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
-fn row(page: &Page<'_>, comparison: &Comparison) -> ForestRow {
-    let figures = match (comparison.effect.ratio, comparison.effect.ratio_interval) {
+fn row(page: &Page<'_>, label: String, effect: &Effect) -> ForestRow {
+    let figures = match (effect.ratio, effect.ratio_interval) {
         (Some(ratio), Some(_)) => {
             format!(
                 "{} ({})",
                 figures::ratio(ratio),
-                page.cell(&Cell::interval(comparison.effect.ratio_interval)).into_string()
+                page.cell(&Cell::interval(effect.ratio_interval)).into_string()
             )
         }
-        (Some(ratio), None) => figures::bounded_ratio(ratio, comparison.effect.bound),
+        (Some(ratio), None) => figures::bounded_ratio(ratio, effect.bound),
         (None, _) => String::new(),
     };
-    let verdict = words::verdict(comparison.effect.verdict);
+    let verdict = words::verdict(effect.verdict);
     ForestRow {
-        label: names::clients(&[comparison.clients], page.lang),
-        ratio: comparison.effect.ratio,
-        interval: comparison.effect.ratio_interval.map(|interval| (interval.low, interval.high)),
+        label,
+        ratio: effect.ratio,
+        interval: effect.ratio_interval.map(|interval| (interval.low, interval.high)),
         figures,
         verdict: verdict.text(page.lang).to_owned(),
         class: verdict.class,

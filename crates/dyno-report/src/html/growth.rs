@@ -78,8 +78,11 @@ fn figure(
         .iter()
         .enumerate()
         .map(|(measure, of)| panel(page, growth, lines, of, measure == 0))
-        // What nobody saw has no panel.
-        .filter(|panel| panel.curves.iter().flat_map(|curve| &curve.marks).any(|mark| mark.value.is_some()))
+        // What nobody saw, or only once, has no panel.
+        .filter(|panel| {
+            let seen = |curve: &GrowthCurve| curve.marks.iter().filter(|mark| mark.value.is_some()).count();
+            panel.curves.iter().any(|curve| seen(curve) > 1)
+        })
         .collect();
     if let Some(first) = panels.first_mut() {
         first.curves.extend(published(page, end));
@@ -143,8 +146,8 @@ fn panel(
                 rows: f64::midpoint(from as f64, to as f64),
                 value: estimate.map(|estimate| estimate.mean / divisor),
                 interval: estimate
-                    .and_then(|estimate| estimate.interval)
-                    .map(|interval| (interval.low / divisor, interval.high / divisor)),
+                    .and_then(|estimate| figures::drawn_interval(&estimate))
+                    .map(|(low, high)| (low / divisor, high / divisor)),
                 tooltip,
             }
         };

@@ -38,8 +38,9 @@ const SCRIPT: &str = include_str!("../assets/page.js");
 pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let facets = Facets::of(model);
     let page = Page { model, lang, facets: &facets };
+    let (main, more) = charts::figures(&page);
+    let (first, main) = main.split_at(main.len().min(1));
     let sections = [
-        ("conclusions", &headings::CONCLUSIONS),
         ("results", &headings::RESULTS),
         ("comparisons", &headings::COMPARISONS),
         ("audit", &headings::AUDIT),
@@ -61,11 +62,13 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
             body {
                 main {
                     (summary::header(&page))
+                    (summary::conclusions(&page, first.first()))
                     nav aria-label=(page.text(&words::PAGE_CONTENTS)) {
                         @for (id, heading) in sections { a href={ "#" (id) } { (page.text(heading)) } " " }
+                        button #open-all type="button" hidden { (page.text(&words::PAGE_OPEN_ALL)) }
                     }
-                    (summary::conclusions(&page))
-                    (charts::section(&page))
+                    @for figure in main { (figure.markup(&page)) }
+                    (page.folded_figures(&more))
                     (tables::results(&page))
                     (tables::questions(&page))
                     (tables::comparisons(&page))
@@ -74,6 +77,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
                     (details::section(&page))
                     (setting::section(&page))
                     (setting::method(&page))
+                    p.note.on-paper { (page.text(&words::PAGE_PRINTED)) }
                 }
                 script { (PreEscaped(SCRIPT)) }
             }
@@ -86,6 +90,6 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
 pub(crate) fn stand_alone_charts(model: &ReportModel, lang: Lang) -> Vec<(String, String)> {
     let facets = Facets::of(model);
     let page = Page { model, lang, facets: &facets };
-    let figures = charts::figures(&page);
-    figures.into_iter().map(|figure| (figure.id.clone(), figure.chart.stand_alone())).collect()
+    let (main, more) = charts::figures(&page);
+    main.into_iter().chain(more).map(|figure| (figure.id.clone(), figure.chart.stand_alone())).collect()
 }

@@ -27,6 +27,11 @@ impl Page<'_> {
         message.fill(self.lang, values)
     }
 
+    /// True when there is one treatment: its course is then the report's main chart.
+    pub(super) fn is_alone(&self) -> bool {
+        self.model.treatments.len() == 1
+    }
+
     pub(super) fn chip(&self, word: Word) -> Markup {
         grid::chip(word, self.lang)
     }
@@ -37,6 +42,17 @@ impl Page<'_> {
 
     pub(super) fn table(&self, table: Table) -> Markup {
         grid::table(table, "", self.lang)
+    }
+
+    /// Figures that are folded; nothing without any.
+    pub(super) fn folded_figures(&self, figures: &[Figure]) -> Markup {
+        let number = figures.len().to_string();
+        html! {
+            @if !figures.is_empty() { details {
+                summary { (self.fill(&page::PAGE_ALL_CHARTS, &[("number", &number)])) }
+                @for figure in figures { (figure.markup(self)) }
+            } }
+        }
     }
 
     /// A table that is folded, with a note below it.
@@ -70,7 +86,7 @@ impl Figure {
         html! {
             figure id=(self.id) {
                 figcaption { strong { (self.title) } }
-                (PreEscaped(self.chart.inline()))
+                div.scroll { (PreEscaped(self.chart.inline())) }
                 @if !self.captions.is_empty() {
                     div.caption { @for caption in &self.captions { p { (caption) } } }
                 }

@@ -67,6 +67,11 @@ pub(super) fn quickstart() -> ReportModel {
     MODEL.get_or_init(|| of_variants(&shape)).clone()
 }
 
+/// One treatment in one block.
+pub(super) fn alone() -> ReportModel {
+    of_variants(&Shape { systems: 1, clients: vec![8], blocks: 1, ..shape() })
+}
+
 /// One trial that is invalid and one that failed, nothing published.
 pub(super) fn failures() -> ReportModel {
     static MODEL: OnceLock<ReportModel> = OnceLock::new();
@@ -160,12 +165,11 @@ fn long_names() -> ReportModel {
 
 /// All shapes, with their names.
 pub(super) fn all() -> Vec<(&'static str, ReportModel)> {
-    let one = Shape { systems: 1, clients: vec![8], blocks: 1, ..shape() };
     vec![
         ("rush", rush()),
         ("variants", variants()),
         ("quickstart", quickstart()),
-        ("smallest", unaudited(of_variants(&one))),
+        ("smallest", unaudited(alone())),
         ("failures", failures()),
         ("two-blocks", analyse(&Shape { clients: vec![1, 20], blocks: 2, ..shape() }.read())),
         ("published-far", published(0.02)),

@@ -26,8 +26,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
             @for load in &provenance.loads { (load_table(page, load)) }
             (published(page))
             @if !provenance.spec.is_empty() {
-                h3 { (page.text(&headings::SPEC)) }
-                pre { (provenance.spec) }
+                details { summary { (page.text(&headings::SPEC)) } pre { (provenance.spec) } }
             }
         }
     }
@@ -168,7 +167,7 @@ fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
             }
         }
         @if !system.settings_read.is_empty() {
-            details.deep {
+            details {
                 summary { (others) }
                 (table(system.settings_read.iter().map(|(name, value)| (name.as_str(), value.as_str()))))
             }
@@ -217,7 +216,7 @@ fn published(page: &Page<'_>) -> Markup {
     let has_approximate = all.iter().any(|series| series.is_approximate);
     html! {
         h3 { (page.text(&headings::PUBLISHED)) }
-        (page.table(tables::published(page.model, page.lang)))
+        (page.all_rows(tables::published(page.model, page.lang), None))
         @for source in crate::notes::sources(page.model, page.lang) { p.note { (source) } }
         @if has_approximate { p.note { (page.text(&notes::NOTE_APPROXIMATE)) } }
     }

@@ -1,23 +1,30 @@
-//! The top of the page: title, one line of provenance, and what follows from the figures.
+//! The top of the page, one screen: title, what follows from the figures, how sure that is, what it rests on, and what would change it.
 
-use super::page::Page;
+use super::page::{Figure, Page};
 use crate::figures;
 use crate::messages::{conclusion, headings, notes, page};
 use crate::words::{self, Word};
-use dyno_analysis::model::{Conclusion, Verdict};
+use dyno_analysis::model::{Conclusion, FindingRow, TrialState, Verdict};
+use dyno_model::audit::AuditVerdict;
+use dyno_model::finding::{Finding, Severity};
+use dyno_model::plan::Metric;
 use maud::{Markup, html};
 
-/// Conclusions shown before the rest is folded.
-const SHOWN: usize = 10;
+/// Doubts named on the first screen.
+const DOUBTS: usize = 3;
+/// With the scatter seen, more blocks than this are no advice.
+const BLOCKS_MAX: u32 = 50;
 
 /// Title, description, provenance, and what is missing.
 pub(super) fn header(page: &Page<'_>) -> Markup {
     let model = page.model;
+    let description = model.description.trim();
+    let (first, rest) = description.find(". ").map_or((description, ""), |at| description.split_at(at + 1));
     html! {
         header {
             h1 { (model.title) }
             p.provenance { (run_line(page)) (page.lang.space) (machine_line(page)) }
-            @if !model.description.is_empty() { p { (model.description) } }
+            @if rest.is_empty() { p { (first) } } @else { details.about.paper { summary { (first) } p { (rest) } } }
             @if !model.completeness.has_ended { p.alarm { (page.text(&notes::NOTE_NO_END)) } }
             @for what in &model.completeness.unreadable {
                 p.alarm { (page.fill(&notes::NOTE_UNREADABLE, &[("what", what)])) }
@@ -65,24 +72,141 @@ fn to_the_minute(time: &str) -> String {
     time.get(..16).map_or_else(|| time.to_owned(), |minute| minute.replace('T', " "))
 }
 
-/// What the figures say.
-pub(super) fn conclusions(page: &Page<'_>) -> Markup {
-    let all = &page.model.conclusions;
-    let (shown, rest) = all.split_at(all.len().min(if all.len() > SHOWN + 2 { SHOWN } else { all.len() }));
+/// What the figures say, the first chart, and beside them how far that can be trusted.
+pub(super) fn conclusions(page: &Page<'_>, figure: Option<&Figure>) -> Markup {
+    let (shown, rest) = shown(page);
     let more = page.fill(&page::PAGE_MORE_CONCLUSIONS, &[("number", &rest.len().to_string())]);
     html! {
         section #conclusions {
-            h2 { (page.text(&headings::CONCLUSIONS)) }
-            @if all.is_empty() { p { (page.text(&notes::NOTE_NOTHING)) } }
-            ul.conclusions { @for conclusion in shown { (item(page, conclusion)) } }
-            @if !rest.is_empty() {
-                details {
-                    summary { (more) }
-                    ul.conclusions { @for conclusion in rest { (item(page, conclusion)) } }
+            div.answer {
+                div {
+                    h2 { (page.text(&headings::CONCLUSIONS)) }
+                    @if shown.is_empty() && rest.is_empty() { p { (page.text(&notes::NOTE_NOTHING)) } }
+                    ul.conclusions { @for conclusion in shown { (item(page, conclusion)) } }
+                    @if !rest.is_empty() {
+                        details {
+                            summary { (more) }
+                            ul.conclusions { @for conclusion in rest { (item(page, conclusion)) } }
+                        }
+                    }
+                    @if let Some(figure) = figure { (figure.markup(page)) }
+                }
+                dl.facts {
+                    dt { (page.text(&page::PAGE_SURE)) } dd { (sure(page)) }
+                    dt { (page.text(&page::PAGE_RESTS_ON)) } dd { (rests_on(page)) }
+                    dt { a href="#validity" { (page.text(&page::PAGE_DOUBTS)) } } dd { (doubts(page)) }
+                    dt { (page.text(&page::PAGE_CHANGE)) } dd { (change(page)) }
                 }
             }
         }
     }
+}
+
+/// What stands on the first screen, and what is folded: of losses the worst, and pairs and peaks only where no question was asked.
+fn shown<'a>(page: &Page<'a>) -> (Vec<&'a Conclusion>, Vec<&'a Conclusion>) {
+    let all = &page.model.conclusions;
+    let has_answers = all.iter().any(|it| matches!(it, Conclusion::Question { .. }));
+    let has_losses = all.iter().any(|it| matches!(it, Conclusion::LostUpdates { .. }));
+    let most = |conclusion: &Conclusion| match conclusion {
+        Conclusion::Comparison { .. } | Conclusion::PeakThroughput { .. } if has_answers => 0,
+        Conclusion::NoLostUpdates { .. } if has_losses => 0,
+        Conclusion::Question { .. } => 3,
+        Conclusion::Comparison { .. }
+        | Conclusion::PeakThroughput { .. }
+        | Conclusion::GrowthCourse { .. } => 3,
+        Conclusion::LostUpdates { .. } => 1,
+        _ => 2,
+    };
+    let kind = std::mem::discriminant::<Conclusion>;
+    let is_shown =
+        |at: usize| all[..at].iter().filter(|before| kind(before) == kind(&all[at])).count() < most(&all[at]);
+    let (shown, rest): (Vec<_>, Vec<_>) = all.iter().enumerate().partition(|(at, _)| is_shown(*at));
+    let only =
+        |them: Vec<(usize, &'a Conclusion)>| them.into_iter().map(|(_, conclusion)| conclusion).collect();
+    (only(shown), only(rest))
+}
+
+fn sure(page: &Page<'_>) -> String {
+    let rules = &page.model.comparison_rules;
+    let of_throughput = page.model.questions.iter().filter(|it| it.metric == Metric::Throughput);
+    let verdicts: Vec<_> = of_throughput.filter_map(|it| it.effect.verdict).collect();
+    let is_open = |verdict: &&Verdict| matches!(verdict, Verdict::Inconclusive | Verdict::Invalid);
+    let open = verdicts.iter().filter(is_open).count();
+    let alpha = figures::limit(rules.alpha * 100.0);
+    if page.model.comparisons.is_empty() {
+        page.text(&page::PAGE_SURE_NOTHING).to_owned()
+    } else if !rules.verdicts_enabled {
+        page.fill(&page::PAGE_SURE_NO_VERDICTS, &[("needed", &rules.min_repeats.to_string())])
+    } else {
+        let (decided, all) = ((verdicts.len() - open).to_string(), verdicts.len().to_string());
+        page.fill(
+            &page::PAGE_SURE_QUESTIONS,
+            &[("decided", &decided), ("questions", &all), ("alpha", &alpha)],
+        )
+    }
+}
+
+fn rests_on(page: &Page<'_>) -> Markup {
+    let model = page.model;
+    let (valid, planned) = (model.completeness.valid.to_string(), model.completeness.planned.to_string());
+    let blocks = model.provenance.blocks.to_string();
+    let audits = || model.audits.iter().filter(|audit| audit.verdict != AuditVerdict::NotChecked);
+    let violated = audits().filter(|audit| audit.verdict == AuditVerdict::Violated).count();
+    let (checked, wrong) = (audits().count().to_string(), violated.to_string());
+    let message = match (audits().count(), violated) {
+        (0, _) => &page::PAGE_RESTS_UNCHECKED,
+        (_, 0) => &page::PAGE_RESTS_INTACT,
+        _ => &page::PAGE_RESTS_VIOLATED,
+    };
+    let trials = [("valid", valid.as_str()), ("planned", &planned), ("blocks", &blocks)];
+    html! {
+        (page.fill(&page::PAGE_RESTS_TRIALS, &trials)) (page.lang.space)
+        span.alarm[violated > 0] { (page.fill(message, &[("checked", &checked), ("violated", &wrong)])) }
+    }
+}
+
+/// How many trials are doubted, and why: that a server stood still always, then what weighs most.
+fn doubts(page: &Page<'_>) -> Markup {
+    let model = page.model;
+    let stands_still =
+        |row: &&FindingRow| matches!(row.finding, Finding::Stall { .. } | Finding::Collapse { .. });
+    let others = model.findings.iter().filter(|row| !stands_still(row) && row.severity > Severity::Note);
+    let named = model.findings.iter().filter(stands_still).chain(others).take(DOUBTS);
+    let is_doubted = |trial: &&dyno_analysis::model::TrialRow| {
+        matches!(trial.state, TrialState::Warned | TrialState::Invalid)
+    };
+    let values = [
+        ("doubted", model.trials.iter().filter(is_doubted).count().to_string()),
+        ("measured", model.completeness.measured.to_string()),
+        ("kinds", model.findings.len().to_string()),
+    ];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    html! {
+        @if model.findings.is_empty() {
+            (page.text(&page::PAGE_DOUBTS_NONE))
+        } @else {
+            (page.fill(&page::PAGE_DOUBTS_TRIALS, &values))
+            ul { @for row in named {
+                @let (reach, sentence) = crate::notes::doubt(model, row, page.lang);
+                li { (sentence) " " span.pm { "(" (reach) ")" } }
+            } }
+        }
+    }
+}
+
+fn change(page: &Page<'_>) -> String {
+    let model = page.model;
+    let rules = &model.comparison_rules;
+    let (margin, now) = (figures::limit(rules.margin * 100.0), model.provenance.blocks.to_string());
+    if !rules.verdicts_enabled && !model.comparisons.is_empty() {
+        return page.fill(&page::PAGE_CHANGE_ENABLE, &[("needed", &rules.min_repeats.to_string())]);
+    }
+    let Some(blocks) = model.blocks_to_decide() else {
+        return page.text(&page::PAGE_CHANGE_SETTING).to_owned();
+    };
+    let message = if blocks > BLOCKS_MAX { &page::PAGE_CHANGE_SCATTER } else { &page::PAGE_CHANGE_BLOCKS };
+    let blocks = figures::count(blocks.into());
+    page.fill(message, &[("blocks", &blocks), ("now", &now), ("margin", &margin)])
 }
 
 fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
@@ -122,10 +246,20 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         }
         Conclusion::Comparison { verdict, .. } => (page.chip(words::verdict(*verdict)), false),
     };
+    let (statement, reservations) = conclusion::parts(page.model, conclusion, page.lang);
+    let number = reservations.len().to_string();
     html! {
         li {
             span { (chip) }
-            span.alarm[is_alarming] { (conclusion::sentence(page.model, conclusion, page.lang)) }
+            div {
+                span.alarm[is_alarming] { (statement) }
+                @if !reservations.is_empty() {
+                    " " details.reservations.paper {
+                        summary { (page.fill(&page::PAGE_RESERVATIONS, &[("number", &number)])) }
+                        @for sentence in reservations { (sentence) (page.lang.space) }
+                    }
+                }
+            }
         }
     }
 }

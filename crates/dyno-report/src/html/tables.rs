@@ -13,11 +13,14 @@ use maud::{Markup, html};
 /// Columns of clients that the matrix of throughput and losses holds at most.
 const MATRIX_COLUMNS: usize = 8;
 /// Rows that a table shows before it is folded.
-const ROWS_SHOWN: usize = 48;
+const ROWS_SHOWN: usize = 24;
 
-/// A table, folded when it has many rows.
-fn folded(page: &Page<'_>, table: Table) -> Markup {
-    if table.rows() > ROWS_SHOWN { page.all_rows(table, None) } else { page.table(table) }
+/// A table with a note below it, folded when it has many rows.
+fn folded(page: &Page<'_>, table: Table, note: Option<String>) -> Markup {
+    if table.rows() > ROWS_SHOWN {
+        return page.all_rows(table, note);
+    }
+    html! { (page.table(table)) @if let Some(note) = note { p.note { (note) } } }
 }
 
 /// The matrix, and the table of all treatments.
@@ -31,20 +34,22 @@ pub(super) fn results(page: &Page<'_>) -> Markup {
                 p.note { (page.text(&growth::GROWTH_NOTE)) }
             }
             (kept(page))
-            (folded(page, tables::results(page.model)))
+            (folded(page, tables::results(page.model), None))
             p.note { (page.text(&notes::NOTE_ESTIMATES)) (page.lang.space) (page.text(Loops::of(page.model).note())) }
             @if page.model.has_bounds() { p.note { (page.text(&notes::NOTE_BOUNDS)) } }
         }
     }
 }
 
-/// Lines by clients; in each cell the throughput and, at the same size, what was lost of it.
+/// Lines by clients where something was lost; in each cell the throughput and, at the same size, what was lost of it.
 fn kept(page: &Page<'_>) -> Markup {
     let rows = &page.model.treatments;
     let mut levels: Vec<u32> = rows.iter().map(|row| row.clients).collect();
     levels.sort_unstable();
     levels.dedup();
-    if levels.len() > MATRIX_COLUMNS || rows.iter().all(|row| row.lost_percent.is_none()) {
+    let loses = |line: usize| rows.iter().any(|row| row.line == line && row.lost_percent > Some(0.0));
+    let facets = || page.facets.all.iter().filter(|facet| facet.members.iter().any(|it| loses(it.line)));
+    if levels.len() > MATRIX_COLUMNS || facets().next().is_none() {
         return html! {};
     }
     let row_at =
@@ -56,7 +61,7 @@ fn kept(page: &Page<'_>) -> Markup {
                 th.l scope="col" { (page.text(&headings::SYSTEM)) }
                 @for clients in &levels { th.n scope="col" { (names::clients(&[*clients], page.lang)) } }
             } }
-            @for facet in &page.facets.all { tbody {
+            @for facet in facets() { tbody {
                 @if !facet.title.is_empty() {
                     tr { th.group scope="rowgroup" colspan=(levels.len() + 1) { (facet.title) } }
                 }
@@ -107,17 +112,20 @@ pub(super) fn questions(page: &Page<'_>) -> Markup {
 pub(super) fn comparisons(page: &Page<'_>) -> Markup {
     let steps = tables::step_comparisons(page.model, page.lang);
     let number = steps.rows().to_string();
+    let rules = [comparison_rules(page.model, page.lang).as_str(), page.text(&notes::NOTE_DETECTABLE)]
+        .join(page.lang.space);
     html! {
         section #comparisons {
             h2 { (page.text(&headings::COMPARISONS)) }
             @if page.model.comparisons.is_empty() {
                 p { (page.text(&page::PAGE_NO_COMPARISONS)) }
             } @else {
-                @for figure in super::forests::figures(page) { (figure.markup(page)) }
-                (folded(page, tables::comparisons(page.model, page.lang)))
-                p.note {
-                    (comparison_rules(page.model, page.lang)) (page.lang.space) (page.text(&notes::NOTE_DETECTABLE))
-                }
+                @let figures = super::forests::figures(page);
+                // Questions have a forest of their own at the top.
+                @if figures.len() > 2 || !page.model.questions.is_empty() {
+                    (page.folded_figures(&figures))
+                } @else { @for figure in figures { (figure.markup(page)) } }
+                (folded(page, tables::comparisons(page.model, page.lang), Some(rules)))
                 @if !steps.is_empty() {
                     h3 { (page.text(&growth::GROWTH_COMPARISONS)) }
                     (page.all_rows(steps, Some(page.fill(&growth::GROWTH_COMPARISONS_NOTE, &[("family", &number)]))))
@@ -137,9 +145,18 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
             h2 { (page.text(&headings::AUDIT)) }
             @if audits.is_empty() { p { (page.text(&page::PAGE_NO_AUDIT)) } }
             @if has_updates {
-                (folded(page, table))
+                @let witnesses = crate::notes::witnesses(page.model, page.lang);
+                (folded(page, table, None))
                 p.note { (page.text(&notes::NOTE_AUDIT)) }
-                @for sentence in crate::notes::witnesses(page.model, page.lang) { p.note { (sentence) } }
+                @if let Some((first, others)) = witnesses.split_first() {
+                    p.note { (first) }
+                    @if !others.is_empty() {
+                        details {
+                            summary { (page.fill(&page::PAGE_MORE_CONCLUSIONS, &[("number", &others.len().to_string())])) }
+                            @for sentence in others { p.note { (sentence) } }
+                        }
+                    }
+                }
             }
             (contents(page))
             @for row in audits { @for reason in &row.not_run {
@@ -165,7 +182,7 @@ fn contents(page: &Page<'_>) -> Markup {
         } @else if is_right {
             details { summary { (all) } (page.table(table)) }
         } @else {
-            (folded(page, table))
+            (folded(page, table, None))
         }
     }
 }

@@ -14,11 +14,17 @@ pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
     model.conclusions.iter().map(|conclusion| sentence(model, conclusion, lang)).collect()
 }
 
-/// One conclusion as one or two whole sentences.
-#[expect(clippy::too_many_lines, reason = "a table: one arm per conclusion")]
+/// One conclusion as one or more whole sentences.
 pub(crate) fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
+    let (statement, reservations) = parts(model, conclusion, lang);
+    [statement].into_iter().chain(reservations).collect::<Vec<_>>().join(lang.space)
+}
+
+/// What a conclusion states, and the sentences that qualify it.
+#[expect(clippy::too_many_lines, reason = "a table: one arm per conclusion")]
+pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, Vec<String>) {
     let label = |line: usize| model.lines[line].label.as_str();
-    match conclusion {
+    let statement = match conclusion {
         Conclusion::Incomplete { planned, measured, failed, missing, is_interrupted } => {
             let message = if *is_interrupted { INTERRUPTED } else { INCOMPLETE };
             let [planned, measured, failed, missing] =
@@ -75,17 +81,17 @@ pub(crate) fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang)
         }
         Conclusion::GrowthCrossing { before, after } => growth::crossing(model, before, after, lang),
         Conclusion::GrowthLead { lead } => growth::lead(model, lead, lang),
-        Conclusion::GrowthCourse { treatment, fastest, last } => {
-            growth::course(model, *treatment, fastest, last, lang)
+        Conclusion::GrowthCourse { treatment, fastest, slowest, last } => {
+            growth::course(model, *treatment, [fastest, slowest, last], lang)
         }
         Conclusion::PeakThroughput { line, clients: number, throughput, is_at_end, clients_measured } => {
             let shape = PeakShape { is_at_end: *is_at_end, is_only: *clients_measured == 1 };
-            let sentence = peak(label(*line), *number, throughput, shape, lang);
-            with_audit(model, sentence, &[*line], &[*number], lang)
+            let statement = peak(label(*line), *number, throughput, shape, lang);
+            return (statement, audit(model, &[*line], &[*number], lang));
         }
         Conclusion::Question { question } => {
             let question = &model.questions[*question];
-            let sentence = question::answer(model, question, lang);
+            let mut sentences = question::answer(model, question, lang);
             let cells = question.comparisons.iter().map(|at| &model.comparisons[*at]);
             let mut lines: Vec<usize> = cells
                 .flat_map(|it| [it.subject, it.baseline])
@@ -93,13 +99,15 @@ pub(crate) fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang)
                 .collect();
             lines.sort_unstable();
             lines.dedup();
-            with_audit(model, sentence, &lines, &question.clients, lang)
+            sentences.extend(audit(model, &lines, &question.clients, lang));
+            return (sentences.remove(0), sentences);
         }
         Conclusion::Comparison { subject, baseline, clients: numbers, .. } => {
-            let sentence = comparison(model, conclusion, lang);
-            with_audit(model, sentence, &[*subject, *baseline], numbers, lang)
+            let statement = comparison(model, conclusion, lang);
+            return (statement, audit(model, &[*subject, *baseline], numbers, lang));
         }
-    }
+    };
+    (statement, Vec::new())
 }
 
 /// What an audit found in the data, a sentence for each kind of fault.
@@ -126,8 +134,8 @@ fn violated(
     sentences.join(lang.space)
 }
 
-/// Adds what a failed audit found, lost work or too much of it: a throughput must not stand alone beside it.
-fn with_audit(model: &ReportModel, sentence: String, lines: &[usize], clients: &[u32], lang: Lang) -> String {
+/// What a failed audit found, lost work or too much of it: a throughput must not stand alone beside it.
+fn audit(model: &ReportModel, lines: &[usize], clients: &[u32], lang: Lang) -> Vec<String> {
     let violated = |line: usize| {
         let is_meant = move |treatment: usize| {
             let row = &model.treatments[treatment];
@@ -145,13 +153,9 @@ fn with_audit(model: &ReportModel, sentence: String, lines: &[usize], clients: &
             others.push(label);
         }
     }
-    let mut sentences = vec![sentence];
-    for (message, lines) in [(NOT_KEPT, losing), (NOT_ACCOUNTED_FOR, others)] {
-        if !lines.is_empty() {
-            sentences.push(message.fill(lang, &[("lines", &list(lang, &lines))]));
-        }
-    }
-    sentences.join(lang.space)
+    let found =
+        [(NOT_KEPT, losing), (NOT_ACCOUNTED_FOR, others)].into_iter().filter(|(_, lines)| !lines.is_empty());
+    found.map(|(message, lines)| message.fill(lang, &[("lines", &list(lang, &lines))])).collect()
 }
 
 fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
@@ -207,7 +211,9 @@ fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: 
     let mean = figures::digits(throughput.mean);
     let Some(interval) = throughput.interval else {
         let message = if shape.is_only { THROUGHPUT_AT_SINGLE } else { PEAK_SINGLE };
-        return message.fill(lang, &[("line", line), ("throughput", &mean), ("clients", &at)]);
+        let repeats = throughput.repeats.to_string();
+        return message
+            .fill(lang, &[("line", line), ("throughput", &mean), ("clients", &at), ("repeats", &repeats)]);
     };
     let message = match shape {
         PeakShape { is_only: true, .. } => THROUGHPUT_AT,

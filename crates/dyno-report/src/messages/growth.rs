@@ -51,8 +51,7 @@ pub(super) fn lead(model: &ReportModel, lead: &GrowthLead, lang: Lang) -> String
 pub(super) fn course(
     model: &ReportModel,
     treatment: usize,
-    fastest: &GrowthMoment,
-    last: &GrowthMoment,
+    [fastest, slowest, last]: [&GrowthMoment; 3],
     lang: Lang,
 ) -> String {
     let share = last.rows_per_second / fastest.rows_per_second.max(f64::MIN_POSITIVE);
@@ -61,17 +60,21 @@ pub(super) fn course(
         ("fastest", figures::digits(fastest.rows_per_second)),
         ("from", figures::count(fastest.rows_from)),
         ("to", figures::count(fastest.rows_to)),
+        ("slowest", figures::digits(slowest.rows_per_second)),
+        ("slow_from", figures::count(slowest.rows_from)),
+        ("slow_to", figures::count(slowest.rows_to)),
         ("last", figures::digits(last.rows_per_second)),
         ("last_from", figures::count(last.rows_from)),
         ("last_to", figures::count(last.rows_to)),
         ("share", figures::percent(100.0 * share)),
     ];
     let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
-    if fastest.rows_to == last.rows_to {
-        return GROWTH_ROSE.fill(lang, &values);
+    // Only what was never slower has held its rate.
+    if slowest.rows_per_second >= HELD * fastest.rows_per_second {
+        return GROWTH_HELD.fill(lang, &values);
     }
     if share >= HELD {
-        return GROWTH_HELD.fill(lang, &values);
+        return GROWTH_ROSE.fill(lang, &values);
     }
     let mut sentences = vec![GROWTH_FELL.fill(lang, &values)];
     let seen = |moment: &GrowthMoment| Some((moment.cpu_percent?, moment.disk_busy_percent?));

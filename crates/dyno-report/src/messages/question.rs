@@ -14,7 +14,7 @@ const LEVELS_NAMED: usize = 4;
 pub(super) const BLIND: f64 = 2.0;
 
 /// The answer in a sentence, and what it depends on in more.
-pub(crate) fn answer(model: &ReportModel, question: &Question, lang: Lang) -> String {
+pub(crate) fn answer(model: &ReportModel, question: &Question, lang: Lang) -> Vec<String> {
     let margin = figures::limit(model.comparison_rules.margin * 100.0);
     let mut sentences = vec![sentence(model, question, &margin, lang)];
     let differs = matches!(question.effect.verdict, Some(Verdict::Better | Verdict::Worse));
@@ -23,7 +23,7 @@ pub(crate) fn answer(model: &ReportModel, question: &Question, lang: Lang) -> St
     }
     let depending = question.interactions.iter().filter(|it| it.depends);
     sentences.extend(depending.map(|it| dependence(model, question, it, lang)));
-    sentences.join(lang.space)
+    sentences
 }
 
 fn sides(question: &Question, lang: Lang) -> [(&'static str, &str); 3] {

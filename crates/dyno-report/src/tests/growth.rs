@@ -3,7 +3,7 @@
 use crate::messages::{EN, conclusion};
 use crate::{Format, render};
 use dyno_analysis::analyse;
-use dyno_analysis::model::Conclusion;
+use dyno_analysis::model::{Conclusion, GrowthMoment};
 use dyno_store::fixture::{ROWS_TARGET as TARGET, grown_run};
 
 #[test]
@@ -29,6 +29,29 @@ fn the_sizes_from_which_on_the_other_is_ahead_are_said_first() {
 }
 
 #[test]
+fn only_a_rate_that_was_never_lower_was_held() {
+    let model = analyse(&grown_run(3));
+    let at = |rows_per_second, rows_from| GrowthMoment {
+        rows_from,
+        rows_to: rows_from + 2_000,
+        rows_per_second,
+        cpu_percent: None,
+        disk_busy_percent: None,
+    };
+    let told = |slowest, fastest, last| {
+        let course = Conclusion::GrowthCourse { treatment: 0, fastest, slowest, last };
+        conclusion::sentence(&model, &course, EN)
+    };
+    let rose = told(at(3_053.0, 0), at(82_552.0, 8_000), at(82_552.0, 18_000));
+    assert_eq!(
+        rose,
+        "MariaDB became faster: 3,053 rows per second from 0 to 2,000 rows, and 82,552 from 18,000 to 20,000 rows."
+    );
+    let held = told(at(980.0, 6_000), at(1_000.0, 0), at(990.0, 18_000));
+    assert!(held.starts_with("MariaDB held its rate: 1,000 rows per second"), "{held}");
+}
+
+#[test]
 fn the_table_over_rows_reads_like_this() {
     let model = analyse(&grown_run(3));
     let markdown = render(&model, Format::Markdown, EN);
@@ -42,9 +65,9 @@ fn the_table_over_rows_reads_like_this() {
     );
     assert_eq!(
         table[2],
-        "| MariaDB | 100,000 | 3 | 22,950 | 559 | 50.0 % | - | 1.00 | 3.00 | 100 % | 9.00 |"
+        "| MariaDB | 100,000 | 3 | 22,950 | 566 | 50.0 % | - | 1.00 | 3.00 | 100 % | 9.00 |"
     );
-    let last = "| MariaDB | 1,000,000 | 3 | 5,100 | 124 | 50.0 % | - | 1.00 | 3.00 | 100 % | ";
+    let last = "| MariaDB | 1,000,000 | 3 | 5,100 | 126 | 50.0 % | - | 1.00 | 3.00 | 100 % | ";
     assert!(table[11].starts_with(last), "{}", table[11]);
     let text = render(&model, Format::Text, EN);
     assert!(text.contains("Over the number of rows"), "{text}");

@@ -61,26 +61,26 @@ fn the_text_has_doubts_figures_and_the_outcome_as_its_last_line() {
     Results
       figure    base  ±95 %    new  ±95 %  ratio      interval  verdict
     MariaDB, 8 clients (n = 4 and 4)
-      tx/s     1,665     61  1,646     80   0.99  0.91 to 1.08  inconclusive
+      tx/s     1,665     62  1,646     82   0.99  0.91 to 1.08  inconclusive
                                             0.99  0.94 to 1.06  by ranks
       mean ms   4.72   0.17   4.73   0.28   1.00  0.96 to 1.05  equivalent
                                             1.00  0.94 to 1.08  by ranks
-      p50 ms    4.11   0.15   4.15   0.24   1.01  0.91 to 1.12  inconclusive
+      p50 ms    4.11   0.15   4.15   0.25   1.01  0.91 to 1.12  inconclusive
                                             1.02  0.93 to 1.07  by ranks
-      p95 ms    6.54   0.20   6.65   0.21   1.02  0.99 to 1.04  equivalent
+      p95 ms    6.54   0.20   6.65   0.22   1.02  0.99 to 1.04  equivalent
                                             1.01  0.99 to 1.07  by ranks
-      p99 ms    26.0    1.3   25.3    2.5   0.97  0.81 to 1.16  inconclusive
+      p99 ms    26.0    1.3   25.3    2.7   0.97  0.81 to 1.16  inconclusive
                                             0.96  0.90 to 1.10  by ranks
     MySQL, 8 clients (n = 4 and 4)
-      tx/s     1,360     34    948     50   0.70  0.63 to 0.77  worse
+      tx/s     1,360     34    948     51   0.70  0.63 to 0.77  worse
                                             0.70  0.66 to 0.73  by ranks
-      mean ms   5.69   0.16   5.87   0.41   1.03  0.90 to 1.18  inconclusive
+      mean ms   5.69   0.16   5.87   0.43   1.03  0.90 to 1.18  inconclusive
                                             1.04  0.96 to 1.09  by ranks
-      p50 ms    5.02   0.09   5.06   0.21   1.01  0.98 to 1.04  equivalent
+      p50 ms    5.02   0.09   5.06   0.22   1.01  0.98 to 1.04  equivalent
                                             1.01  0.97 to 1.05  by ranks
-      p95 ms    7.91   0.35   8.13   0.57   1.03  0.91 to 1.16  inconclusive
+      p95 ms    7.91   0.36   8.13   0.59   1.03  0.91 to 1.16  inconclusive
                                             1.03  0.94 to 1.10  by ranks
-      p99 ms    29.6    3.4   31.9    6.1   1.07  0.76 to 1.52  inconclusive
+      p99 ms    29.6    3.6   31.9    6.8   1.07  0.76 to 1.52  inconclusive
                                             1.10  0.85 to 1.29  by ranks
       failed       0            12
 
