@@ -365,7 +365,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             PAGE_RESTS_INTACT: "整合性検査を行った {checked} の測定条件すべてで、データに問題はありませんでした。",
             PAGE_RESTS_VIOLATED: "整合性検査を行った {checked} の測定条件のうち、{violated} でデータの不整合が見つかりました。",
             PAGE_RESTS_UNCHECKED: "データが保たれたかどうかを示す整合性検査はありません。",
-            PAGE_SURE_QUESTIONS: "スループットについての {questions} 件の問いのうち、{decided} 件に答えが出ました。このレポートの「良い」「悪い」のどれかが誤りである危険は {alpha} です。",
+            PAGE_SURE_QUESTIONS: "スループットについての {questions} 件の問いのうち、{decided} 件に答えが出ました。このレポートの「優れる」「劣る」のどれかが誤りである危険は {alpha} です。",
             PAGE_SURE_NO_VERDICTS: "偶然との区別はできません。区別には少なくとも {needed} ブロックが必要です。",
             PAGE_SURE_NOTHING: "比較するものはありません。信頼区間は、試行のばらつきの大きさを示します。",
             PAGE_DOUBTS_NONE: "見つかりませんでした。",

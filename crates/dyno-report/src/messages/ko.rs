@@ -360,7 +360,7 @@ pub(super) const KOREAN: Language<Texts> = Language {
             PAGE_RESTS_INTACT: "정합성을 검증한 측정 조건 {checked}개 모두에서 데이터에 이상이 없었습니다.",
             PAGE_RESTS_VIOLATED: "정합성을 검증한 측정 조건 {checked}개 중 {violated}개에서 데이터의 이상이 발견되었습니다.",
             PAGE_RESTS_UNCHECKED: "데이터가 보존되었는지 알려 주는 정합성 검증이 없습니다.",
-            PAGE_SURE_QUESTIONS: "처리량에 대한 질문 {questions}건 중 {decided}건에 답이 나왔습니다. 이 보고서의 ‘나음’이나 ‘나쁨’ 중 하나라도 틀릴 위험은 {alpha}입니다.",
+            PAGE_SURE_QUESTIONS: "처리량에 대한 질문 {questions}건 중 {decided}건에 답이 나왔습니다. 이 보고서의 ‘우수’나 ‘열세’ 중 하나라도 틀릴 위험은 {alpha}입니다.",
             PAGE_SURE_NO_VERDICTS: "우연과 구별할 수 없습니다. 구별하려면 블록이 적어도 {needed}개 필요합니다.",
             PAGE_SURE_NOTHING: "비교하는 것이 없습니다. 신뢰 구간은 시행의 편차를 나타냅니다.",
             PAGE_DOUBTS_NONE: "발견되지 않았습니다.",
