@@ -2,14 +2,14 @@
 
 use super::facets::{Facet, Member};
 use super::page::{Figure, Page};
+use super::percentiles::percentiles;
 use crate::chart::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
 use crate::chart::palette::Slot;
-use crate::chart::percentiles::{Distribution, PercentileChart};
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::messages::{conclusion, headings, list, names, page};
 use dyno_analysis::model::{
-    Conclusion, PanelLine, PanelPoint, PercentilePoint, PublishedSeries, RepeatDot, TrialRow, Verdict,
+    Conclusion, PanelLine, PanelPoint, PublishedSeries, RepeatDot, TrialRow, Verdict,
 };
 use dyno_model::plan::Metric;
 use maud::{Markup, html};
@@ -18,8 +18,6 @@ use maud::{Markup, html};
 const PANELS: usize = 12;
 /// Characters of a panel's title for which there is room where three panels stand in a row.
 const TITLE_LENGTH: usize = 28;
-/// Facets that get a percentile plot of their own in the main part.
-const PERCENTILE_FACETS: usize = 6;
 /// Published values larger or smaller than ours by this factor get a panel of their own.
 const PUBLISHED_FACTOR: f64 = 4.0;
 
@@ -593,84 +591,5 @@ fn data_cell(page: &Page<'_>, curve: &Curve, level: f64, quantity: Quantity) -> 
         @if let Some((low, high)) = point.interval {
             br; span.pm { (spelled(quantity, low.max(0.0))) " – " (spelled(quantity, high)) }
         }
-    }
-}
-
-/// One percentile plot per facet, at the largest number of clients.
-fn percentiles(page: &Page<'_>) -> Vec<Figure> {
-    let rows = &page.model.treatments;
-    let has_curve = |treatment: usize| page.model.percentile_curves.iter().any(|c| c.treatment == treatment);
-    let measured = rows.iter().enumerate().filter(|(treatment, _)| has_curve(*treatment));
-    let Some(clients) = measured.map(|(_, row)| row.clients).max() else { return Vec::new() };
-    let facets = page.facets.all.iter().take(PERCENTILE_FACETS).enumerate();
-    facets.filter_map(|(i, facet)| facet_percentiles(page, facet, i, clients)).collect()
-}
-
-fn facet_percentiles(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<Figure> {
-    let curve_of = |line: usize| {
-        let rows = &page.model.treatments;
-        page.model.percentile_curves.iter().find(|curve| {
-            let row = &rows[curve.treatment];
-            row.line == line && row.clients == clients
-        })
-    };
-    let place = |point: &PercentilePoint| (point.one_in, point.value_ms);
-    let curves: Vec<Distribution> = facet
-        .members
-        .iter()
-        .filter_map(|member| {
-            let curve = curve_of(member.line)?;
-            let merged = thinned(&curve.merged, 80).iter().map(place).collect();
-            let repeats = curve.repeats.iter().map(|repeat| thinned(repeat, 40).iter().map(place).collect());
-            let repeats = repeats.collect();
-            Some(Distribution { label: member.label.clone(), slot: member.slot, merged, repeats })
-        })
-        .collect();
-    if curves.is_empty() {
-        return None;
-    }
-    let at = names::clients(&[clients], page.lang);
-    let title = if facet.title.is_empty() {
-        page.fill(&page::CHART_TITLE_PERCENTILES, &[("clients", &at)])
-    } else {
-        page.fill(&page::CHART_TITLE_PERCENTILES_OF, &[("group", &facet.title), ("clients", &at)])
-    };
-    let names: Vec<&str> = curves.iter().map(|curve| curve.label.as_str()).collect();
-    let description = page.fill(&page::CHART_DESCRIPTION_PERCENTILES, &[("lines", &list(page.lang, &names))]);
-    let id = format!("percentiles-{}", i + 1);
-    let chart = PercentileChart {
-        id: format!("{id}-"),
-        title: title.clone(),
-        description,
-        x_title: page.text(&page::CHART_PERCENTILE).to_owned(),
-        y_title: page.text(&page::CHART_TIME_LOG).to_owned(),
-        height: if page.facets.all.len() > 1 { 240.0 } else { 320.0 },
-        curves,
-    };
-    // Several such charts follow each other: the first explains all.
-    let captions = (i == 0).then(|| page.text(&page::CHART_CAPTION_PERCENTILES).to_owned());
-    let captions = captions.into_iter().collect();
-    Some(Figure { id, title, captions, chart: chart.draw(), data: None })
-}
-
-/// At most `most` of the points, evenly by position, the first and the last always.
-pub(super) fn thinned<T: Copy>(points: &[T], most: usize) -> Vec<T> {
-    if points.len() <= most || most < 2 {
-        return points.to_vec();
-    }
-    (0..most).map(|i| points[i * (points.len() - 1) / (most - 1)]).collect()
-}
-
-#[cfg(test)]
-mod unit_tests {
-    use super::*;
-
-    #[test]
-    fn thinning_keeps_both_ends() {
-        let points: Vec<usize> = (0..1000).collect();
-        let kept = thinned(&points, 40);
-        assert_eq!((kept.len(), kept[0], kept[39]), (40, 0, 999));
-        assert_eq!(thinned(&points[..3], 40), [0, 1, 2]);
-        assert!(thinned::<usize>(&[], 40).is_empty());
     }
 }

@@ -1,39 +1,38 @@
 //! Treatment by treatment, folded: statements, distribution, course, trials.
 
-use super::charts::thinned;
 use super::page::{Figure, Page};
+use super::percentiles;
 use super::resources::panels;
 use crate::cell::Cell;
-use crate::chart::palette::Slot;
-use crate::chart::percentiles::{Distribution, PercentileChart};
 use crate::chart::timeline::{Course, Moment, TimelineChart};
 use crate::figures;
 use crate::grid;
 use crate::messages::{headings, notes, page};
 use crate::{tables, words};
-use dyno_analysis::model::{PercentilePoint, Timeline, TimelinePoint, TrialState};
+use dyno_analysis::model::{Timeline, TimelinePoint, TrialState};
 use dyno_model::finding::Finding;
 use maud::{Markup, html};
 
 /// Points that the lines of a treatment's charts hold at most, so that a page of many treatments stays handy.
 struct Detail {
     seconds: usize,
-    merged: usize,
-    repeat: usize,
+    /// Of the distribution of all trials together, and of each alone.
+    points: [usize; 2],
 }
 
 impl Detail {
     fn of(page: &Page<'_>) -> Self {
         match page.model.treatments.len() {
-            ..=24 => Self { seconds: 120, merged: 80, repeat: 40 },
-            25..=60 => Self { seconds: 60, merged: 50, repeat: 20 },
-            _ => Self { seconds: 24, merged: 36, repeat: 10 },
+            ..=24 => Self { seconds: 120, points: [80, 40] },
+            25..=60 => Self { seconds: 60, points: [50, 20] },
+            _ => Self { seconds: 24, points: [36, 10] },
         }
     }
 }
 
 /// All treatments.
 pub(super) fn section(page: &Page<'_>) -> Markup {
+    let detail = Detail::of(page);
     let is_binned = step(page, &page.model.timelines.iter().collect::<Vec<_>>()) > 1;
     html! {
         section #details {
@@ -49,7 +48,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
                 details.treatment id={ "t" (treatment) } {
                     (summary(page, treatment))
                     (statements(page, treatment))
-                    @if let Some(figure) = distribution(page, treatment) { (figure.markup(page)) }
+                    @if let Some(figure) = percentiles::of_treatment(page, treatment, detail.points) { (figure.markup(page)) }
                     @if let Some(figure) = timeline(page, treatment).filter(|_| !page.is_alone()) { (figure.markup(page)) }
                     (trials(page, treatment))
                 }
@@ -80,29 +79,6 @@ fn statements(page: &Page<'_>, treatment: usize) -> Markup {
     } else {
         grid::table(table, &caption, page.lang)
     }
-}
-
-fn distribution(page: &Page<'_>, treatment: usize) -> Option<Figure> {
-    let curve = page.model.percentile_curves.iter().find(|curve| curve.treatment == treatment)?;
-    let detail = Detail::of(page);
-    let name = tables::treatment_name(page.model, treatment, page.lang);
-    let title = page.fill(&page::CHART_TITLE_DISTRIBUTION, &[("treatment", &name)]);
-    let id = format!("t{treatment}d");
-    let place = |point: &PercentilePoint| (point.one_in, point.value_ms);
-    let merged = thinned(&curve.merged, detail.merged).iter().map(place).collect();
-    let of_trial = |trial: &Vec<PercentilePoint>| thinned(trial, detail.repeat).iter().map(place).collect();
-    let repeats = curve.repeats.iter().map(of_trial).collect();
-    let chart = PercentileChart {
-        id: format!("{id}-"),
-        title,
-        description: page.fill(&page::CHART_DESCRIPTION_PERCENTILES, &[("lines", &name)]),
-        x_title: page.text(&page::CHART_PERCENTILE).to_owned(),
-        y_title: page.text(&page::CHART_TIME_LOG).to_owned(),
-        height: 230.0,
-        curves: vec![Distribution { label: name, slot: Slot(0), merged, repeats }],
-    };
-    let heading = page.text(&headings::PERCENTILES).to_owned();
-    Some(Figure { id, title: heading, captions: Vec::new(), chart: chart.draw(), data: None })
 }
 
 /// The course of a treatment's trials.

@@ -1,7 +1,7 @@
 //! The report as one HTML file: no script needed, no network, charts as SVG inside the page, ready for A4.
 //!
 //! # Layout
-//! The page's order is that of the questions a reader asks: [`summary`] (what follows), [`charts`] (what it looks like),
+//! The page's order is that of the questions a reader asks: [`summary`] (what follows), [`charts`] and [`percentiles`] (what it looks like),
 //! [`tables`] (figures, comparisons, audit, doubts), [`details`] (treatment by treatment), [`setting`] (machine, systems,
 //! spec, method). [`facets`] decides which lines share a panel; tables are those of all forms (`crate::tables`), laid out by `crate::grid`.
 //!
@@ -15,6 +15,7 @@ mod facets;
 mod forests;
 mod growth;
 mod page;
+mod percentiles;
 mod resources;
 #[cfg(test)]
 mod sample;

@@ -64,3 +64,11 @@ fn lower_bounds_are_shown_as_such_in_every_form_of_the_report() {
     assert_eq!(json["treatments"][0]["p99"]["is_bound"], true);
     assert!(json["treatments"][1]["p99"]["is_bound"].is_null());
 }
+
+#[test]
+fn one_block_has_no_interval_anywhere() {
+    let model = analyse(&Shape { blocks: 1, systems: 2, clients: vec![1, 8], ..Shape::small() }.read());
+    assert!(model.treatments.iter().all(|row| row.throughput.expect("measured").interval.is_none()));
+    let text = render(&model, Format::Text, EN).replace("\n  ", " ");
+    assert!(text.contains("in a single valid trial, so no interval can be given"), "{text}");
+}

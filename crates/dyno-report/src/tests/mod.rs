@@ -441,14 +441,6 @@ fn two_blocks_give_figures_and_no_verdict() {
 }
 
 #[test]
-fn one_block_has_no_interval_anywhere() {
-    let model = analyse(&Shape { blocks: 1, ..tiny() }.read());
-    assert!(model.treatments.iter().all(|row| row.throughput.expect("measured").interval.is_none()));
-    let text = render(&model, Format::Text, EN).replace("\n  ", " ");
-    assert!(text.contains("in a single valid trial, so no interval can be given"), "{text}");
-}
-
-#[test]
 fn a_throughput_beside_a_failed_audit_says_so() {
     let text = render(tiny_model(), Format::Text, EN).replace("\n  ", " ");
     assert!(

@@ -1,0 +1,117 @@
+//! Percentile plots: the lines of a facet at the largest number of clients, and each treatment alone.
+
+use super::facets::Facet;
+use super::page::{Figure, Page};
+use crate::chart::palette::Slot;
+use crate::chart::percentiles::{Distribution, PercentileChart};
+use crate::messages::{headings, list, names, page};
+use crate::tables;
+use dyno_analysis::model::{PercentileCurve, PercentilePoint};
+
+/// Facets that get a plot of their own.
+const FACETS: usize = 6;
+
+/// One plot per facet, at the largest number of clients.
+pub(super) fn percentiles(page: &Page<'_>) -> Vec<Figure> {
+    let curves = &page.model.percentile_curves;
+    let at = |curve: &PercentileCurve| page.model.treatments[curve.treatment].clients;
+    let Some(clients) = curves.iter().map(at).max() else { return Vec::new() };
+    let facets = page.facets.all.iter().take(FACETS).enumerate();
+    facets.filter_map(|(i, facet)| of_facet(page, facet, i, clients)).collect()
+}
+
+fn of_facet(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<Figure> {
+    let curve_of = |line: usize| {
+        page.model.percentile_curves.iter().find(|curve| {
+            let row = &page.model.treatments[curve.treatment];
+            row.line == line && row.clients == clients
+        })
+    };
+    let distribution = |member: &super::facets::Member| {
+        Some(distribution(curve_of(member.line)?, member.label.clone(), member.slot, [80, 40]))
+    };
+    let curves: Vec<Distribution> = facet.members.iter().filter_map(distribution).collect();
+    let at = names::clients(&[clients], page.lang);
+    let title = if facet.title.is_empty() {
+        page.fill(&page::CHART_TITLE_PERCENTILES, &[("clients", &at)])
+    } else {
+        page.fill(&page::CHART_TITLE_PERCENTILES_OF, &[("group", &facet.title), ("clients", &at)])
+    };
+    let height = if page.facets.all.len() > 1 { 240.0 } else { 320.0 };
+    // Several such charts follow each other: the first explains all.
+    let captions = (i == 0).then(|| page.text(&page::CHART_CAPTION_PERCENTILES).to_owned());
+    let figure = Figure {
+        captions: captions.into_iter().collect(),
+        ..figure(page, format!("percentiles-{}", i + 1), title, height, curves)?
+    };
+    Some(figure)
+}
+
+/// The plot of one treatment, with at most so many points of all its trials together and of each alone.
+pub(super) fn of_treatment(page: &Page<'_>, treatment: usize, points: [usize; 2]) -> Option<Figure> {
+    let curve = page.model.percentile_curves.iter().find(|curve| curve.treatment == treatment)?;
+    let name = tables::treatment_name(page.model, treatment, page.lang);
+    let title = page.fill(&page::CHART_TITLE_DISTRIBUTION, &[("treatment", &name)]);
+    let curves = vec![distribution(curve, name, Slot(0), points)];
+    let figure = figure(page, format!("t{treatment}d"), title, 230.0, curves)?;
+    Some(Figure { title: page.text(&headings::PERCENTILES).to_owned(), ..figure })
+}
+
+fn distribution(
+    curve: &PercentileCurve,
+    label: String,
+    slot: Slot,
+    [merged, repeat]: [usize; 2],
+) -> Distribution {
+    let places = |points: &Vec<PercentilePoint>, most: usize| {
+        thinned(points, most).iter().map(|point| (point.one_in, point.value_ms)).collect()
+    };
+    let repeats = curve.repeats.iter().map(|points| places(points, repeat)).collect();
+    Distribution { label, slot, merged: places(&curve.merged, merged), repeats }
+}
+
+fn figure(
+    page: &Page<'_>,
+    id: String,
+    title: String,
+    height: f64,
+    curves: Vec<Distribution>,
+) -> Option<Figure> {
+    if curves.is_empty() {
+        return None;
+    }
+    let names: Vec<&str> = curves.iter().map(|curve| curve.label.as_str()).collect();
+    let description = page.fill(&page::CHART_DESCRIPTION_PERCENTILES, &[("lines", &list(page.lang, &names))]);
+    let chart = PercentileChart {
+        id: format!("{id}-"),
+        title: title.clone(),
+        description,
+        x_title: page.text(&page::CHART_PERCENTILE).to_owned(),
+        y_title: page.text(&page::CHART_TIME_LOG).to_owned(),
+        height,
+        curves,
+    };
+    Some(Figure { id, title, captions: Vec::new(), chart: chart.draw(), data: None })
+}
+
+/// At most `most` of the points, evenly by position, the first and the last always.
+fn thinned<T: Copy>(points: &[T], most: usize) -> Vec<T> {
+    if points.len() <= most || most < 2 {
+        return points.to_vec();
+    }
+    (0..most).map(|i| points[i * (points.len() - 1) / (most - 1)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinning_keeps_both_ends() {
+        let points: Vec<usize> = (0..1000).collect();
+        let kept = thinned(&points, 40);
+        assert_eq!((kept.len(), kept[0], kept[39]), (40, 0, 999));
+        assert_eq!(thinned(&points[..3], 40), [0, 1, 2]);
+        assert!(thinned::<usize>(&[], 40).is_empty());
+    }
+}
