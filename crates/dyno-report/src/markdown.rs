@@ -1,7 +1,7 @@
 //! The full report as Markdown (GitHub's dialect), without charts.
 
 use super::table::{Table, escaped};
-use super::{notes, tables, words};
+use super::{notes, tables};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 use dyno_analysis::model::ReportModel;
 use dyno_model::printable::lines;
@@ -47,7 +47,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         page.paragraph(&escaped(&sentence));
     }
     page.doubts(model);
-    page.section(headings::FAILURES, &tables::failures(model), &[texts::NOTE_FAILURES]);
+    page.section(headings::FAILURES, &tables::failures(model, lang), &[texts::NOTE_FAILURES]);
     page.section(
         headings::STATEMENTS,
         &tables::statements(model, &model.statements, lang),
@@ -115,10 +115,7 @@ impl Page {
 
     fn doubts(&mut self, model: &ReportModel) {
         let lang = self.lang;
-        let doubts = model.findings.iter().map(|row| {
-            let (reach, sentence) = notes::doubt(model, row, lang);
-            format!("{} ({reach}): {sentence}", words::severity(row.severity).text(lang))
-        });
+        let doubts = model.findings.iter().map(|row| notes::doubt(model, row, lang));
         let items: Vec<_> = doubts
             .chain(notes::incompleteness(model, usize::MAX, lang))
             .chain(notes::steadiness(model, lang))

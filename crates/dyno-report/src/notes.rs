@@ -1,7 +1,7 @@
 //! Sentences about a run that text and Markdown share.
 
-use super::figures;
-use crate::messages::{Lang, Message, finding, list, names, notes};
+use super::{figures, words};
+use crate::messages::{Lang, Message, finding, list, names, notes, said};
 use dyno_analysis::model::{Comparison, FindingRow, ReportModel, Verdict};
 use dyno_model::plan::{LoadPlan, StopRule};
 
@@ -139,8 +139,10 @@ pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: L
     }
     for system in &model.provenance.systems {
         if let Some(reason) = &system.failure {
-            sentences
-                .push(notes::NOTE_FAILED_SYSTEM.fill(lang, &[("system", &system.name), ("reason", reason)]));
+            sentences.push(
+                notes::NOTE_FAILED_SYSTEM
+                    .fill(lang, &[("system", &system.name), ("reason", &said(reason, lang))]),
+            );
         }
     }
     for failed in &completeness.failed {
@@ -151,7 +153,7 @@ pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: L
                 ("trial", &failed.trial),
                 ("line", &model.lines[treatment.line].label),
                 ("clients", &names::clients(&[treatment.clients], lang)),
-                ("reason", &failed.reason),
+                ("reason", &said(&failed.reason, lang)),
             ],
         ));
     }
@@ -163,7 +165,7 @@ pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: L
         sentences.push(notes::NOTE_MISSING.fill(lang, &[("trials", &trials)]));
     }
     for what in completeness.unreadable.iter().take(unreadable_max) {
-        sentences.push(notes::NOTE_UNREADABLE.fill(lang, &[("what", what)]));
+        sentences.push(notes::NOTE_UNREADABLE.fill(lang, &[("what", &said(what, lang))]));
     }
     if let more @ 1.. = completeness.unreadable.len().saturating_sub(unreadable_max) {
         sentences.push(notes::NOTE_UNREADABLE_MORE.fill(lang, &[("more", &more.to_string())]));
@@ -171,20 +173,25 @@ pub(super) fn incompleteness(model: &ReportModel, unreadable_max: usize, lang: L
     sentences
 }
 
-/// A doubt with its reach: `34 of 120 trials`, `whole run`.
-pub(super) fn doubt(model: &ReportModel, row: &FindingRow, lang: Lang) -> (String, String) {
-    let reach = if row.trials.is_empty() {
-        notes::WHOLE_RUN.fill(lang, &[])
-    } else {
-        notes::TRIALS_OF.fill(
-            lang,
-            &[
-                ("trials", &row.trials.len().to_string()),
-                ("measured", &model.completeness.measured.to_string()),
-            ],
-        )
-    };
-    (reach, finding::sentence(&row.finding, lang))
+/// How far a doubt reaches: `34 of 120 trials`, `whole run`.
+pub(super) fn reach(model: &ReportModel, row: &FindingRow, lang: Lang) -> String {
+    match row.trials.len() {
+        0 => notes::WHOLE_RUN.text(lang).to_owned(),
+        trials => {
+            let (trials, measured) = (trials.to_string(), model.completeness.measured.to_string());
+            notes::TRIALS_OF.fill(lang, &[("trials", &trials), ("measured", &measured)])
+        }
+    }
+}
+
+/// A doubt with its weight and its reach.
+pub(super) fn doubt(model: &ReportModel, row: &FindingRow, lang: Lang) -> String {
+    let values = [
+        ("severity", words::severity(row.severity).text(lang)),
+        ("reach", &reach(model, row, lang)),
+        ("sentence", &finding::sentence(&row.finding, lang)),
+    ];
+    notes::NOTE_DOUBT.fill(lang, &values)
 }
 
 /// How questions were answered.

@@ -6,7 +6,7 @@ use crate::measures::{
     GENERATOR, LATENCY, Measure, RESOURCES, STEP, TREATMENT_BOOKS, TREATMENT_LOST, TREATMENT_RATES, TRIAL,
     UPDATES,
 };
-use crate::messages::{Lang, finding, growth, headings, names, question};
+use crate::messages::{Lang, finding, growth, headings, names, question, said};
 use crate::table::{Column, Table};
 use crate::words;
 use dyno_analysis::model::{
@@ -295,9 +295,10 @@ pub(crate) fn statements<'a>(
         table.group(&[&treatment_name(model, statements.treatment, lang)]);
         let was_used = |row: &&StatementRow| row.ok + row.failed + row.unfinished > 0;
         let others = statements.statements.iter().filter(was_used);
-        for row in [&statements.transaction].into_iter().chain(others) {
+        let transaction = (headings::TRANSACTION.text(lang), &statements.transaction);
+        for (name, row) in [transaction].into_iter().chain(others.map(|row| (row.name.as_str(), row))) {
             let failed = Cell::count(row.failed).alarming(row.failed > 0);
-            let before = [Cell::text(row.name.as_str()), Cell::count(row.ok), failed];
+            let before = [Cell::text(name), Cell::count(row.ok), failed];
             table.row(before.into_iter().chain(cells(LATENCY, row.latency.as_ref())));
         }
     }
@@ -310,7 +311,7 @@ pub(crate) fn treatment_name(model: &ReportModel, treatment: usize, lang: Lang) 
 }
 
 /// Failed and retried transactions by the kind of error; empty when there were none.
-pub(crate) fn failures(model: &ReportModel) -> Table {
+pub(crate) fn failures(model: &ReportModel, lang: Lang) -> Table {
     let number = |kinds: &[KindCount], kind: FailureKind| {
         kinds.iter().find(|counted| counted.kind == kind).map_or(0, |counted| counted.count)
     };
@@ -322,7 +323,7 @@ pub(crate) fn failures(model: &ReportModel) -> Table {
     let columns =
         [Column::left(&headings::KIND), Column::right(&headings::FAILED), Column::right(&headings::RETRIES)];
     of_treatments(model, columns, rows, |(kind, failed, retries)| {
-        vec![Cell::text(kind.to_string()), Cell::count(failed), Cell::count(retries)]
+        vec![Cell::text(said(kind.name(), lang)), Cell::count(failed), Cell::count(retries)]
     })
 }
 
@@ -367,7 +368,7 @@ pub(crate) fn trials(model: &ReportModel, treatment: Option<usize>, lang: Lang) 
 /// Why a trial is not simply valid; notes are left out.
 fn reasons(trial: &TrialRow, lang: Lang) -> String {
     if !trial.reason.is_empty() {
-        return trial.reason.clone();
+        return said(&trial.reason, lang).into_owned();
     }
     let doubts = trial.findings.iter().filter(|finding| finding.severity() > Severity::Note);
     doubts.map(|finding| finding::sentence(finding, lang)).collect::<Vec<_>>().join(lang.space)

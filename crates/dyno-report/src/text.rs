@@ -1,7 +1,7 @@
 //! The report for a terminal: what `dyno run` prints at its end. Conclusions come last, where the eye is.
 
 use super::table::wrapped;
-use super::{notes, tables, words};
+use super::{notes, tables};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 use dyno_analysis::model::ReportModel;
 
@@ -40,9 +40,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     if !model.findings.is_empty() || !missing.is_empty() {
         heading(&mut text, headings::VALIDITY, lang);
         for row in model.findings.iter().take(DOUBTS_MAX) {
-            let (reach, sentence) = notes::doubt(model, row, lang);
-            let first = format!("{} ({reach}): ", words::severity(row.severity).text(lang));
-            text.push_str(&wrapped(&format!("{first}{sentence}"), "* ", WIDTH));
+            text.push_str(&wrapped(&notes::doubt(model, row, lang), "* ", WIDTH));
         }
         for sentence in missing {
             text.push_str(&wrapped(&sentence, "* ", WIDTH));

@@ -2,7 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use dyno_report::{LANGUAGES, Lang};
+use dyno_report::{EN, LANGUAGES, Lang};
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -230,6 +230,10 @@ pub(crate) struct RunArguments {
     #[arg(long)]
     pub(crate) json: bool,
 
+    /// Language of the report
+    #[arg(long, value_parser = languages(), default_value = EN.code)]
+    pub(crate) lang: Lang,
+
     /// No progress and no notes
     #[arg(long, short)]
     pub(crate) quiet: bool,
@@ -252,6 +256,7 @@ impl RunArguments {
             resume: None,
             trial: Vec::new(),
             json: false,
+            lang: EN,
             quiet: false,
             yes_write_to: None,
         }
@@ -300,7 +305,7 @@ pub(crate) struct ReportArguments {
     pub(crate) format: Vec<ReportFormat>,
 
     /// Language of the prose
-    #[arg(long, value_parser = languages(), default_value = "en")]
+    #[arg(long, value_parser = languages(), default_value = EN.code)]
     pub(crate) lang: Lang,
 
     /// Folder for the files [default: the results folder]
@@ -365,7 +370,7 @@ pub(crate) struct CompareArguments {
     pub(crate) json: bool,
 
     /// Language of the prose
-    #[arg(long, value_parser = languages(), default_value = "en")]
+    #[arg(long, value_parser = languages(), default_value = EN.code)]
     pub(crate) lang: Lang,
 
     /// Folder for a file per format: compare.html, compare.md, ...

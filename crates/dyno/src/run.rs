@@ -14,7 +14,6 @@ use dyno_host::proxy;
 use dyno_model::event::{Event, Listener, Listeners};
 use dyno_model::exit_code;
 use dyno_model::plan::{Plan, Via};
-use dyno_report::EN;
 use dyno_report::Format;
 use dyno_store::environment::Environment;
 use dyno_store::{Run, RunWriter, StoreError};
@@ -136,12 +135,12 @@ fn store_failure(error: &StoreError) -> Failure {
 /// Writes the report beside the run and prints its table and conclusions.
 fn show_report(folder: &Path, arguments: &RunArguments, printer: Printer) -> Result<(), Failure> {
     let model = dyno_analysis::load(folder).map_err(|error| store_failure(&error))?;
-    let written =
-        dyno_report::write(&model, folder, &[Format::Html], EN).map_err(|error| store_failure(&error))?;
+    let written = dyno_report::write(&model, folder, &[Format::Html], arguments.lang)
+        .map_err(|error| store_failure(&error))?;
     if arguments.json {
-        return printer.result(&dyno_report::render(&model, Format::Json, EN));
+        return printer.result(&dyno_report::render(&model, Format::Json, arguments.lang));
     }
-    printer.result(&dyno_report::render(&model, Format::Text, EN))?;
+    printer.result(&dyno_report::render(&model, Format::Text, arguments.lang))?;
     let html: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
     printer.result(&format!("\nReport: {}", html.join(", ")))
 }

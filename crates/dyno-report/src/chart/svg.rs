@@ -48,14 +48,14 @@ impl Chart {
         format!("{}{}</svg>", self.opening(&view_box, ""), self.body)
     }
 
-    /// A file of its own: with style sheet, ground and heading.
-    pub(crate) fn stand_alone(&self) -> String {
+    /// A file of its own: with style sheet, ground and heading. The code of its language chooses the fonts.
+    pub(crate) fn stand_alone(&self, lang: &str) -> String {
         // Bold letters are about a twelfth wider.
         let lines = wrapped(&self.title, self.width - 16.0, HEADING_SIZE * 1.08);
         let heading = HEADING_LINE * lines.len() as f64 + 12.0;
         let (width, height) = (coordinate(self.width), coordinate(self.height + heading));
         let view_box = format!("0 -{heading} {width} {height}");
-        let size = format!(r#" width="{width}" height="{height}""#);
+        let size = format!(r#" width="{width}" height="{height}" xml:lang="{lang}""#);
         let mut text = format!(
             r#"<style>{STYLE_SHEET}</style><rect class="ground" x="0" y="-{heading}" width="{width}" height="{height}"/>"#
         );
@@ -362,7 +362,12 @@ mod tests {
     #[test]
     fn a_chart_that_stands_alone_brings_its_style_and_heading() {
         let chart = Drawing::new("c", "A & B", "what", 100.0).finish(50.0);
-        assert!(chart.stand_alone().contains("<style>") && chart.stand_alone().contains(">A &amp; B</text>"));
+        let file = chart.stand_alone("ko");
+        assert!(file.contains("<style>") && file.contains(">A &amp; B</text>"));
+        assert!(
+            file.contains("xml:lang=\"ko\"") && file.contains(":lang(ko){--sans:"),
+            "fonts of its language"
+        );
         assert!(!chart.inline().contains("<style>"));
     }
 }

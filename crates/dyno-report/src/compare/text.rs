@@ -52,7 +52,7 @@ fn heading(text: &mut String, title: Message, lang: Lang) {
 /// Doubts with their severity.
 pub(super) fn doubts(model: &CompareModel, lang: Lang) -> Vec<String> {
     let sentence = |finding: &dyno_analysis::compare::model::CompareFinding| {
-        format!("{}: {}", severity(finding.severity).text(lang), compare::doubt(&finding.doubt, lang))
+        names::labelled(severity(finding.severity).text(lang), &compare::doubt(&finding.doubt, lang), lang)
     };
     model.findings.iter().map(sentence).collect()
 }
@@ -68,7 +68,7 @@ pub(super) fn markdown(model: &CompareModel, lang: Lang) -> String {
     let mut page = format!("# {}\n", escaped(&notes::title(model, lang)));
     page.push_str(&format!("\n**{}**\n\n", escaped(&compare::outcome(model, lang))));
     for (name, line) in notes::sides(model, lang) {
-        page.push_str(&format!("- {name}: {}\n", escaped(&line)));
+        page.push_str(&format!("- {}\n", escaped(&names::labelled(name, &line, lang))));
     }
     let list = |title: Message, items: &mut dyn Iterator<Item = String>| {
         let items: String = items.map(|item| format!("- {}\n", escaped(&item))).collect();

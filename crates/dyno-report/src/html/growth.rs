@@ -71,7 +71,7 @@ fn figure(
     let title = match (finding, group.is_empty()) {
         (Some(finding), _) => finding,
         (None, true) => page.text(&texts::GROWTH).to_owned(),
-        (None, false) => format!("{}: {group}", page.text(&texts::GROWTH)),
+        (None, false) => names::labelled(page.text(&texts::GROWTH), group, page.lang),
     };
     let end = growth.milestones.last().copied().unwrap_or(growth.rows_before) as f64;
     let mut panels: Vec<GrowthPanel> = MEASURES

@@ -92,5 +92,6 @@ pub(crate) fn stand_alone_charts(model: &ReportModel, lang: Lang) -> Vec<(String
     let facets = Facets::of(model);
     let page = Page { model, lang, facets: &facets };
     let (main, more) = charts::figures(&page);
-    main.into_iter().chain(more).map(|figure| (figure.id.clone(), figure.chart.stand_alone())).collect()
+    let figures = main.into_iter().chain(more);
+    figures.map(|figure| (figure.id.clone(), figure.chart.stand_alone(lang.code))).collect()
 }

@@ -2,7 +2,8 @@
 
 use super::page::Page;
 use crate::figures;
-use crate::messages::{Message, headings, notes, page};
+use crate::messages::names::labelled;
+use crate::messages::{Message, headings, notes, page, said};
 use crate::notes::Loops;
 use crate::tables;
 use dyno_analysis::model::{SystemRow, SystemStarts, WorkloadRow};
@@ -90,7 +91,7 @@ fn machine(page: &Page<'_>) -> Markup {
             (&page::PAGE_MEMORY, figures::megabytes(environment.memory_bytes)),
             (&page::PAGE_OS, environment.os_release.clone()),
             (&page::PAGE_KERNEL, environment.kernel.clone()),
-            (&page::PAGE_VIRTUALISATION, environment.virtualisation.clone()),
+            (&page::PAGE_VIRTUALISATION, said(&environment.virtualisation, page.lang).into_owned()),
             (&page::PAGE_KERNEL_SETTINGS, listed(page, &environment.kernel_settings)),
             (&page::PAGE_PROXIES, listed(page, &environment.proxies)),
         ],
@@ -138,7 +139,7 @@ fn systems(page: &Page<'_>) -> Markup {
         } }
         @for system in &page.model.provenance.systems {
             @if let Some(reason) = &system.failure {
-                p.note { (page.fill(&notes::NOTE_FAILED_SYSTEM, &[("system", &system.name), ("reason", reason)])) }
+                p.note { (page.fill(&notes::NOTE_FAILED_SYSTEM, &[("system", &system.name), ("reason", &said(reason, page.lang))])) }
             }
         }
     }
@@ -152,7 +153,7 @@ fn settings(page: &Page<'_>, system: &SystemRow) -> Markup {
         @if !system.settings_asked.is_empty() {
             table.kv {
                 thead { tr {
-                    th.l scope="col" { (system.name) ": " (page.text(&headings::SETTING)) }
+                    th.l scope="col" { (labelled(&system.name, page.text(&headings::SETTING), page.lang)) }
                     th.l scope="col" { (page.text(&page::PAGE_ASKED)) }
                     th.l scope="col" { (page.text(&page::PAGE_READ_BACK)) }
                 } }

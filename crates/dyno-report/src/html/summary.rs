@@ -2,7 +2,7 @@
 
 use super::page::{Figure, Page};
 use crate::figures;
-use crate::messages::{conclusion, headings, notes, page};
+use crate::messages::{conclusion, finding, headings, notes, page};
 use crate::words::{self, Word};
 use dyno_analysis::model::{Conclusion, FindingRow, TrialState, Verdict};
 use dyno_model::audit::AuditVerdict;
@@ -187,8 +187,10 @@ fn doubts(page: &Page<'_>) -> Markup {
         } @else {
             (page.fill(&page::PAGE_DOUBTS_TRIALS, &values))
             ul { @for row in named {
-                @let (reach, sentence) = crate::notes::doubt(model, row, page.lang);
-                li { (sentence) " " span.pm { "(" (reach) ")" } }
+                li {
+                    (finding::sentence(&row.finding, page.lang)) " "
+                    span.pm { "(" (crate::notes::reach(model, row, page.lang)) ")" }
+                }
             } }
         }
     }

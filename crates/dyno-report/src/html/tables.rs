@@ -2,7 +2,7 @@
 
 use super::page::Page;
 use crate::figures;
-use crate::messages::{finding, growth, headings, list, names, notes, page};
+use crate::messages::{finding, growth, headings, list, names, notes, page, said};
 use crate::notes::{Loops, comparison_rules, question_rules};
 use crate::table::Table;
 use crate::{tables, words};
@@ -160,7 +160,7 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
             }
             (contents(page))
             @for row in audits { @for reason in &row.not_run {
-                p.note { (tables::treatment_name(page.model, row.treatment, page.lang)) ": " (reason) }
+                p.note { (names::labelled(&tables::treatment_name(page.model, row.treatment, page.lang), &said(reason, page.lang), page.lang)) }
             } }
         }
     }
@@ -190,11 +190,6 @@ fn contents(page: &Page<'_>) -> Markup {
 /// Doubts, and the generator's view of itself.
 pub(super) fn validity(page: &Page<'_>) -> Markup {
     let model = page.model;
-    let measured = model.completeness.measured.to_string();
-    let of_trials = |trials: usize| match trials {
-        0 => page.text(&notes::WHOLE_RUN).to_owned(),
-        trials => page.fill(&notes::TRIALS_OF, &[("trials", &trials.to_string()), ("measured", &measured)]),
-    };
     html! {
         section #validity {
             h2 { (page.text(&headings::VALIDITY)) }
@@ -205,7 +200,7 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
                     span { (page.chip(words::severity(row.severity))) }
                     span {
                         (finding::sentence(&row.finding, page.lang)) " "
-                        span.pm title=(treatments_of(page, &row.treatments)) { "(" (of_trials(row.trials.len())) ")" }
+                        span.pm title=(treatments_of(page, &row.treatments)) { "(" (crate::notes::reach(model, row, page.lang)) ")" }
                     }
                 } } }
                 p.note { (page.text(&notes::NOTE_INVALID)) }
@@ -243,7 +238,7 @@ fn failed_trial(page: &Page<'_>, failed: &dyno_analysis::model::FailedTrial) -> 
             ("trial", &failed.trial),
             ("line", &page.model.lines[row.line].label),
             ("clients", &names::clients(&[row.clients], page.lang)),
-            ("reason", &failed.reason),
+            ("reason", &said(&failed.reason, page.lang)),
         ],
     )
 }

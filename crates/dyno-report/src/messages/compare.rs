@@ -3,12 +3,13 @@
 pub(crate) use super::en::compare::*;
 use super::lang::{Lang, Message};
 use super::names::list;
-use super::{finding, names};
+use super::{finding, names, said};
 use crate::figures;
 use dyno_analysis::compare::model::{
     CompareDoubt, CompareModel, Condition, Difference, MetricPair, SideName, TreatmentPair,
 };
 use dyno_analysis::model::Verdict;
+use std::borrow::Cow;
 
 /// Name of a side.
 pub(crate) fn side(side: SideName, lang: Lang) -> &'static str {
@@ -81,10 +82,10 @@ pub(crate) fn doubt(doubt: &CompareDoubt, lang: Lang) -> String {
                 ("about", &finding::sentence(about, lang)),
             ],
         ),
-        CompareDoubt::Unreadable { side, what, places } => say(
-            &COMPARE_UNREADABLE,
-            &[of(side), ("places", &number(places)), ("what", &what.join(lang.semicolon))],
-        ),
+        CompareDoubt::Unreadable { side, what, places } => {
+            let what = what.iter().map(|what| said(what, lang)).collect::<Vec<_>>().join(lang.semicolon);
+            say(&COMPARE_UNREADABLE, &[of(side), ("places", &number(places)), ("what", &what)])
+        }
         CompareDoubt::NotEnded { side, runs } => {
             say(&COMPARE_NOT_ENDED, &[of(side), ("runs", &list(lang, runs))])
         }
@@ -109,12 +110,23 @@ pub(crate) fn doubt(doubt: &CompareDoubt, lang: Lang) -> String {
 }
 
 fn differs(condition: Condition, system: &str, values: &[Difference], lang: Lang) -> String {
-    let shown = |value: &str| if value.is_empty() { NOTHING.text(lang).to_owned() } else { value.to_owned() };
+    // Settings and options have names and values of their own.
+    let is_own = |name: &str| match condition {
+        Condition::Settings | Condition::KernelSettings | Condition::Proxies => true,
+        Condition::Workload => !name.contains(' '),
+        _ => false,
+    };
+    let shown = |name: &str, value: &str| match value {
+        "" => NOTHING.text(lang).to_owned(),
+        value if is_own(name) => value.to_owned(),
+        value => value.split(" | ").map(|value| said(value, lang)).collect::<Vec<_>>().join(" | "),
+    };
     let each: Vec<String> = values
         .iter()
         .map(|value| {
-            let (base, new) = (shown(&value.base), shown(&value.new));
-            DIFFERENCE.fill(lang, &[("name", &value.name), ("base", &base), ("new", &new)])
+            let (base, new) = (shown(&value.name, &value.base), shown(&value.name, &value.new));
+            let name = if is_own(&value.name) { Cow::from(&value.name) } else { said(&value.name, lang) };
+            DIFFERENCE.fill(lang, &[("name", &name), ("base", &base), ("new", &new)])
         })
         .collect();
     let values = list(lang, &each);

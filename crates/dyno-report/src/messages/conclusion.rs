@@ -237,7 +237,7 @@ fn comparison(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> Strin
     let sentence = compared_sides(model, conclusion, &names, lang);
     match sides.context.as_str() {
         "" => sentence,
-        context => IN_CONTEXT.fill(lang, &[("context", context), ("sentence", &sentence)]),
+        context => names::labelled(context, &sentence, lang),
     }
 }
 

@@ -2,8 +2,8 @@
 
 pub(crate) use super::en::finding::*;
 use super::lang::{Lang, Message};
-use super::names;
-use super::names::list;
+use super::names::{self, list};
+use super::said;
 use crate::figures;
 use dyno_model::finding::{BusyProcess, Finding, Severity};
 use dyno_model::monitor::SessionGroup;
@@ -64,13 +64,13 @@ pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
             same_wait(wait, statement, *share, *sessions, lang)
         }
         Finding::MonitorCost { share } => say(&MONITOR_COST, &[("percent", &percent(*share))]),
-        Finding::CutShort { reason } => say(&CUT_SHORT, &[("reason", reason)]),
-        Finding::SystemFailed { reason } => say(&SYSTEM_FAILED, &[("reason", reason)]),
+        Finding::CutShort { reason } => say(&CUT_SHORT, &[("reason", &said(reason, lang))]),
+        Finding::SystemFailed { reason } => say(&SYSTEM_FAILED, &[("reason", &said(reason, lang))]),
         Finding::BooksUnbalanced { identities } => {
             say(&BOOKS_UNBALANCED, &[("identities", &list(lang, identities))])
         }
         Finding::AuditViolated => say(&AUDIT_VIOLATED, &[]),
-        Finding::AuditNotRun { reason } => say(&AUDIT_NOT_RUN, &[("reason", reason)]),
+        Finding::AuditNotRun { reason } => say(&AUDIT_NOT_RUN, &[("reason", &said(reason, lang))]),
         Finding::Unsettled { sessions } => say(&UNSETTLED, &[("sessions", &figures::count(*sessions))]),
         Finding::ForeignSessions { sessions } => {
             say(&FOREIGN_SESSIONS, &[("sessions", &figures::count(*sessions))])
@@ -100,7 +100,7 @@ pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
                 false => say(&RECORDING_BEHIND, &[("seconds", &seconds)]),
             }
         }
-        Finding::RecordingIncomplete { what } => say(&RECORDING_INCOMPLETE, &[("what", what)]),
+        Finding::RecordingIncomplete { what } => say(&RECORDING_INCOMPLETE, &[("what", &said(what, lang))]),
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! Sentences are in the polite form (です・ます), headings and columns end with nouns. A blank stands between Japanese and Latin letters or figures.
 
-use super::en::{Texts, compare, conclusion, finding, growth, headings, names, notes, page, question};
+use super::en::{
+    Texts, compare, conclusion, finding, growth, headings, names, notes, page, question, stored,
+};
 use super::message::Language;
 
 pub(super) const JAPANESE: Language<Texts> = Language {
@@ -82,6 +84,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             MIN: "最小",
             MAX: "最大",
             MEAN: "平均",
+            TRANSACTION: "トランザクション",
             // Percentiles.
             P50: "p50",
             P70: "p70",
@@ -148,6 +151,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
         names: names::Texts {
             CLIENTS: "クライアント数 {numbers}",
             LINE_AT: "{line}、{clients}",
+            LABELLED: "{label}：{text}",
             DAYS: "{number} 日",
             // Metrics.
             METRIC_THROUGHPUT: "スループット",
@@ -185,7 +189,6 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             THROUGHPUT_AT_SINGLE: "{line} は{clients} で毎秒 {throughput} トランザクションをコミットしました。有効な試行は {repeats} 回で、回数が足りないかばらつきが大きいため、信頼区間は示せません。",
             NOT_KEPT: "ただし、整合性検査により、ここに数えた処理の一部が {lines} に残っていないことが判明しました。",
             NOT_ACCOUNTED_FOR: "ただし、整合性検査により、{lines} のデータには、ここに数えた処理から求まる以上のものが含まれていることが判明しました。",
-            IN_CONTEXT: "{context}：{sentence}",
             BETTER: "{clients} では、{subject} は {baseline} より優れています。{metric}は {ratio} 倍です（{level} 信頼区間 {low}～{high}）。",
             BETTER_RANGE: "{clients} では、{subject} は {baseline} より優れています。{metric}は {ratio_min}～{ratio_max} 倍です（{level} 信頼区間はいずれも {low}～{high} の範囲内）。",
             SLIGHTLY_BETTER: "{clients} では、{subject} は {baseline} より優れていますが、差は {margin} 未満かもしれません。{metric}は {ratio} 倍です（{level} 信頼区間 {low}～{high}）。",
@@ -205,6 +208,84 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             DID_NOT_WORK: "{line} は、{clients} で {of} 試行中 {trials} 試行が正常に動作しませんでした（{because}）。残りの試行は、不利な判断の根拠にはなりますが、有利な判断の根拠にはなりません。",
             WITHOUT_VERDICT: "判定なし：{clients} で、{subject} の{metric}は {baseline} の {ratio} 倍でした。",
             WITHOUT_VERDICT_RANGE: "判定なし：{clients} で、{subject} の{metric}は {baseline} の {ratio_min}～{ratio_max} 倍でした。",
+        },
+        stored: stored::Texts {
+            // Kinds of failures.
+            CONNECT_REFUSED: "接続拒否",
+            CONNECTION_LOST: "接続切断",
+            TIMEOUT: "タイムアウト",
+            AUTHENTICATION: "認証失敗",
+            OUT_OF_CONNECTIONS: "接続数の上限",
+            NOT_READY: "準備未完了",
+            DEADLOCK: "デッドロック",
+            SERIALIZATION: "直列化の失敗",
+            LOCK_WAIT: "ロック待ち",
+            BUSY: "ロック中",
+            DUPLICATE_KEY: "キー重複",
+            CONFLICT: "競合",
+            READ_ONLY: "読み取り専用",
+            CANCELLED: "キャンセル",
+            PERMISSION: "権限なし",
+            BAD_STATEMENT: "不正な SQL 文",
+            OUT_OF_RESOURCES: "リソース不足",
+            OUTCOME_UNKNOWN: "結果不明",
+            PROTOCOL: "プロトコル違反",
+            UNSUPPORTED: "非対応",
+            OTHER: "その他",
+            // Machines.
+            VIRTUAL_MACHINE: "仮想マシン",
+            CONTAINER: "コンテナー",
+            VIRTUAL_MACHINE_AND_CONTAINER: "仮想マシン、コンテナー",
+            // What differs between the sides of a comparison.
+            PROCESSOR: "プロセッサ",
+            PROCESSORS: "論理プロセッサ数",
+            PROCESSORS_USABLE: "使用可能なプロセッサ数",
+            CORES: "コア数",
+            MEMORY: "メモリ",
+            ARCHITECTURE: "アーキテクチャ",
+            VIRTUALISATION: "仮想化",
+            KERNEL: "カーネル",
+            DISTRIBUTION: "ディストリビューション",
+            VERSION: "バージョン",
+            BUILD: "ビルド",
+            KIND: "種別",
+            QUERY_MODE: "SQL 文の送り方",
+            ENCRYPTION: "暗号化",
+            LINES: "行",
+            WORKLOAD: "ワークロード",
+            END: "終了条件",
+            WARMUP: "ウォームアップ",
+            RATE: "到着レート",
+            ATTEMPTS: "最大実行回数",
+            RETRIES: "再試行",
+            WORKERS: "ワーカー数",
+            GRACE: "終了時の猶予時間",
+            TIME_LIMIT: "制限時間",
+            // Values that differ.
+            AFTER_TRANSACTIONS: "{number} トランザクション後",
+            AFTER_TRANSACTIONS_PER_CLIENT: "各クライアント {number} トランザクション後",
+            AT_ROWS: "{number} 行",
+            NONE: "なし",
+            AUTOMATIC: "自動",
+            BY_KIND: "種別による",
+            EVERY: "すべて",
+            // Reasons.
+            INTERRUPTED: "ユーザーが中断しました",
+            LIMIT_AT_ROWS: "{target} 行のうち {rows} 行で制限時間に達しました",
+            LIMIT_AFTER: "{wanted} トランザクションのうち {started} で制限時間に達しました",
+            ENDED_WITH: "終了コード {code} で終了しました",
+            KILLED: "強制終了されました（シグナル 9）",
+            ENDED_BY: "シグナル {signal} で終了しました",
+            ENDED: "終了しました",
+            UNGUARDED: "見張りのプロセス（dyno guard）が失われました",
+            SILENT: "応答しなくなりました：{failure}",
+            DISK_FULL: "{folder} のディスクの空きがほとんどありません：{total} MB のうち空き {free} MB",
+            CLIENTS_NOT_READY: "時間内に準備できたクライアントは {clients} のうち {ready} だけでした",
+            CLIENTS_NOT_UP: "クライアントを準備できませんでした：{failure}",
+            STATE_UNKNOWN: "試行前の状態を読み取れませんでした：{failure}",
+            DIED: "システムが停止しました：{reason}",
+            AUDIT: "整合性検査：{reason}",
+            LINE_CUT: "{place}：最後の行が途中で切れています",
         },
         finding: finding::Texts {
             GENERATOR_BUSY: "負荷生成側で最も忙しいワーカーがプロセッサ 1 個の {percent} を使用しており、負荷が負荷生成側によって制限された可能性があります。",
@@ -296,6 +377,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             NOTE_RESOURCES: "測定区間の平均値で、1 秒ごとの観測によります（monitor.csv）。マシンの CPU は、全プロセッサの時間のうち何かが動いていた割合です。サーバーと負荷生成側の CPU 数は、使用中だったプロセッサの数です。組み込みの SQLite では、データベースの処理は負荷生成側に含まれます。読み込みと書き込みは、サーバーのプロセスがデバイスとの間で転送した量です。モニターの負荷はプロセッサ 1 個に対する割合で、その問い合わせに応じたサーバーの処理を含みます。",
             NOTE_GENERATOR: "SQL 文あたりの CPU 時間は、負荷生成側プロセス自身のものです。組み込みの SQLite ではデータベースの分を含みます。停滞：ワーカーが少なくとも止まっていた時間の、そのワーカーの測定区間に対する割合で、全ワーカー・全試行の最大値です。",
             NOTE_INVALID: "無効な試行の数値は、どの平均にも比較にも使用していません。全試行の表に理由とともに残しています。",
+            NOTE_DOUBT: "{severity}（{reach}）：{sentence}",
             WHOLE_RUN: "測定全体",
             TRIALS_OF: "{measured} 試行中 {trials} 試行",
             NOTE_RUN: "{started}（UTC）に dyno {version} で測定。ブロック数 {blocks}、シード {seed}。",

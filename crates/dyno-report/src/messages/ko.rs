@@ -3,7 +3,9 @@
 //! Sentences end in 합니다, headings and columns in nouns. Behind a place whose value is a name, only particles stand that are the same
 //! after a vowel and a consonant (에서, 의, 보다, 에). Metrics, sides and the words for verdicts all end with a consonant.
 
-use super::en::{Texts, compare, conclusion, finding, growth, headings, names, notes, page, question};
+use super::en::{
+    Texts, compare, conclusion, finding, growth, headings, names, notes, page, question, stored,
+};
 use super::message::Language;
 
 pub(super) const KOREAN: Language<Texts> = Language {
@@ -76,6 +78,7 @@ pub(super) const KOREAN: Language<Texts> = Language {
             MIN: "최소",
             MAX: "최대",
             MEAN: "평균",
+            TRANSACTION: "트랜잭션",
             // Percentiles.
             P50: "p50",
             P70: "p70",
@@ -142,6 +145,7 @@ pub(super) const KOREAN: Language<Texts> = Language {
         names: names::Texts {
             CLIENTS: "클라이언트 {numbers}개",
             LINE_AT: "{line}, {clients}",
+            LABELLED: "{label}: {text}",
             DAYS: "{number}일",
             // Metrics; each ends with a consonant.
             METRIC_THROUGHPUT: "처리량",
@@ -179,7 +183,6 @@ pub(super) const KOREAN: Language<Texts> = Language {
             THROUGHPUT_AT_SINGLE: "{line}에서는 {clients}일 때 초당 {throughput} 트랜잭션이 커밋되었습니다. 유효한 시행이 {repeats}회이며, 횟수가 부족하거나 편차가 커서 신뢰 구간을 제시할 수 없습니다.",
             NOT_KEPT: "그러나 정합성 검증 결과, 여기에 집계한 작업의 일부가 {lines}에 남아 있지 않습니다.",
             NOT_ACCOUNTED_FOR: "그러나 정합성 검증 결과, {lines}의 데이터에는 여기에 집계한 작업에서 나올 수 있는 것보다 더 많은 내용이 있습니다.",
-            IN_CONTEXT: "{context}: {sentence}",
             BETTER: "{clients}일 때 {subject} 쪽이 {baseline}보다 우수합니다. {metric}이 {ratio}배입니다({level} 신뢰 구간 {low}~{high}).",
             BETTER_RANGE: "{clients}일 때 {subject} 쪽이 {baseline}보다 우수합니다. {metric}이 {ratio_min}~{ratio_max}배입니다({level} 신뢰 구간은 모두 {low}~{high} 범위 안).",
             SLIGHTLY_BETTER: "{clients}일 때 {subject} 쪽이 {baseline}보다 우수하지만, 차이가 {margin} 미만일 수 있습니다. {metric}이 {ratio}배입니다({level} 신뢰 구간 {low}~{high}).",
@@ -199,6 +202,84 @@ pub(super) const KOREAN: Language<Texts> = Language {
             DID_NOT_WORK: "{line}에서는 {clients}일 때 시행 {of}회 중 {trials}회가 정상 동작하지 않았습니다({because}). 나머지 시행은 불리한 판정의 근거는 될 수 있어도 유리한 판정의 근거는 될 수 없습니다.",
             WITHOUT_VERDICT: "판정 없음: {clients}일 때 {subject}의 {metric}은 {baseline}의 {ratio}배였습니다.",
             WITHOUT_VERDICT_RANGE: "판정 없음: {clients}일 때 {subject}의 {metric}은 {baseline}의 {ratio_min}~{ratio_max}배였습니다.",
+        },
+        stored: stored::Texts {
+            // Kinds of failures.
+            CONNECT_REFUSED: "연결 거부",
+            CONNECTION_LOST: "연결 끊김",
+            TIMEOUT: "시간 초과",
+            AUTHENTICATION: "인증 실패",
+            OUT_OF_CONNECTIONS: "연결 수 한도 초과",
+            NOT_READY: "준비 안 됨",
+            DEADLOCK: "데드락",
+            SERIALIZATION: "직렬화 실패",
+            LOCK_WAIT: "락 대기",
+            BUSY: "잠금 중",
+            DUPLICATE_KEY: "키 중복",
+            CONFLICT: "충돌",
+            READ_ONLY: "읽기 전용",
+            CANCELLED: "취소됨",
+            PERMISSION: "권한 없음",
+            BAD_STATEMENT: "잘못된 SQL 문",
+            OUT_OF_RESOURCES: "자원 부족",
+            OUTCOME_UNKNOWN: "결과 불명",
+            PROTOCOL: "프로토콜 위반",
+            UNSUPPORTED: "지원 안 됨",
+            OTHER: "기타",
+            // Machines.
+            VIRTUAL_MACHINE: "가상 머신",
+            CONTAINER: "컨테이너",
+            VIRTUAL_MACHINE_AND_CONTAINER: "가상 머신, 컨테이너",
+            // What differs between the sides of a comparison.
+            PROCESSOR: "프로세서",
+            PROCESSORS: "논리 프로세서 수",
+            PROCESSORS_USABLE: "사용 가능한 프로세서 수",
+            CORES: "코어 수",
+            MEMORY: "메모리",
+            ARCHITECTURE: "아키텍처",
+            VIRTUALISATION: "가상화",
+            KERNEL: "커널",
+            DISTRIBUTION: "배포판",
+            VERSION: "버전",
+            BUILD: "빌드",
+            KIND: "종류",
+            QUERY_MODE: "SQL 문 전송 방식",
+            ENCRYPTION: "암호화",
+            LINES: "줄",
+            WORKLOAD: "워크로드",
+            END: "종료 조건",
+            WARMUP: "워밍업",
+            RATE: "도착 속도",
+            ATTEMPTS: "최대 시도 횟수",
+            RETRIES: "재시도",
+            WORKERS: "워커 수",
+            GRACE: "종료 유예 시간",
+            TIME_LIMIT: "제한 시간",
+            // Values that differ.
+            AFTER_TRANSACTIONS: "{number} 트랜잭션 후",
+            AFTER_TRANSACTIONS_PER_CLIENT: "클라이언트당 {number} 트랜잭션 후",
+            AT_ROWS: "행 {number}개",
+            NONE: "없음",
+            AUTOMATIC: "자동",
+            BY_KIND: "종류에 따라",
+            EVERY: "전부",
+            // Reasons.
+            INTERRUPTED: "사용자가 중단함",
+            LIMIT_AT_ROWS: "행 {target}개 중 {rows}개에서 제한 시간에 도달함",
+            LIMIT_AFTER: "{wanted} 트랜잭션 중 {started} 트랜잭션에서 제한 시간에 도달함",
+            ENDED_WITH: "종료 코드 {code}번으로 종료됨",
+            KILLED: "강제 종료됨(시그널 9)",
+            ENDED_BY: "시그널 {signal}번으로 종료됨",
+            ENDED: "종료됨",
+            UNGUARDED: "감시 프로세스(dyno guard)를 잃음",
+            SILENT: "더 이상 응답하지 않음: {failure}",
+            DISK_FULL: "{folder} 디스크가 거의 가득 참: {total} MB 중 {free} MB 남음",
+            CLIENTS_NOT_READY: "제시간에 준비된 클라이언트가 {clients}개 중 {ready}개뿐임",
+            CLIENTS_NOT_UP: "클라이언트를 준비할 수 없었음: {failure}",
+            STATE_UNKNOWN: "시행 전의 상태를 읽을 수 없었음: {failure}",
+            DIED: "시스템이 중단됨: {reason}",
+            AUDIT: "정합성 검증: {reason}",
+            LINE_CUT: "{place}: 마지막 줄이 잘려 있음",
         },
         finding: finding::Texts {
             GENERATOR_BUSY: "부하 발생기에서 가장 바쁜 워커의 CPU 사용률이 코어 1개 기준 {percent}입니다. 부하 발생기가 부하를 제한했을 수 있습니다.",
@@ -290,6 +371,7 @@ pub(super) const KOREAN: Language<Texts> = Language {
             NOTE_RESOURCES: "측정 구간의 평균이며, 매초 관측한 값에서 구합니다(monitor.csv). 장비 CPU는 전체 CPU 시간 중 무언가가 실행된 비율입니다. 서버와 부하 발생기의 CPU 수는 사용 중이었던 CPU 개수이며, 내장형 SQLite의 경우 데이터베이스 작업은 부하 발생기에 포함됩니다. 읽기와 쓰기는 서버 프로세스가 장치와 주고받은 양입니다. 모니터의 비용은 코어 1개에 대한 비율이며, 조회에 답하는 서버의 작업을 포함합니다.",
             NOTE_GENERATOR: "SQL 문당 CPU 시간은 부하 발생기 프로세스 자체의 것이며, 내장형 SQLite의 경우 데이터베이스를 포함합니다. 멈춤: 워커가 최소한 멈춰 있었던 시간이 측정 구간에서 차지하는 비율로, 모든 워커와 시행 중 가장 큰 값입니다.",
             NOTE_INVALID: "무효 시행의 수치는 어떤 평균이나 비교에도 들어가지 않으며, 전체 시행 표에 이유와 함께 남아 있습니다.",
+            NOTE_DOUBT: "{severity}({reach}): {sentence}",
             WHOLE_RUN: "측정 전체",
             TRIALS_OF: "시행 {measured}회 중 {trials}회",
             NOTE_RUN: "{started}(UTC)에 dyno {version} 버전으로 측정. 블록 수 {blocks}, 시드 {seed}.",

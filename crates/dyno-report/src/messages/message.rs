@@ -113,7 +113,6 @@ macro_rules! messages {
                 of: |texts| texts.$group.$name,
             };)+
         })+
-        #[cfg(test)]
         pub(super) const ALL: &[super::message::Message<Texts>] = &[$($($group::$name),+),+];
     };
 }

@@ -20,11 +20,13 @@ mod lang;
 mod message;
 pub(crate) mod names;
 pub(crate) mod question;
+mod stored;
 
 pub(crate) use en::{headings, notes, page};
 pub(crate) use lang::Message;
 pub use lang::{EN, LANGUAGES, Lang};
 pub(crate) use names::list;
+pub(crate) use stored::said;
 
 #[cfg(test)]
 mod tests {

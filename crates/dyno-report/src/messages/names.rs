@@ -17,6 +17,11 @@ pub(crate) fn line_at(line: &str, number: u32, lang: Lang) -> String {
     LINE_AT.fill(lang, &[("line", line), ("clients", &clients(&[number], lang))])
 }
 
+/// A text under what it is about: `warning: The kernels differ.`
+pub(crate) fn labelled(label: &str, text: &str, lang: Lang) -> String {
+    LABELLED.fill(lang, &[("label", label), ("text", text)])
+}
+
 /// A long time, rounded as one says it: `45 s`, `12 min`, `3.2 h`, `5.1 days`.
 pub(crate) fn span(seconds: f64, lang: Lang) -> String {
     match seconds {

@@ -1,8 +1,10 @@
 //! Folders that are cut off or damaged can be reported on, and the report says what is missing.
 
+use super::tiny;
 use crate::messages::EN;
 use crate::{Format, render};
 use dyno_analysis::load;
+use dyno_model::finding::Finding;
 use dyno_store::fixture::Shape;
 use dyno_store::{EVENTS_FILE, TRIALS_FOLDER};
 use proptest::prelude::*;
@@ -65,4 +67,19 @@ proptest! {
         fs::write(folder.join(EVENTS_FILE), &damaged).expect("written");
         text_of(folder);
     }
+}
+
+#[test]
+fn a_trial_with_two_findings_of_a_kind_is_one_trial() {
+    let scratch = tempfile::tempdir().expect("scratch");
+    let folder = scratch.path().join("run");
+    tiny().write(&folder).expect("written");
+    let events = folder.join(EVENTS_FILE);
+    let text = fs::read_to_string(&events).expect("there");
+    let stall = "{\"finding\":\"stall\",\"longest_gap\":2.0,\"at\":0.0}";
+    let changed = text.replacen("\"findings\":[", &format!("\"findings\":[{stall},{stall},"), 1);
+    fs::write(&events, changed).expect("written");
+    let model = load(&folder).expect("readable");
+    let row = model.findings.iter().find(|row| matches!(row.finding, Finding::Stall { .. }));
+    assert_eq!(row.expect("the stall is listed").trials.len(), 1);
 }

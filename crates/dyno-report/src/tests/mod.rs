@@ -4,6 +4,7 @@ use dyno_analysis::model::{ComparisonOf, ReportModel, TrialState, Verdict};
 mod bounds;
 mod damage;
 mod growth;
+mod languages;
 mod standing;
 mod steadiness;
 
@@ -11,7 +12,6 @@ use crate::messages::EN;
 use crate::{Format, render, write};
 use dyno_analysis::{analyse, load};
 use dyno_model::audit::AuditCheck;
-use dyno_model::finding::Finding;
 use dyno_model::plan::{Compare, Plan};
 use dyno_store::fixture::Shape;
 use insta::assert_snapshot;
@@ -559,21 +559,6 @@ fn only_what_the_experiment_asks_about_gets_verdicts() {
     std::fs::write(folder.join("plan.json"), serde_json::to_string(&plan).expect("data")).expect("written");
     let text = render(&load(&folder).expect("readable"), Format::Text, EN).replace("\n  ", " ");
     assert!(text.contains("MySQL: in-place is ") && text.contains(" than read-modify-write at "), "{text}");
-}
-
-#[test]
-fn a_trial_with_two_findings_of_a_kind_is_one_trial() {
-    let scratch = tempfile::tempdir().expect("scratch");
-    let folder = scratch.path().join("run");
-    tiny().write(&folder).expect("written");
-    let events = folder.join("events.jsonl");
-    let text = std::fs::read_to_string(&events).expect("there");
-    let stall = "{\"finding\":\"stall\",\"longest_gap\":2.0,\"at\":0.0}";
-    let changed = text.replacen("\"findings\":[", &format!("\"findings\":[{stall},{stall},"), 1);
-    std::fs::write(&events, changed).expect("written");
-    let model = load(&folder).expect("readable");
-    let row = model.findings.iter().find(|row| matches!(row.finding, Finding::Stall { .. }));
-    assert_eq!(row.expect("the stall is listed").trials.len(), 1);
 }
 
 #[test]
