@@ -265,6 +265,7 @@ fn weight(finding: &Finding) -> f64 {
         Finding::CountersDiffer { ours, theirs, .. } => ours.abs_diff(*theirs) as f64,
         Finding::SharedMachine
         | Finding::SettingRounded { .. }
+        | Finding::Imported { .. }
         | Finding::DebugBuild
         | Finding::CutShort { .. }
         | Finding::SystemFailed { .. }

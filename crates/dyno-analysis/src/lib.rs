@@ -25,6 +25,7 @@
 #![warn(missing_docs)]
 
 mod checks;
+mod claim;
 pub mod compare;
 mod comparisons;
 mod conclusions;
@@ -98,5 +99,6 @@ pub fn analyse(data: &RunData) -> ReportModel {
         published: panels::published(&view.run.plan),
     };
     model.conclusions = conclusions::conclude(&model);
+    model.conclusions.splice(0..0, claim::conclude(&model, view.plan()));
     model
 }

@@ -1,8 +1,8 @@
 //! Where, when and with what a run was made.
 
-use crate::model::{Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
+use crate::model::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
 use dyno_model::event::StartTimes;
-use dyno_model::plan::{Plan, SystemPlan, SystemSource};
+use dyno_model::plan::{Plan, SystemPlan, SystemSource, Treatment};
 use dyno_model::target::QueryMode;
 use dyno_model::units::Nanos;
 use dyno_store::{Run, add_value};
@@ -12,7 +12,9 @@ pub(crate) fn provenance(run: &Run) -> Provenance {
     let plan = &run.plan;
     let mut workloads: Vec<WorkloadRow> = Vec::new();
     let mut loads = Vec::new();
-    for treatment in &plan.treatments {
+    // How others loaded their systems is not known.
+    let is_ours = |treatment: &&Treatment| plan.systems[treatment.system].source != SystemSource::Imported;
+    for treatment in plan.treatments.iter().filter(is_ours) {
         let options =
             treatment.workload.options.0.iter().map(|(name, value)| (name.clone(), value.to_string()));
         let workload = WorkloadRow { kind: treatment.workload.kind.clone(), options: options.collect() };
@@ -90,6 +92,7 @@ fn system_row(run: &Run, system: &SystemPlan) -> SystemRow {
         SystemSource::Existing(existing) => {
             (existing.engine.name(), existing.endpoint.to_string(), Default::default())
         }
+        SystemSource::Imported => (IMPORTED, String::new(), Default::default()),
     };
     SystemRow {
         name: system.name.clone(),

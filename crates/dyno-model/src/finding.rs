@@ -239,6 +239,11 @@ pub enum Finding {
         /// The value in force.
         in_force: String,
     },
+    /// Another program measured this; what it did not write down is not known.
+    Imported {
+        /// The program.
+        source: String,
+    },
     /// Results were written later than they came: the disk under the results folder is slow.
     RecordingBehind {
         /// The longest time from handing something over to its being written. Told from 5 on.
@@ -289,6 +294,7 @@ impl Finding {
             Self::MonitorCost { share } => graded(*share, 0.01, f64::INFINITY),
             Self::SharedMachine
             | Self::SettingRounded { .. }
+            | Self::Imported { .. }
             | Self::ShortWindow { .. }
             | Self::Skipped { .. }
             | Self::Overload { .. }

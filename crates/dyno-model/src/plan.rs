@@ -44,6 +44,9 @@ pub struct Plan {
     /// What is compared, where the spec says; otherwise systems, and the levels of every factor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Compare>,
+    /// What somebody says of the systems, for the figures to confirm or contradict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub claim: Option<Claim>,
     /// How fresh data is made for each start of a server.
     #[serde(default)]
     pub data: FreshData,
@@ -63,6 +66,15 @@ pub enum Compare {
     System,
     /// The levels of a factor, by its index into [`Plan::factors`].
     Factor(usize),
+}
+
+/// "One system is faster than the other": it commits more transactions per second.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Claim {
+    /// Index into [`Plan::systems`] of the system that is said to be faster.
+    pub faster: usize,
+    /// Index of the other.
+    pub slower: usize,
 }
 
 /// A way from the clients to a server.
@@ -259,12 +271,13 @@ pub struct SystemPlan {
 }
 
 impl SystemPlan {
-    /// The protocol and dialect it speaks.
+    /// The protocol and dialect it speaks; of a system that others measured nobody knows, and it is taken for one without a server.
     #[must_use]
     pub fn engine(&self) -> Engine {
         match &self.source {
             SystemSource::Managed(server) => server.kind.engine(),
             SystemSource::Existing(existing) => existing.engine,
+            SystemSource::Imported => Engine::UNKNOWN,
         }
     }
 }
@@ -277,6 +290,8 @@ pub enum SystemSource {
     Managed(ManagedServer),
     /// It runs already.
     Existing(ExistingSystem),
+    /// Other programs measured it, and only their figures are here.
+    Imported,
 }
 
 /// A system that runs already. Holds where its password comes from, never the password.

@@ -111,7 +111,8 @@ impl TrialRecord {
             Metric::P95Ms => (95.0, times.p95),
             Metric::P99Ms => (99.0, times.p99),
         };
-        latency::is_shown(times.count, percentage).then_some(time)
+        // Of what was imported, a percentile that nobody knows is 0.
+        (latency::is_shown(times.count, percentage) && time.nanos > 0.0).then_some(time)
     }
 
     /// Response times of everything that arrived: in a closed loop those of the commits, in an open loop with bounds where arrivals without a
@@ -153,6 +154,12 @@ impl TrialRecord {
         let is_cut =
             |finding: &Finding| matches!(finding, Finding::CutShort { .. } | Finding::SystemFailed { .. });
         self.findings.iter().any(is_cut)
+    }
+
+    /// True when another program measured it.
+    #[must_use]
+    pub fn is_imported(&self) -> bool {
+        self.findings.iter().any(|finding| matches!(finding, Finding::Imported { .. }))
     }
 
     /// True when no finding forbids the use of the figures.

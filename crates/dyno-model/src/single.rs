@@ -86,6 +86,7 @@ impl SingleTrial {
             trials: vec![Trial { id: TRIAL.to_owned(), block: 1, treatment: 0 }],
             published: Vec::new(),
             compare: None,
+            claim: None,
             data: FreshData::default(),
             storages: Vec::new(),
             endpoints: Vec::new(),

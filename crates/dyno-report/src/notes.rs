@@ -5,19 +5,20 @@ use crate::messages::{Lang, Message, finding, list, names, notes, said};
 use dyno_analysis::model::{Comparison, FindingRow, ReportModel, Verdict};
 use dyno_model::plan::{LoadPlan, StopRule};
 
-/// When and with what it was measured, and the machine.
-pub(super) fn origin(model: &ReportModel, lang: Lang) -> Vec<String> {
+/// When and with what it was measured, and the machine. `started` is the time as it is to be shown.
+pub(super) fn origin(model: &ReportModel, started: &str, lang: Lang) -> Vec<String> {
     let provenance = &model.provenance;
     let mut sentences = Vec::new();
-    if !provenance.started_at.is_empty() {
+    if !started.is_empty() {
         let (seed, blocks) = (provenance.seed.to_string(), provenance.blocks.to_string());
         let mut values = vec![
-            ("started", provenance.started_at.as_str()),
+            ("started", started),
             ("version", provenance.dyno_version.as_str()),
             ("seed", seed.as_str()),
             ("blocks", blocks.as_str()),
         ];
         sentences.push(match &provenance.profile {
+            _ if provenance.is_imported() => notes::NOTE_IMPORTED.fill(lang, &values[..2]),
             None => notes::NOTE_RUN.fill(lang, &values),
             Some(profile) => {
                 values.push(("profile", profile));

@@ -15,7 +15,7 @@ const UNREADABLE_MAX: usize = 3;
 /// Renders the short report.
 pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let mut text = wrapped(&model.title, "", WIDTH);
-    for sentence in notes::origin(model, lang) {
+    for sentence in notes::origin(model, &model.provenance.started_at, lang) {
         text.push_str(&wrapped(&sentence, "", WIDTH));
     }
     text.push_str(&wrapped(&notes::systems(model, lang), "", WIDTH));

@@ -11,6 +11,12 @@ pub fn utc_now() -> String {
     rfc3339(Timestamp::now())
 }
 
+/// A time in milliseconds since 1970 in the same form; empty when it is none.
+#[must_use]
+pub fn utc(milliseconds: i64) -> String {
+    Timestamp::from_millisecond(milliseconds).map(rfc3339).unwrap_or_default()
+}
+
 /// RFC 3339 with milliseconds: `2026-11-21T08:45:00.123Z`.
 pub(crate) fn rfc3339(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S%.3fZ").to_string()

@@ -8,11 +8,12 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use dyno_model::latency;
 use dyno_model::record::Interval;
+use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
 use hdrhistogram::serialization::Deserializer;
 use hdrhistogram::serialization::V2DeflateSerializer;
 use hdrhistogram::serialization::interval_log::{
-    IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
+    IntervalLogHistogram, IntervalLogIterator, IntervalLogWriterBuilder, LogEntry, Tag,
 };
 use std::collections::BTreeMap;
 use std::time::{Duration, SystemTime};
@@ -122,19 +123,12 @@ pub(crate) fn parse(log: &[u8]) -> (TrialHistograms, Problems) {
 }
 
 fn add_line(histograms: &mut TrialHistograms, line: &[u8], decoder: &mut Deserializer) -> Result<(), String> {
-    let Some(Ok(LogEntry::Interval(interval))) = IntervalLogIterator::new(line).next() else {
-        return Err("not a line of a histogram log".to_owned());
-    };
+    let interval = entry(line)?;
     let tag = interval.tag().map(|tag| tag.as_str());
     if tag == Some(WARM_UP) {
         return Ok(());
     }
-    let bytes = STANDARD
-        .decode(interval.encoded_histogram())
-        .map_err(|error| format!("the histogram is not base64: {error}"))?;
-    let histogram: Histogram<u64> = decoder
-        .deserialize(&mut bytes.as_slice())
-        .map_err(|error| format!("the histogram cannot be decoded: {error:?}"))?;
+    let histogram = decoded(&interval, decoder)?;
     let sum = match tag {
         None => &mut histograms.transaction,
         Some(CENSORED) => &mut histograms.censored,
@@ -143,10 +137,62 @@ fn add_line(histograms: &mut TrialHistograms, line: &[u8], decoder: &mut Deseria
     sum.add(&histogram).map_err(|error| format!("the histogram does not fit: {error:?}"))
 }
 
+fn entry(line: &[u8]) -> Result<IntervalLogHistogram<'_>, String> {
+    match IntervalLogIterator::new(line).next() {
+        Some(Ok(LogEntry::Interval(interval))) => Ok(interval),
+        _ => Err("not a line of a histogram log".to_owned()),
+    }
+}
+
+fn decoded(
+    interval: &IntervalLogHistogram<'_>,
+    decoder: &mut Deserializer,
+) -> Result<Histogram<u64>, String> {
+    let bytes = STANDARD
+        .decode(interval.encoded_histogram())
+        .map_err(|error| format!("the histogram is not base64: {error}"))?;
+    decoder
+        .deserialize(&mut bytes.as_slice())
+        .map_err(|error| format!("the histogram cannot be decoded: {error:?}"))
+}
+
+/// A line of any program's histogram log.
+#[derive(Debug, Clone)]
+pub struct LoggedInterval {
+    /// Its tag, if it has one.
+    pub tag: Option<String>,
+    /// When it began, as the log says it.
+    pub start: Nanos,
+    /// How long it was.
+    pub length: Nanos,
+    /// Its values, in whatever unit the program used.
+    pub histogram: Histogram<u64>,
+}
+
+/// The intervals of any program's histogram log; what cannot be read is told with the number of its line. Comments, and the heading
+/// of columns that Java's writer adds, are skipped.
+pub fn logged_intervals(log: &[u8]) -> impl Iterator<Item = Result<LoggedInterval, (usize, String)>> {
+    let mut decoder = Deserializer::new();
+    let lines = log.split_inclusive(|byte| *byte == b'\n').enumerate();
+    let content = lines.filter(|(_, line)| {
+        let line = line.trim_ascii();
+        !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"\"StartTimestamp\"")
+    });
+    content.map(move |(i, line)| {
+        let interval = entry(line).map_err(|what| (i + 1, what))?;
+        let histogram = decoded(&interval, &mut decoder).map_err(|what| (i + 1, what))?;
+        Ok(LoggedInterval {
+            tag: interval.tag().map(|tag| tag.as_str().to_owned()),
+            start: interval.start_timestamp().into(),
+            length: interval.duration().into(),
+            histogram,
+        })
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dyno_model::units::Nanos;
     use proptest::prelude::*;
 
     fn interval(number: u64, transactions: &[u64], statements: &[(&str, &[u64])]) -> Interval {

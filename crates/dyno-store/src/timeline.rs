@@ -28,22 +28,31 @@ pub struct TimelineLine {
     pub failed: u64,
     /// Retries.
     pub retries: u64,
-    /// Mean, median, 95th, 99th percentile and largest response time in ms; absent when nothing was committed.
+    /// Mean, median, 95th, 99th percentile and largest response time in ms; absent when nothing was committed, or when
+    /// they are not known.
     pub latency_ms: Option<[f64; 5]>,
 }
 
-/// The line of an interval, with its line end. Columns of response times are empty when nothing was committed.
-pub(crate) fn line(interval: &Interval) -> String {
-    let phase = if interval.is_warmup { "warm-up" } else { "measure" };
-    let mut line = format!(
-        "{:.3},{:.3},{phase},{},{},{}",
-        interval.start.as_secs_f64(),
-        interval.length.as_secs_f64(),
-        interval.transaction.len(),
-        interval.failed,
-        interval.retries
-    );
-    match latency_ms(&interval.transaction) {
+impl From<&Interval> for TimelineLine {
+    fn from(interval: &Interval) -> Self {
+        Self {
+            start_s: interval.start.as_secs_f64(),
+            length_s: interval.length.as_secs_f64(),
+            is_warmup: interval.is_warmup,
+            committed: interval.transaction.len(),
+            failed: interval.failed,
+            retries: interval.retries,
+            latency_ms: latency_ms(&interval.transaction),
+        }
+    }
+}
+
+/// The line with its line end. Columns of response times are empty where they are absent.
+pub(crate) fn line(of: &TimelineLine) -> String {
+    let phase = if of.is_warmup { "warm-up" } else { "measure" };
+    let TimelineLine { start_s, length_s, committed, failed, retries, .. } = of;
+    let mut line = format!("{start_s:.3},{length_s:.3},{phase},{committed},{failed},{retries}");
+    match of.latency_ms {
         Some(values) => {
             for value in values {
                 let _ = write!(line, ",{value:.4}");
@@ -147,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_line_is_read_as_it_was_written() {
-        let text = format!("{HEADER}{}", line(&interval(&[1_000_000, 3_000_000])));
+        let text = format!("{HEADER}{}", line(&(&interval(&[1_000_000, 3_000_000])).into()));
         let (lines, problems) = parse(&text);
         assert_eq!(problems, []);
         let [line] = lines.as_slice() else { panic!("{lines:?}") };
@@ -159,14 +168,14 @@ mod tests {
 
     #[test]
     fn an_interval_without_commits_has_no_response_times() {
-        let text = format!("{HEADER}{}", line(&interval(&[])));
+        let text = format!("{HEADER}{}", line(&(&interval(&[])).into()));
         assert!(text.ends_with(",0,1,2,,,,,\n"), "{text}");
         assert_eq!(parse(&text).0[0].latency_ms, None);
     }
 
     #[test]
     fn broken_lines_are_named_and_the_others_stay() {
-        let text = format!("{HEADER}nonsense\n{}1.0,1", line(&interval(&[5])));
+        let text = format!("{HEADER}nonsense\n{}1.0,1", line(&(&interval(&[5])).into()));
         let (lines, problems) = parse(&text);
         assert_eq!(lines.len(), 1);
         assert_eq!(problems.iter().map(|(line, _)| *line).collect::<Vec<_>>(), [2, 4]);

@@ -142,7 +142,8 @@ impl Run {
 
 /// A trial with commits has files of them. A failed trial may have none; a finished one has committed something or has none either.
 fn has_commits(outcome: &TrialOutcome) -> bool {
-    matches!(outcome, TrialOutcome::Finished(record) if record.ledger.committed > 0)
+    // Others leave fewer files.
+    matches!(outcome, TrialOutcome::Finished(record) if record.ledger.committed > 0 && !record.is_imported())
 }
 
 /// Adds a trial's statements to its treatment's, by the workload's order.

@@ -12,7 +12,7 @@ use crate::layout::{
 use crate::monitor::{self, MonitorEncoder};
 use crate::scribe::{Pace, Scribe, Task};
 use crate::summary::Summary;
-use crate::timeline;
+use crate::timeline::{self, TimelineLine};
 use dyno_model::address;
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
@@ -285,8 +285,16 @@ impl RunWriter {
         let lines = files.encoder.lines(interval).map_err(std::io::Error::other);
         let lines = lines.map_err(StoreError::io("write", &files.latency))?;
         self.scribe.hand(append(&files.latency, lines));
-        self.scribe.hand(append(&files.timeline, timeline::line(interval).into_bytes()));
+        self.scribe.hand(append(&files.timeline, timeline::line(&interval.into()).into_bytes()));
         Ok(())
+    }
+
+    /// Writes the course of a trial of which no response times are known.
+    pub fn course(&mut self, trial: &str, lines: &[TimelineLine]) {
+        let path = self.folder.join(TRIALS_FOLDER).join(path_name(trial)).join(TIMELINE_FILE);
+        let text: String =
+            timeline::HEADER.to_owned() + &lines.iter().map(timeline::line).collect::<String>();
+        self.scribe.hand(create(&path, text.into()));
     }
 
     /// Opens the files of a trial with its first interval, which began before it was reported.

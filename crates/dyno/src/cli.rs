@@ -54,6 +54,9 @@ pub(crate) enum Command {
     /// Compare runs before a change with runs after it: a verdict per treatment, and an exit code for CI
     #[command(after_long_help = COMPARE_EXAMPLES)]
     Compare(CompareArguments),
+    /// Take figures that other programs measured into a results folder, and hold a claim against them
+    #[command(after_long_help = IMPORT_EXAMPLES)]
+    Import(ImportArguments),
     /// Drop the tables that dyno made on systems that it did not start, when a run could not
     #[command(after_long_help = CLEANUP_EXAMPLES)]
     Cleanup(CleanupArguments),
@@ -119,6 +122,22 @@ a treatment for a verdict; what is judged is new against base.
 Exit codes: 0 nothing that --fail-on names, 8 something is worse, or new did not
 work in some of its trials, 9 nothing is worse, but another verdict that
 --fail-on names, 2 the sides cannot be compared, 7 results cannot be read.";
+
+const IMPORT_EXAMPLES: &str = "Examples:
+  dyno import pool-*.log thread-per-connection-*.log \\
+      --claim 'pool is faster than thread-per-connection'
+  dyno import 'MySQL 8=run1.txt' 'MySQL 9=run2.txt'
+  dyno import new=pgbench_log.4711 new=pgbench_log.4711.1
+  dyno import latency.hlog --clients 64 --unit us
+  dyno import figures.csv --column throughput=tps --column clients=threads
+
+Read is what sysbench (0.5, 1.0, 1.1) and pgbench print, with or without their
+lines of intervals, also several runs in one file; pgbench's logs of
+transactions, of which those of one pgbench's threads are one run; histogram
+logs; and tables with a heading, whose columns are called system, clients,
+seconds, committed, throughput, failed, mean_ms, p50_ms, p95_ms, p99_ms, max_ms.
+What a file does not say stays unknown. Several runs of a system with the same
+number of clients are its repeats.";
 
 const CLEANUP_EXAMPLES: &str = "Examples:
   dyno cleanup rush.toml
@@ -311,6 +330,55 @@ pub(crate) struct ReportArguments {
     /// Folder for the files [default: the results folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// `dyno import`.
+#[derive(Debug, Args)]
+pub(crate) struct ImportArguments {
+    /// Files, each with the name of the system that was measured
+    ///
+    /// Without NAME the system is called as the file is, without its suffix and without the number of clients at its end.
+    #[arg(value_name = "[NAME=]FILE", required = true)]
+    pub(crate) files: Vec<String>,
+
+    /// What somebody says of two systems, for the figures to confirm or contradict
+    #[arg(long, value_name = "A is faster than B")]
+    pub(crate) claim: Option<String>,
+
+    /// Number of clients, for files that do not tell
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) clients: Option<u32>,
+
+    /// Unit of the values of histogram logs
+    #[arg(long, value_enum, default_value = "ns")]
+    pub(crate) unit: TimeUnit,
+
+    /// Column of a table that is called otherwise; may be given again
+    #[arg(long, value_name = "COLUMN=NAME")]
+    pub(crate) column: Vec<String>,
+
+    /// Heading of the report
+    #[arg(long, value_name = "TEXT", default_value = "Imported figures")]
+    pub(crate) title: String,
+
+    /// Folder for the results; must not exist or be empty [default: results/imported/<utc time>-<id>]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) out: Option<PathBuf>,
+
+    /// Language of the report
+    #[arg(long, value_parser = languages(), default_value = "en")]
+    pub(crate) lang: Lang,
+}
+
+/// A unit of time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TimeUnit {
+    /// Nanoseconds
+    Ns,
+    /// Microseconds
+    Us,
+    /// Milliseconds
+    Ms,
 }
 
 /// A form of a report.

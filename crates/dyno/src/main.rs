@@ -5,6 +5,7 @@
 //! * `campaign`: the whole plan, the rest of an interrupted run, or single trials;
 //! * `run`: one experiment from plan to report; `trials`, `systems`: its parts; `preflight`: whether it can be run here;
 //!   `checkup`: whether the machine is fit for it;
+//! * `import`: figures of other programs;
 //! * `commands`: one file per command besides `run`;
 //! * `ui`: progress; `interrupt`: Ctrl-C; `failure`: what ends the program; `printer`: the only way to the terminal.
 
@@ -15,6 +16,7 @@ mod commands;
 mod data;
 mod disk;
 mod failure;
+mod import;
 mod interrupt;
 mod preflight;
 mod preflight_finding;
@@ -86,6 +88,7 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Plan(arguments) => commands::plan::plan(&arguments, &catalog(), printer),
         Command::Report(arguments) => commands::report::report(&arguments, printer),
         Command::Compare(arguments) => commands::compare::compare(&arguments, printer),
+        Command::Import(arguments) => commands::import::import(&arguments, printer),
         Command::Cleanup(arguments) => commands::cleanup::cleanup(&arguments, &catalog(), printer),
         Command::Workloads(arguments) => commands::workloads::workloads(&arguments, &catalog(), printer),
         Command::Doctor(arguments) => commands::doctor::doctor(&arguments, &catalog(), printer),

@@ -54,6 +54,7 @@ pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>)
             SystemSource::Existing(source) => {
                 existing_system(plan, system, source, clients, yes_write_to, &mut found);
             }
+            SystemSource::Imported => {}
         }
     }
     findings
@@ -157,7 +158,7 @@ fn kinds_on(plan: &Plan, storage: &Storage) -> impl Iterator<Item = ServerKind> 
     let on_it = treatments.filter(|treatment| treatment.variation.storage.as_ref() == Some(&storage.name));
     on_it.filter_map(|treatment| match &plan.systems[treatment.system].source {
         SystemSource::Managed(managed) => Some(managed.kind),
-        SystemSource::Existing(_) => None,
+        SystemSource::Existing(_) | SystemSource::Imported => None,
     })
 }
 

@@ -21,7 +21,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 /// Folder under which results are put when the user names none.
-const RESULTS: &str = "results";
+pub(crate) const RESULTS: &str = "results";
 
 /// Runs an experiment: preflight, all trials in order, report.
 ///

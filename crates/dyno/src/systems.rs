@@ -221,6 +221,7 @@ impl<'p> Systems<'p> {
                 let (version, settings) = (existing.version.clone(), existing.settings.clone());
                 (Source::Existing(Box::new(existing)), version, settings)
             }
+            SystemSource::Imported => return Err("another program measured it, and dyno cannot".to_owned()),
         };
         let loaded = data.map(|data| data.fingerprint.clone());
         let mut ready = Ready::new(source, plan.connect_timeout.into(), loaded);
@@ -421,6 +422,7 @@ impl<'p> Systems<'p> {
         match &self.plan.systems[system].source {
             SystemSource::Managed(_) => DataPolicy::Own,
             SystemSource::Existing(existing) => existing.data,
+            SystemSource::Imported => DataPolicy::Existing,
         }
     }
 

@@ -182,7 +182,7 @@ fn systems(findings: &mut Findings, base: &Pool<'_>, new: &Pool<'_>, matching: &
                 ("query mode", |system| format!("{:?}", system.query_mode).to_lowercase()),
                 ("encryption", |system| match &system.source {
                     SystemSource::Existing(existing) => format!("{:?}", existing.tls).to_lowercase(),
-                    SystemSource::Managed(_) => String::new(),
+                    SystemSource::Managed(_) | SystemSource::Imported => String::new(),
                 }),
             ];
             let values =

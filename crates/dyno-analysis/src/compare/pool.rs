@@ -214,6 +214,7 @@ pub(super) fn kind(system: &SystemPlan) -> String {
     match &system.source {
         SystemSource::Managed(server) => format!("{}, started by dyno", server.kind),
         SystemSource::Existing(existing) => existing.engine.to_string(),
+        SystemSource::Imported => "measured by another program".to_owned(),
     }
 }
 

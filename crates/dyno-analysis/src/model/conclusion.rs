@@ -11,6 +11,23 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "conclusion", rename_all = "kebab-case")]
 pub enum Conclusion {
+    /// What somebody claims of two systems, beside the figures.
+    Claim {
+        /// The system that is said to commit more transactions per second.
+        faster: String,
+        /// The other.
+        slower: String,
+        /// Where it does.
+        holds: ClaimCells,
+        /// Where it commits fewer.
+        contradicted: ClaimCells,
+        /// Numbers of clients at which it cannot be told.
+        undecided: Vec<u32>,
+        /// False when there are too few repeats to tell a difference from chance.
+        is_judged: bool,
+        /// Repeats of the treatment that has the fewest.
+        repeats: u32,
+    },
     /// Trials are missing or failed; what follows rests on the rest.
     Incomplete {
         /// Planned.
@@ -173,4 +190,13 @@ pub enum Conclusion {
         /// Largest of the smallest ratios that could have been seen.
         detectable_ratio: Option<f64>,
     },
+}
+
+/// Where a claim holds, or is contradicted, and by how much.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ClaimCells {
+    /// Numbers of clients.
+    pub clients: Vec<u32>,
+    /// Smallest and largest difference there, as a share of the slower system's throughput; positive. Absent without clients.
+    pub difference: Option<Range>,
 }

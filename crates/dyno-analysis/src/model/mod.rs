@@ -36,13 +36,13 @@ pub use checks::{
 pub use comparisons::{
     Comparison, ComparisonOf, ComparisonRules, Effect, NotWorking, NotWorkingReason, RatioBound, Verdict,
 };
-pub use conclusion::Conclusion;
+pub use conclusion::{ClaimCells, Conclusion};
 pub use estimate::{Estimate, Range, Unit};
 pub use growth::{
     Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint, GrowthStep, StepComparison,
 };
 pub use latency::MergedLatency;
-pub use provenance::{Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
+pub use provenance::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
 pub use questions::{Interaction, InteractionWith, Place, Question, Scatter, Varied};
 pub use resources::{ResourcePoint, ResourceRow};
 pub use trials::{

@@ -35,12 +35,23 @@ pub struct Provenance {
     pub spec: String,
 }
 
+/// [`SystemRow::kind`] of a system that other programs measured.
+pub const IMPORTED: &str = "imported";
+
+impl Provenance {
+    /// True when all figures are those of other programs.
+    #[must_use]
+    pub fn is_imported(&self) -> bool {
+        !self.systems.is_empty() && self.systems.iter().all(|system| system.kind == IMPORTED)
+    }
+}
+
 /// One system.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SystemRow {
     /// Name in the spec.
     pub name: String,
-    /// Protocol or server kind, e.g. `mariadb`, `postgres`.
+    /// Protocol or server kind, e.g. `mariadb`, `postgres`; [`IMPORTED`].
     pub kind: String,
     /// True when dyno started it.
     pub is_managed: bool,

@@ -40,6 +40,9 @@ impl Engine {
     /// All of them.
     pub const ALL: [Self; 4] = [Self::Mysql, Self::Postgres, Self::Sqlite, Self::Null];
 
+    /// That of a system of which nobody knows it: nothing can be asked of it.
+    pub const UNKNOWN: Self = Self::Null;
+
     /// What is so of it.
     #[must_use]
     pub fn traits(self) -> &'static Traits {

@@ -135,6 +135,7 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::BlockRestarted { .. }
         | Finding::BlockApart { .. }
         | Finding::SettingRounded { .. }
+        | Finding::Imported { .. }
         | Finding::RecordingBehind { .. }
         | Finding::OthersBusy { .. }
         | Finding::RecordingIncomplete { .. } => false,

@@ -116,6 +116,7 @@ pub(super) fn used(
 fn has(system: &SystemPlan, via: &Via) -> bool {
     match &system.source {
         SystemSource::Managed(server) => server.kind.engine().is_server() && !matches!(via, Via::Address(_)),
+        SystemSource::Imported => false,
         SystemSource::Existing(existing) => match via {
             Via::Tcp | Via::Socket => false,
             Via::Address(_) => matches!(existing.endpoint, Endpoint::Tcp { .. } | Endpoint::Unix(_)),

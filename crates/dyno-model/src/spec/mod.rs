@@ -251,6 +251,7 @@ fn read(
         treatments: found.unwrap_or_default(),
         trials: Vec::new(),
         published,
+        claim: None,
         compare,
         data,
         storages,

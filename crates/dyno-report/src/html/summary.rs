@@ -3,6 +3,7 @@
 use super::page::{Figure, Page};
 use crate::figures;
 use crate::messages::{conclusion, finding, headings, notes, page};
+use crate::notes::origin;
 use crate::words::{self, Word};
 use dyno_analysis::model::{Conclusion, FindingRow, TrialState, Verdict};
 use dyno_model::audit::AuditVerdict;
@@ -23,7 +24,7 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
     html! {
         header {
             h1 { (model.title) }
-            p.provenance { (run_line(page)) (page.lang.space) (machine_line(page)) }
+            p.provenance { (origin(model, &to_the_minute(&model.provenance.started_at), page.lang).join(page.lang.space)) }
             @if rest.is_empty() { p { (first) } } @else { details.about.paper { summary { (first) } p { (rest) } } }
             @if !model.completeness.has_ended { p.alarm { (page.text(&notes::NOTE_NO_END)) } }
             @for what in &model.completeness.unreadable {
@@ -31,40 +32,6 @@ pub(super) fn header(page: &Page<'_>) -> Markup {
             }
         }
     }
-}
-
-fn run_line(page: &Page<'_>) -> String {
-    let provenance = &page.model.provenance;
-    let (blocks, seed) = (provenance.blocks.to_string(), provenance.seed.to_string());
-    let started = to_the_minute(&provenance.started_at);
-    let common = [
-        ("started", started.as_str()),
-        ("version", &provenance.dyno_version),
-        ("seed", &seed),
-        ("blocks", &blocks),
-    ];
-    match &provenance.profile {
-        None => page.fill(&notes::NOTE_RUN, &common),
-        Some(profile) => {
-            let values: Vec<_> = common.into_iter().chain([("profile", profile.as_str())]).collect();
-            page.fill(&notes::NOTE_RUN_PROFILE, &values)
-        }
-    }
-}
-
-fn machine_line(page: &Page<'_>) -> String {
-    let environment = &page.model.provenance.environment;
-    let known = |text: &str| if text.is_empty() { "?".to_owned() } else { text.to_owned() };
-    page.fill(
-        &notes::NOTE_MACHINE,
-        &[
-            ("cpu", &known(&environment.cpu_model)),
-            ("processors", &environment.cpu_logical.to_string()),
-            ("memory", &figures::megabytes(environment.memory_bytes)),
-            ("os", &known(&environment.os_release)),
-            ("kernel", &known(&environment.kernel)),
-        ],
-    )
 }
 
 /// `2026-11-21T09:30:12.123Z` as `2026-11-21 09:30`.
@@ -213,6 +180,17 @@ fn change(page: &Page<'_>) -> String {
 
 fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
     let (chip, is_alarming) = match conclusion {
+        Conclusion::Claim { is_judged: false, .. } => {
+            (page.chip(Word { message: &page::PAGE_CHIP_NO_VERDICT, class: "none" }), false)
+        }
+        Conclusion::Claim { holds, contradicted, .. } => {
+            let verdict = match (holds.clients.is_empty(), contradicted.clients.is_empty()) {
+                (false, true) => Verdict::Better,
+                (true, false) => Verdict::Worse,
+                _ => Verdict::Inconclusive,
+            };
+            (page.chip(words::verdict(Some(verdict))), false)
+        }
         Conclusion::Incomplete { .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_INCOMPLETE, class: "warned" }), true)
         }

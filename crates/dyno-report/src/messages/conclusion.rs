@@ -5,7 +5,7 @@ use super::lang::{Lang, Message};
 use super::names::list;
 use super::{finding, growth, names, question};
 use crate::figures;
-use dyno_analysis::model::{AuditRow, Conclusion, Estimate, Range, ReportModel, Verdict};
+use dyno_analysis::model::{AuditRow, ClaimCells, Conclusion, Estimate, Range, ReportModel, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::Compare;
 
@@ -25,6 +25,7 @@ pub(crate) fn sentence(model: &ReportModel, conclusion: &Conclusion, lang: Lang)
 pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, Vec<String>) {
     let label = |line: usize| model.lines[line].label.as_str();
     let statement = match conclusion {
+        Conclusion::Claim { .. } => return claim(model, conclusion, lang),
         Conclusion::Incomplete { planned, measured, failed, missing, is_interrupted } => {
             let message = if *is_interrupted { INTERRUPTED } else { INCOMPLETE };
             let [planned, measured, failed, missing] =
@@ -225,6 +226,35 @@ fn peak(line: &str, number: u32, throughput: &Estimate, shape: PeakShape, lang: 
         lang,
         &[("line", line), ("throughput", &mean), ("low", &low), ("high", &high), ("clients", &at)],
     )
+}
+
+fn claim(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> (String, Vec<String>) {
+    let Conclusion::Claim { faster, slower, holds, contradicted, undecided, is_judged, repeats } = conclusion
+    else {
+        return Default::default();
+    };
+    let sides = [("faster", faster.as_str()), ("slower", slower.as_str())];
+    let of_cells = |message: Message, cells: &ClaimCells| {
+        let Range { low, high } = cells.difference?;
+        let [low, high] = [low, high].map(|share| figures::percent(share * 100.0));
+        let difference = match low == high {
+            true => low,
+            false => CLAIM_SPAN.fill(lang, &[("low", &low), ("high", &high)]),
+        };
+        let clients = names::clients(&cells.clients, lang);
+        Some(message.fill(lang, &[sides[0], sides[1], ("clients", &clients), ("difference", &difference)]))
+    };
+    let needed = model.comparison_rules.min_repeats.to_string();
+    let noise = match repeats {
+        _ if *is_judged => None,
+        1 => Some(CLAIM_ONE_RUN.fill(lang, &[("needed", &needed)])),
+        _ => Some(CLAIM_FEW_RUNS.fill(lang, &[("repeats", &repeats.to_string()), ("needed", &needed)])),
+    };
+    let open = (!undecided.is_empty()).then(|| {
+        CLAIM_UNDECIDED.fill(lang, &[sides[0], sides[1], ("clients", &names::clients(undecided, lang))])
+    });
+    let told = [of_cells(CLAIM_CONTRADICTED, contradicted), of_cells(CLAIM_HOLDS, holds), open];
+    (told.into_iter().flatten().collect::<Vec<_>>().join(lang.space), noise.into_iter().collect())
 }
 
 fn comparison(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {

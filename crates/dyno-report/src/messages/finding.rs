@@ -75,6 +75,7 @@ pub(crate) fn sentence(finding: &Finding, lang: Lang) -> String {
         Finding::ForeignSessions { sessions } => {
             say(&FOREIGN_SESSIONS, &[("sessions", &figures::count(*sessions))])
         }
+        Finding::Imported { source } => say(&IMPORTED, &[("source", source)]),
         Finding::SettingRounded { system, name, asked, in_force } => {
             let values = [("system", system.as_str()), ("name", name), ("asked", asked), ("found", in_force)];
             say(&SETTING_ROUNDED, &values)

@@ -3,6 +3,7 @@
 pub(crate) mod cleanup;
 pub(crate) mod compare;
 pub(crate) mod doctor;
+pub(crate) mod import;
 pub(crate) mod null_server;
 pub(crate) mod pgbench;
 pub(crate) mod plan;

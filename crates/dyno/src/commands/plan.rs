@@ -261,6 +261,7 @@ fn source(source: &SystemSource) -> String {
         SystemSource::Existing(existing) => {
             format!("{} at {}, database {}", existing.engine, existing.endpoint, existing.database)
         }
+        SystemSource::Imported => "measured by another program".to_owned(),
     }
 }
 

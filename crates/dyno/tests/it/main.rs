@@ -8,6 +8,7 @@ mod endpoints;
 mod ends;
 mod experiments;
 mod growth;
+mod import;
 mod interrupts;
 mod kills;
 mod monitor;

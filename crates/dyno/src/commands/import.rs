@@ -1,0 +1,147 @@
+//! `dyno import`: figures of other programs as a results folder, with its report.
+
+use crate::cli::{ImportArguments, TimeUnit};
+use crate::failure::Failure;
+use crate::import::{COLUMNS, Hints, Named, read, write};
+use crate::printer::Printer;
+use crate::run::RESULTS;
+use dyno_model::exit_code;
+use dyno_model::units::Nanos;
+use dyno_report::Format;
+use std::path::Path;
+
+/// Reads all files, writes the folder, and shows its report.
+///
+/// # Errors
+/// When a file cannot be read or understood, a claim names nobody, or the folder cannot be written. Nothing is written then.
+pub(crate) fn import(arguments: &ImportArguments, printer: Printer) -> Result<u8, Failure> {
+    let hints = hints(arguments)?;
+    let mut readings = Vec::new();
+    for run in runs(&arguments.files) {
+        for reading in read(&run.files, &hints)? {
+            let file = run.files[0].file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let system = match (run.name, &reading.system) {
+                (Some(name), _) => name.to_owned(),
+                (None, Some(system)) => system.clone(),
+                (None, None) => system_of(run.files[0], reading.clients.unwrap_or_default()),
+            };
+            readings.push(Named { system, file, reading });
+        }
+    }
+    let claim = arguments.claim.as_deref().map(|claim| claimed(claim, &readings)).transpose()?;
+    let failed = |error: &dyn std::error::Error| Failure::from_error(exit_code::RESULTS_FAILED, error);
+    let folder = write(&arguments.title, &readings, claim, arguments.out.as_deref(), Path::new(RESULTS))
+        .map_err(|error| failed(&error))?;
+    let model = dyno_analysis::load(&folder).map_err(|error| failed(&error))?;
+    let written = dyno_report::write(&model, &folder, &[Format::Html], arguments.lang)
+        .map_err(|error| failed(&error))?;
+    printer.result(&dyno_report::render(&model, Format::Text, arguments.lang))?;
+    for path in written {
+        printer.note(&format!("report: {}", path.display()));
+    }
+    Ok(exit_code::OK)
+}
+
+fn hints(arguments: &ImportArguments) -> Result<Hints, Failure> {
+    let mut hints = Hints { clients: arguments.clients, ..Hints::default() };
+    hints.unit = Nanos(match arguments.unit {
+        TimeUnit::Ns => 1,
+        TimeUnit::Us => 1_000,
+        TimeUnit::Ms => 1_000_000,
+    });
+    for column in &arguments.column {
+        let known = COLUMNS.map(|(name, _)| name);
+        match column.split_once('=') {
+            Some((name, theirs)) if known.contains(&name) => {
+                hints.columns.insert(name.to_owned(), theirs.to_owned());
+            }
+            _ => {
+                let text =
+                    format!("--column {column}: not one of dyno's columns, `=`, and the name in the file");
+                return Err(
+                    Failure::new(exit_code::USAGE, text).help(format!("columns are {}", known.join(", ")))
+                );
+            }
+        }
+    }
+    Ok(hints)
+}
+
+/// Files that belong to one name.
+struct Run<'a> {
+    name: Option<&'a str>,
+    files: Vec<&'a Path>,
+}
+
+/// The files as they were named; logs that the threads of one pgbench left, `LOG`, `LOG.1` and so on, are one.
+fn runs(files: &[String]) -> Vec<Run<'_>> {
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    for argument in files {
+        let (name, file) = match argument.split_once('=') {
+            Some((name, file)) if !name.is_empty() && !Path::new(argument).exists() => (Some(name), file),
+            _ => (None, argument.as_str()),
+        };
+        let of_thread = file.rsplit_once('.').filter(|(_, thread)| thread.parse::<u32>().is_ok());
+        let first = of_thread.map(|(log, _)| Path::new(log));
+        let belongs = |run: &&mut Run<'_>| run.name == name && first == Some(run.files[0]);
+        match runs.iter_mut().find(belongs) {
+            Some(run) => run.files.push(Path::new(file)),
+            None => runs.push(Run { name, files: vec![Path::new(file)] }),
+        }
+    }
+    runs
+}
+
+/// The name of a file without its suffix and without the number of clients at its end: `pool` of `pool-10.log`.
+fn system_of(file: &Path, clients: u32) -> String {
+    let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    let shorter =
+        name.strip_suffix(&clients.to_string()).map(|name| name.trim_end_matches(['-', '_', '.', ' ']));
+    shorter.filter(|name| !name.is_empty()).unwrap_or(&name).to_owned()
+}
+
+/// The systems of `A is faster than B`, as positions among all systems in the order in which they come first.
+fn claimed(claim: &str, readings: &[Named]) -> Result<(usize, usize), Failure> {
+    let mut systems: Vec<&str> = Vec::new();
+    for Named { system, .. } in readings {
+        if !systems.contains(&system.as_str()) {
+            systems.push(system);
+        }
+    }
+    let help = || format!("write 'A is faster than B'; the systems here are {}", systems.join(", "));
+    let refused =
+        |what: String| Failure::new(exit_code::USAGE, format!("--claim '{claim}': {what}")).help(help());
+    let Some((faster, slower)) = claim.split_once(" is faster than ") else {
+        return Err(refused("dyno does not understand it".to_owned()));
+    };
+    let position = |name: &str| {
+        let found = systems.iter().position(|system| *system == name.trim());
+        found.ok_or_else(|| refused(format!("no system is called `{}`", name.trim())))
+    };
+    Ok((position(faster)?, position(slower)?))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_system_is_called_as_its_file_without_the_number_of_clients() {
+        for (file, clients, name) in [
+            ("logs/pool-10.log", 10, "pool"),
+            ("thread-per-connection-40.log", 40, "thread-per-connection"),
+            ("mysql8_16.txt", 16, "mysql8"),
+            ("mysql8.txt", 16, "mysql8"),
+            ("10.log", 10, "10"),
+        ] {
+            assert_eq!(system_of(Path::new(file), clients), name);
+        }
+    }
+
+    #[test]
+    fn logs_of_the_threads_of_one_pgbench_are_one_run() {
+        let files = ["a=p.12", "a=p.12.1", "a=p.13", "b=p.12.2"].map(str::to_owned);
+        let found: Vec<_> = runs(&files).iter().map(|run| (run.name, run.files.len())).collect();
+        assert_eq!(found, [(Some("a"), 2), (Some("a"), 1), (Some("b"), 1)]);
+    }
+}

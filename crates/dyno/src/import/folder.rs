@@ -1,0 +1,162 @@
+//! Readings as a results folder that reports and comparisons take.
+
+use super::reading::{Course, Reading};
+use dyno_model::catalog::WorkloadOptions;
+use dyno_model::event::{Event, Listener};
+use dyno_model::finding::Finding;
+use dyno_model::judge::{Asked, judge};
+use dyno_model::plan::{
+    Claim, FORMAT, FreshData, LoadPlan, Plan, StopRule, SystemPlan, SystemSource, Treatment, Trial,
+    Variation, WorkloadPlan,
+};
+use dyno_model::record::{TrialEnd, TrialRecord};
+use dyno_model::target::QueryMode;
+use dyno_store::environment::Environment;
+use dyno_store::{RunWriter, StoreError};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// A reading with the name of its system and that of its file.
+#[derive(Debug)]
+pub(crate) struct Named {
+    /// What the system is called.
+    pub(crate) system: String,
+    /// Where it was read.
+    pub(crate) file: String,
+    /// What was read.
+    pub(crate) reading: Reading,
+}
+
+/// Writes a results folder: below `results`, or at `out`. Each system with a number of clients is a treatment; its readings, in their order,
+/// are its repeats. `claim` names two systems, the faster one first.
+///
+/// # Errors
+/// When it cannot be written.
+pub(crate) fn write(
+    title: &str,
+    readings: &[Named],
+    claim: Option<(usize, usize)>,
+    out: Option<&Path>,
+    results: &Path,
+) -> Result<PathBuf, StoreError> {
+    let plan = plan(title, readings, claim);
+    let environment =
+        Environment { dyno_version: env!("CARGO_PKG_VERSION").to_owned(), ..Environment::default() };
+    let spec = spec(readings);
+    let mut writer = match out {
+        Some(folder) => RunWriter::create_at(folder, &plan, &spec, &environment)?,
+        None => RunWriter::create(results, &plan, &spec, &environment)?,
+    };
+    writer.event(&Event::RunStarted {
+        trials: plan.trials.len(),
+        dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
+        boot: String::new(),
+    });
+    for system in &plan.systems {
+        let mut versions =
+            readings.iter().filter(|it| it.system == system.name).map(|it| &it.reading.server_version);
+        writer.event(&Event::SystemReady {
+            system: system.name.clone(),
+            version: versions.find(|version| !version.is_empty()).cloned().unwrap_or_default(),
+            settings: BTreeMap::new(),
+            start: None,
+        });
+    }
+    for (trial, named) in plan.trials.iter().zip(readings) {
+        measured(&mut writer, &plan, trial, named);
+    }
+    writer.event(&Event::RunFinished { is_complete: true, is_interrupted: false });
+    writer.finish()
+}
+
+/// What stands in the place of a spec.
+fn spec(readings: &[Named]) -> String {
+    let lines = readings.iter().map(|it| format!("#   {}: {}, {}\n", it.system, it.file, it.reading.program));
+    format!("# dyno import\n{}", lines.collect::<String>())
+}
+
+fn measured(writer: &mut RunWriter, plan: &Plan, trial: &Trial, named: &Named) {
+    let reading = &named.reading;
+    writer.event(&Event::TrialStarted { trial: trial.id.clone() });
+    match &reading.course {
+        Course::Unknown => {}
+        Course::Rates(lines) => writer.course(&trial.id, lines),
+        Course::Times(intervals) => {
+            for interval in intervals {
+                let mut interval = interval.clone();
+                interval.trial.clone_from(&trial.id);
+                writer.interval(&interval);
+            }
+        }
+    }
+    let mut record = TrialRecord {
+        trial: trial.clone(),
+        started_at: reading.started_at.clone(),
+        server_version: reading.server_version.clone(),
+        measured: reading.measured,
+        ledger: reading.ledger.clone(),
+        transaction: reading.latency,
+        work: reading.rate.map(|rate| rate * reading.measured.as_secs_f64()),
+        end: TrialEnd::Trial,
+        ..TrialRecord::default()
+    };
+    record.findings = judge(&record, &Asked::of(plan, trial));
+    record.findings.push(Finding::Imported { source: reading.program.clone() });
+    writer.event(&Event::TrialFinished(Box::new(record)));
+}
+
+fn plan(title: &str, readings: &[Named], claim: Option<(usize, usize)>) -> Plan {
+    let mut systems: Vec<SystemPlan> = Vec::new();
+    let mut treatments: Vec<Treatment> = Vec::new();
+    let mut repeats: Vec<u32> = Vec::new();
+    let mut trials: Vec<Trial> = Vec::new();
+    for Named { system, reading, .. } in readings {
+        let of_name = systems.iter().position(|it| it.name == *system);
+        let system = of_name.unwrap_or_else(|| {
+            systems.push(SystemPlan {
+                name: system.clone(),
+                source: SystemSource::Imported,
+                query_mode: QueryMode::default(),
+                connect_timeout: Default::default(),
+            });
+            systems.len() - 1
+        });
+        let clients = reading.clients.unwrap_or_default();
+        let same = |it: &Treatment| (it.system, it.clients) == (system, clients);
+        let treatment = treatments.iter().position(same).unwrap_or_else(|| {
+            treatments.push(Treatment {
+                system,
+                clients,
+                workload: WorkloadPlan { kind: "imported".to_owned(), options: WorkloadOptions::default() },
+                load: LoadPlan::new(StopRule::Duration(reading.measured)),
+                levels: Vec::new(),
+                variation: Variation::default(),
+            });
+            repeats.push(0);
+            treatments.len() - 1
+        });
+        repeats[treatment] += 1;
+        let block = repeats[treatment];
+        let number = 1 + trials.iter().filter(|trial| trial.block == block).count();
+        trials.push(Trial { id: format!("b{block:02}-{number:03}"), block, treatment });
+    }
+    Plan {
+        format: FORMAT,
+        name: "imported".to_owned(),
+        title: title.to_owned(),
+        description: String::new(),
+        profile: None,
+        seed: 0,
+        blocks: repeats.iter().copied().max().unwrap_or(1),
+        systems,
+        factors: Vec::new(),
+        treatments,
+        trials,
+        published: Vec::new(),
+        compare: None,
+        claim: claim.map(|(faster, slower)| Claim { faster, slower }),
+        data: FreshData::default(),
+        storages: Vec::new(),
+        endpoints: Vec::new(),
+    }
+}

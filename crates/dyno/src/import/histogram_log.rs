@@ -1,0 +1,49 @@
+//! HdrHistogram's interval logs (`.hlog`), as jHiccup, cassandra-stress, YCSB and dyno write them. Lines with a tag are other
+//! things than the whole, and are left out.
+
+use super::reading::{Course, Reading};
+use dyno_model::latency::{self, LatencySummary};
+use dyno_model::record::Interval;
+use dyno_model::units::Nanos;
+use dyno_store::logged_intervals;
+
+pub(super) fn is_one(text: &str) -> bool {
+    text.starts_with("#[") && text.contains("Histogram log")
+        || text.lines().any(|line| !line.starts_with('#') && line.contains(",HISTFAAA"))
+}
+
+/// The run that a log holds; a value of it stands for so many nanoseconds.
+pub(super) fn read(text: &str, unit: Nanos) -> Result<Reading, String> {
+    let mut sum = latency::histogram();
+    let mut intervals = Vec::new();
+    let logged = logged_intervals(text.as_bytes());
+    for logged in logged {
+        let logged = logged.map_err(|(line, what)| format!("line {line}: {what}"))?;
+        if logged.tag.is_some() {
+            continue;
+        }
+        let mut interval = Interval::empty("", false, logged.start, logged.length, &[]);
+        for value in logged.histogram.iter_recorded() {
+            let nanos = value.value_iterated_to().saturating_mul(unit.0);
+            let nanos = nanos.clamp(latency::LOWEST_NANOS, latency::HIGHEST_NANOS);
+            let count = value.count_at_value();
+            // Within its bounds a histogram that resizes itself takes every value.
+            let _ = interval.transaction.record_n(nanos, count);
+            let _ = sum.record_n(nanos, count);
+        }
+        let values = &interval.transaction;
+        interval.latency.count = values.len();
+        interval.latency.sum = (values.mean() * values.len() as f64) as u64;
+        (interval.latency.min, interval.latency.max) = (values.min(), values.max());
+        intervals.push(interval);
+    }
+    let mut reading = Reading {
+        program: "a histogram log".to_owned(),
+        measured: Nanos(intervals.iter().map(|interval| interval.length.0).sum()),
+        latency: LatencySummary::from(&sum),
+        ..Reading::default()
+    };
+    reading.ledger.committed = sum.len();
+    reading.course = Course::Times(intervals);
+    Ok(reading)
+}

@@ -1,0 +1,88 @@
+//! What sysbench 0.5, 1.0 and 1.1 print at the end of a run, with or without its lines of intervals.
+
+use super::reading::{Course, Reading, count, nanos, number, parts, set_percentile};
+use dyno_model::units::Nanos;
+use dyno_store::TimelineLine;
+
+/// What each run begins with.
+const BEGINNING: &str = "Running the test with following options:";
+
+pub(super) fn is_one(text: &str) -> bool {
+    text.contains(BEGINNING)
+}
+
+/// All runs that a file holds, one after another.
+pub(super) fn read(text: &str) -> Result<Vec<Reading>, String> {
+    let program = text.lines().find(|line| line.starts_with("sysbench ")).map(program);
+    parts(text, BEGINNING).into_iter().map(|part| run(part, program.as_deref())).collect()
+}
+
+/// `sysbench 1.0.20` of `sysbench 1.0.20 (using bundled LuaJIT 2.1.0-beta2)`.
+fn program(line: &str) -> String {
+    line.split_whitespace().take(2).collect::<Vec<_>>().join(" ").trim_end_matches(':').to_owned()
+}
+
+fn run(text: &str, program: Option<&str>) -> Result<Reading, String> {
+    let lacks = |what: &str| format!("a run of sysbench without `{what}`; was it cut off?");
+    // Version 1.1 has figures of throughput under a heading of their own.
+    let seconds = number(text, "time elapsed:").or_else(|| number(text, "total time:"));
+    let seconds = seconds.ok_or_else(|| lacks("total time:"))?;
+    let events = count(text, "total number of events:");
+    let committed = count(text, "transactions:").or(events).ok_or_else(|| lacks("transactions:"))?;
+    let mut reading = Reading {
+        clients: count(text, "Number of threads:").and_then(|threads| u32::try_from(threads).ok()),
+        program: program.unwrap_or("sysbench").to_owned(),
+        measured: Nanos((seconds * 1e9).round() as u64),
+        ..Reading::default()
+    };
+    reading.ledger.committed = committed;
+    // What sysbench calls ignored errors are transactions that were begun again.
+    reading.ledger.retries = count(text, "ignored errors:").unwrap_or_default();
+    reading.ledger.reconnects = count(text, "reconnects:").unwrap_or_default();
+    let latency = &mut reading.latency;
+    latency.count = committed;
+    latency.min = nanos(number(text, "min:"));
+    latency.max = nanos(number(text, "max:"));
+    latency.mean = nanos(number(text, "avg:")) as f64;
+    for line in text.lines().filter(|line| line.contains("percentile:")) {
+        let (name, value) = line.split_once("percentile:").unwrap_or_default();
+        // `95th`; version 0.5 writes `approx.  95 percentile:`.
+        let digits: String = name.chars().filter(char::is_ascii_digit).collect();
+        let value = value.trim().trim_end_matches("ms").parse::<f64>().ok();
+        if let (Ok(percentage), Some(value)) = (digits.parse(), value) {
+            set_percentile(latency, percentage, nanos(Some(value)));
+        }
+    }
+    reading.course = course(text);
+    Ok(reading)
+}
+
+/// Lines such as `[ 10s ] thds: 4 tps: 1234.56 qps: ...`; those of rates are counted over the time since the line before.
+fn course(text: &str) -> Course {
+    let mut lines = Vec::new();
+    let mut since = 0.0;
+    for line in text.lines() {
+        let Some((second, rest)) = line.strip_prefix('[').and_then(|line| line.split_once("s ]")) else {
+            continue;
+        };
+        let rate = rest.split_once("tps:").or_else(|| rest.split_once("eps:"));
+        let rate = rate
+            .and_then(|(_, rest)| rest.split_whitespace().next()?.trim_end_matches(',').parse::<f64>().ok());
+        let (Ok(second), Some(rate)) = (second.trim().parse::<f64>(), rate) else { continue };
+        if second <= since {
+            continue;
+        }
+        let length_s = second - since;
+        lines.push(TimelineLine {
+            start_s: since,
+            length_s,
+            is_warmup: false,
+            committed: (rate * length_s).round() as u64,
+            failed: 0,
+            retries: 0,
+            latency_ms: None,
+        });
+        since = second;
+    }
+    if lines.is_empty() { Course::Unknown } else { Course::Rates(lines) }
+}
