@@ -7,6 +7,7 @@ mod growth;
 mod languages;
 mod standing;
 mod steadiness;
+mod updates;
 
 use crate::messages::EN;
 use crate::{Format, render, write};
@@ -438,69 +439,6 @@ fn two_blocks_give_figures_and_no_verdict() {
             .lines()
             .any(|line| line.starts_with("| MySQL : MariaDB | throughput |") && line.ends_with("| none |"))
     );
-}
-
-#[test]
-fn a_throughput_beside_a_failed_audit_says_so() {
-    let text = render(tiny_model(), Format::Text, EN).replace("\n  ", " ");
-    assert!(
-        text.contains(
-            "MySQL lost 6.3 % of its acknowledged updates at 8 clients, and no statement reported an error."
-        ),
-        "{text}"
-    );
-    assert!(
-        text.contains("But the audit found that not all of the work counted here was kept by MySQL."),
-        "{text}"
-    );
-}
-
-/// The text of a report in which every check of updates has been changed.
-fn text_with_updates(change: impl Fn(&mut AuditCheck)) -> String {
-    let scratch = tempfile::tempdir().expect("scratch");
-    let folder = scratch.path().join("run");
-    Shape { systems: 1, ..tiny() }.write(&folder).expect("written");
-    let path = folder.join("events.jsonl");
-    let mut lines = String::new();
-    for line in std::fs::read_to_string(&path).expect("written").lines() {
-        let mut event: serde_json::Value = serde_json::from_str(line).expect("an event");
-        for check in event["audit"]["checks"].as_array_mut().into_iter().flatten() {
-            let mut typed = serde_json::from_value(check.clone()).expect("a check");
-            change(&mut typed);
-            *check = serde_json::to_value(typed).expect("a check");
-        }
-        lines.push_str(&format!("{event}\n"));
-    }
-    std::fs::write(&path, lines).expect("written");
-    render(&load(&folder).expect("readable"), Format::Text, EN).replace("\n  ", " ")
-}
-
-#[test]
-fn what_is_in_doubt_is_told_as_a_range_and_not_as_everything_there() {
-    // Six trials, in each of which eight commits in doubt took effect and five updates were lost.
-    let text = text_with_updates(|check| {
-        if let AuditCheck::LostUpdates { in_doubt, sum_after, .. } = check {
-            *in_doubt = 8;
-            *sum_after += 3;
-        }
-    });
-    assert!(!text.contains("No acknowledged update was lost"), "{text}");
-    let sentence = "Whether MariaDB lost acknowledged updates at 1 and 8 clients cannot be said: none is missing for certain, \
-                    but the fate of 48 transactions is unknown (in doubt or cut off), and if they took effect, up to 30 of the";
-    assert!(text.contains(sentence), "{text}");
-}
-
-#[test]
-fn more_in_the_data_than_was_acknowledged_is_not_told_as_work_that_was_not_kept() {
-    let text = text_with_updates(|check| {
-        if let AuditCheck::LostUpdates { sum_after, .. } = check {
-            *sum_after += 3;
-        }
-    });
-    assert!(text.contains("18 updates at 1 and 8 clients that were never acknowledged"), "{text}");
-    let sentence = "But the audit found more in the data of MariaDB than follows from the work counted here.";
-    assert!(text.contains(sentence), "{text}");
-    assert!(!text.contains("No acknowledged update was lost") && !text.contains("was kept by"), "{text}");
 }
 
 #[test]

@@ -54,8 +54,10 @@ fn a_claim_is_contradicted_by_the_logs_and_one_run_each_shows_no_noise() {
     let again = bench.dyno(&["report", "r", "--format", "text"]);
     assert_eq!(again.stdout.trim(), ended.stdout.trim());
     assert!(bench.path().join("r/report.html").exists());
-    let japanese = bench.dyno(&["report", "r", "--format", "text", "--lang", "ja"]);
-    assert!(japanese.stdout.contains("という主張は"), "{japanese}");
+    for (language, said) in [("ja", "という主張は"), ("ko", "주장은")] {
+        let other = bench.dyno(&["report", "r", "--format", "text", "--lang", language]);
+        assert!(other.stdout.contains(said), "{other}");
+    }
 }
 
 #[test]
