@@ -529,7 +529,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             CHART_TITLE_FOREST: "{metric}の比較 {comparisons} 件：優れる {better}、劣る {worse}、同等 {equivalent}、判定不能 {inconclusive}",
             CHART_TITLE_FOREST_NO_VERDICT: "{metric}の比（比較 {comparisons} 件、判定なし）",
             CHART_TITLE_FOREST_PART: "{title}（{part}/{parts}）",
-            CHART_AGAINST: "{subject}（比較基準：{baseline}）",
+            CHART_AGAINST: "{subject} 対 {baseline}",
             CHART_CAPTION_POINTS: "線は、各点の有効な試行（{repeats}）の平均を結んだものです。縦棒は平均の 95 % 信頼区間（対数でのスチューデントの t 分布）、点は個々の試行、× 印は使用できない試行です。",
             CHART_CAPTION_SINGLE: "各点の有効な試行は 1 回です。信頼区間はなく、差は偶然かもしれません。× 印は使用できない試行です。",
             CHART_REPEATS_RANGE: "{min}～{max}",
