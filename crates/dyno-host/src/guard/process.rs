@@ -52,6 +52,7 @@ pub fn main() -> ExitCode {
         shared: SharedMemory::default(),
         processes: BTreeSet::new(),
         last: Vec::new(),
+        inherits: true,
     };
     keeper.serve();
     let problems = keeper.clean();
@@ -146,6 +147,8 @@ struct Keeper {
     /// Numbers of processes that it started or inherited, also of those that have ended.
     processes: BTreeSet<u32>,
     last: Vec<Last>,
+    /// True in a process of its own, whose other children are orphans of what it started. In that of a test they are other tests'.
+    inherits: bool,
 }
 
 impl Keeper {
@@ -211,7 +214,7 @@ impl Keeper {
         let Some(mut running) = self.running.take_if(|running| running.child.id() == pid) else { return };
         let _ = kill_process_group(running.group, Signal::KILL);
         let status = running.child.wait();
-        end_orphans(Instant::now() + CLEANING_LIMIT, &mut self.processes);
+        self.end_orphans(Instant::now() + CLEANING_LIMIT);
         let exit = status.map_or(Exit { code: None, signal: None }, |status| Exit {
             code: status.code(),
             signal: status.signal(),
@@ -264,7 +267,7 @@ impl Keeper {
             self.stop(&steps);
         }
         let deadline = Instant::now() + CLEANING_LIMIT;
-        end_orphans(deadline, &mut self.processes);
+        self.end_orphans(deadline);
         self.shared.remove();
         remove_abandoned(&self.folders, &self.processes);
         for (from, to) in &self.keep {
@@ -283,6 +286,24 @@ impl Keeper {
         }
         problems.extend(self.last.iter().rev().filter_map(last::run));
         problems
+    }
+
+    /// Kills and reaps children that were inherited from a dead server, such as PostgreSQL's backends, which leave the
+    /// server's process group. Their numbers are noted.
+    fn end_orphans(&mut self, deadline: Instant) {
+        while self.inherits {
+            while let Ok(Some((orphan, _))) = wait(WaitOptions::NOHANG) {
+                self.processes.insert(orphan.as_raw_pid().unsigned_abs());
+            }
+            let orphans = children_of(std::process::id());
+            if orphans.is_empty() || Instant::now() > deadline {
+                return;
+            }
+            for orphan in orphans {
+                let _ = kill_process(orphan, Signal::KILL);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
     }
 }
 
@@ -316,24 +337,6 @@ fn make_folder(order: &FolderOrder) -> io::Result<PathBuf> {
         return Err(error);
     }
     Ok(order.parent.join(name))
-}
-
-/// Kills and reaps children that were inherited from a dead server, such as PostgreSQL's backends, which leave the
-/// server's process group. Their numbers are noted.
-fn end_orphans(deadline: Instant, processes: &mut BTreeSet<u32>) {
-    loop {
-        while let Ok(Some((orphan, _))) = wait(WaitOptions::NOHANG) {
-            processes.insert(orphan.as_raw_pid().unsigned_abs());
-        }
-        let orphans = children_of(std::process::id());
-        if orphans.is_empty() || Instant::now() > deadline {
-            return;
-        }
-        for orphan in orphans {
-            let _ = kill_process(orphan, Signal::KILL);
-        }
-        std::thread::sleep(Duration::from_millis(5));
-    }
 }
 
 /// Children of a process that live, from `/proc/PID/stat`: `PID (NAME) STATE PARENT ...`.
@@ -385,6 +388,7 @@ mod tests {
             shared: SharedMemory::default(),
             processes: BTreeSet::new(),
             last: Vec::new(),
+            inherits: false,
         };
         let script = format!("{words}; touch ready; while :; do sleep 0.05; done");
         keeper.start(Launch {
