@@ -4,7 +4,7 @@ use crate::model::{MergedLatency, PercentileCurve, PercentilePoint, StatementRow
 use crate::view::View;
 use dyno_model::latency;
 use dyno_model::response::Responses;
-use dyno_model::units::Nanos;
+use dyno_model::units::{Nanos, millis};
 use hdrhistogram::Histogram;
 
 /// Steps of a percentile curve per halving of what lies beyond.
@@ -34,8 +34,8 @@ pub(crate) fn summary(histogram: &Histogram<u64>) -> Option<MergedLatency> {
         count,
         censored: 0,
         bounds_from: None,
-        mean: histogram.mean() / 1e6,
-        standard_deviation: histogram.stdev() / 1e6,
+        mean: millis(histogram.mean()),
+        standard_deviation: millis(histogram.stdev()),
         min: milliseconds(histogram.min()),
         p50: at(50.0),
         p70: at(70.0),

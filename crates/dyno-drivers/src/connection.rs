@@ -49,10 +49,8 @@ impl Driver for Connection {
             Engine::Sqlite => crate::sqlite::Connection::connect(target, io).await.map(Self::Sqlite),
             Engine::Null => crate::null::Connection::connect(target, io).await.map(Self::Null),
             #[cfg(not(all(feature = "mysql", feature = "postgres", feature = "sqlite")))]
-            other => Err(OperationFailure::new(
-                dyno_model::failure::FailureKind::Unsupported,
-                format!("this build of dyno has no {other} driver"),
-            )),
+            other => Err(dyno_model::failure::FailureKind::Unsupported
+                .failure(format!("this build of dyno has no {other} driver"))),
         }
     }
 

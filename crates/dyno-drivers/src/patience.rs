@@ -227,6 +227,6 @@ impl From<&OutOfPatience> for OperationFailure {
             OutOfPatience::Late { .. } | OutOfPatience::Unwell { .. } => FailureKind::Timeout,
             OutOfPatience::Interrupted => FailureKind::Cancelled,
         };
-        Self::new(kind, reason.to_string())
+        kind.failure(reason.to_string())
     }
 }

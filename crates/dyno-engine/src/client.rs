@@ -149,7 +149,7 @@ impl<W: Workload> Client<W> {
     /// A new connection in the place of one that is well, because the workload asks for it.
     async fn renew(&self, session: &mut Session, is_counted: bool) -> Result<(), Loss> {
         session.part().await;
-        let reason = OperationFailure::new(FailureKind::ConnectionLost, "closed to connect anew");
+        let reason = FailureKind::ConnectionLost.failure("closed to connect anew");
         self.reconnect(session, is_counted, reason).await
     }
 

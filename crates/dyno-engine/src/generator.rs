@@ -25,7 +25,7 @@ pub(crate) struct WorkerMeter {
     queued_at_open: Option<u64>,
     wall_at_open: u64,
     is_open: bool,
-    has_just_opened: bool,
+    pub(crate) has_just_opened: bool,
     statements_at_open: u64,
 }
 
@@ -52,11 +52,6 @@ impl WorkerMeter {
             self.queued_at_open = queued();
             self.wall_at_open = window.now();
         }
-    }
-
-    /// True right after the turn in which the window opened.
-    pub(crate) fn opened_now(&self) -> bool {
-        self.has_just_opened
     }
 
     /// Statements sent in warm-up, which are left out at the end.

@@ -189,7 +189,7 @@ fn fill(
         let mut outcome: Result<()> = Ok(());
         for thread in threads {
             let result = thread.join().unwrap_or_else(|_| {
-                Err(OperationFailure::new(FailureKind::Other, "a loader panicked; this is a bug of dyno"))
+                Err(FailureKind::Other.failure("a loader panicked; this is a bug of dyno"))
             });
             // The first real reason counts; the others were only told to stop.
             if outcome.as_ref().err().is_none_or(|failure| failure.kind == FailureKind::Cancelled)
@@ -250,7 +250,7 @@ fn load_rows(
     let load = BulkLoad { table: &table.name, columns: &table.columns };
     let loaded = block_on(connection.bulk_load(&load, &mut rows))?;
     if board.is_cancelled.load(Ordering::Relaxed) {
-        return Err(OperationFailure::new(FailureKind::Cancelled, "loading was interrupted"));
+        return Err(FailureKind::Cancelled.failure("loading was interrupted"));
     }
     if loaded == part.rows {
         return Ok(());
@@ -261,7 +261,7 @@ fn load_rows(
         part.first + 1,
         table.name
     );
-    Err(OperationFailure::new(FailureKind::Other, message))
+    Err(FailureKind::Other.failure(message))
 }
 
 /// The rows of a part, made as they are sent.

@@ -111,7 +111,7 @@ pub(crate) fn hire_native<W: Workload>(
     crew: &mut Crew<'_>,
     native: &Arc<NativeClients<W>>,
 ) -> Result<(), TrialError> {
-    let input = crew.input();
+    let input = crew.input;
     let engine = native.targets[0].engine;
     let workers = match input.load.workers {
         Some(workers) if !engine.is_embedded() => workers.min(input.clients),
@@ -298,7 +298,7 @@ fn work<W: Workload>(
         let left = Duration::from_nanos(window.grace_ends().saturating_sub(now));
         executor.turn(TURN_MAX.min(left))?;
         meter.turn(window);
-        if meter.opened_now() {
+        if meter.has_just_opened {
             let _warmup = reactor.take_counters();
             meter.note_baseline(assignment.statements_sent());
         }
@@ -347,7 +347,7 @@ mod tests {
             let mut attempts = 0;
             let outcome = block_on(when_there_is_room(&Io::Blocking, limit, async || {
                 attempts += 1;
-                if attempts < 4 { Err(OperationFailure::new(kind, "no")) } else { Ok(()) }
+                if attempts < 4 { Err(kind.failure("no")) } else { Ok(()) }
             }));
             (outcome.is_ok(), attempts)
         };

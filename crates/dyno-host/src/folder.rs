@@ -30,7 +30,6 @@ pub struct Owner {
 /// What is given to every opening of something that another user may have put there. `NONBLOCK`: opening a pipe does not wait.
 const CAREFULLY: OFlags = OFlags::NOFOLLOW.union(OFlags::CLOEXEC).union(OFlags::NONBLOCK);
 
-/// An open folder.
 #[derive(Debug)]
 pub(crate) struct Folder {
     descriptor: OwnedFd,
@@ -48,6 +47,11 @@ pub(crate) enum Kind {
     Other,
 }
 
+/// The error of a path that ends in no name.
+pub(crate) fn no_name(path: &Path) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidInput, format!("{}: has no name", path.display()))
+}
+
 impl Folder {
     /// Opens a folder that dyno's user named: links on the way are the user's own.
     pub(crate) fn open(path: &Path) -> io::Result<Self> {
@@ -59,10 +63,7 @@ impl Folder {
     /// Opens a folder that was made for `owner`. Another one in its place, of another user's, is refused.
     pub(crate) fn of(path: &Path, owner: Option<Owner>) -> io::Result<Self> {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                format!("{}: has no name", path.display()),
-            ));
+            return Err(no_name(path));
         };
         Self::open(parent)?.folder(name)?.checked(owner)
     }

@@ -106,7 +106,6 @@ pub(crate) enum TransactionLog {
     Files(fn(&str) -> bool),
     /// A folder, which may be a link.
     Folder {
-        /// Its name.
         name: &'static str,
         /// Its name where the link leads.
         elsewhere: &'static str,

@@ -47,7 +47,6 @@ impl Chunks {
 pub(crate) enum Unread {
     /// It cannot be opened.
     Missing(String),
-    /// It cannot be read.
     Unreadable(String),
 }
 

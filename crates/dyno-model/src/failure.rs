@@ -67,6 +67,12 @@ pub enum Remedy {
 }
 
 impl FailureKind {
+    /// A failure of this kind without an engine's number.
+    #[must_use]
+    pub fn failure(self, message: impl Into<String>) -> OperationFailure {
+        OperationFailure { kind: self, code: 0, sqlstate: String::new(), message: message.into() }
+    }
+
     /// The remedy that the retry policy applies to this kind.
     #[must_use]
     pub fn remedy(self) -> Remedy {
@@ -105,12 +111,6 @@ pub struct OperationFailure {
 }
 
 impl OperationFailure {
-    /// A failure without an engine's number.
-    #[must_use]
-    pub fn new(kind: FailureKind, message: impl Into<String>) -> Self {
-        Self { kind, code: 0, sqlstate: String::new(), message: message.into() }
-    }
-
     /// True when the database itself said it: its errors carry a number or a state.
     #[must_use]
     pub fn is_answered(&self) -> bool {
@@ -180,15 +180,15 @@ mod tests {
 
     #[test]
     fn only_an_answer_that_refuses_takes_the_doubt_from_a_commit() {
-        let answered = |kind| OperationFailure { code: 1, ..OperationFailure::new(kind, "") };
+        let answered = |kind: FailureKind| OperationFailure { code: 1, ..kind.failure("") };
         let rows = [
             // No answer, whatever happened to it.
-            (OperationFailure::new(FailureKind::ConnectionLost, ""), true),
-            (OperationFailure::new(FailureKind::Timeout, ""), true),
-            (OperationFailure::new(FailureKind::Protocol, ""), true),
-            (OperationFailure::new(FailureKind::Other, ""), true),
+            (FailureKind::ConnectionLost.failure(""), true),
+            (FailureKind::Timeout.failure(""), true),
+            (FailureKind::Protocol.failure(""), true),
+            (FailureKind::Other.failure(""), true),
             // dyno's own refusal: nothing was sent.
-            (OperationFailure::new(FailureKind::Unsupported, ""), false),
+            (FailureKind::Unsupported.failure(""), false),
             // Answers that leave it open.
             (answered(FailureKind::ConnectionLost), true),
             (answered(FailureKind::NotReady), true),

@@ -32,6 +32,7 @@ pub mod monitor;
 mod named;
 pub mod plan;
 pub mod printable;
+pub mod random;
 pub mod record;
 pub mod response;
 pub mod retry;

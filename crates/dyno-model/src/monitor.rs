@@ -24,8 +24,6 @@ pub mod names {
     pub const SECONDS_TOTAL: &str = "_seconds_total";
     /// Processors that are online.
     pub const HOST_PROCESSORS: &str = "host.cpu.processors";
-    /// Memory that programs can still get without swapping.
-    pub const HOST_MEMORY_AVAILABLE: &str = "host.memory.available_bytes";
     /// Beginning of every name of a block device.
     pub const HOST_DISK: &str = "host.disk.";
     /// Bytes read, of a device or of processes.

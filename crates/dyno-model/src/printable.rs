@@ -15,6 +15,15 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     safe(text, |c| if matches!(c, '\n' | '\t') { Some(c) } else { None })
 }
 
+/// At most its first `max` characters, and `…` in place of others.
+#[must_use]
+pub fn shortened(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_owned(),
+    }
+}
+
 fn safe(text: &str, instead: impl Fn(char) -> Option<char>) -> Cow<'_, str> {
     if !text.contains(|c| is_obeyed(c) && instead(c) != Some(c)) {
         return Cow::Borrowed(text);

@@ -6,7 +6,7 @@
 //! the first is the figure's value, else it is a lower bound.
 
 use crate::latency::{self, LatencySummary};
-use crate::units::Nanos;
+use crate::units::{Nanos, millis};
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -36,7 +36,7 @@ impl Bounded {
     /// Milliseconds.
     #[must_use]
     pub fn as_millis(self) -> f64 {
-        self.nanos / 1e6
+        millis(self.nanos)
     }
 }
 

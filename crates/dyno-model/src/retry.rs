@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     fn failure(kind: FailureKind, code: u32, sqlstate: &str) -> OperationFailure {
-        OperationFailure { code, sqlstate: sqlstate.to_owned(), ..OperationFailure::new(kind, "") }
+        OperationFailure { code, sqlstate: sqlstate.to_owned(), ..kind.failure("") }
     }
 
     #[test]

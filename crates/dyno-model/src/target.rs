@@ -71,17 +71,19 @@ pub struct ClientCertificate {
     pub key: PathBuf,
 }
 
-/// How statements travel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum QueryMode {
-    /// Parsed by the server once per connection, then executed with binary parameters.
-    #[default]
-    Prepared,
-    /// One text per statement, values written into it (MySQL `COM_QUERY`, PostgreSQL simple query).
-    Simple,
-    /// PostgreSQL only: parsed, bound and executed anew each time (extended protocol without a prepared statement).
-    Extended,
+crate::named! {
+    /// How statements travel.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum QueryMode {
+        /// Parsed by the server once per connection, then executed with binary parameters.
+        #[default]
+        Prepared = "prepared",
+        /// One text per statement, values written into it (MySQL `COM_QUERY`, PostgreSQL simple query).
+        Simple = "simple",
+        /// PostgreSQL only: parsed, bound and executed anew each time (extended protocol without a prepared statement).
+        Extended = "extended",
+    }
 }
 
 /// Everything a driver needs to open one connection.

@@ -9,6 +9,12 @@ use std::time::Duration;
 #[serde(transparent)]
 pub struct Nanos(pub u64);
 
+/// Milliseconds of nanoseconds that are not whole, as means and deviations are.
+#[must_use]
+pub fn millis(nanos: f64) -> f64 {
+    nanos / 1e6
+}
+
 impl Nanos {
     /// Seconds as a floating-point number, for rates and charts.
     #[must_use]
@@ -19,7 +25,7 @@ impl Nanos {
     /// Milliseconds as a floating-point number.
     #[must_use]
     pub fn as_millis_f64(self) -> f64 {
-        self.0 as f64 / 1e6
+        millis(self.0 as f64)
     }
 
     /// Microseconds as a floating-point number.

@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn only_conflicts_let_a_client_go_on() {
-        let failure = |kind| OperationFailure::new(kind, "x");
+        let failure = |kind: FailureKind| kind.failure("x");
         assert_eq!(ending(&failure(FailureKind::Deadlock), Engine::Postgres), Some(Ending::Deadlock));
         assert_eq!(ending(&failure(FailureKind::Serialization), Engine::Mysql), Some(Ending::Serialization));
         assert_eq!(ending(&failure(FailureKind::LockWait), Engine::Mysql), Some(Ending::Deadlock));

@@ -5,20 +5,17 @@ use dyno_model::ledger::Ledger;
 /// Sums of times, microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Times {
-    /// Number of values.
     pub(crate) count: u64,
     /// Smallest; 0 without values.
     pub(crate) min: f64,
     /// Largest; 0 without values.
     pub(crate) max: f64,
-    /// Sum.
     pub(crate) sum: f64,
     /// Sum of squares.
     pub(crate) squares: f64,
 }
 
 impl Times {
-    /// Adds a value.
     pub(crate) fn add(&mut self, value: f64) {
         self.merge(&Self { count: 1, min: value, max: value, sum: value, squares: value * value });
     }
@@ -51,7 +48,6 @@ impl Times {
     }
 }
 
-/// How a transaction ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     /// It came to its end.
@@ -67,7 +63,6 @@ pub(crate) enum Ending {
 /// One transaction as it is counted and logged.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Finished {
-    /// How it ended.
     pub(crate) ending: Ending,
     /// From its intended start to its end, microseconds; 0 unless it is done.
     pub(crate) latency: f64,
@@ -80,7 +75,6 @@ pub(crate) struct Finished {
 /// Counts of transactions.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Tally {
-    /// Done.
     pub(crate) done: u64,
     /// Not begun because they were late.
     pub(crate) skipped: u64,

@@ -113,11 +113,8 @@ impl Variables {
 /// A variable as a statement sees it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Parameter<'a> {
-    /// Never set.
     Unset,
-    /// A value.
     Value(Value),
-    /// A text.
     Text(&'a str),
 }
 

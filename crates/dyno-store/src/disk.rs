@@ -31,7 +31,6 @@ pub(crate) trait Disk: Send {
     fn replace(&mut self, path: &Path, bytes: &[u8]) -> Result<(), StoreError>;
 }
 
-/// The disks of this machine.
 #[derive(Debug, Default)]
 pub(crate) struct MachineDisk {
     open: BTreeMap<PathBuf, File>,

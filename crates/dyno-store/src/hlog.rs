@@ -82,7 +82,6 @@ fn tag_name(name: &str) -> String {
 /// Histograms of a trial's measured window, all intervals merged.
 #[derive(Debug, Clone)]
 pub(crate) struct TrialHistograms {
-    /// Transactions.
     pub(crate) transaction: Histogram<u64>,
     /// Ages of arrivals without a commit.
     pub(crate) censored: Histogram<u64>,

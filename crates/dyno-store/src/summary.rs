@@ -6,14 +6,11 @@ use dyno_model::response::Bounded;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// The file.
 #[derive(Debug, Serialize)]
 pub(crate) struct Summary<'a> {
     /// Version of the results folder's formats.
     format: u32,
-    /// The experiment's title.
     title: &'a str,
-    /// Trials planned.
     planned: usize,
     /// Trials with figures.
     measured: usize,
@@ -23,7 +20,6 @@ pub(crate) struct Summary<'a> {
     trials: Vec<SummaryRow<'a>>,
 }
 
-/// One trial.
 #[derive(Debug, Serialize)]
 struct SummaryRow<'a> {
     trial: &'a str,

@@ -1,8 +1,9 @@
 //! `timeline.csv`: the course of a trial, one line per interval.
 
 use dyno_model::latency;
+use dyno_model::printable;
 use dyno_model::record::Interval;
-use dyno_model::units::Nanos;
+use dyno_model::units::{Nanos, millis};
 use hdrhistogram::Histogram;
 use std::fmt::Write as _;
 
@@ -69,7 +70,7 @@ fn latency_ms(histogram: &Histogram<u64>) -> Option<[f64; 5]> {
         return None;
     }
     let at = |percentage| Nanos(latency::percentile(histogram, percentage)).as_millis_f64();
-    Some([histogram.mean() / 1e6, at(50.0), at(95.0), at(99.0), Nanos(histogram.max()).as_millis_f64()])
+    Some([millis(histogram.mean()), at(50.0), at(95.0), at(99.0), Nanos(histogram.max()).as_millis_f64()])
 }
 
 /// Reads the file. The second value says what could not be read, by line.
@@ -130,13 +131,7 @@ fn parse_line(line: &str) -> Option<TimelineLine> {
 
 /// The beginning of a text, for messages.
 pub(crate) fn shortened(text: &str) -> String {
-    const LENGTH: usize = 60;
-    if text.chars().count() <= LENGTH {
-        return text.to_owned();
-    }
-    let mut short: String = text.chars().take(LENGTH).collect();
-    short.push('…');
-    short
+    printable::shortened(text, 60)
 }
 
 #[cfg(test)]

@@ -22,7 +22,6 @@ pub(crate) enum Script {
     Module(String),
     /// A bundled script that nothing of the user's stands before.
     Bundled {
-        /// Its name.
         name: &'static str,
         /// True when it was named by a path to a file that does not exist.
         is_substitute: bool,

@@ -31,7 +31,6 @@ enum Reading {
     Utf8,
 }
 
-/// Loads all rows.
 pub(super) async fn load(
     connection: &mut Connection,
     load: &BulkLoad<'_>,
@@ -174,7 +173,7 @@ pub(super) async fn send_packet(connection: &mut Connection, packet: &mut Vec<u8
     if packet.len() > packet::PAYLOAD_MAX {
         return send_large(connection, &packet[packet::HEADER..]).await;
     }
-    let sequence = packet::finish(packet, 0, connection.input.sequence());
+    let sequence = packet::finish(packet, 0, connection.input.sequence);
     connection.input.expect(sequence);
     let written = connection.stream.write_all(packet).await;
     match written {
@@ -190,7 +189,7 @@ async fn send_large(connection: &mut Connection, data: &[u8]) -> Result<()> {
         let mut packet = Vec::with_capacity(packet::HEADER + piece.len());
         packet::begin(&mut packet);
         packet.extend_from_slice(piece);
-        let sequence = packet::finish(&mut packet, 0, connection.input.sequence());
+        let sequence = packet::finish(&mut packet, 0, connection.input.sequence);
         connection.input.expect(sequence);
         let written = connection.stream.write_all(&packet).await;
         if let Err(error) = written {
@@ -257,9 +256,7 @@ async fn insert(connection: &mut Connection, load: &BulkLoad<'_>, rows: &mut dyn
         }
         if out.len() > allowed {
             let size = out.len();
-            return Err(OperationFailure::new(
-                FailureKind::BadStatement,
-                format!(
+            return Err(FailureKind::BadStatement.failure(format!(
                     "one row needs a statement of {size} bytes, max_allowed_packet allows {allowed}; raise it on the server"
                 ),
             ));

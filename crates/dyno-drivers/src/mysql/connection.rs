@@ -154,7 +154,7 @@ impl Connection {
     /// How the rows of the last answer travelled.
     #[must_use]
     pub fn encoding(&self) -> Encoding {
-        self.reply.encoding()
+        self.reply.encoding
     }
 
     /// True when another result of the last text or procedure waits for [`Self::next_result`].
@@ -217,10 +217,8 @@ impl Connection {
                 check_parameters(template.parameters(), parameters.len())?;
                 let at = command::begin_query(&mut self.output);
                 if !template.write(&mut self.output, parameters, backslash) {
-                    return Err(OperationFailure::new(
-                        FailureKind::Unsupported,
-                        "SQL has no literal for NaN and infinity; use query mode prepared",
-                    ));
+                    return Err(FailureKind::Unsupported
+                        .failure("SQL has no literal for NaN and infinity; use query mode prepared"));
                 }
                 (packet::finish(&mut self.output, at, 0), Encoding::Text)
             }
@@ -278,8 +276,7 @@ impl Connection {
             match self.state {
                 State::Ready => return Ok(()),
                 State::InFlight => {
-                    return Err(OperationFailure::new(
-                        FailureKind::ConnectionLost,
+                    return Err(FailureKind::ConnectionLost.failure(
                         "the connection broke earlier, in the middle of a statement; connect anew",
                     ));
                 }
@@ -331,9 +328,7 @@ impl Connection {
     #[inline]
     async fn fill(&mut self) -> Result<()> {
         match self.stream.read(self.input.space()).await {
-            Ok(0) => {
-                Err(OperationFailure::new(FailureKind::ConnectionLost, "the server closed the connection"))
-            }
+            Ok(0) => Err(FailureKind::ConnectionLost.failure("the server closed the connection")),
             Ok(count) => {
                 self.input.received(count);
                 Ok(())
@@ -404,7 +399,7 @@ impl Connection {
             .reply
             .advance(&mut self.input, &mut self.rows, cached, sink)
             .map_err(|error| protocol_failure(&error))?;
-        if self.reply.has_new_columns()
+        if self.reply.has_new_columns
             && progress != Progress::NeedMore
             && let Some(index) = statement
             && let Known::Prepared { columns, .. } = &mut self.statements[index]
@@ -450,9 +445,7 @@ impl Connection {
         match self.receive_declined().await? {
             Progress::WantsFile(_) => Ok(()),
             Progress::Refused(error) => Err(failure(self.flavour, error)),
-            _ => {
-                Err(OperationFailure::new(FailureKind::Protocol, "LOAD DATA ended before any data was sent"))
-            }
+            _ => Err(FailureKind::Protocol.failure("LOAD DATA ended before any data was sent")),
         }
     }
 }
@@ -463,15 +456,13 @@ const UNSUPPORTED_PREPARED: u16 = 1295;
 const TOO_MANY_PREPARED: u16 = 1461;
 
 pub(super) fn protocol_failure(error: &Malformed) -> OperationFailure {
-    OperationFailure::new(FailureKind::Protocol, error.to_string())
+    FailureKind::Protocol.failure(error.to_string())
 }
 
 #[cold]
 pub(super) fn unknown_statement(statement: Statement) -> OperationFailure {
-    OperationFailure::new(
-        FailureKind::BadStatement,
-        format!("statement {} was not prepared on this connection", statement.0),
-    )
+    FailureKind::BadStatement
+        .failure(format!("statement {} was not prepared on this connection", statement.0))
 }
 
 #[inline]
@@ -479,8 +470,6 @@ fn check_parameters(takes: usize, given: usize) -> Result<()> {
     if takes == given {
         return Ok(());
     }
-    Err(OperationFailure::new(
-        FailureKind::BadStatement,
-        format!("the statement takes {takes} parameters, {given} were given"),
-    ))
+    Err(FailureKind::BadStatement
+        .failure(format!("the statement takes {takes} parameters, {given} were given")))
 }

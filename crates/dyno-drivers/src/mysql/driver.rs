@@ -16,22 +16,17 @@ use std::time::Instant;
 impl Driver for Connection {
     async fn connect(target: &Target, io: &Io) -> Result<Self> {
         if target.query_mode == QueryMode::Extended {
-            return Err(OperationFailure::new(
-                FailureKind::Unsupported,
-                "query mode extended exists in PostgreSQL's protocol only; use prepared or simple for MySQL and MariaDB",
+            return Err(FailureKind::Unsupported.failure("query mode extended exists in PostgreSQL's protocol only; use prepared or simple for MySQL and MariaDB",
             ));
         }
         let deadline = Instant::now() + target.connect_timeout;
         let mut stream = Stream::connect(&target.endpoint, io, deadline).await.map_err(not_connected)?;
         stream.set_deadline(Some(deadline));
         let late = |failure: OperationFailure| match failure.kind {
-            FailureKind::Timeout if failure.code == 0 => OperationFailure::new(
-                FailureKind::Timeout,
-                format!(
-                    "{} accepted the connection, but the login was not finished within {:?}",
-                    target.endpoint, target.connect_timeout
-                ),
-            ),
+            FailureKind::Timeout if failure.code == 0 => FailureKind::Timeout.failure(format!(
+                "{} accepted the connection, but the login was not finished within {:?}",
+                target.endpoint, target.connect_timeout
+            )),
             _ => failure,
         };
         let mut connection = log_in(stream, target).await.map_err(late)?;
@@ -125,10 +120,7 @@ fn not_connected(failure: ConnectFailure) -> OperationFailure {
         ConnectFailure::UnknownHost { host, reason } => OperationFailure {
             code: UNKNOWN_HOST,
             sqlstate: "HY000".into(),
-            ..OperationFailure::new(
-                FailureKind::ConnectRefused,
-                format!("Unknown server host '{host}' ({reason})"),
-            )
+            ..FailureKind::ConnectRefused.failure(format!("Unknown server host '{host}' ({reason})"))
         },
         ConnectFailure::Other(failure) => failure,
     }

@@ -22,7 +22,7 @@ impl Connection {
         // Any server can ask for any file, whatever was said to it.
         let is_named = !name.is_empty() && self.output.windows(name.len()).any(|part| part == name);
         let (Some(open), Ok(name), true) = (self.file_opener, std::str::from_utf8(name), is_named) else {
-            return self.decline(OperationFailure::new(FailureKind::Unsupported, NOT_SENT)).await;
+            return self.decline(FailureKind::Unsupported.failure(NOT_SENT)).await;
         };
         match open(name) {
             Ok(mut file) => self.send_file(name, &mut *file).await,
@@ -65,5 +65,5 @@ const FILE_NOT_FOUND: u32 = 2;
 
 fn cannot_read(name: &str, error: &io::Error) -> OperationFailure {
     let message = format!("cannot read the file '{name}': {error}");
-    OperationFailure { code: FILE_NOT_FOUND, ..OperationFailure::new(FailureKind::BadStatement, message) }
+    OperationFailure { code: FILE_NOT_FOUND, ..FailureKind::BadStatement.failure(message) }
 }

@@ -94,7 +94,7 @@ struct Agreed {
 }
 
 fn agree(greeting: &Greeting, target: &Target) -> Result<Agreed> {
-    let unsupported = |what: &str| OperationFailure::new(FailureKind::Unsupported, what);
+    let unsupported = |what: &str| FailureKind::Unsupported.failure(what);
     if greeting.capabilities & capability::PROTOCOL_41 == 0 {
         return Err(unsupported("the server speaks only the protocol of before MySQL 4.1"));
     }
@@ -160,7 +160,7 @@ impl Authentication<'_> {
                 let mut out = Vec::new();
                 let at = packet::begin(&mut out);
                 out.extend_from_slice(&answer);
-                let sequence = packet::finish(&mut out, at, connection.input.sequence());
+                let sequence = packet::finish(&mut out, at, connection.input.sequence);
                 connection.stream.write_all(&out).await.map_err(|error| stream_failure(&error))?;
                 connection.input.expect(sequence);
             }
@@ -187,21 +187,18 @@ impl Authentication<'_> {
                     .map(Some)
                     .map_err(|error| protocol_failure(&error))
             }
-            (plugin, _) => Err(OperationFailure::new(
-                FailureKind::Protocol,
-                format!("the server's plugin {} says something that it has no reason to say", plugin.name()),
-            )),
+            (plugin, _) => Err(FailureKind::Protocol.failure(format!(
+                "the server's plugin {} says something that it has no reason to say",
+                plugin.name()
+            ))),
         }
     }
 }
 
 fn unknown_plugin(plugin: &str) -> OperationFailure {
-    OperationFailure::new(
-        FailureKind::Unsupported,
-        format!(
-            "the account uses the authentication plugin {plugin}, which dyno does not speak; it speaks {}; \
+    FailureKind::Unsupported.failure(format!(
+        "the account uses the authentication plugin {plugin}, which dyno does not speak; it speaks {}; \
              change the account, e.g. ALTER USER ... IDENTIFIED ...",
-            Plugin::NAMES
-        ),
-    )
+        Plugin::NAMES
+    ))
 }

@@ -7,6 +7,7 @@ use crate::patience::{LOOK, Patience, Waiting};
 use crate::transport::Io;
 use crate::value::{BulkLoad, Row, RowSink, RowSource, RowWriter, Value};
 use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::random::SplitMix64;
 use dyno_model::target::Target;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -104,28 +105,18 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// SplitMix64 (Steele, Lea, Flood 2014), started anew for every statement so that draws do not depend on the past.
-struct Random(u64);
+/// Started anew for every statement so that draws do not depend on the past.
+struct Random(SplitMix64);
 
 impl Random {
     fn of(seed: u64, connection: u64, statement: u64) -> Self {
-        let mut random = Self(seed);
-        random.0 = random.next() ^ connection;
-        random.0 = random.next() ^ statement;
-        random
-    }
-
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        let of_connection = SplitMix64(seed).bits() ^ connection;
+        Self(SplitMix64(SplitMix64(of_connection).bits() ^ statement))
     }
 
     /// Uniform in [0, 1).
     fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1_u64 << 53) as f64
+        (self.0.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 }
 
@@ -196,20 +187,15 @@ impl Connection {
     /// Waits as the script says for one statement, and fails if it says so.
     async fn behave(&mut self, kind: usize) -> Result<()> {
         if self.is_lost {
-            return Err(OperationFailure::new(
-                FailureKind::ConnectionLost,
-                "the scripted connection is broken",
-            ));
+            return Err(FailureKind::ConnectionLost.failure("the scripted connection is broken"));
         }
         let statement = self.statements;
         self.statements += 1;
         let script = &self.server.script;
         if script.disconnect_after.is_some_and(|limit| statement >= limit) {
             self.is_lost = true;
-            return Err(OperationFailure::new(
-                FailureKind::ConnectionLost,
-                format!("the connection broke, as scripted, after {statement} statements"),
-            ));
+            return Err(FailureKind::ConnectionLost
+                .failure(format!("the connection broke, as scripted, after {statement} statements")));
         }
         if script.hang_after.is_some_and(|limit| statement >= limit) {
             self.hang().await?;
@@ -221,10 +207,7 @@ impl Connection {
         let Some(failure) = failure else { return Ok(()) };
         self.is_lost = failure == FailureKind::ConnectionLost;
         let number = self.number;
-        Err(OperationFailure::new(
-            failure,
-            format!("scripted for statement {statement} of connection {number}"),
-        ))
+        Err(failure.failure(format!("scripted for statement {statement} of connection {number}")))
     }
 
     async fn pause(&self, duration: Duration) -> Result<()> {
@@ -304,7 +287,7 @@ impl Connection {
 }
 
 fn interrupted() -> OperationFailure {
-    OperationFailure::new(FailureKind::Cancelled, "interrupted")
+    FailureKind::Cancelled.failure("interrupted")
 }
 
 impl Driver for Connection {
@@ -326,13 +309,11 @@ impl Driver for Connection {
         let failure = connection.server.failure(CONNECT, &mut random);
         connection.pause(delay.min(target.connect_timeout)).await?;
         if delay > target.connect_timeout {
-            return Err(OperationFailure::new(
-                FailureKind::Timeout,
-                format!("no connection within {:?}, as scripted", target.connect_timeout),
-            ));
+            return Err(FailureKind::Timeout
+                .failure(format!("no connection within {:?}, as scripted", target.connect_timeout)));
         }
         match failure {
-            Some(kind) => Err(OperationFailure::new(kind, format!("scripted for connection {number}"))),
+            Some(kind) => Err(kind.failure(format!("scripted for connection {number}"))),
             None => Ok(connection),
         }
     }
@@ -356,10 +337,8 @@ impl Driver for Connection {
     ) -> Result<Outcome> {
         match self.prepared.get(statement.0 as usize) {
             Some(kind) => self.run(*kind, sink).await,
-            None => Err(OperationFailure::new(
-                FailureKind::BadStatement,
-                format!("statement {} was not prepared on this connection", statement.0),
-            )),
+            None => Err(FailureKind::BadStatement
+                .failure(format!("statement {} was not prepared on this connection", statement.0))),
         }
     }
 

@@ -101,10 +101,7 @@ impl Script {
     /// [`FailureKind::Unsupported`], naming the option, its value and what is possible.
     pub fn parse(text: &str) -> Result<Self, OperationFailure> {
         let refuse = |problem: String| {
-            OperationFailure::new(
-                FailureKind::Unsupported,
-                format!("null server options {text:?}: {problem}"),
-            )
+            FailureKind::Unsupported.failure(format!("null server options {text:?}: {problem}"))
         };
         let mut script = Self::default();
         let mut latencies = [None; CONNECT + 1];

@@ -26,13 +26,10 @@ pub(super) async fn open(target: &Target, io: &Io) -> Result<Connection> {
     stream.set_deadline(Some(deadline));
     let opened = log_in_and_set_up(stream, target, io).await;
     opened.map_err(|failure| match failure.kind {
-        FailureKind::Timeout => OperationFailure::new(
-            FailureKind::Timeout,
-            format!(
-                "{} accepted the connection and did not finish the login within {:?}",
-                target.endpoint, target.connect_timeout
-            ),
-        ),
+        FailureKind::Timeout => FailureKind::Timeout.failure(format!(
+            "{} accepted the connection and did not finish the login within {:?}",
+            target.endpoint, target.connect_timeout
+        )),
         _ => failure,
     })
 }
@@ -57,13 +54,10 @@ async fn log_in_and_set_up(mut stream: Stream, target: &Target, io: &Io) -> Resu
 /// Asks the server for TLS and performs the handshake.
 async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
     let Endpoint::Tcp { host, .. } = &target.endpoint else {
-        return Err(OperationFailure::new(
-            FailureKind::Unsupported,
-            format!(
-                "{}: PostgreSQL has no TLS on unix sockets; connect without (`sslmode=disable`)",
-                target.endpoint
-            ),
-        ));
+        return Err(FailureKind::Unsupported.failure(format!(
+            "{}: PostgreSQL has no TLS on unix sockets; connect without (`sslmode=disable`)",
+            target.endpoint
+        )));
     };
     let Some(configuration) = client_configuration(&target.tls, target.client_certificate.as_ref())? else {
         return Ok(());
@@ -76,29 +70,23 @@ async fn encrypt(stream: &mut Stream, target: &Target) -> Result<()> {
     let mut answer = [0; 2];
     let count = stream.read(&mut answer).await.map_err(|error| stream_failure(&error))?;
     match (count, answer[0]) {
-        (0, _) => Err(OperationFailure::new(
-            FailureKind::ConnectionLost,
-            "the server closed the connection when it was asked for TLS",
-        )),
+        (0, _) => {
+            Err(FailureKind::ConnectionLost
+                .failure("the server closed the connection when it was asked for TLS"))
+        }
         (1, b'S') => stream.start_tls(configuration, host).await,
         (1, b'N') if target.tls == Tls::Preferred => Ok(()),
-        (1, b'N') => Err(OperationFailure::new(
-            FailureKind::Unsupported,
-            format!(
-                "{} does not offer TLS; turn ssl on in postgresql.conf, or connect without (`sslmode=disable`)",
-                target.endpoint
-            ),
-        )),
+        (1, b'N') => Err(FailureKind::Unsupported.failure(format!(
+            "{} does not offer TLS; turn ssl on in postgresql.conf, or connect without (`sslmode=disable`)",
+            target.endpoint
+        ))),
         // The server could not even start a process; it says so unencrypted, which is not to be trusted.
-        (_, b'E') => Err(OperationFailure::new(
-            FailureKind::NotReady,
-            format!("{} answered the request for TLS with an error", target.endpoint),
-        )),
+        (_, b'E') => Err(FailureKind::NotReady
+            .failure(format!("{} answered the request for TLS with an error", target.endpoint))),
         (1, other) => {
             Err(Malformed { what: "an answer to the request for TLS of", value: other.into() }.into())
         }
-        (_, _) => Err(OperationFailure::new(
-            FailureKind::Protocol,
+        (_, _) => Err(FailureKind::Protocol.failure(
             "unencrypted bytes follow the server's answer to the request for TLS; somebody may be in between",
         )),
     }
@@ -122,10 +110,8 @@ async fn log_in(stream: &mut Stream, inbox: &mut Inbox, target: &Target) -> Resu
         if output.is_empty() {
             match stream.read(inbox.room()).await.map_err(|error| stream_failure(&error))? {
                 0 => {
-                    return Err(OperationFailure::new(
-                        FailureKind::ConnectionLost,
-                        "the server closed the connection during the login",
-                    ));
+                    return Err(FailureKind::ConnectionLost
+                        .failure("the server closed the connection during the login"));
                 }
                 count => inbox.received(count),
             }
@@ -141,10 +127,9 @@ fn startup(target: &Target, output: &mut Vec<u8>) -> Result<()> {
     parameters.extend([("application_name", "dyno"), ("client_encoding", "UTF8")]);
     // It would end the name and begin another parameter.
     if let Some((name, value)) = parameters.iter().find(|(_, value)| value.contains('\0')) {
-        return Err(OperationFailure::new(
-            FailureKind::Authentication,
-            format!("the {name} {value:?} has a zero byte in it"),
-        ));
+        return Err(
+            FailureKind::Authentication.failure(format!("the {name} {value:?} has a zero byte in it"))
+        );
     }
     frontend::startup(&parameters, output);
     Ok(())
@@ -153,9 +138,9 @@ fn startup(target: &Target, output: &mut Vec<u8>) -> Result<()> {
 /// 18 random bytes in base64.
 fn nonce() -> Result<String> {
     let mut random = [0; 18];
-    SystemRandom::new().fill(&mut random).map_err(|_| {
-        OperationFailure::new(FailureKind::Other, "the system gives no random bytes, which the login needs")
-    })?;
+    SystemRandom::new()
+        .fill(&mut random)
+        .map_err(|_| FailureKind::Other.failure("the system gives no random bytes, which the login needs"))?;
     Ok(BASE64.encode(random))
 }
 

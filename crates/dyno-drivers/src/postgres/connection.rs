@@ -152,32 +152,27 @@ impl Connection {
     /// Empties the send buffer for the next request, if the connection can take one.
     pub(super) fn begin(&mut self) -> Result<()> {
         match self.state {
-            State::Ready if self.pipeline.is_some() => Err(OperationFailure::new(
-                FailureKind::BadStatement,
-                "a pipeline is open on the connection; its answers must be awaited first",
-            )),
+            State::Ready if self.pipeline.is_some() => Err(FailureKind::BadStatement
+                .failure("a pipeline is open on the connection; its answers must be awaited first")),
             State::Ready => {
                 self.output.clear();
                 Ok(())
             }
-            State::Busy => Err(OperationFailure::new(
-                FailureKind::ConnectionLost,
-                "the connection was left in the middle of a statement; open a new one",
-            )),
-            State::Lost => Err(OperationFailure::new(
-                FailureKind::ConnectionLost,
-                "the connection was lost before; open a new one",
-            )),
+            State::Busy => Err(FailureKind::ConnectionLost
+                .failure("the connection was left in the middle of a statement; open a new one")),
+            State::Lost => {
+                Err(FailureKind::ConnectionLost.failure("the connection was lost before; open a new one"))
+            }
         }
     }
 
     /// Sends what is in the send buffer.
     pub(super) async fn send(&mut self) -> Result<()> {
         if self.output.len() > LENGTH_MAX {
-            return Err(OperationFailure::new(
-                FailureKind::BadStatement,
-                format!("a request of {} bytes; PostgreSQL takes at most {LENGTH_MAX}", self.output.len()),
-            ));
+            return Err(FailureKind::BadStatement.failure(format!(
+                "a request of {} bytes; PostgreSQL takes at most {LENGTH_MAX}",
+                self.output.len()
+            )));
         }
         self.state = State::Busy;
         match self.stream.write_all(&self.output).await {
@@ -302,8 +297,7 @@ impl Connection {
             }
             self.send().await?;
             reply.failure.get_or_insert_with(|| {
-                OperationFailure::new(
-                    FailureKind::Unsupported,
+                FailureKind::Unsupported.failure(
                     "COPY FROM STDIN cannot be sent as a statement; rows are loaded by the workload's loader",
                 )
             });
@@ -340,10 +334,8 @@ impl Connection {
     pub(super) fn append_execution(&mut self, statement: Statement, parameters: &[Value<'_>]) -> Result<()> {
         match self.statements.get(statement.0 as usize) {
             Some(prepared @ Prepared::Bound { .. }) => prepared.append(parameters, false, &mut self.output),
-            Some(Prepared::Text(_)) => Err(OperationFailure::new(
-                FailureKind::Unsupported,
-                "the simple query mode has no pipelines; use extended or prepared",
-            )),
+            Some(Prepared::Text(_)) => Err(FailureKind::Unsupported
+                .failure("the simple query mode has no pipelines; use extended or prepared")),
             None => Err(unprepared(statement)),
         }
     }
@@ -362,10 +354,10 @@ impl Prepared {
             Self::Text(template) => template.parameters(),
         };
         if count != parameters.len() {
-            return Err(OperationFailure::new(
-                FailureKind::BadStatement,
-                format!("the statement has {count} parameters and was given {}", parameters.len()),
-            ));
+            return Err(FailureKind::BadStatement.failure(format!(
+                "the statement has {count} parameters and was given {}",
+                parameters.len()
+            )));
         }
         match self {
             Self::Bound { execution, types, .. } => execution.append(types, parameters, is_described, output),
@@ -380,16 +372,15 @@ impl Prepared {
 
 pub(super) fn unprepared(statement: Statement) -> OperationFailure {
     let message = format!("statement {} was not prepared on this connection", statement.0);
-    OperationFailure::new(FailureKind::BadStatement, message)
+    FailureKind::BadStatement.failure(message)
 }
 
 fn closed() -> OperationFailure {
-    OperationFailure::new(FailureKind::ConnectionLost, "the server closed the connection")
+    FailureKind::ConnectionLost.failure("the server closed the connection")
 }
 
 pub(super) fn zero_byte() -> OperationFailure {
-    OperationFailure::new(
-        FailureKind::BadStatement,
+    FailureKind::BadStatement.failure(
         "a text with a zero byte (U+0000), which PostgreSQL cannot hold; remove it or store it as bytea",
     )
 }

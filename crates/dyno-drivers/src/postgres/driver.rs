@@ -9,7 +9,7 @@ use super::protocol::reply::Shape;
 use crate::driver::{Driver, Outcome, Statement};
 use crate::transport::Io;
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
-use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::failure::FailureKind;
 use dyno_model::target::{QueryMode, Target};
 
 /// Room for statements grows by so many: few enough not to waste memory on thousands of connections.
@@ -30,10 +30,10 @@ impl Driver for Connection {
         let template = Template::parse(sql, self.session.standard_strings);
         let count = template.parameters();
         if count > usize::from(u16::MAX) {
-            return Err(OperationFailure::new(
-                FailureKind::BadStatement,
-                format!("a statement with {count} parameters; PostgreSQL takes at most {}", u16::MAX),
-            ));
+            return Err(FailureKind::BadStatement.failure(format!(
+                "a statement with {count} parameters; PostgreSQL takes at most {}",
+                u16::MAX
+            )));
         }
         let prepared = match self.mode {
             QueryMode::Prepared => self.prepare_on_server(&template).await?,

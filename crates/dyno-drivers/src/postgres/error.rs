@@ -112,7 +112,7 @@ pub fn failure(fault: &Fault<'_>) -> OperationFailure {
 
 impl From<Malformed> for OperationFailure {
     fn from(malformed: Malformed) -> Self {
-        Self::new(FailureKind::Protocol, malformed.to_string())
+        FailureKind::Protocol.failure(malformed.to_string())
     }
 }
 

@@ -6,7 +6,7 @@ use super::protocol::frontend;
 use super::protocol::literal::append_identifier;
 use super::protocol::reply::{Progress, Reply};
 use crate::value::{BulkLoad, Discard, RowSource};
-use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::failure::FailureKind;
 use std::convert::Infallible;
 use std::future::poll_fn;
 use std::io;
@@ -54,7 +54,7 @@ impl Connection {
         match (outcome, broken_row) {
             // The server's words only quote ours.
             (Err(failure), Some(why)) if failure.kind != FailureKind::ConnectionLost => {
-                Err(OperationFailure::new(FailureKind::BadStatement, why))
+                Err(FailureKind::BadStatement.failure(why))
             }
             (outcome, _) => Ok(outcome?.affected),
         }

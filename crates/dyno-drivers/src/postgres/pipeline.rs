@@ -75,9 +75,9 @@ impl Connection {
     }
 
     fn opened(&mut self) -> Result<&mut Pipeline> {
-        self.pipeline.as_deref_mut().ok_or_else(|| {
-            OperationFailure::new(FailureKind::BadStatement, "no pipeline was begun on the connection")
-        })
+        self.pipeline
+            .as_deref_mut()
+            .ok_or_else(|| FailureKind::BadStatement.failure("no pipeline was begun on the connection"))
     }
 
     /// Reads answers up to that of the last Sync that was sent.
@@ -125,7 +125,7 @@ impl Connection {
     /// A reply ended as none in a pipeline does.
     fn give_up(&mut self, reply: Reply) -> OperationFailure {
         self.state = State::Lost;
-        let copy = || OperationFailure::new(FailureKind::Unsupported, "COPY cannot be part of a pipeline");
+        let copy = || FailureKind::Unsupported.failure("COPY cannot be part of a pipeline");
         reply.failure.unwrap_or_else(copy)
     }
 }

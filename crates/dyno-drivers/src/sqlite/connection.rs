@@ -216,10 +216,8 @@ fn run<S: RowSink>(
 }
 
 fn wrong_count(expected: usize, given: usize) -> OperationFailure {
-    OperationFailure::new(
-        FailureKind::BadStatement,
-        format!("the statement has {expected} parameters, {given} values were given"),
-    )
+    FailureKind::BadStatement
+        .failure(format!("the statement has {expected} parameters, {given} values were given"))
 }
 
 impl Connection {
@@ -233,12 +231,9 @@ impl Connection {
             Endpoint::File(path) => rusqlite::Connection::open_with_flags(path, flags),
             Endpoint::InProcess => rusqlite::Connection::open_in_memory_with_flags(flags),
             Endpoint::Tcp { .. } | Endpoint::Unix(_) => {
-                return Err(OperationFailure::new(
-                    FailureKind::Unsupported,
-                    format!(
-                        "SQLite has no servers, got the address {endpoint}; give the path of a database file"
-                    ),
-                ));
+                return Err(FailureKind::Unsupported.failure(format!(
+                    "SQLite has no servers, got the address {endpoint}; give the path of a database file"
+                )));
             }
         };
         opened.map_err(|error| error::failure(&error))
@@ -271,9 +266,7 @@ impl Connection {
     }
 
     fn database(&mut self) -> Result<&mut Database> {
-        self.database
-            .as_mut()
-            .ok_or_else(|| OperationFailure::new(FailureKind::ConnectionLost, "the connection was closed"))
+        self.database.as_mut().ok_or_else(|| FailureKind::ConnectionLost.failure("the connection was closed"))
     }
 
     /// Inserts all rows through one prepared statement.
@@ -371,10 +364,9 @@ impl Driver for Connection {
     /// Opens or creates the file and runs the pragmas. Calls block, whatever `io` says; with patience they have limits.
     async fn connect(target: &Target, io: &Io) -> Result<Self> {
         if target.query_mode == QueryMode::Extended {
-            return Err(OperationFailure::new(
-                FailureKind::Unsupported,
-                "SQLite has no extended query mode; use prepared or simple",
-            ));
+            return Err(
+                FailureKind::Unsupported.failure("SQLite has no extended query mode; use prepared or simple")
+            );
         }
         let deadline = Instant::now() + target.connect_timeout;
         let mut connection = Self::open(&target.endpoint)?;
@@ -440,10 +432,8 @@ impl Driver for Connection {
                     template.write(parameters, &mut text);
                     run_text(connection, &text, sink).map_err(|error| error::failure(&error))
                 }
-                None => Err(OperationFailure::new(
-                    FailureKind::BadStatement,
-                    format!("statement {} was not prepared on this connection", statement.0),
-                )),
+                None => Err(FailureKind::BadStatement
+                    .failure(format!("statement {} was not prepared on this connection", statement.0))),
             }
         });
         self.text = text;
@@ -501,13 +491,11 @@ fn compile<'a>(connection: &'a rusqlite::Connection, sql: &str) -> Result<Prepar
     let mut batch = Batch::new(connection, sql);
     let mut next = || batch.next().map_err(|error| error::failure(&error));
     let Some(statement) = next()? else {
-        return Err(OperationFailure::new(FailureKind::BadStatement, "there is no statement in the text"));
+        return Err(FailureKind::BadStatement.failure("there is no statement in the text"));
     };
     if next()?.is_some() {
-        return Err(OperationFailure::new(
-            FailureKind::BadStatement,
-            "only one statement can be prepared at a time, the text has several",
-        ));
+        return Err(FailureKind::BadStatement
+            .failure("only one statement can be prepared at a time, the text has several"));
     }
     Ok(PreparedStatement::Compiled(statement))
 }

@@ -33,7 +33,7 @@ impl From<ConnectFailure> for OperationFailure {
     fn from(failure: ConnectFailure) -> Self {
         match failure {
             ConnectFailure::UnknownHost { host, reason } => {
-                Self::new(FailureKind::ConnectRefused, format!("host {host} cannot be resolved: {reason}"))
+                FailureKind::ConnectRefused.failure(format!("host {host} cannot be resolved: {reason}"))
             }
             ConnectFailure::Other(failure) => failure,
         }
@@ -49,7 +49,7 @@ pub(super) fn connect_failure(error: &io::Error, address: &str) -> OperationFail
         io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => FailureKind::Timeout,
         _ => FailureKind::ConnectRefused,
     };
-    OperationFailure::new(kind, format!("cannot connect to {address}: {error}"))
+    kind.failure(format!("cannot connect to {address}: {error}"))
 }
 
 /// What a failed read or write on an established connection means.
@@ -59,10 +59,8 @@ pub fn stream_failure(error: &io::Error) -> OperationFailure {
         return failure;
     }
     match error.kind() {
-        io::ErrorKind::TimedOut => {
-            OperationFailure::new(FailureKind::Timeout, "the server did not answer in time")
-        }
-        io::ErrorKind::InvalidData => OperationFailure::new(FailureKind::Protocol, error.to_string()),
-        _ => OperationFailure::new(FailureKind::ConnectionLost, format!("the connection broke: {error}")),
+        io::ErrorKind::TimedOut => FailureKind::Timeout.failure("the server did not answer in time"),
+        io::ErrorKind::InvalidData => FailureKind::Protocol.failure(error.to_string()),
+        _ => FailureKind::ConnectionLost.failure(format!("the connection broke: {error}")),
     }
 }

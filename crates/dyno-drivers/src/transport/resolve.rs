@@ -3,7 +3,7 @@
 
 use super::failure::ConnectFailure;
 use super::io::Io;
-use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::failure::FailureKind;
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
@@ -33,7 +33,7 @@ pub(crate) async fn addresses(
         Some(addresses) => addresses.map_err(unknown),
         None => {
             let reason = format!("the addresses of host {host} were not found in time");
-            Err(OperationFailure::new(FailureKind::Timeout, reason).into())
+            Err(FailureKind::Timeout.failure(reason).into())
         }
     }
 }

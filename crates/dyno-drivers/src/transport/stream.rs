@@ -57,8 +57,7 @@ impl Stream {
     pub async fn connect(endpoint: &Endpoint, io: &Io, deadline: Instant) -> Result<Self, ConnectFailure> {
         match endpoint {
             Endpoint::Tcp { host, port } => {
-                let mut failure =
-                    OperationFailure::new(FailureKind::ConnectRefused, format!("host {host} has no address"));
+                let mut failure = FailureKind::ConnectRefused.failure(format!("host {host} has no address"));
                 for address in addresses(host, *port, io, deadline).await? {
                     match Self::connect_tcp(address, io, deadline).await {
                         Ok(stream) => return Ok(stream),
@@ -73,11 +72,9 @@ impl Stream {
             Endpoint::Unix(path) => Self::connect_unix(path, io, deadline)
                 .await
                 .map_err(|error| connect_failure(&error, &path.display().to_string()).into()),
-            Endpoint::File(_) | Endpoint::InProcess => Err(OperationFailure::new(
-                FailureKind::Unsupported,
-                format!("{endpoint} is not an address of a server"),
-            )
-            .into()),
+            Endpoint::File(_) | Endpoint::InProcess => Err(FailureKind::Unsupported
+                .failure(format!("{endpoint} is not an address of a server"))
+                .into()),
         }
     }
 
@@ -146,8 +143,7 @@ impl Stream {
         configuration: Arc<ClientConfig>,
         host: &str,
     ) -> Result<(), OperationFailure> {
-        let refused =
-            |error: String| OperationFailure::new(FailureKind::Authentication, format!("TLS: {error}"));
+        let refused = |error: String| FailureKind::Authentication.failure(format!("TLS: {error}"));
         let name = ServerName::try_from(host.to_owned()).map_err(|error| refused(error.to_string()))?;
         let mut tls =
             ClientConnection::new(configuration, name).map_err(|error| refused(error.to_string()))?;

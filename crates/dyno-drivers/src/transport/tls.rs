@@ -43,7 +43,7 @@ pub fn client_configuration(
     };
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
         .with_safe_default_protocol_versions()
-        .map_err(|error| OperationFailure::new(FailureKind::Unsupported, format!("TLS: {error}")))?;
+        .map_err(|error| FailureKind::Unsupported.failure(format!("TLS: {error}")))?;
     let builder = match (tls, trusted) {
         (Tls::Verify { .. }, Some(authorities)) => builder.with_root_certificates(authorities),
         (_, trusted) => {
@@ -85,7 +85,7 @@ fn authorities(file: Option<&Path>) -> Result<RootCertStore, OperationFailure> {
         let message = format!(
             "this system has no certificate authorities that it trusts{why}; name a file of them (`sslrootcert=FILE`)"
         );
-        return Err(OperationFailure::new(FailureKind::Authentication, message));
+        return Err(FailureKind::Authentication.failure(message));
     }
     Ok(roots)
 }
@@ -101,7 +101,7 @@ fn certificates(what: &str, file: &Path) -> Result<Vec<CertificateDer<'static>>,
 }
 
 fn unusable(what: &str, file: &Path, why: &str) -> OperationFailure {
-    OperationFailure::new(FailureKind::Authentication, format!("{what} of {}: {why}", file.display()))
+    FailureKind::Authentication.failure(format!("{what} of {}: {why}", file.display()))
 }
 
 /// Accepts a certificate whomever it is made out to: any at all, as `require` says, or any that a trusted authority has signed, as

@@ -30,7 +30,6 @@ impl Zipfian {
         expm1_ratio((1.0 - self.exponent) * log) * log
     }
 
-    /// The x with H(x) = value.
     fn inverse(&self, value: f64) -> f64 {
         // Rounding may push the argument of the logarithm below -1 by a hair.
         let t = (value * (1.0 - self.exponent)).max(-1.0);

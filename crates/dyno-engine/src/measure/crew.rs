@@ -103,7 +103,7 @@ struct Member {
 
 /// The workers of a run and what came from them.
 pub(crate) struct Crew<'a> {
-    input: &'a LoadInput<'a>,
+    pub(crate) input: &'a LoadInput<'a>,
     kinds: Vec<&'static str>,
     ending: Ending,
     members: Vec<Member>,
@@ -151,11 +151,6 @@ impl<'a> Crew<'a> {
         }
     }
 
-    /// What it was asked for.
-    pub(crate) fn input(&self) -> &'a LoadInput<'a> {
-        self.input
-    }
-
     /// The schedule of an open loop, for the workers.
     pub(crate) fn arrivals(&self) -> Option<Arc<Arrivals>> {
         self.arrivals.as_ref().map(|(arrivals, _)| Arc::clone(arrivals))
@@ -196,7 +191,7 @@ impl<'a> Crew<'a> {
                 let outcome = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| work(post)));
                 let report = outcome.unwrap_or_else(|_| {
                     let failure = dyno_model::failure::FailureKind::Other;
-                    let failure = OperationFailure::new(failure, "a generator worker panicked");
+                    let failure = failure.failure("a generator worker panicked");
                     let _ = reports.send(Report::ConnectFailed(failure));
                     let trouble = Some("a generator worker panicked; this is a bug of dyno".to_owned());
                     WorkerReport { trouble, ..Default::default() }
@@ -324,7 +319,7 @@ impl<'a> Crew<'a> {
                 *spare = recorder.empty_batch();
             }
             recorder.exchange(spare);
-            handed.push(recorder.handed());
+            handed.push(recorder.handed);
             drop(recorder);
             self.collector.take(spare);
             spare.clear();
@@ -335,10 +330,9 @@ impl<'a> Crew<'a> {
 
     /// Commits of all workers so far, and when the last one came.
     fn life(&self) -> Life {
-        self.members.iter().map(|member| lock(&member.recorder).pulse()).fold(
-            Life::default(),
-            |life, pulse| Life { commits: life.commits + pulse.commits, last: life.last.max(pulse.last) },
-        )
+        self.members.iter().map(|member| lock(&member.recorder).pulse).fold(Life::default(), |life, pulse| {
+            Life { commits: life.commits + pulse.commits, last: life.last.max(pulse.last) }
+        })
     }
 
     fn in_flight(&self) -> u64 {
@@ -438,7 +432,7 @@ impl<'a> Crew<'a> {
         let length = measured_length(&window, &self.collector, self.input.load, ended);
         let mut intervals: Vec<_> = std::iter::from_fn(|| self.collector.complete(ended)).collect();
         // Answers of the grace period come after the window; their interval ends with the last of them.
-        let last = self.collector.last_end().max(window.opens().saturating_add(length));
+        let last = self.collector.last_end.max(window.opens().saturating_add(length));
         intervals.extend(self.collector.rest(last));
         let books = self.books();
         let open_loop = self.arrivals.as_ref().map(|(arrivals, _)| {
@@ -466,7 +460,7 @@ impl<'a> Crew<'a> {
             let (ledger, totals) = recorder.close();
             sum.ledger.add(&ledger);
             sum.totals.add(&totals);
-            sum.counts.add(recorder.counts());
+            sum.counts.add(&recorder.counts);
         }
         sum
     }
@@ -490,9 +484,9 @@ impl<'a> Crew<'a> {
             elapsed: Nanos(times.ended.saturating_sub(window.opens())),
             ledger,
             counts,
-            histogram: collector.transaction().clone(),
-            transaction: LatencySummary::from(collector.transaction()),
-            latency: collector.latency(),
+            histogram: collector.transaction.clone(),
+            transaction: LatencySummary::from(&collector.transaction),
+            latency: collector.latency,
             statements: collector.statements(),
             clients: input.shares.iter().collect(),
             generator: GeneratorRecord {
@@ -556,7 +550,7 @@ struct Finish {
 
 /// Length of the measured window in nanoseconds.
 fn measured_length(window: &Window, collector: &Collector, load: &LoadPlan, ended: u64) -> u64 {
-    let last = collector.last_end().max(window.opens());
+    let last = collector.last_end.max(window.opens());
     match load.stop {
         // Cut short: until the last answer that came.
         _ if window.is_stopped() => last - window.opens(),

@@ -65,12 +65,14 @@ impl Default for ScriptThreads {
 /// Where a client is in its loop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// Between two events.
     Between,
     /// It may start an event, whose time begins here.
     Admitted(u64),
     /// In an event whose time began at `start`; in an open loop its client works on it only from `begun` on.
-    Within { start: u64, begun: u64 },
+    Within {
+        start: u64,
+        begun: u64,
+    },
 }
 
 /// One script client's connection with the measuring core. All calls are cheap: no allocation, and no lock that anybody else holds for
@@ -99,12 +101,6 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Who this client is.
-    #[must_use]
-    pub fn client(&self) -> ClientId {
-        self.client
-    }
-
     /// Says that the client is ready, and waits until all are. False when the run was called off: then no event may begin.
     pub fn ready(&mut self) -> bool {
         let _ = self.reports.send(Report::Ready);
@@ -274,7 +270,7 @@ impl Meter {
     #[must_use]
     pub fn counter(&self, counter: ScriptCounter) -> u64 {
         self.recorder.note(|recorder| {
-            let ledger = recorder.ledger();
+            let ledger = &recorder.ledger;
             let measured = match counter {
                 ScriptCounter::Events => ledger.committed,
                 ScriptCounter::Reads => ledger.outcomes.reads,
@@ -283,7 +279,7 @@ impl Meter {
                 ScriptCounter::Errors => ledger.errors(),
                 ScriptCounter::Reconnects => ledger.reconnects,
             };
-            measured + recorder.counts().get(counter)
+            measured + recorder.counts.get(counter)
         })
     }
 
@@ -347,7 +343,7 @@ pub(super) fn hire_scripts<S: Script>(
     script: &Arc<S>,
     threads: &ScriptThreads,
 ) -> Result<(), TrialError> {
-    let input = crew.input();
+    let input = crew.input;
     let counts_early = input.load.warmup.0 == 0;
     for client in (0..input.clients).map(ClientId) {
         let common = (Arc::clone(script), Arc::clone(&input.shares), crew.arrivals());

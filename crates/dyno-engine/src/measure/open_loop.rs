@@ -30,7 +30,7 @@ pub(super) fn account(
         latency::record(&mut censored, ended - until);
     }
     let unstarted = unstarted.len() as u64;
-    let responses = Responses { committed: collector.transaction().clone(), censored };
+    let responses = Responses { committed: collector.transaction.clone(), censored };
     let account = OpenLoop {
         arrived: ledger.started + unstarted,
         unstarted,

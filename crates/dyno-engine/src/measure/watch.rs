@@ -80,14 +80,14 @@ impl Watch {
 
 fn progress(window: &Window, collector: &Collector, input: &LoadInput<'_>, now: u64) -> Event {
     let (done, total, unit) = match input.load.stop {
-        StopRule::Transactions(count) => (collector.committed(), count, ProgressUnit::Transactions),
+        StopRule::Transactions(count) => (collector.committed, count, ProgressUnit::Transactions),
         StopRule::TransactionsPerClient(count) => {
             let total = count.saturating_mul(input.clients.into());
-            (collector.committed(), total, ProgressUnit::Transactions)
+            (collector.committed, total, ProgressUnit::Transactions)
         }
         StopRule::Rows(target) => {
-            let rows = |growth: Growth| growth.rows_after(collector.committed());
-            let done = input.growth.map_or_else(|| collector.committed(), rows);
+            let rows = |growth: Growth| growth.rows_after(collector.committed);
+            let done = input.growth.map_or_else(|| collector.committed, rows);
             (done.min(target), target, ProgressUnit::Rows)
         }
         StopRule::Duration(duration) => {

@@ -16,10 +16,11 @@ pub(crate) struct Collector {
     opens: u64,
     /// Length of an interval, nanoseconds.
     length: u64,
-    /// Measured intervals that are complete.
-    transaction: Histogram<u64>,
+    /// Response times of committed transactions in measured intervals that are complete.
+    pub(crate) transaction: Histogram<u64>,
     statements: Vec<Histogram<u64>>,
-    latency: ExactLatency,
+    /// Their sum and extremes.
+    pub(crate) latency: ExactLatency,
     /// Ages of counted transactions that failed or were cut off.
     censored: Histogram<u64>,
     /// How many of them were cut off.
@@ -31,8 +32,10 @@ pub(crate) struct Collector {
     first_open: u64,
     /// Where the last sample fell, since the next mostly falls there too: start, end, and position among the open intervals.
     last_place: (u64, u64, usize),
-    committed: u64,
-    last_end: u64,
+    /// Counted commits so far.
+    pub(crate) committed: u64,
+    /// End of the last counted sample.
+    pub(crate) last_end: u64,
     /// Times in which nothing committed.
     gaps: Gaps,
 }
@@ -252,16 +255,6 @@ impl Collector {
         }
     }
 
-    /// Counted commits so far.
-    pub(crate) fn committed(&self) -> u64 {
-        self.committed
-    }
-
-    /// End of the last counted sample.
-    pub(crate) fn last_end(&self) -> u64 {
-        self.last_end
-    }
-
     /// Place of a kind of statements among all of them.
     pub(crate) fn kind(&self, name: &str) -> Option<usize> {
         self.kinds.iter().position(|kind| *kind == name)
@@ -270,16 +263,6 @@ impl Collector {
     /// The longest times without a commit in the window, which has this length, longest first; at least one.
     pub(crate) fn longest_gaps(&self, measured: u64) -> Vec<CommitGap> {
         self.gaps.longest(measured)
-    }
-
-    /// Response times of committed transactions in complete intervals.
-    pub(crate) fn transaction(&self) -> &Histogram<u64> {
-        &self.transaction
-    }
-
-    /// Their sum and extremes.
-    pub(crate) fn latency(&self) -> ExactLatency {
-        self.latency
     }
 
     /// Ages of counted transactions that failed or were cut off, and how many of these were cut off.
@@ -344,7 +327,7 @@ mod tests {
         assert!(collector.complete(SECOND).is_some());
         collector.take(&[committed(SECOND - 1, true), committed(SECOND + 1, true)]);
         assert_eq!(collector.rest(SECOND + 2)[0].latency.count, 2);
-        assert_eq!(collector.transaction().len(), 2);
+        assert_eq!(collector.transaction.len(), 2);
     }
 
     #[test]
@@ -357,7 +340,7 @@ mod tests {
         collector.take(&[committed(SECOND + 9, false)]);
         let rest = collector.rest(2 * SECOND);
         assert_eq!(rest.iter().map(|interval| interval.latency.count).sum::<u64>(), 1);
-        assert_eq!(collector.latency().count, 1);
+        assert_eq!(collector.latency.count, 1);
     }
 
     #[test]

@@ -88,11 +88,12 @@ pub(crate) struct Recorder {
     samples: Vec<Sample>,
     batch: usize,
     /// Batches that left for the channel.
-    handed: u64,
-    ledger: Ledger,
+    pub(crate) handed: u64,
+    pub(crate) ledger: Ledger,
     totals: Totals,
-    counts: ScriptCounts,
-    pulse: WorkerPulse,
+    /// What a script counted itself.
+    pub(crate) counts: ScriptCounts,
+    pub(crate) pulse: WorkerPulse,
 }
 
 /// Signs of life of a worker, warm-up included.
@@ -247,34 +248,14 @@ impl Recorder {
         self.pulse = WorkerPulse { commits: self.pulse.commits + 1, last: now };
     }
 
-    /// Signs of life so far.
-    pub(crate) fn pulse(&self) -> WorkerPulse {
-        self.pulse
-    }
-
     /// Statements sent so far, warm-up included.
     pub(crate) fn statements_sent(&self) -> u64 {
         self.totals.sent.iter().sum()
     }
 
-    /// The books so far.
-    pub(crate) fn ledger(&self) -> &Ledger {
-        &self.ledger
-    }
-
-    /// What a script counted itself so far.
-    pub(crate) fn counts(&self) -> &ScriptCounts {
-        &self.counts
-    }
-
     /// Clients in a transaction now.
     pub(crate) fn in_flight(&self) -> u64 {
         self.totals.unfinished()
-    }
-
-    /// Batches that left for the channel so far.
-    pub(crate) fn handed(&self) -> u64 {
-        self.handed
     }
 
     /// Exchanges the samples that are here for an empty vector, which must have room for a batch.
@@ -410,7 +391,7 @@ mod tests {
         }
         let mut rest = Vec::new();
         lock(&shared.inner()).exchange(&mut rest);
-        let handed = lock(&shared.inner()).handed();
+        let handed = lock(&shared.inner()).handed;
         let batches: Vec<Batch> = receiver.try_iter().collect();
         assert_eq!(batches.len() as u64, handed);
         assert!(batches.iter().all(|batch| batch.worker == 3));

@@ -63,7 +63,6 @@ impl BulkInsert {
 pub struct BulkInsertClient {
     table: u32,
     sql: String,
-    /// Rows in it.
     rows: u64,
 }
 

@@ -25,7 +25,6 @@ pub trait DataSet: Send + Sync {
     /// True when a trial leaves the data as good as new (read-only, or as many rows as before), so that the next trial may use it.
     fn is_reusable(&self) -> bool;
 
-    /// The tables.
     fn tables(&self) -> Vec<TableDefinition>;
 
     /// Writes the fields of a row (from 0) of a table (index into [`Self::tables`]).

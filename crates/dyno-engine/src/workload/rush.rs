@@ -223,16 +223,13 @@ impl Workload for Rush {
         let mut found = FirstInteger::default();
         session.execute(SELECT, &[Value::Integer(row)], &mut found).await?;
         let value = found.0.ok_or_else(|| {
-            OperationFailure::new(FailureKind::BadStatement, format!("table rush has no row with c1 = {row}"))
+            FailureKind::BadStatement.failure(format!("table rush has no row with c1 = {row}"))
         })?;
         let next = Value::Integer(value + 1);
         if self.variant == Variant::Optimistic {
             let outcome = session.run(UPDATE, &[next, Value::Integer(row), Value::Integer(value)]).await?;
             if outcome.affected == 0 {
-                return Err(OperationFailure::new(
-                    FailureKind::Conflict,
-                    "the counter changed since it was read",
-                ));
+                return Err(FailureKind::Conflict.failure("the counter changed since it was read"));
             }
         } else {
             session.run(UPDATE, &[next, Value::Integer(row)]).await?;

@@ -172,7 +172,6 @@ impl Sbtest {
         self.auto_inc && !(self.secondary && self.dialect.numbering == Numbering::RowNumber)
     }
 
-    /// The tables are made empty.
     pub(super) fn leave_empty(&mut self) {
         self.rows = 0;
     }

@@ -4,7 +4,7 @@ use crate::bench::{NOBODY, Silent, doing, null, send};
 use dyno_engine::random::Random;
 use dyno_engine::workload::{ClientId, Verdict};
 use dyno_engine::{LoadInput, LoadRecord, Session, run_load};
-use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::failure::FailureKind;
 use dyno_model::plan::{LoadPlan, StopRule};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,7 +19,7 @@ fn run(verdict: Verdict) -> (LoadRecord, bool) {
             has_failed.store(true, Ordering::Relaxed);
             // What counts as an attempt is the workload's to say.
             session.retried(FailureKind::Serialization);
-            return Err(OperationFailure::new(FailureKind::DuplicateKey, "made up"));
+            return Err(FailureKind::DuplicateKey.failure("made up"));
         }
         if client.0 == 1 && has_failed.load(Ordering::Relaxed) {
             raised.store(true, Ordering::Relaxed);

@@ -5,7 +5,7 @@
 //! time; then each file is written through to the disk and dropped from the page cache, so that neither writing back nor a
 //! warm cache reaches the measurement.
 
-use crate::folder::{Folder, Kind, give, with_path};
+use crate::folder::{Folder, Kind, give, no_name, with_path};
 use crate::guard::Owner;
 use dyno_drivers::patience::is_end_requested;
 use rustix::fs::{Advice, SeekFrom, copy_file_range, fadvise, ioctl_ficlone, seek};
@@ -43,7 +43,7 @@ pub struct Copied {
 /// With the path that could not be read or written; the copy is incomplete then and the caller removes it.
 pub fn copy_folder(from: &Path, to: &Path, owner: Option<Owner>) -> io::Result<Copied> {
     let (Some(parent), Some(name)) = (to.parent(), to.file_name()) else {
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("{}: has no name", to.display())));
+        return Err(no_name(to));
     };
     copy_into(Folder::of(from, owner)?, &Folder::open(parent)?, name.to_owned(), owner)
 }

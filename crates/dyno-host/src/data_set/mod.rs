@@ -14,7 +14,7 @@ pub(crate) use copy::copy_into;
 pub use copy::{Copied, copy_folder};
 
 use crate::engine::questions;
-use crate::folder::{Folder, Kind};
+use crate::folder::{Folder, Kind, no_name};
 use crate::guard::{Guard, GuardCommand, GuardError, Owner};
 use crate::settings::listed_name;
 use dyno_model::plan::{ManagedServer, ServerKind};
@@ -72,9 +72,12 @@ pub fn loader(server: &ManagedServer, base: &ManagedServer) -> ManagedServer {
 /// A loaded data folder. It is removed when this is dropped, and when dyno ends in whatever way.
 pub struct SavedDataSet {
     guard: Guard,
-    folder: PathBuf,
-    password: Secret,
-    bytes: u64,
+    /// Where it is.
+    pub folder: PathBuf,
+    /// Password of dyno's account in it.
+    pub(crate) password: Secret,
+    /// Bytes that its files take on disk.
+    pub bytes: u64,
 }
 
 impl SavedDataSet {
@@ -88,8 +91,7 @@ impl SavedDataSet {
     ) -> Result<Self, TakeError> {
         let mut guard = Guard::start(command)?;
         let folder = guard.make_folder(beside, "dyno-data", owner, &[])?;
-        let no_name =
-            || io::Error::new(io::ErrorKind::InvalidInput, format!("{}: has no name", data.display()));
+        let no_name = || no_name(data);
         let scratch = Folder::of(data.parent().ok_or_else(no_name)?, owner)?;
         let (name, to) = (data.file_name().ok_or_else(no_name)?, Folder::of(&folder, owner)?);
         // What has the name of the data folder is the server's own folder, before it is moved and after.
@@ -102,23 +104,6 @@ impl SavedDataSet {
         Ok(Self { guard, folder: saved, password, bytes })
     }
 
-    /// Where it is.
-    #[must_use]
-    pub fn folder(&self) -> &Path {
-        &self.folder
-    }
-
-    /// Bytes that its files take on disk.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Password of dyno's account in it.
-    pub(crate) fn password(&self) -> &Secret {
-        &self.password
-    }
-
     /// Removes it; returns what did not work.
     #[must_use]
     pub fn remove(mut self) -> Vec<String> {
@@ -127,22 +112,12 @@ impl SavedDataSet {
 }
 
 /// Why a data folder could not be saved.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum TakeError {
-    Guard(GuardError),
-    Io(io::Error),
-}
-
-impl From<GuardError> for TakeError {
-    fn from(error: GuardError) -> Self {
-        Self::Guard(error)
-    }
-}
-
-impl From<io::Error> for TakeError {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
+    #[error(transparent)]
+    Guard(#[from] GuardError),
+    #[error(transparent)]
+    Io(#[from] io::Error),
 }
 
 /// Bytes that a folder's files take on disk; holes take none.

@@ -32,9 +32,7 @@ pub(crate) struct ServerQuestions {
     pub(crate) foreign_sessions: &'static str,
     /// Whether writes travel further. What the account may not see counts as not there.
     pub(crate) replication: fn(&mut ControlConnection) -> Replication,
-    /// What it counts.
     pub(crate) counters: fn(&mut ControlConnection) -> Asked<BTreeMap<String, i64>>,
-    /// Names of its programs.
     pub(crate) programs: &'static [&'static str],
     /// The number of its process on this machine.
     pub(crate) process: fn(&mut ControlConnection) -> Option<u32>,

@@ -66,14 +66,12 @@ enum Order {
     Last(Last),
     /// Copy a file of the scratch folder to a lasting place before the folder goes.
     Keep {
-        /// The file.
         from: PathBuf,
         /// Its copy.
         to: PathBuf,
     },
 }
 
-/// A folder to be made.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct FolderOrder {
     parent: PathBuf,
@@ -171,9 +169,9 @@ impl StopSignal {
 enum Reply {
     /// The folder was made.
     Folder(PathBuf),
-    /// The process runs.
-    Started { pid: u32 },
-    /// The process ended.
+    Started {
+        pid: u32,
+    },
     Ended(Exit),
     /// The order could not be carried out.
     Refused(String),

@@ -2,6 +2,7 @@
 //! customers and passwords included, so whatever might be part of one is left out.
 
 use dyno_model::engine::Quoting;
+use dyno_model::printable::shortened;
 
 /// Longest digest, in characters.
 const LENGTH_MAX: usize = 120;
@@ -11,13 +12,7 @@ const LENGTH_MAX: usize = 120;
 pub(super) fn digest(sql: &str, quoting: Quoting) -> String {
     let mut tokens = Tokens { rest: sql, quoting, text: String::new() };
     while tokens.next() {}
-    let text = shorter_lists(tokens.text.trim());
-    if text.chars().count() <= LENGTH_MAX {
-        return text;
-    }
-    let mut short: String = text.chars().take(LENGTH_MAX).collect();
-    short.push('…');
-    short
+    shortened(&shorter_lists(tokens.text.trim()), LENGTH_MAX)
 }
 
 struct Tokens<'a> {

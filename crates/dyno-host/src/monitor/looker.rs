@@ -40,7 +40,6 @@ pub(super) enum Order {
     Look,
     /// Throughput has collapsed, or is back.
     Collapsed(bool),
-    /// End.
     Stop,
 }
 

@@ -153,7 +153,6 @@ fn others<'e>(from: &'e Everybody, to: &'e Everybody, known: &[u32]) -> (Vec<(&'
 /// Ticks of a process between two looks.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 struct Grown {
-    /// Its own.
     own: f64,
     /// Those of children that ended meanwhile, as far as is known without what they did before the first look.
     children: f64,

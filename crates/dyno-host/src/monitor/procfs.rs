@@ -155,7 +155,6 @@ pub(crate) struct ProcessStat {
     pub(super) ticks: [f64; 2],
     /// The same of children that ended and were waited for.
     pub(super) children_ticks: [f64; 2],
-    /// Threads.
     pub(super) threads: f64,
     /// When it started, in ticks since the machine did: with the number it names a process for good.
     pub(super) started: f64,

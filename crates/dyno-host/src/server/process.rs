@@ -135,7 +135,7 @@ fn lay_out<'a>(
         Some(place) => Some(make_folder(guard, &usable(&place, owner)?, "dyno-log", owner, &[])?),
     };
     let password = match &options.data {
-        Some(saved) => saved.password().clone(),
+        Some(saved) => saved.password.clone(),
         None => Secret::new(random_password().map_err(system("reading /dev/urandom"))?),
     };
     Ok(Site {
@@ -371,10 +371,7 @@ fn wait_ready(
             }
             Ok((found, _)) => {
                 let found = found.unwrap_or_default();
-                OperationFailure::new(
-                    FailureKind::Other,
-                    format!("another server answers on port {} ({found})", site.port),
-                )
+                FailureKind::Other.failure(format!("another server answers on port {} ({found})", site.port))
             }
             Err(failure) => failure,
         };

@@ -57,11 +57,11 @@ pub(super) fn restore(site: &Site<'_>, saved: &SavedDataSet) -> Result<(), HostE
 pub(super) fn copy(saved: &SavedDataSet, data: &Path, owner: Option<Owner>) -> Result<(), HostError> {
     let scratch = data.parent().unwrap_or(data);
     let free = free_disk_space(scratch).unwrap_or(u64::MAX);
-    if free < saved.bytes().saturating_add(ROOM) && !shares_blocks(scratch) {
-        let reason = format!("{} MB are free, and a copy takes {} MB", free >> 20, saved.bytes() >> 20);
+    if free < saved.bytes.saturating_add(ROOM) && !shares_blocks(scratch) {
+        let reason = format!("{} MB are free, and a copy takes {} MB", free >> 20, saved.bytes >> 20);
         return Err(data_set(data, reason));
     }
-    let copied = Folder::of(saved.folder(), owner).and_then(|from| {
+    let copied = Folder::of(&saved.folder, owner).and_then(|from| {
         let name = data.file_name().unwrap_or_default().to_owned();
         copy_into(from, &Folder::of(scratch, owner)?, name, owner)
     });

@@ -24,7 +24,7 @@ fn a_saved_data_set_is_there_in_every_start_and_gone_at_the_end() {
         }
         block_on(session.close());
         let saved = Arc::new(loading.stop_and_save().unwrap_or_else(|error| panic!("{kind}: {error}")));
-        assert!(saved.bytes() > 1 << 20);
+        assert!(saved.bytes > 1 << 20);
         let setting =
             if kind == ServerKind::Postgres { ("work_mem", "7MB") } else { ("max_connections", "77") };
         for _ in 0..2 {
@@ -53,7 +53,7 @@ fn a_loader_writes_no_binary_log_and_the_copies_do_as_they_are_asked() {
     let loading = start(&loader(&server, &server), &options()).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(loading.settings["log_bin"], "OFF");
     let saved = Arc::new(loading.stop_and_save().unwrap_or_else(|error| panic!("{error}")));
-    let names: Vec<String> = std::fs::read_dir(saved.folder())
+    let names: Vec<String> = std::fs::read_dir(&saved.folder)
         .unwrap()
         .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
         .collect();

@@ -136,7 +136,7 @@ impl Link {
     fn open_connection(&mut self) -> Result<(&mut Connection, &mut Rows)> {
         match &mut self.wire {
             Wire::Open(connection) => Ok((connection, &mut self.rows)),
-            _ => Err(OperationFailure::new(FailureKind::ConnectionLost, "there is no connection")),
+            _ => Err(FailureKind::ConnectionLost.failure("there is no connection")),
         }
     }
 
@@ -327,10 +327,8 @@ fn wait(mut pause: Duration, meter: &mut dyn Meter, interrupts: &Interrupts) -> 
 
 fn utf8(sql: &[u8]) -> Result<&str> {
     std::str::from_utf8(sql).map_err(|error| {
-        OperationFailure::new(
-            FailureKind::BadStatement,
-            format!("the statement is not valid UTF-8 at byte {}", error.valid_up_to()),
-        )
+        FailureKind::BadStatement
+            .failure(format!("the statement is not valid UTF-8 at byte {}", error.valid_up_to()))
     })
 }
 

@@ -59,7 +59,6 @@ pub(crate) enum Trouble {
     Refused(f64, Refusal),
 }
 
-/// A prepared statement.
 struct Prepared {
     link: f64,
     sql: Box<str>,
@@ -122,7 +121,6 @@ impl Sql {
         }
     }
 
-    /// Sends a text.
     pub(crate) fn query(&mut self, around: &mut Around<'_>, number: f64, sql: &[u8]) -> f64 {
         if let Err(message) = usable(self.links.get_mut(number), "connection") {
             return self.misuse(message);
@@ -369,7 +367,6 @@ impl Sql {
         1.0
     }
 
-    /// Frees a result.
     pub(crate) fn free(&mut self, link: f64, result: f64) -> f64 {
         if let Some(link) = self.links.get_mut(link) {
             link.free(result);
@@ -480,7 +477,7 @@ fn trip(
     }
     let was_broken = link.is_broken();
     if around.interrupts.is_interrupted() {
-        let failure = OperationFailure::new(FailureKind::Cancelled, "the run is over");
+        let failure = FailureKind::Cancelled.failure("the run is over");
         return Err(Failed { failure, was_broken });
     }
     match link.run(request) {

@@ -72,7 +72,7 @@ mod tests {
 
     #[test]
     fn a_lost_connection_has_the_number_that_scripts_look_for() {
-        let lost = OperationFailure::new(FailureKind::ConnectionLost, "the server closed the connection");
+        let lost = FailureKind::ConnectionLost.failure("the server closed the connection");
         assert_eq!(codes(Engine::Mysql, &lost, false), (2013, "HY000".to_owned()));
         assert_eq!(codes(Engine::Mysql, &lost, true), (2006, "HY000".to_owned()));
         assert_eq!(codes(Engine::Postgres, &lost, false), (0, "08006".to_owned()));
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_statement_that_the_server_ended_leaves_the_connection() {
-        let own = OperationFailure::new(FailureKind::Timeout, "no answer in time");
+        let own = FailureKind::Timeout.failure("no answer in time");
         let servers = OperationFailure {
             kind: FailureKind::Timeout,
             code: 3024,
@@ -115,7 +115,7 @@ mod tests {
             ]
         );
         let tcp = |engine| Target::new(engine, Endpoint::Tcp { host: "db".to_owned(), port: 1 });
-        let failure = OperationFailure::new(FailureKind::ConnectRefused, "refused");
+        let failure = FailureKind::ConnectRefused.failure("refused");
         let host = "unable to connect to MySQL server on host 'db', port 1, aborting...";
         assert_eq!(connect_lines(&tcp(Engine::Mysql), &failure), [host, "error 2003: refused"]);
         let open =

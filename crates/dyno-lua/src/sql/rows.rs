@@ -115,7 +115,6 @@ impl Rows {
         }
     }
 
-    /// Number of rows.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }

@@ -56,7 +56,6 @@ impl<'u> Piece<'u> {
     }
 }
 
-/// The engine of a scheme.
 pub(super) fn engine(scheme: &str) -> Option<Engine> {
     Engine::ALL.into_iter().find(|engine| engine.traits().schemes.contains(&scheme))
 }

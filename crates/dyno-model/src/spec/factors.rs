@@ -268,7 +268,6 @@ fn plain_levels(name: &str, place: &Place, entry: &Entry, problems: &Problems) -
     Some(levels)
 }
 
-/// Levels with names of their own.
 fn named_levels(name: &str, node: &Node, document: &Table, problems: &Problems) -> Option<Vec<Level>> {
     let example =
         "write for example `{ name = \"pool\", \"server.settings.thread_handling\" = \"pool-of-threads\" }`";

@@ -66,9 +66,7 @@ struct Combination {
     load: LoadPlan,
     query_mode: Option<QueryMode>,
     settings: Vec<SettingLevel>,
-    /// Name of a storage.
     storage: Option<String>,
-    /// Name of an endpoint.
     endpoint: Option<String>,
 }
 
@@ -342,7 +340,7 @@ impl Parts<'_> {
             for change in factors::changes(self.factors, &combination) {
                 let value = change.node.value.scalar_text().unwrap_or_default();
                 match &change.place {
-                    Place::QueryMode => query_mode = self::query_mode(&value),
+                    Place::QueryMode => query_mode = QueryMode::named(&value),
                     Place::Setting { system, name } => {
                         settings.push(SettingLevel { system: system.clone(), name: name.clone(), value });
                     }
@@ -363,10 +361,10 @@ impl Parts<'_> {
 fn check_query_modes(factors: &[factors::Factor], systems: &[SystemPlan], problems: &Problems) {
     let changes = factors.iter().flat_map(factors::Factor::changes);
     for level in changes.filter(|change| change.place == Place::QueryMode).map(|change| &change.node) {
-        match query_mode(level.value.scalar_text().unwrap_or_default().as_str()) {
+        let text = level.value.scalar_text().unwrap_or_default();
+        match QueryMode::named(&text) {
             None => {
-                let words = system::QUERY_MODES.map(|(word, _)| word);
-                let text = level.value.scalar_text().unwrap_or_default();
+                let words = QueryMode::ALL.map(QueryMode::name);
                 reader::unknown_word(level.span, "system.query_mode", &text, &words, problems);
             }
             Some(mode) => {
@@ -404,10 +402,6 @@ fn check_settings(factors: &[factors::Factor], systems: &[SystemPlan], problems:
     }
 }
 
-fn query_mode(word: &str) -> Option<QueryMode> {
-    system::QUERY_MODES.iter().find(|(name, _)| *name == word).map(|(_, mode)| *mode)
-}
-
 impl Plan {
     /// Draws the run order, such that treatments that can follow one another on the same data do so within their whole plot.
     /// `data_set` names the data set of a treatment that leaves it as good as new; other treatments get data of their own
@@ -441,8 +435,7 @@ impl Plan {
             let levels = self.factors.iter().zip(&treatment.levels);
             levels.into_iter().find(|(name, _)| *name == "system.query_mode")
         };
-        let chosen =
-            treatment.variation.query_mode.or_else(|| level().and_then(|(_, word)| query_mode(word)));
+        let chosen = treatment.variation.query_mode.or_else(|| QueryMode::named(level()?.1));
         chosen.unwrap_or(self.systems[treatment.system].query_mode)
     }
 }

@@ -6,33 +6,7 @@
 //! data sets, they are split once more: the data sets come in a random order, and the treatments on each follow one another.
 
 use crate::plan::Trial;
-
-/// Sebastiano Vigna's SplitMix64 (public domain, <https://prng.di.unimi.it/splitmix64.c>): 64 bits of state, period
-/// 2^64, every seed is good. The run order of a seed is part of what can be repeated, so the generator is ours and
-/// never changes.
-struct SplitMix64(u64);
-
-impl SplitMix64 {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// A number below `bound`, which is not 0, each equally likely: draws that would favour small numbers are thrown
-    /// away.
-    fn below(&mut self, bound: u64) -> u64 {
-        let unfair = u64::MAX - u64::MAX % bound;
-        loop {
-            let draw = self.next();
-            if draw < unfair {
-                return draw % bound;
-            }
-        }
-    }
-}
+use crate::random::SplitMix64;
 
 /// The treatments of a whole plot, those on one data set together.
 pub(super) type Plot = Vec<Vec<usize>>;
@@ -71,13 +45,13 @@ const ORDER_OF_PLOTS: u64 = u64::MAX;
 
 /// A seed for each of several independent orders. The first is the seed itself: the order of a plan that is not split.
 fn stream(seed: u64, number: u64) -> u64 {
-    if number == 0 { seed } else { SplitMix64(seed.wrapping_add(number)).next() }
+    if number == 0 { seed } else { SplitMix64(seed.wrapping_add(number)).bits() }
 }
 
 /// Fisher and Yates: every order is equally likely.
 fn permutation(length: usize, seed: u64, block: u32) -> Vec<usize> {
     // The block number is drawn through the generator once, so that neighbouring seeds and blocks share no stream.
-    let stream = SplitMix64(u64::from(block)).next();
+    let stream = SplitMix64(u64::from(block)).bits();
     let mut random = SplitMix64(seed ^ stream);
     let mut order: Vec<usize> = (0..length).collect();
     for last in (1..length).rev() {
@@ -100,7 +74,7 @@ mod tests {
     #[test]
     fn the_generator_is_splitmix64() {
         let mut random = SplitMix64(1_234_567);
-        let drawn = [random.next(), random.next(), random.next()];
+        let drawn = [random.bits(), random.bits(), random.bits()];
         assert_eq!(drawn, [6_457_827_717_110_365_317, 3_203_168_211_198_807_973, 9_817_491_932_198_370_423]);
     }
 

@@ -86,7 +86,6 @@ impl<'a> Fields<'a> {
         Some(text)
     }
 
-    /// A text.
     pub(super) fn text(&self, key: &str) -> Option<&'a str> {
         self.node(key).and_then(|node| self.as_text(node, key))
     }
@@ -132,7 +131,6 @@ impl<'a> Fields<'a> {
         &found.expect("whoever asks for a key has looked for its value by keys.rs").takes
     }
 
-    /// A duration.
     pub(super) fn duration(&self, key: &str) -> Option<Nanos> {
         let Takes::Duration { is_positive } = self.takes(key) else {
             unreachable!("{key} takes no duration by keys.rs")

@@ -14,10 +14,6 @@ use crate::units::Nanos;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Words of `query_mode`.
-pub(super) const QUERY_MODES: [(&str, QueryMode); 3] =
-    [("prepared", QueryMode::Prepared), ("simple", QueryMode::Simple), ("extended", QueryMode::Extended)];
-
 /// Words of `data`.
 const DATA_POLICIES: [(&str, DataPolicy); 2] = [("own", DataPolicy::Own), ("existing", DataPolicy::Existing)];
 
@@ -45,7 +41,8 @@ pub(super) fn read(top: &Fields<'_>, sources: &[Source], variable: Variable) -> 
             check_name(name, &fields, &mut names);
         }
         let source = source(&fields, sources, variable);
-        let query_mode = fields.choice("query_mode", &QUERY_MODES).unwrap_or_default();
+        let query_modes = QueryMode::ALL.map(|mode| (mode.name(), mode));
+        let query_mode = fields.choice("query_mode", &query_modes).unwrap_or_default();
         let connect_timeout = fields.duration("connect_timeout");
         let (Some(name), Some((source, timeout))) = (name, source) else { continue };
         let connect_timeout = connect_timeout.unwrap_or(timeout);

@@ -45,6 +45,19 @@ pub(crate) struct Lexer<'s> {
     at: usize,
 }
 
+/// Length of the blanks that the text of a command begins with: a line that ends in a backslash goes on.
+pub(crate) fn blanks(text: &[u8]) -> usize {
+    let mut at = 0;
+    loop {
+        at += match &text[at..] {
+            [b'\\', b'\n', ..] => 2,
+            [b'\\', b'\r', b'\n', ..] => 3,
+            [b' ' | b'\t' | b'\r' | 0x0b | 0x0c, ..] => 1,
+            _ => return at,
+        };
+    }
+}
+
 impl<'s> Lexer<'s> {
     /// Reads from a place of the script on.
     pub(crate) fn new(source: &'s str, at: usize) -> Self {
@@ -60,24 +73,12 @@ impl<'s> Lexer<'s> {
         &self.source.as_bytes()[self.at..]
     }
 
-    fn skip_blanks(&mut self) {
-        loop {
-            let rest = self.rest();
-            match rest.first() {
-                Some(b'\\') if rest.starts_with(b"\\\n") => self.at += 2,
-                Some(b'\\') if rest.starts_with(b"\\\r\n") => self.at += 3,
-                Some(b' ' | b'\t' | b'\r' | 0x0b | 0x0c) => self.at += 1,
-                _ => return,
-            }
-        }
-    }
-
     /// The next token.
     ///
     /// # Errors
     /// When a character has no place in an expression, or a constant is too large.
     pub(crate) fn next_token(&mut self) -> Result<Token<'s>, Unreadable> {
-        self.skip_blanks();
+        self.at += blanks(self.rest());
         let rest = self.rest();
         let Some(&first) = rest.first() else { return Ok(Token::End) };
         if first == b'\n' {

@@ -18,9 +18,7 @@ use crate::variables::Slot;
 /// An expression as it was parsed.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Expression {
-    /// A constant.
     Constant(Value),
-    /// A variable.
     Variable(Slot),
     /// A function or operator with its arguments; as many as the function takes.
     Call(Function, Box<[Expression]>),

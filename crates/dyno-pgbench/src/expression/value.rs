@@ -2,10 +2,8 @@
 
 use std::fmt;
 
-/// A value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Value {
-    /// NULL.
     Null,
     /// TRUE or FALSE.
     Boolean(bool),

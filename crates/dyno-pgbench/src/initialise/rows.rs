@@ -4,9 +4,7 @@ use dyno_drivers::RowWriter;
 use dyno_engine::workload::{DataSet, TableDefinition};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Accounts of one branch.
 pub(super) const ACCOUNTS_PER_BRANCH: u64 = 100_000;
-/// Tellers of one branch.
 pub(super) const TELLERS_PER_BRANCH: u64 = 10;
 /// Rows after which a loader adds to the common count.
 const ROWS_PER_COUNT: u64 = 1_000;

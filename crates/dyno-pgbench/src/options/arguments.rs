@@ -6,7 +6,6 @@ use super::UsageError;
 /// One option: its letter if it has one, its long name if it has one, and whether a value belongs to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Spec {
-    /// The letter.
     pub(crate) letter: Option<char>,
     /// The long name; what the option is known by.
     pub(crate) name: &'static str,

@@ -63,7 +63,6 @@ pub(crate) struct Initialisation {
     pub(crate) partition_method: PartitionMethod,
     /// For tables.
     pub(crate) tablespace: Option<String>,
-    /// For indexes.
     pub(crate) index_tablespace: Option<String>,
 }
 
@@ -90,23 +89,15 @@ pub(crate) const STEPS: [(char, Step, &str, &str); 7] = [
     ('f', Step::ForeignKeys, "creating foreign keys", "foreign keys"),
 ];
 
-/// How `pgbench_accounts` is divided.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum PartitionMethod {
-    /// By ranges of `aid`.
-    #[default]
-    Range,
-    /// By hashes of `aid`.
-    Hash,
-}
-
-impl PartitionMethod {
-    /// Its name in SQL.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Range => "range",
-            Self::Hash => "hash",
-        }
+dyno_model::named! {
+    /// How `pgbench_accounts` is divided; the names are those of SQL.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+    pub(crate) enum PartitionMethod {
+        /// By ranges of `aid`.
+        #[default]
+        Range = "range",
+        /// By hashes of `aid`.
+        Hash = "hash",
     }
 }
 

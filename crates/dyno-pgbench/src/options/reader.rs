@@ -193,12 +193,11 @@ impl Reader {
             "partitions" => wanted.partitions = number(&value, "--partitions", 0, INT_MAX)? as u32,
             _ => {
                 self.has_partition_method = true;
-                let methods = [PartitionMethod::Range, PartitionMethod::Hash];
-                let method = methods.into_iter().find(|method| value.eq_ignore_ascii_case(method.name()));
-                wanted.partition_method = method.ok_or_else(|| {
-                    let expected = "invalid partition method, expecting \"range\" or \"hash\", got";
-                    UsageError::new(format!("{expected}: \"{value}\""))
-                })?;
+                wanted.partition_method =
+                    PartitionMethod::named(&value.to_ascii_lowercase()).ok_or_else(|| {
+                        let expected = "invalid partition method, expecting \"range\" or \"hash\", got";
+                        UsageError::new(format!("{expected}: \"{value}\""))
+                    })?;
             }
         }
         Ok(())
@@ -232,12 +231,7 @@ impl Reader {
             },
             "progress" => run.style.progress = Some(number(&value, "-P/--progress", 1, INT_MAX)? as u64),
             "protocol" => {
-                run.query_mode = match value.as_str() {
-                    "simple" => QueryMode::Simple,
-                    "extended" => QueryMode::Extended,
-                    "prepared" => QueryMode::Prepared,
-                    _ => return Err(invalid("query mode (-M)")),
-                };
+                run.query_mode = QueryMode::named(&value).ok_or_else(|| invalid("query mode (-M)"))?;
             }
             "report-per-command" | "report-latencies" => run.style.reports_commands = true,
             "rate" => match float(&value) {

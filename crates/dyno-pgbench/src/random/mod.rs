@@ -7,6 +7,8 @@
 pub(crate) mod distribution;
 pub(crate) mod scramble;
 
+use dyno_model::random::SplitMix64;
+
 /// xoroshiro128** 1.0 (Blackman and Vigna, "Scrambled Linear Pseudorandom Number Generators", 2018).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Generator {
@@ -14,19 +16,10 @@ pub(crate) struct Generator {
     high: u64,
 }
 
-/// The next number of SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-fn split_mix(state: &mut u64) -> u64 {
-    *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
-    let value = (*state ^ (*state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let value = (value ^ (value >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    value ^ (value >> 31)
-}
-
 impl Generator {
-    /// The generator of a seed.
     pub(crate) fn new(seed: u64) -> Self {
-        let mut state = seed;
-        Self { low: split_mix(&mut state), high: split_mix(&mut state) }
+        let mut state = SplitMix64(seed);
+        Self { low: state.bits(), high: state.bits() }
     }
 
     /// A generator of its own for a client, seeded with the next number of this one.

@@ -10,7 +10,6 @@ const SECOND: i64 = 1_000_000;
 /// A transaction and who ran it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Entry {
-    /// Client.
     pub(crate) client: u32,
     /// How many transactions the client has ended, this one included.
     pub(crate) number: u64,

@@ -2,7 +2,6 @@
 
 use crate::options::{Length, PartitionMethod, Run, Style};
 use crate::statistics::{CommandTally, Tally, Times};
-use dyno_model::target::QueryMode;
 use std::fmt::Write;
 
 /// Everything that the report shows.
@@ -14,7 +13,6 @@ pub(crate) struct Summary<'a> {
     pub(crate) scale: u64,
     /// How `pgbench_accounts` is divided, if it is.
     pub(crate) partitions: Option<(PartitionMethod, u32)>,
-    /// Scripts with their books.
     pub(crate) scripts: Vec<ScriptBooks>,
     /// All transactions.
     pub(crate) total: Tally,
@@ -24,12 +22,9 @@ pub(crate) struct Summary<'a> {
     pub(crate) connecting: f64,
 }
 
-/// A script's books.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ScriptBooks {
-    /// Name.
     pub(crate) name: String,
-    /// Weight.
     pub(crate) weight: u32,
     /// Its transactions.
     pub(crate) tally: Tally,
@@ -113,12 +108,7 @@ fn parameters(summary: &Summary<'_>, text: &mut String) -> std::fmt::Result {
         let method = method.name();
         writeln!(text, "partition method: {method}\npartitions: {count}")?;
     }
-    let mode = match summary.options.query_mode {
-        QueryMode::Simple => "simple",
-        QueryMode::Extended => "extended",
-        QueryMode::Prepared => "prepared",
-    };
-    writeln!(text, "query mode: {mode}")?;
+    writeln!(text, "query mode: {}", summary.options.query_mode)?;
     writeln!(text, "number of clients: {}", summary.options.clients)?;
     writeln!(text, "number of threads: {}", summary.options.jobs)?;
     if summary.options.style.tries_max > 0 {
@@ -207,6 +197,7 @@ fn of_commands(style: &Style, script: &ScriptBooks, mark: &str, text: &mut Strin
 mod tests {
     use super::*;
     use crate::statistics::{Ending, Finished};
+    use dyno_model::target::QueryMode;
 
     fn options(style: Style) -> Run {
         Run { style, clients: 2, jobs: 1, query_mode: QueryMode::Simple, ..Run::default() }

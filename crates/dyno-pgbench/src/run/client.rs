@@ -67,7 +67,7 @@ impl Client {
             && style.latency_limit.is_some_and(|limit| micros(session.now() - scheduled) > limit as f64)
         {
             self.count(script, Finished { ending: Ending::Skipped, latency: 0.0, lag: 0.0, tries: 0 });
-            let late = OperationFailure::new(FailureKind::Timeout, "skipped: too late");
+            let late = FailureKind::Timeout.failure("skipped: too late");
             return self.fail(Verdict::Skipped, late);
         }
         if style.connects_each_time {
@@ -114,7 +114,7 @@ impl Client {
         if outcome.is_ok() && session.connection().is_in_transaction() {
             let message = "end of script reached without completing the last transaction";
             self.performer.tell_end(&format!(": {message}"));
-            return self.abort(session, OperationFailure::new(FailureKind::Other, message)).await;
+            return self.abort(session, FailureKind::Other.failure(message)).await;
         }
         if style.connects_each_time {
             session.disconnect().await;

@@ -70,7 +70,6 @@ pub(super) enum Stop {
     Conflict {
         /// What it is counted as when it is not.
         ending: Ending,
-        /// What the server said.
         failure: OperationFailure,
         /// Index of the command.
         command: usize,
@@ -214,12 +213,12 @@ impl Step<'_> {
         let text =
             format!("client {client} aborted in command {at} ({command}) of script {script}; {message}");
         self.scene.terminal.error(&text);
-        Stop::Abort(OperationFailure::new(FailureKind::Other, message))
+        Stop::Abort(FailureKind::Other.failure(message))
     }
 
     fn abort_at_end(&self, message: &str) -> Stop {
         self.performer.tell_end(&format!(": {message}"));
-        Stop::Abort(OperationFailure::new(FailureKind::Other, message))
+        Stop::Abort(FailureKind::Other.failure(message))
     }
 
     async fn sleep(&mut self, amount: &Amount, unit: i64) -> Done {
@@ -305,7 +304,7 @@ impl Step<'_> {
         let (client, script, at) = (self.performer.id, self.number, self.at);
         let text = format!("client {client} script {script} command {at} query 0: {message}");
         self.scene.terminal.error(&text);
-        Stop::Abort(OperationFailure::new(FailureKind::Other, message))
+        Stop::Abort(FailureKind::Other.failure(message))
     }
 
     /// Sends a statement by the query mode and waits for its answer.

@@ -7,7 +7,6 @@ use std::io::{self, BufWriter, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Log files of a run.
 pub(super) struct LogFiles {
     style: Style,
     files: Vec<Mutex<LogFile>>,

@@ -8,7 +8,6 @@ pub(super) struct LastRows {
     pub(super) results: Vec<ResultRows>,
 }
 
-/// One result.
 #[derive(Debug, Default)]
 pub(super) struct ResultRows {
     names: Vec<String>,

@@ -44,7 +44,6 @@ pub(super) struct Beginning {
     pub(super) variables: Variables,
     /// For functions of scripts.
     pub(super) random: Generator,
-    /// For the choice of scripts.
     pub(super) choice: Generator,
     /// For the choice of transactions that are logged.
     pub(super) sample: Generator,

@@ -17,19 +17,15 @@ pub(crate) struct Script {
     pub(crate) commands: Vec<Command>,
 }
 
-/// One command of a script.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Command {
     /// Its text: the first line of a statement, or a meta command as it was written.
     pub(crate) line: String,
-    /// What it does.
     pub(crate) action: Action,
 }
 
-/// What a command does.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Action {
-    /// Sends SQL.
     Sql(Sql),
     /// `\set`; the name may be one that no variable can have, which fails when it is executed.
     Set {

@@ -3,6 +3,7 @@
 use super::command::{Action, Amount, Branches};
 use super::error::ScriptError;
 use super::statement::Store;
+use crate::expression::lexer::blanks;
 use crate::expression::parser::parse;
 use crate::variables::{Names, is_name, starts_name};
 
@@ -72,14 +73,9 @@ pub(super) fn read(file: &str, source: &str, start: usize, names: &mut Names) ->
 impl<'s> Reader<'s> {
     fn word(&mut self) -> Option<Word<'s>> {
         let bytes = self.source.as_bytes();
-        loop {
-            match bytes.get(self.at) {
-                Some(b'\\') if bytes[self.at..].starts_with(b"\\\n") => self.at += 2,
-                Some(b'\\') if bytes[self.at..].starts_with(b"\\\r\n") => self.at += 3,
-                Some(b' ' | b'\t' | b'\r' | 0x0b | 0x0c) => self.at += 1,
-                None | Some(b'\n') => return None,
-                Some(_) => break,
-            }
+        self.at += blanks(&bytes[self.at..]);
+        if matches!(bytes.get(self.at), None | Some(b'\n')) {
+            return None;
         }
         let start = self.at;
         let length =

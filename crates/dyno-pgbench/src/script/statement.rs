@@ -35,14 +35,11 @@ enum Piece {
     Variable { slot: Slot, is_quoted: bool },
 }
 
-/// Where a statement ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
-    /// At a semicolon.
     Semicolon,
     /// At the backslash of a meta command, which is at the given place.
     Backslash(usize),
-    /// With the script.
     Script,
 }
 

@@ -28,7 +28,6 @@ pub(crate) struct PrepareError {
 pub(crate) struct Preparation<'a> {
     /// Addresses, taken in turn by the threads.
     pub(crate) targets: &'a [Target],
-    /// Tables and rows.
     pub(crate) data: &'a dyn DataSet,
     /// Threads: as many tables are worked on at the same time.
     pub(crate) threads: u32,

@@ -47,7 +47,6 @@ impl Argument {
 pub(crate) struct Positionals {
     /// Script, as given.
     pub(crate) script: Option<String>,
-    /// Command.
     pub(crate) command: Option<String>,
 }
 

@@ -12,7 +12,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv6Addr;
 use std::path::{Path, PathBuf};
 
-/// Everything about databases.
 #[derive(Debug, Clone)]
 pub(crate) struct DatabaseOptions {
     /// The driver, whatever was typed, and where each connects.

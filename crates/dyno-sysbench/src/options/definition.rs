@@ -7,13 +7,11 @@ pub(crate) use dyno_lua::{BadValue, OptionKind as Kind, OptionValue as Value};
 pub(crate) struct Definition {
     /// Name with underscores.
     pub(crate) name: String,
-    /// Type.
     pub(crate) kind: Kind,
     /// Value when it is not given.
     pub(crate) default: Value,
     /// The default as help shows it in brackets; `None` shows no brackets.
     pub(crate) shown_default: Option<String>,
-    /// One sentence.
     pub(crate) help: String,
 }
 

@@ -14,7 +14,6 @@ pub(crate) enum OptionError {
 /// Something to tell that does not end the program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum OptionWarning {
-    /// A warning of the log.
     Log(String),
     /// A line on standard error.
     Argument(String),

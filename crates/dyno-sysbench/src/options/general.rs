@@ -58,19 +58,14 @@ pub(crate) struct General {
     pub(crate) verbosity: u8,
     /// Percentiles of latency, 0 to 100, in the order given; empty: no histogram is kept.
     pub(crate) percentiles: Vec<f64>,
-    /// Print the latency histogram.
     pub(crate) histogram: bool,
-    /// Layout of reports.
     pub(crate) layout: Layout,
-    /// JSON document wanted.
     pub(crate) json: Option<JsonPlace>,
     /// Folder under which a dyno results folder is made.
     pub(crate) results: Option<PathBuf>,
     /// Repetitions of one event before it is given up; `None`: no limit.
     pub(crate) retries_max: Option<u64>,
-    /// Print help and end.
     pub(crate) help: bool,
-    /// Print the version and end.
     pub(crate) version: bool,
 }
 

@@ -31,15 +31,12 @@ pub(crate) use error::{OptionError, OptionWarning, invalid};
 /// All options of one program run.
 #[derive(Clone)]
 pub(crate) struct Options {
-    /// Script and command.
     pub(crate) positionals: Positionals,
     /// How long, how many, how often.
     pub(crate) general: General,
-    /// Random numbers.
     pub(crate) random: RandomSettings,
     /// Their seed; `None`: from the clock.
     pub(crate) seed: Option<u64>,
-    /// Databases.
     pub(crate) database: DatabaseOptions,
     /// What to tell the user before anything begins: old names, a config file that is not there.
     pub(crate) warnings: Vec<OptionWarning>,

@@ -7,7 +7,6 @@ use Kind::{Boolean, Decimal, Double, File, Integer, List, Size, Switch, Text};
 /// Options that belong together, with the heading of their part of `--help`.
 #[derive(Debug)]
 pub(crate) struct Group {
-    /// Heading.
     pub(crate) title: &'static str,
     /// Its options, in the order of help.
     pub(crate) rows: &'static [Row],
@@ -42,7 +41,6 @@ impl Group {
     }
 }
 
-/// A row as a definition.
 fn definition(&Row { name, kind, default, help, .. }: &Row) -> Definition {
     let value = match kind {
         File => Value::Nothing,

@@ -1,8 +1,10 @@
 //! How figures look in sysbench's reports: widths and decimals.
 
+use dyno_model::units;
+
 /// Nanoseconds as milliseconds with two decimals.
 pub(crate) fn millis(nanos: f64) -> String {
-    format!("{:.2}", nanos / 1e6)
+    format!("{:.2}", units::millis(nanos))
 }
 
 /// A label with its value beginning in column 42.
@@ -10,7 +12,6 @@ pub(crate) fn row(label: &str, value: impl std::fmt::Display) -> String {
     format!("{label:<41}{value}\n")
 }
 
-/// A label with its value and the value's rate.
 pub(crate) fn rate_row(label: &str, value: u64, per_second: f64) -> String {
     format!("{label:<41}{value:<6} ({per_second:.2} per sec.)\n")
 }

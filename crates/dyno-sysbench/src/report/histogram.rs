@@ -1,5 +1,6 @@
 //! `--histogram`: the latency histogram in sysbench's buckets.
 
+use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
 use std::collections::BTreeMap;
 
@@ -22,7 +23,7 @@ fn density() -> f64 {
 
 /// Bucket of a time in nanoseconds: buckets are equally wide on a logarithmic scale, and a time goes to the nearest.
 fn bucket(nanos: u64) -> u32 {
-    let millis = (nanos as f64 / 1e6).max(LOWEST);
+    let millis = Nanos(nanos).as_millis_f64().max(LOWEST);
     ((millis / LOWEST).ln() * density()).round() as u32
 }
 

@@ -2,6 +2,7 @@
 
 use super::snapshot::{Counts, Snapshot};
 use dyno_model::latency::is_shown;
+use dyno_model::units::millis;
 use serde_json::{Map, Value, json};
 
 /// Version of the document's fields.
@@ -18,7 +19,6 @@ pub(crate) struct Description {
     pub(crate) driver: Option<String>,
     /// All options that were given or have a default, as text; no passwords.
     pub(crate) options: Vec<(String, String)>,
-    /// Percentiles that were asked for.
     pub(crate) percentiles: Vec<f64>,
 }
 
@@ -90,10 +90,6 @@ fn period(snapshot: &Snapshot, percentiles: &[f64]) -> Value {
             .collect();
     }
     value
-}
-
-fn millis(nanos: f64) -> f64 {
-    nanos / 1e6
 }
 
 /// Each counter as `show` has it.

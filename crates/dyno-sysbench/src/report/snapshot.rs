@@ -11,7 +11,6 @@ use std::time::Duration;
 /// Latency of events, nanoseconds.
 #[derive(Debug, Clone)]
 pub(crate) struct Latency {
-    /// Sum and extremes.
     pub(crate) exact: ExactLatency,
     /// Everything else.
     pub(crate) histogram: Histogram<u64>,
@@ -59,11 +58,8 @@ pub(crate) struct Snapshot {
     pub(crate) elapsed: Duration,
     /// Length of the period; rates are per second of it.
     pub(crate) length: Duration,
-    /// Threads that work.
     pub(crate) threads: u32,
-    /// Counts of the period.
     pub(crate) counts: Counts,
-    /// Event latency of the period.
     pub(crate) latency: Latency,
     /// Open loop only.
     pub(crate) queue: Option<Queue>,

@@ -85,8 +85,8 @@ mod tests {
 
     #[test]
     fn who_cannot_connect_is_told_where_and_why() {
-        let refused = OperationFailure::new(FailureKind::ConnectRefused, "refused");
-        let no_tls = OperationFailure::new(FailureKind::BadStatement, "no TLS");
+        let refused = FailureKind::ConnectRefused.failure("refused");
+        let no_tls = FailureKind::BadStatement.failure("no TLS");
         let unknown = failure(FailureKind::BadStatement, 1049, "42000", "unknown");
         let nowhere = failure(FailureKind::BadStatement, 0, "3D000", "nowhere");
         for (engine, failure, expected) in [
@@ -110,7 +110,7 @@ mod tests {
     fn statements_that_fail_are_told_in_the_words_that_people_search_for() {
         let exists = failure(FailureKind::BadStatement, 1050, "42S01", "exists");
         let no_database = failure(FailureKind::BadStatement, 1046, "3D000", "none selected");
-        let lost = OperationFailure::new(FailureKind::ConnectionLost, "it broke");
+        let lost = FailureKind::ConnectionLost.failure("it broke");
         let shut_down = failure(FailureKind::NotReady, 0, "57P01", "terminating");
         let insert = |is_text| Action::Event { query: "insert", is_text };
         let create = Action::Command(Some("CREATE"));

@@ -27,7 +27,6 @@ pub(crate) struct Recipe {
     pub(crate) environment: Arc<Environment>,
     /// The script's options; `None` when it declares none.
     pub(crate) definitions: Option<Vec<Definition>>,
-    /// Values of all options.
     pub(crate) values: BTreeMap<String, OptionValue>,
     /// Names of those that are global variables as well: a script that declares no options knows them so.
     pub(crate) globals: Vec<String>,
@@ -47,7 +46,6 @@ impl Recipe {
 
 /// A script with its main state: commands, `init`, `done`, the last report.
 pub(crate) struct LoadedScript {
-    /// The main state.
     pub(crate) main: State,
     /// How to make others.
     pub(crate) recipe: Arc<Recipe>,

@@ -23,7 +23,6 @@ const STACK: usize = 1 << 20;
 pub(crate) struct Printing {
     /// The way to the terminal.
     pub(crate) logger: Arc<Logger>,
-    /// Options.
     pub(crate) general: General,
     /// Whether SQL is used, which decides the layout. Asked each time: a script may begin to use it late.
     pub(crate) uses_sql: Arc<dyn Fn() -> bool + Send + Sync>,
@@ -31,7 +30,6 @@ pub(crate) struct Printing {
     pub(crate) script: Option<(ReportHooks, Arc<Recipe>)>,
 }
 
-/// The running thread.
 pub(crate) struct Printer {
     is_over: Receiver<()>,
 }

@@ -17,7 +17,6 @@ use std::time::Duration;
 /// What is to be printed, in its order.
 #[derive(Debug)]
 pub(crate) enum Line {
-    /// An interval line.
     Interval(Box<Snapshot>),
     /// A whole report, after which counting begins anew.
     Checkpoint(Box<Snapshot>),
@@ -87,9 +86,7 @@ pub(crate) struct Reporter {
 pub(crate) struct Remains {
     /// The last report: since the last checkpoint, or the whole run.
     pub(crate) last: Snapshot,
-    /// The whole run.
     pub(crate) total: Snapshot,
-    /// Intervals, if they were kept.
     pub(crate) intervals: Vec<Snapshot>,
     /// Checkpoints, if there were any.
     pub(crate) checkpoints: Vec<Snapshot>,

@@ -53,7 +53,7 @@ pub struct PacketBuffer {
     /// The next packet continues a row that is passed over.
     is_continued: bool,
     /// Sequence number that the next packet must bear.
-    sequence: u8,
+    pub(crate) sequence: u8,
     /// Largest buffer that was needed since it was last trimmed.
     needed: usize,
 }
@@ -91,12 +91,6 @@ impl PacketBuffer {
     /// A new exchange begins: the answer's first packet bears this sequence number.
     pub fn expect(&mut self, sequence: u8) {
         self.sequence = sequence;
-    }
-
-    /// The sequence number of the next packet of this exchange, whoever sends it.
-    #[must_use]
-    pub fn sequence(&self) -> u8 {
-        self.sequence
     }
 
     /// True when every byte received was consumed.

@@ -133,12 +133,13 @@ enum State {
 #[derive(Debug)]
 pub struct Reply {
     capabilities: Capabilities,
-    encoding: Encoding,
+    /// How its rows travel.
+    pub(crate) encoding: Encoding,
     state: State,
     has_rows: bool,
     has_more: bool,
-    /// Definitions came, and the server takes it that we keep them for this statement.
-    has_new_columns: bool,
+    /// Definitions came, and the server takes it that we keep them for this statement: they are to be `cached` in later answers to it.
+    pub(crate) has_new_columns: bool,
     rows: u64,
 }
 
@@ -156,19 +157,6 @@ impl Reply {
             has_new_columns: false,
             rows: 0,
         }
-    }
-
-    /// True when the columns of the finished result are to be `cached` in later answers to the same statement.
-    #[must_use]
-    #[inline]
-    pub fn has_new_columns(&self) -> bool {
-        self.has_new_columns
-    }
-
-    /// How its rows travel.
-    #[must_use]
-    pub fn encoding(&self) -> Encoding {
-        self.encoding
     }
 
     /// True when the present result is a result set.

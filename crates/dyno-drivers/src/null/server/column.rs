@@ -21,7 +21,6 @@ pub(super) enum Column {
     Limit,
     /// [`LABEL`].
     Label,
-    /// NULL.
     Null,
 }
 

@@ -3,6 +3,8 @@
 
 use super::column::{Column, Columns};
 use super::conversation::{Conversation, Fed, Shared, Turn};
+use crate::mysql::protocol::handshake::{capability, write_length_encoded};
+use crate::mysql::protocol::packet::{HEADER, PAYLOAD_MAX};
 use crate::null::statement::{StatementKind, first_word, skip_blanks};
 
 /// Some clients read features off the version.
@@ -13,44 +15,30 @@ const SALT: &[u8; 20] = b"dyno-null-server-sal";
 
 const NATIVE_PASSWORD: &[u8] = b"mysql_native_password";
 
-/// A payload of this length is continued by the next packet.
-const PAYLOAD_MAX: usize = 0xff_ffff;
-
 /// Bytes kept of a statement that is longer than a packet: enough for its first words.
 const PREFIX: usize = 4096;
 
 /// Result columns and parameters are counted in 16 bits.
 const PARAMETERS_MAX: usize = u16::MAX as usize;
 
-const HEADER: usize = 4;
-
-mod capability {
-    pub(super) const CONNECT_WITH_DB: u32 = 0x8;
-    pub(super) const PROTOCOL_41: u32 = 0x200;
-    pub(super) const SSL: u32 = 0x800;
-    pub(super) const SECURE_CONNECTION: u32 = 0x8000;
-    pub(super) const PLUGIN_AUTH: u32 = 0x8_0000;
-    pub(super) const PLUGIN_AUTH_LENENC: u32 = 0x20_0000;
-    pub(super) const DEPRECATE_EOF: u32 = 0x100_0000;
-    /// All of the above but SSL, and what needs nothing from the server: long passwords and flags, found rows, LOCAL INFILE,
-    /// ignored blanks, interactive, transactions, several results (text and prepared), connection attributes.
-    pub(super) const OFFERED: u32 = CONNECT_WITH_DB
-        | PROTOCOL_41
-        | SECURE_CONNECTION
-        | PLUGIN_AUTH
-        | PLUGIN_AUTH_LENENC
-        | DEPRECATE_EOF
-        | 0x1
-        | 0x2
-        | 0x4
-        | 0x80
-        | 0x100
-        | 0x400
-        | 0x2000
-        | 0x2_0000
-        | 0x4_0000
-        | 0x10_0000;
-}
+/// What is read below but TLS, and what needs nothing from the server: long passwords (0x1) and flags, found rows (0x2), LOCAL INFILE,
+/// ignored blanks (0x100), interactive (0x400), transactions, several results (text and prepared), connection attributes.
+const OFFERED: u32 = capability::CONNECT_WITH_DB
+    | capability::PROTOCOL_41
+    | capability::SECURE_CONNECTION
+    | capability::PLUGIN_AUTH
+    | capability::PLUGIN_AUTH_LENGTH_ENCODED
+    | capability::DEPRECATE_EOF
+    | capability::LONG_FLAG
+    | capability::LOCAL_FILES
+    | capability::TRANSACTIONS
+    | capability::MULTI_RESULTS
+    | capability::PS_MULTI_RESULTS
+    | capability::CONNECT_ATTRIBUTES
+    | 0x1
+    | 0x2
+    | 0x100
+    | 0x400;
 
 const STATUS_AUTOCOMMIT: u16 = 0x2;
 const STATUS_IN_TRANSACTION: u16 = 0x1;
@@ -127,7 +115,7 @@ impl Conversation for MysqlConversation {
     }
 
     fn greet(&mut self, out: &mut Vec<u8>) {
-        let offered = capability::OFFERED.to_le_bytes();
+        let offered = OFFERED.to_le_bytes();
         packet(0, out, |out| {
             out.push(10);
             out.extend_from_slice(VERSION);
@@ -386,7 +374,7 @@ impl MysqlConversation {
 
     fn result(&self, columns: &[Column], has_row: bool, format: RowFormat, sequence: u8, out: &mut Vec<u8>) {
         let mut sequence = Sequence(sequence);
-        packet(sequence.next(), out, |out| length_encoded(columns.len() as u64, out));
+        packet(sequence.next(), out, |out| write_length_encoded(out, columns.len() as u64));
         for column in columns {
             packet(sequence.next(), out, |out| definition(*column, name(*column), out));
         }
@@ -409,7 +397,7 @@ impl MysqlConversation {
     fn ok(&self, sequence: u8, affected: u64, out: &mut Vec<u8>) {
         packet(sequence, out, |out| {
             out.push(0);
-            length_encoded(affected, out);
+            write_length_encoded(out, affected);
             out.push(0);
             out.extend_from_slice(&self.status().to_le_bytes());
             out.extend_from_slice(&[0, 0]);
@@ -461,27 +449,8 @@ fn error(sequence: u8, code: u16, state: &str, message: &str, out: &mut Vec<u8>)
     });
 }
 
-fn length_encoded(value: u64, out: &mut Vec<u8>) {
-    let bytes = value.to_le_bytes();
-    match value {
-        0..251 => out.push(bytes[0]),
-        251..0x1_0000 => {
-            out.push(0xfc);
-            out.extend_from_slice(&bytes[..2]);
-        }
-        0x1_0000..0x100_0000 => {
-            out.push(0xfd);
-            out.extend_from_slice(&bytes[..3]);
-        }
-        _ => {
-            out.push(0xfe);
-            out.extend_from_slice(&bytes);
-        }
-    }
-}
-
 fn text(bytes: &[u8], out: &mut Vec<u8>) {
-    length_encoded(bytes.len() as u64, out);
+    write_length_encoded(out, bytes.len() as u64);
     out.extend_from_slice(bytes);
 }
 
@@ -544,7 +513,8 @@ fn plugin(capabilities: u32, payload: &[u8]) -> Option<&[u8]> {
     // Capabilities, packet size, character set, 23 reserved bytes; then the user.
     let rest = after_zero(payload.get(32..)?)?;
     let (&length, rest) = rest.split_first()?;
-    let rest = if capabilities & (capability::PLUGIN_AUTH_LENENC | capability::SECURE_CONNECTION) == 0 {
+    let rest = if capabilities & (capability::PLUGIN_AUTH_LENGTH_ENCODED | capability::SECURE_CONNECTION) == 0
+    {
         after_zero(rest)?
     } else {
         // Answers of all methods are shorter than 251 bytes, so both ways of writing the length are one byte.

@@ -83,43 +83,35 @@ impl<'a> Login<'a> {
 
     fn password(&self) -> Result<&'a str, OperationFailure> {
         match self.password.reveal() {
-            "" => Err(OperationFailure::new(
-                FailureKind::Authentication,
-                format!("the server asks for a password and none is given for user {:?}", self.user),
-            )),
-            password if password.contains('\0') => Err(OperationFailure::new(
-                FailureKind::Authentication,
-                format!("the password of user {:?} has a zero byte in it", self.user),
-            )),
+            "" => Err(FailureKind::Authentication.failure(format!(
+                "the server asks for a password and none is given for user {:?}",
+                self.user
+            ))),
+            password if password.contains('\0') => Err(FailureKind::Authentication
+                .failure(format!("the password of user {:?} has a zero byte in it", self.user))),
             password => Ok(password),
         }
     }
 
     fn distrust(&self, error: ScramError) -> OperationFailure {
-        OperationFailure::new(
-            FailureKind::Authentication,
-            format!(
-                "SCRAM login of user {:?} given up, the server cannot be trusted: {}",
-                self.user, error.0
-            ),
-        )
+        FailureKind::Authentication.failure(format!(
+            "SCRAM login of user {:?} given up, the server cannot be trusted: {}",
+            self.user, error.0
+        ))
     }
 
     fn unsupported(&self, method: &str) -> OperationFailure {
-        OperationFailure::new(
-            FailureKind::Unsupported,
-            format!(
-                "the server wants user {:?} to log in by {method}, which dyno does not have; \
+        FailureKind::Unsupported.failure(format!(
+            "the server wants user {:?} to log in by {method}, which dyno does not have; \
                  give the user a line with scram-sha-256, md5, password or trust in pg_hba.conf",
-                self.user
-            ),
-        )
+            self.user
+        ))
     }
 }
 
 fn out_of_turn() -> OperationFailure {
     let malformed = Malformed { what: "a SASL message before SASL began, its number is", value: 11 };
-    OperationFailure::new(FailureKind::Protocol, malformed.to_string())
+    FailureKind::Protocol.failure(malformed.to_string())
 }
 
 /// `md5` and the hex digits of MD5(hex digits of MD5(password user), salt).

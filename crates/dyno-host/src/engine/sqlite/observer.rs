@@ -10,7 +10,6 @@ use dyno_model::target::{Endpoint, Target};
 use std::fs;
 use std::path::PathBuf;
 
-/// The database's files.
 struct Files {
     /// `None` for a database in memory.
     database: Option<PathBuf>,
