@@ -55,6 +55,8 @@ pub(crate) struct ForestRow {
 }
 
 const ROW: f64 = 21.0;
+/// Rows of one figure, headings included: what fits on a page of A4.
+const ROWS: usize = 38;
 /// Ratios beyond this are drawn at the end of the axis, with an arrow.
 const FARTHEST: f64 = 1e4;
 
@@ -142,6 +144,25 @@ impl ForestChart {
     }
 }
 
+/// Groups dealt out to figures of at most [`ROWS`] rows; a group is cut only when it alone is longer.
+pub(crate) fn parts(groups: Vec<ForestGroup>) -> Vec<Vec<ForestGroup>> {
+    let mut parts: Vec<Vec<ForestGroup>> = Vec::new();
+    let mut used = usize::MAX;
+    for group in groups {
+        for rows in group.rows.chunks(ROWS - 1) {
+            let needed = rows.len() + 1;
+            if used.saturating_add(needed) > ROWS {
+                parts.push(Vec::new());
+                used = 0;
+            }
+            used += needed;
+            let piece = ForestGroup { title: group.title.clone(), rows: rows.to_vec() };
+            parts.last_mut().expect("a part was opened for the first piece").push(piece);
+        }
+    }
+    parts
+}
+
 /// Round ratios around 1, mirrored: 2 and 0.5 are equally far.
 fn ratio_ticks(x: &Scale) -> Vec<f64> {
     let (low, high) = x.domain();
@@ -180,7 +201,12 @@ fn draw_row(drawing: &mut Drawing, row: &ForestRow, x: &Scale, y: f64, frame: Fr
         }
         drawing.lines("bar", &bars);
     }
-    drawing.marker("mark", marker_of(row.class), (x.at(ratio), y), &row.figures);
+    drawing.marker(
+        "mark",
+        marker_of(row.class),
+        (x.at(ratio), y),
+        &format!("{}: {}", row.label, row.figures),
+    );
     drawing.close();
 }
 

@@ -1,7 +1,7 @@
 //! A comparison as one HTML file in the style of reports: no network, a forest plot as SVG inside the page, ready for A4.
 
 use super::{notes, tables, text};
-use crate::chart::forest::{ForestChart, ForestGroup, ForestRow};
+use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
 use crate::chart::svg::STYLE_SHEET;
 use crate::figures;
 use crate::grid;
@@ -11,9 +11,6 @@ use crate::words;
 use dyno_analysis::compare::model::{CompareModel, MetricPair, TreatmentPair};
 use dyno_model::plan::Metric;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-
-/// Rows of one chart, headings included: what fits on a page of A4.
-const ROWS: usize = 38;
 
 /// The page.
 pub(super) fn render(model: &CompareModel, lang: Lang) -> String {
@@ -77,26 +74,12 @@ fn charts(model: &CompareModel, lang: Lang) -> Markup {
             metrics.push(metric.metric);
         }
     }
-    let mut parts: Vec<Vec<ForestGroup>> = vec![Vec::new()];
-    let mut used = 0;
-    for metric in metrics {
-        let rows: Vec<ForestRow> = model
-            .comparisons()
-            .filter(|(_, pair)| pair.metric == metric)
-            .map(|(treatment, pair)| row(treatment, pair, lang))
-            .collect();
-        for rows in rows.chunks(ROWS - 1) {
-            if used > 0 && used + rows.len() + 1 > ROWS {
-                parts.push(Vec::new());
-                used = 0;
-            }
-            used += rows.len() + 1;
-            let group = ForestGroup { title: names::metric(metric, lang).to_owned(), rows: rows.to_vec() };
-            if let Some(part) = parts.last_mut() {
-                part.push(group);
-            }
-        }
-    }
+    let group = |metric: Metric| {
+        let rows = model.comparisons().filter(|(_, pair)| pair.metric == metric);
+        let rows = rows.map(|(treatment, pair)| row(treatment, pair, lang)).collect();
+        ForestGroup { title: names::metric(metric, lang).to_owned(), rows }
+    };
+    let parts = parts(metrics.into_iter().map(group).collect());
     let margin = figures::limit(model.rules.margin * 100.0);
     let comparisons = model.outcome.comparisons.to_string();
     html! {

@@ -2,15 +2,12 @@
 
 use super::page::{Figure, Page};
 use crate::cell::Cell;
-use crate::chart::forest::{ForestChart, ForestGroup, ForestRow};
+use crate::chart::forest::{ForestChart, ForestGroup, ForestRow, parts};
 use crate::figures;
 use crate::messages::{names, page};
 use crate::words;
 use dyno_analysis::model::{Comparison, Effect, Verdict};
 use dyno_model::plan::Metric;
-
-/// Rows of one figure, headings included: what fits on a page of A4.
-const ROWS: usize = 38;
 
 /// The questions about throughput, two or more.
 pub(super) fn questions(page: &Page<'_>) -> Option<Figure> {
@@ -150,23 +147,4 @@ fn row(page: &Page<'_>, label: String, effect: &Effect) -> ForestRow {
         verdict: verdict.text(page.lang).to_owned(),
         class: verdict.class,
     }
-}
-
-/// Groups dealt out to figures of at most [`ROWS`] rows; a group is cut only when it alone is longer.
-fn parts(groups: Vec<ForestGroup>) -> Vec<Vec<ForestGroup>> {
-    let mut parts: Vec<Vec<ForestGroup>> = Vec::new();
-    let mut used = usize::MAX;
-    for group in groups {
-        for rows in group.rows.chunks(ROWS - 1) {
-            let needed = rows.len() + 1;
-            if used.saturating_add(needed) > ROWS {
-                parts.push(Vec::new());
-                used = 0;
-            }
-            used += needed;
-            let piece = ForestGroup { title: group.title.clone(), rows: rows.to_vec() };
-            parts.last_mut().expect("a part was opened for the first piece").push(piece);
-        }
-    }
-    parts
 }

@@ -137,11 +137,6 @@ fn systems(page: &Page<'_>) -> Markup {
                 td.l { (starts(page, system.starts.as_ref())) }
             } } }
         } }
-        @for system in &page.model.provenance.systems {
-            @if let Some(reason) = &system.failure {
-                p.note { (page.fill(&notes::NOTE_FAILED_SYSTEM, &[("system", &system.name), ("reason", &said(reason, page.lang))])) }
-            }
-        }
     }
 }
 

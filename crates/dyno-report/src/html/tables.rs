@@ -2,7 +2,7 @@
 
 use super::page::Page;
 use crate::figures;
-use crate::messages::{finding, growth, headings, list, names, notes, page, said};
+use crate::messages::{finding, growth, headings, names, notes, page, said};
 use crate::notes::{Loops, comparison_rules, question_rules};
 use crate::table::Table;
 use crate::{tables, words};
@@ -198,25 +198,13 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
             } @else {
                 ul.conclusions { @for row in &model.findings { li {
                     span { (page.chip(words::severity(row.severity))) }
-                    span {
-                        (finding::sentence(&row.finding, page.lang)) " "
-                        span.pm title=(treatments_of(page, &row.treatments)) { "(" (crate::notes::reach(model, row, page.lang)) ")" }
-                    }
+                    @let reach = crate::notes::reach(model, row, page.lang);
+                    span { (finding::sentence(&row.finding, page.lang)) " " span.pm title=(treatments_of(page, &row.treatments)) { "(" (reach) ")" } }
                 } } }
                 p.note { (page.text(&notes::NOTE_INVALID)) }
             }
             @if let Some(sentence) = crate::notes::steadiness(model, page.lang) { p.note { (sentence) } }
-            @for failed in &model.completeness.failed {
-                p.note { (failed_trial(page, failed)) }
-            }
-            @if !model.completeness.cut.is_empty() {
-                p.note { (page.fill(&notes::NOTE_CUT, &[("trials", &list(page.lang, &model.completeness.cut))])) }
-            }
-            @if !model.completeness.missing.is_empty() {
-                p.note {
-                    (page.fill(&notes::NOTE_MISSING, &[("trials", &list(page.lang, &model.completeness.missing))]))
-                }
-            }
+            @for sentence in crate::notes::incompleteness(model, usize::MAX, page.lang) { p.note { (sentence) } }
             @for (heading, table, note) in [
                 (&headings::GENERATOR, tables::generator(page.model), &notes::NOTE_GENERATOR),
                 (&headings::RESOURCES, tables::resources(page.model), &notes::NOTE_RESOURCES),
@@ -228,19 +216,6 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
             }
         }
     }
-}
-
-fn failed_trial(page: &Page<'_>, failed: &dyno_analysis::model::FailedTrial) -> String {
-    let row = &page.model.treatments[failed.treatment];
-    page.fill(
-        &notes::NOTE_FAILED_TRIAL,
-        &[
-            ("trial", &failed.trial),
-            ("line", &page.model.lines[row.line].label),
-            ("clients", &names::clients(&[row.clients], page.lang)),
-            ("reason", &said(&failed.reason, page.lang)),
-        ],
-    )
 }
 
 fn treatments_of(page: &Page<'_>, treatments: &[usize]) -> String {
