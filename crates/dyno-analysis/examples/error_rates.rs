@@ -1,10 +1,11 @@
 //! How often reports are wrong, and how often they find what is there: the tables of docs/statistics.md.
 //!
-//! `cargo run --release -p dyno-analysis --example error_rates -- [REPORTS]` simulates experiments with known truths, and judges them by the code that reports
+//! `cargo run --release -p dyno-analysis --example error_rates -- [REPORTS [looks]]` simulates experiments with known truths, and judges them by the code that reports
 //! are judged by. A cell is a pair of treatments in some blocks; its paired logarithms scatter by 6 %, times a lognormal factor of its own.
 
-use dyno_analysis::stats::compare::{RatioTest, paired};
+use dyno_analysis::stats::compare::{Goal, RatioTest, paired};
 use dyno_analysis::stats::gate::{self, Question};
+use dyno_analysis::stats::looks::{FIRST_LOOK, Levels};
 use dyno_analysis::stats::mixed::{self, Components, Row};
 use dyno_analysis::stats::moderated::{LIKELIHOOD_LEFT, Prior, moderated};
 use dyno_analysis::stats::verdict::{Decision, Judgement, Rules, benjamini_hochberg};
@@ -19,9 +20,14 @@ const SCATTER: f64 = 0.06;
 fn main() {
     let reports = std::env::args().nth(1).and_then(|number| number.parse().ok()).unwrap_or(2000);
     let mut random = Random(1);
-    cells_alone(&mut random, reports);
-    whole_reports(&mut random, reports);
-    power(&mut random, reports);
+    // The last table has its own numbers, so that it can be made alone.
+    if std::env::args().nth(2).is_none() {
+        cells_alone(&mut random, reports);
+        whole_reports(&mut random, reports);
+        power(&mut random, reports);
+    }
+    let mut random = Random(2);
+    until_decided(&mut random, reports);
 }
 
 /// Sebastiano Vigna's SplitMix64 (public domain, <https://prng.di.unimi.it/splitmix64.c>).
@@ -160,6 +166,105 @@ fn power(random: &mut Random, reports: usize) {
         let percent = sums.map(|sum| format!("{:.1}", 100.0 * sum / reports as f64)).join(" | ");
         out(&format!("| {} % | {percent} |", 100.0 * scatter));
     }
+}
+
+/// Blocks until the question is decided, against as many as were planned: one question over four cells, a factor inside starts, or a setting whose starts scatter
+/// half as much as its trials.
+fn until_decided(random: &mut Random, reports: usize) {
+    out(
+        "\n## One question of four cells, blocks until it is decided against a fixed number: % of reports and mean number of blocks",
+    );
+    out(
+        "| question | most blocks | scatter | effect | different | fixed | equivalent | fixed | hopeless | blocks |",
+    );
+    out("|---|---|---|---|---|---|---|---|---|---|");
+    for (name, has_starts) in [("inside", false), ("setting", true)] {
+        for most in [10_u32, 20] {
+            let looks: Vec<Levels> =
+                (FIRST_LOOK..=most).map(|block| Levels::after(block, most, false)).collect();
+            for (scatter, effect) in
+                [0.03, 0.06, 0.1].into_iter().flat_map(|it| [0.0, 0.05, 0.1].map(|effect| (it, effect)))
+            {
+                let mut sums = [0.0; 6];
+                for _ in 0..reports {
+                    let values = levels_of(random, most as usize, f64::ln_1p(effect), scatter, has_starts);
+                    let one = until_this_is_decided(&values, most, &looks, has_starts);
+                    sums.iter_mut().zip(one).for_each(|(sum, it)| *sum += it);
+                }
+                let (last, shares) = sums.split_last().expect("six");
+                let shares: Vec<String> =
+                    shares.iter().map(|sum| format!("{:.1}", 100.0 * sum / reports as f64)).collect();
+                out(&format!(
+                    "| {name} | {most} | {} % | {} % | {} | {:.1} |",
+                    100.0 * scatter,
+                    100.0 * effect,
+                    shares.join(" | "),
+                    last / reports as f64
+                ));
+            }
+        }
+    }
+}
+
+/// Whether the question is found different by looks and with all blocks, equivalent likewise, given up as hopeless; and the number of blocks.
+fn until_this_is_decided(
+    values: &[Vec<Vec<f64>>],
+    most: u32,
+    looks: &[Levels],
+    has_starts: bool,
+) -> [f64; 6] {
+    let rules = Rules::default();
+    let is = |it: bool| f64::from(u8::from(it));
+    let fixed = judged(values, most, Levels::ONCE, has_starts).0;
+    for (block, levels) in (FIRST_LOOK..=most).zip(looks) {
+        let (judgement, test) = judged(values, block, *levels, has_starts);
+        let goal = Goal { risk: judgement.risk, alpha: rules.alpha, margin: rules.margin };
+        let is_open = judgement.decision == Decision::Inconclusive;
+        let is_hopeless =
+            is_open && block < most && test.chance(f64::from(block) / f64::from(most), goal) < 0.1;
+        if is_open && !is_hopeless && block < most {
+            continue;
+        }
+        let is_equivalent = |it: &Judgement| it.decision == Decision::Equivalent;
+        return [
+            is(is_told(&judgement)),
+            is(is_told(&fixed)),
+            is(is_equivalent(&judgement)),
+            is(is_equivalent(&fixed)),
+            is(is_hopeless),
+            f64::from(block),
+        ];
+    }
+    unreachable!("the last look is after all blocks")
+}
+
+/// Values of two levels in four cells, by cell, level and block.
+fn levels_of(
+    random: &mut Random,
+    blocks: usize,
+    effect: f64,
+    scatter: f64,
+    has_starts: bool,
+) -> Vec<Vec<Vec<f64>>> {
+    let of_pair = scatter / 2_f64.sqrt();
+    let of_start = if has_starts { of_pair / 2.0 } else { 0.0 };
+    let draws = [(); 2].map(|()| (0..blocks).map(|_| of_start * random.normal()).collect::<Vec<_>>());
+    let mut level = |level: usize| {
+        let truth = if level > 0 { effect } else { 0.0 };
+        draws[level].iter().map(|draw| truth + draw + of_pair * random.normal()).collect::<Vec<_>>()
+    };
+    (0..4).map(|_| vec![level(0), level(1)]).collect()
+}
+
+/// The question after some blocks, as the report judges it.
+fn judged(values: &[Vec<Vec<f64>>], blocks: u32, levels: Levels, has_starts: bool) -> (Judgement, RatioTest) {
+    let until = |values: &Vec<f64>| values[..blocks as usize].to_vec();
+    let values: Vec<Vec<Vec<f64>>> = values.iter().map(|levels| levels.iter().map(until).collect()).collect();
+    let raw: Vec<RatioTest> = values.iter().map(|cell| test(&differences(&cell[1], &cell[0]))).collect();
+    let effect = effect_over(&values, 1, has_starts, &raw).expect("it scatters").at_look(levels);
+    let cells = moderated(&raw).into_iter().map(|test| test.at_look(levels)).collect();
+    let question = Question { effect: Some(effect), cells, interactions: Vec::new() };
+    (gate::judge(&[question], Rules::default()).remove(0).effect.expect("it was tested"), effect)
 }
 
 /// Questions about some levels against a first one, and the cells' tests before they borrow strength. Each cell has its own scatter; a level's start

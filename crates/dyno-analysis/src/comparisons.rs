@@ -7,7 +7,7 @@ use crate::model::{
 use crate::pairs::{Pair, pairs};
 use crate::questions::{self, Answer, Cell, Group};
 use crate::standing::held_against;
-use crate::stats::compare::{self, RatioTest};
+use crate::stats::compare::{self, Goal, RatioTest};
 use crate::stats::gate;
 use crate::stats::moderated::moderated;
 use crate::stats::verdict::{self, Decision, Judgement, Rules};
@@ -30,9 +30,14 @@ pub(crate) struct Compared {
     pub(crate) questions: Vec<Question>,
     pub(crate) comparisons: Vec<Comparison>,
     pub(crate) rules: ComparisonRules,
+    /// Questions about throughput, those of one comparison included.
+    pub(crate) asked: u32,
+    /// Chances of those that are not decided to be when all blocks are measured.
+    pub(crate) open: Vec<f64>,
 }
 
-pub(crate) fn compare(view: &View<'_>) -> Compared {
+/// Compares what was measured, which is a share of all blocks.
+pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let rules = Rules::default();
     let enabled = view.plan().blocks as usize >= MIN_REPEATS;
     let pairs = pairs(view);
@@ -59,6 +64,9 @@ pub(crate) fn compare(view: &View<'_>) -> Compared {
             .zip(&judged.cells)
             .for_each(|(at, judgement)| of_cells[it.offset + at] = Some(*judgement));
     }
+    let of_throughput = || asked.iter().zip(&judged).filter(|(it, _)| it.metric == Metric::Throughput);
+    let open = of_throughput().filter_map(|(it, judged)| it.chance(judged, share, rules)).collect();
+    let number_asked = count(of_throughput().count());
     let several = asked.iter().zip(judged).filter(|(it, _)| it.measured.len() > 1);
     let questions = several.map(|(it, judged)| it.question(view, &pairs, &judged, rules)).collect();
     let all = families.into_iter().flatten().zip(of_cells);
@@ -70,7 +78,7 @@ pub(crate) fn compare(view: &View<'_>) -> Compared {
         verdicts_enabled: enabled,
         family,
     };
-    Compared { questions, comparisons, rules }
+    Compared { questions, comparisons, rules, asked: number_asked, open }
 }
 
 /// Paired tests borrow strength from each other.
@@ -148,6 +156,26 @@ impl<'a> Asked<'a> {
             answer,
             known,
         }
+    }
+
+    /// Chance to be decided when all blocks are measured, `share` of which are; `None` when it is.
+    fn chance(&self, judged: &gate::Judged, share: f64, rules: Rules) -> Option<f64> {
+        let is_told = |it: &Judgement| it.decision != Decision::Inconclusive;
+        if judged.effect.as_ref().is_some_and(is_told) {
+            return None;
+        }
+        let effects = || self.measured.iter().map(|it| &it.comparison.effect);
+        let is_lost = effects().any(|it| {
+            it.bound.is_some() || it.subject_not_working.is_some() || it.baseline_not_working.is_some()
+        });
+        Some(match judged.effect.zip(self.known.effect) {
+            _ if is_lost => 0.0,
+            // Nothing is known yet.
+            None => 1.0,
+            Some((Judgement { risk, .. }, test)) => {
+                test.chance(share, Goal { risk, alpha: rules.alpha, margin: rules.margin })
+            }
+        })
     }
 
     fn question(&self, view: &View<'_>, pairs: &[Pair], judged: &gate::Judged, rules: Rules) -> Question {
@@ -312,7 +340,7 @@ fn measure(
     };
     let bound = RatioBound::of(subject.is_bound, baseline.is_bound);
     let (test, is_paired) = test(of_subject, of_baseline);
-    let test = test.filter(|_| bound != Some(RatioBound::Unknown));
+    let test = test.filter(|_| bound != Some(RatioBound::Unknown)).map(|test| test.at_look(view.levels));
     let means = || {
         let mean = |values: &BTreeMap<u32, f64>| {
             let logarithms: Vec<f64> = values.values().map(|value| value.ln()).collect();

@@ -15,6 +15,7 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let mut conclusions = lost_updates(model);
     conclusions.extend(violated(model));
     conclusions.extend(questions(model));
+    conclusions.extend(model.looks.map(|looks| Conclusion::Looks { looks }));
     conclusions.extend(incomplete(model));
     conclusions.extend(invalid_trials(model));
     conclusions.extend(did_not_work(model));

@@ -13,6 +13,7 @@
 //! * `standing`: which trials are compared, and what is held against a treatment;
 //! * `pairs`: who is compared with whom; `questions`: one effect over all cells that ask the same;
 //! * `comparisons`: ratios and verdicts;
+//! * `looks`: whether a run whose number of blocks depends on its data goes on;
 //! * `conclusions`: what follows, as typed statements;
 //! * `provenance`: where, when and with what;
 //! * [`compare`]: two sets of runs against each other, for `dyno compare`;
@@ -35,6 +36,7 @@ mod growth;
 mod judgement;
 mod latency;
 mod lines;
+mod looks;
 pub mod model;
 mod pairs;
 mod panels;
@@ -53,6 +55,7 @@ mod tests;
 
 use comparisons::Compared;
 use dyno_store::{Run, RunData, StoreError};
+pub use looks::look;
 use model::{REPORT_FORMAT, ReportModel};
 use std::path::Path;
 use view::View;
@@ -70,7 +73,7 @@ pub fn load(folder: &Path) -> Result<ReportModel, StoreError> {
 pub fn analyse(data: &RunData) -> ReportModel {
     let view = View::new(data);
     let treatments = trials::treatment_rows(&view);
-    let Compared { questions, comparisons, rules: comparison_rules } = comparisons::compare(&view);
+    let Compared { questions, comparisons, rules: comparison_rules, .. } = comparisons::compare(&view, 1.0);
     let completeness = trials::completeness(&view);
     let mut model = ReportModel {
         report_format: REPORT_FORMAT,
@@ -95,6 +98,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         questions,
         comparisons,
         comparison_rules,
+        looks: looks::looks(view.run),
         growth: growth::growth(&view),
         published: panels::published(&view.run.plan),
     };

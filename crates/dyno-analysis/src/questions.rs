@@ -79,9 +79,13 @@ pub(crate) fn answer(view: &View<'_>, cells: &[Cell<'_>]) -> Option<Answer> {
     let interactions = ways(view.plan(), &cells.iter().map(|cell| cell.pair).collect::<Vec<_>>());
     let share = degrees / whole.degrees;
     Some(Answer {
-        test: RatioTest::of(whole.estimate, whole.error, degrees, repeats),
+        test: RatioTest::of(whole.estimate, whole.error, degrees, repeats).at_look(view.levels),
         scatter: Some(scatter(&model.fit, &strata)),
-        interactions: interactions.iter().filter_map(|way| model.interaction(way, share)).collect(),
+        interactions: interactions
+            .iter()
+            .filter_map(|way| model.interaction(way, share))
+            .map(|it| Interaction { p: it.p.map(|p| view.levels.adjusted(p)), ..it })
+            .collect(),
     })
 }
 

@@ -5,6 +5,8 @@ use crate::judgement::{self, Judged};
 use crate::lines::lines;
 use crate::model::{Estimate, LineName};
 use crate::standing::Standing;
+use crate::stats::looks::Levels;
+use dyno_model::event::{Look, StopReason};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::latency;
 use dyno_model::plan::{Metric, Plan, Treatment};
@@ -27,6 +29,8 @@ pub(crate) struct View<'a> {
     pub(crate) standings: Vec<Standing<'a>>,
     /// Doubts about measured trials and how steady these were, by id.
     pub(crate) judged: BTreeMap<&'a str, Judged>,
+    /// At which look at the data it is judged.
+    pub(crate) levels: Levels,
     /// Transactions of each treatment's valid trials, merged.
     pub(crate) merged: Vec<Responses>,
 }
@@ -52,7 +56,8 @@ impl<'a> View<'a> {
                 judged.insert(trial.id.as_str(), found);
             }
         }
-        let mut view = Self { run, data, lines, line_of, records, standings, judged, merged: Vec::new() };
+        let (levels, merged) = (levels(run), Vec::new());
+        let mut view = Self { run, data, lines, line_of, records, standings, judged, levels, merged };
         view.merged = (0..run.plan.treatments.len())
             .map(|treatment| {
                 let mut merged = Responses::default();
@@ -107,6 +112,17 @@ impl<'a> View<'a> {
                 estimate_among(figures.into_iter().map(|(record, _)| record), metric)
             }
         }
+    }
+}
+
+/// The levels at which a run is judged: those of the look that ended it, or of the blocks that are there.
+fn levels(run: &Run) -> Levels {
+    match (run.plan.budget, run.stop()) {
+        (None, _) => Levels::ONCE,
+        (_, Some(Look { block, stop, .. })) => {
+            Levels::after(block, run.blocks_most, stop == Some(StopReason::Budget))
+        }
+        (_, None) => Levels::after(run.blocks_ended().max(1), run.blocks_most, false),
     }
 }
 

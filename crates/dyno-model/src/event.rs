@@ -107,6 +107,8 @@ pub enum Event {
         /// Why.
         reason: String,
     },
+    /// The data were looked at after a block, to see whether more are needed.
+    Looked(Look),
     /// A doubt about the whole run.
     RunFinding(Finding),
     /// The run ended.
@@ -116,6 +118,32 @@ pub enum Event {
         /// True when it was ended by the user.
         is_interrupted: bool,
     },
+}
+
+/// What was found when the data were looked at after a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Look {
+    /// The last block that was measured.
+    pub block: u32,
+    /// Questions about throughput that are decided.
+    pub decided: u32,
+    /// Of so many.
+    pub questions: u32,
+    /// Why nothing is measured after it; absent when the run goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<StopReason>,
+}
+
+/// Why a run whose number of blocks depends on its data ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StopReason {
+    /// Every question is decided.
+    Decided,
+    /// None of the others has a fair chance to be decided within the budget.
+    Hopeless,
+    /// Another block does not fit into the budget.
+    Budget,
 }
 
 /// How long the start of a server took.

@@ -29,8 +29,12 @@ pub struct Plan {
     pub profile: Option<String>,
     /// Seed of everything random: run order, keys, data.
     pub seed: u64,
-    /// Number of blocks, which is the number of repeats.
+    /// Number of blocks, which is the number of repeats; with a budget at most so many.
     pub blocks: u32,
+    /// Machine time that the run may take. The data are looked at after each block from the third on, and the run ends when its questions are decided. `None`: all
+    /// blocks are measured.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget: Option<Nanos>,
     /// Systems under test, in the spec's order.
     pub systems: Vec<SystemPlan>,
     /// Names of the factors varied besides system and clients, in the spec's order (e.g. `workload.variant`).
@@ -244,16 +248,27 @@ impl Plan {
             }
     }
 
-    /// How often servers are started when every trial goes well.
+    /// Leaves out all blocks after one, as if no more had been planned.
+    pub fn end_after(&mut self, block: u32) {
+        self.trials.retain(|trial| trial.block <= block);
+        self.blocks = block;
+    }
+
+    /// How often servers are started when every trial goes well, in all blocks.
     #[must_use]
     pub fn starts(&self) -> usize {
+        self.starts_per_block() * self.blocks as usize
+    }
+
+    /// How often servers are started in a block when every trial goes well.
+    #[must_use]
+    pub fn starts_per_block(&self) -> usize {
         let is_server = |system: usize| {
             matches!(&self.systems[system].source, SystemSource::Managed(server)
                 if server.kind.engine().is_server())
         };
         let plots = self.whole_plots();
-        let per_block = plots.iter().filter(|(plot, _)| is_server(plot.system)).count();
-        per_block * self.blocks as usize
+        plots.iter().filter(|(plot, _)| is_server(plot.system)).count()
     }
 }
 

@@ -80,6 +80,7 @@ impl SingleTrial {
             profile: None,
             seed: self.seed,
             blocks: 1,
+            budget: None,
             systems: vec![system],
             factors: Vec::new(),
             treatments: vec![treatment],

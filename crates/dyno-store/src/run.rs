@@ -2,11 +2,12 @@
 //! is derived but the doubts about trials, which are judged anew: by the rules of this version, from what their records say.
 
 use crate::blocks::{self, Span};
+use crate::clock::seconds_between;
 use crate::environment::Environment;
 use crate::error::StoreError;
 use crate::layout::{ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, PLAN_FILE, SPEC_FILE};
 use crate::timeline::shortened;
-use dyno_model::event::{Event, StartTimes};
+use dyno_model::event::{Event, Look, StartTimes};
 use dyno_model::finding::Finding;
 use dyno_model::judge::{self, Asked};
 use dyno_model::plan::{FORMAT, Plan};
@@ -18,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 /// A run without the files of its trials. A comparison of runs and going on with a run need no more; for a report
 /// [`Run::read_trials`] adds the rest.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Run {
     /// The folder as it was named.
     pub folder: PathBuf,
@@ -42,6 +43,10 @@ pub struct Run {
     pub is_interrupted: bool,
     /// Version and settings each system reported last, by name.
     pub systems: BTreeMap<String, SystemReport>,
+    /// Most blocks that might have been measured: the plan holds those until the run was ended by what it had found.
+    pub blocks_most: u32,
+    /// What was found when the data were looked at, in order.
+    pub looks: Vec<Look>,
     /// Doubts about the whole run.
     pub findings: Vec<Finding>,
     /// How the trials that ended did so, by id. What is in the plan and not here is missing. Of a trial with several attempts the last
@@ -103,6 +108,7 @@ impl Run {
                 })
             });
         let spec = read_or(folder, SPEC_FILE, &mut problems).unwrap_or_default();
+        let blocks_most = plan.blocks;
         let mut run = Self {
             folder: folder.to_owned(),
             name: run_name(folder),
@@ -115,6 +121,8 @@ impl Run {
             has_ended: false,
             is_interrupted: false,
             systems: BTreeMap::new(),
+            blocks_most,
+            looks: Vec::new(),
             findings: Vec::new(),
             outcomes: BTreeMap::new(),
             spans: BTreeMap::new(),
@@ -123,6 +131,9 @@ impl Run {
         match fs::read(folder.join(EVENTS_FILE)) {
             Ok(bytes) => {
                 run.read_events(&bytes);
+                if let Some(last) = run.stop() {
+                    run.plan.end_after(last.block);
+                }
                 let doubts = blocks::doubts(&run.plan, &run.spans);
                 run.findings.extend(doubts);
             }
@@ -135,6 +146,25 @@ impl Run {
             }
         }
         Ok(run)
+    }
+
+    /// The look that ended the run, if one did.
+    #[must_use]
+    pub fn stop(&self) -> Option<Look> {
+        self.looks.last().copied().filter(|look| look.stop.is_some())
+    }
+
+    /// Blocks from the first on of which every trial has ended.
+    #[must_use]
+    pub fn blocks_ended(&self) -> u32 {
+        let open = self.plan.trials.iter().filter(|trial| !self.outcomes.contains_key(&trial.id));
+        open.map(|trial| trial.block - 1).min().unwrap_or(self.plan.blocks)
+    }
+
+    /// Machine time of the trials that count, with starts and loading, in seconds.
+    #[must_use]
+    pub fn seconds_measured(&self) -> f64 {
+        self.spans.values().filter_map(|span| seconds_between(&span.begun_at, &span.ended_at)).sum()
     }
 
     /// Reads all lines. A last line that is cut off is what a killed run leaves; a damaged one elsewhere is damage.
@@ -211,6 +241,7 @@ impl Run {
                 }
                 self.outcomes.insert(trial, TrialOutcome::Failed { reason });
             }
+            Event::Looked(look) => self.looks.push(look),
             Event::RunFinding(finding) => self.findings.push(finding),
             Event::RunFinished { is_interrupted, .. } => {
                 self.has_ended = true;

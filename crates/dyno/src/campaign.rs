@@ -36,6 +36,7 @@ fn rest(
     catalog: &[WorkloadDescription],
 ) -> Result<Experiment, Failure> {
     let run = Run::open(folder).map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?;
+    let stop = run.stop();
     let mut plan = run.plan;
     let shown = folder.display();
     if plan.format != FORMAT {
@@ -45,7 +46,10 @@ fn rest(
         );
     }
     if arguments.spec.is_given() {
-        let now = spec_file::load(&arguments.spec, catalog)?.plan;
+        let mut now = spec_file::load(&arguments.spec, catalog)?.plan;
+        if let Some(look) = stop {
+            now.end_after(look.block);
+        }
         if let Some(difference) = difference(&plan, &now) {
             let text = format!("{shown} is of another plan: {difference}");
             let help = "give the same spec, --profile and --set as then, or leave the spec out to go on with the plan of the folder";
@@ -74,6 +78,8 @@ fn choose(plan: &mut Plan, names: &[String]) -> Result<(), Failure> {
     }
     if !names.is_empty() {
         plan.trials.retain(|trial| names.contains(&trial.id));
+        // They are measured because they were named, and not to decide something.
+        plan.budget = None;
     }
     Ok(())
 }

@@ -47,12 +47,20 @@ pub(crate) fn run(
     }
     let mut systems = Systems::new(plan, arguments.yes_write_to.as_deref(), Some(folder.join("server-logs")));
     let mut screen = ui::listener(plan, &done, &interrupts, printer);
-    let outcome = trials::run(plan, &done, &mut systems, &mut writer, &mut *screen, &interrupts);
+    // A folder that cannot be read again ends nothing: the blocks of the budget are measured.
+    let look = |block| match dyno_analysis::look(&folder, block) {
+        Ok(look) => Some(look),
+        Err(error) => {
+            printer.warning(&format!("cannot look at the data of block {block}: {error}"));
+            None
+        }
+    };
+    let outcome = trials::run(plan, &done, &look, &mut systems, &mut writer, &mut *screen, &interrupts);
     // What is written down comes first.
     let mut listeners = Listeners(vec![&mut writer, &mut *screen]);
     systems.tear_down(&mut listeners);
     listeners.event(&Event::RunFinished {
-        is_complete: outcome.is_complete(plan),
+        is_complete: outcome.is_complete(),
         is_interrupted: interrupts.is_requested(),
     });
     drop(screen);
@@ -67,7 +75,7 @@ pub(crate) fn run(
             "ended before their time: {trials}; `dyno run --resume {folder}` measures them again"
         ));
     }
-    Ok(exit_code(&outcome, plan, &interrupts))
+    Ok(exit_code(&outcome, &interrupts))
 }
 
 /// Trials that the run to go on with has measured.
@@ -145,12 +153,12 @@ fn show_report(folder: &Path, arguments: &RunArguments, printer: Printer) -> Res
     printer.result(&format!("\nReport: {}", html.join(", ")))
 }
 
-fn exit_code(outcome: &Tally, plan: &Plan, interrupts: &Interrupts) -> u8 {
+fn exit_code(outcome: &Tally, interrupts: &Interrupts) -> u8 {
     if interrupts.is_requested() {
         exit_code::INTERRUPTED
     } else if outcome.measured == 0 && outcome.cut.is_empty() && outcome.system_failures > 0 {
         exit_code::SERVER_FAILED
-    } else if outcome.is_complete(plan) {
+    } else if outcome.is_complete() {
         exit_code::OK
     } else {
         exit_code::RUN_INCOMPLETE

@@ -6,7 +6,7 @@ use crate::systems::Systems;
 use dyno_engine::workload::{Native, Workload};
 use dyno_engine::{TrialError, TrialInput, run_trial, with_native};
 use dyno_host::monitor::Watch;
-use dyno_model::event::{Event, Listener, Listeners};
+use dyno_model::event::{Event, Listener, Listeners, Look};
 use dyno_model::plan::{Plan, Trial};
 use dyno_model::record::{TrialEnd, TrialRecord};
 use dyno_store::environment::boot_id;
@@ -24,28 +24,31 @@ pub(crate) struct Tally {
     pub(crate) failed: usize,
     /// Times a system could not be started or died.
     pub(crate) system_failures: usize,
+    /// Trials that there are: fewer than planned where a look at the data ended the run.
+    pub(crate) planned: usize,
 }
 
 impl Tally {
     /// True when every trial was measured.
-    pub(crate) fn is_complete(&self, plan: &Plan) -> bool {
-        self.measured == plan.trials.len()
+    pub(crate) fn is_complete(&self) -> bool {
+        self.measured == self.planned
     }
 }
 
 /// Runs all trials. Every block, and every whole plot in it, begins with fresh servers and fresh data, because these are
 /// what a repeat must repeat.
 ///
-/// `done` are trials of an interrupted run that are measured already.
+/// `done` are trials of an interrupted run that are measured already. Where the plan has a budget, `look` judges the data after each block.
 pub(crate) fn run(
     plan: &Plan,
     done: &BTreeSet<String>,
+    look: &dyn Fn(u32) -> Option<Look>,
     systems: &mut Systems<'_>,
     writer: &mut RunWriter,
     screen: &mut dyn Listener,
     interrupts: &Interrupts,
 ) -> Tally {
-    let mut tally = Tally { measured: done.len(), ..Tally::default() };
+    let mut tally = Tally { measured: done.len(), planned: plan.trials.len(), ..Tally::default() };
     Listeners(vec![&mut *writer, &mut *screen]).event(&Event::RunStarted {
         trials: plan.trials.len(),
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -60,6 +63,13 @@ pub(crate) fn run(
         let listener = &mut Listeners(vec![&mut *writer, &mut *screen]);
         if trial.block != block {
             block = trial.block;
+            if let Some(look) = is_next(plan, done, block).then(|| look(block - 1)).flatten() {
+                listener.event(&Event::Looked(look));
+                if look.stop.is_some() {
+                    tally.planned = plan.trials.iter().filter(|trial| trial.block < block).count();
+                    break;
+                }
+            }
             systems.begin_block(block, listener);
         }
         let system = plan.treatment(trial).system;
@@ -95,6 +105,13 @@ pub(crate) fn run(
         }
     }
     tally
+}
+
+/// True when the data are to be looked at before this block: the run may end then, and of later blocks nothing is measured yet, as it is where trials that
+/// failed are measured again.
+fn is_next(plan: &Plan, done: &BTreeSet<String>, block: u32) -> bool {
+    let is_later = |trial: &&Trial| trial.block >= block && done.contains(&trial.id);
+    plan.budget.is_some() && block > 1 && !plan.trials.iter().any(|trial| is_later(&trial))
 }
 
 fn measure(

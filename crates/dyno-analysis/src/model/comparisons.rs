@@ -153,3 +153,32 @@ pub struct ComparisonRules {
     /// Number of comparisons corrected for, per metric.
     pub family: u32,
 }
+
+/// Looks at the data while they were measured, for which verdicts and intervals are corrected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Looks {
+    /// How many.
+    pub looks: u32,
+    /// Blocks that were measured.
+    pub blocks: u32,
+    /// Most blocks that the budget was to allow.
+    pub blocks_most: u32,
+    /// Why no more were measured.
+    pub ending: Ending,
+}
+
+/// How a run ended whose number of blocks depends on its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ending {
+    /// Every question was decided.
+    Decided,
+    /// Deciding the others had become hopeless.
+    Hopeless,
+    /// Another block would not have fitted into the budget.
+    Budget,
+    /// All blocks that were planned were measured.
+    AllBlocks,
+    /// It has not ended, or the user ended it.
+    Unfinished,
+}

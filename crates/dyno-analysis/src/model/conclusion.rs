@@ -1,6 +1,6 @@
 //! What follows from the figures, as typed statements.
 
-use super::comparisons::{ComparisonOf, NotWorking, Verdict};
+use super::comparisons::{ComparisonOf, Looks, NotWorking, Verdict};
 use super::estimate::{Estimate, Range};
 use super::growth::{GrowthLead, GrowthMoment};
 use dyno_model::finding::Finding;
@@ -65,6 +65,12 @@ pub enum Conclusion {
         blocks: u32,
         /// Blocks needed.
         needed: u32,
+    },
+    /// The data were looked at while they were measured, which ended the run or did not.
+    Looks {
+        /// How often, and how it ended.
+        #[serde(flatten)]
+        looks: Looks,
     },
     /// Acknowledged updates are not in the data.
     LostUpdates {

@@ -34,7 +34,8 @@ pub use checks::{
     StatementTable, TrialSteadiness, UpdateAudit, WitnessExample,
 };
 pub use comparisons::{
-    Comparison, ComparisonOf, ComparisonRules, Effect, NotWorking, NotWorkingReason, RatioBound, Verdict,
+    Comparison, ComparisonOf, ComparisonRules, Effect, Ending, Looks, NotWorking, NotWorkingReason,
+    RatioBound, Verdict,
 };
 pub use conclusion::{ClaimCells, Conclusion};
 pub use estimate::{Estimate, Range, Unit};
@@ -106,6 +107,9 @@ pub struct ReportModel {
     pub comparisons: Vec<Comparison>,
     /// How comparisons were made; the text below their table.
     pub comparison_rules: ComparisonRules,
+    /// How often the data were looked at while they were measured; absent where the number of blocks was fixed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looks: Option<Looks>,
     /// Figures over the rows of a table that grows; absent when none does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,

@@ -92,7 +92,7 @@ fn where_nothing_differs_at_most_one_report_in_twenty_has_a_verdict() {
     let mut data = experiment();
     let mut has_verdict = |seed: &u64| {
         measured(&mut data, 100 + seed, |_, _, _| 1.0);
-        let compared = crate::comparisons::compare(&crate::view::View::new(&data));
+        let compared = crate::comparisons::compare(&crate::view::View::new(&data), 1.0);
         let of_cells = compared.comparisons.iter().filter(|it| it.metric == Metric::Throughput);
         let of_questions = compared.questions.iter().filter(|it| it.metric == Metric::Throughput);
         let mut all = of_cells.map(|it| it.effect.verdict).chain(of_questions.map(|it| it.effect.verdict));

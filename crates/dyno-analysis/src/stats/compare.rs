@@ -6,14 +6,15 @@
 //! B. L. Welch, "The generalization of 'Student's' problem when several different population variances are involved",
 //! Biometrika 34 (1947), with Satterthwaite's degrees of freedom.
 
-use super::student::{mean, quantile, two_sided_p, variance};
+use super::looks::Levels;
+use super::student::{cumulative, mean, quantile, two_sided_p, variance};
 
 /// How the subject compares with the baseline. All ratios are subject over baseline.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RatioTest {
     /// Geometric mean of the ratio.
     pub ratio: f64,
-    /// Two-sided p-value of "the ratio is 1".
+    /// Two-sided p-value of "the ratio is 1", adjusted for looks at the data.
     pub p: f64,
     /// Pairs, or values of the smaller side.
     pub repeats: usize,
@@ -23,14 +24,27 @@ pub struct RatioTest {
     error: f64,
     /// Degrees of freedom of the error.
     degrees: f64,
+    /// At which look at the data it was made.
+    levels: Levels,
 }
 
 impl RatioTest {
     /// Ends of the interval that misses the ratio with this risk: 0.05 for the 95 % interval.
     #[must_use]
     pub fn interval(&self, risk: f64) -> (f64, f64) {
-        let reach = quantile(1.0 - risk / 2.0, self.degrees) * self.error;
+        let reach = self.reach(risk);
         ((self.difference - reach).exp(), (self.difference + reach).exp())
+    }
+
+    /// Half the width of the interval on the logarithmic scale.
+    fn reach(&self, risk: f64) -> f64 {
+        quantile(1.0 - self.levels.level(risk) / 2.0, self.degrees) * self.error
+    }
+
+    /// The same test at a look: its p-value, and the risk of its intervals, are over all looks.
+    #[must_use]
+    pub fn at_look(self, levels: Levels) -> Self {
+        Self { p: levels.adjusted(self.p), levels, ..self }
     }
 
     /// A test of the logarithm of a ratio.
@@ -42,7 +56,7 @@ impl RatioTest {
             (false, true) => 1.0,
             (false, false) => 0.0,
         };
-        Self { ratio: difference.exp(), p, repeats, difference, error, degrees }
+        Self { ratio: difference.exp(), p, repeats, difference, error, degrees, levels: Levels::ONCE }
     }
 
     /// Degrees of freedom of its error.
@@ -60,14 +74,43 @@ impl RatioTest {
     /// The same paired differences, judged by another variance.
     #[must_use]
     pub fn with_variance(&self, variance: f64, degrees: f64) -> Self {
-        Self::of(self.difference, (variance / self.repeats as f64).sqrt(), degrees, self.repeats)
+        let error = (variance / self.repeats as f64).sqrt();
+        Self::of(self.difference, error, degrees, self.repeats).at_look(self.levels)
     }
 
     /// Ratio above 1 that would have been found with 80 % probability at this risk: `(t(1 - risk/2) + t(0.80)) · standard error` on the
     /// log scale (minimum detectable effect: H. S. Bloom, Evaluation Review 19, 1995).
     #[must_use]
     pub fn detectable_ratio(&self, risk: f64) -> f64 {
-        ((quantile(1.0 - risk / 2.0, self.degrees) + quantile(0.80, self.degrees)) * self.error).exp()
+        (self.reach(risk) + quantile(0.80, self.degrees) * self.error).exp()
+    }
+}
+
+/// What decides a question: at which risk it is tested, and which difference is none.
+#[derive(Debug, Clone, Copy)]
+pub struct Goal {
+    /// Risk of the test of a difference.
+    pub risk: f64,
+    /// Risk of each of the two tests of equivalence.
+    pub alpha: f64,
+    /// Differences inside this share count as none.
+    pub margin: f64,
+}
+
+impl RatioTest {
+    /// Chance that a question that is not decided yet will be when all blocks are measured, different or equivalent; `share` of them are. Predicted from what was
+    /// measured, whose uncertainty is in it (D. J. Spiegelhalter, L. S. Freedman, P. R. Blackburn, Controlled Clinical Trials 7, 1986).
+    #[must_use]
+    pub fn chance(&self, share: f64, goal: Goal) -> f64 {
+        let spread = (1.0 - share).sqrt() * self.error;
+        if spread <= 0.0 {
+            return 0.0;
+        }
+        let below = |end: f64| cumulative((end - self.difference) / spread, self.degrees);
+        let then = |risk: f64| quantile(1.0 - risk, self.degrees / share) * self.error * share.sqrt();
+        let (reach, room) = (then(goal.risk / 2.0), (goal.margin.ln_1p() - then(goal.alpha)).max(0.0));
+        let (different, equivalent) = (below(-reach) + 1.0 - below(reach), below(room) - below(-room));
+        (different + equivalent).min(1.0)
     }
 }
 
@@ -237,5 +280,14 @@ mod tests {
         let test = paired(&pairs).expect("pairs");
         let deviation = variance(&logs).expect("five").sqrt();
         close(test.detectable_ratio(0.05).ln() / deviation, 1.662_476, 1e-5);
+    }
+
+    #[test]
+    fn the_chance_to_decide_falls_with_the_scatter() {
+        let goal = Goal { risk: 0.05, alpha: 0.05, margin: 0.05 };
+        let chance = |difference, error| RatioTest::of(difference, error, 20.0, 5).chance(0.5, goal);
+        assert!(chance(0.03, 0.013) > 0.5, "a little more decides: {}", chance(0.03, 0.013));
+        assert!(chance(0.0, 0.01) > 0.9, "nothing will be found equivalent: {}", chance(0.0, 0.01));
+        assert!(chance(0.02, 0.5) < 0.1, "{}", chance(0.02, 0.5));
     }
 }

@@ -230,4 +230,25 @@ mod tests {
         let judged = judge(&[question(&mut scatter, &[0.4; 6])], Rules::default()).remove(0);
         assert!(judged.is_open && judged.interactions[0] < 0.05, "{judged:?}");
     }
+
+    #[test]
+    fn cells_are_tested_at_the_share_of_questions_that_are_open_and_closed_ones_at_that_of_their_hypothesis()
+    {
+        // As many standard errors from 1 as said, known exactly.
+        let at = |errors: f64| RatioTest::of(0.02 * errors, 0.02, 1e9, 5);
+        let question = |effect, cells: [f64; 2]| Question {
+            effect: Some(at(effect)),
+            cells: cells.map(at).to_vec(),
+            interactions: Vec::new(),
+        };
+        // Answered beyond doubt; and with p = 0.0801, which is 0.1001 as one of the two hypotheses that are left with weights 4 and 1.
+        let judged = judge(&[question(20.0, [20.0, 2.5]), question(1.75, [1.2, 0.3])], Rules::default());
+        assert_eq!(judged.iter().map(|it| it.is_open).collect::<Vec<_>>(), [true, false]);
+        // Two-sided p of 2.5 standard errors is 0.01242; with one of two questions open, twice that.
+        assert!((judged[0].cells[1].p_corrected - 0.024_84).abs() < 1e-4, "{judged:?}");
+        // Both are rejected at 2.5 %, one question of two being open.
+        assert!((judged[0].cells[1].risk - 0.025).abs() < 1e-9, "{judged:?}");
+        // 5 % · 1 / (4 + 1) is for any cell, half of it for each of two.
+        assert!((judged[1].cells[0].risk - 0.005).abs() < 1e-9, "{judged:?}");
+    }
 }

@@ -6,6 +6,7 @@
 //! * [`ranks`]: the same ratio without assumptions about the distribution (Hodges and Lehmann, Mann and Whitney);
 //! * [`mixed`]: one effect over all cells of an experiment, with blocks and starts of servers as strata; `matrix`: its linear algebra;
 //! * [`moderated`]: variances of many cells that borrow strength from each other;
+//! * [`looks`]: data that are looked at after each block, without more false verdicts;
 //! * [`gate`]: the verdicts of a whole report, questions first;
 //! * [`verdict`]: correction for many comparisons and the five verdicts;
 //! * [`steady`]: where a time series settles (MSER-5) and whether it still drifts (Theil-Sen).
@@ -15,6 +16,7 @@
 
 pub mod compare;
 pub mod gate;
+pub mod looks;
 mod matrix;
 pub mod mixed;
 pub mod moderated;

@@ -29,14 +29,22 @@ pub struct Estimate {
 /// Time for all trials of a plan and for all starts of servers. Loading of large data sets is not in it.
 #[must_use]
 pub fn plan(plan: &Plan) -> Estimate {
+    let block = block(plan);
+    let all = |one: Nanos| Nanos(one.0.saturating_mul(u64::from(plan.blocks)));
+    Estimate { likely: all(block.likely), at_most: all(block.at_most), ..block }
+}
+
+/// Time for the trials of one block and its starts of servers.
+#[must_use]
+pub fn block(plan: &Plan) -> Estimate {
     let mut sum = Estimate { likely: Nanos(0), at_most: Nanos(0), is_rate_assumed: false };
-    for of in &plan.trials {
-        let one = trial(plan, plan.treatment(of));
+    for of in &plan.treatments {
+        let one = trial(plan, of);
         sum.likely.0 = sum.likely.0.saturating_add(one.likely.0);
         sum.at_most.0 = sum.at_most.0.saturating_add(one.at_most.0);
         sum.is_rate_assumed |= one.is_rate_assumed;
     }
-    let starts = START.0.saturating_mul(plan.starts() as u64);
+    let starts = START.0.saturating_mul(plan.starts_per_block() as u64);
     sum.likely.0 = sum.likely.0.saturating_add(starts);
     sum.at_most.0 = sum.at_most.0.saturating_add(starts);
     sum

@@ -339,7 +339,20 @@ pub static DESIGN: Section = Section {
     prefix: "design.",
     about: "Randomised complete blocks: each block runs every treatment once, in a random order of its own.",
     keys: &[
-        ranged("blocks", Takes::Integer(1..=1000), "5", "number of blocks, which is the number of repeats"),
+        ranged(
+            "blocks",
+            Takes::Integer(1..=1000),
+            "5",
+            "number of blocks, which is the number of repeats; or `\"auto\"`: three or more, until the questions of the \
+             experiment are decided, deciding them has become hopeless, or `budget` is spent",
+        ),
+        ranged(
+            "budget",
+            Takes::Duration { is_positive: true },
+            "required with `auto`",
+            "with `blocks = \"auto\"`: machine time that the run may take; it allows at most as many blocks as will \
+             probably fit in, 50 at the very most",
+        ),
         ranged(
             "seed",
             Takes::Integer(0..=i64::MAX),

@@ -36,6 +36,7 @@ use crate::plan::{
     Compare, FORMAT, FreshData, LoadPlan, Plan, SystemPlan, SystemSource, Treatment, Variation, WorkloadPlan,
 };
 use crate::target::QueryMode;
+use crate::units::Nanos;
 use crate::words::{self, suggestion};
 use diagnostic::{Problems, Source, black_out_passwords};
 use exclude::Exclusion;
@@ -124,6 +125,7 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Strin
         Some(mut plan) if problems.is_empty() => {
             plan.name = plan_name(input.file_name);
             plan.profile = input.profile.map(str::to_owned);
+            plan.fit_to_budget();
             plan.group_by_data(|_, _| None);
             black_out_passwords(&mut sources, &problems.into_parts().1);
             Ok((sources.swap_remove(0).text, plan))
@@ -217,7 +219,7 @@ fn read(
     let storages = storage::read(&top);
     storage::check(&factors, &storages, &systems, problems);
     let endpoints = endpoint::used(&factors, &endpoint::read(&top), &systems, problems);
-    let Design { blocks, seed, data, compare, exclusions } =
+    let Design { blocks, budget, seed, data, compare, exclusions } =
         design(&top, &exclude::Known { systems: &systems, factors: &factors });
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
     let published = published::read(&top, &names);
@@ -244,6 +246,7 @@ fn read(
         profile: None,
         seed,
         blocks,
+        budget,
         systems,
         factors,
         treatments: found.unwrap_or_default(),
@@ -257,6 +260,9 @@ fn read(
     })
 }
 
+/// Fewest and most blocks of a run whose number of blocks depends on its data.
+const BLOCKS_AUTO: (u32, u32) = (3, 50);
+
 fn section<'a>(top: &Fields<'a>, key: &str, help: &str) -> Option<(&'a Table, Span)> {
     if top.node(key).is_none() && !top.is_mistyped(key) {
         let message = format!("missing table [{key}]");
@@ -267,6 +273,7 @@ fn section<'a>(top: &Fields<'a>, key: &str, help: &str) -> Option<(&'a Table, Sp
 
 struct Design {
     blocks: u32,
+    budget: Option<Nanos>,
     seed: u64,
     data: FreshData,
     compare: Option<Compare>,
@@ -279,14 +286,30 @@ const FRESH_DATA: [(&str, FreshData); 3] =
 
 fn design(top: &Fields<'_>, known: &exclude::Known<'_>) -> Design {
     let Some((table, span)) = top.table("design") else {
-        return Design { blocks: 5, seed: 1, data: FreshData::Auto, compare: None, exclusions: Vec::new() };
+        return Design {
+            blocks: 5,
+            budget: None,
+            seed: 1,
+            data: FreshData::Auto,
+            compare: None,
+            exclusions: Vec::new(),
+        };
     };
     let fields = Fields::new(&keys::DESIGN, table, span, top.problems);
-    let blocks = fields.integer("blocks").unwrap_or(5);
+    let is_auto =
+        fields.node("blocks").filter(|node| matches!(&node.value, Value::Text(text) if text == "auto"));
+    let blocks = if is_auto.is_some() { BLOCKS_AUTO.0 } else { fields.integer("blocks").unwrap_or(5) };
+    // A budget beside a number of blocks, which a profile or an option may have put there, says nothing.
+    let budget = fields.duration("budget").filter(|_| is_auto.is_some());
+    if let Some(node) = is_auto.filter(|_| fields.node("budget").is_none()) {
+        let message = "`design.blocks` is \"auto\" without a budget";
+        let help = "say how long the run may take: `budget = \"2h\"`";
+        top.problems.report(Diagnostic::new(node.span, message).help(help));
+    }
     let seed = fields.integer("seed").unwrap_or(1);
     let data = fields.choice("data", &FRESH_DATA).unwrap_or(FreshData::Auto);
     let compare = compare(&fields, known.factors);
-    Design { blocks, seed, data, compare, exclusions: exclude::read(&fields, known) }
+    Design { blocks, budget, seed, data, compare, exclusions: exclude::read(&fields, known) }
 }
 
 /// What `design.compare` names.
@@ -425,6 +448,15 @@ impl Plan {
         };
         let plots: Vec<order::Plot> = plots.into_iter().map(grouped).collect();
         self.trials = order::trials(&plots, self.blocks, self.seed);
+    }
+
+    /// As many blocks as the budget will probably hold, where there is one.
+    fn fit_to_budget(&mut self) {
+        let Some(budget) = self.budget else { return };
+        let each = estimate::block(self).likely.0.max(1);
+        let trials = self.treatments.len().max(1);
+        let room = (TRIALS_MAX / trials).clamp(BLOCKS_AUTO.0 as usize, BLOCKS_AUTO.1 as usize);
+        self.blocks = (budget.0 / each).clamp(u64::from(BLOCKS_AUTO.0), room as u64) as u32;
     }
 
     /// How statements of a treatment travel: as its levels say, else as its system says.

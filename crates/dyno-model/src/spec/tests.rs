@@ -4,6 +4,7 @@ use crate::plan::{DataPolicy, PasswordSource, ServerKind, StopRule, SystemSource
 use crate::units::Nanos;
 use proptest::prelude::*;
 
+mod budget;
 mod growth;
 mod mistakes;
 mod passwords;

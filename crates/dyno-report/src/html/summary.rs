@@ -215,7 +215,7 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         Conclusion::GrowthCrossing { .. } | Conclusion::GrowthLead { .. } => {
             (page.chip(words::verdict(Some(Verdict::Better))), false)
         }
-        Conclusion::PeakThroughput { .. } | Conclusion::GrowthCourse { .. } => {
+        Conclusion::PeakThroughput { .. } | Conclusion::GrowthCourse { .. } | Conclusion::Looks { .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_FIGURE, class: "figure" }), false)
         }
         Conclusion::Question { question } => {

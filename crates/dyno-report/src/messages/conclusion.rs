@@ -56,6 +56,7 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
         Conclusion::VerdictsDisabled { blocks, needed } => {
             VERDICTS_DISABLED.fill(lang, &[("blocks", &blocks.to_string()), ("needed", &needed.to_string())])
         }
+        Conclusion::Looks { looks } => question::looks(looks, lang),
         Conclusion::LostUpdates { .. } => lost_updates(model, conclusion, lang),
         Conclusion::UndecidedUpdates { line, clients: numbers, committed, in_doubt, lost_max } => {
             let [committed, in_doubt, lost_max] =

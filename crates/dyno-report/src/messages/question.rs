@@ -4,7 +4,9 @@ pub(crate) use super::en::question::*;
 use super::lang::{Lang, Message};
 use super::names;
 use crate::figures;
-use dyno_analysis::model::{Interaction, InteractionWith, Question, Range, ReportModel, Varied, Verdict};
+use dyno_analysis::model::{
+    Ending, Interaction, InteractionWith, Looks, Question, Range, ReportModel, Varied, Verdict,
+};
 use dyno_model::plan::Metric;
 
 /// With more levels than this, a sentence says how many there are and not which.
@@ -135,6 +137,20 @@ fn scope(model: &ReportModel, question: &Question, lang: Lang) -> String {
         few => names::clients(few, lang),
     });
     names::list(lang, &parts)
+}
+
+/// How a run ended whose number of blocks depends on its data.
+pub(super) fn looks(looks: &Looks, lang: Lang) -> String {
+    let message = match looks.ending {
+        Ending::Decided => ENDED_DECIDED,
+        Ending::Hopeless => ENDED_HOPELESS,
+        Ending::Budget => ENDED_BUDGET,
+        Ending::AllBlocks => ENDED_ALL_BLOCKS,
+        Ending::Unfinished => NOT_ENDED,
+    };
+    let [blocks, most, looks] =
+        [looks.blocks, looks.blocks_most, looks.looks].map(|it| figures::count(u64::from(it)));
+    message.fill(lang, &[("blocks", &blocks), ("most", &most), ("looks", &looks)])
 }
 
 /// What an effect depends on.

@@ -420,13 +420,8 @@ fn a_treatments_books_are_the_sums_of_its_trials() {
 #[test]
 fn two_blocks_give_figures_and_no_verdict() {
     let model = analyse(&Shape { blocks: 2, ..tiny() }.read());
-    assert!(
-        model
-            .comparisons
-            .iter()
-            .all(|comparison| comparison.effect.verdict.is_none() && comparison.effect.p.is_none())
-    );
-    assert!(model.comparisons.iter().all(|comparison| comparison.effect.ratio.is_some()));
+    let mut effects = model.comparisons.iter().map(|comparison| comparison.effect);
+    assert!(effects.all(|it| it.verdict.is_none() && it.p.is_none() && it.ratio.is_some()));
     let text = render(&model, Format::Text, EN).replace("\n  ", " ");
     assert!(
         text.contains("Verdicts are disabled: to tell a difference from chance takes at least 3 blocks, and this run has 2."),

@@ -189,7 +189,10 @@ fn way(via: &Via) -> String {
 fn design(plan: &Plan) -> String {
     let treatments = counted(plan.treatments.len(), "treatment");
     let trials = counted(plan.trials.len(), "trial");
-    let blocks = if plan.blocks == 1 { "1 block".to_owned() } else { format!("{} blocks", plan.blocks) };
+    let blocks = match plan.budget {
+        Some(_) => format!("at most {} blocks", plan.blocks),
+        None => counted(plan.blocks as usize, "block"),
+    };
     let seed = plan.seed;
     if plan.is_split() {
         let plots = plan.whole_plots().len();
@@ -297,6 +300,13 @@ fn time(plan: &Plan) -> String {
     } else {
         String::new()
     };
+    if let Some(budget) = plan.budget {
+        let budget = ui::exact(budget.into());
+        return format!(
+            "It ends when its questions are decided, after three blocks at the earliest and within {budget}; all blocks would take about \
+             {likely}{assumption}."
+        );
+    }
     format!(
         "It will take about {likely}{assumption}, and at most {at_most}; loading large tables comes on top."
     )

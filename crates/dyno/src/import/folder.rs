@@ -148,6 +148,7 @@ fn plan(title: &str, readings: &[Named], claim: Option<(usize, usize)>) -> Plan 
         profile: None,
         seed: 0,
         blocks: repeats.iter().copied().max().unwrap_or(1),
+        budget: None,
         systems,
         factors: Vec::new(),
         treatments,

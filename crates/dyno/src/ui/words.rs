@@ -1,7 +1,7 @@
 //! How times, rates and treatments are written in a line.
 
 use dyno_model::audit::{AuditCheck, AuditVerdict};
-use dyno_model::event::Event;
+use dyno_model::event::{Event, Look, StopReason};
 use dyno_model::finding::Severity;
 use dyno_model::latency::is_shown;
 use dyno_model::plan::{Plan, Treatment};
@@ -120,6 +120,17 @@ fn violated(record: &TrialRecord) -> String {
     }
 }
 
+fn looked(look: &Look) -> String {
+    let Look { block, decided, questions, stop } = look;
+    let why = match stop {
+        None => "",
+        Some(StopReason::Decided) => "; no more is measured",
+        Some(StopReason::Hopeless) => "; the others will hardly be within the budget, so no more is measured",
+        Some(StopReason::Budget) => "; the budget is spent",
+    };
+    format!("after block {block}: {decided} of {questions} questions decided{why}")
+}
+
 /// The events that deserve a line of their own in either display; `None` for the others.
 pub(super) fn line(plan: &Plan, event: &Event) -> Option<String> {
     let trial = |id: &str| {
@@ -133,6 +144,7 @@ pub(super) fn line(plan: &Plan, event: &Event) -> Option<String> {
             let id = &record.trial.id;
             Some(format!("{id}  {}: {}", trial(id), figures(record)))
         }
+        Event::Looked(look) => Some(looked(look)),
         Event::TrialFailed { trial: id, reason } => Some(format!("{id}  {}: FAILED: {reason}", trial(id))),
         _ => None,
     };

@@ -244,3 +244,19 @@ fn a_trial_draws_alone_and_resumed_what_it_draws_in_the_whole_run_and_no_other_t
         assert_eq!(record.loading.0 == 0, record.trial.id.ends_with("-002"), "{}", record.trial.id);
     }
 }
+
+#[test]
+fn a_run_ends_after_the_block_that_spends_its_budget_and_so_it_does_when_it_is_gone_on_with() {
+    let bench = Bench::new();
+    bench.file("auto.toml", &SQLITE.replace("blocks = 3", "blocks = \"auto\", budget = \"1ms\""));
+    kill_after(&bench, "auto.toml", 1);
+    // A signal that came late found the run at its end.
+    let ended = bench.dyno(&["run", "--resume", "r"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    let folder = bench.path().join("r");
+    every_trial_once(&folder, 2);
+    assert!(ended.stdout.contains("after 1 of at most 3 blocks, because the budget was spent"), "{ended}");
+    let again = bench.dyno(&["run", "auto.toml", "--resume", "r"]);
+    assert_eq!(again.code, 0, "nothing is left to do: {again}");
+    every_trial_once(&folder, 2);
+}

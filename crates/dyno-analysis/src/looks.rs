@@ -1,0 +1,127 @@
+//! Whether a run whose number of blocks depends on its data goes on: the questions are judged as the report judges them.
+
+use crate::comparisons::{Compared, compare};
+use crate::model::{Ending, Looks};
+use crate::stats::looks::{FIRST_LOOK, Levels};
+use crate::view::View;
+use dyno_model::event::{Look, StopReason};
+use dyno_store::{Run, RunData, StoreError};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Below this chance, a question will hardly be decided within the budget.
+const HOPELESS: f64 = 0.1;
+
+/// Looks at a run after one of its blocks, the last that was measured.
+///
+/// # Errors
+/// When its folder cannot be read.
+pub fn look(folder: &Path, block: u32) -> Result<Look, StoreError> {
+    Ok(look_at(Run::open(folder)?, block))
+}
+
+fn look_at(run: Run, block: u32) -> Look {
+    let used = run.seconds_measured();
+    let budget = run.plan.budget.map_or(f64::INFINITY, |budget| budget.0 as f64 / 1e9);
+    // Whether another block fits in is known without the figures.
+    let is_last = used + used / f64::from(block) > budget;
+    let levels = Levels::after(block, run.blocks_most, is_last);
+    let share = f64::from(block) / f64::from(run.blocks_most);
+    // Verdicts need the records of trials, not their files.
+    let data = RunData { run, trials: BTreeMap::new(), statements: BTreeMap::new() };
+    let Compared { open, asked, .. } = compare(&View { levels, ..View::new(&data) }, share);
+    let stop = match block >= FIRST_LOOK {
+        true if asked > 0 && open.is_empty() => Some(StopReason::Decided),
+        _ if is_last => Some(StopReason::Budget),
+        true if asked > 0 && open.iter().all(|chance| *chance < HOPELESS) => Some(StopReason::Hopeless),
+        _ => None,
+    };
+    Look { block, decided: asked - open.len() as u32, questions: asked, stop }
+}
+
+/// What a report says of the looks.
+pub(crate) fn looks(run: &Run) -> Option<Looks> {
+    run.plan.budget?;
+    let blocks = run.blocks_ended();
+    let ending = match run.stop().and_then(|look| look.stop) {
+        Some(StopReason::Decided) => Ending::Decided,
+        Some(StopReason::Hopeless) => Ending::Hopeless,
+        Some(StopReason::Budget) => Ending::Budget,
+        None if blocks == run.blocks_most => Ending::AllBlocks,
+        None => Ending::Unfinished,
+    };
+    let looks = (blocks + 1).saturating_sub(FIRST_LOOK);
+    Some(Looks { looks, blocks, blocks_most: run.blocks_most, ending })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_model::units::Nanos;
+    use dyno_store::TrialOutcome;
+    use dyno_store::fixture::Shape;
+
+    /// Two systems at two numbers of clients after so many of eight blocks, `effect` apart on the logarithmic scale; trials scatter by `scatter` in a fixed
+    /// pattern.
+    fn run(blocks: u32, effect: f64, scatter: f64, budget_hours: u64) -> Run {
+        let shape = Shape { clients: vec![1, 8], blocks: 8, has_trouble: false, ..Shape::small() };
+        let mut run = shape.read().run;
+        run.plan.budget = Some(Nanos(budget_hours * 3_600_000_000_000));
+        run.outcomes.retain(|id, _| run.plan.trials.iter().any(|it| it.id == *id && it.block <= blocks));
+        for outcome in run.outcomes.values_mut() {
+            let TrialOutcome::Finished(record) = outcome else { continue };
+            let treatment = &run.plan.treatments[record.trial.treatment];
+            let pattern = [1.0, -0.4, 0.2, -1.1, 0.9, -0.6, 0.5, -0.5];
+            let at = record.trial.block as usize * 3 + record.trial.treatment * 5;
+            let value = effect * treatment.system as f64 + scatter * pattern[at % pattern.len()];
+            record.work = Some(5_000.0 * value.exp());
+        }
+        run
+    }
+
+    #[test]
+    fn a_run_ends_when_its_questions_are_decided_and_not_before_the_third_block() {
+        let stop = |blocks, effect, scatter| look_at(run(blocks, effect, scatter, 1_000), blocks).stop;
+        assert_eq!(stop(2, 0.5, 0.001), None, "too early");
+        assert_eq!(stop(3, 0.5, 0.001), Some(StopReason::Decided), "different");
+        assert_eq!(stop(4, 0.0, 0.001), Some(StopReason::Decided), "equivalent");
+        assert_eq!(stop(3, 0.04, 0.03), None, "perhaps later");
+        assert_eq!(stop(6, 0.04, 0.6), Some(StopReason::Hopeless));
+    }
+
+    #[test]
+    fn a_run_ends_when_another_block_does_not_fit_into_the_budget() {
+        let look = look_at(run(4, 0.04, 0.1, 0), 4);
+        assert_eq!((look.stop, look.decided, look.questions), (Some(StopReason::Budget), 0, 1));
+    }
+
+    #[test]
+    fn a_report_judges_as_the_look_that_ended_the_run_and_says_so() {
+        let mut run = run(4, 0.06, 0.03, 1_000);
+        let judged = |run: Run| {
+            let data = RunData { run, trials: BTreeMap::new(), statements: BTreeMap::new() };
+            let model = crate::analyse(&data);
+            (model.questions[0].effect, model.looks)
+        };
+        let look = look_at(run.clone(), 4);
+        run.looks.push(look);
+        let mut budget = run.clone();
+        budget.looks = vec![Look { stop: Some(StopReason::Budget), ..look }];
+        let once = {
+            let mut run = run.clone();
+            run.plan.budget = None;
+            run
+        };
+        let (at_look, looks) = judged(run);
+        let (at_last, _) = judged(budget);
+        let (alone, none) = judged(once);
+        let p = [alone, at_last, at_look].map(|it| it.p.expect("tested"));
+        assert!(
+            p[0] <= p[1] * 1.01 && p[1] < p[2] * 0.8,
+            "the earlier the look, the more a p-value is corrected: {p:?}"
+        );
+        assert_eq!(none, None);
+        let looks = looks.expect("a budget");
+        assert_eq!((looks.looks, looks.blocks, looks.blocks_most), (2, 4, 8));
+    }
+}
