@@ -248,7 +248,7 @@ fn a_trial_draws_alone_and_resumed_what_it_draws_in_the_whole_run_and_no_other_t
 #[test]
 fn a_run_ends_after_the_block_that_spends_its_budget_and_so_it_does_when_it_is_gone_on_with() {
     let bench = Bench::new();
-    bench.file("auto.toml", &SQLITE.replace("blocks = 3", "blocks = \"auto\", budget = \"1ms\""));
+    bench.file("auto.toml", SQLITE.replace("blocks = 3", "blocks = \"auto\", budget = \"1ms\""));
     kill_after(&bench, "auto.toml", 1);
     // A signal that came late found the run at its end.
     let ended = bench.dyno(&["run", "--resume", "r"]);
