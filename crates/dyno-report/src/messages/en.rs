@@ -475,7 +475,7 @@ messages! {
         PAGE_RESTS_VIOLATED: "The audit found the data violated in {violated} of {checked} treatments that it checked.",
         PAGE_RESTS_UNCHECKED: "No audit says whether the data survived.",
         PAGE_SURE_QUESTIONS: "Decided about throughput: {decided} of {questions:# question|# questions}. The risk that any better or worse in this report is false is {alpha}.",
-        PAGE_SURE_NO_VERDICTS: "Nothing can be told from chance: that takes at least {needed} blocks.",
+        PAGE_SURE_NO_VERDICTS: "No difference can be told from chance: that takes at least {needed} blocks.",
         PAGE_SURE_NOTHING: "Nothing is compared; intervals say how far trials scatter.",
         PAGE_DOUBTS_NONE: "None was found.",
         PAGE_DOUBTS_TRIALS: "{doubted} of {measured} trials have a warning or are invalid; {kinds:one kind of doubt|# kinds of doubts}.",
