@@ -131,7 +131,7 @@ const IMPORT_EXAMPLES: &str = "Examples:
   dyno import latency.hlog --clients 64 --unit us
   dyno import figures.csv --column throughput=tps --column clients=threads
 
-Read is what sysbench (0.5, 1.0, 1.1) and pgbench print, with or without their
+Read is what sysbench (1.0, 1.1) and pgbench print, with or without their
 lines of intervals, also several runs in one file; pgbench's logs of
 transactions, of which those of one pgbench's threads are one run; histogram
 logs; and tables with a heading, whose columns are called system, clients,

@@ -1,4 +1,4 @@
-//! What sysbench 0.5, 1.0 and 1.1 print at the end of a run, with or without its lines of intervals.
+//! What sysbench 1.0 and 1.1 print at the end of a run, with or without its lines of intervals.
 
 use super::reading::{Course, Reading, count, nanos, number, parts, set_percentile};
 use dyno_model::units::Nanos;
@@ -46,7 +46,7 @@ fn run(text: &str, program: Option<&str>) -> Result<Reading, String> {
     latency.mean = nanos(number(text, "avg:")) as f64;
     for line in text.lines().filter(|line| line.contains("percentile:")) {
         let (name, value) = line.split_once("percentile:").unwrap_or_default();
-        // `95th`; version 0.5 writes `approx.  95 percentile:`.
+        // `95th`; older versions write `approx.  95 percentile:`.
         let digits: String = name.chars().filter(char::is_ascii_digit).collect();
         let value = value.trim().trim_end_matches("ms").parse::<f64>().ok();
         if let (Ok(percentage), Some(value)) = (digits.parse(), value) {
