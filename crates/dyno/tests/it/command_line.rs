@@ -9,7 +9,9 @@ fn help_is_a_result_and_shows_only_what_is_there() {
     let bench = Bench::new();
     let ended = bench.dyno(&["--help"]);
     assert_eq!((ended.code, ended.stderr.as_str()), (0, ""));
-    for command in ["run", "plan", "report", "compare", "cleanup", "workloads", "doctor", "null-server"] {
+    for command in
+        ["run", "plan", "report", "compare", "import", "cleanup", "workloads", "doctor", "null-server"]
+    {
         assert!(ended.stdout.contains(&format!("\n  {command} ")), "{ended}");
         let help = bench.dyno(&[command, "--help"]);
         assert!(help.code == 0 && help.stdout.contains("Examples:\n  dyno "), "{help}");
@@ -27,6 +29,8 @@ fn help_is_a_result_and_shows_only_what_is_there() {
       report       Write the report of a results folder again
       compare      Compare runs before a change with runs after it: a verdict per treatment, and an exit
                    code for CI
+      import       Take figures that other programs measured into a results folder, and hold a claim
+                   against them
       cleanup      Drop the tables that dyno made on systems that it did not start, when a run could not
       workloads    List the workloads, or explain one: statements, options, audit
       doctor       Look at this machine: what would spoil a measurement here, which servers there are,
