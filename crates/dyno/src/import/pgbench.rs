@@ -1,8 +1,7 @@
 //! What pgbench prints at the end of a run, with or without its lines of progress.
 
-use super::reading::{Course, Reading, count, nanos, number, parts};
+use super::reading::{Reading, count, nanos, number, parts, rates};
 use dyno_model::units::Nanos;
-use dyno_store::TimelineLine;
 
 /// What each run's figures begin with.
 const BEGINNING: &str = "transaction type:";
@@ -25,7 +24,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Reading>, String> {
         progress.extend(before.lines());
         let mut reading = run(figures, &program)?;
         reading.server_version.clone_from(&server);
-        reading.course = course(&progress);
+        reading.course = rates(progress.iter().copied().filter_map(interval));
         readings.push(reading);
         progress = figures.lines().collect();
     }
@@ -55,27 +54,9 @@ fn run(text: &str, program: &str) -> Result<Reading, String> {
     Ok(reading)
 }
 
-/// Lines such as `progress: 5.0 s, 1234.5 tps, lat 0.8 ms stddev 0.1, 0 failed`.
-fn course(lines: &[&str]) -> Course {
-    let mut course = Vec::new();
-    let mut since = 0.0;
-    for line in lines.iter().filter_map(|line| line.strip_prefix("progress: ")) {
-        let Some((second, rest)) = line.split_once(" s, ") else { continue };
-        let rate = rest.split_once(" tps").and_then(|(rate, _)| rate.parse::<f64>().ok());
-        let (Ok(second), Some(rate)) = (second.parse::<f64>(), rate) else { continue };
-        let length_s: f64 = second - since;
-        if length_s > 0.0 {
-            course.push(TimelineLine {
-                start_s: since,
-                length_s,
-                is_warmup: false,
-                committed: (rate * length_s).round() as u64,
-                failed: 0,
-                retries: 0,
-                latency_ms: None,
-            });
-            since = second;
-        }
-    }
-    if course.is_empty() { Course::Unknown } else { Course::Rates(course) }
+/// Lines such as `progress: 5.0 s, 1234.5 tps, lat 0.8 ms stddev 0.1, 0 failed`: second and rate.
+fn interval(line: &str) -> Option<(f64, f64)> {
+    let (second, rest) = line.strip_prefix("progress: ")?.split_once(" s, ")?;
+    let (rate, _) = rest.split_once(" tps")?;
+    Some((second.parse().ok()?, rate.parse().ok()?))
 }

@@ -89,3 +89,19 @@ pub(super) fn parts<'t>(text: &'t str, beginning: &str) -> Vec<&'t str> {
     let ends = starts.iter().skip(1).copied().chain([text.len()]);
     starts.iter().zip(ends).map(|(start, end)| &text[*start..end]).collect()
 }
+
+/// The course that a program's lines of intervals tell: the second at which each ends, and its transactions per second since the line before.
+pub(super) fn rates(intervals: impl Iterator<Item = (f64, f64)>) -> Course {
+    let mut lines = Vec::new();
+    let mut start_s = 0.0;
+    for (second, rate) in intervals {
+        let length_s = second - start_s;
+        if length_s > 0.0 {
+            let committed = (rate * length_s).round() as u64;
+            let (is_warmup, failed, retries, latency_ms) = (false, 0, 0, None);
+            lines.push(TimelineLine { start_s, length_s, is_warmup, committed, failed, retries, latency_ms });
+            start_s = second;
+        }
+    }
+    if lines.is_empty() { Course::Unknown } else { Course::Rates(lines) }
+}

@@ -1,8 +1,7 @@
 //! What sysbench 1.0 and 1.1 print at the end of a run, with or without its lines of intervals.
 
-use super::reading::{Course, Reading, count, nanos, number, parts, set_percentile};
+use super::reading::{Reading, count, nanos, number, parts, rates, set_percentile};
 use dyno_model::units::Nanos;
-use dyno_store::TimelineLine;
 
 /// What each run begins with.
 const BEGINNING: &str = "Running the test with following options:";
@@ -53,36 +52,14 @@ fn run(text: &str, program: Option<&str>) -> Result<Reading, String> {
             set_percentile(latency, percentage, nanos(Some(value)));
         }
     }
-    reading.course = course(text);
+    reading.course = rates(text.lines().filter_map(interval));
     Ok(reading)
 }
 
-/// Lines such as `[ 10s ] thds: 4 tps: 1234.56 qps: ...`; those of rates are counted over the time since the line before.
-fn course(text: &str) -> Course {
-    let mut lines = Vec::new();
-    let mut since = 0.0;
-    for line in text.lines() {
-        let Some((second, rest)) = line.strip_prefix('[').and_then(|line| line.split_once("s ]")) else {
-            continue;
-        };
-        let rate = rest.split_once("tps:").or_else(|| rest.split_once("eps:"));
-        let rate = rate
-            .and_then(|(_, rest)| rest.split_whitespace().next()?.trim_end_matches(',').parse::<f64>().ok());
-        let (Ok(second), Some(rate)) = (second.trim().parse::<f64>(), rate) else { continue };
-        if second <= since {
-            continue;
-        }
-        let length_s = second - since;
-        lines.push(TimelineLine {
-            start_s: since,
-            length_s,
-            is_warmup: false,
-            committed: (rate * length_s).round() as u64,
-            failed: 0,
-            retries: 0,
-            latency_ms: None,
-        });
-        since = second;
-    }
-    if lines.is_empty() { Course::Unknown } else { Course::Rates(lines) }
+/// Lines such as `[ 10s ] thds: 4 tps: 1234.56 qps: ...`: second and rate.
+fn interval(line: &str) -> Option<(f64, f64)> {
+    let (second, rest) = line.strip_prefix('[')?.split_once("s ]")?;
+    let (_, rest) = rest.split_once("tps:").or_else(|| rest.split_once("eps:"))?;
+    let rate = rest.split_whitespace().next()?.trim_end_matches(',');
+    Some((second.trim().parse().ok()?, rate.parse().ok()?))
 }
