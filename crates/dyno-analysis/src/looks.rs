@@ -30,11 +30,15 @@ fn look_at(run: Run, block: u32) -> Look {
     // Verdicts need the records of trials, not their files.
     let data = RunData { run, trials: BTreeMap::new(), statements: BTreeMap::new() };
     let Compared { open, asked, .. } = compare(&View { levels, ..View::new(&data) }, share);
-    let stop = match block >= FIRST_LOOK {
-        true if asked > 0 && open.is_empty() => Some(StopReason::Decided),
-        _ if is_last => Some(StopReason::Budget),
-        true if asked > 0 && open.iter().all(|chance| *chance < HOPELESS) => Some(StopReason::Hopeless),
-        _ => None,
+    // Before the third block nothing is asked, because a verdict needs three.
+    let stop = if asked > 0 && open.is_empty() {
+        Some(StopReason::Decided)
+    } else if is_last {
+        Some(StopReason::Budget)
+    } else if asked > 0 && open.iter().all(|chance| *chance < HOPELESS) {
+        Some(StopReason::Hopeless)
+    } else {
+        None
     };
     Look { block, decided: asked - open.len() as u32, questions: asked, stop }
 }
