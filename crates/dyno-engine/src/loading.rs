@@ -43,7 +43,9 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
     let mut connection = connect(loading.target, &patience)?;
     for table in &tables {
         drop_table(&mut connection, &table.name)?;
-        block_on(connection.query(&table.create, &mut Discard))?;
+        if !table.create.is_empty() {
+            block_on(connection.query(&table.create, &mut Discard))?;
+        }
     }
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Load });
     let total: u64 = tables.iter().map(|table| table.rows).sum();

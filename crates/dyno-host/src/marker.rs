@@ -6,7 +6,6 @@
 //! may be the user's again, or still be. A row with the empty name stands for the claim itself.
 
 use crate::control_connection::{Asked, ControlConnection};
-use crate::engine::questions;
 use crate::error::HostError;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -205,7 +204,7 @@ impl Marker {
 
     /// Tables, views and sequences of the database that belong to users.
     fn tables(&mut self) -> Asked<BTreeSet<String>> {
-        let sql = questions(self.engine).tables;
+        let sql = self.engine.dialect().user_tables;
         Ok(self.session.rows(sql)?.into_iter().flatten().flatten().collect())
     }
 

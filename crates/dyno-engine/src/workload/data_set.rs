@@ -7,7 +7,7 @@ use dyno_drivers::RowWriter;
 pub struct TableDefinition {
     /// Name, unquoted.
     pub name: String,
-    /// Makes the empty table.
+    /// Makes the empty table; empty where the clients make it, so that the loader only drops what an earlier trial has left.
     pub create: String,
     /// Columns that the loader fills.
     pub columns: Vec<&'static str>,

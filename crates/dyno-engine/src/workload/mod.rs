@@ -6,6 +6,7 @@
 
 mod bulk_insert;
 mod contract;
+mod crud;
 mod data_set;
 mod dbatest;
 mod mass_insert;
@@ -19,6 +20,7 @@ pub use crate::measure::load::ClientId;
 pub use crate::session::StatementText;
 pub use bulk_insert::BulkInsert;
 pub use contract::{AuditFacts, Setting, Verdict, Workload};
+pub use crud::Crud;
 pub use data_set::{DataSet, NoData, TableDefinition};
 pub use dbatest::Dbatest;
 pub use mass_insert::MassInsert;

@@ -2,6 +2,7 @@
 
 use super::bulk_insert::{self, BulkInsert};
 use super::contract::{Setting, Workload};
+use super::crud::{self, Crud};
 use super::dbatest::{self, Dbatest};
 use super::mass_insert::{self, MassInsert};
 use super::oltp::{self, Oltp};
@@ -25,6 +26,8 @@ pub enum Native {
     Dbatest(Dbatest),
     /// One table that only grows.
     MassInsert(MassInsert),
+    /// A table per client, made and dropped.
+    Crud(Crud),
 }
 
 /// Calls code with whichever native workload it is.
@@ -38,6 +41,7 @@ macro_rules! with_native {
             $crate::workload::native::Native::BulkInsert($workload) => $call,
             $crate::workload::native::Native::Dbatest($workload) => $call,
             $crate::workload::native::Native::MassInsert($workload) => $call,
+            $crate::workload::native::Native::Crud($workload) => $call,
         }
     };
 }
@@ -63,6 +67,7 @@ impl Native {
             "rush" => Rush::build(options, setting).map(Self::Rush),
             "bulk_insert" => Ok(Self::BulkInsert(BulkInsert::build(options, setting))),
             "mass-insert" => MassInsert::build(options, setting).map(Self::MassInsert),
+            "crud" => Ok(Self::Crud(Crud::build(options, setting))),
             "select_random_points" | "select_random_ranges" => {
                 Ok(Self::RandomSelects(RandomSelects::build(&plan.kind, options, setting)))
             }
@@ -85,6 +90,7 @@ pub fn catalog() -> Vec<WorkloadDescription> {
     all.push(bulk_insert::description());
     all.extend(dbatest::descriptions());
     all.push(mass_insert::description());
+    all.push(crud::description());
     all
 }
 

@@ -35,6 +35,25 @@ pub(super) struct Sbtest {
     create_table_options: String,
 }
 
+/// The storage engine that keeps the tables.
+pub(super) fn storage_engine() -> OptionDescription {
+    OptionDescription {
+        name: "mysql_storage_engine",
+        kind: OptionKind::Text,
+        default: OptionValue::Text("innodb".to_owned()),
+        help: "storage engine of the tables (MySQL family)",
+    }
+}
+
+/// What follows a table's definition for this storage engine to keep it.
+pub(super) fn storage_clause(dialect: &Dialect, engine: &str) -> String {
+    if engine.is_empty() || !dialect.has_storage_engines {
+        String::new()
+    } else {
+        format!(" ENGINE = {engine}")
+    }
+}
+
 /// Options of the tables, shared by all workloads on them.
 pub(super) fn table_options() -> Vec<OptionDescription> {
     vec![
@@ -50,12 +69,7 @@ pub(super) fn table_options() -> Vec<OptionDescription> {
             0,
             "a client connects anew after so many transactions; 0: never",
         ),
-        OptionDescription {
-            name: "mysql_storage_engine",
-            kind: OptionKind::Text,
-            default: OptionValue::Text("innodb".to_owned()),
-            help: "storage engine of the tables (MySQL family)",
-        },
+        storage_engine(),
         OptionDescription {
             name: "create_table_options",
             kind: OptionKind::Text,
@@ -189,7 +203,7 @@ impl Sbtest {
             // There is no word for it; the index is made behind.
             (true, false) => "",
         };
-        let engine = self.storage_clause();
+        let engine = storage_clause(self.dialect, &self.storage_engine);
         let options = &self.create_table_options;
         let table = format!(
             "CREATE TABLE {name} (id {id}, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' NOT NULL, \
@@ -211,14 +225,6 @@ impl Sbtest {
             indexes.push(format!("CREATE INDEX k_{number} ON sbtest{number}(k)"));
         }
         indexes
-    }
-
-    fn storage_clause(&self) -> String {
-        if self.storage_engine.is_empty() || !self.dialect.has_storage_engines {
-            String::new()
-        } else {
-            format!(" ENGINE = {}", self.storage_engine)
-        }
     }
 }
 

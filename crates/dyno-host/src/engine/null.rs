@@ -5,8 +5,6 @@ use crate::settings::setting::by_name;
 use std::collections::BTreeMap;
 
 pub(super) const QUESTIONS: Questions = Questions {
-    // There is no database that could be asked.
-    tables: "",
     settings: Settings {
         that_matter: &[],
         reserved: &[],

@@ -9,9 +9,6 @@ use std::collections::BTreeMap;
 
 /// What an engine's systems can be asked beside the load.
 pub(crate) struct Questions {
-    /// Names of the database's tables and views that belong to users. One outside the schema in which dyno makes its own is
-    /// told with its schema's.
-    pub(crate) tables: &'static str,
     /// What is known of its settings.
     pub(crate) settings: Settings,
     /// Connects for the monitor, whose further questions go over that connection; tells the number of the server's thread or

@@ -34,6 +34,13 @@ pub(super) const TRAITS: Traits = Traits {
     sysbench: SYSBENCH,
     dialect: Dialect {
         quoting: Quoting::Postgres,
+        // Objects of extensions do not count.
+        user_tables: "SELECT CASE WHEN n.nspname = current_schema() THEN c.relname ELSE n.nspname || '.' || c.relname END \
+            FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+            WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
+            AND n.nspname NOT LIKE 'pg\\_toast%' AND n.nspname NOT LIKE 'pg\\_temp%' \
+            AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass \
+            AND d.objid = c.oid AND d.deptype = 'e')",
         begin_to_write: "BEGIN",
         row_lock: " FOR UPDATE",
         isolation: Isolation::Set("SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL"),

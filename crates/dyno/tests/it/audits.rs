@@ -228,6 +228,9 @@ fn work_in_doubt_is_no_violation_whatever_the_workload() {
             ("oltp_delete", vec![("table_size", number(1_000))], "DELETE FROM sbtest"),
             ("row-by-row-update", vec![("rows", number(1_000))], "COMMIT"),
             ("temp-table-update", vec![("rows", number(1_000))], joined),
+            ("crud", vec![], "CREATE TABLE crud_"),
+            ("crud", vec![], "INSERT INTO crud_"),
+            ("crud", vec![], "DROP TABLE crud_"),
         ] {
             let work = Work::new(workload, &options, 4, StopRule::Transactions(60));
             work.prepare(&direct);

@@ -4,6 +4,7 @@ mod addresses;
 mod audits;
 mod command_line;
 mod compare;
+mod crud;
 mod endpoints;
 mod ends;
 mod experiments;

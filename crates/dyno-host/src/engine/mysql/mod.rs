@@ -14,7 +14,6 @@ use std::path::Path;
 const PID_BYTES_MAX: u64 = 32;
 
 pub(super) const QUESTIONS: Questions = Questions {
-    tables: "SELECT table_name FROM information_schema.tables WHERE table_schema = database()",
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
     server: Some(ServerQuestions {

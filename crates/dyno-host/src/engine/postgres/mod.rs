@@ -12,13 +12,6 @@ use std::collections::BTreeMap;
 use std::fs;
 
 pub(super) const QUESTIONS: Questions = Questions {
-    // Objects of extensions do not count.
-    tables: "SELECT CASE WHEN n.nspname = current_schema() THEN c.relname ELSE n.nspname || '.' || c.relname END \
-        FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
-        WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND n.nspname NOT IN ('pg_catalog', 'information_schema') \
-        AND n.nspname NOT LIKE 'pg\\_toast%' AND n.nspname NOT LIKE 'pg\\_temp%' \
-        AND NOT EXISTS (SELECT 1 FROM pg_catalog.pg_depend d WHERE d.classid = 'pg_class'::regclass \
-        AND d.objid = c.oid AND d.deptype = 'e')",
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
     server: Some(ServerQuestions {

@@ -5,9 +5,5 @@ pub(crate) mod settings;
 
 use super::questions::Questions;
 
-pub(super) const QUESTIONS: Questions = Questions {
-    tables: "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
-    settings: settings::SETTINGS,
-    observe: Some(observer::observe),
-    server: None,
-};
+pub(super) const QUESTIONS: Questions =
+    Questions { settings: settings::SETTINGS, observe: Some(observer::observe), server: None };

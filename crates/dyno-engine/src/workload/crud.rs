@@ -1,0 +1,417 @@
+//! `crud`: each client makes a table of its own, works on it, looks at what it holds, and drops it.
+//!
+//! The commands are those of a published comparison of one server with a cluster, in its order. Statements travel as text, because none
+//! can be prepared on a table that is not there yet.
+
+use super::contract::{AuditFacts, Setting, Verdict, Workload};
+use super::data_set::{DataSet, TableDefinition};
+use super::sbtest::{integer, storage_clause, storage_engine};
+use crate::measure::load::ClientId;
+use crate::random::Random;
+use crate::session::{Session, StatementText};
+use dyno_drivers::{Connection, Driver, RowWriter, Table};
+use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::Engine;
+use std::collections::HashSet;
+use std::fmt::Write;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const CREATE: u16 = 0;
+const INSERT: u16 = 1;
+const SELECT: u16 = 2;
+const UPDATE: u16 = 3;
+const DELETE: u16 = 4;
+const CHECK: u16 = 5;
+const DROP: u16 = 6;
+const KINDS: [&str; 7] = ["create-table", "insert", "select", "update", "delete", "check", "drop-table"];
+
+/// Tables that differed from what they had to hold and are named one by one.
+const EXAMPLES: usize = 5;
+
+pub(super) fn description() -> WorkloadDescription {
+    WorkloadDescription {
+        name: "crud",
+        summary: "Each client creates a table of its own, inserts, selects, updates and deletes rows, counts what is left, and drops it.",
+        audit: "Before each DROP the table must hold the rows that were inserted and not deleted, as the updates left them; SELECT, \
+                UPDATE and DELETE must have met every row; no table may be left behind.",
+        options: vec![
+            integer("rows", 1, 10_000, 10, "rows that one INSERT brings; a DELETE takes every other half"),
+            integer(
+                "repetitions",
+                1,
+                10_000,
+                1,
+                "INSERT, SELECT, UPDATE and DELETE per table, each time on further rows",
+            ),
+            storage_engine(),
+        ],
+    }
+}
+
+/// The workload `crud`.
+pub struct Crud {
+    engine: Engine,
+    rows: u64,
+    repetitions: u64,
+    tables: OwnTables,
+    /// What clients found, one lock per transaction.
+    seen: Mutex<Seen>,
+}
+
+struct OwnTables {
+    clients: u32,
+    storage: String,
+}
+
+/// What is known of the clients' tables.
+struct Seen {
+    /// Whether the table of each client stands.
+    standing: Vec<Standing>,
+    /// Rows that were in the tables before they were dropped.
+    held: Tally,
+    /// Sums of column `value` in them.
+    sum: Tally,
+    /// Rows that SELECT, UPDATE and DELETE met.
+    met: Tally,
+    /// The first tables that held something else than they had to.
+    examples: Vec<AuditCheck>,
+}
+
+/// Whether a client's table stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Standing {
+    /// It was never made, or its DROP was acknowledged.
+    Absent,
+    /// Its CREATE was acknowledged, and no DROP was sent.
+    Present,
+    /// A CREATE or DROP was sent and not acknowledged.
+    Unknown,
+}
+
+/// What had to be found, and what was.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Tally {
+    expected: u64,
+    found: u64,
+}
+
+impl Tally {
+    fn add(&mut self, more: Self) {
+        self.expected += more.expected;
+        self.found += more.found;
+    }
+
+    fn rows(self, table: String) -> AuditCheck {
+        let Self { expected, found } = self;
+        AuditCheck::RowCount { table, expected_min: expected, expected_max: expected, found }
+    }
+
+    fn values(self, table: String) -> AuditCheck {
+        let signed = |sum: u64| i64::try_from(sum).unwrap_or(i64::MAX);
+        let (expected, found) = (signed(self.expected), signed(self.found));
+        let column = "value".to_owned();
+        AuditCheck::ColumnSum { table, column, expected_min: expected, expected_max: expected, found }
+    }
+}
+
+/// State of one client.
+pub struct CrudClient {
+    /// From 0.
+    id: usize,
+    table: String,
+    sql: String,
+    /// The table may stand because of what was sent on a connection that broke.
+    is_in_doubt: bool,
+}
+
+/// What the rows of one repetition are, and those of them that its DELETE takes.
+struct Batch {
+    first: u64,
+    last: u64,
+    last_deleted: u64,
+}
+
+impl Crud {
+    pub(super) fn build(options: &WorkloadOptions, setting: Setting) -> Self {
+        let Setting { engine, clients, .. } = setting;
+        let seen = Seen {
+            standing: vec![Standing::Absent; clients as usize],
+            held: Tally::default(),
+            sum: Tally::default(),
+            met: Tally::default(),
+            examples: Vec::new(),
+        };
+        let storage = storage_clause(engine.dialect(), options.text("mysql_storage_engine"));
+        Self {
+            engine,
+            rows: options.count("rows"),
+            repetitions: options.count("repetitions"),
+            tables: OwnTables { clients, storage },
+            seen: Mutex::new(seen),
+        }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn batch(&self, repetition: u64) -> Batch {
+        let first = repetition * self.rows + 1;
+        Batch { first, last: first + self.rows - 1, last_deleted: first + self.rows.div_ceil(2) - 1 }
+    }
+
+    /// Sends what makes or removes the client's table.
+    async fn define(
+        &self,
+        client: &mut CrudClient,
+        session: &mut Session,
+        kind: u16,
+        after: Standing,
+    ) -> Result<(), OperationFailure> {
+        let before = std::mem::replace(&mut self.seen().standing[client.id], Standing::Unknown);
+        let result = session.text(kind, &client.sql).await;
+        match &result {
+            Ok(_) => {
+                self.seen().standing[client.id] = after;
+                client.is_in_doubt = false;
+            }
+            Err(failure) if failure.leaves_doubt() => client.is_in_doubt = true,
+            Err(_) => self.seen().standing[client.id] = before,
+        }
+        result.map(|_| ())
+    }
+
+    /// INSERT, SELECT, UPDATE and DELETE on the rows of one repetition; returns the rows that the last three met.
+    async fn work(
+        &self,
+        client: &mut CrudClient,
+        session: &mut Session,
+        batch: &Batch,
+    ) -> Result<u64, OperationFailure> {
+        let Batch { first, last, last_deleted } = batch;
+        let CrudClient { table, sql, .. } = client;
+        let mut met = 0;
+        for kind in [INSERT, SELECT, UPDATE, DELETE] {
+            sql.clear();
+            let _ = match kind {
+                INSERT => {
+                    let _ = write!(sql, "INSERT INTO {table} (id, value, note) VALUES ");
+                    (*first..=*last).try_for_each(|id| {
+                        let separator = if id == *first { "" } else { ", " };
+                        write!(sql, "{separator}({id}, {id}, 'row {id} of {table}')")
+                    })
+                }
+                SELECT => {
+                    write!(sql, "SELECT id, value, note FROM {table} WHERE id BETWEEN {first} AND {last}")
+                }
+                UPDATE => {
+                    write!(sql, "UPDATE {table} SET value = value + 1 WHERE id BETWEEN {first} AND {last}")
+                }
+                _ => write!(sql, "DELETE FROM {table} WHERE id BETWEEN {first} AND {last_deleted}"),
+            };
+            let outcome = session.text(kind, sql).await?;
+            met += match kind {
+                INSERT => 0,
+                SELECT => outcome.rows,
+                _ => outcome.affected,
+            };
+        }
+        Ok(met)
+    }
+
+    /// What a table holds when all repetitions are done, and what it had to.
+    async fn check(
+        &self,
+        client: &CrudClient,
+        sequence: u64,
+        met: u64,
+        session: &mut Session,
+    ) -> Result<(), OperationFailure> {
+        let mut answer = Table::default();
+        let sql = format!("SELECT COUNT(*), SUM(value) FROM {}", client.table);
+        session.measure(CHECK, async |connection| connection.query(&sql, &mut answer).await).await?;
+        let field = |column: usize| {
+            let text = answer.0.first().and_then(|row| row.get(column)).and_then(Option::as_deref);
+            text.and_then(|text| text.parse().ok()).unwrap_or(0)
+        };
+        let deleted = self.rows.div_ceil(2);
+        let batches = (0..self.repetitions).map(|repetition| self.batch(repetition));
+        let held = Tally { expected: self.repetitions * (self.rows - deleted), found: field(0) };
+        let kept = batches.flat_map(|batch| batch.last_deleted + 1..=batch.last);
+        let sum = Tally { expected: kept.map(|id| id + 1).sum(), found: field(1) };
+        let met = Tally { expected: self.repetitions * (2 * self.rows + deleted), found: met };
+
+        let mut seen = self.seen();
+        seen.held.add(held);
+        seen.sum.add(sum);
+        seen.met.add(met);
+        let whose = || format!("{} (transaction {})", client.table, sequence + 1);
+        if seen.examples.len() < EXAMPLES {
+            if held.expected != held.found {
+                seen.examples.push(held.rows(whose()));
+            } else if sum.expected != sum.found {
+                seen.examples.push(sum.values(whose()));
+            } else if met.expected != met.found {
+                seen.examples.push(met.rows(format!("{}, met by commands", whose())));
+            }
+        }
+        Ok(())
+    }
+}
+
+impl OwnTables {
+    fn name(number: u64) -> String {
+        format!("crud_{number}")
+    }
+
+    fn names(&self) -> impl Iterator<Item = String> {
+        (1..=u64::from(self.clients)).map(Self::name)
+    }
+
+    fn create(&self, table: &str, sql: &mut String) {
+        let storage = &self.storage;
+        let _ = write!(
+            sql,
+            "CREATE TABLE {table} (id INTEGER NOT NULL PRIMARY KEY, value INTEGER NOT NULL, note VARCHAR(64) NOT NULL){storage}"
+        );
+    }
+}
+
+impl Workload for Crud {
+    type Client = CrudClient;
+    type Baseline = ();
+
+    fn kinds(&self) -> Vec<&'static str> {
+        KINDS.to_vec()
+    }
+
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn statements(&self) -> Vec<StatementText> {
+        Vec::new()
+    }
+
+    fn examples(&self) -> Vec<StatementText> {
+        let text = |kind, sql: &str| StatementText { sql: sql.to_owned(), kind };
+        let mut create = String::new();
+        self.tables.create("crud_1", &mut create);
+        vec![
+            text(CREATE, &create),
+            text(
+                INSERT,
+                "INSERT INTO crud_1 (id, value, note) VALUES (1, 1, 'row 1 of crud_1'), (2, 2, ...)",
+            ),
+            text(SELECT, "SELECT id, value, note FROM crud_1 WHERE id BETWEEN 1 AND 10"),
+            text(UPDATE, "UPDATE crud_1 SET value = value + 1 WHERE id BETWEEN 1 AND 10"),
+            text(DELETE, "DELETE FROM crud_1 WHERE id BETWEEN 1 AND 5"),
+            text(CHECK, "SELECT COUNT(*), SUM(value) FROM crud_1"),
+            text(DROP, "DROP TABLE crud_1"),
+        ]
+    }
+
+    fn data(&self) -> &dyn DataSet {
+        &self.tables
+    }
+
+    fn client(&self, id: ClientId) -> CrudClient {
+        let table = OwnTables::name(u64::from(id.0) + 1);
+        CrudClient { id: id.0 as usize, table, sql: String::new(), is_in_doubt: false }
+    }
+
+    async fn transaction(
+        &self,
+        client: &mut CrudClient,
+        sequence: u64,
+        session: &mut Session,
+        _random: &mut Random,
+    ) -> Result<(), OperationFailure> {
+        // What an attempt that failed has left.
+        if self.seen().standing[client.id] != Standing::Absent {
+            client.sql.clear();
+            let _ = write!(client.sql, "DROP TABLE IF EXISTS {}", client.table);
+            self.define(client, session, DROP, Standing::Absent).await?;
+        }
+        client.sql.clear();
+        self.tables.create(&client.table, &mut client.sql);
+        self.define(client, session, CREATE, Standing::Present).await?;
+        let mut met = 0;
+        for repetition in 0..self.repetitions {
+            met += self.work(client, session, &self.batch(repetition)).await?;
+        }
+        self.check(client, sequence, met, session).await?;
+        client.sql.clear();
+        let _ = write!(client.sql, "DROP TABLE {}", client.table);
+        self.define(client, session, DROP, Standing::Absent).await
+    }
+
+    /// A command of a broken connection may still be at work when its client is back, and make or drop the table under it.
+    fn verdict(&self, client: &CrudClient, failure: &OperationFailure) -> Verdict {
+        match failure.kind {
+            FailureKind::BadStatement if client.is_in_doubt => Verdict::GoesOn,
+            _ => Verdict::Policy,
+        }
+    }
+
+    async fn baseline(&self, _connection: &mut Connection) -> Result<(), OperationFailure> {
+        Ok(())
+    }
+
+    async fn audit(
+        &self,
+        connection: &mut Connection,
+        _facts: &AuditFacts<'_, ()>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        let mut names = Table::default();
+        if self.engine.keeps_data() {
+            connection.query(self.engine.dialect().user_tables, &mut names).await?;
+        }
+        let ours: HashSet<String> = self.tables.names().collect();
+        let names = names.0.into_iter().flatten().flatten();
+        let found = names.filter(|name| ours.contains(name)).count() as u64;
+        let seen = self.seen();
+        let tables = format!("crud_1..{}", self.tables.clients);
+        let count = |standing| seen.standing.iter().filter(|it| **it == standing).count() as u64;
+        let (present, unknown) = (count(Standing::Present), count(Standing::Unknown));
+        let mut checks = vec![
+            seen.held.rows(format!("{tables}, before each DROP")),
+            seen.sum.values(tables.clone()),
+            seen.met.rows(format!("{tables}, met by SELECT, UPDATE and DELETE")),
+            // Clients that were cut off leave theirs.
+            AuditCheck::RowCount {
+                table: format!("tables named {tables}"),
+                expected_min: present,
+                expected_max: present + unknown,
+                found,
+            },
+        ];
+        checks.extend(seen.examples.iter().cloned());
+        Ok(checks)
+    }
+}
+
+impl DataSet for OwnTables {
+    fn fingerprint(&self) -> String {
+        format!("crud clients={}", self.clients)
+    }
+
+    fn is_reusable(&self) -> bool {
+        false
+    }
+
+    fn tables(&self) -> Vec<TableDefinition> {
+        let table = |name| TableDefinition {
+            name,
+            create: String::new(),
+            columns: Vec::new(),
+            rows: 0,
+            indexes: Vec::new(),
+        };
+        self.names().map(table).collect()
+    }
+
+    fn row(&self, _table: usize, _row: u64, _out: &mut dyn RowWriter) {}
+}
