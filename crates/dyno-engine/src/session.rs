@@ -28,6 +28,8 @@ pub struct Session {
     is_in_doubt: bool,
     last_end: u64,
     last_kind: u16,
+    /// Statements that were prepared on the present connection when they were first sent, by their kind.
+    prepared: Vec<Option<Statement>>,
     /// Text of the last statement that failed, where it is known.
     failed_sql: Option<String>,
     intended_start: u64,
@@ -134,6 +136,7 @@ impl Session {
             is_in_doubt: false,
             last_end: 0,
             last_kind: 0,
+            prepared: Vec::new(),
             failed_sql: None,
             intended_start: 0,
             target: Arc::clone(target),
@@ -175,6 +178,55 @@ impl Session {
         result
     }
 
+    /// Executes a statement that is the only one of its kind. Each connection prepares it when it is first sent there, and the time of
+    /// that is part of the statement's.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn execute_sql<S: RowSink>(
+        &mut self,
+        kind: u16,
+        sql: &str,
+        parameters: &[Value<'_>],
+        sink: &mut S,
+    ) -> Result<Outcome> {
+        let mut known = self.known(kind);
+        let execute = async |connection: &mut Connection| {
+            let statement = match known {
+                Some(statement) => statement,
+                None => *known.insert(connection.prepare(sql).await?),
+            };
+            connection.execute(statement, parameters, sink).await
+        };
+        let result = self.measure(kind, execute).await;
+        self.prepared[usize::from(kind)] = known;
+        if result.is_err() {
+            self.failed_sql = Some(sql.to_owned());
+        }
+        result
+    }
+
+    /// The statement of a kind as the present connection knows it, prepared now if it does not yet; nothing of this is measured.
+    ///
+    /// # Errors
+    /// As the server answers.
+    pub async fn prepared(&mut self, kind: u16, sql: &str) -> Result<Statement> {
+        if let Some(statement) = self.known(kind) {
+            return Ok(statement);
+        }
+        let statement = self.connection.prepare(sql).await?;
+        self.prepared[usize::from(kind)] = Some(statement);
+        Ok(statement)
+    }
+
+    fn known(&mut self, kind: u16) -> Option<Statement> {
+        let index = usize::from(kind);
+        if index >= self.prepared.len() {
+            self.prepared.resize(index + 1, None);
+        }
+        self.prepared[index]
+    }
+
     /// Measures whatever is done with the connection as one operation of a kind. All that is measured goes this way: prepared
     /// statements and texts here, and what else a driver can do by workloads that know it (docs/decisions/013-what-an-engine-says.md).
     ///
@@ -210,6 +262,7 @@ impl Session {
     /// As the driver fails.
     pub async fn reconnect(&mut self) -> Result<()> {
         self.connection = connect(&self.target, &self.io).await?;
+        self.prepared.clear();
         self.plan.sessions.opened(&self.connection);
         for sql in &self.plan.setup {
             self.connection.query(sql, &mut Discard).await?;

@@ -67,6 +67,29 @@ pub enum OptionKind {
     Choice(&'static [&'static str]),
     /// Any text.
     Text,
+    /// SQL of the user's own: files, or texts with names.
+    Scripts,
+}
+
+/// A script of SQL, as it stood in its file or in the spec.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SqlScript {
+    /// What it is called in reports.
+    pub name: String,
+    /// Share among the weights of all scripts with which it is chosen.
+    pub weight: u32,
+    /// Its text.
+    pub text: String,
+}
+
+/// As on pgbench's command line: a weight of 1 is not written.
+impl fmt::Display for SqlScript {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.weight {
+            1 => f.write_str(&self.name),
+            weight => write!(f, "{}@{weight}", self.name),
+        }
+    }
 }
 
 /// Value of an option.
@@ -81,6 +104,8 @@ pub enum OptionValue {
     Number(f64),
     /// Word or text.
     Text(String),
+    /// Scripts.
+    Scripts(Vec<SqlScript>),
 }
 
 impl fmt::Display for OptionValue {
@@ -90,6 +115,10 @@ impl fmt::Display for OptionValue {
             Self::Integer(value) => write!(f, "{value}"),
             Self::Number(value) => write!(f, "{value}"),
             Self::Text(value) => f.write_str(value),
+            Self::Scripts(scripts) => {
+                let names: Vec<String> = scripts.iter().map(ToString::to_string).collect();
+                f.write_str(&names.join(", "))
+            }
         }
     }
 }
@@ -193,6 +222,18 @@ impl WorkloadOptions {
         match self.0.get(name) {
             Some(OptionValue::Text(value)) => value,
             other => panic!("option {name} is not a text: {other:?}"),
+        }
+    }
+
+    /// Scripts.
+    ///
+    /// # Panics
+    /// When the description has no such option of this name.
+    #[must_use]
+    pub fn scripts(&self, name: &str) -> &[SqlScript] {
+        match self.0.get(name) {
+            Some(OptionValue::Scripts(scripts)) => scripts,
+            other => panic!("option {name} is not a list of scripts: {other:?}"),
         }
     }
 }

@@ -10,7 +10,7 @@ pub const SPEC_INVALID: u8 = 3;
 pub const PREFLIGHT_FAILED: u8 = 4;
 /// A server could not be started or died before measuring.
 pub const SERVER_FAILED: u8 = 5;
-/// The run ended early or trials are missing; results hold what was measured.
+/// The run ended early, trials are missing, or none committed anything; results hold what was measured.
 pub const RUN_INCOMPLETE: u8 = 6;
 /// Results could not be read or written.
 pub const RESULTS_FAILED: u8 = 7;
@@ -33,7 +33,10 @@ pub const ALL: [(u8, &str); 11] = [
         "Preflight found what makes the experiment impossible: server unreachable, too many clients, no disk space, a database that is not ours.",
     ),
     (SERVER_FAILED, "A server could not be started or died before measuring."),
-    (RUN_INCOMPLETE, "The run ended early or trials are missing; the results hold what was measured."),
+    (
+        RUN_INCOMPLETE,
+        "The run ended early, trials are missing, or none committed anything; the results hold what was measured.",
+    ),
     (RESULTS_FAILED, "Results could not be read or written."),
     (
         WORSE,

@@ -4,7 +4,8 @@
 //! * [`options`]: the command line, and where to connect;
 //! * [`script`]: from a file to commands; [`expression`]: what `\set` computes; [`variables`]; [`random`]: pgbench's random
 //!   numbers, bit for bit;
-//! * [`run`]: running scripts; [`initialise`]: making the standard tables; [`failure`]: failures in pgbench's words;
+//! * [`perform`]: performing scripts; [`transactions`]: as a workload of a spec;
+//! * [`run`]: running them as pgbench does; [`initialise`]: making the standard tables; [`failure`]: failures in pgbench's words;
 //! * [`statistics`], [`report`]: what is counted, and the text that is made of it;
 //! * [`terminal`], [`exit_code`]: the way out.
 //!
@@ -19,12 +20,14 @@ mod failure;
 mod initialise;
 mod options;
 mod own;
+mod perform;
 mod random;
 mod report;
 mod run;
 mod script;
 mod statistics;
 mod terminal;
+mod transactions;
 mod variables;
 
 use dyno_drivers::address::Surroundings;
@@ -33,6 +36,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
 pub use terminal::Terminal;
+pub use transactions::{SQL, Transactions, description};
 
 /// Does what the arguments (after the program's name) ask for. `interrupts` counts how often the user has asked for an end.
 /// Returns the exit code.

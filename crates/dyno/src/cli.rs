@@ -1,11 +1,14 @@
 //! The command line: options, their types and their help. docs/reference/cli.md is made from it.
 
+use crate::failure::Failure;
+use crate::one_line::OneLine;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use dyno_model::address::Address;
 use dyno_report::{EN, LANGUAGES, Lang};
 use std::ffi::OsString;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Everything that can be asked of dyno.
 #[derive(Debug, Parser)]
@@ -20,6 +23,7 @@ use std::path::PathBuf;
                   minute and needs no server.",
     after_long_help = "Examples:
   dyno                                 the built-in experiment, under a minute
+  dyno run URL --script read.sql       your own SQL on a database of yours
   dyno plan rush.toml                  what it would run, for how long, and
                                        whether it can be run here
   dyno run rush.toml --profile smoke   a short variation of it, with a report
@@ -87,6 +91,8 @@ const RUN_EXAMPLES: &str = "Examples:
   dyno run rush.toml --set load.clients=[1,64] --set workload.rows=1000
   dyno run rush.toml --set 'system.MySQL 9.server.settings.max_connections=2000'
   dyno run rush.toml --quiet --json     for a program: one JSON value on stdout
+  dyno run postgres://me@localhost/shop --script read.sql@8 --script list.sql
+                                        your own SQL on a database of yours
   dyno run --resume results/rush/20260301T101500Z-k3f9
                                         the rest of a run that was killed
   dyno run rush.toml --trial b02-003    one trial once more
@@ -183,11 +189,14 @@ pub(crate) struct PgbenchArguments {
 }
 
 /// Which experiment.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct SpecArguments {
-    /// Spec file (TOML); without it the built-in experiment on embedded SQLite
+    /// Spec file (TOML), or the URL of a database; without it the built-in experiment on embedded SQLite
     #[arg(value_name = "SPEC")]
     pub(crate) spec: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub(crate) line: OneLine,
 
     /// Lay the tables of [profile.NAME] over the file
     #[arg(long, value_name = "NAME")]
@@ -212,15 +221,27 @@ pub(crate) struct SpecArguments {
 impl SpecArguments {
     /// True when anything says which experiment is meant.
     pub(crate) fn is_given(&self) -> bool {
-        self.spec.is_some() || self.profile.is_some() || !self.overrides().is_empty()
+        self.spec.is_some() || self.profile.is_some() || !self.overrides().is_ok_and(|keys| keys.is_empty())
     }
 
-    /// Everything that is laid over the file, as `key=value`.
-    pub(crate) fn overrides(&self) -> Vec<String> {
+    /// The URL, when the line names one in the place of a file.
+    pub(crate) fn url(&self) -> Option<&str> {
+        self.spec.as_deref().and_then(Path::to_str).filter(|text| Address::scheme(text).is_some())
+    }
+
+    /// Everything that is laid over the file, as `key=value`. What stands beside a URL is in the spec that is made of it.
+    ///
+    /// # Errors
+    /// When the line names scripts or a workload beside a file.
+    pub(crate) fn overrides(&self) -> Result<Vec<String>, Failure> {
+        if self.url().is_some() {
+            return Ok(self.set.clone());
+        }
         let mut overrides = self.set.clone();
+        overrides.extend(self.line.overrides()?);
         overrides.extend(self.blocks.map(|blocks| format!("design.blocks={blocks}")));
         overrides.extend(self.seed.map(|seed| format!("design.seed={seed}")));
-        overrides
+        Ok(overrides)
     }
 }
 
@@ -245,6 +266,10 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "TRIAL")]
     pub(crate) trial: Vec<String>,
 
+    /// Print the spec that a line with a URL stands for, and run nothing
+    #[arg(long)]
+    pub(crate) print_spec: bool,
+
     /// Write the summary as JSON to stdout instead of tables
     #[arg(long)]
     pub(crate) json: bool,
@@ -268,9 +293,9 @@ pub(crate) struct RunArguments {
 impl RunArguments {
     /// `dyno` without a command.
     pub(crate) fn quickstart() -> Self {
-        let spec = SpecArguments { spec: None, profile: None, set: Vec::new(), blocks: None, seed: None };
         Self {
-            spec,
+            spec: SpecArguments::default(),
+            print_spec: false,
             out: None,
             resume: None,
             trial: Vec::new(),

@@ -1,7 +1,8 @@
 //! `dyno`: a dynamometer for databases.
 //!
 //! # Layout (read in this order)
-//! * `cli`: options and their help; `spec_file`: from the command line to a plan;
+//! * `cli`: options and their help; `one_line`: a URL and options as a spec; `spec_file`: from the command line to a plan;
+//! * `workload`: what clients do: built in, or the user's own SQL;
 //! * `campaign`: the whole plan, the rest of an interrupted run, or single trials;
 //! * `run`: one experiment from plan to report; `trials`, `systems`: its parts; `preflight`: whether it can be run here;
 //!   `checkup`: whether the machine is fit for it;
@@ -18,6 +19,7 @@ mod disk;
 mod failure;
 mod import;
 mod interrupt;
+mod one_line;
 mod preflight;
 mod preflight_finding;
 mod printer;
@@ -29,16 +31,17 @@ mod system;
 mod systems;
 mod trials;
 mod ui;
+mod workload;
 
 use clap::Parser;
 use cli::{Cli, Command, RunArguments};
-use dyno_engine::workload::catalog;
 use dyno_model::exit_code;
 use failure::Failure;
 use printer::Printer;
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::ExitCode;
+use workload::catalog;
 
 fn main() -> ExitCode {
     let printer = Printer::new();
@@ -83,6 +86,9 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Run(arguments) => {
             let printer = if arguments.quiet { printer.quiet() } else { printer };
             let experiment = campaign::experiment(&arguments, &catalog())?;
+            if arguments.print_spec {
+                return printer.result(&experiment.text).map(|()| exit_code::OK);
+            }
             run::run(&arguments, &experiment, printer)
         }
         Command::Plan(arguments) => commands::plan::plan(&arguments, &catalog(), printer),

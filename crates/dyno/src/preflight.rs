@@ -3,16 +3,17 @@
 use crate::checkup::{self, Check};
 use crate::preflight_finding::{PreflightFinding, Weight};
 use crate::systems::CONNECTIONS_BESIDE;
+use crate::workload::{self, AnyWorkload, with_workload};
 use dyno_drivers::open_files;
 use dyno_drivers::patience::is_end_requested;
-use dyno_engine::with_native;
-use dyno_engine::workload::{Native, Workload};
+use dyno_engine::workload::Workload;
 use dyno_host::marker::{self, ClaimOptions};
 use dyno_host::shell::missing_command;
 use dyno_host::{HostError, existing, probe, proxy, server};
 use dyno_model::failure::OperationFailure;
 use dyno_model::plan::{
-    ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemPlan, SystemSource, Via,
+    DataPolicy, ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemPlan, SystemSource,
+    Via,
 };
 use dyno_model::target::Target;
 use dyno_store::environment::Environment;
@@ -52,7 +53,7 @@ pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>)
         match &system.source {
             SystemSource::Managed(managed) => managed_server(plan, index, system, managed, &mut found),
             SystemSource::Existing(source) => {
-                existing_system(plan, system, source, clients, yes_write_to, &mut found);
+                existing_system(plan, index, source, clients, yes_write_to, &mut found);
             }
             SystemSource::Imported => {}
         }
@@ -184,11 +185,11 @@ fn space(path: &Path, needed: u64, place: &str, found: &mut impl FnMut(Preflight
     }
 }
 
-/// Options that a workload's catalogue allows and this system's dialect does not.
+/// What a workload's catalogue allows and this system's dialect does not.
 fn options(plan: &Plan, system: usize, found: &mut impl FnMut(PreflightFinding)) {
     let mut seen = Vec::new();
-    for treatment in plan.treatments.iter().filter(|treatment| treatment.system == system) {
-        if let Err(message) = Native::of(plan, treatment)
+    for workload in workload::of_system(plan, system) {
+        if let Err(message) = workload
             && !seen.contains(&message)
         {
             found(PreflightFinding::new(Weight::Fatal, &plan.systems[system].name, &message));
@@ -206,6 +207,11 @@ fn managed_server(
 ) {
     let mut refusals: Vec<String> = Vec::new();
     let mut refuse = |error: &HostError| refusals.push(error.to_string());
+    if workload::of_system(plan, index).any(|workload| matches!(workload, Ok(AnyWorkload::Sql(_)))) {
+        let message = "a server that dyno starts has no tables, and scripts of SQL find theirs there";
+        let finding = PreflightFinding::new(Weight::Fatal, &system.name, message);
+        found(finding.remedy("name a database that has them: `url = ...` and `data = \"existing\"`"));
+    }
     let is_process = managed.kind.engine().is_server();
     let binary = is_process.then(|| server::locate(managed.kind, managed.bin_dir.as_deref()));
     if let Some(Err(error)) = &binary {
@@ -265,8 +271,8 @@ fn connections_allowed(
 fn most_rows(plan: &Plan, system: usize) -> u64 {
     let of_system = plan.treatments.iter().filter(|treatment| treatment.system == system);
     let rows = of_system.filter_map(|treatment| {
-        let native = Native::of(plan, treatment).ok()?;
-        Some(with_native!(&native, workload => workload.data().tables().iter().map(|table| table.rows).sum::<u64>()))
+        let workload = AnyWorkload::of(plan, treatment).ok()?;
+        Some(with_workload!(&workload, workload => workload.data().tables().iter().map(|table| table.rows).sum::<u64>()))
     });
     rows.max().unwrap_or(0)
 }
@@ -284,12 +290,13 @@ fn data_bytes(plan: &Plan, system: usize) -> u64 {
 
 fn existing_system(
     plan: &Plan,
-    system: &SystemPlan,
+    index: usize,
     source: &ExistingSystem,
     clients: u32,
     yes_write_to: Option<&str>,
     found: &mut impl FnMut(PreflightFinding),
 ) {
+    let system = &plan.systems[index];
     if let Some(word) = system_monitor(source).and_then(missing_command) {
         let message = format!(
             "monitor.command runs {word}, which is not on this machine: the server's machine will not be seen"
@@ -303,12 +310,70 @@ fn existing_system(
     };
     let target = &connected.target;
     let options = ClaimOptions { experiment: &plan.name, created_at: "", yes_write_to };
-    if let Err(error) = marker::examine(target, &options) {
+    let claim = marker::examine(target, &options);
+    let is_free = claim.is_ok();
+    if let Err(error) = claim
+        && !scripts_only(plan, index)
+    {
         found(finding_of(&system.name, &error.to_string()));
     }
+    scripts(plan, index, source, target, is_free, found);
     if let Err(failure) = server_state(&system.name, target, clients, found) {
         let message = format!("its state cannot be found out: {failure}");
         found(PreflightFinding::new(Weight::Warning, &system.name, message));
+    }
+}
+
+/// True when all that is sent to a system are scripts of SQL.
+fn scripts_only(plan: &Plan, system: usize) -> bool {
+    workload::of_system(plan, system).all(|workload| matches!(workload, Ok(AnyWorkload::Sql(_))))
+}
+
+/// Scripts must find what they need, and must not write where nobody said that they may.
+fn scripts(
+    plan: &Plan,
+    index: usize,
+    source: &ExistingSystem,
+    target: &Target,
+    may_write: bool,
+    found: &mut impl FnMut(PreflightFinding),
+) {
+    let name = &plan.systems[index].name;
+    let mut told: Vec<String> = Vec::new();
+    let mut fatal = |message: String, remedy: &str| {
+        if !told.contains(&message) {
+            found(PreflightFinding::new(Weight::Fatal, name, &message).remedy(remedy));
+            told.push(message);
+        }
+    };
+    for workload in workload::of_system(plan, index) {
+        let Ok(AnyWorkload::Sql(sql)) = workload else { continue };
+        if source.data == DataPolicy::Own {
+            fatal(
+                "scripts of SQL find their tables there".to_owned(),
+                "add `data = \"existing\"` to the system",
+            );
+        }
+        if let Some((script, statement)) = sql.writing().filter(|_| !may_write) {
+            let message = format!(
+                "the script {script} may change data ({statement}), and dyno only reads what is not its own"
+            );
+            fatal(
+                message,
+                &format!("if it may be written to, give --yes-write-to {}", marker::database_name(target)),
+            );
+        }
+        match sql.rehearse(target) {
+            Ok(refused) => {
+                for message in refused {
+                    fatal(message, "see what the server says of it");
+                }
+            }
+            Err(failure) => fatal(
+                format!("the scripts cannot be tried: {failure}"),
+                "see whether the server still answers",
+            ),
+        }
     }
 }
 

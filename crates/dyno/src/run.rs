@@ -75,6 +75,9 @@ pub(crate) fn run(
             "ended before their time: {trials}; `dyno run --resume {folder}` measures them again"
         ));
     }
+    if outcome.measured > 0 && !outcome.has_commits {
+        printer.warning("no trial committed anything; the report says what went wrong");
+    }
     Ok(exit_code(&outcome, &interrupts))
 }
 
@@ -158,7 +161,7 @@ fn exit_code(outcome: &Tally, interrupts: &Interrupts) -> u8 {
         exit_code::INTERRUPTED
     } else if outcome.measured == 0 && outcome.cut.is_empty() && outcome.system_failures > 0 {
         exit_code::SERVER_FAILED
-    } else if outcome.is_complete() {
+    } else if outcome.is_complete() && outcome.has_commits {
         exit_code::OK
     } else {
         exit_code::RUN_INCOMPLETE

@@ -2,8 +2,9 @@
 
 use crate::cli::SpecArguments;
 use crate::failure::Failure;
-use dyno_engine::workload::{Native, Workload};
-use dyno_engine::{text, with_native};
+use crate::workload::{AnyWorkload, with_workload};
+use dyno_engine::text;
+use dyno_engine::workload::Workload;
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::exit_code::SPEC_INVALID;
 use dyno_model::plan::{Plan, Treatment};
@@ -35,28 +36,43 @@ pub(crate) fn load(
     arguments: &SpecArguments,
     catalog: &[WorkloadDescription],
 ) -> Result<Experiment, Failure> {
-    let (name, text) = match &arguments.spec {
-        None => (QUICKSTART_NAME.to_owned(), QUICKSTART.to_owned()),
-        Some(path) => (path.display().to_string(), read(path)?),
+    let (name, text) = match (&arguments.spec, arguments.url()) {
+        (_, Some(url)) => arguments.line.spec(url, arguments.blocks, arguments.seed)?,
+        (None, _) => (QUICKSTART_NAME.to_owned(), QUICKSTART.to_owned()),
+        (Some(path), None) => (path.display().to_string(), read(path)?),
     };
-    let overrides = arguments.overrides();
+    let overrides = arguments.overrides()?;
     let input = Input {
         file_name: &name,
         text: &text,
         overrides: &overrides,
         profile: arguments.profile.as_deref(),
         variable: Some(|name| std::env::var(name).ok()),
+        script: Some(script),
     };
     let (text, mut plan) = spec::parse(input, catalog)?;
     plan.group_by_data(shared_data);
     Ok(Experiment { text, plan })
 }
 
+/// A script of a spec.
+fn script(spec: &str, file: &str) -> Result<String, String> {
+    let folder = Path::new(spec).parent().unwrap_or(Path::new(""));
+    let bytes = text::read(&folder.join(file), text::SCRIPT_MAX).map_err(|error| text::reason(&error))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
+            .iter()
+            .filter(|&&byte| byte == b'\n')
+            .count();
+        format!("line {line} is not UTF-8")
+    })
+}
+
 /// The data set that a treatment can share with others.
 fn shared_data(plan: &Plan, treatment: &Treatment) -> Option<String> {
     // Options that do not fit are told by preflight.
-    let native = Native::of(plan, treatment).ok()?;
-    with_native!(&native, workload => {
+    let workload = AnyWorkload::of(plan, treatment).ok()?;
+    with_workload!(&workload, workload => {
         let data = workload.data();
         data.is_reusable().then(|| data.fingerprint())
     })

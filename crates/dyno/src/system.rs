@@ -43,6 +43,14 @@ impl Ready {
         Self { source, connect_timeout, claim: None, loaded, is_untouched: true, proxies: Vec::new() }
     }
 
+    /// Sessions that are opened from here on can change no data; for systems that were there.
+    pub(crate) fn only_read(&mut self) {
+        if let Source::Existing(existing) = &mut self.source {
+            let target = &mut existing.target;
+            target.session_setup.push(target.engine.dialect().read_only.to_owned());
+        }
+    }
+
     /// Where clients connect that take this way; `None`: the usual one.
     pub(crate) fn target_by(&self, way: Option<&EndpointPlan>) -> Target {
         let usual = self.target();

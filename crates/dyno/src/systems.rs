@@ -3,6 +3,7 @@
 
 use crate::disk::DiskWatch;
 use crate::system::{Ready, Source};
+use crate::workload::only_reads;
 use dyno_drivers::patience::is_end_requested;
 use dyno_host::counters;
 use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
@@ -232,7 +233,13 @@ impl<'p> Systems<'p> {
             DataPolicy::Own => marker::claim(&ready.target(), &options),
             DataPolicy::Existing => marker::examine(&ready.target(), &options),
         };
-        ready.claim = Some(claim.map_err(|error| error.to_string())?);
+        match claim {
+            Ok(claim) => ready.claim = Some(claim),
+            Err(_) if self.data_policy(system) == DataPolicy::Existing && only_reads(self.plan, system) => {
+                ready.only_read();
+            }
+            Err(error) => return Err(error.to_string()),
+        }
         Ok((ready, version, settings))
     }
 

@@ -3,8 +3,9 @@
 use crate::data::{Missing, Provider};
 use crate::interrupt::Interrupts;
 use crate::systems::Systems;
-use dyno_engine::workload::{Native, Workload};
-use dyno_engine::{TrialError, TrialInput, run_trial, with_native};
+use crate::workload::{AnyWorkload, with_workload};
+use dyno_engine::workload::Workload;
+use dyno_engine::{TrialError, TrialInput, run_trial};
 use dyno_host::monitor::Watch;
 use dyno_model::event::{Event, Listener, Listeners, Look};
 use dyno_model::plan::{Plan, Trial};
@@ -24,6 +25,8 @@ pub(crate) struct Tally {
     pub(crate) failed: usize,
     /// Times a system could not be started or died.
     pub(crate) system_failures: usize,
+    /// True when any trial committed anything, those of an earlier part of the run included.
+    pub(crate) has_commits: bool,
     /// Trials that there are: fewer than planned where a look at the data ended the run.
     pub(crate) planned: usize,
 }
@@ -48,7 +51,8 @@ pub(crate) fn run(
     screen: &mut dyn Listener,
     interrupts: &Interrupts,
 ) -> Tally {
-    let mut tally = Tally { measured: done.len(), planned: plan.trials.len(), ..Tally::default() };
+    let (measured, planned) = (done.len(), plan.trials.len());
+    let mut tally = Tally { measured, planned, has_commits: measured > 0, ..Tally::default() };
     Listeners(vec![&mut *writer, &mut *screen]).event(&Event::RunStarted {
         trials: plan.trials.len(),
         dyno_version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -76,6 +80,7 @@ pub(crate) fn run(
         listener.event(&Event::TrialStarted { trial: trial.id.clone() });
         match measure(plan, trial, systems, listener, interrupts) {
             Ok(record) => {
+                tally.has_commits |= record.ledger.committed > 0;
                 match record.is_whole() {
                     true => tally.measured += 1,
                     false => tally.cut.push(trial.id.clone()),
@@ -123,8 +128,8 @@ fn measure(
 ) -> Result<TrialRecord, Missing> {
     let treatment = plan.treatment(trial);
     let system = treatment.system;
-    let native = Native::of(plan, treatment).map_err(Missing::Trial)?;
-    let loading = with_native!(&native, workload => {
+    let workload = AnyWorkload::of(plan, treatment).map_err(Missing::Trial)?;
+    let loading = with_workload!(&workload, workload => {
         Provider { trial, systems, interrupts }.provide(workload.data(), listener)
     })?;
     systems.open_way(trial.treatment, listener).map_err(Missing::Trial)?;
@@ -132,7 +137,7 @@ fn measure(
     let disks = systems.disks().clone();
     let command = systems.monitor_command(system);
     let ready = systems.ready(system).expect("it was just brought up");
-    if with_native!(&native, workload => workload.data().is_reusable()) {
+    if with_workload!(&workload, workload => workload.data().is_reusable()) {
         ready.touch();
     } else {
         ready.use_up();
@@ -158,7 +163,7 @@ fn measure(
     };
     input.load.shares_machine = ready.shares_machine();
     input.load.is_dead = &ending;
-    let measured = with_native!(native, workload => run_trial(workload, &input, &mut watch));
+    let measured = with_workload!(workload, workload => run_trial(workload, &input, &mut watch));
     let measured = measured.map(|mut record| {
         watch.finish(&mut record);
         // Clients give up sooner than a server is known to have died, and of one that dyno did not start nobody tells.

@@ -9,7 +9,7 @@ use super::oltp::{self, Oltp};
 use super::random_selects::{self, RandomSelects};
 use super::rush::{self, Rush};
 use dyno_model::catalog::WorkloadDescription;
-use dyno_model::plan::{Plan, Treatment, WorkloadPlan};
+use dyno_model::plan::WorkloadPlan;
 use dyno_model::target::Engine;
 
 /// Any native workload.
@@ -47,16 +47,6 @@ macro_rules! with_native {
 }
 
 impl Native {
-    /// Makes the workload of a treatment of a plan.
-    ///
-    /// # Errors
-    /// As [`Self::build`].
-    pub fn of(plan: &Plan, treatment: &Treatment) -> Result<Self, String> {
-        let engine = plan.systems[treatment.system].engine();
-        let setting = Setting { engine, clients: treatment.clients, seed: plan.seed };
-        Self::build(&treatment.workload, setting)
-    }
-
     /// Makes a workload from a plan whose options were checked against [`catalog`].
     ///
     /// # Errors

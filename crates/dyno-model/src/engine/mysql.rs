@@ -46,6 +46,7 @@ pub(super) const DIALECT: Dialect = Dialect {
     drops_several: true,
     truncate: Truncate::One,
     ends_by_end: false,
+    read_only: "SET SESSION TRANSACTION READ ONLY",
 };
 
 pub(super) const SYSBENCH: SysbenchDriver = SysbenchDriver {

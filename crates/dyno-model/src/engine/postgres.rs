@@ -59,6 +59,7 @@ pub(super) const TRAITS: Traits = Traits {
         drops_several: true,
         truncate: Truncate::Several,
         ends_by_end: true,
+        read_only: "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
     },
 };
 

@@ -45,6 +45,7 @@ pub(super) const TRAITS: Traits = Traits {
         drops_several: false,
         truncate: Truncate::Missing,
         ends_by_end: true,
+        read_only: "PRAGMA query_only = ON",
     },
 };
 

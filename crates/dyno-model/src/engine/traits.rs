@@ -118,6 +118,8 @@ pub struct Dialect {
     pub truncate: Truncate,
     /// True when `END` is another word for COMMIT.
     pub ends_by_end: bool,
+    /// Lets a session change no data from here on.
+    pub read_only: &'static str,
 }
 
 impl Dialect {

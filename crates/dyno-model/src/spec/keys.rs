@@ -84,6 +84,9 @@ fn span(range: &RangeInclusive<i64>) -> String {
 /// Most clients of one treatment. More than ports and memory of one machine bear; a slip of the finger is caught.
 const CLIENTS_MAX: i64 = 100_000;
 
+/// Largest weight of a script.
+pub(super) const WEIGHT_MAX: i64 = 1_000_000;
+
 const fn key(name: &'static str, takes: &'static str, default: &'static str, help: &'static str) -> Key {
     ranged(name, Takes::Words(takes), default, help)
 }
@@ -93,9 +96,9 @@ const fn ranged(name: &'static str, takes: Takes, default: &'static str, help: &
 }
 
 /// All sections, in the order a spec has them.
-pub const SECTIONS: [&Section; 13] = [
-    &TOP, &SYSTEM, &SERVER, &MONITOR, &WORKLOAD, &LOAD, &DESIGN, &FACTORS, &STORAGE, &ENDPOINT, &PROXY,
-    &PROFILE, &PUBLISHED,
+pub const SECTIONS: [&Section; 14] = [
+    &TOP, &SYSTEM, &SERVER, &MONITOR, &WORKLOAD, &SCRIPT, &LOAD, &DESIGN, &FACTORS, &STORAGE, &ENDPOINT,
+    &PROXY, &PROFILE, &PUBLISHED,
 ];
 
 /// The top of the file.
@@ -247,6 +250,30 @@ pub static WORKLOAD: Section = Section {
         "required",
         "which workload, unless a factor says it; `dyno workloads` lists them",
     )],
+};
+
+/// A script of SQL of one's own.
+pub static SCRIPT: Section = Section {
+    heading: "[[workload.scripts]]",
+    prefix: "workload.scripts.",
+    about: "A script of the workload `sql`, in the language of pgbench. `scripts = [\"read.sql@8\", \"write.sql\"]` under `[workload]` is a \
+            shorter way to write the same for files: behind `@` stands the weight. Files are looked for beside the spec.",
+    keys: &[
+        key(
+            "name",
+            "text",
+            "the file's name without its ending",
+            "what it is called in reports; required with `sql`",
+        ),
+        ranged(
+            "weight",
+            Takes::Integer(1..=WEIGHT_MAX),
+            "1",
+            "share among all weights with which it is chosen",
+        ),
+        key("file", "path", "`file` or `sql`", "where its text is, relative to the spec"),
+        key("sql", "text", "`file` or `sql`", "its text"),
+    ],
 };
 
 /// How many clients, and for how long.

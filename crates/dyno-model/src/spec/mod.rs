@@ -4,7 +4,7 @@
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
 //! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `load`, `factors`, `exclude`, `storage`, `endpoint`, `published`, `quantity`, `argument`: one
+//! * `system`, `workload`, `scripts`, `load`, `factors`, `exclude`, `storage`, `endpoint`, `published`, `quantity`, `argument`: one
 //!   file per part of a spec;
 //! * `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
@@ -24,12 +24,14 @@ mod order;
 mod published;
 mod quantity;
 mod reader;
+mod scripts;
 mod storage;
 mod system;
 mod tree;
 mod workload;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
+pub use scripts::ReadScript;
 
 use crate::catalog::WorkloadDescription;
 use crate::plan::{
@@ -57,6 +59,8 @@ pub struct Input<'a> {
     pub profile: Option<&'a str>,
     /// What a variable of the environment holds; without it, no variable is set.
     pub variable: Option<fn(&str) -> Option<String>>,
+    /// Without it, no script can be read.
+    pub script: Option<ReadScript>,
 }
 
 /// One combination of the factors' levels, and what follows from it.
@@ -117,9 +121,11 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Strin
     for i in 0..input.overrides.len() {
         argument::apply(&mut document, i + 1, &sources, &problems);
     }
-    let plan = read(&document, &sources, input.variable, catalog, &problems);
+    let scripts = scripts::Place { spec: input.file_name, read: input.script };
+    let known = workload::Known { catalog, scripts };
+    let plan = read(&document, &sources, input.variable, known, &problems);
     for profile in profiles.iter().filter(|profile| Some(profile.key.as_str()) != input.profile) {
-        check_profile(&file, profile, &sources, catalog, &problems);
+        check_profile(&file, profile, &sources, known, &problems);
     }
     match plan {
         Some(mut plan) if problems.is_empty() => {
@@ -185,7 +191,7 @@ fn read(
     document: &Table,
     sources: &[Source],
     variable: system::Variable,
-    catalog: &[WorkloadDescription],
+    known: workload::Known<'_>,
     problems: &Problems,
 ) -> Option<Plan> {
     let top = Fields::new(&keys::TOP, document, Span::default(), problems);
@@ -206,10 +212,10 @@ fn read(
         (Some(workload), Some(load)) => {
             let clients_max = clients.iter().copied().max();
             let parts = Parts { workload, load, clients_max, factors: &factors };
-            parts.combinations(catalog, problems)
+            parts.combinations(known, problems)
         }
         (Some((table, span)), None) if !factors::vary_kind(&factors) => {
-            workload::read(table, span, false, catalog, problems);
+            workload::read(table, span, false, known, problems);
             Vec::new()
         }
         _ => Vec::new(),
@@ -338,7 +344,7 @@ struct Parts<'a> {
 }
 
 impl Parts<'_> {
-    fn combinations(&self, catalog: &[WorkloadDescription], problems: &Problems) -> Vec<Combination> {
+    fn combinations(&self, known: workload::Known<'_>, problems: &Problems) -> Vec<Combination> {
         let mut found = Vec::new();
         let is_varied = factors::vary_kind(self.factors);
         for combination in factors::combinations(self.factors, problems) {
@@ -351,7 +357,7 @@ impl Parts<'_> {
                 Place::Load(key) => Some(key),
                 _ => None,
             });
-            let workload = workload::read(&workload, self.workload.1, is_varied, catalog, problems);
+            let workload = workload::read(&workload, self.workload.1, is_varied, known, problems);
             let load = load::rules(&Fields::new(&keys::LOAD, &load, self.load.1, problems), self.clients_max);
             if let (Some(workload), Some(load)) = (&workload, &load) {
                 load::check_growth(&self.load, workload, load.stop, problems);
@@ -536,7 +542,7 @@ fn check_profile(
     file: &Table,
     profile: &Entry,
     sources: &[Source],
-    catalog: &[WorkloadDescription],
+    known: workload::Known<'_>,
     problems: &Problems,
 ) {
     let Value::Table(overlay) = &profile.node.value else { return };
@@ -544,7 +550,7 @@ fn check_profile(
     tree::merge(&mut document, overlay, "");
     let own = Problems::default();
     // A profile that is not asked for needs no variables.
-    read(&document, sources, Some(|_| Some("mysql://-@-/-".to_owned())), catalog, &own);
+    read(&document, sources, Some(|_| Some("mysql://-@-/-".to_owned())), known, &own);
     let (found, secrets) = own.into_parts();
     for span in secrets {
         problems.hide(span);

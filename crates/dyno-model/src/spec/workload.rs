@@ -4,19 +4,28 @@ use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::WORKLOAD;
 use super::quantity;
 use super::reader::{in_words, integer, unknown_word, wrong_type};
+use super::scripts;
 use super::tree::{Node, Table, Value};
 use crate::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription};
 use crate::plan::WorkloadPlan;
 use crate::words::{list, nearest, suggestion};
+
+/// What workloads there are, and where their scripts are read.
+#[derive(Clone, Copy)]
+pub(super) struct Known<'a> {
+    pub(super) catalog: &'a [WorkloadDescription],
+    pub(super) scripts: scripts::Place<'a>,
+}
 
 /// Reads the table; `None` when it cannot be made sense of. With `is_varied` the kind is that of a factor's level.
 pub(super) fn read(
     table: &Table,
     span: Span,
     is_varied: bool,
-    catalog: &[WorkloadDescription],
+    known: Known<'_>,
     problems: &Problems,
 ) -> Option<WorkloadPlan> {
+    let catalog = known.catalog;
     let names: Vec<&str> = catalog.iter().map(|workload| workload.name).collect();
     let Some(node) = table.get("kind") else {
         let help = match is_varied {
@@ -41,11 +50,11 @@ pub(super) fn read(
     for entry in table.entries.iter().filter(|entry| entry.key != "kind") {
         match description.options.iter().find(|option| option.name == entry.key) {
             None => {
-                let known: Vec<&str> = description.options.iter().map(|option| option.name).collect();
+                let names: Vec<&str> = description.options.iter().map(|option| option.name).collect();
                 let message = format!("workload `{kind}` has no option `{}`", entry.key);
-                let help = match nearest(&entry.key, known.iter().copied().chain(["kind"])) {
+                let help = match nearest(&entry.key, names.iter().copied().chain(["kind"])) {
                     Some(candidate) => format!("did you mean `{candidate}`?"),
-                    None => format!("its options: {}; `dyno workloads {kind}` explains them", list(&known)),
+                    None => format!("its options: {}; `dyno workloads {kind}` explains them", list(&names)),
                 };
                 let mut diagnostic =
                     Diagnostic::new(entry.key_span, message).label("not an option").help(help);
@@ -56,16 +65,31 @@ pub(super) fn read(
                 problems.report(diagnostic);
             }
             Some(option) => {
-                if let Some(value) = value(option, &entry.node, problems) {
+                if let Some(value) = value(option, &entry.node, known, problems) {
                     options.0.insert(entry.key.clone(), value);
                 }
             }
         }
     }
+    for option in description.options.iter().filter(|option| option.kind == OptionKind::Scripts) {
+        if table.get(option.name).is_none() {
+            let message = format!("missing key `{}` in {}", option.name, WORKLOAD.heading);
+            let help = format!(
+                "name files of SQL with their weights: `{} = [\"read.sql@8\", \"write.sql\"]`",
+                option.name
+            );
+            problems.report(Diagnostic::new(span, message).help(help));
+        }
+    }
     Some(WorkloadPlan { kind: kind.clone(), options })
 }
 
-fn value(option: &OptionDescription, node: &Node, problems: &Problems) -> Option<OptionValue> {
+fn value(
+    option: &OptionDescription,
+    node: &Node,
+    known: Known<'_>,
+    problems: &Problems,
+) -> Option<OptionValue> {
     let path = format!("workload.{}", option.name);
     match (&option.kind, &node.value) {
         (OptionKind::Integer { min, max }, Value::Text(text)) if option.name.ends_with("_bytes") => {
@@ -101,6 +125,9 @@ fn value(option: &OptionDescription, node: &Node, problems: &Problems) -> Option
         }
         (OptionKind::Boolean, Value::Boolean(value)) => Some(OptionValue::Boolean(*value)),
         (OptionKind::Text, Value::Text(text)) => Some(OptionValue::Text(text.clone())),
+        (OptionKind::Scripts, Value::List(items)) => {
+            scripts::read(items, node.span, &path, known.scripts, problems).map(OptionValue::Scripts)
+        }
         (OptionKind::Choice(words), Value::Text(text)) => {
             if words.contains(&text.as_str()) {
                 return Some(OptionValue::Text(text.clone()));
@@ -115,6 +142,7 @@ fn value(option: &OptionDescription, node: &Node, problems: &Problems) -> Option
                 OptionKind::Boolean => "true or false".to_owned(),
                 OptionKind::Choice(words) => format!("one of {}", list(words)),
                 OptionKind::Text => "a text".to_owned(),
+                OptionKind::Scripts => "a list of files, or tables `[[workload.scripts]]`".to_owned(),
             };
             wrong_type(node.span, &path, &expected, found, problems);
             None

@@ -1,13 +1,13 @@
 //! One client: transaction after transaction, each with its tries.
 
-use super::command::{Performer, Stop, attempt, micros};
 use super::log_files::unix_time;
-use super::scene::{Beginning, Scene, lock};
+use super::scene::{Beginning, Books, Scene, lock};
+use crate::failure;
+use crate::perform::{Performer, Stop, attempt, micros, roll_back};
 use crate::random::{Generator, distribution};
 use crate::report::log::Entry;
-use crate::statistics::{Ending, Finished};
-use crate::{failure, statistics::Tally};
-use dyno_drivers::{Discard, Driver};
+use crate::statistics::{Ending, Finished, Tally, Times};
+use dyno_drivers::Driver;
 use dyno_engine::Session;
 use dyno_engine::random::Random;
 use dyno_engine::workload::{AuditFacts, ClientId, DataSet, NoData, StatementText, Verdict, Workload};
@@ -24,7 +24,9 @@ pub(super) struct Scripts(pub(super) Arc<Scene>);
 
 /// State of a client.
 pub(super) struct Client {
+    scene: Arc<Scene>,
     performer: Performer,
+    books: Books,
     choice: Generator,
     sample: Generator,
     /// Transactions ended.
@@ -39,30 +41,30 @@ impl Client {
     fn new(scene: &Arc<Scene>, id: u32) -> Self {
         let beginning = lock(&scene.beginnings[id as usize]).take();
         let Beginning { variables, random, choice, sample } = beginning.expect("each client begins once");
-        let performer = Performer::new(scene, id, variables, random);
-        Self { performer, choice, sample, number: 0, turn: 0, verdict: Verdict::Policy }
+        let (program, teller) = (&scene.program, Arc::clone(&scene.terminal));
+        let mut performer = Performer::new(program, id, variables, random, teller);
+        if scene.options.style.reports_commands {
+            performer.times =
+                Some(program.kind_of.iter().map(|kinds| vec![Times::default(); kinds.len()]).collect());
+        }
+        let (scene, books) = (Arc::clone(scene), Books::new(&program.scripts));
+        Self { scene, performer, books, choice, sample, number: 0, turn: 0, verdict: Verdict::Policy }
     }
 
     fn choose(&mut self) -> usize {
-        let scripts = &self.performer.scene.scripts;
-        if scripts.len() == 1 {
+        let program = &self.performer.program;
+        if program.scripts.len() == 1 {
             return 0;
         }
-        let mut drawn = distribution::uniform(&mut self.choice, 0, self.performer.scene.weights as i64 - 1);
-        for (index, script) in scripts.iter().enumerate() {
-            drawn -= i64::from(script.weight);
-            if drawn < 0 {
-                return index;
-            }
-        }
-        unreachable!("a number below the sum of the weights falls into one of them")
+        let drawn = distribution::uniform(&mut self.choice, 0, program.weights as i64 - 1);
+        program.chosen(drawn as u64)
     }
 
     /// Runs a script to its end, as often as it takes and is allowed.
     async fn transaction(&mut self, session: &mut Session) -> Result<(), OperationFailure> {
         let scheduled = session.intended_start();
         let script = self.choose();
-        let style = self.performer.scene.options.style;
+        let style = self.scene.options.style;
         if style.rate.is_some()
             && style.latency_limit.is_some_and(|limit| micros(session.now() - scheduled) > limit as f64)
         {
@@ -89,7 +91,7 @@ impl Client {
                     }
                     let may_retry = self.may_retry(session, tries, scheduled);
                     self.tell_retry(may_retry, tries, session.now() - scheduled);
-                    let tally = &mut self.performer.books.commands[script][command];
+                    let tally = &mut self.books.commands[script][command];
                     if !may_retry {
                         tally.failures += 1;
                         break Err((ending, failure));
@@ -129,13 +131,12 @@ impl Client {
     }
 
     async fn connect(&mut self, session: &mut Session) -> Result<(), OperationFailure> {
-        self.performer.forget_statements();
         let began = Instant::now();
         session.disconnect().await;
         let connected = session.reconnect().await;
-        self.performer.books.connecting += began.elapsed().as_secs_f64() * 1_000_000.0;
+        self.books.connecting += began.elapsed().as_secs_f64() * 1_000_000.0;
         if let Err(failure) = connected {
-            self.performer.scene.terminal.error(&failure::words(&failure));
+            self.scene.terminal.error(&failure::words(&failure));
             self.performer.tell_end(" while establishing connection");
             return self.abort(session, failure).await;
         }
@@ -148,9 +149,9 @@ impl Client {
         session: &mut Session,
         failure: OperationFailure,
     ) -> Result<(), OperationFailure> {
-        self.performer.books.aborted += 1;
+        self.books.aborted += 1;
         session.disconnect().await;
-        let everybody = self.performer.scene.options.exits_on_abort;
+        let everybody = self.scene.options.exits_on_abort;
         self.fail(if everybody { Verdict::EndsRun } else { Verdict::EndsClient }, failure)
     }
 
@@ -160,44 +161,44 @@ impl Client {
     }
 
     fn may_retry(&self, session: &Session, tries: u32, scheduled: u64) -> bool {
-        let style = &self.performer.scene.options.style;
+        let style = &self.scene.options.style;
         let is_within =
             style.latency_limit.is_none_or(|limit| micros(session.now() - scheduled) <= limit as f64);
         let is_open = style.tries_max == 0 || tries < style.tries_max;
-        is_open && is_within && !(self.performer.scene.has_duration() && session.is_over())
+        is_open && is_within && !(self.scene.has_duration() && session.is_over())
     }
 
     fn verbose(&self, failure: &OperationFailure, command: usize, script: usize) {
-        if self.performer.scene.options.tells_errors {
+        if self.scene.options.tells_errors {
             let (id, words) = (self.performer.id, failure::words(failure));
             let place = format!("command {command} (SQL) of script {script}");
-            self.performer.scene.terminal.note(&format!("client {id} got an error in {place}; {words}"));
+            self.scene.terminal.note(&format!("client {id} got an error in {place}; {words}"));
         }
     }
 
     fn tell_retry(&self, is_retry: bool, tries: u32, since: u64) {
-        if !self.performer.scene.options.tells_errors {
+        if !self.scene.options.tells_errors {
             return;
         }
         let what =
             if is_retry { "repeats the transaction after the error" } else { "ends the failed transaction" };
-        let style = &self.performer.scene.options.style;
+        let style = &self.scene.options.style;
         let most = if style.tries_max > 0 { format!("/{}", style.tries_max) } else { String::new() };
         let used = style.latency_limit.map_or(String::new(), |limit| {
             format!(", {:.3}% of the maximum time of tries was used", 100.0 * micros(since) / limit as f64)
         });
         let text = format!("client {} {what} (try {tries}{most}{used})", self.performer.id);
-        self.performer.scene.terminal.note(&text);
+        self.scene.terminal.note(&text);
     }
 
     /// Counts a transaction and logs it.
     fn count(&mut self, script: usize, finished: Finished) {
-        let scene = &self.performer.scene;
+        let scene = &self.scene;
         let style = &scene.options.style;
         let add = |tally: &mut Tally| tally.count(&finished, style.rate.is_some(), style.latency_limit);
         add(&mut lock(&scene.tallies[self.performer.id as usize]));
-        if scene.scripts.len() > 1 {
-            add(&mut self.performer.books.tallies[script]);
+        if scene.program.scripts.len() > 1 {
+            add(&mut self.books.tallies[script]);
         }
         self.number += 1;
         let Some(log) = &scene.log else { return };
@@ -222,19 +223,11 @@ impl Client {
 impl Drop for Client {
     /// A client that was cut off leaves its books too.
     fn drop(&mut self) {
-        lock(&self.performer.scene.books).merge(&self.performer.books);
-    }
-}
-
-/// Ends the transaction that met a conflict. Servers that have ended it already are fine with that.
-async fn roll_back(session: &mut Session) -> Result<(), OperationFailure> {
-    let connection = session.connection();
-    if !connection.is_in_transaction() {
-        return Ok(());
-    }
-    match connection.query("ROLLBACK", &mut Discard).await {
-        Err(failure) if failure::is_lost(&failure) => Err(failure),
-        _ => Ok(()),
+        if let Some(times) = &self.performer.times {
+            let tallies = self.books.commands.iter_mut().flatten();
+            tallies.zip(times.iter().flatten()).for_each(|(tally, times)| tally.times = *times);
+        }
+        lock(&self.scene.books).merge(&self.books);
     }
 }
 
@@ -243,7 +236,7 @@ impl Workload for Scripts {
     type Baseline = ();
 
     fn kinds(&self) -> Vec<&'static str> {
-        self.0.kinds.clone()
+        self.0.program.kinds.clone()
     }
 
     fn begin(&self) -> Option<&'static str> {

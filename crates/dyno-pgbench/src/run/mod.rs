@@ -1,15 +1,13 @@
 //! Running scripts, from reading them to the report.
 //!
 //! * this file: the order of things; [`setup`]: what is asked of the tables before; [`scene`]: what clients have in common;
-//! * [`client`]: transactions and their tries; [`command`]: what a script's commands do; [`rows`]: results that scripts keep;
+//! * [`client`]: transactions and their tries;
 //! * [`progress`], [`log_files`], [`results`]: what is written meanwhile.
 
 mod client;
-mod command;
 mod log_files;
 mod progress;
 mod results;
-mod rows;
 mod scene;
 mod setup;
 
@@ -17,8 +15,9 @@ use crate::exit_code;
 use crate::failure;
 use crate::options::{Length, Run, Seed, Source, help};
 use crate::own::OWN;
+use crate::perform::{Program, first_words, micros};
 use crate::report::summary::{ScriptBooks, Summary, render};
-use crate::script::{self, Script, builtin};
+use crate::script::{self, Action, Command, Script, builtin};
 use crate::terminal::Terminal;
 use crate::variables::Names;
 use client::Scripts;
@@ -103,12 +102,10 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
         Impossible::told(&**terminal, &why)
     })?;
     let beginnings = scene::beginnings(options, seed, scale, &mut names);
-    let (kinds, kind_of) = scene::kinds(&scripts);
+    let books = Mutex::new(Books::new(&scripts));
+    let program = Program::new(scripts, names, target.engine, target.query_mode, kind_name);
     Ok(Arc::new(Scene {
-        weights: scripts.iter().map(|script| u64::from(script.weight)).sum(),
-        names,
-        engine: target.engine,
-        query_mode: target.query_mode,
+        program: Arc::new(program),
         options: options.clone(),
         seed,
         scale,
@@ -118,11 +115,18 @@ fn prepare(options: &Run, target: &Target, terminal: &Arc<dyn Terminal>) -> Resu
         terminal: Arc::clone(terminal),
         tallies: beginnings.iter().map(|_| Mutex::default()).collect(),
         beginnings,
-        books: Mutex::new(Books::new(&scripts)),
-        kinds,
-        kind_of,
-        scripts,
+        books,
     }))
+}
+
+/// Names of commands that send something: number and first words, with several scripts the script's number before them.
+fn kind_name(scripts: &[Script], script: usize, command: usize) -> String {
+    let Command { action, line } = &scripts[script].commands[command];
+    let words = if *action == Action::EndPipeline { "pipeline".to_owned() } else { first_words(line) };
+    match scripts.len() {
+        1 => format!("{} {words}", command + 1),
+        _ => format!("{}.{} {words}", script + 1, command + 1),
+    }
 }
 
 /// Reads all scripts, then parses them.
@@ -238,7 +242,7 @@ fn summary<'a>(scene: &'a Scene, record: &LoadRecord) -> Summary<'a> {
     let books_of = |(index, script): (usize, &Script)| ScriptBooks {
         name: script.name.clone(),
         weight: script.weight,
-        tally: if scene.scripts.len() > 1 { books.tallies[index] } else { total },
+        tally: if scene.program.scripts.len() > 1 { books.tallies[index] } else { total },
         commands: script
             .commands
             .iter()
@@ -250,13 +254,13 @@ fn summary<'a>(scene: &'a Scene, record: &LoadRecord) -> Summary<'a> {
         options: &scene.options,
         scale: scene.scale,
         partitions: scene.partitions,
-        scripts: scene.scripts.iter().enumerate().map(books_of).collect(),
+        scripts: scene.program.scripts.iter().enumerate().map(books_of).collect(),
         total,
-        duration: command::micros(record.elapsed.0),
+        duration: micros(record.elapsed.0),
         connecting: if scene.options.style.connects_each_time {
             books.connecting
         } else {
-            command::micros(record.connecting.0)
+            micros(record.connecting.0)
         },
     }
 }

@@ -52,9 +52,9 @@ pub(super) fn record(
 }
 
 fn trial(scene: &Scene, load: &LoadPlan, target: &Target) -> SingleTrial {
-    let names: Vec<&str> = scene.scripts.iter().map(|script| script.name.as_str()).collect();
+    let names: Vec<&str> = scene.program.scripts.iter().map(|script| script.name.as_str()).collect();
     // As on the command line: a weight of 1 is not written.
-    let weighted = scene.scripts.iter().map(|script| match script.weight {
+    let weighted = scene.program.scripts.iter().map(|script| match script.weight {
         1 => script.name.clone(),
         weight => format!("{}@{weight}", script.name),
     });
@@ -78,7 +78,7 @@ fn trial(scene: &Scene, load: &LoadPlan, target: &Target) -> SingleTrial {
 /// What stands in the place of a spec: the scripts as they ran, and what of the command line is in no plan.
 fn spec(scene: &Scene) -> String {
     let mut text = String::from("# A run of dyno pgbench. This file is no spec that dyno could run again.\n");
-    for Script { name, weight, source, .. } in &scene.scripts {
+    for Script { name, weight, source, .. } in &scene.program.scripts {
         write!(text, "\n# script {name}, weight {weight}\n{source}\n")
             .expect("writing to memory does not fail");
     }

@@ -2,22 +2,17 @@
 
 use super::log_files::LogFiles;
 use crate::options::{Length, PartitionMethod, Run};
+use crate::perform::Program;
 use crate::random::Generator;
-use crate::script::{Action, Script};
+use crate::script::Script;
 use crate::statistics::{CommandTally, Tally};
 use crate::terminal::Terminal;
 use crate::variables::{Names, Variables};
-use dyno_model::target::{Engine, QueryMode};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Everything about a run that does not change while it goes on, and the places where clients leave what they counted.
 pub(super) struct Scene {
-    pub(super) scripts: Vec<Script>,
-    /// Sum of the weights.
-    pub(super) weights: u64,
-    pub(super) names: Names,
-    pub(super) engine: Engine,
-    pub(super) query_mode: QueryMode,
+    pub(super) program: Arc<Program>,
     pub(super) options: Run,
     pub(super) seed: u64,
     /// Scale of the tables.
@@ -33,10 +28,6 @@ pub(super) struct Scene {
     pub(super) tallies: Vec<Mutex<Tally>>,
     /// Books of clients that have ended.
     pub(super) books: Mutex<Books>,
-    /// Names of the kinds of statements.
-    pub(super) kinds: Vec<&'static str>,
-    /// The kind of each command of each script; 0 for those that send nothing.
-    pub(super) kind_of: Vec<Vec<u16>>,
 }
 
 /// What a client begins with.
@@ -148,32 +139,4 @@ pub(super) fn beginnings(
             Mutex::new(Some(Beginning { variables, random, choice, sample }))
         })
         .collect()
-}
-
-/// Names for the kinds of statements, and which command is of which kind. Names live as long as the program, which runs once.
-pub(super) fn kinds(scripts: &[Script]) -> (Vec<&'static str>, Vec<Vec<u16>>) {
-    let mut names: Vec<&'static str> = Vec::new();
-    let mut kind_of = Vec::new();
-    for (number, script) in scripts.iter().enumerate() {
-        let mut kinds = Vec::new();
-        for (index, command) in script.commands.iter().enumerate() {
-            let words = match &command.action {
-                Action::Sql(_) => command.line.split_whitespace().take(3).collect::<Vec<_>>().join(" "),
-                Action::EndPipeline => "pipeline".to_owned(),
-                _ => {
-                    kinds.push(0);
-                    continue;
-                }
-            };
-            kinds.push(names.len() as u16);
-            let place = if scripts.len() > 1 {
-                format!("{}.{}", number + 1, index + 1)
-            } else {
-                (index + 1).to_string()
-            };
-            names.push(Box::leak(format!("{place} {}", words.trim_end_matches(';')).into_boxed_str()));
-        }
-        kind_of.push(kinds);
-    }
-    (names, kind_of)
 }

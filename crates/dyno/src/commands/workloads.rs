@@ -108,12 +108,14 @@ fn takes(kind: &OptionKind) -> String {
         OptionKind::Boolean => "true or false".to_owned(),
         OptionKind::Choice(words) => words.join(" | "),
         OptionKind::Text => "text".to_owned(),
+        OptionKind::Scripts => "files with weights, or [[workload.scripts]]".to_owned(),
     }
 }
 
 fn value(value: &OptionValue) -> String {
     match value {
         OptionValue::Text(text) if text.is_empty() => "empty".to_owned(),
+        OptionValue::Scripts(_) => "none".to_owned(),
         other => other.to_string(),
     }
 }
@@ -144,6 +146,7 @@ fn option_as_json(option: &OptionDescription) -> Value {
         OptionKind::Boolean => ("boolean", Value::Null),
         OptionKind::Choice(words) => ("choice", json!({ "words": words })),
         OptionKind::Text => ("text", Value::Null),
+        OptionKind::Scripts => ("scripts", Value::Null),
     };
     json!({ "name": option.name, "type": kind, "range": range, "default": option.default, "help": option.help })
 }

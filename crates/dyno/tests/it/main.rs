@@ -15,6 +15,7 @@ mod kills;
 mod monitor;
 mod monitor_agrees;
 mod mounts;
+mod own_sql;
 mod plan;
 mod preflight;
 mod program;

@@ -1,15 +1,16 @@
 //! Carrying out the commands of a script.
 
+use super::program::Program;
 use super::rows::LastRows;
-use super::scene::{Books, Scene};
 use crate::expression::{Environment, Expression, Value};
 use crate::failure;
 use crate::own::OWN;
 use crate::random::Generator;
 use crate::script::{Action, Amount, Command, Script, Sql, Store};
-use crate::statistics::Ending;
+use crate::statistics::{Ending, Times};
+use crate::terminal::Terminal;
 use crate::variables::{Parameter, Slot, Variables, is_name};
-use dyno_drivers::{Connection, Discard, Driver, Outcome, RowSink, Statement, Value as Field};
+use dyno_drivers::{Connection, Discard, Driver, Outcome, RowSink, Value as Field};
 use dyno_engine::Session;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, QueryMode};
@@ -17,55 +18,47 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What carries out scripts for a client, from one transaction to the next.
-pub(super) struct Performer {
-    pub(super) scene: Arc<Scene>,
+pub(crate) struct Performer {
+    pub(crate) program: Arc<Program>,
     /// The client's number.
-    pub(super) id: u32,
-    pub(super) variables: Variables,
-    pub(super) random: Generator,
-    /// Statements prepared on the present connection, by script and command.
-    statements: Vec<Vec<Option<Statement>>>,
+    pub(crate) id: u32,
+    pub(crate) variables: Variables,
+    pub(crate) random: Generator,
+    /// Who is told why a script cannot go on.
+    teller: Arc<dyn Terminal>,
     /// Scratch space for a statement's text.
     text: String,
     /// True when the present transaction has waited for something.
-    pub(super) has_waited: bool,
-    pub(super) books: Books,
+    pub(crate) has_waited: bool,
+    /// Times of the commands of each script; `None` when nobody wants them.
+    pub(crate) times: Option<Vec<Vec<Times>>>,
 }
 
 impl Performer {
-    pub(super) fn new(scene: &Arc<Scene>, id: u32, variables: Variables, random: Generator) -> Self {
-        let mut performer = Self {
-            scene: Arc::clone(scene),
-            id,
-            variables,
-            random,
-            statements: Vec::new(),
-            text: String::new(),
-            has_waited: false,
-            books: Books::new(&scene.scripts),
-        };
-        performer.forget_statements();
-        performer
+    pub(crate) fn new(
+        program: &Arc<Program>,
+        id: u32,
+        variables: Variables,
+        random: Generator,
+        teller: Arc<dyn Terminal>,
+    ) -> Self {
+        let program = Arc::clone(program);
+        Self { program, id, variables, random, teller, text: String::new(), has_waited: false, times: None }
     }
 
     /// Tells why the client ends.
-    pub(super) fn tell_end(&self, why: &str) {
-        self.scene.terminal.error(&format!("client {} aborted{why}", self.id));
-    }
-
-    /// A new connection knows no prepared statements.
-    pub(super) fn forget_statements(&mut self) {
-        self.statements = self.scene.scripts.iter().map(|script| vec![None; script.commands.len()]).collect();
+    pub(crate) fn tell_end(&self, why: &str) {
+        self.teller.error(&format!("client {} aborted{why}", self.id));
     }
 }
 
 /// Microseconds of nanoseconds.
-pub(super) fn micros(nanos: u64) -> f64 {
+pub(crate) fn micros(nanos: u64) -> f64 {
     nanos as f64 / 1_000.0
 }
 
 /// Why a script ended before its end.
-pub(super) enum Stop {
+pub(crate) enum Stop {
     /// A serialization failure or a deadlock: the transaction may be tried again.
     Conflict {
         /// What it is counted as when it is not.
@@ -81,25 +74,22 @@ pub(super) enum Stop {
 type Done = Result<(), Stop>;
 
 /// Runs a script once.
-pub(super) async fn attempt(performer: &mut Performer, session: &mut Session, script: usize) -> Done {
-    let scene = Arc::clone(&performer.scene);
+pub(crate) async fn attempt(performer: &mut Performer, session: &mut Session, script: usize) -> Done {
+    let program = Arc::clone(&performer.program);
     let mut step = Step {
-        scene: &scene,
+        program: &program,
         performer,
         session,
         number: script,
-        script: &scene.scripts[script],
+        script: &program.scripts[script],
         at: 0,
         is_in_pipeline: false,
     };
-    let is_timed = scene.options.style.reports_commands;
     while let Some(command) = step.script.commands.get(step.at) {
-        let began = if is_timed { step.session.now() } else { 0 };
-        let index = step.at;
+        let began = if step.performer.times.is_some() { step.session.now() } else { 0 };
         let next = step.command(command).await?;
-        if is_timed {
-            let took = micros(step.session.now() - began);
-            step.performer.books.commands[script][index].times.add(took);
+        if let Some(times) = &mut step.performer.times {
+            times[script][step.at].add(micros(step.session.now() - began));
         }
         step.at = next;
     }
@@ -111,7 +101,7 @@ pub(super) async fn attempt(performer: &mut Performer, session: &mut Session, sc
 
 /// The script that a client is in the midst of.
 struct Step<'a> {
-    scene: &'a Scene,
+    program: &'a Program,
     performer: &'a mut Performer,
     session: &'a mut Session,
     /// Number of the script.
@@ -131,7 +121,7 @@ impl Step<'_> {
             Action::Set { name, slot, value } => {
                 let value = self.evaluate(value, "set")?;
                 let Some(slot) = slot else {
-                    self.scene.terminal.error(&format!("set: invalid variable name: \"{name}\""));
+                    self.performer.teller.error(&format!("set: invalid variable name: \"{name}\""));
                     return Err(self.abort("set", "assignment of meta-command failed"));
                 };
                 self.performer.variables.set(*slot, value);
@@ -187,21 +177,19 @@ impl Step<'_> {
     }
 
     fn evaluate(&mut self, expression: &Expression, command: &str) -> Result<Value, Stop> {
-        let (scene, script, number) = (self.scene, self.number, self.at + 1);
+        let (teller, script, number) = (Arc::clone(&self.performer.teller), self.number, self.at + 1);
         let mut debug = |value: Value| {
-            scene
-                .terminal
-                .message(&format!("debug(script={script},command={number}): {}\n", value.described()));
+            teller.message(&format!("debug(script={script},command={number}): {}\n", value.described()));
         };
         let mut environment = Environment {
             variables: &self.performer.variables,
-            names: &self.scene.names,
+            names: &self.program.names,
             random: &mut self.performer.random,
             debug: &mut debug,
         };
         expression.evaluate(&mut environment).map_err(|message| {
             if !message.is_empty() {
-                self.scene.terminal.error(&message);
+                self.performer.teller.error(&message);
             }
             self.abort(command, "evaluation of meta-command failed")
         })
@@ -212,7 +200,7 @@ impl Step<'_> {
         let (client, at, script) = (self.performer.id, self.at, self.number);
         let text =
             format!("client {client} aborted in command {at} ({command}) of script {script}; {message}");
-        self.scene.terminal.error(&text);
+        self.performer.teller.error(&text);
         Stop::Abort(FailureKind::Other.failure(message))
     }
 
@@ -226,8 +214,8 @@ impl Step<'_> {
             Amount::Constant(amount) => *amount,
             Amount::Variable(slot) => match self.performer.variables.content(*slot) {
                 Parameter::Unset => {
-                    let name = self.scene.names.name(*slot);
-                    self.scene.terminal.error(&format!("sleep: undefined variable \"{name}\""));
+                    let name = self.program.names.name(*slot);
+                    self.performer.teller.error(&format!("sleep: undefined variable \"{name}\""));
                     return Err(self.abort("sleep", "execution of meta-command failed"));
                 }
                 Parameter::Value(Value::Integer(amount)) => amount,
@@ -243,7 +231,7 @@ impl Step<'_> {
     }
 
     fn kind(&self) -> u16 {
-        self.scene.kind_of[self.number][self.at]
+        self.program.kind_of[self.number][self.at]
     }
 
     async fn sql(&mut self, sql: &Sql) -> Done {
@@ -288,11 +276,11 @@ impl Step<'_> {
         for (column, value) in fields {
             let name = format!("{prefix}{column}");
             if !is_name(&name) {
-                self.scene.terminal.error(&format!("{command}: invalid variable name: \"{name}\""));
+                self.performer.teller.error(&format!("{command}: invalid variable name: \"{name}\""));
                 return Err(self.abort_query(&format!("error storing into variable {name}")));
             }
             // A name that no script mentions is of no use to anybody.
-            if let Some(slot) = self.scene.names.find(&name) {
+            if let Some(slot) = self.program.names.find(&name) {
                 self.performer.variables.set_text(slot, value);
             }
         }
@@ -303,42 +291,33 @@ impl Step<'_> {
     fn abort_query(&self, message: &str) -> Stop {
         let (client, script, at) = (self.performer.id, self.number, self.at);
         let text = format!("client {client} script {script} command {at} query 0: {message}");
-        self.scene.terminal.error(&text);
+        self.performer.teller.error(&text);
         Stop::Abort(FailureKind::Other.failure(message))
     }
 
     /// Sends a statement by the query mode and waits for its answer.
     async fn send<S: RowSink>(&mut self, sql: &Sql, sink: &mut S) -> Result<Outcome, OperationFailure> {
-        let kind = self.kind();
-        let (number, at, scene) = (self.number, self.at, self.scene);
+        let (kind, program) = (self.kind(), self.program);
         let performer = &mut *self.performer;
         // Texts may hold several statements.
-        let is_text =
-            scene.query_mode == QueryMode::Simple || S::WANTS_NAMES && scene.engine.traits().names_need_text;
+        let is_text = program.query_mode == QueryMode::Simple
+            || S::WANTS_NAMES && program.engine.traits().names_need_text;
         if is_text {
             performer.text.clear();
-            sql.write(&performer.variables, &scene.names, &mut performer.text);
+            sql.write(&performer.variables, &program.names, &mut performer.text);
             let text = performer.text.as_str();
             return self.session.measure(kind, async |connection| connection.query(text, sink).await).await;
         }
         let texts = texts(&performer.variables, sql.parameters());
-        let fields = fields(&performer.variables, scene.engine, sql.parameters(), &texts);
-        let known = &mut performer.statements[number][at];
-        let operation = async |connection: &mut Connection| {
-            let statement = match *known {
-                Some(statement) => statement,
-                None => *known.insert(connection.prepare(sql.template()).await?),
-            };
-            connection.execute(statement, &fields, sink).await
-        };
-        self.session.measure(kind, operation).await
+        let fields = fields(&performer.variables, program.engine, sql.parameters(), &texts);
+        self.session.execute_sql(kind, sql.template(), &fields, sink).await
     }
 
     /// Judges the answer to what was sent.
     fn answered(&mut self, answered: Result<Outcome, OperationFailure>) -> Done {
         self.performer.has_waited = true;
         let Err(failure) = answered else { return Ok(()) };
-        if let Some(ending) = failure::ending(&failure, self.scene.engine) {
+        if let Some(ending) = failure::ending(&failure, self.program.engine) {
             return Err(Stop::Conflict { ending, failure, command: self.at });
         }
         let (client, script, at) = (self.performer.id, self.number, self.at);
@@ -352,7 +331,7 @@ impl Step<'_> {
             let words = failure::words(&failure);
             format!("client {client} script {script} aborted in command {at} query 0: {words}")
         };
-        self.scene.terminal.error(&text);
+        self.performer.teller.error(&text);
         Err(Stop::Abort(failure))
     }
 
@@ -361,27 +340,22 @@ impl Step<'_> {
         if self.is_in_pipeline {
             return Err(self.abort("startpipeline", "already in pipeline mode"));
         }
-        if self.scene.query_mode == QueryMode::Simple {
+        if self.program.query_mode == QueryMode::Simple {
             return Err(
                 self.abort("startpipeline", "cannot use pipeline mode with the simple query protocol")
             );
         }
-        if self.scene.engine != OWN {
+        if self.program.engine != OWN {
             return Err(self.abort("startpipeline", "only PostgreSQL has pipelines"));
         }
         let pipelined = self.script.commands[self.at..].iter().enumerate();
         let pipelined = pipelined.take_while(|(_, command)| command.action != Action::EndPipeline);
         for (offset, command) in pipelined {
             let Action::Sql(sql) = &command.action else { continue };
-            let known = &mut self.performer.statements[self.number][self.at + offset];
-            if known.is_none() {
-                match self.session.connection().prepare(sql.template()).await {
-                    Ok(statement) => *known = Some(statement),
-                    Err(failure) => {
-                        self.at += offset;
-                        return self.answered(Err(failure));
-                    }
-                }
+            let kind = self.program.kind_of[self.number][self.at + offset];
+            if let Err(failure) = self.session.prepared(kind, sql.template()).await {
+                self.at += offset;
+                return self.answered(Err(failure));
             }
         }
         if let Connection::Postgres(connection) = self.session.connection() {
@@ -396,15 +370,30 @@ impl Step<'_> {
             let name = if matches!(sql.store, Store::LastRow(_)) { "gset" } else { "aset" };
             return Err(self.abort(name, &format!("\\{name} is not allowed in pipeline mode")));
         }
+        // It was prepared when the pipeline began.
+        let statement = match self.session.prepared(self.kind(), sql.template()).await {
+            Ok(statement) => statement,
+            Err(failure) => return self.answered(Err(failure)),
+        };
         let texts = texts(&self.performer.variables, sql.parameters());
-        let fields = fields(&self.performer.variables, self.scene.engine, sql.parameters(), &texts);
-        let statement = self.performer.statements[self.number][self.at];
-        let statement = statement.expect("statements of a pipeline are prepared when it begins");
+        let fields = fields(&self.performer.variables, self.program.engine, sql.parameters(), &texts);
         let queued = match self.session.connection() {
             Connection::Postgres(connection) => connection.queue(statement, &fields).await,
             _ => Ok(()),
         };
         self.answered(queued.map(|()| Outcome::default()))
+    }
+}
+
+/// Ends the transaction that met a conflict. Servers that have ended it already are fine with that.
+pub(crate) async fn roll_back(session: &mut Session) -> Result<(), OperationFailure> {
+    let connection = session.connection();
+    if !connection.is_in_transaction() {
+        return Ok(());
+    }
+    match connection.query("ROLLBACK", &mut Discard).await {
+        Err(failure) if failure::is_lost(&failure) => Err(failure),
+        _ => Ok(()),
     }
 }
 

@@ -1,0 +1,139 @@
+//! `scripts` of a workload: SQL of the user's own, in files or in the spec.
+
+use super::diagnostic::{Diagnostic, Problems, Span};
+use super::keys::{SCRIPT, WEIGHT_MAX};
+use super::reader::{Fields, in_words, wrong_type};
+use super::tree::{Node, Value};
+use crate::catalog::SqlScript;
+
+/// Reads a script: from the path of the spec, and the path that stands there, which is relative to the spec's folder. An error says why
+/// not, in words.
+pub type ReadScript = fn(&str, &str) -> Result<String, String>;
+
+/// Where files of scripts are looked for.
+#[derive(Clone, Copy)]
+pub(super) struct Place<'a> {
+    /// Path of the spec.
+    pub(super) spec: &'a str,
+    pub(super) read: Option<ReadScript>,
+}
+
+/// Reads the list; `None` when one of them cannot be made sense of.
+pub(super) fn read(
+    items: &[Node],
+    span: Span,
+    path: &str,
+    place: Place<'_>,
+    problems: &Problems,
+) -> Option<Vec<SqlScript>> {
+    if items.is_empty() {
+        let message = format!("`{path}` names no script");
+        let help = format!("name files of SQL: `{path} = [\"read.sql\"]`");
+        problems.report(Diagnostic::new(span, message).help(help));
+        return None;
+    }
+    let mut found: Vec<SqlScript> = Vec::new();
+    let mut is_whole = true;
+    for item in items {
+        let script = match &item.value {
+            Value::Text(text) => named_file(text, item.span, place, problems),
+            Value::Table(table) => table_of(&Fields::new(&SCRIPT, table, item.span, problems), place),
+            other => {
+                wrong_type(item.span, path, "a file or a table", other, problems);
+                None
+            }
+        };
+        let Some(script) = script else {
+            is_whole = false;
+            continue;
+        };
+        if found.iter().any(|other| other.name == script.name) {
+            let message = format!("two scripts are called `{}`", script.name);
+            let help = "names tell them apart in the report: give one another `name`";
+            problems.report(Diagnostic::new(item.span, message).label("used again").help(help));
+        }
+        found.push(script);
+    }
+    is_whole.then_some(found)
+}
+
+/// `FILE` or `FILE@WEIGHT`.
+fn named_file(text: &str, span: Span, place: Place<'_>, problems: &Problems) -> Option<SqlScript> {
+    let (file, weight) = match text.rsplit_once('@') {
+        None => (text, 1),
+        Some((file, weight)) => {
+            match weight.parse::<i64>().ok().filter(|weight| (1..=WEIGHT_MAX).contains(weight)) {
+                Some(weight) => (file, weight as u32),
+                None => {
+                    let message = format!(
+                        "the weight of `{file}` must be a whole number {}, got `{weight}`",
+                        in_words(&(1..=WEIGHT_MAX))
+                    );
+                    let help = format!("write for example `{file}@8`");
+                    problems.report(Diagnostic::new(span, message).label("no weight").help(help));
+                    return None;
+                }
+            }
+        }
+    };
+    let text = text_of(file, span, place, problems)?;
+    Some(SqlScript { name: stem(file).to_owned(), weight, text })
+}
+
+fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<SqlScript> {
+    let weight = fields.integer("weight").unwrap_or(1);
+    let (text, name) = match (fields.node("file"), fields.node("sql")) {
+        (Some(node), None) => {
+            let file = fields.required_text("file", "name a file")?;
+            (text_of(file, node.span, place, fields.problems)?, fields.text("name").unwrap_or(stem(file)))
+        }
+        (None, Some(_)) => {
+            let text = fields.required_text("sql", "write for example `sql = \"SELECT 1\"`")?;
+            (text.to_owned(), fields.required_text("name", "add for example `name = \"recent orders\"`")?)
+        }
+        (None, None) => {
+            fields.missing(
+                "sql",
+                "give the text: `sql = \"SELECT ...\"`, or name its file: `file = \"read.sql\"`",
+            );
+            return None;
+        }
+        (Some(file), Some(sql)) => {
+            let message = "a script has both `file` and `sql`";
+            fields.problems.report(
+                Diagnostic::new(sql.span, message)
+                    .related(file.span, "the other one")
+                    .help("remove one of them"),
+            );
+            return None;
+        }
+    };
+    let name = name.trim();
+    if name.is_empty() || name.chars().any(char::is_control) || name.chars().count() > 60 {
+        let message = "a script's name must be one line of at most 60 characters";
+        let span = fields.node("name").map_or(fields.span, |node| node.span);
+        fields.problems.report(Diagnostic::new(span, message));
+        return None;
+    }
+    Some(SqlScript { name: name.to_owned(), weight, text })
+}
+
+fn text_of(file: &str, span: Span, place: Place<'_>, problems: &Problems) -> Option<String> {
+    let read = match place.read {
+        Some(read) => read(place.spec, file),
+        None => Err("no file can be read here".to_owned()),
+    };
+    read.map_err(|why| {
+        let message = format!("cannot read the script `{file}`: {why}");
+        problems.report(
+            Diagnostic::new(span, message).help("paths of scripts are relative to the folder of the spec"),
+        );
+    })
+    .ok()
+}
+
+/// The file's name without folder and ending.
+fn stem(file: &str) -> &str {
+    let base = file.rsplit('/').next().unwrap_or(file);
+    base.strip_suffix(".sql").unwrap_or(base)
+}

@@ -1,0 +1,10 @@
+//! Performing scripts, whoever asks for it: pgbench's own loop, or a workload of a spec.
+//!
+//! * [`program`]: scripts as all clients perform them; [`command`]: what their commands do; [`rows`]: results that scripts keep.
+
+mod command;
+mod program;
+mod rows;
+
+pub(crate) use command::{Performer, Stop, attempt, micros, roll_back};
+pub(crate) use program::{Program, first_words};

@@ -1,0 +1,353 @@
+//! Scripts as a workload of a spec: `kind = "sql"`. The language is that of pgbench, on every engine; the loop, its retries and what
+//! counts are dyno's own, as for every workload.
+
+use crate::expression::Value;
+use crate::expression::parser::DEFAULT_SEED;
+use crate::failure;
+use crate::perform::{Performer, Program, Stop, attempt, first_words, roll_back};
+use crate::random::Generator;
+use crate::script::{self, Action, Script, Store};
+use crate::terminal::Terminal;
+use crate::variables::{Names, Variables};
+use dyno_drivers::{Connection, Driver, Io, Patience, block_on};
+use dyno_engine::Session;
+use dyno_engine::random::Random;
+use dyno_engine::workload::{AuditFacts, ClientId, DataSet, NoData, StatementText, Workload};
+use dyno_model::audit::AuditCheck;
+use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
+use dyno_model::failure::{FailureKind, OperationFailure};
+use dyno_model::target::{Engine, QueryMode, Target};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Name in `workload.kind`.
+pub const SQL: &str = "sql";
+/// Its option with the scripts.
+const SCRIPTS: &str = "scripts";
+/// Variables that are there without being set; each client has its own `client_id`.
+const PRESET: [(&str, i64); 3] = [("client_id", 0), ("scale", 1), (DEFAULT_SEED, 0)];
+/// First words of statements that change nothing by themselves.
+const READING: [&str; 18] = [
+    "select",
+    "with",
+    "values",
+    "table",
+    "show",
+    "explain",
+    "describe",
+    "begin",
+    "start",
+    "commit",
+    "end",
+    "rollback",
+    "abort",
+    "savepoint",
+    "release",
+    "set",
+    "declare",
+    "fetch",
+];
+/// First words of statements after which others may find what is not there yet.
+const DEFINING: [&str; 4] = ["create", "alter", "drop", "set"];
+
+/// The workload as the spec is checked against.
+#[must_use]
+pub fn description() -> WorkloadDescription {
+    WorkloadDescription {
+        name: SQL,
+        summary: "SQL of your own: each transaction is one of your scripts, chosen by weight. Scripts are written as for pgbench \
+                  (\\set, random(), \\gset, \\if, \\sleep), for every engine; variables stand as :name. They find their tables there.",
+        audit: "none: what your data must look like is not known here",
+        options: vec![OptionDescription {
+            name: SCRIPTS,
+            kind: OptionKind::Scripts,
+            default: OptionValue::Scripts(Vec::new()),
+            help: "the scripts, files with weights or texts in the spec",
+        }],
+    }
+}
+
+/// The workload.
+pub struct Transactions {
+    program: Arc<Program>,
+    /// Variables that every transaction begins with.
+    beginning: Variables,
+}
+
+impl Transactions {
+    /// Makes the workload from options that were checked against [`description`].
+    ///
+    /// # Errors
+    /// When a script has a mistake, with its name and line.
+    pub fn build(options: &WorkloadOptions, engine: Engine, query_mode: QueryMode) -> Result<Self, String> {
+        let mut names = Names::default();
+        let quoting = engine.dialect().quoting;
+        let mut scripts = Vec::new();
+        for given in options.scripts(SCRIPTS) {
+            let parsed = script::parse(&given.name, &given.text, given.weight, quoting, &mut names);
+            let parsed = parsed.map_err(|error| format!("the script {error}"))?;
+            if !parsed.commands.iter().any(|command| matches!(command.action, Action::Sql(_))) {
+                return Err(format!("the script {} sends no statement", given.name));
+            }
+            scripts.push(parsed);
+        }
+        if let Some((script, name)) = scripts.iter().find_map(|script| Some((script, unset(script, &names)?)))
+        {
+            return Err(format!("the script {}: nothing sets `:{name}`", script.name));
+        }
+        let mut beginning = Variables::default();
+        for (name, value) in PRESET {
+            beginning.set(names.slot(name), Value::Integer(value));
+        }
+        let program = Arc::new(Program::new(scripts, names, engine, query_mode, kind_name));
+        Ok(Self { program, beginning })
+    }
+
+    /// The first statement that is not known to leave the data as they are: the script's name and the statement's first line.
+    #[must_use]
+    pub fn writing(&self) -> Option<(&str, &str)> {
+        let mut statements = self.program.scripts.iter().flat_map(|script| {
+            script
+                .commands
+                .iter()
+                .filter(|command| matches!(command.action, Action::Sql(_)))
+                .map(move |command| (script, command))
+        });
+        let found = statements.find(|(_, command)| !begins_with(&command.line, &READING));
+        found.map(|(script, command)| (script.name.as_str(), command.line.as_str()))
+    }
+
+    /// Has the server prepare every statement of every script once, and execute none. Returns what it says of those that it refuses.
+    /// What follows a statement that defines something is left out: it may need what is only there then.
+    ///
+    /// # Errors
+    /// When the server cannot be reached.
+    pub fn rehearse(&self, target: &Target) -> Result<Vec<String>, OperationFailure> {
+        let mut connection =
+            block_on(Connection::connect(target, &Io::Patient(Patience::for_questions(target))))?;
+        let mut refused = Vec::new();
+        for script in &self.program.scripts {
+            for command in &script.commands {
+                let Action::Sql(sql) = &command.action else { continue };
+                if begins_with(&command.line, &DEFINING) {
+                    break;
+                }
+                if let Err(failure) = block_on(connection.prepare(sql.template())) {
+                    if failure::is_lost(&failure) {
+                        return Err(failure);
+                    }
+                    refused.push(format!("the script {}, {:?}: {failure}", script.name, command.line));
+                }
+            }
+        }
+        block_on(connection.close());
+        Ok(refused)
+    }
+}
+
+/// A variable that a script's statements need and nothing in it sets; what is kept of rows has names that only the server knows.
+fn unset<'n>(script: &Script, names: &'n Names) -> Option<&'n str> {
+    let mut needed = Vec::new();
+    let mut set: Vec<&str> = PRESET.iter().map(|(name, _)| *name).collect();
+    for command in &script.commands {
+        match &command.action {
+            Action::Sql(sql) if sql.store != Store::Nothing => return None,
+            Action::Sql(sql) => needed.extend(sql.parameters().iter().map(|slot| names.name(*slot))),
+            Action::Set { name, .. } => set.push(name),
+            _ => {}
+        }
+    }
+    needed.into_iter().find(|name| !set.contains(name))
+}
+
+/// The script's name where it sends one statement; else the command's number and first words behind it.
+fn kind_name(scripts: &[Script], script: usize, command: usize) -> String {
+    let Script { name, commands, .. } = &scripts[script];
+    let sent = commands.iter().filter(|command| matches!(command.action, Action::Sql(_))).count();
+    match sent {
+        1 => name.clone(),
+        _ => format!("{name} {} {}", command + 1, first_words(&commands[command].line)),
+    }
+}
+
+fn begins_with(statement: &str, words: &[&str]) -> bool {
+    let word = statement
+        .trim_start_matches(['(', ' '])
+        .split(|c: char| !c.is_ascii_alphabetic())
+        .next()
+        .unwrap_or_default();
+    words.iter().any(|known| known.eq_ignore_ascii_case(word))
+}
+
+/// What a script says went wrong, kept for the failure.
+#[derive(Default)]
+struct Said(Mutex<Option<String>>);
+
+impl Terminal for Said {
+    fn result(&self, _text: &str) {}
+
+    /// The first thing that is said is the reason; what follows tells where.
+    fn message(&self, text: &str) {
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let text = text.trim_end().trim_start_matches("pgbench: error: ");
+        if said.is_none() && !text.starts_with("client ") {
+            *said = Some(text.to_owned());
+        }
+    }
+}
+
+/// State of a client.
+pub struct Client {
+    performer: Performer,
+    said: Arc<Said>,
+    /// What every transaction begins with.
+    beginning: Variables,
+}
+
+impl Client {
+    /// The failure of a script that cannot go on, with the script's name and its own words where there are any.
+    fn trouble(&self, script: usize, failure: OperationFailure) -> OperationFailure {
+        let said = self.said.0.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if failure.is_answered() || failure.kind != FailureKind::Other {
+            return failure;
+        }
+        let name = &self.performer.program.scripts[script].name;
+        let message = said.unwrap_or(failure.message);
+        FailureKind::BadStatement.failure(format!("the script {name}: {message}"))
+    }
+}
+
+impl Workload for Transactions {
+    type Client = Client;
+    type Baseline = ();
+
+    fn kinds(&self) -> Vec<&'static str> {
+        self.program.kinds.clone()
+    }
+
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn statements(&self) -> Vec<StatementText> {
+        Vec::new()
+    }
+
+    fn data(&self) -> &dyn DataSet {
+        // Scripts find their tables there.
+        &NoData
+    }
+
+    fn client(&self, id: ClientId) -> Client {
+        let mut beginning = self.beginning.clone();
+        let client_id = self.program.names.find("client_id").expect("every program knows it");
+        beginning.set(client_id, Value::Integer(id.0.into()));
+        let said = Arc::new(Said::default());
+        let teller: Arc<dyn Terminal> = Arc::clone(&said) as Arc<dyn Terminal>;
+        let performer = Performer::new(&self.program, id.0, beginning.clone(), Generator::new(0), teller);
+        Client { performer, said, beginning }
+    }
+
+    async fn transaction(
+        &self,
+        client: &mut Client,
+        _sequence: u64,
+        session: &mut Session,
+        random: &mut Random,
+    ) -> Result<(), OperationFailure> {
+        let script = self.program.chosen(random.below(self.program.weights));
+        let performer = &mut client.performer;
+        performer.random = Generator::new(random.next_u64());
+        performer.variables.clone_from(&client.beginning);
+        performer.has_waited = false;
+        let outcome = attempt(performer, session, script).await;
+        if !performer.has_waited {
+            // A script whose branches send nothing would keep the others of its thread from ever having a turn.
+            session.give_way().await;
+        }
+        let failure = match outcome {
+            Ok(()) if !session.connection().is_in_transaction() => return Ok(()),
+            Ok(()) => {
+                FailureKind::Other.failure("it ends inside of a transaction; end it with COMMIT or ROLLBACK")
+            }
+            Err(Stop::Conflict { failure, .. } | Stop::Abort(failure)) => failure,
+        };
+        let failure = client.trouble(script, failure);
+        if failure::is_lost(&failure) {
+            return Err(failure);
+        }
+        match roll_back(session).await {
+            Err(lost) => Err(lost),
+            Ok(()) => Err(failure),
+        }
+    }
+
+    async fn baseline(&self, _connection: &mut Connection) -> Result<(), OperationFailure> {
+        Ok(())
+    }
+
+    async fn audit(
+        &self,
+        _connection: &mut Connection,
+        _facts: &AuditFacts<'_, ()>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        Ok(Vec::new())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_model::catalog::SqlScript;
+    use std::collections::BTreeMap;
+
+    fn built(scripts: &[(&str, u32, &str)]) -> Result<Transactions, String> {
+        let script = |(name, weight, text): &(&str, u32, &str)| SqlScript {
+            name: (*name).to_owned(),
+            weight: *weight,
+            text: (*text).to_owned(),
+        };
+        let scripts = OptionValue::Scripts(scripts.iter().map(script).collect());
+        let options = WorkloadOptions(BTreeMap::from([(SCRIPTS.to_owned(), scripts)]));
+        Transactions::build(&options, Engine::Postgres, QueryMode::Prepared)
+    }
+
+    #[test]
+    fn each_statement_is_a_kind_of_its_own_and_a_script_of_one_gives_it_its_name() {
+        let order = "\\set id 1 + 1\nBEGIN;\nINSERT INTO orders VALUES (:id);\nEND;";
+        let workload =
+            built(&[("read", 8, "SELECT 1;"), ("order", 1, order)]).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(workload.kinds(), ["read", "order 2 BEGIN", "order 3 INSERT INTO orders", "order 4 END"]);
+        assert_eq!(workload.program.weights, 9);
+        let chosen: Vec<usize> = (0..9).map(|drawn| workload.program.chosen(drawn)).collect();
+        assert_eq!(chosen, [0, 0, 0, 0, 0, 0, 0, 0, 1]);
+        assert_eq!(workload.writing(), Some(("order", "INSERT INTO orders VALUES (:id);")));
+    }
+
+    #[test]
+    fn a_script_with_a_mistake_is_named_before_anything_runs() {
+        let refusal = |text: &str| built(&[("q", 1, text)]).err().unwrap_or_default();
+        assert_eq!(refusal("SELECT :idd;"), "the script q: nothing sets `:idd`");
+        assert_eq!(refusal("\\set x 1\n"), "the script q sends no statement");
+        assert!(
+            refusal("SELECT 1;\n\\sett x 1\n").starts_with("the script q:2: "),
+            "{}",
+            refusal("SELECT 1;\n\\sett x 1\n")
+        );
+        assert_eq!(refusal("SELECT id FROM t \\gset\nSELECT :id;"), "");
+        assert_eq!(refusal("SELECT :client_id;"), "");
+    }
+
+    #[test]
+    fn what_only_reads_is_known_by_its_first_word() {
+        for (text, is_writing) in [
+            ("select 1; (SELECT 2); WITH a AS (SELECT 1) SELECT * FROM a;", false),
+            ("BEGIN; SELECT 1; COMMIT;", false),
+            ("SELECT 1; update t set x = 1;", true),
+            ("CALL p();", true),
+            ("DROP TABLE t;", true),
+        ] {
+            let workload = built(&[("q", 1, text)]).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(workload.writing().is_some(), is_writing, "{text}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! `dyno run URL`: an experiment from one line. It stands for a spec, which is made here.
+
+use crate::failure::Failure;
+use clap::Args;
+use dyno_model::address::Address;
+use dyno_model::exit_code::USAGE;
+use dyno_model::target::Endpoint;
+use std::fmt::Write;
+
+/// Parts of a spec that have options of their own.
+#[derive(Debug, Default, Args)]
+pub(crate) struct OneLine {
+    /// With a URL: SQL of your own, a file per kind of transaction, with its weight; may be given again
+    ///
+    /// Scripts are written as for pgbench: statements end in semicolons, `\set id random(1, 100000)` draws a value, and
+    /// `:id` stands for it. A database that dyno did not make is only read, unless --yes-write-to names it.
+    #[arg(long, value_name = "FILE[@WEIGHT]")]
+    pub(crate) script: Vec<String>,
+
+    /// With a URL: a workload of dyno's own, which makes its tables there
+    #[arg(long, value_name = "NAME", conflicts_with = "script")]
+    pub(crate) workload: Option<String>,
+
+    /// Numbers of clients; the same as --set load.clients=[N,...]
+    #[arg(long, value_name = "N,...", value_delimiter = ',', value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) clients: Vec<u32>,
+
+    /// Open loop: transactions arrive at this rate, such as 500/s, whether or not the server keeps up; the same as --set load.rate=RATE
+    #[arg(long, value_name = "RATE")]
+    pub(crate) rate: Option<String>,
+
+    /// Measured time of each trial, such as 30s or 5m; the same as --set load.duration=TIME
+    #[arg(long, value_name = "TIME")]
+    pub(crate) duration: Option<String>,
+
+    /// Time before it, with all clients at work; the same as --set load.warmup=TIME
+    #[arg(long, value_name = "TIME")]
+    pub(crate) warmup: Option<String>,
+}
+
+/// Clients, duration, warm-up and blocks of a line that does not say them.
+const CLIENTS: [u32; 3] = [1, 8, 64];
+const DURATION: &str = "10s";
+const WARMUP: &str = "2s";
+const BLOCKS: u32 = 3;
+
+impl OneLine {
+    /// What is laid over a spec, as `key=value`.
+    ///
+    /// # Errors
+    /// When the line names scripts or a workload, which the spec does.
+    pub(crate) fn overrides(&self) -> Result<Vec<String>, Failure> {
+        let (option, key) = match (self.script.is_empty(), &self.workload) {
+            (false, _) => ("--script", "workload.scripts"),
+            (true, Some(_)) => ("--workload", "workload.kind"),
+            (true, None) => return Ok(self.load()),
+        };
+        let text = format!("{option} goes with a URL, and a spec says itself what is run");
+        Err(Failure::new(USAGE, text).help(format!("write it into the spec as `{key}`")))
+    }
+
+    /// Keys of `[load]` that the line says.
+    fn load(&self) -> Vec<String> {
+        let mut keys = Vec::new();
+        if !self.clients.is_empty() {
+            keys.push(format!("load.clients={:?}", self.clients));
+        }
+        let texts = [("rate", &self.rate), ("duration", &self.duration), ("warmup", &self.warmup)];
+        let given = texts.into_iter().filter_map(|(key, text)| Some((key, text.as_deref()?)));
+        keys.extend(given.map(|(key, text)| format!("load.{key}={}", quoted(text))));
+        keys
+    }
+
+    /// The spec that a line with a URL stands for, and its name.
+    ///
+    /// # Errors
+    /// When the line does not say what is to be run.
+    pub(crate) fn spec(
+        &self,
+        url: &str,
+        blocks: Option<u32>,
+        seed: Option<u64>,
+    ) -> Result<(String, String), Failure> {
+        let name = database(url);
+        let (title, workload, data) = match (&self.script[..], &self.workload) {
+            ([], None) => {
+                let text = format!("the line does not say what is to be run on {name}");
+                return Err(Failure::new(USAGE, text).help(
+                    "name your own SQL, a file per kind of transaction: --script FILE; or a workload of dyno's own, which makes its tables \
+                     there: --workload oltp_point_select",
+                ));
+            }
+            ([], Some(kind)) => (kind.clone(), format!("kind = {}\n", quoted(kind)), ""),
+            (scripts, _) => {
+                let list: Vec<String> = scripts.iter().map(|script| quoted(script)).collect();
+                let workload = format!("kind = \"sql\"\nscripts = [{}]\n", list.join(", "));
+                (scripts.join(", "), workload, "data = \"existing\"\n")
+            }
+        };
+        let clients = if self.clients.is_empty() { &CLIENTS[..] } else { &self.clients };
+        let time = |given: &Option<String>, usual: &str| quoted(given.as_deref().unwrap_or(usual));
+        let mut text = format!(
+            "title = {}\n\n[[system]]\nname = {}\nurl = {}\n{data}\n[workload]\n{workload}\n[load]\nclients = {clients:?}\n",
+            quoted(&format!("{title} on {name}")),
+            quoted(&name),
+            quoted(url),
+        );
+        let _ = writeln!(text, "duration = {}", time(&self.duration, DURATION));
+        let _ = writeln!(text, "warmup = {}", time(&self.warmup, WARMUP));
+        if let Some(rate) = &self.rate {
+            let _ = writeln!(text, "rate = {}", quoted(rate));
+        }
+        let _ = writeln!(text, "\n[design]\nblocks = {}", blocks.unwrap_or(BLOCKS));
+        if let Some(seed) = seed {
+            let _ = writeln!(text, "seed = {seed}");
+        }
+        Ok((name, text))
+    }
+}
+
+/// What a database is called in the report: its name, or that of its file or engine.
+fn database(url: &str) -> String {
+    let address = Address::of_url(url);
+    let target = address.target().ok();
+    let path = target.map_or(String::new(), |target| match &target.endpoint {
+        Endpoint::File(path) => path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
+        _ => target.database,
+    });
+    if path.is_empty() { address.engine.to_string() } else { path }
+}
+
+/// A text of TOML.
+fn quoted(text: &str) -> String {
+    toml::Value::from(text).to_string()
+}

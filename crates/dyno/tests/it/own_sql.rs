@@ -1,0 +1,234 @@
+//! SQL of the user's own: one line on a database that is there, and the same in a spec.
+
+use crate::program::{Bench, Ended, records};
+use dyno_drivers::{Connection, Driver, Io, Table, block_on};
+use dyno_model::plan::ServerKind;
+use dyno_model::record::TrialRecord;
+use dyno_model::target::{Endpoint, Engine, Target};
+use dyno_testkit::{RunningServer, running_server};
+
+const READ: &str = "\\set id random(1, 100)\nSELECT n FROM things WHERE id = :id;\n";
+const LIST: &str =
+    "-- the newest\nSELECT max(id) AS newest FROM things \\gset\nSELECT n FROM things WHERE id = :newest;\n";
+const WRITE: &str = "\\set id random(1, 100)\nBEGIN;\nUPDATE things SET n = n + 1 WHERE id = :id;\nCOMMIT;\n";
+
+/// A database with a table of somebody's, and scripts beside it.
+struct Shop {
+    bench: Bench,
+    target: Target,
+    url: String,
+    _server: Option<RunningServer>,
+}
+
+impl Shop {
+    fn open(engine: Engine) -> Option<Self> {
+        let bench = Bench::new();
+        let (server, target) = match engine {
+            Engine::Sqlite => (None, Target::new(engine, Endpoint::File(bench.path().join("shop.db")))),
+            _ => {
+                let kind =
+                    if engine == Engine::Postgres { ServerKind::Postgres } else { ServerKind::Mariadb };
+                let server = running_server(kind, &[])?;
+                let target = server.target();
+                (Some(server), target)
+            }
+        };
+        let url = match &target.endpoint {
+            Endpoint::Tcp { host, port } => {
+                let (user, password, database) = (&target.user, target.password.reveal(), &target.database);
+                format!("{engine}://{user}:{password}@{host}:{port}/{database}")
+            }
+            _ => "sqlite:shop.db".to_owned(),
+        };
+        let shop = Self { bench, target, url, _server: server };
+        shop.ask("CREATE TABLE things (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)");
+        let rows: Vec<String> = (1..=100).map(|id| format!("({id}, 0)")).collect();
+        shop.ask(&format!("INSERT INTO things VALUES {}", rows.join(", ")));
+        for (name, text) in [("read.sql", READ), ("list.sql", LIST), ("write.sql", WRITE)] {
+            shop.bench.file(name, text);
+        }
+        Some(shop)
+    }
+
+    /// All fields of an answer, joined.
+    fn ask(&self, sql: &str) -> String {
+        let mut table = Table::default();
+        block_on(async {
+            let mut connection = Connection::connect(&self.target, &Io::Blocking).await?;
+            connection.query(sql, &mut table).await
+        })
+        .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+        table.0.into_iter().flatten().flatten().collect::<Vec<_>>().join(" ")
+    }
+
+    /// `dyno run URL` with these scripts and options, for a moment.
+    fn run(&self, scripts: &[&str], options: &[&str]) -> Ended {
+        let mut line = vec![
+            "run",
+            &self.url,
+            "--clients",
+            "1,3",
+            "--duration",
+            "300ms",
+            "--warmup",
+            "0s",
+            "--blocks",
+            "1",
+        ];
+        line.extend(scripts.iter().flat_map(|script| ["--script", script]));
+        line.extend(options);
+        self.bench.dyno(&line)
+    }
+
+    fn records(&self, results: &str) -> Vec<TrialRecord> {
+        records(&self.bench.path().join(results))
+    }
+}
+
+/// Statements of a kind that were answered, over all trials.
+fn answered(records: &[TrialRecord], kind: &str) -> u64 {
+    let statements = records.iter().flat_map(|record| &record.ledger.statements);
+    statements.filter(|statement| statement.name == kind).map(|statement| statement.ok).sum()
+}
+
+/// Everything on one server, whose start takes longest.
+fn all_of_it(engine: Engine) {
+    let Some(shop) = Shop::open(engine) else { return };
+    one_line_measures_scripts_of_one_s_own_and_leaves_no_trace(&shop);
+    mistakes_in_scripts_are_told_before_the_run(&shop);
+    a_statement_that_writes_in_disguise_is_refused_by_the_server(&shop);
+    scripts_write_only_where_the_line_says_that_they_may(&shop);
+}
+
+#[test]
+fn a_database_of_one_s_own_is_measured_by_sql_of_one_s_own_on_sqlite() {
+    all_of_it(Engine::Sqlite);
+}
+
+#[test]
+fn a_database_of_one_s_own_is_measured_by_sql_of_one_s_own_on_postgresql() {
+    all_of_it(Engine::Postgres);
+}
+
+#[test]
+fn a_database_of_one_s_own_is_measured_by_sql_of_one_s_own_on_mariadb() {
+    all_of_it(Engine::Mysql);
+}
+
+fn one_line_measures_scripts_of_one_s_own_and_leaves_no_trace(shop: &Shop) {
+    let ended = shop.run(&["read.sql@8", "list.sql@4"], &["--out", "r"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    let records = shop.records("r");
+    assert_eq!(records.len(), 2, "1 and 3 clients");
+    let kinds = ["read", "list 1 SELECT max(id) AS", "list 2 SELECT n FROM"];
+    let [read, newest, listed] = kinds.map(|kind| answered(&records, kind));
+    assert!(read > listed && listed > 0 && newest.abs_diff(listed) <= 4, "{read} {newest} {listed}");
+    assert_eq!(shop.ask("SELECT sum(n), count(*) FROM things"), "0 100");
+    // A table of dyno's own would be the first to be found.
+    assert!(!shop.has_table("dyno_marker"), "the database is not dyno's and is not marked");
+    assert!(ended.stdout.contains("read"), "{ended}");
+}
+
+impl Shop {
+    fn has_table(&self, name: &str) -> bool {
+        block_on(async {
+            let mut connection = Connection::connect(&self.target, &Io::Blocking).await?;
+            connection.query(&format!("SELECT count(*) FROM {name}"), &mut Table::default()).await
+        })
+        .is_ok()
+    }
+}
+
+fn scripts_write_only_where_the_line_says_that_they_may(shop: &Shop) {
+    let refused = shop.run(&["write.sql"], &["--out", "no"]);
+    assert_eq!(refused.code, 4, "{refused}");
+    let database = &dyno_host::marker::database_name(&shop.target);
+    for word in ["the script write", "UPDATE things", &format!("--yes-write-to {database}")] {
+        assert!(refused.stderr.contains(word), "{word}: {refused}");
+    }
+    assert_eq!(shop.ask("SELECT sum(n) FROM things"), "0");
+    let ended = shop.run(&["write.sql"], &["--out", "yes", "--yes-write-to", database]);
+    assert_eq!(ended.code, 0, "{ended}");
+    let records = shop.records("yes");
+    let commits = answered(&records, "write 4 COMMIT");
+    assert!(commits > 0, "{ended}");
+    assert_eq!(shop.ask("SELECT sum(n) FROM things"), commits.to_string());
+}
+
+/// MariaDB's language has no such disguise.
+fn a_statement_that_writes_in_disguise_is_refused_by_the_server(shop: &Shop) {
+    let disguised = match shop.target.engine {
+        Engine::Postgres => "WITH x AS (UPDATE things SET n = 7 RETURNING id) SELECT count(*) FROM x;",
+        Engine::Sqlite => "WITH x AS (SELECT 1) UPDATE things SET n = 7;",
+        _ => return,
+    };
+    shop.bench.file("sly.sql", disguised);
+    let ended = shop.run(&["sly.sql"], &["--out", "sly"]);
+    assert_eq!(ended.code, 6, "{ended}");
+    assert!(ended.to_string().to_lowercase().contains("read"), "read-only is the reason: {ended}");
+    assert_eq!(shop.ask("SELECT sum(n) FROM things"), "0");
+}
+
+fn mistakes_in_scripts_are_told_before_the_run(shop: &Shop) {
+    shop.bench.file("wrong.sql", "SELECT colour FROM things;\n");
+    let ended = shop.run(&["wrong.sql"], &["--out", "none"]);
+    assert_eq!(ended.code, 4, "{ended}");
+    assert!(ended.stderr.contains("the script wrong") && ended.stderr.contains("colour"), "{ended}");
+    shop.bench.file("unset.sql", "SELECT n FROM things WHERE id = :idd;\n");
+    let ended = shop.run(&["unset.sql"], &["--out", "none"]);
+    assert!(ended.code == 4 && ended.stderr.contains("nothing sets `:idd`"), "{ended}");
+    let ended = shop.run(&["none.sql"], &["--out", "none"]);
+    assert!(ended.code == 3 && ended.stderr.contains("cannot read the script `none.sql`"), "{ended}");
+    let ended = shop.run(&[], &["--out", "none"]);
+    assert!(ended.code == 2 && ended.stderr.contains("--script FILE"), "{ended}");
+    assert!(!shop.bench.path().join("none").exists(), "nothing was begun");
+}
+
+#[test]
+fn the_line_s_spec_is_printed_without_its_password_and_runs_from_a_file() {
+    let Some(shop) = Shop::open(Engine::Sqlite) else { return };
+    let printed = shop.run(&["read.sql@8", "list.sql"], &["--print-spec"]);
+    assert_eq!(printed.code, 0, "{printed}");
+    shop.bench.file("shop.toml", &printed.stdout);
+    let ended = shop.bench.dyno(&["run", "shop.toml", "--out", "again"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    assert_eq!(shop.records("again").len(), 2);
+    let secret = "postgres://me:hunter2@127.0.0.1:1/shop";
+    let printed = shop.bench.dyno(&["run", secret, "--script", "read.sql", "--print-spec"]);
+    assert!(printed.code == 0 && !printed.to_string().contains("hunter2"), "{printed}");
+}
+
+#[test]
+fn a_spec_holds_scripts_in_its_own_text_and_varies_them() {
+    let Some(shop) = Shop::open(Engine::Sqlite) else { return };
+    let spec = r#"
+title = "own SQL"
+[[system]]
+name = "shop"
+url = "sqlite:shop.db"
+data = "existing"
+[workload]
+kind = "sql"
+[[workload.scripts]]
+name = "newest"
+sql = "SELECT max(id) FROM things;"
+[[workload.scripts]]
+file = "read.sql"
+weight = 3
+[load]
+clients = 2
+transactions = 200
+[design]
+blocks = 1
+"#;
+    shop.bench.file("own.toml", spec);
+    let ended = shop.bench.dyno(&["run", "own.toml", "--out", "r"]);
+    assert_eq!(ended.code, 0, "{ended}");
+    let records = shop.records("r");
+    let (newest, read) = (answered(&records, "newest"), answered(&records, "read"));
+    assert_eq!(newest + read, 200);
+    assert!(read > newest, "three of four are read: {read} of 200");
+    // The texts are in the results, so that a run can be resumed and compared without the files.
+    std::fs::remove_file(shop.bench.path().join("read.sql")).expect("it was there");
+    assert_eq!(shop.bench.dyno(&["run", "--resume", "r"]).code, 0);
+}
