@@ -166,14 +166,10 @@ struct Way {
     levels: Vec<(String, Vec<usize>)>,
 }
 
+/// What is compared is the same level in all of them, so it is none of the ways.
 fn ways(plan: &Plan, pairs: &[&Pair]) -> Vec<Way> {
-    let Some(of) = pairs.first().map(|pair| &pair.of) else { return Vec::new() };
-    let factors = (0..plan.factors.len()).filter(|&factor| *of != ComparisonOf::Level { factor });
-    let systems = (*of != ComparisonOf::System).then_some(InteractionWith::System);
-    let all = [InteractionWith::Clients]
-        .into_iter()
-        .chain(systems)
-        .chain(factors.map(|factor| InteractionWith::Level { factor }));
+    let factors = (0..plan.factors.len()).map(|factor| InteractionWith::Level { factor });
+    let all = [InteractionWith::Clients, InteractionWith::System].into_iter().chain(factors);
     let way = |with: InteractionWith| {
         let level = |treatment: &Treatment| match with {
             InteractionWith::Clients => treatment.clients.to_string(),

@@ -1,9 +1,15 @@
 //! Known truths come out right.
 
+use super::{Cell, Model, answer, groups, rows, ways};
 use crate::model::{ComparisonOf, Conclusion, InteractionWith, Question, ReportModel, Verdict};
-use dyno_model::plan::Metric;
-use dyno_store::fixture::Shape;
+use crate::pairs::pairs;
+use crate::stats::compare::paired;
+use crate::stats::mixed::{self, Components};
+use crate::view::View;
+use dyno_model::plan::{Metric, Treatment, Trial};
+use dyno_store::fixture::{Shape, never_started};
 use dyno_store::{RunData, TrialOutcome};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// A pseudo-random number, about standard normal: twelve uniform ones, less six.
 fn normal(seed: u64, trial: usize) -> f64 {
@@ -27,15 +33,20 @@ fn experiment() -> RunData {
     shape.read()
 }
 
-/// Trials scatter by 2 %; `effect` is the truth by system, variant and clients.
-fn measured(data: &mut RunData, seed: u64, effect: impl Fn(usize, &str, u32) -> f64) {
+/// Gives each trial a throughput per client: `logarithm` by its number.
+fn given(data: &mut RunData, logarithm: impl Fn(usize, &Trial, &Treatment) -> f64) {
     for (at, trial) in data.run.plan.trials.iter().enumerate() {
         let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&trial.id) else { continue };
         let treatment = &data.run.plan.treatments[trial.treatment];
-        let truth = effect(treatment.system, &treatment.levels[0], treatment.clients);
-        let scatter = (0.02 * normal(seed, at)).exp();
-        record.work = Some(1_000.0 * f64::from(treatment.clients) * truth * scatter);
+        record.work = Some(1_000.0 * f64::from(treatment.clients) * logarithm(at, trial, treatment).exp());
     }
+}
+
+/// Trials scatter by 2 %; `effect` is the truth by system, variant and clients.
+fn measured(data: &mut RunData, seed: u64, effect: impl Fn(usize, &str, u32) -> f64) {
+    given(data, |at, _, treatment| {
+        effect(treatment.system, &treatment.levels[0], treatment.clients).ln() + 0.02 * normal(seed, at)
+    });
 }
 
 fn report(seed: u64, effect: impl Fn(usize, &str, u32) -> f64) -> ReportModel {
@@ -85,6 +96,98 @@ fn an_effect_that_grows_with_the_clients_is_said_to_depend_on_them() {
     assert_eq!(depending.len(), 1, "{question:?}");
     assert_eq!(depending[0].with, InteractionWith::Clients);
     assert_eq!((depending[0].low.level.as_str(), depending[0].high.level.as_str()), ("4", "512"));
+}
+
+#[test]
+fn an_effect_that_another_factor_changes_is_said_to_depend_on_it_and_never_on_itself() {
+    let truth = |system: usize, variant: &str, _: u32| match (system, variant) {
+        (1, "in-place") => 1.6,
+        _ => 1.0,
+    };
+    let model = report(4, truth);
+    let question = throughput(&model, &ComparisonOf::System);
+    let depending: Vec<_> = question.interactions.iter().filter(|it| it.depends).collect();
+    assert_eq!(depending.len(), 1, "{question:?}");
+    assert_eq!(depending[0].with, InteractionWith::Level { factor: 0 });
+    assert_eq!(
+        (depending[0].low.level.as_str(), depending[0].high.level.as_str()),
+        ("read-modify-write", "in-place")
+    );
+    let asked = |of| throughput(&model, &of).interactions.iter().map(|it| it.with).collect::<Vec<_>>();
+    assert_eq!(asked(ComparisonOf::System), [InteractionWith::Clients, InteractionWith::Level { factor: 0 }]);
+    assert_eq!(asked(VARIANT), [InteractionWith::Clients, InteractionWith::System]);
+}
+
+#[test]
+fn what_a_data_set_shares_is_the_error_of_a_variant() {
+    let mut data = experiment();
+    for seed in 1..=3 {
+        given(&mut data, |at, trial, treatment| {
+            let variant = usize::from(treatment.levels[0] == "in-place");
+            let data_set = 4 * trial.block as usize + 2 * treatment.system + variant;
+            0.03 * normal(seed, data_set) + 0.005 * normal(seed + 50, at)
+        });
+        let compared = crate::comparisons::compare(&View::new(&data), 1.0);
+        let is_asked = |it: &&Question| it.metric == Metric::Throughput && it.of == VARIANT;
+        let question = compared.questions.iter().find(is_asked).expect("it is asked");
+        // Three blocks with two starts of two data sets: 12 of them, less 6 starts, less the variant and what it does in the other system.
+        let degrees = question.degrees.expect("known");
+        assert!(degrees < 4.0 + 1e-6, "{question:?}");
+        let scatter = question.scatter.expect("known");
+        assert!(scatter.data_sets.is_some_and(|it| it > 4.0 * scatter.trials), "{scatter:?}");
+    }
+}
+
+#[test]
+fn where_one_cell_scatters_more_than_the_others_answers_and_interactions_rest_on_its_degrees_of_freedom() {
+    let mut data = experiment();
+    given(&mut data, |at, _, treatment| {
+        let is_restless = treatment.system == 0 && treatment.clients == 512;
+        normal(5, at) * if is_restless { 0.2 } else { 0.002 }
+    });
+    let view = View::new(&data);
+    let pairs = pairs(&view);
+    let group = groups(view.plan(), &pairs).into_iter().find(|it| it.of == VARIANT).expect("it is asked");
+    let side = |treatment: usize| {
+        let figures = view.standings[treatment].figures(Metric::Throughput).expect("measured").into_iter();
+        figures.map(|(record, value)| (record.trial.block, value)).collect::<BTreeMap<_, _>>()
+    };
+    let cell = |at: &usize| {
+        let (subject, baseline) = (side(pairs[*at].subject), side(pairs[*at].baseline));
+        let both: Vec<_> = subject.values().copied().zip(baseline.values().copied()).collect();
+        Cell { pair: &pairs[*at], subject, baseline, test: paired(&both).expect("three blocks") }
+    };
+    let cells: Vec<Cell<'_>> = group.pairs.iter().map(cell).collect();
+    let treatments: BTreeSet<usize> =
+        cells.iter().flat_map(|cell| [cell.pair.subject, cell.pair.baseline]).collect();
+    let treatments: Vec<usize> = treatments.into_iter().collect();
+    let fit = mixed::fit(&rows(view.plan(), &cells, &treatments).0, Components::Free).expect("a fit");
+    let model = Model { fit, treatments, cells: &cells };
+    let whole = model.fit.contrast(&model.weights(&[0, 1, 2, 3, 4, 5])).expect("an estimate");
+    let found = answer(&view, &cells).expect("an answer");
+    // Three blocks leave that cell two.
+    assert!(whole.degrees > 3.0 && found.test.degrees() < 2.1, "{whole:?} {:?}", found.test);
+    for way in ways(view.plan(), &cells.iter().map(|cell| cell.pair).collect::<Vec<_>>()) {
+        let believed = model.interaction(&way, 1.0).and_then(|it| it.p).expect("tested");
+        let said = found.interactions.iter().find(|it| it.with == way.with).and_then(|it| it.p);
+        assert!(said.is_some_and(|said| said > believed + 1e-3), "{said:?} {believed}");
+    }
+}
+
+#[test]
+fn a_question_with_only_bounds_in_a_cell_has_no_answer() {
+    let mut data = experiment();
+    let id = data.run.plan.trials.iter().find(|trial| trial.treatment == 0).expect("planned").id.clone();
+    let commits = data.trials[&id].transaction.len();
+    never_started(&mut data, 0, commits / 5);
+    let model = crate::analyse(&data);
+    let of_times: Vec<_> = model.questions.iter().filter(|it| it.metric == Metric::P95Ms).collect();
+    assert_eq!(of_times.len(), 2);
+    for question in of_times {
+        let has_bound = |at: &usize| model.comparisons[*at].effect.bound.is_some();
+        assert!(question.comparisons.iter().any(has_bound), "{question:?}");
+        assert_eq!((question.effect.ratio, question.effect.verdict), (None, Some(Verdict::Inconclusive)));
+    }
 }
 
 #[test]

@@ -216,10 +216,15 @@ mod tests {
 
     #[test]
     fn a_question_of_one_cell_is_judged_once() {
-        let one = question(&mut Scatter::of(37), &[0.4]);
-        let judged = judge(&[one], Rules::default()).remove(0);
-        assert_eq!(judged.effect.as_slice(), judged.cells);
+        let mut scatter = Scatter::of(37);
+        let questions = [question(&mut scatter, &[0.4]), question(&mut scatter, &[0.4; 6])];
+        let judged = judge(&questions, Rules::default()).remove(0);
         assert!(judged.cells[0].p_corrected < 0.05, "{judged:?}");
+        assert_eq!(
+            judged.effect.as_slice(),
+            judged.cells,
+            "its interval is the answer's, corrected among answers"
+        );
     }
 
     #[test]

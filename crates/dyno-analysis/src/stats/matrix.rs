@@ -200,6 +200,16 @@ mod tests {
     }
 
     #[test]
+    fn what_rounding_leaves_behind_the_last_pivot_is_no_rank() {
+        for seed in 1..50 {
+            // Of rank 1, but for the last bits.
+            let vector = [0.1, 0.7, 1.3].map(|it: f64| (it * f64::from(seed)).sin());
+            let products = Matrix::of(3, 3, |row, column| vector[row] * vector[column]);
+            assert_eq!(products.root().1.len(), 1, "{vector:?}");
+        }
+    }
+
+    #[test]
     fn eigenvectors_are_only_stretched() {
         let symmetric = matrix(SINGULAR);
         let mut eigen = symmetric.eigen();
