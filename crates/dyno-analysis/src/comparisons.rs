@@ -129,7 +129,7 @@ impl<'a> Asked<'a> {
             .collect();
         // With figures that are only bounds in some cells, the mean over the others would flatter.
         let has_bounds = of_group().any(|(_, it)| it.comparison.effect.bound.is_some());
-        let answer = if has_bounds { None } else { questions::answer(view, &cells) };
+        let answer = if has_bounds { None } else { questions::answer(view, metric, &cells) };
         let tests: Vec<RatioTest> = enough().map(|(_, _, test)| test).collect();
         let known = gate::Question {
             // The only comparison of a question is the answer itself.

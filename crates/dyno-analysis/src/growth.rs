@@ -343,7 +343,7 @@ fn course(growth: &Growth, line: &GrowthLine) -> Option<Conclusion> {
     // The first of equals.
     let fastest = *moments.iter().rev().max_by(|a, b| a.rows_per_second.total_cmp(&b.rows_per_second))?;
     let slowest = *moments.iter().min_by(|a, b| a.rows_per_second.total_cmp(&b.rows_per_second))?;
-    Some(Conclusion::GrowthCourse { treatment: line.treatment, fastest, slowest, last })
+    Some(Conclusion::GrowthCourse { treatment: line.treatment, fastest, slowest: Some(slowest), last })
 }
 
 #[cfg(test)]

@@ -3,12 +3,14 @@
 
 use crate::estimate::count;
 use crate::lines::level_name;
-use crate::model::{ComparisonOf, Interaction, InteractionWith, Place, Scatter, Varied};
+use crate::model::{ComparisonOf, Interaction, InteractionWith, Place, RatioScatter, Scatter, Varied};
 use crate::pairs::Pair;
 use crate::stats::compare::RatioTest;
 use crate::stats::mixed::{self, Components, Fit, Row};
+use crate::stats::within::variance_of_means;
 use crate::view::View;
-use dyno_model::plan::{Plan, Treatment};
+use dyno_model::plan::{Metric, Plan, Treatment};
+use dyno_model::record::{TrialRecord, is_rate};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Pairs of treatments that ask the same.
@@ -60,7 +62,7 @@ pub(crate) struct Answer {
 }
 
 /// The answer of those cells that have enough trials; `None` when they do not scatter or are too few. A question of one cell is that cell.
-pub(crate) fn answer(view: &View<'_>, cells: &[Cell<'_>]) -> Option<Answer> {
+pub(crate) fn answer(view: &View<'_>, metric: Metric, cells: &[Cell<'_>]) -> Option<Answer> {
     let (first, more) = cells.split_first()?;
     if more.is_empty() {
         return Some(Answer { test: first.test, scatter: None, interactions: Vec::new() });
@@ -80,7 +82,7 @@ pub(crate) fn answer(view: &View<'_>, cells: &[Cell<'_>]) -> Option<Answer> {
     let share = degrees / whole.degrees;
     Some(Answer {
         test: RatioTest::of(whole.estimate, whole.error, degrees, repeats).at_look(view.levels),
-        scatter: Some(scatter(&model.fit, &strata)),
+        scatter: Some(model.scatter(&strata, whole.error, within(view, metric, &model.treatments))),
         interactions: interactions
             .iter()
             .filter_map(|way| model.interaction(way, share))
@@ -149,15 +151,16 @@ fn rows(plan: &Plan, cells: &[Cell<'_>], treatments: &[usize]) -> (Vec<Row>, Vec
     (rows, strata.into_iter().map(|(stratum, _)| stratum).collect())
 }
 
-fn scatter(fit: &Fit, strata: &[Stratum]) -> Scatter {
-    let of =
-        |wanted: Stratum| strata.iter().position(|stratum| *stratum == wanted).map(|at| fit.variances()[at]);
-    Scatter {
-        blocks: of(Stratum::Block),
-        starts: of(Stratum::Start),
-        data_sets: of(Stratum::DataSet),
-        trials: fit.variances()[strata.len()],
-    }
+/// What the intervals within trials say of the scatter of their throughput.
+fn within(view: &View<'_>, metric: Metric, treatments: &[usize]) -> Option<f64> {
+    let records = treatments.iter().flat_map(|treatment| &view.standings[*treatment].usable);
+    let rates = |record: &&TrialRecord| {
+        let timeline = view.data.trials.get(&record.trial.id).map_or(&[][..], |files| &files.timeline);
+        let counted = timeline.iter().filter(|line| !line.is_warmup && is_rate(line.length_s));
+        counted.map(|line| line.committed as f64 / line.length_s).collect()
+    };
+    let trials: Vec<Vec<f64>> = records.map(rates).collect();
+    if metric == Metric::Throughput { variance_of_means(&trials) } else { None }
 }
 
 /// Something that cells differ in besides what is compared: the cells of each level.
@@ -226,6 +229,34 @@ impl Model<'_> {
             }
         }
         weights
+    }
+
+    /// Where the scatter comes from; `error` is that of the answer.
+    fn scatter(&self, strata: &[Stratum], error: f64, within: Option<f64>) -> Scatter {
+        let place = |wanted: Stratum| strata.iter().position(|stratum| *stratum == wanted);
+        let variance = |wanted: Stratum| place(wanted).map(|at| self.fit.variances()[at]);
+        let trials = self.fit.variances()[strata.len()];
+        // By chance trials may scatter less than their seconds say they do.
+        let within = within.map(|within| within.min(trials));
+        let parts = self.fit.parts(&self.weights(&(0..self.cells.len()).collect::<Vec<_>>()));
+        let of = |wanted: Stratum| place(wanted).map(|at| parts[at]);
+        let (starts, data_sets, of_trials) = (of(Stratum::Start), of(Stratum::DataSet), parts[strata.len()]);
+        let all = of_trials + starts.unwrap_or_default() + data_sets.unwrap_or_default();
+        let inside = within.map(|within| of_trials * within / trials);
+        Scatter {
+            blocks: variance(Stratum::Block),
+            starts: variance(Stratum::Start),
+            data_sets: variance(Stratum::DataSet),
+            trials,
+            within,
+            ratio: Some(RatioScatter {
+                error,
+                starts: starts.map(|it| it / all),
+                data_sets: data_sets.map(|it| it / all),
+                trials: (of_trials - inside.unwrap_or_default()) / all,
+                within: inside.map(|it| it / all),
+            }),
+        }
     }
 
     /// Whether the effect differs between levels; `share` of the model's degrees of freedom are believed.

@@ -28,6 +28,11 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     if !questions.is_empty() {
         page.paragraph(&escaped(&notes::question_rules(model, lang)));
     }
+    let scatter = tables::scatter(model, lang);
+    page.section(headings::SCATTER, &scatter, &[]);
+    if !scatter.is_empty() {
+        page.paragraph(&escaped(&notes::scatter(model, lang)));
+    }
     page.section(headings::COMPARISONS, &tables::comparisons(model, lang), &[]);
     if !model.comparisons.is_empty() {
         page.paragraph(&escaped(&notes::comparison_rules(model, lang)));

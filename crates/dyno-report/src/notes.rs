@@ -201,6 +201,11 @@ pub(super) fn question_rules(model: &ReportModel, lang: Lang) -> String {
     notes::NOTE_QUESTIONS.fill(lang, &[("alpha", &alpha)])
 }
 
+/// What the table of scatter says.
+pub(super) fn scatter(model: &ReportModel, lang: Lang) -> String {
+    notes::NOTE_SCATTER.fill(lang, &[("margin", &figures::limit(model.comparison_rules.margin * 100.0))])
+}
+
 /// How comparisons were made.
 pub(super) fn comparison_rules(model: &ReportModel, lang: Lang) -> String {
     let rules = &model.comparison_rules;

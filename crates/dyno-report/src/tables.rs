@@ -16,6 +16,7 @@ use dyno_analysis::model::{
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Severity;
+use dyno_model::plan::Metric;
 
 /// Columns of those measures that tables have.
 fn columns<R>(measures: &'static [Measure<R>]) -> impl Iterator<Item = Column> {
@@ -215,6 +216,42 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
             visible_from(&it.effect),
             verdict,
             if depends.is_empty() { Cell::figure(None) } else { Cell::text(names::list(lang, &depends)) },
+        ]);
+    }
+    table
+}
+
+/// Where the scatter of each ratio of throughputs comes from, and what lowers it.
+pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
+    let mut table = Table::of_pairs([
+        Column::right(&headings::RATIO_ERROR),
+        // The page has it beside the answer.
+        Column::right(&headings::DETECTABLE).in_text(),
+        Column::right(&headings::SCATTER_STARTS),
+        Column::right(&headings::SCATTER_DATA_SETS),
+        Column::right(&headings::SCATTER_TRIALS),
+        Column::right(&headings::SCATTER_WITHIN),
+        Column::right(&headings::BLOCKS_NEEDED),
+        Column::left(&headings::LOWERED_BY),
+    ]);
+    let of_throughput = model.questions.iter().filter(|it| it.metric == Metric::Throughput);
+    for (it, ratio) in of_throughput.filter_map(|it| Some((it, it.scatter?.ratio?))) {
+        let share = |share: Option<f64>| Cell::figure(share.map(|it| format!("{:.0} %", 100.0 * it)));
+        let blocks = it.blocks_to_decide(model.provenance.blocks, model.comparison_rules.margin);
+        let lowered = match ratio.asks_for_longer_windows() {
+            true => headings::LOWERED_BY_WINDOWS,
+            false => headings::LOWERED_BY_BLOCKS,
+        };
+        table.group(&[&it.subject, &it.baseline]);
+        table.row([
+            Cell::figure(Some(figures::percent(100.0 * ratio.error.exp_m1()))),
+            visible_from(&it.effect),
+            share(ratio.starts),
+            share(ratio.data_sets),
+            share(Some(ratio.trials)),
+            share(ratio.within),
+            Cell::figure(blocks.map(|blocks| figures::count(blocks.into()))),
+            Cell::text(lowered.text(lang)),
         ]);
     }
     table

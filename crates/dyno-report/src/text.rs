@@ -36,6 +36,11 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         heading(&mut text, headings::QUESTIONS, lang);
         text.push_str(&questions.to_text(lang));
     }
+    let scatter = tables::scatter(model, lang);
+    if !scatter.is_empty() {
+        heading(&mut text, headings::SCATTER, lang);
+        text.push_str(&scatter.to_text(lang));
+    }
     let missing = notes::incompleteness(model, UNREADABLE_MAX, lang);
     if !model.findings.is_empty() || !missing.is_empty() {
         heading(&mut text, headings::VALIDITY, lang);

@@ -157,8 +157,9 @@ pub enum Conclusion {
         treatment: usize,
         /// The step with most rows per second.
         fastest: GrowthMoment,
-        /// The step with fewest.
-        slowest: GrowthMoment,
+        /// The step with fewest; absent in models of older versions.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        slowest: Option<GrowthMoment>,
         /// The last step.
         last: GrowthMoment,
     },

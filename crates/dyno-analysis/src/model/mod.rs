@@ -44,7 +44,7 @@ pub use growth::{
 };
 pub use latency::MergedLatency;
 pub use provenance::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
-pub use questions::{Interaction, InteractionWith, Place, Question, Scatter, Varied};
+pub use questions::{Interaction, InteractionWith, Place, Question, RatioScatter, Scatter, Varied};
 pub use resources::{ResourcePoint, ResourceRow};
 pub use trials::{
     Completeness, FailedTrial, KindCount, LineName, TreatmentRow, TrialFigures, TrialRow, TrialState,
@@ -136,13 +136,10 @@ impl ReportModel {
     /// scatter seen; absent when none is open, or the scatter is not known.
     #[must_use]
     pub fn blocks_to_decide(&self) -> Option<u32> {
-        let is_open = |it: &&Question| {
-            it.metric == Metric::Throughput && it.effect.verdict == Some(Verdict::Inconclusive)
-        };
-        let visible = self.questions.iter().filter(is_open).filter_map(|it| it.effect.detectable_ratio);
-        // What is visible shrinks with the root of the number of blocks.
-        let times = (visible.reduce(f64::max)?.ln() / (1.0 + self.comparison_rules.margin).ln()).powi(2);
-        (times > 1.0).then(|| (f64::from(self.provenance.blocks) * times).ceil() as u32)
+        let of_throughput = self.questions.iter().filter(|it| it.metric == Metric::Throughput);
+        let needed =
+            |it: &Question| it.blocks_to_decide(self.provenance.blocks, self.comparison_rules.margin);
+        of_throughput.filter_map(needed).max()
     }
 
     /// Measured trials in run order: place from 1 on, trial, and its throughput over the mean of its treatment's valid trials.

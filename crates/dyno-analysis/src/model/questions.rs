@@ -1,6 +1,6 @@
 //! The questions of an experiment with their answers.
 
-use super::comparisons::{ComparisonOf, Effect};
+use super::comparisons::{ComparisonOf, Effect, Verdict};
 use dyno_model::plan::Metric;
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,19 @@ pub struct Question {
     pub interactions: Vec<Interaction>,
 }
 
+impl Question {
+    /// About how many blocks would show a difference as large as the margin by the scatter seen in `blocks`; absent when the question is decided, or the
+    /// scatter is not known.
+    #[must_use]
+    pub fn blocks_to_decide(&self, blocks: u32, margin: f64) -> Option<u32> {
+        let visible =
+            self.effect.detectable_ratio.filter(|_| self.effect.verdict == Some(Verdict::Inconclusive))?;
+        // What is visible shrinks with the root of the number of blocks.
+        let times = (visible.ln() / margin.ln_1p()).powi(2);
+        (times > 1.0).then(|| (f64::from(blocks) * times).ceil() as u32)
+    }
+}
+
 /// Variances of logarithms: 0.0025 is a scatter of about 5 %. A component is negative where groups differ less than what is inside them says they should: none
 /// was found.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -54,6 +67,35 @@ pub struct Scatter {
     pub data_sets: Option<f64>,
     /// Variance between trials of a start.
     pub trials: f64,
+    /// The part of `trials` that follows from what changes within a trial, from second to second; absent where windows are too short to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub within: Option<f64>,
+    /// The same for the ratio.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ratio: Option<RatioScatter>,
+}
+
+/// Where the scatter of a question's ratio comes from: shares of its variance, 0 to 1, that are 1 together. What whole blocks share cancels out.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RatioScatter {
+    /// Standard error of the ratio's logarithm.
+    pub error: f64,
+    /// Between starts; absent where each block has one.
+    pub starts: Option<f64>,
+    /// Between data sets; absent where each start has one.
+    pub data_sets: Option<f64>,
+    /// Between trials, without what is within them where that is known.
+    pub trials: f64,
+    /// Within trials; absent where windows are too short to tell.
+    pub within: Option<f64>,
+}
+
+impl RatioScatter {
+    /// True when half of the variance or more is within trials, so that longer windows lower it; else only more blocks do.
+    #[must_use]
+    pub fn asks_for_longer_windows(&self) -> bool {
+        self.within.is_some_and(|share| share >= 0.5)
+    }
 }
 
 /// Whether a question's effect depends on something else.

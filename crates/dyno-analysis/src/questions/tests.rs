@@ -135,6 +135,11 @@ fn what_a_data_set_shares_is_the_error_of_a_variant() {
         assert!(degrees < 4.0 + 1e-6, "{question:?}");
         let scatter = question.scatter.expect("known");
         assert!(scatter.data_sets.is_some_and(|it| it > 4.0 * scatter.trials), "{scatter:?}");
+        let ratio = scatter.ratio.expect("known");
+        let (starts, data_sets) = (ratio.starts.expect("known"), ratio.data_sets.expect("known"));
+        let all = starts + data_sets + ratio.trials + ratio.within.unwrap_or_default();
+        assert!(data_sets > 0.8 && (all - 1.0).abs() < 1e-9, "{ratio:?}");
+        assert!(!ratio.asks_for_longer_windows());
     }
 }
 
@@ -164,7 +169,7 @@ fn where_one_cell_scatters_more_than_the_others_answers_and_interactions_rest_on
     let fit = mixed::fit(&rows(view.plan(), &cells, &treatments).0, Components::Free).expect("a fit");
     let model = Model { fit, treatments, cells: &cells };
     let whole = model.fit.contrast(&model.weights(&[0, 1, 2, 3, 4, 5])).expect("an estimate");
-    let found = answer(&view, &cells).expect("an answer");
+    let found = answer(&view, Metric::Throughput, &cells).expect("an answer");
     // Three blocks leave that cell two.
     assert!(whole.degrees > 3.0 && found.test.degrees() < 2.1, "{whole:?} {:?}", found.test);
     for way in ways(view.plan(), &cells.iter().map(|cell| cell.pair).collect::<Vec<_>>()) {
@@ -172,6 +177,29 @@ fn where_one_cell_scatters_more_than_the_others_answers_and_interactions_rest_on
         let said = found.interactions.iter().find(|it| it.with == way.with).and_then(|it| it.p);
         assert!(said.is_some_and(|said| said > believed + 1e-3), "{said:?} {believed}");
     }
+}
+
+#[test]
+fn restless_seconds_ask_for_longer_windows_and_restless_trials_for_more_blocks() {
+    let asks = |within: f64, seed: u64| {
+        let mut data = experiment();
+        given(&mut data, |at, _, _| 0.04 * normal(seed, at));
+        for (at, files) in data.trials.values_mut().enumerate() {
+            for (second, line) in files.timeline.iter_mut().enumerate() {
+                line.committed = (1e4 * (1.0 + within * normal(seed + 100 + at as u64, second))) as u64;
+            }
+        }
+        let compared = crate::comparisons::compare(&View::new(&data), 1.0);
+        let question = &compared.questions[0];
+        let ratio = question.scatter.and_then(|it| it.ratio).expect("known");
+        assert!(
+            ratio.within.is_some_and(|it| (0.0..=1.0).contains(&it)) && ratio.trials > -1e-9,
+            "{ratio:?}"
+        );
+        ratio.asks_for_longer_windows()
+    };
+    // A mean of five seconds that scatter by 9 % scatters by 4 %.
+    assert_eq!((asks(0.09, 7), asks(0.02, 7)), (true, false));
 }
 
 #[test]
@@ -195,7 +223,7 @@ fn where_nothing_differs_at_most_one_report_in_twenty_has_a_verdict() {
     let mut data = experiment();
     let mut has_verdict = |seed: &u64| {
         measured(&mut data, 100 + seed, |_, _, _| 1.0);
-        let compared = crate::comparisons::compare(&crate::view::View::new(&data), 1.0);
+        let compared = crate::comparisons::compare(&View::new(&data), 1.0);
         let of_cells = compared.comparisons.iter().filter(|it| it.metric == Metric::Throughput);
         let of_questions = compared.questions.iter().filter(|it| it.metric == Metric::Throughput);
         let mut all = of_cells.map(|it| it.effect.verdict).chain(of_questions.map(|it| it.effect.verdict));

@@ -452,6 +452,19 @@ impl Fit {
         self.variances[self.design.strata] * cells + dot(&one.groups, &other.scaled) - known
     }
 
+    /// What each stratum, then the residual, adds to the variance of a contrast of plain means; nothing where a stratum's variance is negative.
+    #[must_use]
+    pub fn parts(&self, weights: &[f64]) -> Vec<f64> {
+        let moved = self.moved(weights);
+        let mut parts = vec![0.0; self.design.strata + 1];
+        for (group, stratum) in self.design.stratum_of.iter().enumerate() {
+            parts[*stratum] += (moved.groups[group] * moved.scaled[group]).max(0.0);
+        }
+        let cells: f64 = weights.iter().zip(&self.design.sizes).map(|(it, size)| it * it / size).sum();
+        parts[self.design.strata] = self.variances[self.design.strata] * cells;
+        parts
+    }
+
     /// Derivatives of a contrast's variance by the variances.
     fn gradient(&self, weights: &[f64]) -> Vec<f64> {
         let moved = self.moved(weights);

@@ -9,6 +9,7 @@
 //! * [`looks`]: data that are looked at after each block, without more false verdicts;
 //! * [`gate`]: the verdicts of a whole report, questions first;
 //! * [`verdict`]: correction for many comparisons and the five verdicts;
+//! * [`within`]: how much of the scatter of trials comes from within them;
 //! * [`steady`]: where a time series settles (MSER-5) and whether it still drifts (Theil-Sen).
 //!
 //! The unit of replication is a trial. Values inside one trial depend on each other and are never pooled as if they
@@ -26,3 +27,4 @@ mod scatter;
 pub mod steady;
 pub mod student;
 pub mod verdict;
+pub mod within;

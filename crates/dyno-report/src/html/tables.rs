@@ -3,7 +3,7 @@
 use super::page::Page;
 use crate::figures;
 use crate::messages::{finding, growth, headings, names, notes, page, said};
-use crate::notes::{Loops, comparison_rules, question_rules};
+use crate::notes::{Loops, comparison_rules, question_rules, scatter};
 use crate::table::Table;
 use crate::{tables, words};
 use dyno_analysis::model::TreatmentRow;
@@ -97,12 +97,18 @@ fn kept_cell(page: &Page<'_>, row: Option<&TreatmentRow>) -> Markup {
 /// The questions of the experiment; nothing without any.
 pub(super) fn questions(page: &Page<'_>) -> Markup {
     let table = tables::questions(page.model, page.lang);
+    let parts = tables::scatter(page.model, page.lang);
     html! {
         @if !table.is_empty() {
             section #questions {
                 h2 { (page.text(&headings::QUESTIONS)) }
                 (page.table(table))
                 p.note { (question_rules(page.model, page.lang)) }
+                @if !parts.is_empty() {
+                    h3 #scatter { (page.text(&headings::SCATTER)) }
+                    (page.table(parts))
+                    p.note { (scatter(page.model, page.lang)) }
+                }
             }
         }
     }

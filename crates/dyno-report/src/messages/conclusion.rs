@@ -84,7 +84,7 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
         Conclusion::GrowthCrossing { before, after } => growth::crossing(model, before, after, lang),
         Conclusion::GrowthLead { lead } => growth::lead(model, lead, lang),
         Conclusion::GrowthCourse { treatment, fastest, slowest, last } => {
-            growth::course(model, *treatment, [fastest, slowest, last], lang)
+            growth::course(model, *treatment, (fastest, slowest.as_ref(), last), lang)
         }
         Conclusion::PeakThroughput { line, clients: number, throughput, is_at_end, clients_measured } => {
             let shape = PeakShape { is_at_end: *is_at_end, is_only: *clients_measured == 1 };

@@ -51,9 +51,10 @@ pub(super) fn lead(model: &ReportModel, lead: &GrowthLead, lang: Lang) -> String
 pub(super) fn course(
     model: &ReportModel,
     treatment: usize,
-    [fastest, slowest, last]: [&GrowthMoment; 3],
+    (fastest, slowest, last): (&GrowthMoment, Option<&GrowthMoment>, &GrowthMoment),
     lang: Lang,
 ) -> String {
+    let slowest = slowest.unwrap_or(last);
     let share = last.rows_per_second / fastest.rows_per_second.max(f64::MIN_POSITIVE);
     let values = [
         ("line", name(model, treatment, lang)),

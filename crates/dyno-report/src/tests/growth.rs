@@ -39,7 +39,7 @@ fn only_a_rate_that_was_never_lower_was_held() {
         disk_busy_percent: None,
     };
     let told = |slowest, fastest, last| {
-        let course = Conclusion::GrowthCourse { treatment: 0, fastest, slowest, last };
+        let course = Conclusion::GrowthCourse { treatment: 0, fastest, slowest: Some(slowest), last };
         conclusion::sentence(&model, &course, EN)
     };
     let rose = told(at(3_053.0, 0), at(82_552.0, 8_000), at(82_552.0, 18_000));

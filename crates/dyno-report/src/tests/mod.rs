@@ -78,6 +78,11 @@ fn the_text_report_reads_like_this() {
       throughput                            2   0.79  0.76 .. 0.83          0.002  worse
       95th percentile of response time      2   1.26  1.12 .. 1.41          0.013  worse
 
+    Where the scatter of a ratio comes from
+      ratio ±  visible from  starts  data sets  trials  within trials  blocks needed  lowered by
+    MySQL : MariaDB
+       0.63 %         5.1 %     0 %          -   100 %            0 %              -  more blocks
+
     Doubts about the figures
     * warning (3 of 12 trials): The audit found the data violated; a figure for work that was lost is
       not a figure for work done.
@@ -145,6 +150,14 @@ fn the_markdown_report_reads_like_this() {
     | MySQL : MariaDB | 95th percentile of response time | 2 | 1.26 | 1.12 .. 1.41 | 0.013 | worse |
 
     A question is one effect over all of its cells, which are comparisons that differ in what else was varied: a ratio of geometric means by a linear mixed model on logarithms, in which blocks and starts of servers scatter for themselves. All questions of this report are corrected together (Holm): the risk of even one false better or worse is 5 %. An interval is at the level at which its question was tested.
+
+    ## Where the scatter of a ratio comes from
+
+    | system | ratio ± | visible from | starts | data sets | trials | within trials | blocks needed | lowered by |
+    |---|---:|---:|---:|---:|---:|---:|---:|---|
+    | MySQL : MariaDB | 0.63 % | 5.1 % | 0 % | - | 100 % | 0 % | - | more blocks |
+
+    The standard error of each ratio of throughputs, and what its variance is made of: differences between starts of a server, between data sets, between trials, and the changes from second to second within trials. What a whole block shares is in both sides of a ratio and cancels out. Longer windows lower only what is within trials; more blocks lower all of it. A dash is a part that does not exist here, or that is not known. Blocks needed: about how many would show a difference of 5 % in a question that is open.
 
     ## Comparisons
 

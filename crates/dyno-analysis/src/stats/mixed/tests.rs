@@ -98,6 +98,18 @@ fn a_free_variance_keeps_the_degrees_of_freedom_of_the_classical_analysis() {
 }
 
 #[test]
+fn in_balanced_data_the_parts_of_a_contrasts_variance_are_all_of_it() {
+    let fit = fit(&rows("balanced"), Components::Bounded).expect("a fit");
+    for line in lines("contrast", "balanced") {
+        let weights = weights(line[0]);
+        let found = fit.contrast(&weights).expect("an estimate");
+        let parts: f64 = fit.parts(&weights).iter().sum();
+        // What whole blocks share is in it only where the weights do not cancel.
+        assert!((parts - found.error.powi(2)).abs() < 1e-9 * parts, "{parts} {found:?}");
+    }
+}
+
+#[test]
 fn values_without_scatter_or_too_few_of_them_have_no_fit() {
     let row = |value, cell, block| Row { value, cell, groups: vec![block] };
     let still = [row(1.0, 0, 0), row(2.0, 1, 0), row(1.0, 0, 1), row(2.0, 1, 1)];

@@ -1,0 +1,78 @@
+//! How much the means of trials scatter only because what they are means of changes from second to second: what a longer window would lower.
+//!
+//! Seconds hang together, so that a mean of `n` of them knows less than `n` independent ones would. They are taken for a first-order
+//! autoregressive series: `var(mean) = s² / n · (1 + r) / (1 - r)` (G. E. P. Box, G. M. Jenkins, *Time Series Analysis*, 1970). One trial of ten
+//! seconds knows little of `s` and next to nothing of `r`; all trials of a question together know both.
+
+use super::student::mean;
+
+/// Fewest intervals of a trial.
+const INTERVALS_MIN: usize = 5;
+/// Fewest degrees of freedom that all trials have together.
+const DEGREES_MIN: f64 = 30.0;
+/// Seconds are not taken to hang together more than this.
+const CARRIED_MAX: f64 = 0.9;
+
+/// Variance of the logarithm of a trial's mean, on average over trials of alike lengths, that follows from the intervals in it; `None` where these are too
+/// few, or a trial has a mean of 0.
+#[must_use]
+pub fn variance_of_means(trials: &[Vec<f64>]) -> Option<f64> {
+    let (mut squares, mut products, mut degrees, mut intervals) = (0.0, 0.0, 0.0, 0.0);
+    for values in trials {
+        let mean = mean(values).filter(|mean| *mean > 0.0 && values.len() >= INTERVALS_MIN)?;
+        let around: Vec<f64> = values.iter().map(|value| value / mean - 1.0).collect();
+        squares += around.iter().map(|it| it * it).sum::<f64>();
+        products += around.windows(2).map(|pair| pair[0] * pair[1]).sum::<f64>();
+        degrees += (values.len() - 1) as f64;
+        intervals += values.len() as f64;
+    }
+    if degrees < DEGREES_MIN {
+        return None;
+    }
+    if squares == 0.0 {
+        return Some(0.0);
+    }
+    let each = intervals / trials.len() as f64;
+    // Around their own mean, short series seem to hang together less than they do: by (1 + 3 r) / n on average (M. G. Kendall, Biometrika 41, 1954).
+    let carried = (products / squares + 1.0 / each) / (1.0 - 3.0 / each);
+    let carried = carried.clamp(0.0, CARRIED_MAX);
+    let factor = (1.0 + carried) / (1.0 - carried);
+    // And they scatter less around it than around the true one.
+    let seen = 1.0 - (factor - 1.0) / (each - 1.0);
+    Some(squares / degrees / seen.max(0.1) / each * factor)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scatter::Scatter;
+    use super::super::student::variance;
+    use super::*;
+
+    #[test]
+    fn the_scatter_of_means_is_told_from_the_seconds_in_them_also_where_these_hang_together() {
+        for (carried, length) in [(0.0, 10), (0.5, 10), (0.5, 30)] {
+            let mut scatter = Scatter::of(13);
+            let trial = |scatter: &mut Scatter| {
+                let fresh = f64::sqrt(1.0 - carried * carried);
+                let mut state = scatter.normal();
+                let mut next = || {
+                    state = carried * state + fresh * scatter.normal();
+                    1000.0 * (1.0 + 0.05 * state)
+                };
+                (0..length).map(|_| next()).collect::<Vec<f64>>()
+            };
+            let trials: Vec<Vec<f64>> = (0..400).map(|_| trial(&mut scatter)).collect();
+            let means: Vec<f64> = trials.iter().filter_map(|it| mean(it)).map(f64::ln).collect();
+            let (told, true_one) =
+                (variance_of_means(&trials).expect("enough"), variance(&means).expect("many"));
+            assert!((told / true_one - 1.0).abs() < 0.25, "{carried} {length}: {told} {true_one}");
+        }
+    }
+
+    #[test]
+    fn windows_of_few_seconds_tell_nothing() {
+        assert_eq!(variance_of_means(&vec![vec![1.0, 2.0, 3.0]; 100]), None);
+        assert_eq!(variance_of_means(&[vec![1.0, 2.0, 3.0, 2.0, 1.0]]), None);
+        assert_eq!(variance_of_means(&vec![vec![2.0; 6]; 10]), Some(0.0));
+    }
+}
