@@ -4,6 +4,7 @@ use crate::driver::{Driver, Outcome, Result, Statement};
 use crate::patience::Patience;
 use crate::transport::{Io, block_on};
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
+use dyno_model::failure::FailureKind;
 #[cfg(not(all(feature = "mysql", feature = "postgres", feature = "sqlite")))]
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Engine, Target};
@@ -21,11 +22,18 @@ pub enum Connection {
     Sqlite(crate::sqlite::Connection),
     /// Canned replies.
     Null(crate::null::Connection),
+    /// A service, which takes no SQL: what sends some fails with [`FailureKind::Unsupported`].
+    Http(Box<crate::http::Connection>),
 }
 
-/// Calls a method on whichever driver it is.
+/// What a service answers to SQL; it is not sent.
+fn no_sql<T>() -> Result<T> {
+    Err(FailureKind::Unsupported.failure("a service that speaks HTTP takes no SQL; use the workload `http`"))
+}
+
+/// Calls a method on whichever driver it is, or says what holds of services.
 macro_rules! each {
-    ($self:ident, $connection:ident => $call:expr) => {
+    ($self:ident, $connection:ident => $call:expr, $service:pat => $other:expr) => {
         match $self {
             #[cfg(feature = "mysql")]
             Connection::Mysql($connection) => $call,
@@ -34,6 +42,7 @@ macro_rules! each {
             #[cfg(feature = "sqlite")]
             Connection::Sqlite($connection) => $call,
             Connection::Null($connection) => $call,
+            Connection::Http($service) => $other,
         }
     };
 }
@@ -48,18 +57,22 @@ impl Driver for Connection {
             #[cfg(feature = "sqlite")]
             Engine::Sqlite => crate::sqlite::Connection::connect(target, io).await.map(Self::Sqlite),
             Engine::Null => crate::null::Connection::connect(target, io).await.map(Self::Null),
+            Engine::Http => crate::http::Connection::connect(target, io)
+                .await
+                .map(|connection| Self::Http(Box::new(connection))),
             #[cfg(not(all(feature = "mysql", feature = "postgres", feature = "sqlite")))]
-            other => Err(dyno_model::failure::FailureKind::Unsupported
-                .failure(format!("this build of dyno has no {other} driver"))),
+            other => {
+                Err(FailureKind::Unsupported.failure(format!("this build of dyno has no {other} driver")))
+            }
         }
     }
 
     fn server_version(&self) -> &str {
-        each!(self, connection => connection.server_version())
+        each!(self, connection => connection.server_version(), _ => "HTTP/1.1")
     }
 
     async fn prepare(&mut self, sql: &str) -> Result<Statement> {
-        each!(self, connection => connection.prepare(sql).await)
+        each!(self, connection => connection.prepare(sql).await, _ => no_sql())
     }
 
     async fn execute<S: RowSink>(
@@ -68,35 +81,35 @@ impl Driver for Connection {
         parameters: &[Value<'_>],
         sink: &mut S,
     ) -> Result<Outcome> {
-        each!(self, connection => connection.execute(statement, parameters, sink).await)
+        each!(self, connection => connection.execute(statement, parameters, sink).await, _ => no_sql())
     }
 
     async fn query<S: RowSink>(&mut self, sql: &str, sink: &mut S) -> Result<Outcome> {
-        each!(self, connection => connection.query(sql, sink).await)
+        each!(self, connection => connection.query(sql, sink).await, _ => no_sql())
     }
 
     async fn bulk_load(&mut self, load: &BulkLoad<'_>, rows: &mut dyn RowSource) -> Result<u64> {
-        each!(self, connection => connection.bulk_load(load, rows).await)
+        each!(self, connection => connection.bulk_load(load, rows).await, _ => no_sql())
     }
 
     async fn close(&mut self) {
-        each!(self, connection => connection.close().await);
+        each!(self, connection => connection.close().await, service => service.close());
     }
 
     async fn forget(&mut self, statement: Statement) -> Result<()> {
-        each!(self, connection => connection.forget(statement).await)
+        each!(self, connection => connection.forget(statement).await, _ => no_sql())
     }
 
     fn is_in_transaction(&self) -> bool {
-        each!(self, connection => connection.is_in_transaction())
+        each!(self, connection => connection.is_in_transaction(), _ => false)
     }
 
     fn session_number(&self) -> Option<u32> {
-        each!(self, connection => connection.session_number())
+        each!(self, connection => connection.session_number(), _ => None)
     }
 
     fn interrupter(&self) -> Option<Box<dyn Fn() + Send>> {
-        each!(self, connection => connection.interrupter())
+        each!(self, connection => connection.interrupter(), service => service.interrupter())
     }
 }
 

@@ -3,6 +3,7 @@
 //! # Layout (read in this order)
 //! * [`address`]: where a system is, and whether that is this machine;
 //! * [`driver`]: the one interface ([`Driver`]); [`connection`]: the [`Connection`] that is any of the drivers;
+//! * [`http`]: services that speak no SQL, with an interface of their own;
 //! * [`value`]: parameters, rows and what becomes of them;
 //! * [`transport`]: sockets, TLS, the event loop and the executor that let one thread drive many connections;
 //! * [`open_files`]: how many files connections take, and how many there may be;
@@ -18,6 +19,7 @@
 pub mod address;
 pub mod connection;
 pub mod driver;
+pub mod http;
 #[cfg(feature = "mysql")]
 pub mod mysql;
 pub mod null;

@@ -46,8 +46,7 @@ fn main() {
     let clients: u32 = clients.parse().expect("a number of clients");
     let seconds: u64 = seconds.parse().expect("seconds");
     let setting = Setting { engine, clients, seed: 1 };
-    let native =
-        Native::build(&WorkloadPlan { kind: kind.clone(), options }, setting).expect("options that fit");
+    let native = Native::build(&WorkloadPlan::new(kind, options), setting).expect("options that fit");
     let interrupts = AtomicUsize::new(0);
     if does_load {
         let began = std::time::Instant::now();

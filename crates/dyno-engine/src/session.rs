@@ -271,6 +271,17 @@ impl Session {
         Ok(())
     }
 
+    /// The same in the place of a connection that takes no further operation, and counted as a client that connected anew.
+    ///
+    /// # Errors
+    /// As the driver fails.
+    pub async fn renew(&mut self) -> Result<()> {
+        self.reconnect().await?;
+        let (now, is_counted) = (self.last_end, self.is_counted);
+        self.recorder.note(|recorder| recorder.reconnected(now, is_counted));
+        Ok(())
+    }
+
     /// Waits without holding up other clients of the worker.
     pub async fn sleep(&self, duration: std::time::Duration) {
         self.io.sleep(duration).await;

@@ -53,11 +53,13 @@ pub fn default_workers(engine: Engine, clients: u32, shares_machine: bool) -> u3
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     match engine.traits().execution {
         Execution::Client => clients,
-        Execution::Thread if shares_machine => processors.div_ceil(2).min(clients),
+        Execution::Thread | Execution::Service if shares_machine => processors.div_ceil(2).min(clients),
         Execution::Process if shares_machine => {
             clients.div_ceil(CLIENTS_PER_WORKER).clamp(processors, 2 * processors).min(clients)
         }
-        Execution::Thread | Execution::Process | Execution::Nowhere => processors.min(clients),
+        Execution::Thread | Execution::Process | Execution::Service | Execution::Nowhere => {
+            processors.min(clients)
+        }
     }
 }
 

@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 
+/// The workload that is described by requests in the spec (`[[workload.request]]`) beside its options.
+pub const HTTP: &str = "http";
+
 /// A workload as `dyno workloads` prints it and as the spec is checked against.
 #[derive(Debug, Clone)]
 pub struct WorkloadDescription {

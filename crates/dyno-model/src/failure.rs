@@ -48,6 +48,12 @@ crate::named! {
         Protocol = "protocol",
         /// The server or driver cannot do what was asked.
         Unsupported = "unsupported",
+        /// An HTTP service sent the client elsewhere, which nobody had asked for.
+        Redirect = "redirect",
+        /// An HTTP service answered with a status that the workload does not want.
+        UnexpectedStatus = "unexpected-status",
+        /// The body of an HTTP service's answer does not hold what the workload wants.
+        UnexpectedBody = "unexpected-body",
         /// Anything else; the code tells.
         Other = "other",
     }
@@ -86,7 +92,13 @@ impl FailureKind {
             | Self::NotReady
             | Self::OutOfConnections
             | Self::Cancelled => Remedy::Reconnect,
-            Self::DuplicateKey | Self::OutcomeUnknown | Self::Other | Self::Protocol => Remedy::CountOnly,
+            Self::DuplicateKey
+            | Self::OutcomeUnknown
+            | Self::Other
+            | Self::Protocol
+            | Self::Redirect
+            | Self::UnexpectedStatus
+            | Self::UnexpectedBody => Remedy::CountOnly,
             Self::Authentication
             | Self::ReadOnly
             | Self::Permission
@@ -97,12 +109,15 @@ impl FailureKind {
     }
 }
 
+/// Statuses of HTTP from here on say that the service failed, and not the request.
+const SERVER_ERRORS: u32 = 500;
+
 /// One failure as a driver reports it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OperationFailure {
     /// Class, decides on retry.
     pub kind: FailureKind,
-    /// The engine's own number: MySQL errno, SQLite extended code; 0 when it has none (PostgreSQL, sockets).
+    /// The engine's own number: MySQL errno, SQLite extended code, HTTP status; 0 when it has none (PostgreSQL, sockets).
     pub code: u32,
     /// SQLSTATE where the protocol carries one, else empty.
     pub sqlstate: String,
@@ -127,7 +142,11 @@ impl OperationFailure {
         match self.kind {
             FailureKind::ConnectionLost | FailureKind::NotReady | FailureKind::OutcomeUnknown => true,
             FailureKind::Timeout | FailureKind::Protocol | FailureKind::Other => !self.is_answered(),
+            // A service that failed in the midst may have done its work before.
+            FailureKind::UnexpectedStatus => self.code >= SERVER_ERRORS,
             FailureKind::ConnectRefused
+            | FailureKind::Redirect
+            | FailureKind::UnexpectedBody
             | FailureKind::Authentication
             | FailureKind::OutOfConnections
             | FailureKind::Deadlock

@@ -41,5 +41,6 @@ mod server;
 pub mod single;
 pub mod spec;
 pub mod target;
+pub mod template;
 pub mod units;
 mod words;

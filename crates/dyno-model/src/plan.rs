@@ -444,6 +444,42 @@ pub struct WorkloadPlan {
     pub kind: String,
     /// All options.
     pub options: WorkloadOptions,
+    /// What the workload `http` sends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<RequestPlan>,
+}
+
+impl WorkloadPlan {
+    /// A workload that is all options.
+    #[must_use]
+    pub fn new(kind: impl Into<String>, options: WorkloadOptions) -> Self {
+        Self { kind: kind.into(), options, requests: Vec::new() }
+    }
+}
+
+/// A request of HTTP. Path, headers and body are [templates](crate::template::Template).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RequestPlan {
+    /// What its response times are reported as.
+    pub name: String,
+    /// Method, as it is sent.
+    pub method: String,
+    /// Path with its query, behind the path of the system's URL.
+    pub path: String,
+    /// Headers besides those that dyno writes.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub headers: BTreeMap<String, String>,
+    /// Body; `None` for none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body: Option<String>,
+    /// Statuses that are wanted; empty: 200 to 299.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub status: Vec<u16>,
+    /// What the answer's body must hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub body_holds: Option<String>,
+    /// How often it is sent, beside the others.
+    pub weight: u32,
 }
 
 /// How a trial is loaded.

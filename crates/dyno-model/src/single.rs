@@ -67,7 +67,7 @@ impl SingleTrial {
         let treatment = Treatment {
             system: 0,
             clients: self.clients,
-            workload: WorkloadPlan { kind: self.name.clone(), options: self.options },
+            workload: WorkloadPlan::new(&self.name, self.options),
             load: self.load,
             levels: Vec::new(),
             variation: Variation::default(),

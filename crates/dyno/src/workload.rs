@@ -1,6 +1,6 @@
 //! The workload of a treatment: one that dyno knows by name, or the user's own SQL.
 
-use dyno_engine::workload::{Native, Setting};
+use dyno_engine::workload::{Native, Setting, check_engine};
 use dyno_model::catalog::WorkloadDescription;
 use dyno_model::plan::{Plan, Treatment};
 use dyno_pgbench::{SQL, Transactions};
@@ -31,6 +31,7 @@ impl AnyWorkload {
     pub(crate) fn of(plan: &Plan, treatment: &Treatment) -> Result<Self, String> {
         let engine = plan.systems[treatment.system].engine();
         let workload = &treatment.workload;
+        check_engine(&workload.kind, engine)?;
         if workload.kind == SQL {
             return Transactions::build(&workload.options, engine, plan.query_mode(treatment)).map(Self::Sql);
         }

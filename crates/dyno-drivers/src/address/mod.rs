@@ -154,7 +154,7 @@ pub fn may_want_encryption(failure: &OperationFailure, target: &Target) -> bool 
     let is_refused = match target.engine {
         Engine::Mysql => matches!(failure.code, 1045 | 3159),
         Engine::Postgres => failure.sqlstate == "28000",
-        Engine::Sqlite | Engine::Null => false,
+        Engine::Sqlite | Engine::Null | Engine::Http => false,
     };
     is_open && is_refused
 }

@@ -12,6 +12,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustls::{ClientConfig, ClientConnection};
 use rustls_pki_types::ServerName;
 use socket2::{Domain, SockAddr, Socket, Type};
+use std::cell::Cell;
 use std::future::poll_fn;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, SocketAddr};
@@ -36,6 +37,8 @@ struct Wire {
     /// Shared with interrupters only.
     socket: Arc<Socket>,
     deadline: Option<Instant>,
+    /// When the task will be woken for a deadline: one timer serves all operations before it, however often the deadline moves.
+    armed: Cell<Option<Instant>>,
 }
 
 enum Waiting {
@@ -131,7 +134,10 @@ impl Stream {
             }
         };
         let blocks = matches!(io, Io::Blocking);
-        Ok(Self { wire: Wire { waiting, blocks, socket: Arc::new(socket), deadline: None }, tls: None })
+        Ok(Self {
+            wire: Wire { waiting, blocks, socket: Arc::new(socket), deadline: None, armed: Cell::new(None) },
+            tls: None,
+        })
     }
 
     /// From now on the connection is encrypted: performs the handshake.
@@ -195,6 +201,8 @@ impl Stream {
     pub fn adopt(&self) {
         if let Waiting::Reactor(registration) = &self.wire.waiting {
             registration.adopt();
+            // The timer, if there is one, wakes another task.
+            self.wire.armed.set(None);
         }
     }
 
@@ -250,13 +258,12 @@ impl Wire {
     }
 
     async fn receive(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let mut is_armed = false;
         poll_fn(|_| {
             self.before_blocking()?;
             if let Waiting::Reactor(registration) = &self.waiting
                 && !registration.is_readable()
             {
-                return self.pend(registration, &mut is_armed);
+                return self.pend(registration);
             }
             loop {
                 match (&*self.socket).read(buffer) {
@@ -273,7 +280,7 @@ impl Wire {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                         if let Waiting::Reactor(registration) = &self.waiting {
                             registration.clear_readable();
-                            return self.pend(registration, &mut is_armed);
+                            return self.pend(registration);
                         }
                         self.block_again()?;
                     }
@@ -289,7 +296,6 @@ impl Wire {
         if let Waiting::Patient(waiting) = &mut self.waiting {
             waiting.ask();
         }
-        let mut is_armed = false;
         poll_fn(|_| {
             self.before_blocking()?;
             while *sent < bytes.len() {
@@ -300,7 +306,7 @@ impl Wire {
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
                         if let Waiting::Reactor(registration) = &self.waiting {
                             registration.clear_writable();
-                            return self.pend(registration, &mut is_armed).map_ok(|_: usize| ());
+                            return self.pend(registration).map_ok(|_: usize| ());
                         }
                         self.block_again()?;
                     }
@@ -312,15 +318,17 @@ impl Wire {
         .await
     }
 
-    /// Arms the deadline's timer once per operation and pends, or reports that it has passed.
-    fn pend<T>(&self, registration: &Registration, is_armed: &mut bool) -> Poll<io::Result<T>> {
+    /// Sees to it that the task is woken at the deadline and pends, or reports that it has passed.
+    fn pend<T>(&self, registration: &Registration) -> Poll<io::Result<T>> {
         if let Some(deadline) = self.deadline {
-            if Instant::now() >= deadline {
+            let now = Instant::now();
+            if now >= deadline {
                 return Poll::Ready(Err(io::ErrorKind::TimedOut.into()));
             }
-            if !*is_armed {
+            // A timer that fires before the deadline polls this again, which then asks for a later one.
+            if self.armed.get().is_none_or(|armed| armed <= now || armed > deadline) {
                 registration.wake_at(deadline);
-                *is_armed = true;
+                self.armed.set(Some(deadline));
             }
         }
         Poll::Pending

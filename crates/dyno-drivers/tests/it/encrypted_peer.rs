@@ -1,9 +1,10 @@
 //! Encrypted connections against a scripted peer: what a server may send, in pieces of any size.
 #![expect(clippy::unwrap_used, reason = "a panic in a helper fails the test that calls it")]
 
+use dyno_drivers::http::Exchange;
 use dyno_drivers::transport::{Executor, Reactor, Stream, client_configuration};
-use dyno_drivers::{Io, block_on};
-use dyno_model::target::{Endpoint, Tls};
+use dyno_drivers::{Connection, Driver, Io, block_on};
+use dyno_model::target::{Endpoint, Engine, Target, Tls};
 use rustls::ServerConnection;
 use rustls_pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use std::cell::RefCell;
@@ -194,4 +195,40 @@ fn a_write_that_is_given_up_is_finished_by_the_next_one() {
     });
     let read = arrived.recv_timeout(PATIENCE).unwrap();
     assert!(read == [text, b" and more".to_vec()].concat());
+}
+
+#[test]
+fn a_service_is_asked_over_an_encrypted_connection() {
+    let client = async |io: Io| {
+        let port = peer(|mut session, socket| {
+            let mut request = [0; 64];
+            let mut length = 0;
+            while !request[..length].ends_with(b"\r\n\r\n") {
+                session.complete_io(socket).unwrap();
+                length += session.reader().read(&mut request[length..]).unwrap_or(0);
+            }
+            let bytes = encrypted(
+                &mut session,
+                [&b"HTTP/1.1 200 OK\r\nContent-Le"[..], b"ngth: 5\r\n\r\nhel", b"lo"],
+            );
+            socket.write_all(&bytes).unwrap();
+        });
+        let endpoint = Endpoint::Tcp { host: "127.0.0.1".to_owned(), port };
+        let target = Target { tls: Tls::Required, ..Target::new(Engine::Http, endpoint) };
+        let Connection::Http(mut service) = Connection::connect(&target, &io).await.unwrap() else {
+            panic!("this is a service");
+        };
+        let mut body = Vec::new();
+        let answer = service.exchange(Exchange {
+            request: b"GET / HTTP/1.1\r\nHost: peer\r\n\r\n",
+            is_head: false,
+            timeout: PATIENCE,
+            body_max: 100,
+            body: Some(&mut body),
+            cookies: None,
+        });
+        (answer.await.unwrap().status, body)
+    };
+    assert_eq!(block_on(client(Io::Blocking)), (200, b"hello".to_vec()));
+    assert_eq!(on_event_loop(client), (200, b"hello".to_vec()));
 }

@@ -4,11 +4,12 @@ use super::bulk_insert::{self, BulkInsert};
 use super::contract::{Setting, Workload};
 use super::crud::{self, Crud};
 use super::dbatest::{self, Dbatest};
+use super::http::{self, Http};
 use super::mass_insert::{self, MassInsert};
 use super::oltp::{self, Oltp};
 use super::random_selects::{self, RandomSelects};
 use super::rush::{self, Rush};
-use dyno_model::catalog::WorkloadDescription;
+use dyno_model::catalog::{HTTP, WorkloadDescription};
 use dyno_model::plan::WorkloadPlan;
 use dyno_model::target::Engine;
 
@@ -28,6 +29,8 @@ pub enum Native {
     MassInsert(MassInsert),
     /// A table per client, made and dropped.
     Crud(Crud),
+    /// Requests to a service.
+    Http(Http),
 }
 
 /// Calls code with whichever native workload it is.
@@ -42,6 +45,7 @@ macro_rules! with_native {
             $crate::workload::native::Native::Dbatest($workload) => $call,
             $crate::workload::native::Native::MassInsert($workload) => $call,
             $crate::workload::native::Native::Crud($workload) => $call,
+            $crate::workload::native::Native::Http($workload) => $call,
         }
     };
 }
@@ -57,6 +61,7 @@ impl Native {
             "rush" => Rush::build(options, setting).map(Self::Rush),
             "bulk_insert" => Ok(Self::BulkInsert(BulkInsert::build(options, setting))),
             "mass-insert" => MassInsert::build(options, setting).map(Self::MassInsert),
+            HTTP => Http::build(plan).map(Self::Http),
             "crud" => Ok(Self::Crud(Crud::build(options, setting))),
             "select_random_points" | "select_random_ranges" => {
                 Ok(Self::RandomSelects(RandomSelects::build(&plan.kind, options, setting)))
@@ -81,6 +86,7 @@ pub fn catalog() -> Vec<WorkloadDescription> {
     all.extend(dbatest::descriptions());
     all.push(mass_insert::description());
     all.push(crud::description());
+    all.push(http::description());
     all
 }
 

@@ -58,7 +58,7 @@ pub(crate) fn build(
     for (name, value) in options {
         assert!(all.0.insert((*name).to_owned(), value.clone()).is_some(), "no option {name}");
     }
-    let plan = WorkloadPlan { kind: kind.to_owned(), options: all };
+    let plan = WorkloadPlan::new(kind, all);
     Native::build(&plan, Setting { engine, clients, seed: SEED })
 }
 

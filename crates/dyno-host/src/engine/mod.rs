@@ -2,11 +2,12 @@
 //!
 //! * [`Questions`]: the table that each engine fills in;
 //! * `mysql`, `postgres`, `sqlite`: `mod.rs` is the table, `settings.rs` what is known of settings, `observer.rs` what the monitor asks;
-//! * `null`: a system that knows nothing;
+//! * `null`, `http`: systems that know nothing;
 //! * `numbers`: counters as servers tell them.
 //!
 //! Plain facts, for which nobody needs to be asked, stand in dyno-model (`dyno-model/src/engine`).
 
+mod http;
 mod mysql;
 mod null;
 mod numbers;
@@ -27,5 +28,6 @@ pub(crate) fn questions(engine: Engine) -> &'static Questions {
         Engine::Postgres => &postgres::QUESTIONS,
         Engine::Sqlite => &sqlite::QUESTIONS,
         Engine::Null => &null::QUESTIONS,
+        Engine::Http => &http::QUESTIONS,
     }
 }

@@ -84,7 +84,7 @@ impl Keys {
 
     fn endpoint(&self, engine: Engine) -> Result<Endpoint, AddressError> {
         let usual_port = match engine.traits().execution {
-            Execution::Thread | Execution::Process => engine.traits().port,
+            Execution::Thread | Execution::Process | Execution::Service => engine.traits().port,
             Execution::Client => return Ok(Endpoint::File(self.text(Key::File).unwrap_or_default().into())),
             Execution::Nowhere => return Ok(Endpoint::InProcess),
         };

@@ -112,6 +112,9 @@ impl Address {
                 errors.push(AddressError::new(rest.range(), message, example(scheme.text)));
                 return Self { engine: Engine::Null, keys, errors };
             }
+            Execution::Service => {
+                service(engine, scheme, rest, &mut keys, &mut errors);
+            }
             Execution::Client => put(&mut keys, Key::File, sqlite(rest, &mut errors), rest, "", &mut errors),
             // What follows is the script of the null driver, which stands where others name a database.
             Execution::Nowhere if known.is_some() => {
@@ -211,6 +214,68 @@ fn server(engine: Engine, scheme: &str, whole: Piece<'_>, keys: &mut Keys, error
         keys.give(Key::Host, "", BROKEN);
     }
     parameters(engine, query, keys, errors);
+}
+
+/// A service's address: `http://HOST:PORT/PATH`. The path stands where others name a database, as it is written, and `https` asks for
+/// encryption as `sslmode=verify-full` does.
+fn service(
+    engine: Engine,
+    scheme: Piece<'_>,
+    rest: Piece<'_>,
+    keys: &mut Keys,
+    errors: &mut Vec<AddressError>,
+) {
+    let help =
+        format!("write `{}://HOST:PORT`, with a path behind it if all requests begin with it", scheme.text);
+    let (place, query) = rest.split_once('?').unwrap_or((rest, rest.end()));
+    let Some(whole) = place.text.starts_with("//").then(|| place.after(2)) else {
+        errors.push(AddressError::new(place.range(), "`//` is missing after the scheme", help));
+        keys.give(Key::Host, "", BROKEN);
+        return;
+    };
+    if let Some(at) = rest.text.rfind('@') {
+        let range = whole.start..rest.start + at;
+        let message = "the address of a service holds no account";
+        let help = "take it out, and give requests a header: `Authorization = \"Basic ${env:VARIABLE}\"`";
+        errors.push(AddressError { is_password: true, ..AddressError::new(range, message, help) });
+        keys.give(Key::Host, "", BROKEN);
+        return;
+    }
+    let at = whole.text.find('/').unwrap_or(whole.text.len());
+    let (authority, path) = (whole.before(at), whole.after(at));
+    let base = path.text.trim_end_matches('/').to_owned();
+    if !base.bytes().all(|byte| byte.is_ascii_graphic()) {
+        let help = "write `%20` for a blank, and other signs in percent-encoding too";
+        errors.push(AddressError::new(path.range(), "this is no path", help));
+    }
+    keys.0.insert(Key::Database, Value { name: String::new(), text: base, range: path.range() });
+    let Some((host, port)) = noted(split_place(authority), errors) else {
+        keys.give(Key::Host, "", BROKEN);
+        return;
+    };
+    put(keys, Key::Host, host, authority, scheme.text, errors);
+    let is_encrypted = scheme.text == "https";
+    if let Some(piece) = port {
+        if noted(self::port(piece.text, piece.range()), errors).is_some() {
+            put(keys, Key::Port, piece, piece, "", errors);
+        }
+    } else if is_encrypted {
+        keys.give(Key::Port, "", "443");
+    }
+    parameters(engine, query, keys, errors);
+    let mode = keys.value(Key::Encryption).map(|value| (value.text.clone(), value.range.clone()));
+    match mode {
+        None if is_encrypted => keys.give(Key::Encryption, "sslmode", "verify-full"),
+        Some((text, range)) if !is_encrypted => {
+            let message = format!("`http` is not encrypted, whatever `{text}` asks");
+            errors.push(AddressError::new(range, message, "write `https://`"));
+        }
+        Some((text, range)) if ["disable", "allow", "prefer"].contains(&text.as_str()) => {
+            let message = format!("`https` is encrypted, whatever `{text}` asks");
+            errors.push(AddressError::new(range, message, "write `http://`, or `sslmode=require`"));
+        }
+        _ => {}
+    }
 }
 
 /// A password with signs in it that end the account or the address, as far as it is known for one. RFC 3986, section 3.2: they must be

@@ -6,6 +6,7 @@
 //! What takes a connection to find out stands in dyno-host, in a table of the same shape (`dyno-host/src/engine`); what speaks the
 //! protocol, in dyno-drivers.
 
+mod http;
 mod mysql;
 mod null;
 mod postgres;
@@ -34,11 +35,13 @@ pub enum Engine {
     Sqlite,
     /// Canned replies in this process, for tests and calibration.
     Null,
+    /// Services that answer HTTP/1.1.
+    Http,
 }
 
 impl Engine {
     /// All of them.
-    pub const ALL: [Self; 4] = [Self::Mysql, Self::Postgres, Self::Sqlite, Self::Null];
+    pub const ALL: [Self; 5] = [Self::Mysql, Self::Postgres, Self::Sqlite, Self::Null, Self::Http];
 
     /// That of a system of which nobody knows it: nothing can be asked of it.
     pub const UNKNOWN: Self = Self::Null;
@@ -51,13 +54,23 @@ impl Engine {
             Self::Postgres => &postgres::TRAITS,
             Self::Sqlite => &sqlite::TRAITS,
             Self::Null => &null::TRAITS,
+            Self::Http => &http::TRAITS,
         }
     }
 
     /// Its SQL.
+    ///
+    /// # Panics
+    /// When it speaks none ([`Self::has_sql`]), which whoever makes statements has asked before.
     #[must_use]
     pub fn dialect(self) -> &'static Dialect {
-        &self.traits().dialect
+        self.traits().dialect.as_ref().expect("statements are for engines that speak SQL")
+    }
+
+    /// True when it speaks SQL.
+    #[must_use]
+    pub fn has_sql(self) -> bool {
+        self.traits().dialect.is_some()
     }
 
     /// sysbench's driver for it.
@@ -93,7 +106,7 @@ impl Engine {
     /// False when it keeps no data: nothing of it can be loaded, claimed or looked at.
     #[must_use]
     pub fn keeps_data(self) -> bool {
-        self.traits().execution != Execution::Nowhere
+        !matches!(self.traits().execution, Execution::Nowhere | Execution::Service)
     }
 }
 

@@ -21,7 +21,7 @@ pub(super) const TRAITS: Traits = Traits {
     analyze: Some("ANALYZE TABLE"),
     password_file: Some(PasswordFile { name: ".my.cnf", variable: None, form: PasswordForm::Groups }),
     sessions: Some(SessionStatements { list: "SHOW PROCESSLIST", end: "KILL ?" }),
-    dialect: DIALECT,
+    dialect: Some(DIALECT),
     sysbench: SYSBENCH,
 };
 

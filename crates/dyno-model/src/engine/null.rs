@@ -18,7 +18,7 @@ pub(super) const TRAITS: Traits = Traits {
     analyze: None,
     password_file: None,
     sessions: None,
-    dialect: mysql::DIALECT,
+    dialect: Some(mysql::DIALECT),
     // A dry run speaks as MySQL.
     sysbench: mysql::SYSBENCH,
 };

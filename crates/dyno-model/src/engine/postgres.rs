@@ -32,7 +32,7 @@ pub(super) const TRAITS: Traits = Traits {
         end: "SELECT pg_terminate_backend(?)",
     }),
     sysbench: SYSBENCH,
-    dialect: Dialect {
+    dialect: Some(Dialect {
         quoting: Quoting::Postgres,
         // Objects of extensions do not count.
         user_tables: "SELECT CASE WHEN n.nspname = current_schema() THEN c.relname ELSE n.nspname || '.' || c.relname END \
@@ -60,7 +60,7 @@ pub(super) const TRAITS: Traits = Traits {
         truncate: Truncate::Several,
         ends_by_end: true,
         read_only: "SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY",
-    },
+    }),
 };
 
 const SYSBENCH: SysbenchDriver = SysbenchDriver {

@@ -23,7 +23,7 @@ pub(super) const TRAITS: Traits = Traits {
     password_file: None,
     sessions: None,
     sysbench: SYSBENCH,
-    dialect: Dialect {
+    dialect: Some(Dialect {
         quoting: Quoting::Sqlite,
         user_tables: "SELECT name FROM sqlite_master WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'",
         // A transaction that reads first and writes then cannot go on when another one has written meanwhile.
@@ -46,7 +46,7 @@ pub(super) const TRAITS: Traits = Traits {
         truncate: Truncate::Missing,
         ends_by_end: true,
         read_only: "PRAGMA query_only = ON",
-    },
+    }),
 };
 
 const SYSBENCH: SysbenchDriver = SysbenchDriver {

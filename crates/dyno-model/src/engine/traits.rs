@@ -34,8 +34,8 @@ pub struct Traits {
     pub password_file: Option<PasswordFile>,
     /// Statements about sessions, where there are any.
     pub sessions: Option<SessionStatements>,
-    /// Its SQL.
-    pub dialect: Dialect,
+    /// Its SQL; `None` when it speaks none.
+    pub dialect: Option<Dialect>,
     /// sysbench's driver for it.
     pub sysbench: SysbenchDriver,
 }
@@ -49,6 +49,8 @@ pub enum Execution {
     Thread,
     /// In a process of its own, which the server's first process starts.
     Process,
+    /// In a service of which no more is known than its answers.
+    Service,
     /// Nowhere: there is nothing to work on.
     Nowhere,
 }

@@ -96,9 +96,9 @@ const fn ranged(name: &'static str, takes: Takes, default: &'static str, help: &
 }
 
 /// All sections, in the order a spec has them.
-pub const SECTIONS: [&Section; 14] = [
-    &TOP, &SYSTEM, &SERVER, &MONITOR, &WORKLOAD, &SCRIPT, &LOAD, &DESIGN, &FACTORS, &STORAGE, &ENDPOINT,
-    &PROXY, &PROFILE, &PUBLISHED,
+pub const SECTIONS: [&Section; 15] = [
+    &TOP, &SYSTEM, &SERVER, &MONITOR, &WORKLOAD, &REQUEST, &SCRIPT, &LOAD, &DESIGN, &FACTORS, &STORAGE,
+    &ENDPOINT, &PROXY, &PROFILE, &PUBLISHED,
 ];
 
 /// The top of the file.
@@ -244,12 +244,49 @@ pub static WORKLOAD: Section = Section {
     heading: "[workload]",
     prefix: "workload.",
     about: "What the clients do. Every key besides `kind` is an option of that workload: see `dyno workloads NAME`.",
-    keys: &[key(
-        "kind",
-        "name of a workload",
-        "required",
-        "which workload, unless a factor says it; `dyno workloads` lists them",
-    )],
+    keys: &[
+        key(
+            "kind",
+            "name of a workload",
+            "required",
+            "which workload, unless a factor says it; `dyno workloads` lists them",
+        ),
+        key(
+            "request",
+            "tables, `[[workload.request]]`",
+            "required by `http`",
+            "what the workload `http` sends",
+        ),
+    ],
+};
+
+/// What the workload `http` sends.
+pub static REQUEST: Section = Section {
+    heading: "[[workload.request]]",
+    prefix: "workload.request.",
+    about: "A request of the workload `http`. In `path`, `headers` and `body`, `${client}` is the client's number, `${sequence}` that of its \
+            transaction, both from 1, `${key}` a key that is drawn by the workload's options, `${env:VARIABLE}` the value of a variable \
+            of the environment, which is kept out of all results, and `$${` stands for `${`.",
+    keys: &[
+        key("name", "text", "required", "what its response times are reported as"),
+        key(
+            "method",
+            "text",
+            "`GET`",
+            "method; what GET and HEAD do counts as reading, everything else as writing",
+        ),
+        key("path", "text", "required", "path and query, behind the path of the system's `url`"),
+        key(
+            "headers",
+            "table of texts",
+            "none",
+            "headers besides Host, Content-Length, Cookie and Connection, which dyno writes",
+        ),
+        key("body", "text", "none", "what is sent behind the headers"),
+        ranged("status", Takes::IntegerOrList(200..=599), "200 to 299", "statuses that are no failure"),
+        key("body_holds", "text", "anything", "text that the answer's body must hold; else it is a failure"),
+        ranged("weight", Takes::Integer(1..=1_000_000), "1", "how often it is sent, beside the others"),
+    ],
 };
 
 /// A script of SQL of one's own.

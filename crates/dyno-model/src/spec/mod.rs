@@ -4,8 +4,8 @@
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
 //! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `scripts`, `load`, `factors`, `exclude`, `storage`, `endpoint`, `published`, `quantity`, `argument`: one
-//!   file per part of a spec;
+//! * `system`, `workload`, `request`, `scripts`, `load`, `factors`, `exclude`, `storage`, `endpoint`, `published`, `quantity`,
+//!   `argument`: one file per part of a spec;
 //! * `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
 //! # Invariants
@@ -24,6 +24,7 @@ mod order;
 mod published;
 mod quantity;
 mod reader;
+mod request;
 mod scripts;
 mod storage;
 mod system;

@@ -191,7 +191,7 @@ impl<'a> Fields<'a> {
     /// The tables of `[[key]]`.
     pub(super) fn tables(&self, key: &str) -> Vec<(&'a Table, Span)> {
         let Some(node) = self.node(key) else { return Vec::new() };
-        let heading = format!("[[{key}]]");
+        let heading = format!("[[{}]]", self.path(key));
         let Value::List(items) = &node.value else {
             let message = format!("`{key}` must be a list of tables, not {}", node.value.type_name());
             let help = format!("write the heading with two brackets: `{heading}`");

@@ -3,10 +3,11 @@
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::WORKLOAD;
 use super::quantity;
-use super::reader::{in_words, integer, unknown_word, wrong_type};
+use super::reader::{Fields, in_words, integer, unknown_word, wrong_type};
+use super::request;
 use super::scripts;
 use super::tree::{Node, Table, Value};
-use crate::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription};
+use crate::catalog::{HTTP, OptionDescription, OptionKind, OptionValue, WorkloadDescription};
 use crate::plan::WorkloadPlan;
 use crate::words::{list, nearest, suggestion};
 
@@ -47,7 +48,9 @@ pub(super) fn read(
         return None;
     };
     let mut options = description.defaults();
-    for entry in table.entries.iter().filter(|entry| entry.key != "kind") {
+    let takes_requests = kind == HTTP;
+    let is_option = |key: &str| key != "kind" && !(takes_requests && key == "request");
+    for entry in table.entries.iter().filter(|entry| is_option(&entry.key)) {
         match description.options.iter().find(|option| option.name == entry.key) {
             None => {
                 let names: Vec<&str> = description.options.iter().map(|option| option.name).collect();
@@ -81,7 +84,9 @@ pub(super) fn read(
             problems.report(Diagnostic::new(span, message).help(help));
         }
     }
-    Some(WorkloadPlan { kind: kind.clone(), options })
+    let fields = Fields { section: &WORKLOAD, table, span, problems };
+    let requests = if takes_requests { request::read(&fields) } else { Vec::new() };
+    Some(WorkloadPlan { requests, ..WorkloadPlan::new(kind, options) })
 }
 
 fn value(

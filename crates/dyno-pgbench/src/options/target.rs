@@ -23,11 +23,13 @@ pub(crate) fn resolve(
     let text = address.url.as_deref().or(address.database.as_deref()).unwrap_or_default();
     let engine = if address.url.is_some() { Some(Url::scheme(text)) } else { Url::scheme(text).map(Some) };
     let target = match engine {
-        Some(None | Some(Engine::Null)) => {
+        Some(Some(engine)) if engine.has_sql() && engine != Engine::Null => {
+            of_url(engine, text, options, address, world)
+        }
+        Some(_) => {
             let known = "mysql://, mariadb://, postgres:// and sqlite:";
             return Err(UsageError::new(format!("this is no address of a database; {known} are")));
         }
-        Some(Some(engine)) => of_url(engine, text, options, address, world),
         None => of_name(text, options, world),
     };
     let mut target = target.map_err(|errors| refused(&errors))?;

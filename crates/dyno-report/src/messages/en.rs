@@ -256,6 +256,9 @@ messages! {
         OUTCOME_UNKNOWN: "outcome-unknown",
         PROTOCOL: "protocol",
         UNSUPPORTED: "unsupported",
+        REDIRECT: "redirect",
+        UNEXPECTED_STATUS: "unexpected-status",
+        UNEXPECTED_BODY: "unexpected-body",
         OTHER: "other",
         // Machines.
         VIRTUAL_MACHINE: "virtual machine",

@@ -247,6 +247,9 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             OUTCOME_UNKNOWN: "結果不明",
             PROTOCOL: "プロトコル違反",
             UNSUPPORTED: "非対応",
+            REDIRECT: "リダイレクト",
+            UNEXPECTED_STATUS: "想定外のステータス",
+            UNEXPECTED_BODY: "想定外の本文",
             OTHER: "その他",
             // Machines.
             VIRTUAL_MACHINE: "仮想マシン",

@@ -241,6 +241,9 @@ pub(super) const KOREAN: Language<Texts> = Language {
             OUTCOME_UNKNOWN: "결과 불명",
             PROTOCOL: "프로토콜 위반",
             UNSUPPORTED: "지원 안 됨",
+            REDIRECT: "리다이렉트",
+            UNEXPECTED_STATUS: "예상 밖의 상태 코드",
+            UNEXPECTED_BODY: "예상 밖의 본문",
             OTHER: "기타",
             // Machines.
             VIRTUAL_MACHINE: "가상 머신",

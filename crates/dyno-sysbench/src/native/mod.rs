@@ -35,7 +35,7 @@ impl NativeScript {
             // No option of the script: an event is a row, and an INSERT is sent when 512 KiB are full.
             resolved.0.insert("rows_per_insert".to_owned(), OptionValue::Integer(0));
         }
-        let plan = WorkloadPlan { kind: script.to_owned(), options: resolved };
+        let plan = WorkloadPlan::new(script, resolved);
         let setting = Setting { engine, clients: options.general.threads, seed };
         let native = Self { plan, setting };
         Native::build(&native.plan, setting).is_ok().then_some(native)

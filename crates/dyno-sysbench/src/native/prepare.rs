@@ -118,7 +118,7 @@ mod tests {
         let mut options = description.defaults();
         options.0.insert("tables".to_owned(), OptionValue::Integer(2));
         options.0.insert("table_size".to_owned(), OptionValue::Integer(30));
-        let plan = WorkloadPlan { kind: "oltp_read_only".to_owned(), options };
+        let plan = WorkloadPlan::new("oltp_read_only", options);
         let native = Native::build(&plan, Setting { engine: Engine::Sqlite, clients: 1, seed: 7 })
             .expect("defaults are right");
         let lines = Mutex::new(Vec::new());

@@ -104,7 +104,7 @@ fn tried(clients: u32, catalog: &[WorkloadDescription], interrupts: &Interrupts)
     let target = Target { user: "dyno".to_owned(), ..Target::new(Engine::Mysql, endpoint) };
     let described =
         catalog.iter().find(|workload| workload.name == WORKLOAD).expect("it is in the catalogue");
-    let plan = WorkloadPlan { kind: WORKLOAD.to_owned(), options: described.defaults() };
+    let plan = WorkloadPlan::new(WORKLOAD, described.defaults());
     let native = Native::build(&plan, Setting { engine: target.engine, clients, seed: 1 }).map_err(failed)?;
     let load = LoadPlan::new(StopRule::Duration(LOAD));
     let input =

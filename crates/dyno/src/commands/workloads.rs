@@ -84,7 +84,7 @@ type Statements = Vec<(String, String)>;
 
 /// Statements per dialect; dialects that say the same stand together.
 fn statements(workload: &WorkloadDescription) -> Vec<(String, Statements)> {
-    let plan = WorkloadPlan { kind: workload.name.to_owned(), options: workload.defaults() };
+    let plan = WorkloadPlan::new(workload.name, workload.defaults());
     let mut groups: Vec<(String, Statements)> = Vec::new();
     for engine in Engine::ALL.into_iter().filter(|engine| engine.keeps_data()) {
         let heading = engine.traits().products;

@@ -127,7 +127,7 @@ fn plan(title: &str, readings: &[Named], claim: Option<(usize, usize)>) -> Plan 
             treatments.push(Treatment {
                 system,
                 clients,
-                workload: WorkloadPlan { kind: "imported".to_owned(), options: WorkloadOptions::default() },
+                workload: WorkloadPlan::new("imported", WorkloadOptions::default()),
                 load: LoadPlan::new(StopRule::Duration(reading.measured)),
                 levels: Vec::new(),
                 variation: Variation::default(),

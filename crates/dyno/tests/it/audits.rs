@@ -53,7 +53,7 @@ impl Work {
         for (name, value) in &self.options {
             options.0.insert((*name).to_owned(), value.clone());
         }
-        let plan = WorkloadPlan { kind: self.kind.to_owned(), options };
+        let plan = WorkloadPlan::new(self.kind, options);
         Native::build(&plan, Setting { engine, clients: self.clients, seed: 1 }).expect("the options fit")
     }
 

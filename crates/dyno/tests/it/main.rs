@@ -9,6 +9,7 @@ mod endpoints;
 mod ends;
 mod experiments;
 mod growth;
+mod http;
 mod import;
 mod interrupts;
 mod kills;

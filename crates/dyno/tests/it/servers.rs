@@ -233,7 +233,7 @@ fn load_by_dyno(target: &Target) {
     for (name, value) in [("tables", 2), ("table_size", 1000)] {
         options.0.insert(name.to_owned(), dyno_model::catalog::OptionValue::Integer(value));
     }
-    let plan = dyno_model::plan::WorkloadPlan { kind: "oltp_read_write".to_owned(), options };
+    let plan = dyno_model::plan::WorkloadPlan::new("oltp_read_write", options);
     let native = Native::build(&plan, Setting { engine: target.engine, clients: 1, seed: 1 }).expect("fits");
     let interrupts = std::sync::atomic::AtomicUsize::new(0);
     let rows = with_native!(&native, workload => {

@@ -1,0 +1,15 @@
+//! Answers as bytes (RFC 9110, RFC 9112): a head, and how its body is framed.
+
+pub mod body;
+pub mod head;
+
+/// What came is no HTTP/1.1, or more of it than is taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct Malformed(pub(crate) String);
+
+impl Malformed {
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Self(what.into())
+    }
+}

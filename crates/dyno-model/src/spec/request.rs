@@ -1,0 +1,144 @@
+//! `[[workload.request]]`: what the workload `http` sends, and which answers it wants.
+
+use super::diagnostic::{Diagnostic, Span};
+use super::keys::REQUEST;
+use super::reader::{Fields, wrong_type};
+use super::tree::{Node, Value};
+use crate::plan::RequestPlan;
+use crate::template::Template;
+use std::collections::BTreeMap;
+
+/// Longest name, so that tables stay readable.
+const NAME_MAX: usize = 64;
+/// Names that the engine gives to kinds of its own.
+const TAKEN: [&str; 3] = ["begin", "commit", "rollback"];
+/// Headers that follow from the request and the connection.
+const OWN_HEADERS: [&str; 3] = ["content-length", "transfer-encoding", "connection"];
+/// Headers whose values are secrets.
+const SECRET_HEADERS: [&str; 3] = ["authorization", "proxy-authorization", "cookie"];
+
+/// Reads all tables. `workload` is the table around them.
+pub(super) fn read(workload: &Fields<'_>) -> Vec<RequestPlan> {
+    let mut requests: Vec<RequestPlan> = Vec::new();
+    for (table, span) in workload.tables("request") {
+        let fields = Fields::new(&REQUEST, table, span, workload.problems);
+        let Some(request) = request(&fields) else { continue };
+        if requests.iter().any(|other| other.name == request.name) {
+            let message = format!("two requests are called `{}`", request.name);
+            refuse(&fields, "name", message, "each has response times of its own: give each its own name");
+        }
+        requests.push(request);
+    }
+    if requests.is_empty() && workload.problems.is_empty() {
+        let message = "workload `http` has no requests";
+        let help = "add for example:\n[[workload.request]]\nname = \"item\"\npath = \"/items/${key}\"";
+        workload.problems.report(Diagnostic::new(workload.span, message).help(help));
+    }
+    requests
+}
+
+fn request(fields: &Fields<'_>) -> Option<RequestPlan> {
+    let name = fields.required_text("name", "add for example `name = \"item\"`");
+    if let Some(name) = name
+        && (name.len() > NAME_MAX || name.chars().any(char::is_control) || TAKEN.contains(&name))
+    {
+        let help = format!(
+            "write at most {NAME_MAX} bytes without control characters, and none of {}",
+            TAKEN.join(", ")
+        );
+        refuse(fields, "name", format!("`{name}` cannot be the name of a request"), &help);
+    }
+    let method = fields.text("method").unwrap_or("GET");
+    if method.is_empty() || !method.bytes().all(is_token) || method == "CONNECT" {
+        let help = "write for example `GET`, `POST`, `PUT`, `DELETE` or `HEAD`";
+        refuse(fields, "method", format!("`{method}` is no method that can be sent"), help);
+    }
+    let path = fields.required_text("path", "add for example `path = \"/items/${key}\"`");
+    if let Some(path) = path
+        && (!path.starts_with('/') || !path.bytes().all(|byte| byte.is_ascii_graphic()))
+    {
+        let help = "a path begins with `/`; write `%20` for a blank, and other signs in percent-encoding too";
+        refuse(fields, "path", format!("`{path}` is no path"), help);
+    }
+    for (key, text) in [("path", path), ("body", fields.text("body"))] {
+        if let (Some(text), Some(node)) = (text, fields.node(key)) {
+            check_template(fields, node, text);
+        }
+    }
+    Some(RequestPlan {
+        name: name?.to_owned(),
+        method: method.to_owned(),
+        path: path?.to_owned(),
+        headers: headers(fields),
+        body: fields.text("body").map(str::to_owned),
+        status: statuses(fields),
+        body_holds: fields.text("body_holds").map(str::to_owned),
+        weight: fields.integer("weight").unwrap_or(1),
+    })
+}
+
+fn refuse(fields: &Fields<'_>, key: &str, message: String, help: &str) {
+    let span = fields.node(key).map_or(fields.span, |node| node.span);
+    fields.problems.report(Diagnostic::new(span, message).help(help));
+}
+
+/// RFC 9110, section 5.6.2.
+fn is_token(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+fn headers(fields: &Fields<'_>) -> BTreeMap<String, String> {
+    let mut headers = BTreeMap::new();
+    let Some((table, _)) = fields.table("headers") else { return headers };
+    for entry in &table.entries {
+        let report = |span: Span, message: String, help: &str| {
+            fields.problems.report(Diagnostic::new(span, message).help(help));
+        };
+        let lower = entry.key.to_lowercase();
+        if entry.key.is_empty() || !entry.key.bytes().all(is_token) {
+            let help = "write letters, digits and hyphens";
+            report(entry.key_span, format!("`{}` is no name of a header", entry.key), help);
+        } else if OWN_HEADERS.contains(&lower.as_str()) {
+            let help = "take it out; `keep_alive = false` of the workload closes connections";
+            report(entry.key_span, format!("dyno writes `{}` itself", entry.key), help);
+        }
+        let Value::Text(text) = &entry.node.value else {
+            let path = format!("{}.{}", fields.path("headers"), entry.key);
+            wrong_type(entry.node.span, &path, "a text", &entry.node.value, fields.problems);
+            continue;
+        };
+        if text.bytes().any(|byte| byte.is_ascii_control()) {
+            report(entry.node.span, format!("`{}` has a control character in it", entry.key), "take it out");
+        }
+        let has_variable =
+            check_template(fields, &entry.node, text).is_some_and(|it| it.variables().next().is_some());
+        if SECRET_HEADERS.contains(&lower.as_str()) && !has_variable {
+            fields.problems.hide(entry.node.span);
+            let help = format!(
+                "the spec is stored with the results and must hold no secret: write `{} = \"${{env:VARIABLE}}\"`",
+                entry.key
+            );
+            report(entry.node.span, format!("the value of `{}` is a secret", entry.key), &help);
+        }
+        headers.insert(entry.key.clone(), text.clone());
+    }
+    headers
+}
+
+fn check_template(fields: &Fields<'_>, node: &Node, text: &str) -> Option<Template> {
+    match Template::parse(text) {
+        Ok(template) => Some(template),
+        Err(error) => {
+            fields.problems.report(Diagnostic::new(node.span, error.message).help(error.help));
+            None
+        }
+    }
+}
+
+fn statuses(fields: &Fields<'_>) -> Vec<u16> {
+    let Some(node) = fields.node("status") else { return Vec::new() };
+    match &node.value {
+        Value::List(items) => items.iter().filter_map(|item| fields.number("status", item)).collect(),
+        _ => fields.integer("status").into_iter().collect(),
+    }
+}
