@@ -5,8 +5,6 @@ use crate::patience::Patience;
 use crate::transport::{Io, block_on};
 use crate::value::{BulkLoad, Discard, RowSink, RowSource, Value};
 use dyno_model::failure::FailureKind;
-#[cfg(not(all(feature = "mysql", feature = "postgres", feature = "sqlite")))]
-use dyno_model::failure::OperationFailure;
 use dyno_model::target::{Engine, Target};
 
 /// A connection of any driver.
