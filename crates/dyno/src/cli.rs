@@ -530,6 +530,8 @@ pub(crate) enum CompareFormat {
     Json,
     /// One self-contained page with a chart
     Html,
+    /// For GitHub Actions: annotations on stdout, and a summary for the job where GITHUB_STEP_SUMMARY names a file
+    Github,
 }
 
 /// The languages of reports, by their codes.

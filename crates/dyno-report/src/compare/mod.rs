@@ -2,6 +2,7 @@
 //! nothing.
 
 mod csv;
+pub mod github;
 mod html;
 mod notes;
 mod tables;

@@ -706,6 +706,7 @@ messages! {
         // Mark behind a verdict that is certain, but perhaps inside the margin.
         PERHAPS_SMALL: "{verdict} ~",
         FROM_TO: "{low} to {high}",
+        ANNOTATION_WORSE: "Worse: {metric} of {treatment} is {ratio} times that of base.",
         // Doubts.
         // A value that differs.
         DIFFERENCE: "{name} ({base} in base, {new} in new)",

@@ -680,6 +680,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             AGAINST: "{new}（基準：{base}）",
             PERHAPS_SMALL: "{verdict} ~",
             FROM_TO: "{low}～{high}",
+            ANNOTATION_WORSE: "劣る：{treatment} の{metric}は、基準の {ratio} 倍です。",
             // Doubts.
             DIFFERENCE: "{name}（基準 {base}、対象 {new}）",
             NOTHING: "なし",

@@ -675,6 +675,7 @@ pub(super) const KOREAN: Language<Texts> = Language {
             AGAINST: "{new}(기준: {base})",
             PERHAPS_SMALL: "{verdict} ~",
             FROM_TO: "{low}~{high}",
+            ANNOTATION_WORSE: "열세: {treatment}의 {metric} 값은 기준의 {ratio}배입니다.",
             // Doubts.
             DIFFERENCE: "{name}(기준 {base}, 대상 {new})",
             NOTHING: "없음",

@@ -49,6 +49,12 @@ fn only_a_rate_that_was_never_lower_was_held() {
     );
     let held = told(at(980.0, 6_000), at(1_000.0, 0), at(990.0, 18_000));
     assert!(held.starts_with("MariaDB held its rate: 1,000 rows per second"), "{held}");
+    // Models of older versions do not say where it was slowest.
+    let course = model.conclusions.iter().find(|it| matches!(it, Conclusion::GrowthCourse { .. }));
+    let mut old = serde_json::to_value(course.expect("it is told")).expect("JSON");
+    assert!(old.as_object_mut().expect("an object").remove("slowest").is_some(), "{old}");
+    let old: Conclusion = serde_json::from_value(old).expect("an older model is read");
+    assert!(conclusion::sentence(&model, &old, EN).starts_with("MariaDB"), "{old:?}");
 }
 
 #[test]

@@ -11,8 +11,9 @@ use dyno_analysis::stats::verdict::Rules;
 use dyno_model::exit_code;
 use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
-use dyno_report::compare::render;
+use dyno_report::compare::{github, render};
 use dyno_report::{Format, Lang};
+use std::io::Write;
 use std::path::Path;
 
 /// Compares and says what came of it, with the exit code that `--fail-on` asks for.
@@ -28,7 +29,14 @@ pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<
     };
     let (base, new) = (side(&arguments.base)?, side(&arguments.new)?);
     let model = judge(&base, &new, &question).map_err(|error| cannot_compare(&error))?;
+    if arguments.format.contains(&CompareFormat::Github) {
+        printer.result(&github::annotations(&model, arguments.lang))?;
+        if let Some(file) = std::env::var_os(SUMMARY).filter(|file| !file.is_empty()) {
+            append(Path::new(&file), &github::summary(&model, arguments.lang))?;
+        }
+    }
     match &arguments.out {
+        Some(_) if formats.is_empty() => {}
         None => {
             for format in formats {
                 printer.result(&render(&model, format, arguments.lang))?;
@@ -37,6 +45,17 @@ pub(crate) fn compare(arguments: &CompareArguments, printer: Printer) -> Result<
         Some(folder) => printer.result(&write(&model, folder, &formats, arguments.lang)?.join("\n"))?,
     }
     Ok(code(&model, &arguments.fail_on))
+}
+
+/// The file that GitHub Actions shows below a job; every step adds to it.
+const SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+fn append(path: &Path, text: &str) -> Result<(), Failure> {
+    let file = std::fs::OpenOptions::new().create(true).append(true).open(path);
+    file.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|error| {
+        let what = format!("cannot add to {}, which {SUMMARY} names", path.display());
+        Failure::new(exit_code::RESULTS_FAILED, what).because(&error)
+    })
 }
 
 fn side(folder: &Path) -> Result<Side, Failure> {
@@ -54,6 +73,8 @@ fn formats(arguments: &CompareArguments) -> Result<Vec<Format>, Failure> {
             CompareFormat::Csv => Format::Csv,
             CompareFormat::Json => Format::Json,
             CompareFormat::Html => Format::Html,
+            // Lines of their own beside any other form.
+            CompareFormat::Github => continue,
         };
         if !formats.contains(&format) {
             formats.push(format);

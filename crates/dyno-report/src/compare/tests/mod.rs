@@ -42,6 +42,32 @@ fn model() -> CompareModel {
 }
 
 #[test]
+fn github_shows_the_outcome_and_what_is_worse_and_takes_no_command_from_a_name() {
+    let mut model = model();
+    "100 %, a: b\n::error::x".clone_into(&mut model.new.title);
+    model.base.title.clone_from(&model.new.title);
+    let lines = github::annotations(&model, EN);
+    let worse = model.outcome.worse as usize;
+    assert_eq!(lines.lines().count(), 1 + worse.min(9), "{lines}");
+    for line in lines.lines() {
+        assert!(line.starts_with("::error title=Comparison%3A 100 %25%2C a%3A b"), "{line}");
+        assert!(line.contains("::Worse: "), "{line}");
+    }
+    assert!(lines.contains("Worse: throughput of MySQL, 8 clients is 0.7"), "{lines}");
+    let summary = github::summary(&model, EN);
+    assert!(summary.starts_with("### Comparison: 100 %, a: b"), "{summary}");
+    let rows = summary.lines().filter(|line| line.starts_with("| ") && line.contains(" worse")).count();
+    assert_eq!(rows, worse, "{summary}");
+    for metric in &mut model.treatments.iter_mut().flat_map(|pair| &mut pair.metrics) {
+        metric.verdict = Verdict::Equivalent;
+    }
+    (model.outcome.verdict, model.outcome.worse) = (Verdict::Equivalent, 0);
+    assert_eq!(github::annotations(&model, EN).lines().count(), 1);
+    assert!(github::annotations(&model, EN).starts_with("::notice title="));
+    assert!(!github::summary(&model, EN).contains('|'), "nothing to show");
+}
+
+#[test]
 fn the_text_has_doubts_figures_and_the_outcome_as_its_last_line() {
     let model = model();
     assert_eq!(model.outcome.verdict, Verdict::Worse);

@@ -1,0 +1,73 @@
+//! A comparison for GitHub Actions: annotations, which a job prints, and a short summary, which it appends to the file that `GITHUB_STEP_SUMMARY` names.
+
+use super::{notes, tables};
+use crate::cell::Cell;
+use crate::figures;
+use crate::messages::{Lang, compare, headings, names};
+use crate::table::{Column, Table, escaped};
+use dyno_analysis::compare::model::{CompareModel, MetricPair, TreatmentPair};
+use dyno_analysis::model::Verdict;
+use dyno_model::printable;
+
+/// GitHub shows ten errors of a step; the first is the outcome.
+const WORSE_MAX: usize = 9;
+
+/// The outcome as a workflow command, and one for each comparison that is worse, the largest first.
+#[must_use]
+pub fn annotations(model: &CompareModel, lang: Lang) -> String {
+    let command = match model.outcome.verdict {
+        _ if model.outcome.worse + model.outcome.not_working > 0 => "error",
+        Verdict::Better | Verdict::Equivalent => "notice",
+        _ => "warning",
+    };
+    let mut worse: Vec<(&TreatmentPair, &MetricPair)> =
+        model.comparisons().filter(|(_, metric)| metric.verdict == Verdict::Worse).collect();
+    let size = |metric: &MetricPair| metric.ratio.map_or(0.0, |ratio| ratio.ln().abs());
+    worse.sort_by(|(_, one), (_, other)| size(other).total_cmp(&size(one)));
+    let title = notes::title(model, lang);
+    let first = annotation(command, &title, &compare::outcome(model, lang));
+    let each = worse.into_iter().take(WORSE_MAX).map(|(treatment, metric)| {
+        let values = [
+            ("treatment", compare::pair(treatment, lang)),
+            ("metric", names::metric(metric.metric, lang).to_owned()),
+            ("ratio", metric.ratio.map_or_else(String::new, |it| figures::bounded_ratio(it, metric.bound))),
+        ];
+        let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+        annotation("error", &title, &compare::ANNOTATION_WORSE.fill(lang, &values))
+    });
+    [first].into_iter().chain(each).collect()
+}
+
+/// A workflow command, with what has a meaning there escaped as GitHub's toolkit does.
+fn annotation(command: &str, title: &str, message: &str) -> String {
+    let data = |text: &str| printable::line(text).replace('%', "%25");
+    let title = data(title).replace(':', "%3A").replace(',', "%2C");
+    format!("::{command} title={title}::{}\n", data(message))
+}
+
+/// The outcome, and a table of what is not equivalent, as Markdown.
+#[must_use]
+pub fn summary(model: &CompareModel, lang: Lang) -> String {
+    let mut page = format!("### {}\n", escaped(&notes::title(model, lang)));
+    page.push_str(&format!("\n{}\n", escaped(&compare::outcome(model, lang))));
+    let mut table = Table::new([
+        Column::left(&compare::TREATMENT),
+        Column::left(&headings::METRIC),
+        Column::right(&headings::RATIO),
+        Column::right(&headings::RATIO_INTERVAL),
+        Column::left(&headings::VERDICT),
+    ]);
+    for (treatment, metric) in model.comparisons().filter(|(_, it)| it.verdict != Verdict::Equivalent) {
+        table.row([
+            Cell::text(compare::pair(treatment, lang)),
+            Cell::text(names::metric(metric.metric, lang)),
+            Cell::figure(metric.ratio.map(|ratio| figures::bounded_ratio(ratio, metric.bound))),
+            tables::interval(metric.ratio_interval, lang),
+            tables::verdict_cell(metric),
+        ]);
+    }
+    if !table.is_empty() {
+        page.push_str(&format!("\n{}", table.to_markdown(compare::TREATMENT.text(lang), lang)));
+    }
+    page
+}
