@@ -186,11 +186,12 @@ mod tests {
 
     #[test]
     fn every_workload_is_explained_with_options_and_audit_and_statements_where_they_are_fixed() {
-        for workload in dyno_engine::workload::catalog() {
+        // bulk_insert writes its statement anew each time; the other two send what the user writes.
+        let others = ["bulk_insert", "http", "sql"];
+        for workload in crate::workload::catalog() {
             let text = explanation(&workload);
             assert!(text.contains("\nAudit\n"), "{text}");
-            // bulk_insert writes its statement anew each time.
-            assert!(text.contains("\nStatements (") || workload.name == "bulk_insert", "{text}");
+            assert_eq!(text.contains("\nStatements ("), !others.contains(&workload.name), "{text}");
             assert!(
                 workload.options.iter().all(|option| text.contains(&format!("\n  {}: ", option.name))),
                 "{text}"

@@ -154,6 +154,12 @@ fn runs_of_sysbench_are_pooled_by_the_folder_that_they_were_given() {
         let (threads, results) = (format!("--threads={threads}"), format!("--results={folder}"));
         sysbench(&bench, "oltp_point_select", &[&threads, &results, "run"]);
     }
+    for folder in ["base/oltp_point_select", "new/oltp_point_select"] {
+        for run in fs::read_dir(bench.path().join(folder)).expect("runs lie there") {
+            let run = run.expect("an entry").file_name().into_string().expect("a name of dyno's");
+            bench.forget_the_machine(&format!("{folder}/{run}"));
+        }
+    }
     let ended = bench.dyno(&["compare", "base", "new"]);
     assert!(ended.code == 0 && ended.stderr.is_empty(), "{ended}");
     assert!(ended.stdout.starts_with("Comparison: sysbench oltp_point_select\n"), "{ended}");
