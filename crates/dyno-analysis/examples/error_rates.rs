@@ -1,6 +1,6 @@
 //! How often reports are wrong, and how often they find what is there: the tables of docs/statistics.md.
 //!
-//! `cargo run --release -p dyno-analysis --example error_rates -- [REPORTS [looks]]` simulates experiments with known truths, and judges them by the code that reports
+//! `cargo run --release -p dyno-analysis --example error_rates -- [REPORTS [looks | missing]]` simulates experiments with known truths, and judges them by the code that reports
 //! are judged by. A cell is a pair of treatments in some blocks; its paired logarithms scatter by 6 %, times a lognormal factor of its own.
 
 use dyno_analysis::stats::compare::{Goal, RatioTest, paired};
@@ -9,6 +9,7 @@ use dyno_analysis::stats::looks::{FIRST_LOOK, Levels};
 use dyno_analysis::stats::mixed::{self, Components, Row};
 use dyno_analysis::stats::moderated::{LIKELIHOOD_LEFT, Prior, moderated};
 use dyno_analysis::stats::verdict::{Decision, Judgement, Rules, benjamini_hochberg};
+use std::collections::BTreeSet;
 use std::f64::consts::TAU;
 
 const BLOCKS: [usize; 3] = [3, 5, 10];
@@ -16,18 +17,26 @@ const CELLS: [usize; 3] = [6, 12, 24];
 /// Standard deviation of the logarithms of cells' scatters.
 const SPREADS: [f64; 3] = [0.0, 0.5, 1.0];
 const SCATTER: f64 = 0.06;
+/// As the report has it.
+const MIN_REPEATS: usize = 3;
 
 fn main() {
     let reports = std::env::args().nth(1).and_then(|number| number.parse().ok()).unwrap_or(2000);
     let mut random = Random(1);
-    // The last table has its own numbers, so that it can be made alone.
-    if std::env::args().nth(2).is_none() {
+    let alone = std::env::args().nth(2);
+    let is_wanted = |table: &str| alone.as_deref().is_none_or(|it| it == table);
+    if alone.is_none() {
         cells_alone(&mut random, reports);
         whole_reports(&mut random, reports);
         power(&mut random, reports);
     }
-    let mut random = Random(2);
-    until_decided(&mut random, reports);
+    // These have numbers of their own, so that each can be made alone.
+    if is_wanted("looks") {
+        until_decided(&mut Random(2), reports);
+    }
+    if is_wanted("missing") {
+        trials_missing(&mut Random(3), reports);
+    }
 }
 
 /// Sebastiano Vigna's SplitMix64 (public domain, <https://prng.di.unimi.it/splitmix64.c>).
@@ -128,7 +137,13 @@ fn whole_reports(random: &mut Random, reports: usize) {
         let mut sums = [0.0; 4];
         for (at, starts) in [0.0, 0.03].into_iter().enumerate() {
             for _ in 0..reports {
-                let (questions, _) = report(random, 2, cells / 2, blocks, 0.0, spread, SCATTER, starts);
+                let (questions, _) = report(
+                    random,
+                    2,
+                    cells / 2,
+                    blocks,
+                    Truth { effect: 0.0, spread, scatter: SCATTER, starts, missing: 0.0 },
+                );
                 let judged = gate::judge(&questions, Rules::default());
                 let any_question = judged.iter().any(|it| it.effect.as_ref().is_some_and(is_told));
                 let any = any_question || judged.iter().any(|it| it.cells.iter().any(is_told));
@@ -137,6 +152,43 @@ fn whole_reports(random: &mut Random, reports: usize) {
             }
         }
         line(spread, blocks, cells, &sums.map(|sum| sum / reports as f64));
+    }
+}
+
+/// The same where trials are missing by chance, and a difference of 5 % at 2 % scatter of a trial: how often it is found, now and when only pairs with three
+/// blocks count.
+fn trials_missing(random: &mut Random, reports: usize) {
+    out(
+        "\n## Two questions, a share of trials missing: % with any verdict when nothing differs (inside, settings), % that answer 5 % (now, whole pairs only)",
+    );
+    out("| missing | spread | blocks | cells | inside | settings | answered | by whole pairs only |");
+    out("|---|---|---|---|---|---|---|---|");
+    for (missing, (spread, blocks, cells)) in
+        [0.1, 0.25].into_iter().flat_map(|missing| grid().map(move |it| (missing, it)))
+    {
+        let mut sums = [0.0; 4];
+        for _ in 0..reports {
+            let nothing = |starts| Truth { effect: 0.0, spread, scatter: SCATTER, starts, missing };
+            for (at, starts) in [0.0, 0.03].into_iter().enumerate() {
+                let (questions, _) = report(random, 2, cells / 2, blocks, nothing(starts));
+                let judged = gate::judge(&questions, Rules::default());
+                let of = |it: &gate::Judged| {
+                    it.effect.as_ref().is_some_and(is_told) || it.cells.iter().any(is_told)
+                };
+                sums[at] += f64::from(u8::from(judged.iter().any(of)));
+            }
+            let scatter = 0.02 * 2_f64.sqrt();
+            let truth = Truth { effect: 0.05_f64.ln_1p(), spread, scatter, starts: 0.0, missing };
+            let values = truth.values(random, 1, cells / 2, blocks);
+            for (at, least) in [2, MIN_REPEATS].into_iter().enumerate() {
+                let question = question(&values, 1, false, least);
+                let judged = gate::judge(&[question], Rules::default()).remove(0);
+                sums[2 + at] += f64::from(u8::from(judged.effect.as_ref().is_some_and(is_told)));
+            }
+        }
+        let shares: Vec<String> =
+            sums.iter().map(|sum| format!("{:.1}", 100.0 * sum / reports as f64)).collect();
+        out(&format!("| {} % | {spread} | {blocks} | {cells} | {} |", 100.0 * missing, shares.join(" | ")));
     }
 }
 
@@ -152,13 +204,14 @@ fn power(random: &mut Random, reports: usize) {
         for _ in 0..reports {
             // Two trials make a pair.
             let of_pair = scatter * 2_f64.sqrt();
-            let (questions, raw) = report(random, 1, 6, 3, 0.05_f64.ln_1p(), 0.0, of_pair, 0.0);
+            let truth = |effect| Truth { effect, spread: 0.0, scatter: of_pair, starts: 0.0, missing: 0.0 };
+            let (questions, raw) = report(random, 1, 6, 3, truth(0.05_f64.ln_1p()));
             let judged = gate::judge(&questions, Rules::default()).remove(0);
             sums[0] += f64::from(u8::from(judged.effect.as_ref().is_some_and(is_told)));
             sums[1] += judged.cells.iter().filter(|it| is_told(it)).count() as f64 / 6.0;
             let p = benjamini_hochberg(&raw.iter().map(|test| test.p).collect::<Vec<_>>());
             sums[2] += p.iter().filter(|p| **p < 0.05).count() as f64 / 6.0;
-            let (questions, _) = report(random, 1, 6, 3, 0.0, 0.0, of_pair, 0.0);
+            let (questions, _) = report(random, 1, 6, 3, truth(0.0));
             let judged = gate::judge(&questions, Rules::default()).remove(0);
             let is_equivalent = judged.effect.is_some_and(|it| it.decision == Decision::Equivalent);
             sums[3] += f64::from(u8::from(is_equivalent));
@@ -261,81 +314,124 @@ fn judged(values: &[Vec<Vec<f64>>], blocks: u32, levels: Levels, has_starts: boo
     let until = |values: &Vec<f64>| values[..blocks as usize].to_vec();
     let values: Vec<Vec<Vec<f64>>> = values.iter().map(|levels| levels.iter().map(until).collect()).collect();
     let raw: Vec<RatioTest> = values.iter().map(|cell| test(&differences(&cell[1], &cell[0]))).collect();
-    let effect = effect_over(&values, 1, has_starts, &raw).expect("it scatters").at_look(levels);
+    let effect =
+        effect_over(&values.iter().collect::<Vec<_>>(), 1, has_starts).expect("it scatters").at_look(levels);
     let cells = moderated(&raw).into_iter().map(|test| test.at_look(levels)).collect();
     let question = Question { effect: Some(effect), cells, interactions: Vec::new() };
     (gate::judge(&[question], Rules::default()).remove(0).effect.expect("it was tested"), effect)
 }
 
-/// Questions about some levels against a first one, and the cells' tests before they borrow strength. Each cell has its own scatter; a level's start
-/// shares a draw over all its cells.
-#[expect(clippy::too_many_arguments, reason = "a simulation has as many knobs as it has")]
+/// What an experiment measures.
+#[derive(Clone, Copy)]
+struct Truth {
+    /// Logarithm of what every level has beside the first.
+    effect: f64,
+    /// Of the logarithms of cells' scatters.
+    spread: f64,
+    /// Of paired logarithms.
+    scatter: f64,
+    /// Of a level's start, which all its cells share.
+    starts: f64,
+    /// Share of trials that are missing.
+    missing: f64,
+}
+
+impl Truth {
+    /// Values by cell, level (the first is the baseline) and block; NaN where a trial is missing.
+    fn values(self, random: &mut Random, levels: usize, cells: usize, blocks: usize) -> Vec<Vec<Vec<f64>>> {
+        let deviations: Vec<f64> =
+            (0..cells).map(|_| self.scatter / 2_f64.sqrt() * (self.spread * random.normal()).exp()).collect();
+        let draws: Vec<Vec<f64>> =
+            (0..=levels).map(|_| (0..blocks).map(|_| self.starts * random.normal()).collect()).collect();
+        let mut values: Vec<Vec<Vec<f64>>> = Vec::new();
+        for deviation in deviations {
+            let level = |level: usize| {
+                let truth = if level > 0 { self.effect } else { 0.0 };
+                draws[level].iter().map(|draw| truth + draw + deviation * random.normal()).collect()
+            };
+            values.push((0..=levels).map(level).collect());
+        }
+        if self.missing > 0.0 {
+            let all = values.iter_mut().flatten().flatten();
+            all.for_each(|value| *value = if random.uniform() < self.missing { f64::NAN } else { *value });
+        }
+        values
+    }
+}
+
+/// Questions about some levels against a first one, and the cells' tests before they borrow strength.
 fn report(
     random: &mut Random,
     levels: usize,
     cells: usize,
     blocks: usize,
-    effect: f64,
-    spread: f64,
-    scatter: f64,
-    starts: f64,
+    truth: Truth,
 ) -> (Vec<Question>, Vec<RatioTest>) {
-    // Values by cell, level (the first is the baseline) and block.
-    let deviations: Vec<f64> =
-        (0..cells).map(|_| scatter / 2_f64.sqrt() * (spread * random.normal()).exp()).collect();
-    let draws: Vec<Vec<f64>> =
-        (0..=levels).map(|_| (0..blocks).map(|_| starts * random.normal()).collect()).collect();
-    let values: Vec<Vec<Vec<f64>>> = deviations
-        .iter()
-        .map(|deviation| {
-            let level = |level: usize| {
-                let truth = if level > 0 { effect } else { 0.0 };
-                draws[level].iter().map(|draw| truth + draw + deviation * random.normal()).collect()
-            };
-            (0..=levels).map(level).collect()
-        })
-        .collect();
-    let raw: Vec<RatioTest> = (1..=levels)
-        .flat_map(|level| values.iter().map(move |cell| (level, cell)))
-        .map(|(level, cell)| test(&differences(&cell[level], &cell[0])))
-        .collect();
-    let shared = moderated(&raw);
-    let questions = (1..=levels).map(|level| Question {
-        effect: effect_over(&values, level, starts > 0.0, &raw[(level - 1) * cells..][..cells]),
-        cells: shared[(level - 1) * cells..][..cells].to_vec(),
-        interactions: Vec::new(),
+    let values = truth.values(random, levels, cells, blocks);
+    let of_level = |level: usize| {
+        let differences = values.iter().map(move |cell| differences(&cell[level], &cell[0]));
+        differences.filter(|it| it.len() >= MIN_REPEATS).map(|it| test(&it)).collect::<Vec<_>>()
+    };
+    let raw: Vec<Vec<RatioTest>> = (1..=levels).map(of_level).collect();
+    let mut shared = moderated(&raw.concat()).into_iter();
+    let questions = (1..=levels).zip(&raw).map(|(level, raw)| Question {
+        cells: shared.by_ref().take(raw.len()).collect(),
+        ..question(&values, level, truth.starts > 0.0, 2)
     });
-    (questions.collect(), raw)
+    (questions.collect(), raw.concat())
 }
 
+/// Differences in blocks that have both.
 fn differences(subject: &[f64], baseline: &[f64]) -> Vec<f64> {
-    subject.iter().zip(baseline).map(|(subject, baseline)| subject - baseline).collect()
+    let all = subject.iter().zip(baseline).map(|(subject, baseline)| subject - baseline);
+    all.filter(|it| !it.is_nan()).collect()
 }
 
-/// One effect over all cells, as `questions.rs` has it.
-fn effect_over(
-    values: &[Vec<Vec<f64>>],
-    level: usize,
-    has_starts: bool,
-    raw: &[RatioTest],
-) -> Option<RatioTest> {
+/// One effect over all cells that have a number of blocks with both sides, as `questions.rs` has it.
+fn question(values: &[Vec<Vec<f64>>], level: usize, has_starts: bool, least: usize) -> Question {
+    let has_enough = |cell: &&Vec<Vec<f64>>| differences(&cell[level], &cell[0]).len() >= least;
+    let used: Vec<&Vec<Vec<f64>>> = values.iter().filter(has_enough).collect();
+    Question { effect: effect_over(&used, level, has_starts), cells: Vec::new(), interactions: Vec::new() }
+}
+
+fn effect_over(cells: &[&Vec<Vec<f64>>], level: usize, has_starts: bool) -> Option<RatioTest> {
     let mut rows = Vec::new();
-    for (cell, levels) in values.iter().enumerate() {
+    let (mut blocks, mut starts) = (Vec::new(), Vec::new());
+    let mut paired_blocks = BTreeSet::new();
+    for (cell, levels) in cells.iter().enumerate() {
         for (side, values) in [(0, &levels[0]), (1, &levels[level])] {
-            for (block, value) in values.iter().enumerate() {
-                let mut groups = vec![block];
-                groups.extend(has_starts.then_some(2 * block + side));
+            for (block, value) in values.iter().enumerate().filter(|(_, value)| !value.is_nan()) {
+                let mut groups = vec![number(&mut blocks, block)];
+                groups.extend(has_starts.then(|| number(&mut starts, 2 * block + side)));
                 rows.push(Row { value: *value, cell: 2 * cell + side, groups });
             }
         }
+        let has_both = |block: &usize| !(levels[0][*block] + levels[level][*block]).is_nan();
+        paired_blocks.extend((0..levels[0].len()).filter(has_both));
+    }
+    if cells.len() < 2 || paired_blocks.len() < MIN_REPEATS {
+        return None;
     }
     let fit = mixed::fit(&rows, Components::Free)?;
-    let share = 1.0 / values.len() as f64;
-    let weights: Vec<f64> =
-        (0..2 * values.len()).map(|at| if at % 2 == 1 { share } else { -share }).collect();
+    let share = 1.0 / cells.len() as f64;
+    let weights: Vec<f64> = (0..2 * cells.len()).map(|at| if at % 2 == 1 { share } else { -share }).collect();
     let whole = fit.contrast(&weights)?;
-    let own = mixed::own_degrees(&variances(raw), raw[0].repeats);
-    Some(RatioTest::of(whole.estimate, whole.error, whole.degrees.min(own), raw[0].repeats))
+    let own = |cell: &&Vec<Vec<f64>>| {
+        let test = test(&differences(&cell[level], &cell[0]));
+        let (variance, degrees) = test.variance();
+        (variance / test.repeats as f64, degrees)
+    };
+    let own: Vec<(f64, f64)> = cells.iter().map(own).collect();
+    let own = mixed::own_degrees(&own, paired_blocks.len());
+    Some(RatioTest::of(whole.estimate, whole.error, whole.degrees.min(own), paired_blocks.len()))
+}
+
+/// The place of a group among those that were seen.
+fn number(seen: &mut Vec<usize>, group: usize) -> usize {
+    seen.iter().position(|it| *it == group).unwrap_or_else(|| {
+        seen.push(group);
+        seen.len() - 1
+    })
 }
 
 fn logarithms(random: &mut Random, effect: f64, spread: f64, blocks: usize) -> Vec<f64> {

@@ -118,23 +118,22 @@ impl<'a> Asked<'a> {
         let of_group = || group.pairs.iter().map(|at| (*at, &measured[*at]));
         let enough = || of_group().filter_map(|(at, it)| Some((at, it, it.enough()?)));
         let side = |treatment| whole(view, treatment, metric).by_block.unwrap_or_default();
-        let cells: Vec<Cell<'_>> = enough()
-            .filter(|(_, it, _)| it.is_paired)
-            .map(|(at, _, test)| Cell {
-                pair: &pairs[at],
-                subject: side(pairs[at].subject),
-                baseline: side(pairs[at].baseline),
-                test,
+        let (used, cells): (Vec<usize>, Vec<Cell<'_>>) = group
+            .pairs
+            .iter()
+            .filter_map(|at| {
+                let pair = &pairs[*at];
+                Some((*at, Cell::new(pair, side(pair.subject), side(pair.baseline))?))
             })
-            .collect();
+            .unzip();
         // With figures that are only bounds in some cells, the mean over the others would flatter.
         let has_bounds = of_group().any(|(_, it)| it.comparison.effect.bound.is_some());
-        let answer = if has_bounds { None } else { questions::answer(view, metric, &cells) };
+        let answer = if has_bounds { None } else { questions::answer(view, metric, &cells, MIN_REPEATS) };
         let tests: Vec<RatioTest> = enough().map(|(_, _, test)| test).collect();
         let known = gate::Question {
             // The only comparison of a question is the answer itself.
-            effect: match tests.as_slice() {
-                [only] => Some(*only),
+            effect: match group.pairs.as_slice() {
+                [only] => measured[*only].enough(),
                 _ => answer.as_ref().map(|it| it.test),
             },
             cells: tests,
@@ -143,7 +142,6 @@ impl<'a> Asked<'a> {
                 .flat_map(|it| it.interactions.iter().map(|it| it.p.unwrap_or(1.0)))
                 .collect(),
         };
-        let used = enough().filter(|(_, it, _)| it.is_paired).map(|(at, _, _)| at).collect();
         let cells = enough().map(|(at, _, _)| at).collect();
         let offset = METRICS.iter().position(|it| *it == metric).unwrap_or_default() * measured.len();
         Self {

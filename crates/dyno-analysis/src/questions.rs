@@ -5,7 +5,7 @@ use crate::estimate::count;
 use crate::lines::level_name;
 use crate::model::{ComparisonOf, Interaction, InteractionWith, Place, RatioScatter, Scatter, Varied};
 use crate::pairs::Pair;
-use crate::stats::compare::RatioTest;
+use crate::stats::compare::{self, RatioTest};
 use crate::stats::mixed::{self, Components, Fit, Row};
 use crate::stats::within::variance_of_means;
 use crate::view::View;
@@ -45,13 +45,36 @@ pub(crate) fn groups(plan: &Plan, pairs: &[Pair]) -> Vec<Group> {
     groups
 }
 
-/// A pair with the figures of both sides by block.
+/// A pair with the figures of both sides by block, and its test before it borrows strength.
 pub(crate) struct Cell<'a> {
-    pub(crate) pair: &'a Pair,
-    pub(crate) subject: BTreeMap<u32, f64>,
-    pub(crate) baseline: BTreeMap<u32, f64>,
-    /// The pair's own test.
-    pub(crate) test: RatioTest,
+    pair: &'a Pair,
+    subject: BTreeMap<u32, f64>,
+    baseline: BTreeMap<u32, f64>,
+    own: RatioTest,
+}
+
+impl<'a> Cell<'a> {
+    /// `None` with fewer than two blocks that have both sides: the pair does not say how it scatters.
+    pub(crate) fn new(
+        pair: &'a Pair,
+        subject: BTreeMap<u32, f64>,
+        baseline: BTreeMap<u32, f64>,
+    ) -> Option<Self> {
+        let both: Vec<(f64, f64)> =
+            subject.iter().filter_map(|(block, value)| Some((*value, *baseline.get(block)?))).collect();
+        Some(Self { pair, own: compare::paired(&both)?, subject, baseline })
+    }
+
+    /// Variance of its mean difference, with its degrees of freedom.
+    fn own_variance(&self) -> (f64, f64) {
+        let (variance, degrees) = self.own.variance();
+        (variance / self.own.repeats as f64, degrees)
+    }
+
+    /// Blocks that have both sides.
+    fn blocks(&self) -> impl Iterator<Item = u32> {
+        self.subject.keys().copied().filter(|block| self.baseline.contains_key(block))
+    }
 }
 
 /// What the figures say of a question.
@@ -61,11 +84,12 @@ pub(crate) struct Answer {
     pub(crate) interactions: Vec<Interaction>,
 }
 
-/// The answer of those cells that have enough trials; `None` when they do not scatter or are too few. A question of one cell is that cell.
-pub(crate) fn answer(view: &View<'_>, metric: Metric, cells: &[Cell<'_>]) -> Option<Answer> {
-    let (first, more) = cells.split_first()?;
-    if more.is_empty() {
-        return Some(Answer { test: first.test, scatter: None, interactions: Vec::new() });
+/// The answer of several cells. A cell may lack trials, as long as the question has `least` blocks: the model borrows from the others what a single cell
+/// could not say. `None` when they do not scatter or are too few.
+pub(crate) fn answer(view: &View<'_>, metric: Metric, cells: &[Cell<'_>], least: usize) -> Option<Answer> {
+    let blocks = cells.iter().flat_map(Cell::blocks).collect::<BTreeSet<_>>().len();
+    if cells.len() < 2 || blocks < least {
+        return None;
     }
     let treatments: BTreeSet<usize> =
         cells.iter().flat_map(|cell| [cell.pair.subject, cell.pair.baseline]).collect();
@@ -75,13 +99,12 @@ pub(crate) fn answer(view: &View<'_>, metric: Metric, cells: &[Cell<'_>]) -> Opt
     let model = Model { fit, treatments, cells };
     let all: Vec<usize> = (0..cells.len()).collect();
     let whole = model.fit.contrast(&model.weights(&all))?;
-    let repeats = cells.iter().map(|cell| cell.test.repeats).min()?;
     let own: Vec<(f64, f64)> = cells.iter().map(Cell::own_variance).collect();
-    let degrees = whole.degrees.min(mixed::own_degrees(&own, repeats));
+    let degrees = whole.degrees.min(mixed::own_degrees(&own, blocks));
     let interactions = ways(view.plan(), &cells.iter().map(|cell| cell.pair).collect::<Vec<_>>());
     let share = degrees / whole.degrees;
     Some(Answer {
-        test: RatioTest::of(whole.estimate, whole.error, degrees, repeats).at_look(view.levels),
+        test: RatioTest::of(whole.estimate, whole.error, degrees, blocks).at_look(view.levels),
         scatter: Some(model.scatter(&strata, whole.error, within(view, metric, &model.treatments))),
         interactions: interactions
             .iter()
@@ -89,16 +112,6 @@ pub(crate) fn answer(view: &View<'_>, metric: Metric, cells: &[Cell<'_>]) -> Opt
             .map(|it| Interaction { p: it.p.map(|p| view.levels.adjusted(p)), ..it })
             .collect(),
     })
-}
-
-impl Cell<'_> {
-    /// Variance of its paired differences, before it borrows strength, with its degrees of freedom.
-    fn own_variance(&self) -> (f64, f64) {
-        let pairs =
-            self.subject.iter().filter_map(|(block, value)| Some((*value, *self.baseline.get(block)?)));
-        let own = crate::stats::compare::paired(&pairs.collect::<Vec<_>>());
-        own.map_or((0.0, 1.0), |test| test.variance())
-    }
 }
 
 /// Which strata a model has.

@@ -3,9 +3,9 @@
 use super::{Cell, Model, answer, groups, rows, ways};
 use crate::model::{ComparisonOf, Conclusion, InteractionWith, Question, ReportModel, Verdict};
 use crate::pairs::pairs;
-use crate::stats::compare::paired;
 use crate::stats::mixed::{self, Components};
 use crate::view::View;
+use dyno_model::finding::Finding;
 use dyno_model::plan::{Metric, Treatment, Trial};
 use dyno_store::fixture::{Shape, never_started};
 use dyno_store::{RunData, TrialOutcome};
@@ -158,9 +158,8 @@ fn where_one_cell_scatters_more_than_the_others_answers_and_interactions_rest_on
         figures.map(|(record, value)| (record.trial.block, value)).collect::<BTreeMap<_, _>>()
     };
     let cell = |at: &usize| {
-        let (subject, baseline) = (side(pairs[*at].subject), side(pairs[*at].baseline));
-        let both: Vec<_> = subject.values().copied().zip(baseline.values().copied()).collect();
-        Cell { pair: &pairs[*at], subject, baseline, test: paired(&both).expect("three blocks") }
+        let pair = &pairs[*at];
+        Cell::new(pair, side(pair.subject), side(pair.baseline)).expect("three blocks")
     };
     let cells: Vec<Cell<'_>> = group.pairs.iter().map(cell).collect();
     let treatments: BTreeSet<usize> =
@@ -169,7 +168,7 @@ fn where_one_cell_scatters_more_than_the_others_answers_and_interactions_rest_on
     let fit = mixed::fit(&rows(view.plan(), &cells, &treatments).0, Components::Free).expect("a fit");
     let model = Model { fit, treatments, cells: &cells };
     let whole = model.fit.contrast(&model.weights(&[0, 1, 2, 3, 4, 5])).expect("an estimate");
-    let found = answer(&view, Metric::Throughput, &cells).expect("an answer");
+    let found = answer(&view, Metric::Throughput, &cells, 3).expect("an answer");
     // Three blocks leave that cell two.
     assert!(whole.degrees > 3.0 && found.test.degrees() < 2.1, "{whole:?} {:?}", found.test);
     for way in ways(view.plan(), &cells.iter().map(|cell| cell.pair).collect::<Vec<_>>()) {
@@ -200,6 +199,34 @@ fn restless_seconds_ask_for_longer_windows_and_restless_trials_for_more_blocks()
     };
     // A mean of five seconds that scatter by 9 % scatters by 4 %.
     assert_eq!((asks(0.09, 7), asks(0.02, 7)), (true, false));
+}
+
+/// Takes away the validity of some trials of an experiment in which in-place has 10 % more.
+fn without(data: &mut RunData, is_lost: impl Fn(&Trial, &Treatment) -> bool) -> Question {
+    measured(data, 11, |_, variant, _| if variant == "in-place" { 1.1 } else { 1.0 });
+    for trial in &data.run.plan.trials {
+        let Some(TrialOutcome::Finished(record)) = data.run.outcomes.get_mut(&trial.id) else { continue };
+        if is_lost(trial, &data.run.plan.treatments[trial.treatment]) {
+            record.findings.push(Finding::GeneratorBusy { share: 0.95 });
+        }
+    }
+    let compared = crate::comparisons::compare(&View::new(data), 1.0);
+    let is_asked = |it: &Question| it.metric == Metric::Throughput && it.of == VARIANT;
+    compared.questions.into_iter().find(is_asked).expect("it is asked")
+}
+
+#[test]
+fn a_question_takes_pairs_that_lack_a_trial_as_long_as_it_has_three_blocks() {
+    // One side of every pair loses a trial, each time in another block.
+    let question = without(&mut experiment(), |trial, treatment| {
+        let block = (trial.treatment as u32 + treatment.clients) % 3 + 1;
+        treatment.levels[0] == "in-place" && trial.block == block
+    });
+    assert_eq!((question.cells, question.effect.verdict), (6, Some(Verdict::Better)), "{question:?}");
+    let ratio = question.effect.ratio.expect("known");
+    assert!((1.08..1.12).contains(&ratio), "{ratio}");
+    let question = without(&mut experiment(), |trial, _| trial.block == 3);
+    assert_eq!((question.effect.ratio, question.effect.verdict), (None, Some(Verdict::Inconclusive)));
 }
 
 #[test]
