@@ -9,11 +9,12 @@ use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::Severity;
 use dyno_model::plan::Metric;
 
-/// All conclusions, most important first: lost data, because a figure for lost work answers nothing; what the experiment asks; what is missing, what is doubtful,
+/// All conclusions, most important first: lost data, because a figure for lost work answers nothing; what it has to keep to, and what it asks; what is missing, what is doubtful,
 /// what is better, what was reached.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let mut conclusions = lost_updates(model);
     conclusions.extend(violated(model));
+    conclusions.extend(crate::limits::conclude(model));
     conclusions.extend(questions(model));
     conclusions.extend(model.looks.map(|looks| Conclusion::Looks { looks }));
     conclusions.extend(incomplete(model));

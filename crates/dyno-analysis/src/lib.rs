@@ -13,6 +13,7 @@
 //! * `standing`: which trials are compared, and what is held against a treatment;
 //! * `pairs`: who is compared with whom; `questions`: one effect over all cells that ask the same;
 //! * `comparisons`: ratios and verdicts;
+//! * `limits`: whether figures keep to what the spec says;
 //! * `looks`: whether a run whose number of blocks depends on its data goes on;
 //! * `conclusions`: what follows, as typed statements;
 //! * `provenance`: where, when and with what;
@@ -35,6 +36,7 @@ pub mod figures;
 mod growth;
 mod judgement;
 mod latency;
+mod limits;
 mod lines;
 mod looks;
 pub mod model;
@@ -98,6 +100,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         questions,
         comparisons,
         comparison_rules,
+        limits: limits::limits(&view),
         looks: looks::looks(view.run),
         growth: growth::growth(&view),
         published: panels::published(&view.run.plan),

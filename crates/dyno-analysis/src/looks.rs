@@ -1,7 +1,8 @@
-//! Whether a run whose number of blocks depends on its data goes on: the questions are judged as the report judges them.
+//! Whether a run that is looked at after each block goes on: its limits and questions are judged as the report judges them.
 
 use crate::comparisons::{Compared, compare};
-use crate::model::{Ending, Looks};
+use crate::limits::limits;
+use crate::model::{Ending, LimitRow, LimitVerdict, Looks};
 use crate::stats::looks::{FIRST_LOOK, Levels};
 use crate::view::View;
 use dyno_model::event::{Look, StopReason};
@@ -25,13 +26,19 @@ fn look_at(run: Run, block: u32) -> Look {
     let budget = run.plan.budget.map_or(f64::INFINITY, |budget| budget.0 as f64 / 1e9);
     // Whether another block fits in is known without the figures.
     let is_last = used + used / f64::from(block) > budget;
+    let has_budget = run.plan.budget.is_some();
     let levels = Levels::after(block, run.blocks_most, is_last);
     let share = f64::from(block) / f64::from(run.blocks_most);
     // Verdicts need the records of trials, not their files.
     let data = RunData { run, trials: BTreeMap::new(), statements: BTreeMap::new() };
-    let Compared { open, asked, .. } = compare(&View { levels, ..View::new(&data) }, share);
+    let view = View { levels, ..View::new(&data) };
+    let Compared { open, asked, .. } = compare(&view, share);
     // Before the third block nothing is asked, because a verdict needs three.
-    let stop = if asked > 0 && open.is_empty() {
+    let stop = if is_aborted(&view) {
+        Some(StopReason::Limit)
+    } else if !has_budget {
+        None
+    } else if asked > 0 && open.is_empty() {
         Some(StopReason::Decided)
     } else if is_last {
         Some(StopReason::Budget)
@@ -43,14 +50,29 @@ fn look_at(run: Run, block: u32) -> Look {
     Look { block, decided: asked - open.len() as u32, questions: asked, stop }
 }
 
+/// True when a limit that ends the run is broken.
+fn is_aborted(view: &View<'_>) -> bool {
+    let aborting = |row: &LimitRow| {
+        view.plan().limits.iter().any(|limit| {
+            limit.aborts
+                && (limit.measure, limit.value) == (row.measure, row.value)
+                && limit.treatments.contains(&row.treatment)
+        })
+    };
+    limits(view).iter().any(|row| row.verdict == LimitVerdict::Broken && aborting(row))
+}
+
 /// What a report says of the looks.
 pub(crate) fn looks(run: &Run) -> Option<Looks> {
-    run.plan.budget?;
+    if !run.plan.is_looked_at() {
+        return None;
+    }
     let blocks = run.blocks_ended();
     let ending = match run.stop().and_then(|look| look.stop) {
         Some(StopReason::Decided) => Ending::Decided,
         Some(StopReason::Hopeless) => Ending::Hopeless,
         Some(StopReason::Budget) => Ending::Budget,
+        Some(StopReason::Limit) => Ending::Limit,
         None if blocks == run.blocks_most => Ending::AllBlocks,
         None => Ending::Unfinished,
     };
@@ -61,6 +83,7 @@ pub(crate) fn looks(run: &Run) -> Option<Looks> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::limit::{Limit, LimitMeasure};
     use dyno_model::units::Nanos;
     use dyno_store::TrialOutcome;
     use dyno_store::fixture::Shape;
@@ -97,6 +120,22 @@ mod tests {
     fn a_run_ends_when_another_block_does_not_fit_into_the_budget() {
         let look = look_at(run(4, 0.04, 0.1, 0), 4);
         assert_eq!((look.stop, look.decided, look.questions), (Some(StopReason::Budget), 0, 1));
+    }
+
+    #[test]
+    fn a_broken_limit_ends_a_run_without_a_budget_only_where_it_says_so() {
+        let stop = |value: f64, aborts: bool| {
+            let mut run = run(4, 0.0, 0.02, 0);
+            run.plan.budget = None;
+            let treatments = vec![0, 1];
+            run.plan.limits = vec![Limit { measure: LimitMeasure::Throughput, value, treatments, aborts }];
+            look_at(run, 4).stop
+        };
+        let far = 5_000.0;
+        assert_eq!(
+            [stop(far, true), stop(far, false), stop(1.0, true)],
+            [Some(StopReason::Limit), None, None]
+        );
     }
 
     #[test]

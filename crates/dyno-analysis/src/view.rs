@@ -117,8 +117,8 @@ impl<'a> View<'a> {
 
 /// The levels at which a run is judged: those of the look that ended it, or of the blocks that are there.
 fn levels(run: &Run) -> Levels {
-    match (run.plan.budget, run.stop()) {
-        (None, _) => Levels::ONCE,
+    match (run.plan.is_looked_at(), run.stop()) {
+        (false, _) => Levels::ONCE,
         (_, Some(Look { block, stop, .. })) => {
             Levels::after(block, run.blocks_most, stop == Some(StopReason::Budget))
         }

@@ -134,7 +134,7 @@ pub struct Look {
     pub stop: Option<StopReason>,
 }
 
-/// Why a run whose number of blocks depends on its data ends.
+/// Why a run ends before its last block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum StopReason {
@@ -144,6 +144,8 @@ pub enum StopReason {
     Hopeless,
     /// Another block does not fit into the budget.
     Budget,
+    /// A limit that ends the run is broken.
+    Limit,
 }
 
 /// How long the start of a server took.

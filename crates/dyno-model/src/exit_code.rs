@@ -10,13 +10,13 @@ pub const SPEC_INVALID: u8 = 3;
 pub const PREFLIGHT_FAILED: u8 = 4;
 /// A server could not be started or died before measuring.
 pub const SERVER_FAILED: u8 = 5;
-/// The run ended early, trials are missing, or none committed anything; results hold what was measured.
+/// The run ended early, trials are missing, or none is valid; results hold what was measured.
 pub const RUN_INCOMPLETE: u8 = 6;
 /// Results could not be read or written.
 pub const RESULTS_FAILED: u8 = 7;
-/// `dyno compare` found something worse, or trials of new that did not work (and `--fail-on` names it, as it does by default).
+/// `dyno compare` found something worse, or trials of new that did not work (and `--fail-on` names it, as it does by default); `dyno run`: a limit is broken.
 pub const WORSE: u8 = 8;
-/// `dyno compare` found nothing worse, but another verdict that `--fail-on` names, by default invalid.
+/// `dyno compare` found nothing worse, but another verdict that `--fail-on` names, by default invalid; `dyno run`: no limit is broken, and one is not decided.
 pub const UNDECIDED: u8 = 9;
 /// A bug of dyno or an unexpected condition.
 pub const INTERNAL: u8 = 70;
@@ -35,16 +35,16 @@ pub const ALL: [(u8, &str); 11] = [
     (SERVER_FAILED, "A server could not be started or died before measuring."),
     (
         RUN_INCOMPLETE,
-        "The run ended early, trials are missing, or none committed anything; the results hold what was measured.",
+        "The run ended early, trials are missing, or none is valid or committed anything; the results hold what was measured.",
     ),
     (RESULTS_FAILED, "Results could not be read or written."),
     (
         WORSE,
-        "`dyno compare`: new is worse than base in at least one comparison, or did not work in some of its trials.",
+        "`dyno compare`: new is worse than base in at least one comparison, or did not work in some of its trials. `dyno run`: a limit of the spec is broken.",
     ),
     (
         UNDECIDED,
-        "`dyno compare`: nothing is worse, but a comparison has another verdict that `--fail-on` names (by default invalid).",
+        "`dyno compare`: nothing is worse, but a comparison has another verdict that `--fail-on` names (by default invalid). `dyno run`: no limit is broken, but one is not decided.",
     ),
     (INTERNAL, "A bug of dyno or an unexpected condition."),
     (INTERRUPTED, "Ended by Ctrl-C or a termination signal; the results hold what was measured."),

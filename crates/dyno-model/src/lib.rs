@@ -9,6 +9,7 @@
 //! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that must balance;
 //! * [`latency`]: the histogram every response time goes into;
 //! * [`audit`], [`finding`]: what the data said afterwards, and doubts about a number;
+//! * [`limit`]: what figures have to keep to;
 //! * [`record`], [`event`]: what is written down about a trial while it runs; [`judge`]: doubts that follow from it;
 //! * [`monitor`]: what is seen beside the load each second, of machine and server;
 //! * [`units`], [`exit_code`].
@@ -28,6 +29,8 @@ pub mod finding;
 pub mod judge;
 pub mod latency;
 pub mod ledger;
+pub mod limit;
+mod metric;
 pub mod monitor;
 mod named;
 pub mod plan;
@@ -43,4 +46,5 @@ pub mod spec;
 pub mod target;
 pub mod template;
 pub mod units;
+mod way;
 mod words;

@@ -1,6 +1,7 @@
 //! The plan: an experiment with every default explicit and its trials in run order. Stored as `plan.json`.
 
 use crate::catalog::WorkloadOptions;
+use crate::limit::Limit;
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 use crate::target::{ClientCertificate, Endpoint, Engine, QueryMode, Tls};
@@ -9,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+pub use crate::metric::Metric;
 pub use crate::server::{ManagedServer, ServerKind};
+pub use crate::way::{EndpointPlan, ProxyKind, ProxyPlan, Via};
 
 /// Version of the results folder's formats. A reader refuses a newer one.
 pub const FORMAT: u32 = 1;
@@ -48,6 +51,9 @@ pub struct Plan {
     /// What is compared, where the spec says; otherwise systems, and the levels of every factor.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Compare>,
+    /// What figures have to keep to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<Limit>,
     /// What somebody says of the systems, for the figures to confirm or contradict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,
@@ -79,48 +85,6 @@ pub struct Claim {
     pub faster: usize,
     /// Index of the other.
     pub slower: usize,
-}
-
-/// A way from the clients to a server.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct EndpointPlan {
-    /// Name in levels; unique.
-    pub name: String,
-    /// Where it leads along.
-    pub via: Via,
-}
-
-/// What a way leads along.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Via {
-    /// TCP to a server that dyno started.
-    Tcp,
-    /// The unix socket of a server that dyno started.
-    Socket,
-    /// Another address of a system that runs already.
-    Address(Endpoint),
-    /// A proxy that dyno starts in front of the server.
-    Proxy(ProxyPlan),
-}
-
-/// A proxy that dyno starts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ProxyPlan {
-    /// What to start.
-    pub kind: ProxyKind,
-    /// Its threads; `None`: as many as it likes.
-    pub threads: Option<u32>,
-}
-
-crate::named! {
-    /// Kinds of proxies that dyno can start.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum ProxyKind {
-        /// HAProxy, which passes TCP on.
-        Haproxy = "haproxy",
-    }
 }
 
 /// A place for a server's data: folders that the user gives, and what makes and clears them.
@@ -246,6 +210,12 @@ impl Plan {
                 FreshData::Restore => true,
                 FreshData::Auto => rows >= RESTORE_ROWS,
             }
+    }
+
+    /// True when the data are looked at after each block, and may end the run.
+    #[must_use]
+    pub fn is_looked_at(&self) -> bool {
+        self.budget.is_some() || self.limits.iter().any(|limit| limit.aborts)
     }
 
     /// Leaves out all blocks after one, as if no more had been planned.
@@ -578,20 +548,4 @@ pub struct Published {
     pub approximate: bool,
     /// The one system it belongs beside, by name; otherwise beside all.
     pub system: Option<String>,
-}
-
-/// A figure of a trial that charts show over clients.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Metric {
-    /// Committed transactions per second.
-    Throughput,
-    /// Mean response time of a transaction in milliseconds.
-    MeanMs,
-    /// Median in milliseconds.
-    P50Ms,
-    /// 95th percentile in milliseconds.
-    P95Ms,
-    /// 99th percentile in milliseconds.
-    P99Ms,
 }

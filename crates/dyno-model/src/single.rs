@@ -87,6 +87,7 @@ impl SingleTrial {
             trials: vec![Trial { id: TRIAL.to_owned(), block: 1, treatment: 0 }],
             published: Vec::new(),
             compare: None,
+            limits: Vec::new(),
             claim: None,
             data: FreshData::default(),
             storages: Vec::new(),

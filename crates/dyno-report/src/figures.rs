@@ -4,6 +4,8 @@ pub(crate) use dyno_analysis::figures::{count, digits, megabytes, rate};
 
 use dyno_analysis::figures::{decimals, group};
 use dyno_analysis::model::{Estimate, RatioBound, Unit};
+use dyno_model::limit::LimitMeasure;
+use dyno_model::plan::Metric;
 
 /// A whole number that may be negative, thousands grouped.
 pub(crate) fn integer(value: i64) -> String {
@@ -122,6 +124,27 @@ pub(crate) fn symbol(unit: Unit) -> &'static str {
     }
 }
 
+/// A limit as a spec has it, such as `p99 < 20 ms`; the same in all languages.
+pub(crate) fn limit_on(measure: LimitMeasure, value: f64) -> String {
+    let sign = if measure.is_floor() { '>' } else { '<' };
+    let number = if value.fract() == 0.0 { group(&format!("{value:.0}")) } else { value.to_string() };
+    match measure {
+        LimitMeasure::Lost => format!("{measure} = 0"),
+        LimitMeasure::Failed => format!("{measure} {sign} {number} %"),
+        LimitMeasure::Throughput => format!("{measure} {sign} {number}/s"),
+        _ => format!("{measure} {sign} {number} ms"),
+    }
+}
+
+/// A figure of what a limit is about, with its unit.
+pub(crate) fn of_limit(measure: LimitMeasure, figure: f64) -> String {
+    match measure.metric() {
+        Some(Metric::Throughput) => format!("{}/s", digits(figure)),
+        Some(_) => format!("{} ms", digits(figure)),
+        None => percent(figure),
+    }
+}
+
 /// Half the width of an estimate's interval, with as many decimals as its mean is shown with; `None` without interval.
 /// Intervals of Student's t are symmetric, but end at 0, so the upper half is the one that counts.
 pub(crate) fn half_width(estimate: &Estimate) -> Option<String> {
@@ -183,6 +206,20 @@ mod tests {
             [(-45.3, "-45 %"), (5.91, "+5.9 %"), (-0.12, "-0.12 %"), (0.0, "+0.00 %"), (120.4, "+120 %")]
         {
             assert_eq!(difference(hundredths), text);
+        }
+    }
+
+    #[test]
+    fn a_limit_reads_as_its_spec_has_it() {
+        let rows = [
+            (LimitMeasure::P99, 20.0, "p99 < 20 ms"),
+            (LimitMeasure::Mean, 0.25, "mean < 0.25 ms"),
+            (LimitMeasure::Throughput, 5_000.0, "throughput > 5,000/s"),
+            (LimitMeasure::Failed, 0.1, "failed < 0.1 %"),
+            (LimitMeasure::Lost, 0.0, "lost = 0"),
+        ];
+        for (measure, value, text) in rows {
+            assert_eq!(limit_on(measure, value), text);
         }
     }
 

@@ -23,6 +23,11 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         page.paragraph(&escaped(texts::NOTE_BOUNDS.text(lang)));
     }
     page.section(growth_texts::GROWTH, &tables::steps(model, lang), &[growth_texts::GROWTH_NOTE]);
+    let limits = tables::limits(model);
+    page.section(headings::LIMITS, &limits, &[]);
+    if !limits.is_empty() {
+        page.paragraph(&escaped(&notes::limit_rules(model, lang)));
+    }
     let questions = tables::questions(model, lang);
     page.section(headings::QUESTIONS, &questions, &[]);
     if !questions.is_empty() {

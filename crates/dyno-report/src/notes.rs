@@ -201,6 +201,13 @@ pub(super) fn question_rules(model: &ReportModel, lang: Lang) -> String {
     notes::NOTE_QUESTIONS.fill(lang, &[("alpha", &alpha)])
 }
 
+/// How limits were judged.
+pub(super) fn limit_rules(model: &ReportModel, lang: Lang) -> String {
+    let rules = &model.comparison_rules;
+    let (alpha, needed) = (figures::limit(rules.alpha * 100.0), rules.min_repeats.to_string());
+    notes::NOTE_LIMITS.fill(lang, &[("alpha", &alpha), ("needed", &needed)])
+}
+
 /// What the table of scatter says.
 pub(super) fn scatter(model: &ReportModel, lang: Lang) -> String {
     notes::NOTE_SCATTER.fill(lang, &[("margin", &figures::limit(model.comparison_rules.margin * 100.0))])

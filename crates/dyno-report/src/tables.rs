@@ -10,8 +10,8 @@ use crate::messages::{Lang, finding, growth, headings, names, question, said};
 use crate::table::{Column, Table};
 use crate::words;
 use dyno_analysis::model::{
-    Comparison, ComparisonOf, Effect, KindCount, Question, ReportModel, StatementRow, StatementTable,
-    TreatmentRow, TrialRow, UpdateAudit,
+    Comparison, ComparisonOf, Effect, KindCount, LimitRow, LimitVerdict, Question, ReportModel, StatementRow,
+    StatementTable, TreatmentRow, TrialRow, UpdateAudit,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
@@ -88,6 +88,32 @@ pub(crate) fn results(model: &ReportModel) -> Table {
 fn trials_valid(row: &TreatmentRow) -> Cell {
     let (valid, planned) = (row.trials_valid, row.trials_planned);
     Cell::text(if valid == planned { valid.to_string() } else { format!("{valid}/{planned}") })
+}
+
+/// Every limit at every treatment that has to keep it.
+pub(crate) fn limits(model: &ReportModel) -> Table {
+    let columns = [
+        Column::left(&headings::LIMIT),
+        Column::right(&headings::TRIALS_VALID),
+        Column::right(&headings::FIGURE),
+        Column::right(&headings::LIMIT_INTERVAL),
+        Column::left(&headings::VERDICT),
+    ];
+    let mut rows: Vec<&LimitRow> = model.limits.iter().collect();
+    rows.sort_by_key(|row| (model.treatments[row.treatment].line, model.treatments[row.treatment].clients));
+    of_treatments(model, columns, rows.into_iter().map(|row| (row.treatment, row)), |row| {
+        let figure = |value: f64| figures::of_limit(row.measure, value);
+        let shown = row.figure.map(|value| figures::bounded(figure(value), row.is_bound));
+        vec![
+            Cell::text(figures::limit_on(row.measure, row.value)),
+            Cell::text(row.repeats.to_string()),
+            Cell::figure(shown).alarming(row.verdict == LimitVerdict::Broken),
+            row.interval
+                .map_or(Value::Absent, |it| Value::Span(figure(it.low), figure(it.high), ".."))
+                .into(),
+            Cell::word(words::limit(row.verdict)),
+        ]
+    })
 }
 
 /// Updates acknowledged against updates in the data.

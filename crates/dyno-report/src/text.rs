@@ -31,6 +31,11 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         heading(&mut text, growth_texts::GROWTH, lang);
         text.push_str(&tables::steps(model, lang).to_text(lang));
     }
+    let limits = tables::limits(model);
+    if !limits.is_empty() {
+        heading(&mut text, headings::LIMITS, lang);
+        text.push_str(&limits.to_text(lang));
+    }
     let questions = tables::questions(model, lang);
     if !questions.is_empty() {
         heading(&mut text, headings::QUESTIONS, lang);

@@ -1,7 +1,7 @@
 //! Words for states: what a verdict, an audit or a doubt is called, and the shape of its chip in the page.
 
 use crate::messages::{Lang, Message, headings};
-use dyno_analysis::model::{TrialState, Validity, Verdict};
+use dyno_analysis::model::{LimitVerdict, TrialState, Validity, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::Severity;
 
@@ -34,6 +34,15 @@ pub(crate) fn verdict(verdict: Option<Verdict>) -> Word {
         Some(Verdict::Inconclusive) => word(&headings::VERDICT_INCONCLUSIVE, "inconclusive"),
         Some(Verdict::Invalid) => word(&headings::VERDICT_INVALID, "invalid"),
         None => word(&headings::VERDICT_NONE, "none"),
+    }
+}
+
+/// Whether a limit was kept.
+pub(crate) fn limit(verdict: LimitVerdict) -> Word {
+    match verdict {
+        LimitVerdict::Held => word(&headings::HELD, "intact"),
+        LimitVerdict::Undecided => word(&headings::UNDECIDED, "warned"),
+        LimitVerdict::Broken => word(&headings::BROKEN, "violated"),
     }
 }
 

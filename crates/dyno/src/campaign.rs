@@ -80,6 +80,7 @@ fn choose(plan: &mut Plan, names: &[String]) -> Result<(), Failure> {
         plan.trials.retain(|trial| names.contains(&trial.id));
         // They are measured because they were named, and not to decide something.
         plan.budget = None;
+        plan.limits.iter_mut().for_each(|limit| limit.aborts = false);
     }
     Ok(())
 }

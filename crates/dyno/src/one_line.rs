@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use clap::Args;
 use dyno_model::address::Address;
 use dyno_model::exit_code::USAGE;
+use dyno_model::limit::LimitMeasure;
 use dyno_model::target::Endpoint;
 use std::fmt::Write;
 
@@ -36,6 +37,30 @@ pub(crate) struct OneLine {
     /// Time before it, with all clients at work; the same as --set load.warmup=TIME
     #[arg(long, value_name = "TIME")]
     pub(crate) warmup: Option<String>,
+
+    /// What figures have to keep to, such as 'p99 < 20ms', 'throughput > 5000/s', 'failed < 0.1 %' or 'lost = 0'; may be given again
+    ///
+    /// The exit code is 8 when a limit is broken, and 9 when one is not decided. With a spec the same as --set limit=[...].
+    #[arg(long, value_name = "LIMIT", value_parser = Limit::of)]
+    pub(crate) limit: Vec<Limit>,
+}
+
+/// A limit as a line of TOML has it, such as `p99 = "< 20ms"`.
+#[derive(Debug, Clone)]
+pub(crate) struct Limit(String);
+
+impl Limit {
+    /// Whether the spec takes its figure is said where the spec is read.
+    fn of(text: &str) -> Result<Self, String> {
+        let at = text.find(['<', '>', '=']).unwrap_or(text.len());
+        let (name, limit) = (text[..at].trim(), text[at..].trim());
+        let Some(measure) = LimitMeasure::named(name) else {
+            let names: Vec<&str> = LimitMeasure::ALL.into_iter().map(LimitMeasure::name).collect();
+            return Err(format!("a limit begins with one of {}, as in 'p99 < 20ms'", names.join(", ")));
+        };
+        let number = limit.strip_prefix('=').and_then(|number| number.trim().parse::<i64>().ok());
+        Ok(Self(format!("{measure} = {}", number.map_or_else(|| quoted(limit), |number| number.to_string()))))
+    }
 }
 
 /// Clients, duration, warm-up and blocks of a line that does not say them.
@@ -59,7 +84,7 @@ impl OneLine {
         Err(Failure::new(USAGE, text).help(format!("write it into the spec as `{key}`")))
     }
 
-    /// Keys of `[load]` that the line says.
+    /// Keys besides what is run that the line says.
     fn load(&self) -> Vec<String> {
         let mut keys = Vec::new();
         if !self.clients.is_empty() {
@@ -68,6 +93,10 @@ impl OneLine {
         let texts = [("rate", &self.rate), ("duration", &self.duration), ("warmup", &self.warmup)];
         let given = texts.into_iter().filter_map(|(key, text)| Some((key, text.as_deref()?)));
         keys.extend(given.map(|(key, text)| format!("load.{key}={}", quoted(text))));
+        if !self.limit.is_empty() {
+            let limits: Vec<String> = self.limit.iter().map(|limit| format!("{{ {} }}", limit.0)).collect();
+            keys.push(format!("limit=[{}]", limits.join(", ")));
+        }
         keys
     }
 
@@ -113,6 +142,9 @@ impl OneLine {
         let _ = writeln!(text, "\n[design]\nblocks = {}", blocks.unwrap_or(BLOCKS));
         if let Some(seed) = seed {
             let _ = writeln!(text, "seed = {seed}");
+        }
+        for limit in &self.limit {
+            let _ = writeln!(text, "\n[[limit]]\n{}", limit.0);
         }
         Ok((name, text))
     }

@@ -10,6 +10,7 @@ use crate::spec_file::Experiment;
 use crate::systems::Systems;
 use crate::trials::{self, Tally};
 use crate::ui;
+use dyno_analysis::model::{LimitVerdict, ReportModel};
 use dyno_host::proxy;
 use dyno_model::event::{Event, Listener, Listeners};
 use dyno_model::exit_code;
@@ -68,17 +69,20 @@ pub(crate) fn run(
     // A report of what was written down is worth having even when writing ended early.
     let shown = show_report(&folder, arguments, printer);
     written.map_err(|error| store_failure(&error))?;
-    shown?;
+    let shown = shown?;
     if !outcome.cut.is_empty() {
         let (trials, folder) = (outcome.cut.join(", "), folder.display());
         printer.warning(&format!(
             "ended before their time: {trials}; `dyno run --resume {folder}` measures them again"
         ));
     }
+    let has_valid = outcome.has_commits && shown.completeness.valid > 0;
     if outcome.measured > 0 && !outcome.has_commits {
         printer.warning("no trial committed anything; the report says what went wrong");
+    } else if outcome.measured > 0 && !has_valid {
+        printer.warning("no trial is valid; the report says what went wrong");
     }
-    Ok(exit_code(&outcome, &interrupts))
+    Ok(exit_code(&outcome, has_valid, shown.limits_verdict(), interrupts.is_requested()))
 }
 
 /// Trials that the run to go on with has measured.
@@ -144,26 +148,61 @@ fn store_failure(error: &StoreError) -> Failure {
 }
 
 /// Writes the report beside the run and prints its table and conclusions.
-fn show_report(folder: &Path, arguments: &RunArguments, printer: Printer) -> Result<(), Failure> {
+fn show_report(folder: &Path, arguments: &RunArguments, printer: Printer) -> Result<ReportModel, Failure> {
     let model = dyno_analysis::load(folder).map_err(|error| store_failure(&error))?;
     let written = dyno_report::write(&model, folder, &[Format::Html], arguments.lang)
         .map_err(|error| store_failure(&error))?;
     if arguments.json {
-        return printer.result(&dyno_report::render(&model, Format::Json, arguments.lang));
+        printer.result(&dyno_report::render(&model, Format::Json, arguments.lang))?;
+        return Ok(model);
     }
     printer.result(&dyno_report::render(&model, Format::Text, arguments.lang))?;
     let html: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
-    printer.result(&format!("\nReport: {}", html.join(", ")))
+    printer.result(&format!("\nReport: {}", html.join(", ")))?;
+    Ok(model)
 }
 
-fn exit_code(outcome: &Tally, interrupts: &Interrupts) -> u8 {
-    if interrupts.is_requested() {
+fn exit_code(outcome: &Tally, has_valid: bool, limits: Option<LimitVerdict>, is_interrupted: bool) -> u8 {
+    if is_interrupted {
         exit_code::INTERRUPTED
     } else if outcome.measured == 0 && outcome.cut.is_empty() && outcome.system_failures > 0 {
         exit_code::SERVER_FAILED
-    } else if outcome.is_complete() && outcome.has_commits {
-        exit_code::OK
-    } else {
+    } else if limits == Some(LimitVerdict::Broken) {
+        exit_code::WORSE
+    } else if !outcome.is_complete() || !has_valid {
         exit_code::RUN_INCOMPLETE
+    } else if limits == Some(LimitVerdict::Undecided) {
+        exit_code::UNDECIDED
+    } else {
+        exit_code::OK
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_exit_code_tells_the_worst_of_what_happened() {
+        let done = Tally { measured: 3, planned: 3, has_commits: true, ..Tally::default() };
+        let short = || Tally { measured: 2, planned: 3, has_commits: true, ..Tally::default() };
+        let dead = || Tally { planned: 3, system_failures: 1, ..Tally::default() };
+        let (held, open, broken) =
+            (Some(LimitVerdict::Held), Some(LimitVerdict::Undecided), Some(LimitVerdict::Broken));
+        let rows = [
+            (&done, true, None, exit_code::OK),
+            (&done, true, held, exit_code::OK),
+            (&done, true, open, exit_code::UNDECIDED),
+            (&done, true, broken, exit_code::WORSE),
+            (&done, false, None, exit_code::RUN_INCOMPLETE),
+            (&done, false, open, exit_code::RUN_INCOMPLETE),
+            (&short(), true, open, exit_code::RUN_INCOMPLETE),
+            (&short(), true, broken, exit_code::WORSE),
+            (&dead(), false, broken, exit_code::SERVER_FAILED),
+        ];
+        for (tally, has_valid, limits, code) in rows {
+            assert_eq!(exit_code(tally, has_valid, limits, false), code, "{tally:?} {has_valid} {limits:?}");
+        }
+        assert_eq!(exit_code(&done, true, broken, true), exit_code::INTERRUPTED);
     }
 }

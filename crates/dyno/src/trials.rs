@@ -41,7 +41,7 @@ impl Tally {
 /// Runs all trials. Every block, and every whole plot in it, begins with fresh servers and fresh data, because these are
 /// what a repeat must repeat.
 ///
-/// `done` are trials of an interrupted run that are measured already. Where the plan has a budget, `look` judges the data after each block.
+/// `done` are trials of an interrupted run that are measured already. Where the plan is looked at, `look` judges the data after each block.
 pub(crate) fn run(
     plan: &Plan,
     done: &BTreeSet<String>,
@@ -116,7 +116,7 @@ pub(crate) fn run(
 /// failed are measured again.
 fn is_next(plan: &Plan, done: &BTreeSet<String>, block: u32) -> bool {
     let is_later = |trial: &&Trial| trial.block >= block && done.contains(&trial.id);
-    plan.budget.is_some() && block > 1 && !plan.trials.iter().any(|trial| is_later(&trial))
+    plan.is_looked_at() && block > 1 && !plan.trials.iter().any(|trial| is_later(&trial))
 }
 
 fn measure(

@@ -161,13 +161,13 @@ pub struct Looks {
     pub looks: u32,
     /// Blocks that were measured.
     pub blocks: u32,
-    /// Most blocks that the budget was to allow.
+    /// Most blocks that were to be measured.
     pub blocks_most: u32,
     /// Why no more were measured.
     pub ending: Ending,
 }
 
-/// How a run ended whose number of blocks depends on its data.
+/// How a run ended that was looked at after each block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Ending {
@@ -177,6 +177,8 @@ pub enum Ending {
     Hopeless,
     /// Another block would not have fitted into the budget.
     Budget,
+    /// A limit that ends the run was broken.
+    Limit,
     /// All blocks that were planned were measured.
     AllBlocks,
     /// It has not ended, or the user ended it.

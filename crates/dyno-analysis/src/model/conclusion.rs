@@ -3,7 +3,9 @@
 use super::comparisons::{ComparisonOf, Looks, NotWorking, Verdict};
 use super::estimate::{Estimate, Range};
 use super::growth::{GrowthLead, GrowthMoment};
+use super::limits::LimitVerdict;
 use dyno_model::finding::Finding;
+use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::Metric;
 use serde::{Deserialize, Serialize};
 
@@ -163,6 +165,23 @@ pub enum Conclusion {
         /// The last step.
         last: GrowthMoment,
     },
+    /// A limit, over all treatments where it came out the same.
+    Limit {
+        /// What it is about.
+        measure: LimitMeasure,
+        /// Where it lies, as in [`super::LimitRow::value`].
+        value: f64,
+        /// Whether it was kept.
+        verdict: LimitVerdict,
+        /// In how many treatments.
+        number: u32,
+        /// Of so many that have to keep it.
+        of: u32,
+        /// The treatment among them that is nearest to the limit, or farthest beyond it.
+        worst: WorstOfLimit,
+        /// Trials in which that one did not work.
+        not_working: Option<NotWorking>,
+    },
     /// The answer to a question of the experiment.
     Question {
         /// Index into [`super::ReportModel::questions`].
@@ -206,4 +225,13 @@ pub struct ClaimCells {
     pub clients: Vec<u32>,
     /// Smallest and largest difference there, as a share of the slower system's throughput; positive. Absent without clients.
     pub difference: Option<Range>,
+}
+
+/// The treatment that is worst by what a limit is about.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct WorstOfLimit {
+    /// Index into [`super::ReportModel::treatments`].
+    pub treatment: usize,
+    /// Its figure, as in [`super::LimitRow::figure`].
+    pub figure: Option<f64>,
 }

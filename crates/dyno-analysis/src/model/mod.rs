@@ -20,6 +20,7 @@ mod conclusion;
 mod estimate;
 mod growth;
 mod latency;
+mod limits;
 mod provenance;
 mod questions;
 mod resources;
@@ -37,12 +38,13 @@ pub use comparisons::{
     Comparison, ComparisonOf, ComparisonRules, Effect, Ending, Looks, NotWorking, NotWorkingReason,
     RatioBound, Verdict,
 };
-pub use conclusion::{ClaimCells, Conclusion};
+pub use conclusion::{ClaimCells, Conclusion, WorstOfLimit};
 pub use estimate::{Estimate, Range, Unit};
 pub use growth::{
     Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint, GrowthStep, StepComparison,
 };
 pub use latency::MergedLatency;
+pub use limits::{LimitRow, LimitVerdict};
 pub use provenance::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
 pub use questions::{Interaction, InteractionWith, Place, Question, RatioScatter, Scatter, Varied};
 pub use resources::{ResourcePoint, ResourceRow};
@@ -107,6 +109,9 @@ pub struct ReportModel {
     pub comparisons: Vec<Comparison>,
     /// How comparisons were made; the text below their table.
     pub comparison_rules: ComparisonRules,
+    /// Every limit at every treatment that has to keep it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<LimitRow>,
     /// How often the data were looked at while they were measured; absent where the number of blocks was fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks: Option<Looks>,
@@ -124,6 +129,12 @@ impl ReportModel {
         let mut of_trials = self.trials.iter().filter_map(|trial| trial.figures.as_ref());
         of_trials.any(|figures| !figures.bounds.is_empty())
             || self.treatments.iter().any(|row| row.merged.is_some_and(|merged| merged.censored > 0))
+    }
+
+    /// The worst verdict on a limit; absent without limits.
+    #[must_use]
+    pub fn limits_verdict(&self) -> Option<LimitVerdict> {
+        self.limits.iter().map(|row| row.verdict).max()
     }
 
     /// True when transactions arrived at a rate in any trial.

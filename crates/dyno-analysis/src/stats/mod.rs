@@ -9,6 +9,7 @@
 //! * [`looks`]: data that are looked at after each block, without more false verdicts;
 //! * [`gate`]: the verdicts of a whole report, questions first;
 //! * [`verdict`]: correction for many comparisons and the five verdicts;
+//! * [`limit`]: whether figures keep to a limit;
 //! * [`within`]: how much of the scatter of trials comes from within them;
 //! * [`steady`]: where a time series settles (MSER-5) and whether it still drifts (Theil-Sen).
 //!
@@ -17,6 +18,7 @@
 
 pub mod compare;
 pub mod gate;
+pub mod limit;
 pub mod looks;
 mod matrix;
 pub mod mixed;

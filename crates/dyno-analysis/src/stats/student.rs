@@ -96,7 +96,7 @@ pub fn upper_tail_of_f(f: f64, numerator: f64, denominator: f64) -> f64 {
 }
 
 /// Regularised incomplete beta function `I(x; a, b)` for `0 <= x <= 1`.
-fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
+pub(super) fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     if x <= 0.0 {
         return 0.0;
     }
@@ -112,14 +112,14 @@ fn incomplete_beta(x: f64, a: f64, b: f64) -> f64 {
     }
 }
 
-/// Continued fraction of the incomplete beta function, by the modified Lentz method.
+/// Continued fraction of the incomplete beta function, by the modified Lentz method. Near the mean of the distribution it takes about `√(a + b)` steps.
 fn beta_fraction(x: f64, a: f64, b: f64) -> f64 {
     const TINY: f64 = 1e-300;
     let nonzero = |value: f64| if value.abs() < TINY { TINY } else { value };
     let mut c = 1.0;
     let mut d = 1.0 / nonzero(1.0 - (a + b) * x / (a + 1.0));
     let mut fraction = d;
-    for step in 1..500 {
+    for step in 1..10_000 {
         let m = f64::from(step);
         let even = m * (b - m) * x / ((a + 2.0 * m - 1.0) * (a + 2.0 * m));
         d = 1.0 / nonzero(1.0 + even * d);

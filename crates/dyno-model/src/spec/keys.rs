@@ -96,9 +96,9 @@ const fn ranged(name: &'static str, takes: Takes, default: &'static str, help: &
 }
 
 /// All sections, in the order a spec has them.
-pub const SECTIONS: [&Section; 15] = [
+pub const SECTIONS: [&Section; 16] = [
     &TOP, &SYSTEM, &SERVER, &MONITOR, &WORKLOAD, &REQUEST, &SCRIPT, &LOAD, &DESIGN, &FACTORS, &STORAGE,
-    &ENDPOINT, &PROXY, &PROFILE, &PUBLISHED,
+    &ENDPOINT, &PROXY, &PROFILE, &LIMIT, &PUBLISHED,
 ];
 
 /// The top of the file.
@@ -132,6 +132,7 @@ pub static TOP: Section = Section {
             "none",
             "variations of this file, chosen with `--profile NAME`",
         ),
+        key("limit", "tables, `[[limit]]`", "none", "what figures have to keep to"),
         key("published", "tables, `[[published]]`", "none", "figures published elsewhere, drawn beside ours"),
     ],
 };
@@ -533,6 +534,36 @@ pub static PROFILE: Section = Section {
     about: "Laid over the file by `--profile NAME`: tables are merged key by key, everything else is replaced. Takes \
             every key of the file except `profile`. All profiles are checked, chosen or not.",
     keys: &[],
+};
+
+/// What figures have to keep to.
+pub static LIMIT: Section = Section {
+    heading: "[[limit]]",
+    prefix: "limit.",
+    about: "What the figures of treatments have to keep to. The report says whether each limit was held, broken, or cannot be decided, and the exit code of \
+            `dyno run` is 8 when one is broken and 9 when one is not decided. With fewer than three valid trials of a treatment nothing is decided, but \
+            that it did not work, or lost data.",
+    keys: &[
+        key("throughput", "`\"> 5000/s\"`", "none", "transactions per second, at least"),
+        key("mean", "`\"< 20ms\"`", "none", "mean response time, at most"),
+        key("p50", "`\"< 20ms\"`", "none", "median of the response times, at most"),
+        key("p95", "`\"< 20ms\"`", "none", "95th percentile of the response times, at most"),
+        key("p99", "`\"< 20ms\"`", "none", "99th percentile of the response times, at most"),
+        key(
+            "failed",
+            "`\"< 0.1 %\"`",
+            "none",
+            "transactions that failed, of those that were started, at most",
+        ),
+        key("lost", "`0`", "none", "acknowledged work that the audit does not find"),
+        key(
+            "where",
+            "table",
+            "all treatments",
+            "treatments that have to keep it: those that have all levels of the table, such as `{ system = \"MySQL\", clients = [1, 8] }`",
+        ),
+        key("abort", "true or false", "`false`", "end the run after the block in which it is found broken"),
+    ],
 };
 
 /// Figures published elsewhere.

@@ -4,7 +4,7 @@
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
 //! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `request`, `scripts`, `load`, `factors`, `exclude`, `storage`, `endpoint`, `published`, `quantity`,
+//! * `system`, `workload`, `request`, `scripts`, `load`, `factors`, `choice`, `limit`, `storage`, `endpoint`, `published`, `quantity`,
 //!   `argument`: one file per part of a spec;
 //! * `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
@@ -13,12 +13,13 @@
 //! message and no rendered line holds a password.
 
 mod argument;
+mod choice;
 mod diagnostic;
 mod endpoint;
 pub mod estimate;
-mod exclude;
 mod factors;
 pub mod keys;
+mod limit;
 mod load;
 mod order;
 mod published;
@@ -35,14 +36,15 @@ pub use diagnostic::{Diagnostic, Diagnostics, Span};
 pub use scripts::ReadScript;
 
 use crate::catalog::WorkloadDescription;
+use crate::limit::Limit;
 use crate::plan::{
     Compare, FORMAT, FreshData, LoadPlan, Plan, SystemPlan, SystemSource, Treatment, Variation, WorkloadPlan,
 };
 use crate::target::QueryMode;
 use crate::units::Nanos;
 use crate::words::{self, suggestion};
+use choice::Choice;
 use diagnostic::{Problems, Source, black_out_passwords};
-use exclude::Exclusion;
 use factors::Place;
 use reader::Fields;
 use tree::{Entry, Node, Table, Value};
@@ -152,7 +154,7 @@ fn treatments(
     systems: &[SystemPlan],
     combinations: &[Combination],
     clients: &[u32],
-    exclusions: &[Exclusion],
+    exclusions: &[Choice],
 ) -> Vec<Treatment> {
     let mut treatments = Vec::new();
     for (system, plan) in systems.iter().enumerate() {
@@ -166,7 +168,7 @@ fn treatments(
                     levels: combination.levels.clone(),
                     variation: combination.variation(plan),
                 };
-                if !exclusions.iter().any(|exclusion| exclusion.excludes(&treatment)) {
+                if !exclusions.iter().any(|exclusion| exclusion.holds(&treatment)) {
                     treatments.push(treatment);
                 }
             }
@@ -226,25 +228,22 @@ fn read(
     let storages = storage::read(&top);
     storage::check(&factors, &storages, &systems, problems);
     let endpoints = endpoint::used(&factors, &endpoint::read(&top), &systems, problems);
-    let Design { blocks, budget, seed, data, compare, exclusions } =
-        design(&top, &exclude::Known { systems: &systems, factors: &factors });
+    let known = choice::Known { systems: &systems, factors: &factors };
+    let Design { blocks, budget, seed, data, compare, exclusions } = design(&top, &known);
+    let limits = limit::read(&top, &known);
     let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
     let published = published::read(&top, &names);
     let count = systems.len() * combinations.len() * clients.len();
     if count.saturating_mul(blocks as usize) > TRIALS_MAX {
         let message = format!("{count} treatments in {blocks} blocks are more than {TRIALS_MAX} trials");
-        let span = top.table("design").map(|(_, span)| span).unwrap_or_default();
-        problems.report(Diagnostic::new(span, message).help("vary less, or repeat less often"));
+        problems
+            .report(Diagnostic::new(span_of_design(&top), message).help("vary less, or repeat less often"));
         return None;
     }
     let factors = factors.into_iter().map(|factor| factor.name).collect();
     let title = title?.trim().to_owned();
     let found = problems.is_empty().then(|| treatments(&systems, &combinations, &clients, &exclusions));
-    if found.as_ref().is_some_and(Vec::is_empty) {
-        let span = top.table("design").map(|(_, span)| span).unwrap_or_default();
-        let message = "`design.exclude` leaves nothing to measure";
-        problems.report(Diagnostic::new(span, message).help("exclude less"));
-    }
+    let limits = kept(limits, found.as_deref(), &top);
     Some(Plan {
         format: FORMAT,
         name: String::new(),
@@ -261,10 +260,28 @@ fn read(
         published,
         claim: None,
         compare,
+        limits,
         data,
         storages,
         endpoints,
     })
+}
+
+/// The limits on what is measured, which is something.
+fn kept(limits: Vec<limit::Wanted>, treatments: Option<&[Treatment]>, top: &Fields<'_>) -> Vec<Limit> {
+    match treatments {
+        None => Vec::new(),
+        Some([]) => {
+            let message = "`design.exclude` leaves nothing to measure";
+            top.problems.report(Diagnostic::new(span_of_design(top), message).help("exclude less"));
+            Vec::new()
+        }
+        Some(treatments) => limit::resolved(limits, treatments, top),
+    }
+}
+
+fn span_of_design(top: &Fields<'_>) -> Span {
+    top.table("design").map(|(_, span)| span).unwrap_or_default()
 }
 
 /// Fewest and most blocks of a run whose number of blocks depends on its data.
@@ -284,14 +301,14 @@ struct Design {
     seed: u64,
     data: FreshData,
     compare: Option<Compare>,
-    exclusions: Vec<Exclusion>,
+    exclusions: Vec<Choice>,
 }
 
 /// Words of `design.data`.
 const FRESH_DATA: [(&str, FreshData); 3] =
     [("auto", FreshData::Auto), ("load", FreshData::Load), ("restore", FreshData::Restore)];
 
-fn design(top: &Fields<'_>, known: &exclude::Known<'_>) -> Design {
+fn design(top: &Fields<'_>, known: &choice::Known<'_>) -> Design {
     let Some((table, span)) = top.table("design") else {
         return Design {
             blocks: 5,
@@ -316,7 +333,7 @@ fn design(top: &Fields<'_>, known: &exclude::Known<'_>) -> Design {
     let seed = fields.integer("seed").unwrap_or(1);
     let data = fields.choice("data", &FRESH_DATA).unwrap_or(FreshData::Auto);
     let compare = compare(&fields, known.factors);
-    Design { blocks, budget, seed, data, compare, exclusions: exclude::read(&fields, known) }
+    Design { blocks, budget, seed, data, compare, exclusions: choice::read(&fields, "exclude", known) }
 }
 
 /// What `design.compare` names.

@@ -71,6 +71,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
                     @for figure in main { (figure.markup(&page)) }
                     (page.folded_figures(&more))
                     (tables::results(&page))
+                    (tables::limits(&page))
                     (tables::questions(&page))
                     (tables::comparisons(&page))
                     (tables::audit(&page))

@@ -5,7 +5,7 @@ use crate::figures;
 use crate::messages::{conclusion, finding, headings, notes, page};
 use crate::notes::origin;
 use crate::words::{self, Word};
-use dyno_analysis::model::{Conclusion, FindingRow, TrialState, Verdict};
+use dyno_analysis::model::{Conclusion, FindingRow, LimitVerdict, TrialState, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::plan::Metric;
@@ -77,7 +77,7 @@ fn shown<'a>(page: &Page<'a>) -> (Vec<&'a Conclusion>, Vec<&'a Conclusion>) {
     let most = |conclusion: &Conclusion| match conclusion {
         Conclusion::Comparison { .. } | Conclusion::PeakThroughput { .. } if has_answers => 0,
         Conclusion::NoLostUpdates { .. } if has_losses => 0,
-        Conclusion::Question { .. } => 3,
+        Conclusion::Question { .. } | Conclusion::Limit { .. } => 3,
         Conclusion::Comparison { .. }
         | Conclusion::PeakThroughput { .. }
         | Conclusion::GrowthCourse { .. } => 3,
@@ -217,6 +217,9 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         }
         Conclusion::PeakThroughput { .. } | Conclusion::GrowthCourse { .. } | Conclusion::Looks { .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_FIGURE, class: "figure" }), false)
+        }
+        Conclusion::Limit { verdict, .. } => {
+            (page.chip(words::limit(*verdict)), *verdict == LimitVerdict::Broken)
         }
         Conclusion::Question { question } => {
             (page.chip(words::verdict(page.model.questions[*question].effect.verdict)), false)

@@ -3,7 +3,7 @@
 use super::page::Page;
 use crate::figures;
 use crate::messages::{finding, growth, headings, names, notes, page, said};
-use crate::notes::{Loops, comparison_rules, question_rules, scatter};
+use crate::notes::{Loops, comparison_rules, limit_rules, question_rules, scatter};
 use crate::table::Table;
 use crate::{tables, words};
 use dyno_analysis::model::TreatmentRow;
@@ -90,6 +90,20 @@ fn kept_cell(page: &Page<'_>, row: Option<&TreatmentRow>) -> Markup {
             Some(percent) => span.alarm {
                 (page.fill(&page::PAGE_KEPT_LOST, &[("percent", &figures::percent(percent))]))
             },
+        }
+    }
+}
+
+/// Limits and whether they were kept; nothing without any.
+pub(super) fn limits(page: &Page<'_>) -> Markup {
+    let table = tables::limits(page.model);
+    html! {
+        @if !table.is_empty() {
+            section #limits {
+                h2 { (page.text(&headings::LIMITS)) }
+                (page.table(table))
+                p.note { (limit_rules(page.model, page.lang)) }
+            }
         }
     }
 }

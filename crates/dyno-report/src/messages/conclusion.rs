@@ -5,8 +5,11 @@ use super::lang::{Lang, Message};
 use super::names::list;
 use super::{finding, growth, names, question};
 use crate::figures;
-use dyno_analysis::model::{AuditRow, ClaimCells, Conclusion, Estimate, Range, ReportModel, Verdict};
+use dyno_analysis::model::{
+    AuditRow, ClaimCells, Conclusion, Estimate, LimitVerdict, NotWorking, Range, ReportModel, Verdict,
+};
 use dyno_model::audit::AuditVerdict;
+use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::Compare;
 
 /// All conclusions of a report as whole sentences, in order.
@@ -91,6 +94,7 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
             let statement = peak(label(*line), *number, throughput, shape, lang);
             return (statement, audit(model, &[*line], &[*number], lang));
         }
+        Conclusion::Limit { .. } => limit(model, conclusion, lang),
         Conclusion::Question { question } => {
             let question = &model.questions[*question];
             let mut sentences = question::answer(model, question, lang);
@@ -110,6 +114,36 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
         }
     };
     (statement, Vec::new())
+}
+
+/// Whether a limit was kept.
+fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
+    let Conclusion::Limit { measure, value, verdict, number, of, worst, not_working } = conclusion else {
+        return String::new();
+    };
+    let message = match (verdict, measure) {
+        (LimitVerdict::Held, LimitMeasure::Lost) => LIMIT_NOTHING_LOST,
+        (LimitVerdict::Broken, LimitMeasure::Lost) => LIMIT_LOST,
+        (LimitVerdict::Undecided, LimitMeasure::Lost) => LIMIT_LOST_UNKNOWN,
+        (LimitVerdict::Broken, _) if not_working.is_some() => LIMIT_NOT_WORKING,
+        (LimitVerdict::Undecided, _) if worst.figure.is_none() => LIMIT_UNKNOWN,
+        (LimitVerdict::Held, _) => LIMIT_HELD,
+        (LimitVerdict::Broken, _) => LIMIT_BROKEN,
+        (LimitVerdict::Undecided, _) => LIMIT_UNDECIDED,
+    };
+    let trials = |of: fn(&NotWorking) -> u32| not_working.as_ref().map_or(0, of).to_string();
+    let values = [
+        ("limit", figures::limit_on(*measure, *value)),
+        ("number", number.to_string()),
+        ("treatments", of.to_string()),
+        ("line", model.line_of(worst.treatment).label.clone()),
+        ("clients", names::clients(&[model.treatments[worst.treatment].clients], lang)),
+        ("worst", worst.figure.map_or_else(String::new, |figure| figures::of_limit(*measure, figure))),
+        ("trials", trials(|it| it.trials)),
+        ("of", trials(|it| it.of)),
+        ("because", not_working.map_or("", |it| names::because(it.because, lang)).to_owned()),
+    ];
+    message.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
 }
 
 /// What an audit found in the data, a sentence for each kind of fault.

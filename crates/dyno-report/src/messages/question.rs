@@ -145,6 +145,7 @@ pub(super) fn looks(looks: &Looks, lang: Lang) -> String {
         Ending::Decided => ENDED_DECIDED,
         Ending::Hopeless => ENDED_HOPELESS,
         Ending::Budget => ENDED_BUDGET,
+        Ending::Limit => ENDED_LIMIT,
         Ending::AllBlocks => ENDED_ALL_BLOCKS,
         Ending::Unfinished => NOT_ENDED,
     };

@@ -155,6 +155,7 @@ fn plan(title: &str, readings: &[Named], claim: Option<(usize, usize)>) -> Plan 
         trials,
         published: Vec::new(),
         compare: None,
+        limits: Vec::new(),
         claim: claim.map(|(faster, slower)| Claim { faster, slower }),
         data: FreshData::default(),
         storages: Vec::new(),

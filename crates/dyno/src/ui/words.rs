@@ -127,6 +127,9 @@ fn looked(look: &Look) -> String {
         Some(StopReason::Decided) => "; no more is measured",
         Some(StopReason::Hopeless) => "; the others will hardly be within the budget, so no more is measured",
         Some(StopReason::Budget) => "; the budget is spent",
+        Some(StopReason::Limit) => {
+            return format!("after block {block}: a limit is broken, so no more is measured");
+        }
     };
     format!("after block {block}: {decided} of {questions} questions decided{why}")
 }

@@ -98,6 +98,7 @@ fn all_of_it(engine: Engine) {
     mistakes_in_scripts_are_told_before_the_run(&shop);
     a_statement_that_writes_in_disguise_is_refused_by_the_server(&shop);
     scripts_write_only_where_the_line_says_that_they_may(&shop);
+    a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(&shop);
 }
 
 #[test]
@@ -231,4 +232,25 @@ blocks = 1
     // The texts are in the results, so that a run can be resumed and compared without the files.
     std::fs::remove_file(shop.bench.path().join("read.sql")).expect("it was there");
     assert_eq!(shop.bench.dyno(&["run", "--resume", "r"]).code, 0);
+}
+
+fn a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(shop: &Shop) {
+    // The key is taken, so that every other transaction fails: more than a valid trial has.
+    shop.bench.file("taken.sql", "INSERT INTO things VALUES (1, 0);\n");
+    let name = if shop.target.database.is_empty() { "shop.db" } else { &shop.target.database };
+    let run = |options: &[&str]| {
+        let scripts = ["read.sql", "taken.sql"];
+        shop.run(&scripts, &[&["--yes-write-to", name], options].concat())
+    };
+    let ended = run(&["--out", "limits", "--limit", "throughput > 1/s"]);
+    assert_eq!(ended.code, 8, "{ended}");
+    assert!(ended.stdout.contains("The limit throughput > 1/s is broken in 2 of 2 treatments"), "{ended}");
+    let abort = "limit=[{ throughput = '> 1/s', abort = true }]";
+    let ended = run(&["--out", "ended", "--set", abort, "--set", "design.blocks=3"]);
+    assert_eq!((ended.code, shop.records("ended").len()), (8, 2), "{ended}");
+    assert!(ended.stdout.contains("Measuring ended after 1 of at most 3 blocks"), "{ended}");
+    let ended = run(&["--out", "invalid"]);
+    assert!(ended.stderr.contains("no trial is valid"), "{ended}");
+    let refused = run(&["--out", "none", "--limit", "speed > 1"]);
+    assert!(refused.code == 2 && refused.stderr.contains("one of throughput, mean"), "{refused}");
 }

@@ -331,6 +331,41 @@ const MISTAKES: &[(&str, &str, &str)] = &[
         "22:36: this is set by two levels at once [let one factor change it]",
     ),
     (
+        "[profile.smoke]",
+        "[[limit]]\np99 = \"> 20ms\"\n[profile.smoke]",
+        "21:7: `limit.p99` is not a limit: it is to stay below a figure [write for example `p99 = \"< 20ms\"`]",
+    ),
+    (
+        "[profile.smoke]",
+        "[[limit]]\nthroughput = \"5000/s\"\n[profile.smoke]",
+        "21:14: `limit.throughput` is not a limit: it does not begin with `>` [write for example `throughput = \"> 5000/s\"`]",
+    ),
+    (
+        "[profile.smoke]",
+        "[[limit]]\nfailed = \"< 2\"\n[profile.smoke]",
+        "21:10: `limit.failed` is not a limit: `2` has no per cent sign [write for example `failed = \"< 0.1 %\"`]",
+    ),
+    (
+        "[profile.smoke]",
+        "[[limit]]\nmean = \"< 0s\"\n[profile.smoke]",
+        "21:8: `limit.mean` is not a limit: nothing lies beyond 0 [write for example `p99 = \"< 20ms\"`]",
+    ),
+    (
+        "[profile.smoke]",
+        "[[limit]]\nlost = 3\n[profile.smoke]",
+        "21:8: `limit.lost` is not a limit: of what was acknowledged, nothing may be lost [write for example `lost = 0`]",
+    ),
+    (
+        "[profile.smoke]",
+        "[[limit]]\nabort = true\n[profile.smoke]",
+        "20:1: a limit that says nothing [add for example `p99 = \"< 20ms\"`, `throughput = \"> 5000/s\"`, `failed = \"< 0.1 %\"` or `lost = 0`]",
+    ),
+    (
+        "[profile.smoke]",
+        "[[limit]]\nlost = 0\nwhere = { clients = 77 }\n[profile.smoke]",
+        "20:1: a limit on nothing that is measured [change its `where`; a profile that measures something else takes limits of its own, or none: `limit = []`]",
+    ),
+    (
         "design = { blocks = 2 }",
         "design = { compare = \"clients\" }",
         "22:22: `clients` is not varied in this experiment [varied: `system`]",
@@ -343,7 +378,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "design = { blocks = 2 }",
         "design = { exclude = [{ \"workload.rows\" = 5 }] }",
-        "22:25: `workload.rows` is not varied, so nothing can be excluded by it [what is varied: `system`, `clients`]",
+        "22:25: `workload.rows` is not varied, so no treatment differs in it [what is varied: `system`, `clients`]",
     ),
     (
         "design = { blocks = 2 }",
@@ -353,7 +388,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "design = { blocks = 2 }",
         "design = { exclude = [{}] }",
-        "22:23: an empty table would exclude everything [name the levels to leave out: `{ \"workload.rows\" = 100, clients = 1000 }`]",
+        "22:23: an empty table would name every treatment [name levels: `{ \"workload.rows\" = 100, clients = 1000 }`]",
     ),
     (
         "[profile.smoke]",

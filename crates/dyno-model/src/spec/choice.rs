@@ -1,4 +1,4 @@
-//! `design.exclude`: combinations of levels that are not measured, because they make no sense or take too long.
+//! Treatments chosen by their levels: those that `design.exclude` leaves out, because they make no sense or take too long, and those that a limit is about.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::factors::Factor;
@@ -7,9 +7,9 @@ use super::tree::{Node, Value};
 use crate::plan::{SystemPlan, Treatment};
 use crate::words::{list, suggestion};
 
-/// One table of the list: treatments that have one of the named levels in every one of its keys.
+/// Treatments that have one of the named levels in every key of a table.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Exclusion {
+pub(super) struct Choice {
     conditions: Vec<Condition>,
 }
 
@@ -24,9 +24,9 @@ enum Condition {
     },
 }
 
-impl Exclusion {
-    /// True when the treatment is to be left out.
-    pub(super) fn excludes(&self, treatment: &Treatment) -> bool {
+impl Choice {
+    /// True when the treatment is one of them.
+    pub(super) fn holds(&self, treatment: &Treatment) -> bool {
         self.conditions.iter().all(|condition| match condition {
             Condition::System(systems) => systems.contains(&treatment.system),
             Condition::Clients(clients) => clients.contains(&treatment.clients),
@@ -35,32 +35,32 @@ impl Exclusion {
     }
 }
 
-/// What exclusions can speak of.
+/// What choices can speak of.
 pub(super) struct Known<'a> {
     pub systems: &'a [SystemPlan],
     pub factors: &'a [Factor],
 }
 
-/// Reads the list in `[design]`.
-pub(super) fn read(design: &Fields<'_>, known: &Known<'_>) -> Vec<Exclusion> {
-    let Some(node) = design.node("exclude") else { return Vec::new() };
-    let problems = design.problems;
+/// Reads a list of tables.
+pub(super) fn read(fields: &Fields<'_>, key: &str, known: &Known<'_>) -> Vec<Choice> {
+    let Some(node) = fields.node(key) else { return Vec::new() };
+    let (path, problems) = (fields.path(key), fields.problems);
     let Value::List(items) = &node.value else {
-        let path = design.path("exclude");
         wrong_type(node.span, &path, "a list of tables", &node.value, problems);
         return Vec::new();
     };
-    items.iter().filter_map(|item| one(item, known, problems)).collect()
+    items.iter().filter_map(|item| one(item, &format!("each item of {path}"), known, problems)).collect()
 }
 
-fn one(item: &Node, known: &Known<'_>, problems: &Problems) -> Option<Exclusion> {
+/// Reads one table, which is called `what`.
+pub(super) fn one(item: &Node, what: &str, known: &Known<'_>, problems: &Problems) -> Option<Choice> {
     let Value::Table(table) = &item.value else {
-        wrong_type(item.span, "each item of design.exclude", "a table", &item.value, problems);
+        wrong_type(item.span, what, "a table", &item.value, problems);
         return None;
     };
     if table.entries.is_empty() {
-        let message = "an empty table would exclude everything";
-        let help = "name the levels to leave out: `{ \"workload.rows\" = 100, clients = 1000 }`";
+        let message = "an empty table would name every treatment";
+        let help = "name levels: `{ \"workload.rows\" = 100, clients = 1000 }`";
         problems.report(Diagnostic::new(item.span, message).help(help));
         return None;
     }
@@ -70,7 +70,7 @@ fn one(item: &Node, known: &Known<'_>, problems: &Problems) -> Option<Exclusion>
     for (path, key_span, node) in paths {
         conditions.push(condition(&path, key_span, node, known, problems)?);
     }
-    Some(Exclusion { conditions })
+    Some(Choice { conditions })
 }
 
 /// Keys may be quoted (`"workload.rows"`) or not, which nests tables.
@@ -105,7 +105,7 @@ fn condition(
     let unknown = |item: &Node, word: &str, words: &[&str], what: &str| {
         let message = format!("`{path}` has no {what} `{word}`");
         let help = suggestion(word, words, &format!("{what}s"));
-        problems.report(Diagnostic::new(item.span, message).label("excludes nothing").help(help));
+        problems.report(Diagnostic::new(item.span, message).label("no treatment has it").help(help));
     };
     match path {
         "system" => {
@@ -135,7 +135,7 @@ fn condition(
             let Some(factor) = known.factors.iter().position(|factor| factor.name == path) else {
                 let names = known.factors.iter().map(|factor| factor.name.as_str());
                 let names: Vec<&str> = ["system", "clients"].into_iter().chain(names).collect();
-                let message = format!("`{path}` is not varied, so nothing can be excluded by it");
+                let message = format!("`{path}` is not varied, so no treatment differs in it");
                 let help = format!("what is varied: {}", list(&names));
                 problems.report(Diagnostic::new(key_span, message).help(help));
                 return None;

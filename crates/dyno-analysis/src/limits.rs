@@ -1,0 +1,170 @@
+//! Whether limits were kept: figures beside numbers that the spec names, and conclusions from them.
+
+use crate::comparisons::MIN_REPEATS;
+use crate::estimate::{count, has_bound};
+use crate::model::{
+    Conclusion, LimitRow, LimitVerdict, NotWorking, NotWorkingReason, Range, ReportModel, WorstOfLimit,
+};
+use crate::stats::limit::{Beside, mean_beside, share_beside};
+use crate::stats::verdict::{Rules, holm};
+use crate::view::View;
+use dyno_model::finding::{Finding, Severity};
+use dyno_model::limit::{Limit, LimitMeasure};
+use dyno_model::plan::Metric;
+
+/// What is known of a limit at a treatment before all of them are judged together.
+struct Known {
+    row: LimitRow,
+    /// p-values of "it was not kept" and "it was not broken"; `None` where nothing is tested.
+    kept_and_broken: Option<(f64, f64)>,
+}
+
+/// All limits at all treatments that have to keep them.
+///
+/// A limit is held where a one-sided test says so. That *all* are held is then as sure as the least sure of them, so nothing is corrected. That *any* is broken
+/// becomes likelier by chance with each of them, so this is corrected (Holm).
+pub(crate) fn limits(view: &View<'_>) -> Vec<LimitRow> {
+    let at = |limit: &'_ Limit| limit.treatments.iter().map(|at| known(view, limit, *at)).collect::<Vec<_>>();
+    let mut all: Vec<Known> = view.plan().limits.iter().flat_map(at).collect();
+    let alpha = Rules::default().alpha;
+    let mut tested: Vec<&mut Known> = all.iter_mut().filter(|it| it.kept_and_broken.is_some()).collect();
+    // Levels of looks are two-sided.
+    let adjusted = |p: f64| view.levels.adjusted((2.0 * p).min(1.0)) / 2.0;
+    let p: Vec<(f64, f64)> = tested.iter().filter_map(|it| it.kept_and_broken).collect();
+    let broken = holm(&p.iter().map(|(_, broken)| (adjusted(*broken), 1.0)).collect::<Vec<_>>(), alpha);
+    for ((known, (kept, _)), broken) in tested.iter_mut().zip(p).zip(broken) {
+        known.row.verdict = if broken.p < alpha {
+            LimitVerdict::Broken
+        } else if adjusted(kept) < alpha {
+            LimitVerdict::Held
+        } else {
+            LimitVerdict::Undecided
+        };
+    }
+    all.into_iter().map(|known| known.row).collect()
+}
+
+fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
+    let mut row = LimitRow {
+        measure: limit.measure,
+        value: limit.value,
+        treatment,
+        figure: None,
+        is_bound: false,
+        interval: None,
+        repeats: 0,
+        not_working: view.standings[treatment].not_working(),
+        verdict: LimitVerdict::Undecided,
+    };
+    let beside = match limit.measure {
+        LimitMeasure::Lost => {
+            row.not_working = None;
+            lost(view, &mut row);
+            None
+        }
+        LimitMeasure::Failed => {
+            // What is judged says nothing more by being much.
+            row.not_working = row.not_working.filter(|it| it.because != NotWorkingReason::Failures);
+            failed(view, &mut row)
+        }
+        LimitMeasure::Throughput => {
+            let beside = figures(view, Metric::Throughput, &mut row);
+            let is_in_figure =
+                |it: &NotWorking| it.because == NotWorkingReason::KeptBehind && row.figure.is_some();
+            row.not_working = row.not_working.filter(|it| !is_in_figure(it));
+            beside
+        }
+        measure => measure.metric().and_then(|metric| figures(view, metric, &mut row)),
+    };
+    if let Some(beside) = beside.filter(|_| row.repeats as usize >= MIN_REPEATS) {
+        row.interval = Some(Range { low: beside.ends.0, high: beside.ends.1 }).filter(|_| !row.is_bound);
+    }
+    if row.not_working.is_some() {
+        row.verdict = LimitVerdict::Broken;
+    }
+    let is_tested = row.repeats as usize >= MIN_REPEATS && row.not_working.is_none();
+    let sides = beside
+        .filter(|_| is_tested)
+        .map(|it| if limit.measure.is_floor() { (it.above, it.below) } else { (it.below, it.above) });
+    // What is only a lower bound may lie beyond the limit, too.
+    let sides = sides.map(|(kept, broken)| (if row.is_bound { 1.0 } else { kept }, broken));
+    Known { row, kept_and_broken: sides }
+}
+
+/// Figures of a metric, over the trials that are compared.
+fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<Beside> {
+    let standing = &view.standings[row.treatment];
+    let values: Vec<f64> = standing.figures(metric)?.into_iter().map(|(_, value)| value).collect();
+    row.repeats = count(values.len());
+    row.is_bound = has_bound(standing.usable.iter().copied(), metric);
+    let beside = mean_beside(&values, row.value);
+    row.figure = beside.map(|it| it.figure).or(values.first().copied());
+    beside
+}
+
+/// The share of transactions that failed, in trials that nothing else makes invalid.
+fn failed(view: &View<'_>, row: &mut LimitRow) -> Option<Beside> {
+    let is_harmless = |finding: &Finding| {
+        finding.severity() < Severity::Invalid || matches!(finding, Finding::Failures { .. })
+    };
+    let records = view.measured(row.treatment).iter();
+    let ledgers =
+        records.filter(|record| view.findings(record).iter().all(is_harmless)).map(|record| &record.ledger);
+    let counts: Vec<(u64, u64)> =
+        ledgers.filter(|it| it.started > 0).map(|it| (it.failed, it.started)).collect();
+    row.repeats = count(counts.len());
+    let percent = |share: f64| 100.0 * share;
+    let beside = share_beside(&counts, row.value / 100.0);
+    let alone = counts.first().map(|(failed, started)| percent(*failed as f64 / *started as f64));
+    row.figure = beside.map(|it| percent(it.figure)).or(alone);
+    beside.map(|it| Beside { ends: (percent(it.ends.0), percent(it.ends.1)), ..it })
+}
+
+/// What audits say: certain, whatever the number of trials is.
+fn lost(view: &View<'_>, row: &mut LimitRow) {
+    let records = view.measured(row.treatment);
+    let audits = || records.iter().flat_map(|record| &record.audit.checks);
+    let balances: Vec<_> = audits().map(dyno_model::audit::AuditCheck::balance).collect();
+    row.repeats = count(records.len());
+    let is_checked = !records.is_empty() && records.iter().all(|record| !record.audit.checks.is_empty());
+    if balances.iter().flatten().any(|it| it.lost_min > 0) {
+        row.verdict = LimitVerdict::Broken;
+    } else if is_checked && balances.iter().all(|it| it.is_some_and(|it| it.lost_max == 0)) {
+        row.verdict = LimitVerdict::Held;
+    }
+}
+
+/// A statement per limit and outcome; broken ones first, and those that were broken because something did not work by themselves.
+pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
+    let mut groups: Vec<Vec<&LimitRow>> = Vec::new();
+    let limit = |row: &LimitRow| (row.measure, row.value.to_bits());
+    let key = |row: &LimitRow| {
+        (limit(row), row.verdict, row.not_working.map(|it| it.because), row.figure.is_some())
+    };
+    for row in &model.limits {
+        match groups.iter_mut().find(|group| key(group[0]) == key(row)) {
+            Some(group) => group.push(row),
+            None => groups.push(vec![row]),
+        }
+    }
+    groups.sort_by_key(|group| std::cmp::Reverse(group[0].verdict));
+    let all = |first: &LimitRow| model.limits.iter().filter(|row| limit(row) == limit(first)).count();
+    let conclusion = |group: &Vec<&LimitRow>| {
+        let badness =
+            |row: &LimitRow| row.figure.map_or(0.0, |it| if row.measure.is_floor() { -it } else { it });
+        let worst = group.iter().copied().reduce(|a, b| if badness(b) > badness(a) { b } else { a })?;
+        Some(Conclusion::Limit {
+            measure: worst.measure,
+            value: worst.value,
+            verdict: worst.verdict,
+            number: count(group.len()),
+            of: count(all(worst)),
+            worst: WorstOfLimit { treatment: worst.treatment, figure: worst.figure },
+            not_working: worst.not_working,
+        })
+    };
+    groups.iter().filter_map(conclusion).collect()
+}
+
+#[cfg(test)]
+mod tests;

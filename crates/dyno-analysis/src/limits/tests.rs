@@ -1,0 +1,152 @@
+//! Known figures beside limits come out right.
+
+use super::limits;
+use crate::model::{Conclusion, LimitRow, LimitVerdict, NotWorkingReason};
+use crate::view::View;
+use dyno_model::audit::AuditCheck;
+use dyno_model::limit::{Limit, LimitMeasure};
+use dyno_store::fixture::{Shape, never_started};
+use dyno_store::{RunData, TrialOutcome};
+
+/// Two systems at two numbers of clients in some blocks, all valid, each with about `work` transactions per second in a trial.
+fn run(blocks: u32, work: impl Fn(u32) -> f64) -> RunData {
+    let mut data = Shape { clients: vec![1, 8], blocks, has_trouble: false, ..Shape::small() }.read();
+    for outcome in data.run.outcomes.values_mut() {
+        let TrialOutcome::Finished(record) = outcome else { continue };
+        record.work = Some(work(record.trial.block) * record.measured.as_secs_f64());
+    }
+    data
+}
+
+fn judged(data: &mut RunData, measure: LimitMeasure, value: f64) -> Vec<LimitRow> {
+    let treatments = (0..data.run.plan.treatments.len()).collect();
+    data.run.plan.limits = vec![Limit { measure, value, treatments, aborts: false }];
+    limits(&View::new(data))
+}
+
+fn verdicts(rows: &[LimitRow]) -> Vec<LimitVerdict> {
+    rows.iter().map(|row| row.verdict).collect()
+}
+
+#[test]
+fn a_limit_is_held_broken_or_not_decided_as_figures_and_their_scatter_say() {
+    // Logarithms scatter by 2 %.
+    let mut data = run(3, |block| 5_000.0 * (0.02 * (f64::from(block) - 2.0)).exp());
+    let of = |data: &mut RunData, value| verdicts(&judged(data, LimitMeasure::Throughput, value));
+    assert_eq!(of(&mut data, 4_500.0), [LimitVerdict::Held; 4]);
+    assert_eq!(of(&mut data, 5_800.0), [LimitVerdict::Broken; 4]);
+    assert_eq!(of(&mut data, 4_950.0), [LimitVerdict::Undecided; 4]);
+    let rows = judged(&mut data, LimitMeasure::Throughput, 4_500.0);
+    let (figure, interval) = (rows[0].figure.expect("known"), rows[0].interval.expect("three blocks"));
+    // 1.686 = t(0.95; 2) / √3.
+    let half = (0.02 * 1.685_85_f64).exp();
+    assert!((figure - 5_000.0).abs() < 1e-6, "{figure}");
+    assert!((interval.low * half - 5_000.0).abs() < 0.1 && (interval.high / half - 5_000.0).abs() < 0.1);
+    assert_eq!(
+        verdicts(&judged(&mut run(2, |_| 5_000.0), LimitMeasure::Throughput, 10.0)),
+        [LimitVerdict::Undecided; 4]
+    );
+}
+
+#[test]
+fn that_one_of_many_is_broken_is_corrected_for_their_number() {
+    // p is 0.02 alone: each of four is then broken at 0.08.
+    let broken = |of: usize| {
+        let mut data = run(3, |block| 5_000.0 * (0.02 * (f64::from(block) - 2.0)).exp());
+        let limit = 5_000.0 * (0.02 / 3.0_f64.sqrt() * 4.849).exp();
+        let treatments = (0..of).collect();
+        data.run.plan.limits =
+            vec![Limit { measure: LimitMeasure::Throughput, value: limit, treatments, aborts: false }];
+        verdicts(&limits(&View::new(&data)))
+    };
+    assert_eq!(broken(1), [LimitVerdict::Broken]);
+    assert_eq!(broken(4), [LimitVerdict::Undecided; 4]);
+}
+
+#[test]
+fn a_system_that_did_not_work_has_broken_its_limits() {
+    let mut data = run(3, |_| 5_000.0);
+    let id = data.run.plan.trials.iter().find(|trial| trial.treatment == 1).expect("planned").id.clone();
+    data.run.outcomes.insert(id, TrialOutcome::Failed { reason: "it did not start".to_owned() });
+    let rows = judged(&mut data, LimitMeasure::Throughput, 10.0);
+    let (held, broken) = (LimitVerdict::Held, LimitVerdict::Broken);
+    assert_eq!(verdicts(&rows), [held, broken, held, held]);
+    assert_eq!(
+        rows[1].not_working.map(|it| (it.trials, it.of, it.because)),
+        Some((1, 3, NotWorkingReason::NotMeasured))
+    );
+    let conclusions = crate::analyse(&data).conclusions;
+    let first = conclusions.iter().find(|it| matches!(it, Conclusion::Limit { .. }));
+    assert!(matches!(first, Some(Conclusion::Limit { verdict: LimitVerdict::Broken, .. })), "{first:?}");
+}
+
+#[test]
+fn failed_transactions_are_counted_over_trials_however_many_they_are() {
+    let mut data = run(3, |_| 5_000.0);
+    for outcome in data.run.outcomes.values_mut() {
+        let TrialOutcome::Finished(record) = outcome else { continue };
+        // 0.39 to 0.41 %, more than a valid trial has.
+        record.ledger.started = 100_000;
+        record.ledger.failed = 380 + 10 * u64::from(record.trial.block);
+        record
+            .findings
+            .push(dyno_model::finding::Finding::Failures { failed: record.ledger.failed, share: 0.004 });
+    }
+    let of = |data: &mut RunData, value| verdicts(&judged(data, LimitMeasure::Failed, value));
+    assert_eq!(of(&mut data, 0.1), [LimitVerdict::Broken; 4]);
+    assert_eq!(of(&mut data, 1.0), [LimitVerdict::Held; 4]);
+    assert_eq!(of(&mut data, 0.405), [LimitVerdict::Undecided; 4]);
+}
+
+#[test]
+fn a_time_that_is_only_a_lower_bound_breaks_a_limit_and_never_holds_it() {
+    let mut data = run(3, |_| 5_000.0);
+    let id = data.run.plan.trials.iter().find(|trial| trial.treatment == 0).expect("planned").id.clone();
+    let commits = data.trials[&id].transaction.len();
+    never_started(&mut data, 0, commits / 5);
+    let of = |data: &mut RunData, value| judged(data, LimitMeasure::P95, value).remove(0);
+    let (far, near) = (of(&mut data, 1e9), of(&mut data, 1e-6));
+    assert!(far.is_bound && far.interval.is_none(), "{far:?}");
+    assert_eq!((far.verdict, near.verdict), (LimitVerdict::Undecided, LimitVerdict::Broken));
+}
+
+#[test]
+fn a_run_that_a_limit_may_end_early_is_judged_more_strictly_for_being_looked_at() {
+    let of = |aborts: bool| {
+        let mut data = run(4, |block| 5_000.0 * (0.02 * (f64::from(block) - 2.0)).exp());
+        data.run.outcomes.retain(|id, _| data.run.plan.trials.iter().any(|it| it.id == *id && it.block <= 3));
+        // p is 0.04 alone.
+        let value = 5_000.0 * (0.02 / 3.0_f64.sqrt() * 3.32).exp();
+        data.run.plan.limits =
+            vec![Limit { measure: LimitMeasure::Throughput, value, treatments: vec![0], aborts }];
+        verdicts(&limits(&View::new(&data)))
+    };
+    assert_eq!(of(false), [LimitVerdict::Broken]);
+    assert_eq!(of(true), [LimitVerdict::Undecided]);
+}
+
+#[test]
+fn lost_work_breaks_its_limit_and_what_nobody_audited_is_not_decided() {
+    let mut data = Shape { has_trouble: false, ..Shape::rush() }.read();
+    let lost = |data: &RunData, row: &LimitRow| {
+        let mut checks = data.run.outcomes.values().filter_map(|outcome| match outcome {
+            TrialOutcome::Finished(record) if record.trial.treatment == row.treatment => {
+                Some(&record.audit.checks)
+            }
+            _ => None,
+        });
+        checks.any(|checks| checks.iter().filter_map(AuditCheck::balance).any(|balance| balance.lost_min > 0))
+    };
+    let rows = judged(&mut data, LimitMeasure::Lost, 0.0);
+    assert!(rows.iter().any(|row| row.verdict == LimitVerdict::Broken), "{rows:?}");
+    assert!(rows.iter().any(|row| row.verdict == LimitVerdict::Held), "{rows:?}");
+    for row in &rows {
+        assert_eq!(row.verdict == LimitVerdict::Broken, lost(&data, row), "{row:?}");
+    }
+    for outcome in data.run.outcomes.values_mut() {
+        let TrialOutcome::Finished(record) = outcome else { continue };
+        record.audit.checks.clear();
+    }
+    let rows = judged(&mut data, LimitMeasure::Lost, 0.0);
+    assert!(rows.iter().all(|row| row.verdict == LimitVerdict::Undecided), "{rows:?}");
+}

@@ -1,0 +1,43 @@
+//! Limits, and whether they were kept.
+
+use super::comparisons::NotWorking;
+use super::estimate::Range;
+use dyno_model::limit::LimitMeasure;
+use serde::{Deserialize, Serialize};
+
+/// A limit at one treatment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct LimitRow {
+    /// What it is about.
+    pub measure: LimitMeasure,
+    /// Where it lies: per second, in milliseconds, in per cent; 0 for what is lost.
+    pub value: f64,
+    /// Index into [`super::ReportModel::treatments`].
+    pub treatment: usize,
+    /// Geometric mean over valid trials, or the share, in the unit of `value`; absent where there is none.
+    pub figure: Option<f64>,
+    /// True when the figure is only a lower bound.
+    #[serde(default)]
+    pub is_bound: bool,
+    /// Its 90 % interval; absent with fewer trials than a verdict needs.
+    pub interval: Option<Range>,
+    /// Trials that it rests on.
+    pub repeats: u32,
+    /// Trials in which the treatment did not work, when there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub not_working: Option<NotWorking>,
+    /// Whether it was kept.
+    pub verdict: LimitVerdict,
+}
+
+/// Whether a limit was kept; from good to bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LimitVerdict {
+    /// It was.
+    Held,
+    /// The data do not say.
+    Undecided,
+    /// It was not.
+    Broken,
+}

@@ -1,0 +1,120 @@
+//! `[[limit]]`: what figures have to keep to.
+
+use super::choice::{self, Choice, Known};
+use super::diagnostic::Diagnostic;
+use super::keys::LIMIT;
+use super::quantity;
+use super::reader::{Fields, wrong_type};
+use super::tree::{Node, Value};
+use crate::limit::{Limit, LimitMeasure};
+use crate::plan::Treatment;
+use crate::units::Nanos;
+
+/// A limit, and the treatments that it is about; `None`: all.
+pub(super) struct Wanted {
+    limits: Vec<Limit>,
+    choice: Option<Choice>,
+    /// Where it stands.
+    span: super::Span,
+}
+
+/// Reads all tables.
+pub(super) fn read(top: &Fields<'_>, known: &Known<'_>) -> Vec<Wanted> {
+    let tables = top.tables("limit").into_iter();
+    tables.map(|(table, span)| one(&Fields::new(&LIMIT, table, span, top.problems), known)).collect()
+}
+
+fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {
+    let aborts = fields.boolean("abort").unwrap_or(false);
+    let given =
+        LimitMeasure::ALL.into_iter().filter_map(|measure| Some((measure, fields.node(measure.name())?)));
+    let given: Vec<_> = given.collect();
+    if given.is_empty() {
+        let message = "a limit that says nothing";
+        let help = "add for example `p99 = \"< 20ms\"`, `throughput = \"> 5000/s\"`, `failed = \"< 0.1 %\"` or `lost = 0`";
+        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+    }
+    let limit = |(measure, node): &(LimitMeasure, &Node)| {
+        Some(Limit {
+            measure: *measure,
+            value: value(fields, *measure, node)?,
+            treatments: Vec::new(),
+            aborts,
+        })
+    };
+    let choice =
+        fields.node("where").and_then(|node| choice::one(node, "limit.where", known, fields.problems));
+    Wanted { limits: given.iter().filter_map(limit).collect(), choice, span: fields.span }
+}
+
+/// `< 20ms`, in the unit of the measure.
+fn value(fields: &Fields<'_>, measure: LimitMeasure, node: &Node) -> Option<f64> {
+    let path = fields.path(measure.name());
+    let example = match measure {
+        LimitMeasure::Throughput => "throughput = \"> 5000/s\"",
+        LimitMeasure::Failed => "failed = \"< 0.1 %\"",
+        LimitMeasure::Lost => "lost = 0",
+        _ => "p99 = \"< 20ms\"",
+    };
+    let refuse = |reason: &str| {
+        let message = format!("`{path}` is not a limit: {reason}");
+        fields
+            .problems
+            .report(Diagnostic::new(node.span, message).help(format!("write for example `{example}`")));
+        None
+    };
+    let text = match (&node.value, measure) {
+        (Value::Integer(0), LimitMeasure::Lost) => return Some(0.0),
+        (_, LimitMeasure::Lost) => return refuse("of what was acknowledged, nothing may be lost"),
+        (Value::Text(text), _) => text.trim(),
+        (other, _) => {
+            wrong_type(node.span, &path, "a text", other, fields.problems);
+            return None;
+        }
+    };
+    let (sign, other) = if measure.is_floor() { ('>', '<') } else { ('<', '>') };
+    let Some(rest) = text.strip_prefix(sign) else {
+        return refuse(&match text.strip_prefix(other) {
+            Some(_) => {
+                format!("it is to stay {} a figure", if measure.is_floor() { "above" } else { "below" })
+            }
+            None => format!("it does not begin with `{sign}`"),
+        });
+    };
+    let rest = rest.strip_prefix('=').unwrap_or(rest).trim();
+    let read = match measure {
+        LimitMeasure::Throughput => quantity::rate(rest),
+        LimitMeasure::Failed => percent(rest),
+        _ => quantity::duration(rest).map(|Nanos(nanos)| nanos as f64 / 1e6),
+    };
+    match read {
+        Ok(value) if value > 0.0 => Some(value),
+        Ok(_) => refuse("nothing lies beyond 0"),
+        Err(reason) => refuse(&reason),
+    }
+}
+
+/// Reads a share, `0.1 %`.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').ok_or_else(|| format!("`{text}` has no per cent sign"))?.trim_end();
+    match number.parse::<f64>() {
+        Ok(value) if (0.0..=100.0).contains(&value) => Ok(value),
+        _ => Err(format!("`{number}` is not a number from 0 to 100")),
+    }
+}
+
+/// The limits with the treatments that they are about.
+pub(super) fn resolved(wanted: Vec<Wanted>, treatments: &[Treatment], top: &Fields<'_>) -> Vec<Limit> {
+    let mut limits = Vec::new();
+    for Wanted { limits: written, choice, span } in wanted {
+        let is_meant = |treatment: &Treatment| choice.as_ref().is_none_or(|choice| choice.holds(treatment));
+        let meant: Vec<usize> = (0..treatments.len()).filter(|at| is_meant(&treatments[*at])).collect();
+        if meant.is_empty() {
+            let message = "a limit on nothing that is measured";
+            let help = "change its `where`; a profile that measures something else takes limits of its own, or none: `limit = []`";
+            top.problems.report(Diagnostic::new(span, message).help(help));
+        }
+        limits.extend(written.into_iter().map(|limit| Limit { treatments: meant.clone(), ..limit }));
+    }
+    limits
+}
