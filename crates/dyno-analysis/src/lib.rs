@@ -81,6 +81,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         report_format: REPORT_FORMAT,
         title: view.run.plan.title.clone(),
         description: view.run.plan.description.clone(),
+        front: view.run.plan.front.clone(),
         provenance: provenance::provenance(view.run),
         completeness,
         conclusions: Vec::new(),

@@ -9,7 +9,7 @@
 //! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that must balance;
 //! * [`latency`]: the histogram every response time goes into;
 //! * [`audit`], [`finding`]: what the data said afterwards, and doubts about a number;
-//! * [`limit`]: what figures have to keep to;
+//! * [`limit`]: what figures have to keep to; [`front`]: the first pages of a test report;
 //! * [`record`], [`event`]: what is written down about a trial while it runs; [`judge`]: doubts that follow from it;
 //! * [`monitor`]: what is seen beside the load each second, of machine and server;
 //! * [`units`], [`exit_code`].
@@ -26,6 +26,7 @@ pub mod event;
 pub mod exit_code;
 pub mod failure;
 pub mod finding;
+pub mod front;
 pub mod judge;
 pub mod latency;
 pub mod ledger;

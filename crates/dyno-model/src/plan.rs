@@ -1,6 +1,7 @@
 //! The plan: an experiment with every default explicit and its trials in run order. Stored as `plan.json`.
 
 use crate::catalog::WorkloadOptions;
+use crate::front::FrontMatter;
 use crate::limit::Limit;
 use crate::retry::RetryPolicy;
 use crate::secret::Secret;
@@ -54,6 +55,9 @@ pub struct Plan {
     /// What figures have to keep to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Limit>,
+    /// What a test report says before its figures.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub front: Option<FrontMatter>,
     /// What somebody says of the systems, for the figures to confirm or contradict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim: Option<Claim>,

@@ -3,7 +3,8 @@
 //!
 //! # Layout (read in this order)
 //! * `messages`: all prose, a file for each language; `figures`, `words`: how values and states look;
-//! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in; `tables`, `notes`: what a report shows;
+//! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in; `tables`, `notes`, `facts`: what a report shows;
+//! * `test_report`: what the form of agencies holds;
 //! * `breaks`: where lines may be broken; `text`, `markdown`, `csv`, `json`, `html`: the forms; `grid`: a table in the page; `chart`: SVG;
 //! * [`compare`]: the same for a comparison.
 //!
@@ -16,6 +17,7 @@ mod cell;
 mod chart;
 pub mod compare;
 mod csv;
+mod facts;
 mod figures;
 mod format;
 mod grid;
@@ -27,6 +29,7 @@ mod messages;
 mod notes;
 mod table;
 mod tables;
+mod test_report;
 mod text;
 mod words;
 
@@ -57,6 +60,27 @@ pub fn render(model: &ReportModel, format: Format, lang: Lang) -> String {
         Format::Json => json::render(model, lang),
         Format::Text => text::render(model, lang),
     }
+}
+
+/// Renders the test report, the form in which agencies report; `None` for formats that have no such form, which are all but [`Format::Html`] and
+/// [`Format::Markdown`].
+#[must_use]
+pub fn test_report(model: &ReportModel, format: Format, lang: Lang) -> Option<String> {
+    match format {
+        Format::Html => Some(html::test_report(model, lang)),
+        Format::Markdown => Some(markdown::test_report(model, lang)),
+        Format::Csv | Format::Json | Format::Text => None,
+    }
+}
+
+/// Writes the test report into a folder, as `test-report.html` and so on, and returns the path. An older one is replaced.
+///
+/// # Errors
+/// When the file cannot be written.
+pub fn write_test_report(report: &str, format: Format, folder: &Path) -> Result<PathBuf, StoreError> {
+    let path = folder.join(format!("test-{}", format.file_name()));
+    dyno_store::replace(&path, report.as_bytes())?;
+    Ok(path)
 }
 
 /// Renders reports into a folder, usually the run's own, and returns the paths in the order of `formats`. Reports are

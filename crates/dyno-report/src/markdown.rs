@@ -1,6 +1,8 @@
 //! The full report as Markdown (GitHub's dialect), without charts.
 
+use super::facts::Fact;
 use super::table::{Table, escaped};
+use super::test_report::{Node, Part, cover, sections};
 use super::{notes, tables};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 use dyno_analysis::model::ReportModel;
@@ -79,6 +81,20 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     page.text
 }
 
+/// Renders the test report.
+pub(crate) fn test_report(model: &ReportModel, lang: Lang) -> String {
+    let mut page = Page { text: format!("# {}\n", escaped(&model.title)), lang };
+    page.paragraph(&escaped(headings::TEST_REPORT.text(lang)));
+    page.facts(&cover(model));
+    for (at, section) in sections(model, lang).into_iter().enumerate() {
+        page.text.push_str(&format!("\n## {}. {}\n", at + 1, escaped(section.title.text(lang))));
+        for part in section.parts {
+            page.part(&part);
+        }
+    }
+    page.text
+}
+
 struct Page {
     text: String,
     lang: Lang,
@@ -117,9 +133,36 @@ impl Page {
             return;
         }
         self.heading(title);
+        self.items(items);
+    }
+
+    fn items(&mut self, items: &[String]) {
         self.text.push('\n');
         for item in items {
             self.text.push_str(&format!("- {}\n", escaped(item)));
+        }
+    }
+
+    fn facts(&mut self, facts: &[Fact]) {
+        let shown = facts.iter().filter(|(_, value)| !value.is_empty());
+        let items: Vec<String> =
+            shown.map(|(name, value)| format!("{}: {value}", name.text(self.lang))).collect();
+        self.items(&items);
+    }
+
+    /// A part of a test report; charts are the page's.
+    fn part(&mut self, part: &Part) {
+        match part {
+            Part::Text(text) => self.paragraph(&escaped(text)),
+            Part::List(items) => self.items(items),
+            Part::Facts(facts) => self.facts(facts),
+            Part::Heading(title) => self.text.push_str(&format!("\n### {}\n", escaped(title))),
+            Part::Table(table) => self.table(table),
+            Part::Charts => {}
+            Part::Topology(nodes) => {
+                let node = |node: &Node| format!("{}: {}", node.role.text(self.lang), node.name);
+                self.items(&nodes.iter().map(node).collect::<Vec<_>>());
+            }
         }
     }
 

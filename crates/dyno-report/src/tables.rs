@@ -6,7 +6,7 @@ use crate::measures::{
     GENERATOR, LATENCY, Measure, RESOURCES, STEP, TREATMENT_BOOKS, TREATMENT_LOST, TREATMENT_RATES, TRIAL,
     UPDATES,
 };
-use crate::messages::{Lang, finding, growth, headings, names, question, said};
+use crate::messages::{Lang, finding, growth, headings, names, page, question, said};
 use crate::table::{Column, Table};
 use crate::words;
 use dyno_analysis::model::{
@@ -368,6 +368,21 @@ pub(crate) fn statements<'a>(
     table
 }
 
+/// The commands of a treatment in the form that test reports have.
+pub(crate) fn commands(model: &ReportModel, treatment: usize, lang: Lang) -> Table {
+    let of = model.statements.iter().filter(|table| table.treatment == treatment);
+    let mut table = statements(model, of, lang).without_groups().without(&[&headings::P99, &headings::P999]);
+    for column in table.columns.iter_mut().filter(|column| *column.heading == headings::OK) {
+        column.heading = &headings::NUM;
+    }
+    table
+}
+
+/// Treatments by line and rising number of clients.
+pub(crate) fn in_order(model: &ReportModel) -> impl Iterator<Item = usize> {
+    by_line(model).into_iter().map(|(index, _)| index)
+}
+
 /// A treatment in words: `MySQL (for-update), 20 clients`.
 pub(crate) fn treatment_name(model: &ReportModel, treatment: usize, lang: Lang) -> String {
     names::line_at(&model.line_of(treatment).label, model.treatments[treatment].clients, lang)
@@ -451,6 +466,20 @@ pub(crate) fn systems(model: &ReportModel) -> Table {
             let cells = [system.name.as_str(), setting, value].map(Cell::text);
             let [name, setting, value] = cells;
             table.row([name, version(), setting, value]);
+        }
+    }
+    table
+}
+
+/// Settings that the spec asks for, beside what servers say of them.
+pub(crate) fn settings_asked(model: &ReportModel) -> Table {
+    let columns = [&headings::SYSTEM, &headings::SETTING, &page::PAGE_ASKED, &page::PAGE_READ_BACK];
+    let mut table = Table::new(columns.map(Column::left));
+    for system in &model.provenance.systems {
+        for (name, asked) in &system.settings_asked {
+            let read = system.settings_read.get(name);
+            let read = read.map_or_else(|| Cell::figure(None), Cell::text);
+            table.row([Cell::text(&system.name), Cell::text(name), Cell::text(asked), read]);
         }
     }
     table

@@ -348,6 +348,10 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_enum, value_delimiter = ',', default_value = "html")]
     pub(crate) format: Vec<ReportFormat>,
 
+    /// Form of the report
+    #[arg(long, value_enum, default_value = "report")]
+    pub(crate) template: Template,
+
     /// Language of the prose
     #[arg(long, value_parser = languages(), default_value = EN.code)]
     pub(crate) lang: Lang,
@@ -355,6 +359,15 @@ pub(crate) struct ReportArguments {
     /// Folder for the files [default: the results folder]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// Forms of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Template {
+    /// The answers first, then everything that they rest on
+    Report,
+    /// As agencies report: cover, revisions, purpose, summary, each test with its commands, environment, procedure, conclusions; html and md
+    TestReport,
 }
 
 /// `dyno import`.

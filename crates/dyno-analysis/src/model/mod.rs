@@ -53,6 +53,7 @@ pub use trials::{
     Validity,
 };
 
+use dyno_model::front::FrontMatter;
 use dyno_model::plan::{Compare, Metric};
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +69,9 @@ pub struct ReportModel {
     pub title: String,
     /// Its description, perhaps empty.
     pub description: String,
+    /// What a test report says before its figures, where the spec does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub front: Option<FrontMatter>,
     /// Where, when and with what it was measured.
     pub provenance: Provenance,
     /// What was planned against what is there.
@@ -129,6 +133,13 @@ impl ReportModel {
         let mut of_trials = self.trials.iter().filter_map(|trial| trial.figures.as_ref());
         of_trials.any(|figures| !figures.bounds.is_empty())
             || self.treatments.iter().any(|row| row.merged.is_some_and(|merged| merged.censored > 0))
+    }
+
+    /// True for what says nothing more where questions were answered: pairs of lines, and peaks.
+    #[must_use]
+    pub fn is_beside_answers(&self, conclusion: &Conclusion) -> bool {
+        let has_answers = self.conclusions.iter().any(|it| matches!(it, Conclusion::Question { .. }));
+        has_answers && matches!(conclusion, Conclusion::Comparison { .. } | Conclusion::PeakThroughput { .. })
     }
 
     /// The worst verdict on a limit; absent without limits.

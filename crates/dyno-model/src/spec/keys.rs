@@ -1,104 +1,20 @@
 //! Every key of a spec in one place: the readers accept what stands here, within the ranges that stand here, and
 //! docs/reference/spec.md is made from it.
 
-use std::fmt;
-use std::ops::RangeInclusive;
+mod report;
+mod section;
 
-/// A table of the spec.
-#[derive(Debug)]
-pub struct Section {
-    /// Heading as it is written, e.g. `[load]`; empty for the top of the file.
-    pub heading: &'static str,
-    /// What stands before its keys in messages, e.g. `load.`.
-    pub prefix: &'static str,
-    /// What it is for, in a sentence.
-    pub about: &'static str,
-    /// Its keys; empty when the user chooses them.
-    pub keys: &'static [Key],
-}
+pub use report::{LIMIT, PUBLISHED, REPORT, REVISION};
 
-impl Section {
-    /// Where its keys stand, for messages: `in [load]`.
-    #[must_use]
-    pub fn place(&self) -> String {
-        if self.heading.is_empty() {
-            "at the top of the file".to_owned()
-        } else {
-            format!("in {}", self.heading)
-        }
-    }
-}
+pub use section::{Key, Section, Takes};
 
-/// A key of the spec.
-#[derive(Debug)]
-pub struct Key {
-    /// Its name.
-    pub name: &'static str,
-    /// What it takes, with range.
-    pub takes: Takes,
-    /// What holds when it is not given; `required` when it must be.
-    pub default: &'static str,
-    /// What it does, in a line.
-    pub help: &'static str,
-}
-
-/// What a key takes. Ranges are checked as they stand here, and told by the reference and by errors.
-#[derive(Debug)]
-pub enum Takes {
-    /// What no range says.
-    Words(&'static str),
-    /// A whole number.
-    Integer(RangeInclusive<i64>),
-    /// A whole number, or a list of them.
-    IntegerOrList(RangeInclusive<i64>),
-    /// A list of whole numbers.
-    Integers(RangeInclusive<i64>),
-    /// A duration; above 0 if `true` is said of that.
-    Duration {
-        /// 0 is refused.
-        is_positive: bool,
-    },
-}
-
-impl fmt::Display for Takes {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Words(words) => f.write_str(words),
-            Self::Integer(range) => f.write_str(&span(range)),
-            Self::IntegerOrList(range) => write!(f, "{}, or a list of such", span(range)),
-            Self::Integers(range) => write!(f, "list of {}", span(range)),
-            Self::Duration { is_positive: true } => f.write_str("duration above 0"),
-            Self::Duration { is_positive: false } => f.write_str("duration"),
-        }
-    }
-}
-
-/// A range as the reference has it.
-fn span(range: &RangeInclusive<i64>) -> String {
-    match (*range.start(), *range.end()) {
-        (start, i64::MAX) => format!("{start} and up"),
-        (start, end) => format!("{start} to {end}"),
-    }
-}
-
-/// Most clients of one treatment. More than ports and memory of one machine bear; a slip of the finger is caught.
-const CLIENTS_MAX: i64 = 100_000;
-
-/// Largest weight of a script.
-pub(super) const WEIGHT_MAX: i64 = 1_000_000;
-
-const fn key(name: &'static str, takes: &'static str, default: &'static str, help: &'static str) -> Key {
-    ranged(name, Takes::Words(takes), default, help)
-}
-
-const fn ranged(name: &'static str, takes: Takes, default: &'static str, help: &'static str) -> Key {
-    Key { name, takes, default, help }
-}
+pub(super) use section::WEIGHT_MAX;
+use section::{CLIENTS_MAX, key, ranged};
 
 /// All sections, in the order a spec has them.
-pub const SECTIONS: [&Section; 16] = [
+pub const SECTIONS: [&Section; 18] = [
     &TOP, &SYSTEM, &SERVER, &MONITOR, &WORKLOAD, &REQUEST, &SCRIPT, &LOAD, &DESIGN, &FACTORS, &STORAGE,
-    &ENDPOINT, &PROXY, &PROFILE, &LIMIT, &PUBLISHED,
+    &ENDPOINT, &PROXY, &PROFILE, &LIMIT, &PUBLISHED, &REPORT, &REVISION,
 ];
 
 /// The top of the file.
@@ -134,6 +50,7 @@ pub static TOP: Section = Section {
         ),
         key("limit", "tables, `[[limit]]`", "none", "what figures have to keep to"),
         key("published", "tables, `[[published]]`", "none", "figures published elsewhere, drawn beside ours"),
+        key("report", "table", "none", "the first pages of a test report"),
     ],
 };
 
@@ -534,56 +451,4 @@ pub static PROFILE: Section = Section {
     about: "Laid over the file by `--profile NAME`: tables are merged key by key, everything else is replaced. Takes \
             every key of the file except `profile`. All profiles are checked, chosen or not.",
     keys: &[],
-};
-
-/// What figures have to keep to.
-pub static LIMIT: Section = Section {
-    heading: "[[limit]]",
-    prefix: "limit.",
-    about: "What the figures of treatments have to keep to. The report says whether each limit was held, broken, or cannot be decided, and the exit code of \
-            `dyno run` is 8 when one is broken and 9 when one is not decided. With fewer than three valid trials of a treatment nothing is decided, but \
-            that it did not work, or lost data.",
-    keys: &[
-        key("throughput", "`\"> 5000/s\"`", "none", "transactions per second, at least"),
-        key("mean", "`\"< 20ms\"`", "none", "mean response time, at most"),
-        key("p50", "`\"< 20ms\"`", "none", "median of the response times, at most"),
-        key("p95", "`\"< 20ms\"`", "none", "95th percentile of the response times, at most"),
-        key("p99", "`\"< 20ms\"`", "none", "99th percentile of the response times, at most"),
-        key(
-            "failed",
-            "`\"< 0.1 %\"`",
-            "none",
-            "transactions that failed, of those that were started, at most",
-        ),
-        key("lost", "`0`", "none", "acknowledged work that the audit does not find"),
-        key(
-            "where",
-            "table",
-            "all treatments",
-            "treatments that have to keep it: those that have all levels of the table, such as `{ system = \"MySQL\", clients = [1, 8] }`",
-        ),
-        key("abort", "true or false", "`false`", "end the run after the block in which it is found broken"),
-    ],
-};
-
-/// Figures published elsewhere.
-pub static PUBLISHED: Section = Section {
-    heading: "[[published]]",
-    prefix: "published.",
-    about: "Figures published elsewhere, drawn beside the measured ones.",
-    keys: &[
-        key("source", "text", "required", "where they stand, with machine and year"),
-        key("series", "text", "required", "name of the curve"),
-        key("metric", "`throughput`, `mean-ms`, `p95-ms` or `p99-ms`", "required", "what the values are"),
-        ranged("clients", Takes::Integers(1..=CLIENTS_MAX), "this or `rows`", "numbers of clients"),
-        ranged(
-            "rows",
-            Takes::Integers(1..=i64::MAX),
-            "this or `clients`",
-            "numbers of rows, beside a table that grows; values are rows per second",
-        ),
-        key("values", "list of numbers, 0 and up", "required", "one value per number of clients or rows"),
-        key("approximate", "true or false", "`false`", "values were read off a chart or are a trend"),
-        key("system", "name of a system", "all systems", "the system beside whose figures they are drawn"),
-    ],
 };

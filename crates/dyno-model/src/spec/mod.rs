@@ -4,7 +4,7 @@
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
 //! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `request`, `scripts`, `load`, `factors`, `choice`, `limit`, `storage`, `endpoint`, `published`, `quantity`,
+//! * `system`, `workload`, `request`, `scripts`, `load`, `factors`, `choice`, `limit`, `front`, `storage`, `endpoint`, `published`, `quantity`,
 //!   `argument`: one file per part of a spec;
 //! * `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
@@ -18,6 +18,7 @@ mod diagnostic;
 mod endpoint;
 pub mod estimate;
 mod factors;
+mod front;
 pub mod keys;
 mod limit;
 mod load;
@@ -261,6 +262,7 @@ fn read(
         claim: None,
         compare,
         limits,
+        front: front::read(&top),
         data,
         storages,
         endpoints,

@@ -3,7 +3,7 @@
 //! # Layout
 //! The page's order is that of the questions a reader asks: [`summary`] (what follows), [`charts`] and [`percentiles`] (what it looks like),
 //! [`tables`] (figures, comparisons, audit, doubts), [`details`] (treatment by treatment), [`setting`] (machine, systems,
-//! spec, method). [`facets`] decides which lines share a panel; tables are those of all forms (`crate::tables`), laid out by `crate::grid`.
+//! spec, method). [`test_report`] is another page of the same parts. [`facets`] decides which lines share a panel; tables are those of all forms (`crate::tables`), laid out by `crate::grid`.
 //!
 //! # Invariants
 //! Renderers compute nothing but layout. All words come from [`crate::messages`]; everything inserted is escaped by
@@ -22,6 +22,7 @@ mod sample;
 mod setting;
 mod summary;
 mod tables;
+mod test_report;
 #[cfg(test)]
 mod tests;
 
@@ -31,6 +32,7 @@ use dyno_analysis::model::ReportModel;
 use facets::Facets;
 use maud::{DOCTYPE, PreEscaped, html};
 use page::Page;
+pub(crate) use test_report::render as test_report;
 
 pub(super) const PAGE_STYLE: &str = include_str!("../assets/page.css");
 const SCRIPT: &str = include_str!("../assets/page.js");

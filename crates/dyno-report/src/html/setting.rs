@@ -1,9 +1,10 @@
 //! How it was measured: machine, systems, settings, load, spec; and how to read the figures.
 
 use super::page::Page;
+use crate::facts;
 use crate::figures;
 use crate::messages::names::labelled;
-use crate::messages::{Message, headings, notes, page, said};
+use crate::messages::{Message, headings, notes, page};
 use crate::notes::Loops;
 use crate::tables;
 use dyno_analysis::model::{SystemRow, SystemStarts, WorkloadRow};
@@ -16,9 +17,9 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
     html! {
         section #setting {
             h2 { (page.text(&headings::PROVENANCE)) }
-            (run(page))
+            (pairs(page, &facts::run(page.model, page.lang)))
             h3 { (page.text(&headings::ENVIRONMENT)) }
-            (machine(page))
+            (pairs(page, &facts::machine(page.model, page.lang)))
             h3 { (page.text(&headings::SYSTEMS)) }
             (systems(page))
             @for system in &provenance.systems { (settings(page, system)) }
@@ -34,7 +35,7 @@ pub(super) fn section(page: &Page<'_>) -> Markup {
 }
 
 /// A table of names and values; rows without value are left out.
-fn pairs(page: &Page<'_>, rows: &[(&Message, String)]) -> Markup {
+pub(super) fn pairs(page: &Page<'_>, rows: &[(&Message, String)]) -> Markup {
     let rows = rows.iter().filter(|(_, value)| !value.is_empty());
     table(rows.map(|(name, value)| (page.text(name), value.as_str())))
 }
@@ -43,63 +44,6 @@ fn table<'a>(rows: impl IntoIterator<Item = (&'a str, &'a str)>) -> Markup {
     html! {
         table.kv { tbody { @for (name, value) in rows { tr { th scope="row" { (name) } td { (value) } } } } }
     }
-}
-
-fn run(page: &Page<'_>) -> Markup {
-    let provenance = &page.model.provenance;
-    let completeness = &page.model.completeness;
-    let trials = page.fill(
-        &page::PAGE_TRIALS_OF,
-        &[
-            ("planned", &completeness.planned.to_string()),
-            ("measured", &completeness.measured.to_string()),
-            ("valid", &completeness.valid.to_string()),
-        ],
-    );
-    pairs(
-        page,
-        &[
-            (&page::PAGE_RUN, format!("{} / {}", provenance.experiment, provenance.run)),
-            (&page::PAGE_BEGUN, provenance.started_at.clone()),
-            (&page::PAGE_ENDED, provenance.ended_at.clone()),
-            (&page::PAGE_VERSION, provenance.dyno_version.clone()),
-            (&page::PAGE_BUILD, provenance.environment.build_profile.clone()),
-            (&page::PAGE_PROFILE, provenance.profile.clone().unwrap_or_default()),
-            (&page::PAGE_SEED, provenance.seed.to_string()),
-            (&page::PAGE_BLOCKS, provenance.blocks.to_string()),
-            (&page::PAGE_TRIALS, trials),
-        ],
-    )
-}
-
-fn machine(page: &Page<'_>) -> Markup {
-    let environment = &page.model.provenance.environment;
-    let processors = page.fill(
-        &page::PAGE_PROCESSORS_OF,
-        &[
-            ("logical", &environment.cpu_logical.to_string()),
-            ("cores", &environment.cpu_cores.to_string()),
-            ("usable", &environment.cpu_usable.to_string()),
-        ],
-    );
-    let cpu = format!("{} {}", environment.cpu_model, environment.architecture);
-    pairs(
-        page,
-        &[
-            (&page::PAGE_CPU, cpu.trim().to_owned()),
-            (&page::PAGE_PROCESSORS, processors),
-            (&page::PAGE_MEMORY, figures::megabytes(environment.memory_bytes)),
-            (&page::PAGE_OS, environment.os_release.clone()),
-            (&page::PAGE_KERNEL, environment.kernel.clone()),
-            (&page::PAGE_VIRTUALISATION, said(&environment.virtualisation, page.lang).into_owned()),
-            (&page::PAGE_KERNEL_SETTINGS, listed(page, &environment.kernel_settings)),
-            (&page::PAGE_PROXIES, listed(page, &environment.proxies)),
-        ],
-    )
-}
-
-fn listed(page: &Page<'_>, values: &std::collections::BTreeMap<String, String>) -> String {
-    values.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(page.lang.comma)
 }
 
 /// How often a server was started and how long that took.

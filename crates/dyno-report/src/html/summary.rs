@@ -72,10 +72,9 @@ pub(super) fn conclusions(page: &Page<'_>, figure: Option<&Figure>) -> Markup {
 /// What stands on the first screen, and what is folded: of losses the worst, and pairs and peaks only where no question was asked.
 fn shown<'a>(page: &Page<'a>) -> (Vec<&'a Conclusion>, Vec<&'a Conclusion>) {
     let all = &page.model.conclusions;
-    let has_answers = all.iter().any(|it| matches!(it, Conclusion::Question { .. }));
     let has_losses = all.iter().any(|it| matches!(it, Conclusion::LostUpdates { .. }));
     let most = |conclusion: &Conclusion| match conclusion {
-        Conclusion::Comparison { .. } | Conclusion::PeakThroughput { .. } if has_answers => 0,
+        it if page.model.is_beside_answers(it) => 0,
         Conclusion::NoLostUpdates { .. } if has_losses => 0,
         Conclusion::Question { .. } | Conclusion::Limit { .. } => 3,
         Conclusion::Comparison { .. }

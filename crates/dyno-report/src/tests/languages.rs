@@ -6,9 +6,11 @@ use crate::messages::{EN, LANGUAGES, Lang};
 use crate::{compare, html, render};
 use dyno_analysis::compare::model::CompareModel;
 use dyno_analysis::compare::{METRICS, Question, Side};
+use dyno_analysis::model::ReportModel;
 use dyno_analysis::stats::verdict::Rules;
+use dyno_model::limit::{Limit, LimitMeasure};
 use dyno_model::plan::StopRule;
-use dyno_store::fixture::grown_run;
+use dyno_store::fixture::{Shape, grown_run};
 
 /// Words in a row that make a piece of a sentence.
 const WORDS: usize = 3;
@@ -86,10 +88,24 @@ fn compared() -> CompareModel {
     dyno_analysis::compare::compare(&side(base), &side(new), &question).expect("comparable")
 }
 
+/// The run with trouble and limits, of which some are held, some broken, and some not decided.
+fn limited() -> ReportModel {
+    let mut data = Shape { clients: vec![1, 20], blocks: 3, ..Shape::rush() }.read();
+    let treatments: Vec<usize> = (0..data.run.plan.treatments.len()).collect();
+    let limit = |measure, value| Limit { measure, value, treatments: treatments.clone(), aborts: true };
+    data.run.plan.limits = vec![
+        limit(LimitMeasure::P99, 30.0),
+        limit(LimitMeasure::Throughput, 1_000.0),
+        limit(LimitMeasure::Failed, 0.1),
+        limit(LimitMeasure::Lost, 0.0),
+    ];
+    dyno_analysis::analyse(&data)
+}
+
 #[test]
 fn no_report_in_another_language_has_english_sentences() {
     let grown = dyno_analysis::analyse(&grown_run(2));
-    let compared = compared();
+    let (compared, limited) = (compared(), limited());
     let mut left = Vec::new();
     let mut look = |lang: Lang, report: &str, text: &str| {
         left.extend(english(text).into_iter().map(|piece| format!("{}, {report}: {piece}", lang.code)));
@@ -99,6 +115,10 @@ fn no_report_in_another_language_has_english_sentences() {
             look(lang, &format!("{format:?} of the run with trouble"), &render(rush(), format, lang));
             look(lang, &format!("{format:?} of a table that grows"), &render(&grown, format, lang));
             look(lang, &format!("{format:?} of a comparison"), &compare::render(&compared, format, lang));
+        }
+        for format in [Format::Markdown, Format::Html] {
+            let report = crate::test_report(&limited, format, lang).expect("it has this form");
+            look(lang, &format!("{format:?} of a test report"), &report);
         }
         for (id, chart) in html::stand_alone_charts(rush(), lang) {
             look(lang, &format!("chart {id}"), &chart);

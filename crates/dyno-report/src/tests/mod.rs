@@ -7,6 +7,7 @@ mod growth;
 mod languages;
 mod standing;
 mod steadiness;
+mod test_report;
 mod updates;
 
 use crate::messages::EN;

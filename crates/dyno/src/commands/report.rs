@@ -1,10 +1,12 @@
 //! `dyno report`: renders the report of a results folder again. Needs no server and no engine.
 
-use crate::cli::{ReportArguments, ReportFormat};
+use crate::cli::{ReportArguments, ReportFormat, Template};
 use crate::failure::Failure;
 use crate::printer::Printer;
+use dyno_analysis::model::ReportModel;
 use dyno_model::exit_code;
 use dyno_report::Format;
+use std::path::Path;
 
 /// Renders the formats asked for.
 ///
@@ -22,16 +24,15 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
     let results_failed =
         |error: &dyn std::error::Error| Failure::from_error(exit_code::RESULTS_FAILED, error);
     let model = dyno_analysis::load(&arguments.results).map_err(|error| results_failed(&error))?;
+    if arguments.template == Template::TestReport {
+        return test_report(&model, arguments, &formats, printer);
+    }
     match (&formats[..], &arguments.out) {
         ([format], None) if *format != Format::Html && !has_charts => {
             printer.result(&dyno_report::render(&model, *format, lang))?;
         }
         (_, out) => {
-            let folder = out.as_deref().unwrap_or(&arguments.results);
-            std::fs::create_dir_all(folder).map_err(|error| {
-                let text = format!("cannot make the folder {}", folder.display());
-                Failure::new(exit_code::RESULTS_FAILED, text).because(&error)
-            })?;
+            let folder = folder(out.as_deref(), &arguments.results)?;
             let mut paths =
                 dyno_report::write(&model, folder, &formats, lang).map_err(|error| results_failed(&error))?;
             if has_charts {
@@ -43,6 +44,42 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
             let lines: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
             printer.result(&lines.join("\n"))?;
         }
+    }
+    Ok(exit_code::OK)
+}
+
+/// Where files are written.
+fn folder<'a>(out: Option<&'a Path>, results: &'a Path) -> Result<&'a Path, Failure> {
+    let folder = out.unwrap_or(results);
+    std::fs::create_dir_all(folder).map_err(|error| {
+        let text = format!("cannot make the folder {}", folder.display());
+        Failure::new(exit_code::RESULTS_FAILED, text).because(&error)
+    })?;
+    Ok(folder)
+}
+
+fn test_report(
+    model: &ReportModel,
+    arguments: &ReportArguments,
+    formats: &[Format],
+    printer: Printer,
+) -> Result<u8, Failure> {
+    if arguments.format.iter().any(|format| !matches!(format, ReportFormat::Html | ReportFormat::Md)) {
+        let text = "--template test-report is there as html and md";
+        return Err(Failure::new(exit_code::USAGE, text).help("leave out the other formats of --format"));
+    }
+    let rendered =
+        |format: &Format| Some((*format, dyno_report::test_report(model, *format, arguments.lang)?));
+    let reports: Vec<(Format, String)> = formats.iter().filter_map(rendered).collect();
+    if let ([(Format::Markdown, text)], None) = (&reports[..], &arguments.out) {
+        printer.result(text)?;
+        return Ok(exit_code::OK);
+    }
+    let folder = folder(arguments.out.as_deref(), &arguments.results)?;
+    for (format, text) in &reports {
+        let path = dyno_report::write_test_report(text, *format, folder)
+            .map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?;
+        printer.result(&path.display().to_string())?;
     }
     Ok(exit_code::OK)
 }

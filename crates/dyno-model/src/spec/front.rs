@@ -1,0 +1,29 @@
+//! `[report]`: what a test report says before its figures.
+
+use super::keys::{REPORT, REVISION};
+use super::reader::Fields;
+use crate::front::{FrontMatter, Revision};
+
+/// Reads the table, if there is one.
+pub(super) fn read(top: &Fields<'_>) -> Option<FrontMatter> {
+    let (table, span) = top.table("report")?;
+    let fields = Fields::new(&REPORT, table, span, top.problems);
+    let text = |key| fields.text(key).map(|text| text.trim().to_owned());
+    let revisions = fields.tables("revision").into_iter().filter_map(|(table, span)| {
+        let fields = Fields::new(&REVISION, table, span, top.problems);
+        let required = |key, example| fields.required_text(key, example).map(str::to_owned);
+        let version = required("version", "add for example `version = \"1.0\"`");
+        let date = required("date", "add for example `date = \"2026-11-23\"`");
+        let change = required("change", "add for example `change = \"first issue\"`");
+        let author = fields.text("author").unwrap_or_default().to_owned();
+        Some(Revision { version: version?, date: date?, author, change: change? })
+    });
+    Some(FrontMatter {
+        organisation: text("organisation"),
+        author: text("author"),
+        document: text("document"),
+        purpose: text("purpose"),
+        usage: text("usage"),
+        revisions: revisions.collect(),
+    })
+}

@@ -1,0 +1,83 @@
+//! Sections that say what reports make of the figures.
+
+use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
+
+/// What figures have to keep to.
+pub static LIMIT: Section = Section {
+    heading: "[[limit]]",
+    prefix: "limit.",
+    about: "What the figures of treatments have to keep to. The report says whether each limit was held, broken, or cannot be decided, and the exit code of \
+            `dyno run` is 8 when one is broken and 9 when one is not decided. With fewer than three valid trials of a treatment nothing is decided, but \
+            that it did not work, or lost data.",
+    keys: &[
+        key("throughput", "`\"> 5000/s\"`", "none", "transactions per second, at least"),
+        key("mean", "`\"< 20ms\"`", "none", "mean response time, at most"),
+        key("p50", "`\"< 20ms\"`", "none", "median of the response times, at most"),
+        key("p95", "`\"< 20ms\"`", "none", "95th percentile of the response times, at most"),
+        key("p99", "`\"< 20ms\"`", "none", "99th percentile of the response times, at most"),
+        key(
+            "failed",
+            "`\"< 0.1 %\"`",
+            "none",
+            "transactions that failed, of those that were started, at most",
+        ),
+        key("lost", "`0`", "none", "acknowledged work that the audit does not find"),
+        key(
+            "where",
+            "table",
+            "all treatments",
+            "treatments that have to keep it: those that have all levels of the table, such as `{ system = \"MySQL\", clients = [1, 8] }`",
+        ),
+        key("abort", "true or false", "`false`", "end the run after the block in which it is found broken"),
+    ],
+};
+
+/// Figures published elsewhere.
+pub static PUBLISHED: Section = Section {
+    heading: "[[published]]",
+    prefix: "published.",
+    about: "Figures published elsewhere, drawn beside the measured ones.",
+    keys: &[
+        key("source", "text", "required", "where they stand, with machine and year"),
+        key("series", "text", "required", "name of the curve"),
+        key("metric", "`throughput`, `mean-ms`, `p95-ms` or `p99-ms`", "required", "what the values are"),
+        ranged("clients", Takes::Integers(1..=CLIENTS_MAX), "this or `rows`", "numbers of clients"),
+        ranged(
+            "rows",
+            Takes::Integers(1..=i64::MAX),
+            "this or `clients`",
+            "numbers of rows, beside a table that grows; values are rows per second",
+        ),
+        key("values", "list of numbers, 0 and up", "required", "one value per number of clients or rows"),
+        key("approximate", "true or false", "`false`", "values were read off a chart or are a trend"),
+        key("system", "name of a system", "all systems", "the system beside whose figures they are drawn"),
+    ],
+};
+
+/// The first pages of a test report.
+pub static REPORT: Section = Section {
+    heading: "[report]",
+    prefix: "report.",
+    about: "What `dyno report --template test-report` says before its figures; the title is that of the spec.",
+    keys: &[
+        key("organisation", "text", "none", "who issues the report"),
+        key("author", "text", "none", "who wrote it"),
+        key("document", "text", "none", "number or name of the document"),
+        key("purpose", "text", "the description of the spec", "what the report is for"),
+        key("usage", "text", "a paragraph on tests, commands and figures", "how the report is to be used"),
+        key("revision", "tables, `[[report.revision]]`", "none", "versions of the document"),
+    ],
+};
+
+/// A version of a test report.
+pub static REVISION: Section = Section {
+    heading: "[[report.revision]]",
+    prefix: "report.revision.",
+    about: "A line of the table of revisions, as it is written.",
+    keys: &[
+        key("version", "text", "required", "number of the version"),
+        key("date", "text", "required", "when it was made"),
+        key("author", "text", "none", "who made it"),
+        key("change", "text", "required", "what changed"),
+    ],
+};

@@ -1,0 +1,105 @@
+//! What a section of the spec is.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+
+/// A table of the spec.
+#[derive(Debug)]
+pub struct Section {
+    /// Heading as it is written, e.g. `[load]`; empty for the top of the file.
+    pub heading: &'static str,
+    /// What stands before its keys in messages, e.g. `load.`.
+    pub prefix: &'static str,
+    /// What it is for, in a sentence.
+    pub about: &'static str,
+    /// Its keys; empty when the user chooses them.
+    pub keys: &'static [Key],
+}
+
+impl Section {
+    /// Where its keys stand, for messages: `in [load]`.
+    #[must_use]
+    pub fn place(&self) -> String {
+        if self.heading.is_empty() {
+            "at the top of the file".to_owned()
+        } else {
+            format!("in {}", self.heading)
+        }
+    }
+}
+
+/// A key of the spec.
+#[derive(Debug)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// What it takes, with range.
+    pub takes: Takes,
+    /// What holds when it is not given; `required` when it must be.
+    pub default: &'static str,
+    /// What it does, in a line.
+    pub help: &'static str,
+}
+
+/// What a key takes. Ranges are checked as they stand here, and told by the reference and by errors.
+#[derive(Debug)]
+pub enum Takes {
+    /// What no range says.
+    Words(&'static str),
+    /// A whole number.
+    Integer(RangeInclusive<i64>),
+    /// A whole number, or a list of them.
+    IntegerOrList(RangeInclusive<i64>),
+    /// A list of whole numbers.
+    Integers(RangeInclusive<i64>),
+    /// A duration; above 0 if `true` is said of that.
+    Duration {
+        /// 0 is refused.
+        is_positive: bool,
+    },
+}
+
+impl fmt::Display for Takes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Words(words) => f.write_str(words),
+            Self::Integer(range) => f.write_str(&span(range)),
+            Self::IntegerOrList(range) => write!(f, "{}, or a list of such", span(range)),
+            Self::Integers(range) => write!(f, "list of {}", span(range)),
+            Self::Duration { is_positive: true } => f.write_str("duration above 0"),
+            Self::Duration { is_positive: false } => f.write_str("duration"),
+        }
+    }
+}
+
+/// A range as the reference has it.
+fn span(range: &RangeInclusive<i64>) -> String {
+    match (*range.start(), *range.end()) {
+        (start, i64::MAX) => format!("{start} and up"),
+        (start, end) => format!("{start} to {end}"),
+    }
+}
+
+/// Most clients of one treatment. More than ports and memory of one machine bear; a slip of the finger is caught.
+pub(super) const CLIENTS_MAX: i64 = 100_000;
+
+/// Largest weight of a script.
+pub(in crate::spec) const WEIGHT_MAX: i64 = 1_000_000;
+
+pub(super) const fn key(
+    name: &'static str,
+    takes: &'static str,
+    default: &'static str,
+    help: &'static str,
+) -> Key {
+    ranged(name, Takes::Words(takes), default, help)
+}
+
+pub(super) const fn ranged(
+    name: &'static str,
+    takes: Takes,
+    default: &'static str,
+    help: &'static str,
+) -> Key {
+    Key { name, takes, default, help }
+}

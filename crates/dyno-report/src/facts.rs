@@ -1,0 +1,60 @@
+//! Names with values that the page and the test report share: the run, the machine.
+
+use crate::figures;
+use crate::messages::{Lang, Message, page, said};
+use dyno_analysis::model::ReportModel;
+use std::collections::BTreeMap;
+
+/// A name and its value; an empty value is not shown.
+pub(crate) type Fact = (&'static Message, String);
+
+/// When, how often and with what it was measured.
+pub(crate) fn run(model: &ReportModel, lang: Lang) -> Vec<Fact> {
+    let (provenance, completeness) = (&model.provenance, &model.completeness);
+    let trials = page::PAGE_TRIALS_OF.fill(
+        lang,
+        &[
+            ("planned", &completeness.planned.to_string()),
+            ("measured", &completeness.measured.to_string()),
+            ("valid", &completeness.valid.to_string()),
+        ],
+    );
+    vec![
+        (&page::PAGE_RUN, format!("{} / {}", provenance.experiment, provenance.run)),
+        (&page::PAGE_BEGUN, provenance.started_at.clone()),
+        (&page::PAGE_ENDED, provenance.ended_at.clone()),
+        (&page::PAGE_VERSION, provenance.dyno_version.clone()),
+        (&page::PAGE_BUILD, provenance.environment.build_profile.clone()),
+        (&page::PAGE_PROFILE, provenance.profile.clone().unwrap_or_default()),
+        (&page::PAGE_SEED, provenance.seed.to_string()),
+        (&page::PAGE_BLOCKS, provenance.blocks.to_string()),
+        (&page::PAGE_TRIALS, trials),
+    ]
+}
+
+/// The machine.
+pub(crate) fn machine(model: &ReportModel, lang: Lang) -> Vec<Fact> {
+    let environment = &model.provenance.environment;
+    let processors = page::PAGE_PROCESSORS_OF.fill(
+        lang,
+        &[
+            ("logical", &environment.cpu_logical.to_string()),
+            ("cores", &environment.cpu_cores.to_string()),
+            ("usable", &environment.cpu_usable.to_string()),
+        ],
+    );
+    let cpu = format!("{} {}", environment.cpu_model, environment.architecture);
+    let listed = |values: &BTreeMap<String, String>| {
+        values.iter().map(|(name, value)| format!("{name} {value}")).collect::<Vec<_>>().join(lang.comma)
+    };
+    vec![
+        (&page::PAGE_CPU, cpu.trim().to_owned()),
+        (&page::PAGE_PROCESSORS, processors),
+        (&page::PAGE_MEMORY, figures::megabytes(environment.memory_bytes)),
+        (&page::PAGE_OS, environment.os_release.clone()),
+        (&page::PAGE_KERNEL, environment.kernel.clone()),
+        (&page::PAGE_VIRTUALISATION, said(&environment.virtualisation, lang).into_owned()),
+        (&page::PAGE_KERNEL_SETTINGS, listed(&environment.kernel_settings)),
+        (&page::PAGE_PROXIES, listed(&environment.proxies)),
+    ]
+}

@@ -1,0 +1,193 @@
+//! The form in which agencies report: cover, revisions, purpose, summary, each test with its commands, environment, procedure, conclusions. What it holds stands
+//! here once; the page and Markdown lay it out.
+
+use crate::facts::{self, Fact};
+use crate::messages::{Lang, Message, conclusion, headings, notes as texts, page};
+use crate::table::{Column, Table};
+use crate::{cell::Cell, notes, tables};
+use dyno_analysis::model::{ReportModel, SystemRow};
+use dyno_model::front::FrontMatter;
+
+/// Answers that the summary gives; all of them are among the conclusions.
+const SUMMARY_MAX: usize = 3;
+
+/// A numbered section.
+pub(crate) struct Section {
+    pub(crate) title: &'static Message,
+    pub(crate) parts: Vec<Part>,
+}
+
+/// What a section holds.
+pub(crate) enum Part {
+    /// A paragraph.
+    Text(String),
+    /// Sentences below each other.
+    List(Vec<String>),
+    /// Names with values.
+    Facts(Vec<Fact>),
+    /// A heading of its own.
+    Heading(String),
+    /// A table.
+    Table(Table),
+    /// The charts of the report, where the form has charts.
+    Charts,
+    /// Who talks to whom.
+    Topology(Vec<Node>),
+}
+
+/// A place in the topology; each talks to the next, those of one rank stand beside each other.
+pub(crate) struct Node {
+    pub(crate) rank: usize,
+    pub(crate) name: String,
+    pub(crate) role: &'static Message,
+}
+
+/// The lines of the cover below the title.
+pub(crate) fn cover(model: &ReportModel) -> Vec<Fact> {
+    let front = model.front.clone().unwrap_or_default();
+    let latest = front.revisions.last().map(|it| it.version.clone());
+    vec![
+        (&headings::ORGANISATION, front.organisation.unwrap_or_default()),
+        (&headings::AUTHOR, front.author.unwrap_or_default()),
+        (&headings::DOCUMENT, front.document.unwrap_or_default()),
+        (&headings::VERSION, latest.unwrap_or_default()),
+        (&headings::MEASURED_ON, model.provenance.started_at.get(..10).unwrap_or_default().to_owned()),
+    ]
+}
+
+/// Everything below the cover; sections without content are left out.
+pub(crate) fn sections(model: &ReportModel, lang: Lang) -> Vec<Section> {
+    let front = model.front.clone().unwrap_or_default();
+    let text = |text: Option<String>, usual: &str| {
+        let text = text.unwrap_or_else(|| usual.trim().to_owned());
+        if text.is_empty() { Vec::new() } else { vec![Part::Text(text)] }
+    };
+    let all = vec![
+        Section { title: &headings::REVISIONS, parts: revisions(&front) },
+        Section { title: &headings::PURPOSE, parts: text(front.purpose, &model.description) },
+        Section { title: &headings::USAGE, parts: text(front.usage, texts::NOTE_USAGE.text(lang)) },
+        Section { title: &headings::SUMMARY, parts: summary(model, lang) },
+        Section { title: &headings::DETAILED, parts: detailed(model, lang) },
+        Section { title: &headings::TEST_ENVIRONMENT, parts: environment(model, lang) },
+        Section { title: &headings::PROCEDURE, parts: procedure(model, lang) },
+        Section { title: &headings::ALL_CONCLUSIONS, parts: conclusions(model, lang) },
+    ];
+    all.into_iter().filter(|section| !section.parts.is_empty()).collect()
+}
+
+fn revisions(front: &FrontMatter) -> Vec<Part> {
+    let columns = [&headings::VERSION, &headings::DATE, &headings::AUTHOR, &headings::CHANGE];
+    let mut table = Table::new(columns.map(Column::left));
+    for it in &front.revisions {
+        table.row([&it.version, &it.date, &it.author, &it.change].map(Cell::text));
+    }
+    if table.is_empty() { Vec::new() } else { vec![Part::Table(table)] }
+}
+
+fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
+    let answers = conclusion::sentences(model, lang).into_iter().take(SUMMARY_MAX).collect();
+    let limits = tables::limits(model);
+    let mut parts = vec![
+        Part::List(answers),
+        Part::Charts,
+        Part::Table(tables::results(model)),
+        Part::Text(texts::NOTE_ESTIMATES.fill(lang, &[])),
+    ];
+    if !limits.is_empty() {
+        parts.extend([heading(&headings::LIMITS, lang), Part::Table(limits)]);
+    }
+    parts
+}
+
+/// A table of commands for each test.
+fn detailed(model: &ReportModel, lang: Lang) -> Vec<Part> {
+    let mut parts = vec![Part::Text(texts::NOTE_COMMANDS.text(lang).to_owned())];
+    for treatment in tables::in_order(model) {
+        parts.push(Part::Heading(tables::treatment_name(model, treatment, lang)));
+        let table = tables::commands(model, treatment, lang);
+        parts.push(match table.is_empty() {
+            true => Part::Text(texts::NOTE_TEST_INVALID.text(lang).to_owned()),
+            false => Part::Table(table),
+        });
+    }
+    parts
+}
+
+fn environment(model: &ReportModel, lang: Lang) -> Vec<Part> {
+    let settings = tables::settings_asked(model);
+    let mut parts = vec![
+        Part::Facts(facts::machine(model, lang)),
+        heading(&headings::TOPOLOGY, lang),
+        Part::Topology(topology(model)),
+        heading(&headings::SYSTEMS, lang),
+        Part::Table(roles(model, lang)),
+    ];
+    if !settings.is_empty() {
+        parts.extend([heading(&headings::SETTING, lang), Part::Table(settings)]);
+    }
+    parts
+}
+
+fn heading(message: &Message, lang: Lang) -> Part {
+    Part::Heading(message.text(lang).to_owned())
+}
+
+/// The generator, proxies, and the systems, which are measured one after the other.
+fn topology(model: &ReportModel) -> Vec<Node> {
+    let provenance = &model.provenance;
+    let node = |rank, name: String, role| Node { rank, name, role };
+    let generator = node(0, format!("dyno {}", provenance.dyno_version), &headings::LOAD_GENERATOR);
+    let proxies = provenance.environment.proxies.iter();
+    let proxies = proxies.map(|(name, version)| node(1, format!("{name} {version}"), &headings::PROXY));
+    let systems = provenance.systems.iter().map(|it| node(2, named(it), &headings::UNDER_TEST));
+    [generator].into_iter().chain(proxies).chain(systems).collect()
+}
+
+fn named(system: &SystemRow) -> String {
+    let version = [system.kind.as_str(), system.version.as_str()].join(" ");
+    format!("{} ({})", system.name, version.trim())
+}
+
+fn roles(model: &ReportModel, lang: Lang) -> Table {
+    let columns =
+        [&headings::SYSTEM, &page::PAGE_KIND, &headings::VERSION, &page::PAGE_QUERY_MODE, &headings::PLACE];
+    let mut table = Table::new(columns.map(Column::left));
+    for it in &model.provenance.systems {
+        let place = match it.is_managed {
+            true => format!("{}, {}", headings::THIS_MACHINE.text(lang), page::PAGE_MANAGED.text(lang)),
+            false => it.address.clone(),
+        };
+        table.row([&it.name, &it.kind, &it.version, &it.query_mode, &place].map(Cell::text));
+    }
+    table
+}
+
+fn procedure(model: &ReportModel, lang: Lang) -> Vec<Part> {
+    let loops = notes::Loops::of(model);
+    let shown = [
+        (true, &page::PAGE_METHOD_BLOCKS),
+        (loops.any_closed, &page::PAGE_METHOD_LOAD),
+        (loops.any_open, &page::PAGE_METHOD_LOAD_OPEN),
+        (true, &page::PAGE_METHOD_HISTOGRAMS),
+        (true, &page::PAGE_METHOD_AUDIT),
+        (true, &page::PAGE_METHOD_VALIDITY),
+    ];
+    let method = shown.into_iter().filter(|(is_shown, _)| *is_shown);
+    vec![
+        Part::Facts(facts::run(model, lang)),
+        Part::List(notes::workloads(model, lang)),
+        Part::List(method.map(|(_, message)| message.text(lang).to_owned()).collect()),
+    ]
+}
+
+fn conclusions(model: &ReportModel, lang: Lang) -> Vec<Part> {
+    let told = model.conclusions.iter().filter(|it| !model.is_beside_answers(it));
+    let doubts = model.findings.iter().map(|row| notes::doubt(model, row, lang));
+    let doubts: Vec<String> = doubts.chain(notes::incompleteness(model, usize::MAX, lang)).collect();
+    let mut parts = vec![Part::List(told.map(|it| conclusion::sentence(model, it, lang)).collect())];
+    if !doubts.is_empty() {
+        parts.extend([heading(&headings::VALIDITY, lang), Part::List(doubts)]);
+    }
+    parts.push(Part::Text(page::PAGE_LIMIT_MACHINE.text(lang).to_owned()));
+    parts
+}
