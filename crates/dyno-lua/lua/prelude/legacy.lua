@@ -18,9 +18,12 @@ function db.connect()
   connection = sql.driver():connect()
 end
 
+-- Without a connection there is nothing to do: old scripts call it at the end of a command that may never have connected.
 function db.disconnect()
-  connected():disconnect()
-  connection = nil
+  if connection then
+    connection:disconnect()
+    connection = nil
+  end
 end
 
 -- Connects by itself; the rows are not for the script.
