@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 crate::named! {
     /// The closed set of failure kinds. Drivers map (engine, error number or SQLSTATE) to one of them, never message text.
@@ -76,7 +77,13 @@ impl FailureKind {
     /// A failure of this kind without an engine's number.
     #[must_use]
     pub fn failure(self, message: impl Into<String>) -> OperationFailure {
-        OperationFailure { kind: self, code: 0, sqlstate: String::new(), message: message.into() }
+        OperationFailure {
+            kind: self,
+            code: 0,
+            sqlstate: String::new(),
+            message: message.into(),
+            position: 0,
+        }
     }
 
     /// The remedy that the retry policy applies to this kind.
@@ -123,9 +130,50 @@ pub struct OperationFailure {
     pub sqlstate: String,
     /// The server's or system's own words. Never holds a password: drivers quote no credentials.
     pub message: String,
+    /// Where in the statement the server sees the mistake, in characters from 1; 0 when it does not say.
+    #[serde(default, skip_serializing_if = "is_nowhere")]
+    pub position: u32,
 }
 
+fn is_nowhere(position: &u32) -> bool {
+    *position == 0
+}
+
+/// Columns of a line that is shown with a mark under it.
+const SHOWN: usize = 60;
+/// Columns of them that stand behind the mark, where there are so many.
+const BEHIND: usize = 10;
+
 impl OperationFailure {
+    /// The line of the statement in which the server sees the mistake, `LINE 2: ...`, and a mark under it, as PostgreSQL's own programs show it; `None` when it
+    /// does not say where. Of a long line a part is shown.
+    #[must_use]
+    pub fn pointed(&self, statement: &str) -> Option<String> {
+        let at = usize::try_from(self.position).ok()?.checked_sub(1)?;
+        let before: Vec<char> = statement.chars().take(at).collect();
+        if before.len() < at {
+            return None;
+        }
+        let number = 1 + before.iter().filter(|c| **c == '\n').count();
+        let column = before.iter().rev().take_while(|c| **c != '\n').count();
+        let is_end = |c: &char| matches!(c, '\n' | '\r');
+        let line: Vec<char> = statement.chars().skip(at - column).take_while(|c| !is_end(c)).collect();
+        let (begin, end) = if line.len() <= SHOWN {
+            (0, line.len())
+        } else {
+            let end = (column + BEHIND).clamp(SHOWN, line.len());
+            (end - SHOWN, end)
+        };
+        // What moves the cursor would move the mark.
+        let plain = |c: &char| if c.is_control() { ' ' } else { *c };
+        let shown: String = line[begin..end].iter().map(plain).collect();
+        let (left, right) = (if begin > 0 { "..." } else { "" }, if end < line.len() { "..." } else { "" });
+        let head = format!("LINE {number}: {left}");
+        let indent =
+            head.width() + line[begin..column].iter().map(|c| plain(c).width().unwrap_or(0)).sum::<usize>();
+        Some(format!("{head}{shown}{right}\n{}^", " ".repeat(indent)))
+    }
+
     /// True when the database itself said it: its errors carry a number or a state.
     #[must_use]
     pub fn is_answered(&self) -> bool {
@@ -183,6 +231,30 @@ impl std::error::Error for OperationFailure {}
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_mistake_is_pointed_at_in_its_line_however_long_and_wide_that_is() {
+        let pointed = |position, statement: &str| {
+            OperationFailure { position, ..FailureKind::BadStatement.failure("x") }.pointed(statement)
+        };
+        assert_eq!(pointed(0, "SELECT"), None);
+        assert_eq!(
+            pointed(8, "SELECT x FROM t;").as_deref(),
+            Some("LINE 1: SELECT x FROM t;\n               ^")
+        );
+        assert_eq!(
+            pointed(10, "SELECT 1,\n\tx\nFROM t").as_deref(),
+            Some("LINE 1: SELECT 1,\n                 ^")
+        );
+        assert_eq!(pointed(12, "SELECT 1,\n\tx\nFROM t").as_deref(), Some("LINE 2:  x\n         ^"));
+        assert_eq!(pointed(7, "'가나', x").as_deref(), Some("LINE 1: '가나', x\n                ^"));
+        let long = format!("SELECT {}x", "1, ".repeat(40));
+        let lines = pointed(128, &long).expect("it is there");
+        let (line, mark) = lines.split_once('\n').expect("two lines");
+        assert!(line.starts_with("LINE 1: ...") && line.ends_with("1, x"), "{lines}");
+        assert_eq!((line.len(), mark.len()), (11 + 60, 11 + 60));
+        assert_eq!(pointed(500, "SELECT"), None, "a position that is nowhere");
+    }
 
     #[test]
     fn every_kind_stands_in_the_list_once() {

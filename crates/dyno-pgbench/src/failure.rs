@@ -62,6 +62,7 @@ mod tests {
             code: 0,
             sqlstate: "57P01".into(),
             message: "terminating".into(),
+            position: 0,
         };
         assert_eq!(words(&ended), "FATAL:  terminating");
         let wrong = OperationFailure { kind: FailureKind::BadStatement, sqlstate: "42601".into(), ..ended };

@@ -219,6 +219,7 @@ async fn check_load_data(
         code: code.into(),
         sqlstate: String::new(),
         message: format!("{} of {sent} rows loaded, {} warnings: {text}", outcome.affected, done.warnings),
+        position: 0,
     })
 }
 

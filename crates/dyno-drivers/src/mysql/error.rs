@@ -23,6 +23,7 @@ pub fn failure(flavour: Flavour, error: ServerError) -> OperationFailure {
         code: error.code.into(),
         sqlstate: error.sqlstate,
         message: error.message,
+        position: 0,
     }
 }
 

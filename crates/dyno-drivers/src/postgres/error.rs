@@ -107,7 +107,13 @@ pub fn failure(fault: &Fault<'_>) -> OperationFailure {
         message.push_str(&fault.detail);
         message.push(')');
     }
-    OperationFailure { kind, code: 0, sqlstate: fault.sqlstate.to_string(), message }
+    OperationFailure {
+        kind,
+        code: 0,
+        sqlstate: fault.sqlstate.to_string(),
+        message,
+        position: fault.position,
+    }
 }
 
 impl From<Malformed> for OperationFailure {

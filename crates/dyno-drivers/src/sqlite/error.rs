@@ -76,7 +76,7 @@ pub(super) fn failure(error: &rusqlite::Error) -> OperationFailure {
 
 fn from_code(code: i32, message: String) -> OperationFailure {
     let kind = look_up(code).map_or(FailureKind::Other, |entry| entry.kind);
-    OperationFailure { kind, code: code.unsigned_abs(), sqlstate: String::new(), message }
+    OperationFailure { kind, code: code.unsigned_abs(), sqlstate: String::new(), message, position: 0 }
 }
 
 #[cfg(test)]

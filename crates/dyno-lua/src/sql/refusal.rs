@@ -86,6 +86,7 @@ mod tests {
             code: 3024,
             sqlstate: "HY000".into(),
             message: "maximum statement execution time exceeded".into(),
+            position: 0,
         };
         assert!(is_connection_lost(&own));
         assert!(!is_connection_lost(&servers));

@@ -152,7 +152,7 @@ impl Step<'_> {
                     _ => Ok(Outcome::default()),
                 });
                 let answered = answered.await;
-                self.answered(answered)?;
+                self.answered(None, answered)?;
             }
         }
         Ok(next)
@@ -242,12 +242,12 @@ impl Step<'_> {
         match &sql.store {
             Store::Nothing => {
                 let answered = self.send(sql, &mut Discard).await;
-                self.answered(answered)
+                self.answered(Some(sql), answered)
             }
             Store::LastRow(prefix) => {
                 let mut rows = LastRows::default();
                 let answered = self.send(sql, &mut rows).await;
-                self.answered(answered)?;
+                self.answered(Some(sql), answered)?;
                 let last = rows.results.last();
                 let count = last.map_or(0, |result| result.count);
                 match last {
@@ -258,7 +258,7 @@ impl Step<'_> {
             Store::AnyRow(prefix) => {
                 let mut rows = LastRows::default();
                 let answered = self.send(sql, &mut rows).await;
-                self.answered(answered)?;
+                self.answered(Some(sql), answered)?;
                 for result in rows.results.iter().filter(|result| result.count > 0) {
                     self.store(result.fields(), prefix, "aset")?;
                 }
@@ -313,8 +313,8 @@ impl Step<'_> {
         self.session.execute_sql(kind, sql.template(), &fields, sink).await
     }
 
-    /// Judges the answer to what was sent.
-    fn answered(&mut self, answered: Result<Outcome, OperationFailure>) -> Done {
+    /// Judges the answer to what was sent, for a statement.
+    fn answered(&mut self, sql: Option<&Sql>, answered: Result<Outcome, OperationFailure>) -> Done {
         self.performer.has_waited = true;
         let Err(failure) = answered else { return Ok(()) };
         if let Some(ending) = failure::ending(&failure, self.program.engine) {
@@ -329,10 +329,17 @@ impl Step<'_> {
             format!("client {client} aborted in command {at} (SQL) of script {script}; {what}")
         } else {
             let words = failure::words(&failure);
-            format!("client {client} script {script} aborted in command {at} query 0: {words}")
+            let pointed = sql.and_then(|sql| failure.pointed(self.sent(sql)));
+            let pointed = pointed.map_or_else(String::new, |lines| format!("\n{lines}"));
+            format!("client {client} script {script} aborted in command {at} query 0: {words}{pointed}")
         };
         self.performer.teller.error(&text);
         Err(Stop::Abort(failure))
+    }
+
+    /// What the server was given to read.
+    fn sent<'s>(&'s self, sql: &'s Sql) -> &'s str {
+        if self.program.query_mode == QueryMode::Simple { &self.performer.text } else { sql.template() }
     }
 
     /// Opens a pipeline. Its statements are prepared first, because preparing waits for an answer.
@@ -355,7 +362,7 @@ impl Step<'_> {
             let kind = self.program.kind_of[self.number][self.at + offset];
             if let Err(failure) = self.session.prepared(kind, sql.template()).await {
                 self.at += offset;
-                return self.answered(Err(failure));
+                return self.answered(Some(sql), Err(failure));
             }
         }
         if let Connection::Postgres(connection) = self.session.connection() {
@@ -373,7 +380,7 @@ impl Step<'_> {
         // It was prepared when the pipeline began.
         let statement = match self.session.prepared(self.kind(), sql.template()).await {
             Ok(statement) => statement,
-            Err(failure) => return self.answered(Err(failure)),
+            Err(failure) => return self.answered(Some(sql), Err(failure)),
         };
         let texts = texts(&self.performer.variables, sql.parameters());
         let fields = fields(&self.performer.variables, self.program.engine, sql.parameters(), &texts);
@@ -381,7 +388,7 @@ impl Step<'_> {
             Connection::Postgres(connection) => connection.queue(statement, &fields).await,
             _ => Ok(()),
         };
-        self.answered(queued.map(|()| Outcome::default()))
+        self.answered(Some(sql), queued.map(|()| Outcome::default()))
     }
 }
 

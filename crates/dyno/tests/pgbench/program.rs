@@ -148,8 +148,8 @@ fn ended(command: &mut Command) -> Ended {
 }
 
 impl Ended {
-    /// Without what differs from run to run or from program to program: figures with a point, the line with the version, where in a
-    /// statement PostgreSQL's client library points to, and notices.
+    /// Without what differs from run to run or from program to program: figures with a point, the line with the version, and
+    /// notices.
     pub(crate) fn masked(&self) -> Self {
         Self { code: self.code, stdout: masked(&self.stdout), stderr: masked(&self.stderr) }
     }
@@ -157,13 +157,7 @@ impl Ended {
 
 fn masked(text: &str) -> String {
     let mut lines = Vec::new();
-    let mut rest = text.lines();
-    while let Some(line) = rest.next() {
-        if line.starts_with("LINE ") {
-            // A mark stands under it.
-            rest.next();
-            continue;
-        }
+    for line in text.lines() {
         let is_other = ["pgbench (", "HINT:", "CONTEXT:", "DETAIL:", "NOTICE:"]
             .iter()
             .any(|start| line.starts_with(start));

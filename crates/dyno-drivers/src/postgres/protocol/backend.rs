@@ -106,6 +106,8 @@ pub struct Fault<'a> {
     pub message: Cow<'a, str>,
     /// More about it; may be empty.
     pub detail: Cow<'a, str>,
+    /// Where in the statement, in characters from 1; 0 when it is not said.
+    pub position: u32,
 }
 
 /// Decodes ErrorResponse and NoticeResponse.
@@ -127,6 +129,7 @@ pub fn fault(body: &[u8]) -> Result<Fault<'_>, Malformed> {
             b'C' => fault.sqlstate = String::from_utf8_lossy(text),
             b'M' => fault.message = String::from_utf8_lossy(text),
             b'D' => fault.detail = String::from_utf8_lossy(text),
+            b'P' => fault.position = String::from_utf8_lossy(text).parse().unwrap_or_default(),
             _ => {}
         }
     }
