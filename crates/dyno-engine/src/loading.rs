@@ -32,7 +32,8 @@ pub struct Loading<'a> {
 
 type Result<T> = std::result::Result<T, OperationFailure>;
 
-/// Drops the tables if they exist, makes them anew, fills them, and builds their indexes. Returns the number of rows.
+/// Drops the tables if they exist, makes them anew, sends the data set's statements, fills the tables, and builds their indexes. Returns the number of rows
+/// filled.
 ///
 /// # Errors
 /// When the server refuses anything of it, or the user interrupts ([`FailureKind::Cancelled`]).
@@ -48,6 +49,13 @@ pub fn load(loading: &Loading<'_>, listener: &mut dyn Listener) -> Result<u64> {
         }
     }
     listener.event(&Event::PhaseStarted { trial: loading.trial.to_owned(), phase: Phase::Load });
+    for statement in loading.data.statements() {
+        let pointed = |failure: OperationFailure| match failure.pointed(statement) {
+            Some(lines) => OperationFailure { message: format!("{}\n{lines}", failure.message), ..failure },
+            None => failure,
+        };
+        block_on(connection.query(statement, &mut Discard)).map_err(pointed)?;
+    }
     let total: u64 = tables.iter().map(|table| table.rows).sum();
     let loaders = if loading.target.engine.traits().has_one_writer { 1 } else { LOADERS };
     let board = Board::new(&tables, 0, loaders, patience);

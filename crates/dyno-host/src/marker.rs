@@ -153,6 +153,23 @@ impl Claim {
     }
 }
 
+impl Claim {
+    /// Marks every table that is there as dyno's. For a server that dyno started, and that nobody else has put anything into.
+    ///
+    /// # Errors
+    /// When the marker cannot be written.
+    pub fn adopt_all(&mut self, target: &Target, options: &ClaimOptions<'_>) -> Result<(), HostError> {
+        let failed = not_marked(&self.database);
+        let mut marker = Marker::open(target).map_err(&failed)?;
+        for table in marker.tables().map_err(&failed)? {
+            if self.tables.insert(table.clone()) {
+                marker.record(&table, options).map_err(&failed)?;
+            }
+        }
+        Ok(())
+    }
+}
+
 /// Drops the tables that the marker lists, those that this run made in the place of others ([`Claim::replaced`]), and the marker;
 /// returns the tables dropped. A database without marker is left alone.
 ///

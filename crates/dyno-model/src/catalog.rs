@@ -71,7 +71,10 @@ pub enum OptionKind {
     /// Any text.
     Text,
     /// SQL of the user's own: files, or texts with names.
-    Scripts,
+    Scripts {
+        /// A spec without any is wrong.
+        is_required: bool,
+    },
 }
 
 /// A script of SQL, as it stood in its file or in the spec.

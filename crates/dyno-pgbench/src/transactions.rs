@@ -9,12 +9,13 @@ use crate::random::Generator;
 use crate::script::{self, Action, Script, Store};
 use crate::terminal::Terminal;
 use crate::variables::{Names, Variables};
-use dyno_drivers::{Connection, Driver, Io, Patience, block_on};
+use dyno_drivers::{Connection, Driver, Io, Patience, RowWriter, block_on};
 use dyno_engine::Session;
 use dyno_engine::random::Random;
-use dyno_engine::workload::{AuditFacts, ClientId, DataSet, NoData, StatementText, Workload};
+use dyno_engine::workload::{AuditFacts, ClientId, DataSet, StatementText, TableDefinition, Workload};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDescription, WorkloadOptions};
+use dyno_model::engine::Quoting;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, QueryMode, Target};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -23,6 +24,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub const SQL: &str = "sql";
 /// Its option with the scripts.
 const SCRIPTS: &str = "scripts";
+/// Its option with what makes their tables.
+const SETUP: &str = "setup";
 /// Variables that are there without being set; each client has its own `client_id`.
 const PRESET: [(&str, i64); 3] = [("client_id", 0), ("scale", 1), (DEFAULT_SEED, 0)];
 /// First words of statements that change nothing by themselves.
@@ -55,14 +58,23 @@ pub fn description() -> WorkloadDescription {
     WorkloadDescription {
         name: SQL,
         summary: "SQL of your own: each transaction is one of your scripts, chosen by weight. Scripts are written as for pgbench \
-                  (\\set, random(), \\gset, \\if, \\sleep), for every engine; variables stand as :name. They find their tables there.",
+                  (\\set, random(), \\gset, \\if, \\sleep), for every engine; variables stand as :name. They find their tables there, or `setup` makes them on a server that dyno starts.",
         audit: "none: what your data must look like is not known here",
-        options: vec![OptionDescription {
-            name: SCRIPTS,
-            kind: OptionKind::Scripts,
-            default: OptionValue::Scripts(Vec::new()),
-            help: "the scripts, files with weights or texts in the spec",
-        }],
+        options: vec![
+            OptionDescription {
+                name: SCRIPTS,
+                kind: OptionKind::Scripts { is_required: true },
+                default: OptionValue::Scripts(Vec::new()),
+                help: "the scripts, files with weights or texts in the spec",
+            },
+            OptionDescription {
+                name: SETUP,
+                kind: OptionKind::Scripts { is_required: false },
+                default: OptionValue::Scripts(Vec::new()),
+                help: "plain SQL that makes tables and rows, sent once to a server that dyno starts; every start, and every trial after one that writes, \
+                       begins with a copy of what it made",
+            },
+        ],
     }
 }
 
@@ -71,6 +83,59 @@ pub struct Transactions {
     program: Arc<Program>,
     /// Variables that every transaction begins with.
     beginning: Variables,
+    setup: Setup,
+}
+
+/// What makes the tables.
+struct Setup {
+    statements: Vec<String>,
+    /// True when no script is known to change anything.
+    is_reusable: bool,
+}
+
+impl Setup {
+    /// # Errors
+    /// When a text holds more than plain statements.
+    fn of(options: &WorkloadOptions, quoting: Quoting) -> Result<Vec<String>, String> {
+        let mut statements = Vec::new();
+        // Runs of older versions, which are gone on with, have no such option.
+        let given = if options.0.contains_key(SETUP) { options.scripts(SETUP) } else { &[] };
+        for given in given {
+            let parsed = script::parse(&given.name, &given.text, 1, quoting, &mut Names::default());
+            for command in parsed.map_err(|error| format!("the setup {error}"))?.commands {
+                match &command.action {
+                    Action::Sql(sql) if sql.parameters().is_empty() && sql.store == Store::Nothing => {
+                        statements.push(sql.template().to_owned());
+                    }
+                    _ => {
+                        let reason = "it is sent as it stands, without variables and backslash commands";
+                        return Err(format!("the setup {}, {:?}: {reason}", given.name, command.line));
+                    }
+                }
+            }
+        }
+        Ok(statements)
+    }
+}
+
+impl DataSet for Setup {
+    fn fingerprint(&self) -> String {
+        self.statements.join(";\n")
+    }
+
+    fn is_reusable(&self) -> bool {
+        self.is_reusable && !self.statements.is_empty()
+    }
+
+    fn tables(&self) -> Vec<TableDefinition> {
+        Vec::new()
+    }
+
+    fn statements(&self) -> &[String] {
+        &self.statements
+    }
+
+    fn row(&self, _table: usize, _row: u64, _out: &mut dyn RowWriter) {}
 }
 
 impl Transactions {
@@ -98,8 +163,12 @@ impl Transactions {
         for (name, value) in PRESET {
             beginning.set(names.slot(name), Value::Integer(value));
         }
+        let statements = Setup::of(options, quoting)?;
         let program = Arc::new(Program::new(scripts, names, engine, query_mode, kind_name));
-        Ok(Self { program, beginning })
+        let setup = Setup { statements, is_reusable: false };
+        let workload = Self { program, beginning, setup };
+        let is_reusable = workload.writing().is_none();
+        Ok(Self { setup: Setup { is_reusable, ..workload.setup }, ..workload })
     }
 
     /// The first statement that is not known to leave the data as they are: the script's name and the statement's first line.
@@ -135,7 +204,9 @@ impl Transactions {
                     if failure::is_lost(&failure) {
                         return Err(failure);
                     }
-                    refused.push(format!("the script {}, {:?}: {failure}", script.name, command.line));
+                    let pointed = failure.pointed(sql.template()).map(|lines| format!("\n{lines}"));
+                    let place = format!("the script {}, {:?}", script.name, command.line);
+                    refused.push(format!("{place}: {failure}{}", pointed.unwrap_or_default()));
                 }
             }
         }
@@ -233,8 +304,7 @@ impl Workload for Transactions {
     }
 
     fn data(&self) -> &dyn DataSet {
-        // Scripts find their tables there.
-        &NoData
+        &self.setup
     }
 
     fn client(&self, id: ClientId) -> Client {

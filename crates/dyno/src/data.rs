@@ -43,7 +43,7 @@ impl Provider<'_, '_> {
         listener: &mut dyn Listener,
     ) -> Result<Nanos, Missing> {
         let rows = data.tables().iter().map(|table| table.rows).sum();
-        if self.systems.restores(self.trial.treatment, rows) {
+        if !data.statements().is_empty() || self.systems.restores(self.trial.treatment, rows) {
             return self.restore(data, listener);
         }
         self.systems.bring_up(self.trial.treatment, listener)?;

@@ -207,10 +207,13 @@ fn managed_server(
 ) {
     let mut refusals: Vec<String> = Vec::new();
     let mut refuse = |error: &HostError| refusals.push(error.to_string());
-    if workload::of_system(plan, index).any(|workload| matches!(workload, Ok(AnyWorkload::Sql(_)))) {
+    let has_no_tables =
+        |workload| matches!(workload, Ok(AnyWorkload::Sql(sql)) if sql.data().statements().is_empty());
+    if workload::of_system(plan, index).any(has_no_tables) {
         let message = "a server that dyno starts has no tables, and scripts of SQL find theirs there";
         let finding = PreflightFinding::new(Weight::Fatal, &system.name, message);
-        found(finding.remedy("name a database that has them: `url = ...` and `data = \"existing\"`"));
+        let help = "say what makes them, `setup = [\"schema.sql\"]` under `[workload]`, or name a database that has them: `url = ...` and `data = \"existing\"`";
+        found(finding.remedy(help));
     }
     let is_process = managed.kind.engine().is_server();
     let binary = is_process.then(|| server::locate(managed.kind, managed.bin_dir.as_deref()));
@@ -348,6 +351,12 @@ fn scripts(
     };
     for workload in workload::of_system(plan, index) {
         let Ok(AnyWorkload::Sql(sql)) = workload else { continue };
+        if !sql.data().statements().is_empty() {
+            fatal(
+                "`workload.setup` is for servers that dyno starts".to_owned(),
+                "make the tables yourself, and leave it out",
+            );
+        }
         if source.data == DataPolicy::Own {
             fatal(
                 "scripts of SQL find their tables there".to_owned(),

@@ -371,6 +371,10 @@ impl<'p> Systems<'p> {
             .and_then(|mut claim| claim.record_tables(&target, tables, &options).map(|()| claim));
         ready.claim = Some(claimed.map_err(|error| note(error.to_string()))?);
         let time = load(&ready, listener)?;
+        // What statements of the user's made is not known beforehand.
+        if let Some(claim) = ready.claim.as_mut().filter(|_| tables.is_empty()) {
+            claim.adopt_all(&target, &options).map_err(|error| note(error.to_string()))?;
+        }
         let Source::Managed(loading) = ready.source else {
             return Err("only servers that dyno starts are restored by copy".to_owned().into());
         };

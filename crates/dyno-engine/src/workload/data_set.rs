@@ -27,6 +27,12 @@ pub trait DataSet: Send + Sync {
 
     fn tables(&self) -> Vec<TableDefinition>;
 
+    /// Statements that make what the tables above do not have, sent in their order. They cannot make it twice in one place, so such data are restored by
+    /// copy.
+    fn statements(&self) -> &[String] {
+        &[]
+    }
+
     /// Writes the fields of a row (from 0) of a table (index into [`Self::tables`]).
     fn row(&self, table: usize, row: u64, out: &mut dyn RowWriter);
 }

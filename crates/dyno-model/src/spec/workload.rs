@@ -74,7 +74,9 @@ pub(super) fn read(
             }
         }
     }
-    for option in description.options.iter().filter(|option| option.kind == OptionKind::Scripts) {
+    for option in
+        description.options.iter().filter(|option| option.kind == OptionKind::Scripts { is_required: true })
+    {
         if table.get(option.name).is_none() {
             let message = format!("missing key `{}` in {}", option.name, WORKLOAD.heading);
             let help = format!(
@@ -130,7 +132,7 @@ fn value(
         }
         (OptionKind::Boolean, Value::Boolean(value)) => Some(OptionValue::Boolean(*value)),
         (OptionKind::Text, Value::Text(text)) => Some(OptionValue::Text(text.clone())),
-        (OptionKind::Scripts, Value::List(items)) => {
+        (OptionKind::Scripts { .. }, Value::List(items)) => {
             scripts::read(items, node.span, &path, known.scripts, problems).map(OptionValue::Scripts)
         }
         (OptionKind::Choice(words), Value::Text(text)) => {
@@ -147,7 +149,7 @@ fn value(
                 OptionKind::Boolean => "true or false".to_owned(),
                 OptionKind::Choice(words) => format!("one of {}", list(words)),
                 OptionKind::Text => "a text".to_owned(),
-                OptionKind::Scripts => "a list of files, or tables `[[workload.scripts]]`".to_owned(),
+                OptionKind::Scripts { .. } => "a list of files, or tables `[[workload.scripts]]`".to_owned(),
             };
             wrong_type(node.span, &path, &expected, found, problems);
             None

@@ -108,7 +108,7 @@ fn takes(kind: &OptionKind) -> String {
         OptionKind::Boolean => "true or false".to_owned(),
         OptionKind::Choice(words) => words.join(" | "),
         OptionKind::Text => "text".to_owned(),
-        OptionKind::Scripts => "files with weights, or [[workload.scripts]]".to_owned(),
+        OptionKind::Scripts { .. } => "files with weights, or [[workload.scripts]]".to_owned(),
     }
 }
 
@@ -146,7 +146,7 @@ fn option_as_json(option: &OptionDescription) -> Value {
         OptionKind::Boolean => ("boolean", Value::Null),
         OptionKind::Choice(words) => ("choice", json!({ "words": words })),
         OptionKind::Text => ("text", Value::Null),
-        OptionKind::Scripts => ("scripts", Value::Null),
+        OptionKind::Scripts { .. } => ("scripts", Value::Null),
     };
     json!({ "name": option.name, "type": kind, "range": range, "default": option.default, "help": option.help })
 }

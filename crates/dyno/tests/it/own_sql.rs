@@ -254,3 +254,60 @@ fn a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(shop: &Shop) {
     let refused = run(&["--out", "none", "--limit", "speed > 1"]);
     assert!(refused.code == 2 && refused.stderr.contains("one of throughput, mean"), "{refused}");
 }
+
+/// On a server that dyno starts; `more` are further lines of the spec.
+fn set_up(bench: &Bench, kind: &str, setup: &str, script: &str, more: &str) -> Ended {
+    bench.file("schema.sql", setup);
+    bench.file("script.sql", script);
+    let spec = format!(
+        "title = \"set up\"\nsystem = [{{ name = \"S\", server = {{ kind = \"{kind}\" }} }}]\n\
+         workload = {{ kind = \"sql\", scripts = [\"script.sql\"], setup = [\"schema.sql\"] }}\n\
+         load = {{ clients = 1, transactions = 1, warmup = \"0s\", attempts_max = 1 }}\ndesign = {{ blocks = 2 }}\n{more}"
+    );
+    bench.file("setup.toml", spec);
+    bench.dyno(&["run", "setup.toml", "--out", kind])
+}
+
+/// A key that only the first of several trials could write, were they to find what the one before left.
+const TAKEN_ONCE: &str = "INSERT INTO things SELECT 7, count(*) FROM things;\n";
+const SCHEMA: &str = "-- twice the first row\nCREATE TABLE things (id INTEGER PRIMARY KEY, n BIGINT);\n\
+                      INSERT INTO things VALUES (1, 2);\nINSERT INTO things SELECT id + 1, n FROM things;\n";
+
+#[test]
+fn a_server_that_dyno_starts_gets_its_tables_from_the_user_s_files_and_every_trial_finds_them_fresh() {
+    let bench = Bench::new();
+    let ended = set_up(&bench, "sqlite", SCHEMA, TAKEN_ONCE, "");
+    let commits = |kind: &str| {
+        let of = records(&bench.path().join(kind)).into_iter();
+        of.map(|record| (record.ledger.committed, record.ledger.failed)).collect::<Vec<_>>()
+    };
+    assert_eq!((ended.code, commits("sqlite")), (0, vec![(1, 0); 2]), "{ended}");
+    if running_server(ServerKind::Postgres, &[]).is_some() {
+        let factors = "[factors]\n\"server.settings.work_mem\" = [\"4MB\", \"8MB\"]\n";
+        let ended = set_up(&bench, "postgres", SCHEMA, TAKEN_ONCE, factors);
+        assert_eq!((ended.code, commits("postgres")), (0, vec![(1, 0); 4]), "{ended}");
+    }
+}
+
+#[test]
+fn a_setup_with_a_mistake_is_told_with_its_place() {
+    let bench = Bench::new();
+    let variable =
+        set_up(&bench, "sqlite", "CREATE TABLE t (a INT);\nINSERT INTO t VALUES (:x);\n", "SELECT 1;", "");
+    assert!(
+        variable.code != 0 && variable.stderr.contains("the setup schema, \"INSERT INTO t VALUES (:x)"),
+        "{variable}"
+    );
+    let refused = set_up(
+        &bench,
+        "sqlite",
+        "CREATE TABLE t (a INT);\nINSERT INTO nowhere VALUES (1);\n",
+        "SELECT 1;",
+        "",
+    );
+    assert!(refused.code == 6 && refused.stderr.contains("nowhere"), "{refused}");
+    let Some(shop) = Shop::open(Engine::Sqlite) else { return };
+    shop.bench.file("schema.sql", SCHEMA);
+    let existing = shop.run(&["read.sql"], &["--set", "workload.setup=['schema.sql']", "--out", "none"]);
+    assert!(existing.code == 4 && existing.stderr.contains("for servers that dyno starts"), "{existing}");
+}

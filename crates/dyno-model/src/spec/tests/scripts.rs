@@ -7,7 +7,7 @@ use crate::catalog::{OptionDescription, OptionKind, OptionValue, SqlScript, Work
 fn catalog() -> Vec<WorkloadDescription> {
     let scripts = OptionDescription {
         name: "scripts",
-        kind: OptionKind::Scripts,
+        kind: OptionKind::Scripts { is_required: true },
         default: OptionValue::Scripts(Vec::new()),
         help: "",
     };
