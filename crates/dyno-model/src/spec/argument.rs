@@ -81,6 +81,20 @@ fn path(text: &str, source: usize) -> Result<Vec<Step>, Box<Diagnostic>> {
     }
 }
 
+/// Lays a profile over a document. `system` as a table changes keys of the systems that it names; as a list it replaces all of them.
+pub(super) fn lay_profile(document: &mut Table, profile: &Table, problems: &Problems) {
+    let is_by_name = |entry: &&Entry| entry.key == "system" && matches!(entry.node.value, Value::Table(_));
+    let (by_name, others): (Vec<&Entry>, Vec<&Entry>) = profile.entries.iter().partition(is_by_name);
+    tree::merge(document, &Table { entries: others.into_iter().cloned().collect() }, "");
+    for entry in by_name {
+        let Value::Table(systems) = &entry.node.value else { continue };
+        for system in &systems.entries {
+            let path = [(entry.key.clone(), entry.key_span), (system.key.clone(), system.key_span)];
+            lay(document, &path, system.node.clone(), problems);
+        }
+    }
+}
+
 fn lay(document: &mut Table, path: &[Step], value: Node, problems: &Problems) {
     match path {
         [(first, span), ..] if first == "profile" => {

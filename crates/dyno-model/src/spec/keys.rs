@@ -448,7 +448,7 @@ pub static PROXY: Section = Section {
 pub static PROFILE: Section = Section {
     heading: "[profile.NAME]",
     prefix: "profile.",
-    about: "Laid over the file by `--profile NAME`: tables are merged key by key, everything else is replaced. Takes \
-            every key of the file except `profile`. All profiles are checked, chosen or not.",
+    about: "Laid over the file by `--profile NAME`: tables are merged key by key, everything else is replaced; \
+            `[profile.NAME.system.SYSTEM]` changes keys of one system. Takes every key of the file except `profile`. All profiles are checked, chosen or not.",
     keys: &[],
 };

@@ -546,7 +546,7 @@ fn lay_profile(
     if let Some(Entry { node: Node { value: Value::Table(overlay), .. }, .. }) =
         profiles.iter().find(|profile| profile.key == name)
     {
-        tree::merge(document, overlay, "");
+        argument::lay_profile(document, overlay, problems);
         return;
     }
     let known: Vec<&str> = profiles.iter().map(|profile| profile.key.as_str()).collect();
@@ -567,8 +567,8 @@ fn check_profile(
 ) {
     let Value::Table(overlay) = &profile.node.value else { return };
     let mut document = file.clone();
-    tree::merge(&mut document, overlay, "");
     let own = Problems::default();
+    argument::lay_profile(&mut document, overlay, &own);
     // A profile that is not asked for needs no variables.
     read(&document, sources, Some(|_| Some("mysql://-@-/-".to_owned())), known, &own);
     let (found, secrets) = own.into_parts();

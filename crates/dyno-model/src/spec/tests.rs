@@ -8,6 +8,7 @@ mod budget;
 mod growth;
 mod mistakes;
 mod passwords;
+mod profiles;
 mod scripts;
 
 /// A catalog like the engine's, with an option of every type.
