@@ -17,6 +17,7 @@
 //! * `looks`: whether a run whose number of blocks depends on its data goes on;
 //! * `conclusions`: what follows, as typed statements;
 //! * `provenance`: where, when and with what;
+//! * `gather`: several runs of one thing as one;
 //! * [`compare`]: two sets of runs against each other, for `dyno compare`;
 //! * [`pilot`]: how many blocks the next run needs;
 //! * [`figures`]: how plain numbers look;
@@ -33,6 +34,7 @@ mod comparisons;
 mod conclusions;
 mod estimate;
 pub mod figures;
+mod gather;
 mod growth;
 mod judgement;
 mod latency;
@@ -55,11 +57,13 @@ mod view;
 #[cfg(test)]
 mod tests;
 
+use compare::PoolError;
 use comparisons::Compared;
-use dyno_store::{Run, RunData, StoreError};
+use dyno_store::{Run, RunData, StoreError, results_below};
+pub use gather::gather;
 pub use looks::look;
 use model::{REPORT_FORMAT, ReportModel};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use view::View;
 
 /// Reads a results folder and analyses it.
@@ -68,6 +72,34 @@ use view::View;
 /// When it is no results folder or its plan cannot be read. Whatever else is damaged is named in the model.
 pub fn load(folder: &Path) -> Result<ReportModel, StoreError> {
     Ok(analyse(&Run::open(folder)?.read_trials()))
+}
+
+/// Reads results folders, or folders that hold several, and analyses them as one run.
+///
+/// # Errors
+/// When one cannot be read, or they are not runs of one thing.
+pub fn load_together(folders: &[PathBuf]) -> Result<ReportModel, LoadError> {
+    let mut parts = Vec::new();
+    for folder in folders {
+        for folder in results_below(folder)? {
+            parts.push(Run::open(&folder)?.read_trials());
+        }
+    }
+    match parts.len() {
+        1 => Ok(analyse(&parts.remove(0))),
+        _ => Ok(analyse(&gather(parts)?)),
+    }
+}
+
+/// Why runs cannot be reported together.
+#[derive(Debug, thiserror::Error)]
+pub enum LoadError {
+    /// One cannot be read.
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    /// They are not runs of one thing.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
 }
 
 /// Makes the report's model.

@@ -338,9 +338,11 @@ pub(crate) struct CleanupArguments {
 /// `dyno report`.
 #[derive(Debug, Args)]
 pub(crate) struct ReportArguments {
-    /// Folder of one run
-    #[arg(value_name = "RESULTS")]
-    pub(crate) results: PathBuf,
+    /// Folder of a run; several, or a folder of runs, are reported together
+    ///
+    /// Runs are reported together when they differ in numbers of clients and levels only; the nth trial of a treatment then is that of block n.
+    #[arg(value_name = "RESULTS", required = true)]
+    pub(crate) results: Vec<PathBuf>,
 
     /// Formats, separated by commas
     ///
@@ -356,7 +358,7 @@ pub(crate) struct ReportArguments {
     #[arg(long, value_parser = languages(), default_value = EN.code)]
     pub(crate) lang: Lang,
 
-    /// Folder for the files [default: the results folder]
+    /// Folder for the files [default: the results folder, where there is one]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
 }

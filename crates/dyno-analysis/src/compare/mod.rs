@@ -13,7 +13,7 @@
 mod conditions;
 mod matching;
 pub mod model;
-mod pool;
+pub(crate) mod pool;
 #[cfg(test)]
 mod tests;
 mod verdicts;

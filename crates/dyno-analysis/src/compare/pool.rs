@@ -10,11 +10,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 /// The trials of one treatment over all runs of a side.
-pub(super) struct PooledTreatment<'a> {
+pub(crate) struct PooledTreatment<'a> {
     /// The treatment as the first run that has it plans it.
-    pub(super) treatment: &'a Treatment,
+    pub(crate) treatment: &'a Treatment,
     /// Name of its system.
-    pub(super) system: &'a str,
+    pub(crate) system: &'a str,
     /// The run it was first seen in.
     pub(super) run: &'a Run,
     /// Records of measured trials, in the order of runs and plans.
@@ -30,15 +30,15 @@ impl<'a> PooledTreatment<'a> {
 }
 
 /// A side.
-pub(super) struct Pool<'a> {
+pub(crate) struct Pool<'a> {
     /// Runs in the order in which they began.
     pub(super) runs: Vec<&'a Run>,
     /// Factors of the experiment.
     pub(super) factors: &'a [String],
     /// Systems by name, in the order in which plans list them.
-    pub(super) systems: Vec<&'a SystemPlan>,
+    pub(crate) systems: Vec<&'a SystemPlan>,
     /// Treatments in the order in which plans list them.
-    pub(super) treatments: Vec<PooledTreatment<'a>>,
+    pub(crate) treatments: Vec<PooledTreatment<'a>>,
 }
 
 /// Runs that are not repeats of the same thing.
@@ -46,6 +46,11 @@ pub(super) struct Pool<'a> {
 pub enum PoolError {
     /// There is no run at all.
     Empty,
+    /// A run is there twice.
+    Twice {
+        /// Its folder.
+        folder: String,
+    },
     /// Their experiments have different names.
     Experiments {
         /// Each name with the folder of one run.
@@ -66,6 +71,7 @@ impl fmt::Display for PoolError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => f.write_str("there is no run"),
+            Self::Twice { folder } => write!(f, "{folder} is named twice"),
             Self::Experiments { names } => {
                 let names: Vec<String> =
                     names.iter().map(|(name, folder)| format!("{name} ({folder})")).collect();
@@ -87,7 +93,7 @@ impl std::error::Error for PoolError {}
 impl<'a> Pool<'a> {
     /// Pools the runs of a side. Seeds, numbers of blocks and sets of treatments may differ: runs at other numbers of clients are
     /// further treatments.
-    pub(super) fn new(runs: &'a [Run]) -> Result<Self, PoolError> {
+    pub(crate) fn new(runs: &'a [Run]) -> Result<Self, PoolError> {
         let mut ordered: Vec<&Run> = runs.iter().collect();
         ordered.sort_by(|a, b| (&a.started_at, &a.name).cmp(&(&b.started_at, &b.name)));
         let first = *ordered.first().ok_or(PoolError::Empty)?;
@@ -164,7 +170,11 @@ impl<'a> Pool<'a> {
     }
 }
 
-fn plans_differ(differences: Vec<(String, String, String)>, first: &Run, second: &Run) -> PoolError {
+pub(crate) fn plans_differ(
+    differences: Vec<(String, String, String)>,
+    first: &Run,
+    second: &Run,
+) -> PoolError {
     let folder = |run: &Run| run.folder.display().to_string();
     PoolError::Plans { differences, first: folder(first), second: folder(second) }
 }

@@ -3,10 +3,11 @@
 use crate::cli::{ReportArguments, ReportFormat, Template};
 use crate::failure::Failure;
 use crate::printer::Printer;
+use dyno_analysis::LoadError;
 use dyno_analysis::model::ReportModel;
 use dyno_model::exit_code;
 use dyno_report::Format;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Renders the formats asked for.
 ///
@@ -23,7 +24,11 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
     }
     let results_failed =
         |error: &dyn std::error::Error| Failure::from_error(exit_code::RESULTS_FAILED, error);
-    let model = dyno_analysis::load(&arguments.results).map_err(|error| results_failed(&error))?;
+    let model = dyno_analysis::load_together(&arguments.results).map_err(|error| match error {
+        LoadError::Store(error) => results_failed(&error),
+        LoadError::Pool(error) => Failure::from_error(exit_code::USAGE, &error)
+            .help("name runs that differ in numbers of clients and levels only; `dyno compare` sets others side by side"),
+    })?;
     if arguments.template == Template::TestReport {
         return test_report(&model, arguments, &formats, printer);
     }
@@ -49,8 +54,15 @@ pub(crate) fn report(arguments: &ReportArguments, printer: Printer) -> Result<u8
 }
 
 /// Where files are written.
-fn folder<'a>(out: Option<&'a Path>, results: &'a Path) -> Result<&'a Path, Failure> {
-    let folder = out.unwrap_or(results);
+fn folder<'a>(out: Option<&'a Path>, results: &'a [PathBuf]) -> Result<&'a Path, Failure> {
+    let folder = match (out, results) {
+        (Some(out), _) => out,
+        (None, [one]) => one,
+        _ => {
+            let text = "several runs have no folder for their report";
+            return Err(Failure::new(exit_code::USAGE, text).help("name one: --out DIR"));
+        }
+    };
     std::fs::create_dir_all(folder).map_err(|error| {
         let text = format!("cannot make the folder {}", folder.display());
         Failure::new(exit_code::RESULTS_FAILED, text).because(&error)

@@ -92,6 +92,43 @@ fn a_test_report_says_what_the_spec_says_of_it_and_has_no_other_form_than_a_page
 }
 
 #[test]
+fn runs_of_one_thing_are_reported_together_and_others_are_refused() {
+    let bench = Bench::new();
+    for clients in ["1", "2", "8"] {
+        let options = [
+            "sysbench",
+            "oltp_point_select",
+            "--db-driver=sqlite",
+            "--sqlite-db=t.db",
+            "--tables=1",
+            "--table-size=100",
+            "--results=runs",
+        ];
+        if clients == "1" {
+            assert_eq!(bench.dyno(&[&options[..], &["prepare"]].concat()).code, 0);
+        }
+        let threads = format!("--threads={clients}");
+        let ended = bench.dyno(&[&options[..], &[&threads, "--events=200", "--time=0", "run"]].concat());
+        assert_eq!(ended.code, 0, "{ended}");
+    }
+    let report = bench.dyno(&["report", "runs", "--format", "text"]);
+    assert_eq!(report.code, 0, "{report}");
+    for clients in ["1 client", "2 clients", "8 clients"] {
+        let number = clients.split(' ').next().unwrap();
+        let is_row = |line: &str| line.split_whitespace().next() == Some(number);
+        assert!(report.stdout.lines().any(is_row), "{clients}: {report}");
+    }
+    let page = bench.dyno(&["report", "runs", "--out", "page"]);
+    assert!(page.code == 0 && page.stdout.contains("page/report.html"), "{page}");
+    bench.file("short.toml", SHORT);
+    assert_eq!(bench.dyno(&["run", "short.toml", "--out", "other"]).code, 0);
+    let refused = bench.dyno(&["report", "runs", "other", "--format", "text"]);
+    assert!(refused.code == 2 && refused.stderr.contains("different experiments"), "{refused}");
+    let nowhere = bench.dyno(&["report", "other", "other"]);
+    assert!(nowhere.code == 2 && nowhere.stderr.contains("named twice"), "{nowhere}");
+}
+
+#[test]
 fn results_go_to_a_folder_of_their_own_below_results() {
     let bench = Bench::new();
     bench.file("short.toml", SHORT);

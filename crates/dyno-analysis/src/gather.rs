@@ -1,0 +1,197 @@
+//! Several runs of one thing as one: what was measured run by run, at different numbers of clients or again, is reported together.
+
+use crate::compare::PoolError;
+use crate::compare::pool::{Pool, plans_differ};
+use dyno_model::plan::{Plan, Treatment, Trial};
+use dyno_store::environment::Environment;
+use dyno_store::{Run, RunData, TrialData, TrialOutcome};
+use std::collections::BTreeMap;
+
+/// Makes one run of several. The nth trial of a treatment over all runs, in the order in which they began, is that of block n, so that repeats are repeats whether
+/// they were blocks of one run or runs of their own.
+///
+/// # Errors
+/// When the runs differ in more than numbers of clients and levels, or were measured on different machines.
+pub fn gather(mut parts: Vec<RunData>) -> Result<RunData, PoolError> {
+    parts.sort_by(|a, b| (&a.run.started_at, &a.run.name).cmp(&(&b.run.started_at, &b.run.name)));
+    let key = |part: &RunData| (part.run.started_at.clone(), part.run.name.clone());
+    if let Some(twice) = parts.windows(2).find(|pair| key(&pair[0]) == key(&pair[1])) {
+        return Err(PoolError::Twice { folder: twice[0].run.folder.display().to_string() });
+    }
+    let runs: Vec<Run> = parts.iter().map(|part| part.run.clone()).collect();
+    let pool = Pool::new(&runs)?;
+    let first = &runs[0];
+    if let Some(other) = runs.iter().find(|run| machine(&run.environment) != machine(&first.environment)) {
+        let (one, two) = (machine(&first.environment), machine(&other.environment));
+        return Err(plans_differ(vec![("the machine".to_owned(), one, two)], first, other));
+    }
+    let plan = plan(&pool, &first.plan);
+    let mut run = first.clone();
+    (run.plan, run.has_ended) = (plan, true);
+    run.outcomes.clear();
+    run.looks.clear();
+    let mut all = RunData { run, trials: BTreeMap::new(), statements: BTreeMap::new() };
+    let mut blocks = vec![0; all.run.plan.treatments.len()];
+    for (number, part) in parts.into_iter().enumerate() {
+        add(&mut all, &mut blocks, number, part);
+    }
+    let most = blocks.into_iter().max().unwrap_or_default();
+    (all.run.plan.blocks, all.run.blocks_most) = (most, most);
+    Ok(all)
+}
+
+fn machine(environment: &Environment) -> String {
+    format!("{}, {} processors, {}", environment.cpu_model, environment.cpu_logical, environment.os_release)
+}
+
+/// The first plan with the systems and treatments of all, and no trials yet.
+fn plan(pool: &Pool<'_>, first: &Plan) -> Plan {
+    let system = |name: &str| pool.systems.iter().position(|it| it.name == name).unwrap_or_default();
+    let treatments = pool.treatments.iter();
+    let treatments =
+        treatments.map(|it| Treatment { system: system(it.system), ..it.treatment.clone() }).collect();
+    Plan {
+        systems: pool.systems.iter().map(|system| (*system).clone()).collect(),
+        treatments,
+        trials: Vec::new(),
+        budget: None,
+        ..first.clone()
+    }
+}
+
+fn add(all: &mut RunData, blocks: &mut [u32], number: usize, part: RunData) {
+    let RunData { run, mut trials, statements } = part;
+    let Run { plan, mut outcomes, .. } = run;
+    let name = |plan: &Plan, treatment: &Treatment| plan.systems[treatment.system].name.clone();
+    let place = |treatment: &Treatment| {
+        let known = all.run.plan.treatments.iter().position(|it| {
+            (name(&all.run.plan, it), &it.levels, it.clients)
+                == (name(&plan, treatment), &treatment.levels, treatment.clients)
+        });
+        known.expect("every treatment was pooled")
+    };
+    let places: Vec<usize> = plan.treatments.iter().map(place).collect();
+    for trial in plan.trials {
+        let treatment = places[trial.treatment];
+        blocks[treatment] += 1;
+        let id = format!("r{:02}-{}", number + 1, trial.id);
+        let now = Trial { id: id.clone(), block: blocks[treatment], treatment };
+        if let Some(mut outcome) = outcomes.remove(&trial.id) {
+            if let TrialOutcome::Finished(record) = &mut outcome {
+                record.trial = now.clone();
+            }
+            all.run.outcomes.insert(id.clone(), outcome);
+        }
+        let files: Option<TrialData> = trials.remove(&trial.id);
+        all.trials.extend(files.map(|files| (id, files)));
+        all.run.plan.trials.push(now);
+    }
+    for (treatment, histograms) in statements {
+        let merged = all.statements.entry(places[treatment]).or_default();
+        for (name, histogram) in histograms {
+            match merged.iter_mut().find(|(known, _)| *known == name) {
+                // Both have the same range.
+                Some((_, sum)) => drop(sum.add(&histogram)),
+                None => merged.push((name, histogram)),
+            }
+        }
+    }
+    let whole = &mut all.run;
+    whole.is_interrupted |= run.is_interrupted;
+    whole.has_ended &= run.has_ended;
+    whole.ended_at = whole.ended_at.clone().max(run.ended_at);
+    // Those of the first run are there already.
+    if number > 0 {
+        whole.findings.extend(run.findings);
+        whole.problems.extend(run.problems);
+        for (name, report) in run.systems {
+            match whole.systems.get_mut(&name) {
+                Some(known) => known.starts.extend(report.starts),
+                None => drop(whole.systems.insert(name, report)),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+    use dyno_store::fixture::Shape;
+
+    fn shape() -> Shape {
+        Shape { clients: vec![1, 8], blocks: 3, has_trouble: false, ..Shape::small() }
+    }
+
+    /// Some trials of a run, as a run of their own.
+    fn part(name: &str, is_kept: impl Fn(&Plan, &Trial) -> bool) -> RunData {
+        let mut data = shape().read();
+        let kept: Vec<Trial> =
+            data.run.plan.trials.iter().filter(|trial| is_kept(&data.run.plan, trial)).cloned().collect();
+        let is_there = |id: &String| kept.iter().any(|trial| trial.id == *id);
+        data.run.outcomes.retain(|id, _| is_there(id));
+        data.trials.retain(|id, _| is_there(id));
+        data.run.plan.trials = kept;
+        data.run.name = name.to_owned();
+        data
+    }
+
+    #[test]
+    fn blocks_that_were_runs_of_their_own_give_the_same_answers() {
+        let parts = (1..=3).map(|block| part(&format!("run {block}"), move |_, trial| trial.block == block));
+        let (gathered, whole) = (gather(parts.collect()).expect("one thing"), shape().read());
+        let (gathered, whole) = (analyse(&gathered), analyse(&whole));
+        assert_eq!(gathered.questions, whole.questions);
+        let rates = |model: &crate::model::ReportModel| {
+            model.treatments.iter().map(|row| (row.clients, row.throughput)).collect::<Vec<_>>()
+        };
+        assert_eq!(rates(&gathered), rates(&whole));
+        assert_eq!((gathered.completeness.measured, gathered.provenance.blocks), (12, 3));
+    }
+
+    #[test]
+    fn runs_at_different_numbers_of_clients_make_one_curve() {
+        let at = |clients: u32| {
+            let mut data =
+                part(&format!("at {clients}"), |plan, trial| plan.treatment(trial).clients == clients);
+            // Such a run knows nothing of others.
+            let keeps: Vec<usize> = (0..data.run.plan.treatments.len())
+                .filter(|at| data.run.plan.treatments[*at].clients == clients)
+                .collect();
+            let place = |at: usize| keeps.iter().position(|it| *it == at).expect("kept");
+            data.run.plan.trials.iter_mut().for_each(|trial| trial.treatment = place(trial.treatment));
+            for outcome in data.run.outcomes.values_mut() {
+                if let TrialOutcome::Finished(record) = outcome {
+                    record.trial.treatment = place(record.trial.treatment);
+                }
+            }
+            data.run.plan.treatments.retain(|it| it.clients == clients);
+            data.statements.clear();
+            data
+        };
+        let model = analyse(&gather(vec![at(8), at(1)]).expect("one thing"));
+        let rows: Vec<(u32, u32)> =
+            model.treatments.iter().map(|row| (row.clients, row.trials_valid)).collect();
+        assert_eq!(rows.iter().filter(|row| **row == (1, 3)).count(), 2, "{rows:?}");
+        assert_eq!(rows.iter().filter(|row| **row == (8, 3)).count(), 2, "{rows:?}");
+        assert!(model.panels.iter().all(|panel| panel.lines.iter().all(|line| line.points.len() == 2)));
+    }
+
+    #[test]
+    fn what_is_not_one_thing_is_refused_with_the_difference() {
+        let refusal = |change: fn(&mut RunData)| {
+            let mut other = part("other", |_, _| true);
+            change(&mut other);
+            gather(vec![part("one", |_, _| true), other]).expect_err("another thing").to_string()
+        };
+        assert!(refusal(|data| data.run.name = "one".to_owned()).contains("named twice"));
+        assert!(
+            refusal(|data| data.run.environment.cpu_model = "another".to_owned()).contains("the machine")
+        );
+        assert!(refusal(|data| data.run.plan.name = "another".to_owned()).contains("different experiments"));
+        let shorter = refusal(|data| {
+            data.run.plan.treatments[0].load.stop = dyno_model::plan::StopRule::Transactions(7);
+        });
+        assert!(shorter.contains("after 7 transactions"), "{shorter}");
+    }
+}
