@@ -251,6 +251,12 @@ impl Session {
         &mut self.connection
     }
 
+    /// Where it connects to.
+    #[must_use]
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
     /// Closes the connection. [`Self::reconnect`] must follow before anything else is sent.
     pub async fn disconnect(&mut self) {
         self.connection.close().await;

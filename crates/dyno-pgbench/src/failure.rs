@@ -3,6 +3,7 @@
 use crate::own::OWN;
 use crate::statistics::Ending;
 use dyno_drivers::address;
+use dyno_drivers::postgres::protocol::placeholder::Template;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
 use dyno_model::target::{Endpoint, Engine, Target};
 
@@ -27,6 +28,11 @@ pub(crate) fn words(failure: &OperationFailure) -> String {
         let severity = if is_lost(failure) { "FATAL" } else { "ERROR" };
         format!("{severity}:  {}", failure.message)
     }
+}
+
+/// The line of a prepared statement in which the server sees the mistake, with a mark under it; the server knows its parameters by numbers.
+pub(crate) fn pointed(failure: &OperationFailure, template: &str) -> Option<String> {
+    failure.pointed(&Template::parse(template, true).numbered())
 }
 
 /// True when the connection is gone.

@@ -101,11 +101,14 @@ impl Setup {
         // Runs of older versions, which are gone on with, have no such option.
         let given = if options.0.contains_key(SETUP) { options.scripts(SETUP) } else { &[] };
         for given in given {
-            let parsed = script::parse(&given.name, &given.text, 1, quoting, &mut Names::default());
+            let mut names = Names::default();
+            let parsed = script::parse(&given.name, &given.text, 1, quoting, &mut names);
             for command in parsed.map_err(|error| format!("the setup {error}"))?.commands {
                 match &command.action {
                     Action::Sql(sql) if sql.parameters().is_empty() && sql.store == Store::Nothing => {
-                        statements.push(sql.template().to_owned());
+                        let mut text = String::new();
+                        sql.write(&Variables::default(), &names, &mut text);
+                        statements.push(text);
                     }
                     _ => {
                         let reason = "it is sent as it stands, without variables and backslash commands";
@@ -204,7 +207,8 @@ impl Transactions {
                     if failure::is_lost(&failure) {
                         return Err(failure);
                     }
-                    let pointed = failure.pointed(sql.template()).map(|lines| format!("\n{lines}"));
+                    let pointed =
+                        failure::pointed(&failure, sql.template()).map(|lines| format!("\n{lines}"));
                     let place = format!("the script {}, {:?}", script.name, command.line);
                     refused.push(format!("{place}: {failure}{}", pointed.unwrap_or_default()));
                 }

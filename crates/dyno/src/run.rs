@@ -79,7 +79,7 @@ pub(crate) fn run(
     let has_valid = outcome.has_commits && shown.completeness.valid > 0;
     if outcome.measured > 0 && !outcome.has_commits {
         printer.warning("no trial committed anything; the report says what went wrong");
-    } else if outcome.measured > 0 && !has_valid {
+    } else if outcome.is_complete() && !has_valid {
         printer.warning("no trial is valid; the report says what went wrong");
     }
     Ok(exit_code(&outcome, has_valid, shown.limits_verdict(), interrupts.is_requested()))

@@ -329,17 +329,15 @@ impl Step<'_> {
             format!("client {client} aborted in command {at} (SQL) of script {script}; {what}")
         } else {
             let words = failure::words(&failure);
-            let pointed = sql.and_then(|sql| failure.pointed(self.sent(sql)));
+            let pointed = sql.and_then(|sql| match self.program.query_mode {
+                QueryMode::Simple => failure.pointed(&self.performer.text),
+                _ => failure::pointed(&failure, sql.template()),
+            });
             let pointed = pointed.map_or_else(String::new, |lines| format!("\n{lines}"));
             format!("client {client} script {script} aborted in command {at} query 0: {words}{pointed}")
         };
         self.performer.teller.error(&text);
         Err(Stop::Abort(failure))
-    }
-
-    /// What the server was given to read.
-    fn sent<'s>(&'s self, sql: &'s Sql) -> &'s str {
-        if self.program.query_mode == QueryMode::Simple { &self.performer.text } else { sql.template() }
     }
 
     /// Opens a pipeline. Its statements are prepared first, because preparing waits for an answer.

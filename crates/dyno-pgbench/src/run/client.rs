@@ -136,7 +136,7 @@ impl Client {
         let connected = session.reconnect().await;
         self.books.connecting += began.elapsed().as_secs_f64() * 1_000_000.0;
         if let Err(failure) = connected {
-            self.scene.terminal.error(&failure::words(&failure));
+            self.scene.terminal.error(&failure::connecting(&failure, session.target()));
             self.performer.tell_end(" while establishing connection");
             return self.abort(session, failure).await;
         }

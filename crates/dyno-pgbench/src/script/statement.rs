@@ -67,7 +67,8 @@ pub(super) fn cut(source: &str, start: usize, quoting: Quoting) -> Cut {
     };
     let end = scanner.scan();
     let (mut bytes, mut is_opaque) = (scanner.bytes, scanner.is_opaque);
-    while bytes.last().is_some_and(u8::is_ascii_whitespace) {
+    // In front of a meta command blanks stay, as in pgbench, whose reports show them.
+    while end == End::Script && bytes.last().is_some_and(u8::is_ascii_whitespace) {
         bytes.pop();
         is_opaque.pop();
     }

@@ -369,6 +369,9 @@ fn progress_is_told_every_second() {
     assert!((1.0..=passed as f64 + 1.0).contains(&time), "{}", lines[0]);
     assert!(lines[0].ends_with(", 0 failed"), "{}", lines[0]);
     assert!(ended.stdout.contains("latency stddev = "));
+    // A run that lasts as long as its last line is due has that line too.
+    let ended = bench.run(Program::Dyno, &["-n", "-S", "-T", "1", "-P", "1"]);
+    assert!(ended.stderr.lines().any(|line| line.starts_with("progress: ")), "{}", ended.stderr);
 }
 
 #[test]
@@ -446,4 +449,24 @@ fn a_results_folder_can_be_reported() {
     assert!(reported(&bench, "out", "csv").contains("postgres"));
     let password = bench.target().password.reveal().to_owned();
     assert!(!dyno_testkit::folder_holds(&results(&bench, "out"), &password));
+}
+
+#[test]
+fn a_login_that_is_refused_during_the_run_is_told_with_host_and_port() {
+    let Some(bench) = postgres() else { return };
+    let password = bench.target().password.reveal().to_owned();
+    for program in programs() {
+        bench.script("guest.sql", &format!("create role guest superuser login password '{password}';\n"));
+        let made = bench.run(Program::Dyno, &["-n", "-f", "guest.sql", "-t", "1"]);
+        assert_eq!(made.code, Some(0), "{}", made.stderr);
+        bench.script("shut.sql", "alter role guest nologin;\n");
+        let ended =
+            bench.run_with(program, &["-n", "-C", "-f", "shut.sql", "-t", "2"], &[("PGUSER", "guest")]);
+        bench.script("gone.sql", "drop role guest;\n");
+        let gone = bench.run(Program::Dyno, &["-n", "-f", "gone.sql", "-t", "1"]);
+        assert_eq!(gone.code, Some(0), "{}", gone.stderr);
+        let told = ended.stderr.lines().find(|line| line.contains("not permitted to log in"));
+        let told = told.unwrap_or_else(|| panic!("{program:?}: {}", ended.stderr));
+        assert!(told.contains("connection to server at \"") && told.contains("\", port "), "{told}");
+    }
 }

@@ -51,6 +51,31 @@ fn the_hottest_rows_get_their_documented_shares() {
     }
 }
 
+/// Over few rows `special` differs, as docs/sysbench.md says: shares in percent that the first and the last of four rows get.
+#[test]
+fn special_over_few_rows_is_as_documented() {
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let script = folder.path().join("few.lua");
+    let text = "function event() local hits = {0, 0, 0, 0} \
+                for _ = 1, 1000000 do local row = sysbench.rand.special(1, 4) hits[row] = hits[row] + 1 end \
+                print('HITS', hits[1], hits[4]) end";
+    std::fs::write(&script, text).expect("written");
+    let script = script.to_str().expect("a path of text");
+    for (program, shares) in [(Program::Sysbench, [0.56, 0.0]), (Program::Dyno, [0.022, 0.022])] {
+        if !program.is_available() {
+            continue;
+        }
+        let arguments = ["--rand-seed=11", "--events=1", "--time=0", "--threads=1", script, "run"];
+        let ended = program.run(folder.path(), &arguments, b"");
+        let line = ended.stdout.lines().find_map(|line| line.strip_prefix("HITS"));
+        let found = line.unwrap_or_else(|| panic!("{ended}")).split_whitespace();
+        for (found, share) in found.zip(shares) {
+            let found = found.parse::<f64>().expect("the script prints numbers") / 10_000.0;
+            assert!((found - share).abs() <= share * 0.3, "{program:?}: {found} % instead of {share} %");
+        }
+    }
+}
+
 /// Options, then a range of ids and the share of point selects in percent that must hit it.
 const KEYS: [(&str, [u32; 2], f64); 5] = [
     ("--rand-type=uniform", [1, 2_000], 20.0),
