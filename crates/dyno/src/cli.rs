@@ -278,7 +278,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_parser = languages(), default_value = EN.code)]
     pub(crate) lang: Lang,
 
-    /// No progress and no notes
+    /// No progress and no notes; warnings and errors are shown
     #[arg(long, short)]
     pub(crate) quiet: bool,
 

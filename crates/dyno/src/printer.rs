@@ -108,11 +108,9 @@ impl Printer {
         }
     }
 
-    /// Something that went wrong without ending the work.
+    /// Something that went wrong without ending the work; a quiet program says it too, for it may be why the exit code is not 0.
     pub(crate) fn warning(self, text: &str) {
-        if !self.is_quiet {
-            Self::stderr(&format!("{} {}", self.label("warning:", "33"), lines(text)));
-        }
+        Self::stderr(&format!("{} {}", self.label("warning:", "33"), lines(text)));
     }
 
     /// What ended the work.

@@ -188,10 +188,15 @@ fn a_kill_while_postgres_makes_its_data_folder_leaves_no_shared_memory() {
                 let folder = std::fs::read_link(format!("/proc/{maker}/cwd")).unwrap_or_default();
                 let is_ours = String::from_utf8_lossy(&line).contains(&marker)
                     || folder.to_string_lossy().contains(&marker);
-                // It stays as it is until it is killed, unless it has just ended.
-                is_ours
-                    && kill_process(pid(*maker), Signal::STOP).is_ok()
-                    && system_v().contains(&(*segment, *maker))
+                if !is_ours || kill_process(pid(*maker), Signal::STOP).is_err() {
+                    return false;
+                }
+                // Stopped, it keeps its segment until it is killed; one that had given it back already has to go on.
+                let has_segment = system_v().contains(&(*segment, *maker));
+                if !has_segment {
+                    let _ = kill_process(pid(*maker), Signal::CONT);
+                }
+                has_segment
             });
             found.is_some()
         });

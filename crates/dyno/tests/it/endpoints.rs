@@ -47,7 +47,7 @@ fn one_start_is_measured_over_tcp_over_its_socket_and_through_a_proxy() {
         let factors = r#"endpoint = ["tcp", "socket", "proxied"]"#;
         bench.file("ways.toml", spec(kind, "[2, 40]", "transactions = 100, ", factors));
         let ended = bench.dyno(&["run", "ways.toml", "--out", "r"]);
-        assert_eq!(ended.code, 0, "{kind}: {ended}");
+        assert!(ended.is_done(), "{kind}: {ended}");
         let folder = bench.path().join("r");
         let starts = events(&folder).into_iter().filter(|event| matches!(event, Event::SystemReady { .. }));
         assert_eq!(starts.count(), 1, "{kind}: a way needs no other start");

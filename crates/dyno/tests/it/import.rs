@@ -33,7 +33,7 @@ fn a_claim_is_contradicted_by_the_logs_and_one_run_each_shows_no_noise() {
     }
     let files = ["pool-10.log", "pool-40.log", "threads-10.log", "threads-40.log"];
     let ended = bench.dyno(&[&["import"], &files[..], &["--claim", CLAIM, "--out", "r"]].concat());
-    assert_eq!(ended.code, 0, "{ended}");
+    assert!(ended.is_done(), "{ended}");
     let text = flat(&ended.stdout);
     for said in [
         "The claim that pool is faster than threads is contradicted at 10 and 40 clients: pool commits 7.2 % to 10.9 % fewer transactions per second.",
@@ -72,15 +72,15 @@ fn several_runs_of_a_system_are_its_repeats_and_decide_a_claim() {
     let mut arguments = vec!["import", "--claim", CLAIM, "--out", "r"];
     arguments.extend(files.iter().map(String::as_str));
     let ended = bench.dyno(&arguments);
-    assert_eq!(ended.code, 0, "{ended}");
+    assert!(ended.is_done(), "{ended}");
     let text = flat(&ended.stdout);
     assert!(text.contains("The claim that pool is faster than threads holds at 8 clients"), "{ended}");
     assert!(!text.contains("noise"), "{ended}");
     // Both sides of a comparison may be imported.
     let ended = bench.dyno(&["import", "S=pool0", "S=pool1", "S=pool2", "--out", "base"]);
-    assert_eq!(ended.code, 0, "{ended}");
+    assert!(ended.is_done(), "{ended}");
     let ended = bench.dyno(&["import", "S=threads0", "S=threads1", "S=threads2", "--out", "new"]);
-    assert_eq!(ended.code, 0, "{ended}");
+    assert!(ended.is_done(), "{ended}");
     let ended = bench.dyno(&["compare", "base", "new", "--metric", "throughput", "--fail-on", "worse"]);
     assert_eq!(ended.code, 8, "{ended}");
 }

@@ -54,7 +54,7 @@ fn read_modify_write_loses_updates_on_every_server_and_the_safe_variants_do_not(
     // Fewer counters than the experiment has: whatever the machine does, some clients then meet.
     let arguments = ["run", spec, "--profile", "smoke", "--set", "workload.rows=10", "--out", "r"];
     let ended = bench.dyno(&[&arguments[..], &["--set", "load.clients=[1, 20]"]].concat());
-    assert_eq!(ended.code, 0, "{ended}");
+    assert!(ended.is_done(), "{ended}");
     let plan: serde_json::Value =
         serde_json::from_slice(&std::fs::read(bench.path().join("r/plan.json")).unwrap()).unwrap();
     let records = records(&bench.path().join("r"));
@@ -112,7 +112,7 @@ fn statement_counts_agree_with_the_servers_own_counters() {
         );
         bench.file("counting.toml", spec);
         let ended = run(&bench, &server, &["run", "counting.toml", "--out", "r"]);
-        assert_eq!(ended.code, 0, "{ended}");
+        assert!(ended.is_done(), "{ended}");
         let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial") };
         assert_eq!(record.ledger.check(), Vec::<String>::new());
         let ok = |kinds: &[&str]| -> i64 {
@@ -206,7 +206,7 @@ fn tables_of_sysbench_are_measured_and_those_of_dyno_can_be_used_by_sysbench() {
             &server,
             &["run", "theirs.toml", "--out", "theirs", "--yes-write-to", &target.database],
         );
-        assert_eq!(ended.code, 0, "{ended}");
+        assert!(ended.is_done(), "{ended}");
         let [record] = &records(&bench.path().join("theirs"))[..] else { panic!("one trial") };
         assert_eq!(record.ledger.committed, 50);
         assert!(

@@ -30,7 +30,7 @@ fn a_service_is_measured_reported_and_its_secrets_are_nowhere() {
     let bench = Bench::new();
     bench.file("service.toml", spec(&service, REQUESTS));
     let ended = run(&bench, &["run", "service.toml", "--out", "r"]);
-    assert_eq!(ended.code, 0, "{ended}");
+    assert!(ended.is_done(), "{ended}");
     let heard = service.heard();
     assert!(heard.iter().any(|it| it.contains(&format!("Authorization: Bearer {SECRET}\r\n"))), "{heard:?}");
     assert!(heard.iter().any(|it| it.ends_with(&format!("password={SECRET}"))), "{heard:?}");
