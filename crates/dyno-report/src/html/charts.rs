@@ -86,8 +86,27 @@ fn throughput(page: &Page<'_>) -> Vec<Figure> {
     curve_figures(page, "throughput", &title, &measure, axis, &captions)
 }
 
-/// The first real difference in throughput, else the highest peak.
+/// The answer that was found to a question of these metrics, in a sentence. One of several would not say what a chart of them shows: `None` then,
+/// and where none was found.
+pub(super) fn answer(page: &Page<'_>, metrics: &[Metric]) -> Option<String> {
+    let mut answered = page.model.conclusions.iter().filter(|conclusion| {
+        let Conclusion::Question { question } = conclusion else { return false };
+        let question = &page.model.questions[*question];
+        let verdict = question.effect.verdict;
+        metrics.contains(&question.metric)
+            && matches!(verdict, Some(Verdict::Better | Verdict::Worse | Verdict::Equivalent))
+    });
+    let (first, another) = (answered.next()?, answered.next());
+    another.is_none().then(|| conclusion::parts(page.model, first, page.lang).0)
+}
+
+/// The answer, unless a chart of the questions above has it; else the first real difference in throughput, else the highest peak.
 fn throughput_title(page: &Page<'_>) -> String {
+    let answer =
+        if super::forests::questions(page).is_none() { answer(page, &[Metric::Throughput]) } else { None };
+    if let Some(answer) = answer {
+        return answer;
+    }
     let conclusions = &page.model.conclusions;
     let difference = conclusions.iter().find(|c| {
         let Conclusion::Comparison { metric, verdict, .. } = c else { return false };
@@ -98,7 +117,7 @@ fn throughput_title(page: &Page<'_>) -> String {
         _ => None,
     });
     let highest = peaks.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, c)| c);
-    // The answers to questions stand above the charts.
+    // Where there are questions, their cells are no answers of their own.
     let difference = difference.filter(|_| page.model.questions.is_empty());
     difference.or(highest).map_or_else(
         || page.text(&page::CHART_TITLE_THROUGHPUT).to_owned(),
@@ -130,9 +149,10 @@ fn response_time(page: &Page<'_>) -> Vec<Figure> {
         logarithmic: page.text(&page::CHART_TIME_LOG),
         quantity: Quantity::Time,
     };
-    let title = page.text(&page::CHART_TITLE_TIME);
+    let answer = answer(page, &measures.map(|(metric, _)| metric));
+    let title = answer.unwrap_or_else(|| page.text(&page::CHART_TITLE_TIME).to_owned());
     let captions = vec![page.text(&page::CHART_CAPTION_TIME).to_owned()];
-    curve_figures(page, "response-time", title, &measures, axis, &captions)
+    curve_figures(page, "response-time", &title, &measures, axis, &captions)
 }
 
 /// The y axis of a chart.

@@ -2,10 +2,10 @@
 
 use super::{render, sample, stand_alone_charts};
 use crate::figures;
-use crate::messages::EN;
-use dyno_analysis::model::{Estimate, FindingRow};
+use crate::messages::{EN, LANGUAGES};
+use dyno_analysis::model::{Conclusion, Estimate, FindingRow, Verdict};
 use dyno_model::finding::{Finding, Severity};
-use dyno_model::plan::Compare;
+use dyno_model::plan::{Compare, Metric};
 
 fn keep(name: &str, page: &str) {
     if let Some(folder) = std::env::var_os("DYNO_SAMPLE_REPORTS") {
@@ -235,6 +235,44 @@ fn the_first_screen_has_the_answer_how_sure_it_is_what_it_rests_on_and_what_is_d
     }
     let (shown, _) = top.split_once("</ul>").unwrap();
     assert!(!shown.contains("had its highest mean"), "where there are answers, peaks are folded: {shown}");
+}
+
+#[test]
+fn a_chart_says_the_answer_that_it_shows_and_none_where_none_was_found() {
+    // So many of the questions about throughput are answered.
+    let answered = |number: usize| {
+        let mut model = sample::rush();
+        let of_throughput = model.questions.iter_mut().filter(|it| it.metric == Metric::Throughput);
+        for (index, question) in of_throughput.enumerate() {
+            question.effect.verdict =
+                Some(if index < number { Verdict::Worse } else { Verdict::Inconclusive });
+        }
+        model
+    };
+    let title = |model: &dyno_analysis::model::ReportModel, id: &str, lang| {
+        let charts = stand_alone_charts(model, lang);
+        let (_, chart) =
+            charts.into_iter().find(|(other, _)| other == id).unwrap_or_else(|| panic!("no {id}"));
+        let (_, title) = chart.split_once("<title").and_then(|(_, rest)| rest.split_once('>')).unwrap();
+        title.split_once("</title>").unwrap().0.to_owned()
+    };
+    for lang in LANGUAGES {
+        let model = answered(1);
+        let said = title(&model, "questions-throughput", lang);
+        let first = model.questions.iter().find(|it| it.metric == Metric::Throughput).unwrap();
+        assert!(said.contains(&first.subject) && said.contains('%'), "{said}");
+        let open = title(&answered(0), "questions-throughput", lang);
+        assert_ne!(open, said);
+        assert_eq!(title(&answered(2), "questions-throughput", lang), open, "two answers are not one");
+        assert_ne!(title(&model, "throughput", lang), said, "it stands above already");
+        // One question has no chart of its own.
+        let mut alone = answered(1);
+        alone.questions.retain(|it| it.metric != Metric::Throughput || it.subject == first.subject);
+        alone.conclusions.retain(|it| !matches!(it, Conclusion::Question { .. }));
+        let at = alone.questions.iter().position(|it| it.metric == Metric::Throughput).unwrap();
+        alone.conclusions.insert(0, Conclusion::Question { question: at });
+        assert_eq!(title(&alone, "throughput", lang), said);
+    }
 }
 
 /// The rush, one trial of which stood still for two seconds.
