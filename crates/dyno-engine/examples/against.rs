@@ -4,7 +4,7 @@
 //! usage: against mysql|postgres HOST:PORT USER PASSWORD DATABASE WORKLOAD CLIENTS SECONDS [WORKERS] [KEY=VALUE...]
 use dyno_engine::loading::{self, Loading};
 use dyno_engine::workload::{Native, Setting, Workload, catalog};
-use dyno_engine::{TrialInput, run_trial, with_native};
+use dyno_engine::{Node, TrialInput, run_trial, with_native};
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::Listener;
 use dyno_model::plan::{LoadPlan, StopRule, Trial, WorkloadPlan};
@@ -62,7 +62,7 @@ fn main() {
         ..LoadPlan::new(StopRule::Duration(Nanos(seconds * 1_000_000_000)))
     };
     let trial = Trial { id: "against".to_owned(), block: 1, treatment: 0 };
-    let mut input = TrialInput::new(trial, target, clients, &load, 1, &interrupts);
+    let mut input = TrialInput::new(trial, Node::alone(target), clients, &load, 1, &interrupts);
     input.load.shares_machine = std::env::var("ELSEWHERE").is_err();
     let record = with_native!(native, workload => run_trial(workload, &input, &mut Silent)).expect("a trial");
     let statements: u64 = record.ledger.statements.iter().map(|statement| statement.ok).sum();

@@ -41,5 +41,5 @@ pub use measure::load::{Fatal, FatalCause, LoadInput, LoadRecord, TrialError};
 pub use measure::meter::{Meter, Script, ScriptThreads, ScriptTrouble};
 pub use measure::run_script;
 pub use session::Session;
-pub use trial::{TrialInput, run_load, run_trial};
+pub use trial::{Node, TrialInput, run_load, run_trial};
 pub use worker::default_workers;

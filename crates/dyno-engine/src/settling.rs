@@ -25,7 +25,7 @@ const SETTLING: Duration = Duration::from_secs(10);
 /// The same once the user has asked for the end: sessions are told to end at once.
 const SETTLING_AFTER_REQUEST: Duration = Duration::from_secs(1);
 
-/// The server's numbers of the sessions that a trial's clients opened.
+/// A server's numbers of the sessions that a trial's clients opened on it.
 #[derive(Debug, Default)]
 pub struct OpenSessions(Mutex<HashSet<u32>>);
 

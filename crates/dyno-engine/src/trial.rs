@@ -9,7 +9,7 @@ use crate::settling::{is_unanswered, observe, settle};
 use crate::window::Window;
 use crate::worker::{NativeClients, hire_native};
 use crate::workload::{AuditFacts, Workload};
-use dyno_drivers::{Connection, Driver, block_on};
+use dyno_drivers::{Connection, Discard, Driver, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
 use dyno_model::event::{Listener, Phase};
 use dyno_model::failure::OperationFailure;
@@ -19,7 +19,6 @@ use dyno_model::record::{TrialEnd, TrialRecord, Uptime};
 use dyno_model::target::Target;
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
-use std::slice;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -36,8 +35,8 @@ pub struct TrialInput<'a> {
     pub load: LoadInput<'a>,
     /// Which trial.
     pub trial: Trial,
-    /// Where the clients connect.
-    pub target: Target,
+    /// Where the clients connect, in turn: one server, or the nodes of a cluster. The first is asked for baseline and audit.
+    pub nodes: Vec<Node>,
     /// UTC time at which the trial begins, as it is written down.
     pub started_at: String,
     /// Time spent on loading before; 0 when data was reused.
@@ -46,13 +45,29 @@ pub struct TrialInput<'a> {
     pub counters: &'a dyn Fn() -> Counters,
 }
 
+/// A server under load.
+pub struct Node {
+    /// Where its share of the clients connects.
+    pub target: Target,
+    /// A statement that it answers when it has done all that was committed on other nodes before; `None` for one that stands alone.
+    pub barrier: Option<&'static str>,
+}
+
+impl Node {
+    /// A server that stands alone.
+    #[must_use]
+    pub fn alone(target: Target) -> Vec<Self> {
+        vec![Self { target, barrier: None }]
+    }
+}
+
 impl<'a> TrialInput<'a> {
     /// A trial on data that were there, on a server elsewhere that has no counters. What it draws follows from the experiment's seed and
     /// its id ([`trial_seed`]).
     #[must_use]
     pub fn new(
         trial: Trial,
-        target: Target,
+        nodes: Vec<Node>,
         clients: u32,
         load: &'a LoadPlan,
         seed: u64,
@@ -62,7 +77,7 @@ impl<'a> TrialInput<'a> {
         Self {
             load: LoadInput::new(trial.id.clone(), clients, load, seed, interrupts),
             trial,
-            target,
+            nodes,
             started_at: String::new(),
             loading: Nanos(0),
             counters: &Counters::new,
@@ -115,17 +130,22 @@ pub fn run_trial<W: Workload>(
 ) -> Result<TrialRecord, TrialError> {
     let workload = Arc::new(workload);
     listener.event(&input.load.enters(Phase::Ramp));
-    let mut observer = block_on(observe(&input.target)).map_err(TrialError::Ramp)?;
-    let baseline = block_on(workload.baseline(&mut observer)).map_err(TrialError::Baseline)?;
+    let mut observers = block_on(observers(&input.nodes)).map_err(TrialError::Ramp)?;
+    let observer = &mut observers[0];
+    let baseline = block_on(workload.baseline(observer)).map_err(TrialError::Baseline)?;
     let server_version = observer.server_version().to_owned();
     let load = LoadInput { growth: workload.growth(&baseline), ..input.load.clone() };
-    let native = NativeClients::new(Arc::clone(&workload), slice::from_ref(&input.target), load.load);
+    let clients = input.nodes.iter().map(|node| &node.target);
+    let native = NativeClients::new(Arc::clone(&workload), clients, load.load);
     let native = Arc::new(native);
     let (mut before, mut read_at) = (Counters::new(), Instant::now());
     let read = || (before, read_at) = ((input.counters)(), Instant::now());
     let Measured { record: measured, totals, window } =
         measure(&native, Ending::Await, &load, read, listener)?;
-    let settled = settle(&mut observer, &input.target, native.sessions());
+    let each = observers.iter_mut().zip(&input.nodes).zip(native.sessions());
+    let settled = each
+        .map(|((observer, node), sessions)| settle(observer, &node.target, sessions))
+        .sum::<Result<u64, _>>();
     let passed = read_at.elapsed();
     // A server that is silent is not asked once more.
     let after = if settled.is_ok() { (input.counters)() } else { Counters::new() };
@@ -139,7 +159,7 @@ pub fn run_trial<W: Workload>(
     listener.event(&load.enters(Phase::Audit));
     let facts = AuditFacts { baseline, totals: &totals, opens: window.opens() };
     let silence;
-    (record.audit, silence) = audited(&*workload, &mut observer, input, settled, &facts);
+    (record.audit, silence) = audited(&*workload, &mut observers[0], input, settled, &facts);
     record.end = end(&record.audit, &window, &load, silence.is_some());
     let facts = record.facts.get_or_insert_default();
     if record.end == TrialEnd::User {
@@ -151,9 +171,29 @@ pub fn run_trial<W: Workload>(
         _ => None,
     };
     facts.uptime = uptime(&before, &after, passed);
-    let asked = Asked { engine: input.target.engine, clients: load.clients, load: load.load };
+    let asked = Asked { engine: input.nodes[0].target.engine, clients: load.clients, load: load.load };
     record.findings = judge(&record, &asked);
     Ok(record)
+}
+
+/// A connection to each node, all of which have then done what was committed on any of them before, tables for example.
+async fn observers(nodes: &[Node]) -> Result<Vec<Connection>, OperationFailure> {
+    let mut observers = Vec::with_capacity(nodes.len());
+    for node in nodes {
+        observers.push(observe(&node.target).await?);
+    }
+    for (observer, node) in observers.iter_mut().zip(nodes) {
+        catch_up(observer, node).await?;
+    }
+    Ok(observers)
+}
+
+/// Waits until a node has done all that was committed before.
+async fn catch_up(observer: &mut Connection, node: &Node) -> Result<(), OperationFailure> {
+    match node.barrier {
+        Some(barrier) => observer.query(barrier, &mut Discard).await.map(|_| ()),
+        None => Ok(()),
+    }
 }
 
 /// What ended a trial. A system that dies or a user who interrupts when all is measured and audited ends nothing.
@@ -199,7 +239,7 @@ fn audited<W: Workload>(
     let mut silence = None;
     let checks = match (input.load.is_dead)() {
         Some(reason) => Err(reason),
-        None => settled.and_then(|_| audit(workload, observer, &input.target, facts)).map_err(|failure| {
+        None => settled.and_then(|_| audit(workload, observer, &input.nodes[0], facts)).map_err(|failure| {
             silence = is_unanswered(&failure).then(|| failure.to_string());
             failure.to_string()
         }),
@@ -211,15 +251,18 @@ fn audited<W: Workload>(
 fn audit<W: Workload>(
     workload: &W,
     observer: &mut Connection,
-    target: &Target,
+    node: &Node,
     facts: &AuditFacts<'_, W::Baseline>,
 ) -> Result<Vec<AuditCheck>, OperationFailure> {
-    match block_on(workload.audit(observer, facts)) {
+    let ask = async |observer: &mut Connection| {
+        catch_up(observer, node).await?;
+        workload.audit(observer, facts).await
+    };
+    match block_on(ask(observer)) {
         // The connection may have broken with those of the clients; the server may be well again.
-        Err(failure) if !is_unanswered(&failure) => block_on(async {
-            let mut fresh = observe(target).await?;
-            workload.audit(&mut fresh, facts).await
-        }),
+        Err(failure) if !is_unanswered(&failure) => {
+            block_on(async { ask(&mut observe(&node.target).await?).await })
+        }
         audited => audited,
     }
 }

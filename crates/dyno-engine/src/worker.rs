@@ -67,30 +67,33 @@ pub fn default_workers(engine: Engine, clients: u32, shares_machine: bool) -> u3
 pub(crate) struct NativeClients<W: Workload> {
     workload: Arc<W>,
     retry: Arc<RetryPolicy>,
-    /// Clients are dealt out to them in turn.
-    targets: Vec<Arc<Target>>,
-    session_plan: Arc<SessionPlan>,
+    /// Clients are dealt out to them in turn. Each server numbers its sessions by itself.
+    targets: Vec<(Arc<Target>, Arc<SessionPlan>)>,
 }
 
 impl<W: Workload> NativeClients<W> {
-    pub(crate) fn new(workload: Arc<W>, targets: &[Target], load: &LoadPlan) -> Self {
+    pub(crate) fn new<'t>(
+        workload: Arc<W>,
+        targets: impl IntoIterator<Item = &'t Target>,
+        load: &LoadPlan,
+    ) -> Self {
+        let with_plan = |target: &Target| (Arc::new(target.clone()), Arc::new(session_plan(&*workload)));
+        let targets: Vec<_> = targets.into_iter().map(with_plan).collect();
         assert!(!targets.is_empty(), "clients need somewhere to connect");
-        let session_plan = Arc::new(session_plan(&*workload));
-        let retry = Arc::new(load.retry.clone());
-        Self { workload, retry, targets: targets.iter().cloned().map(Arc::new).collect(), session_plan }
+        Self { retry: Arc::new(load.retry.clone()), targets, workload }
     }
 
     /// Names of the kinds of statements, control statements included.
     pub(crate) fn kinds(&self) -> &[&'static str] {
-        &self.session_plan.kinds
+        &self.targets[0].1.kinds
     }
 
-    /// Which sessions the clients have opened on the server.
-    pub(crate) fn sessions(&self) -> &OpenSessions {
-        &self.session_plan.sessions
+    /// Which sessions the clients have opened on each of the targets.
+    pub(crate) fn sessions(&self) -> impl Iterator<Item = &OpenSessions> {
+        self.targets.iter().map(|(_, plan)| &*plan.sessions)
     }
 
-    fn target(&self, client: ClientId) -> &Arc<Target> {
+    fn target(&self, client: ClientId) -> &(Arc<Target>, Arc<SessionPlan>) {
         &self.targets[client.0 as usize % self.targets.len()]
     }
 }
@@ -114,7 +117,7 @@ pub(crate) fn hire_native<W: Workload>(
     native: &Arc<NativeClients<W>>,
 ) -> Result<(), TrialError> {
     let input = crew.input;
-    let engine = native.targets[0].engine;
+    let engine = native.targets[0].0.engine;
     let workers = match input.load.workers {
         Some(workers) if !engine.is_embedded() => workers.min(input.clients),
         _ => default_workers(engine, input.clients, input.shares_machine),
@@ -171,14 +174,15 @@ impl Drop for ConnectingPlace {
 
 impl<W: Workload> Assignment<W> {
     fn client(&self, id: ClientId, io: &Io, window: &Arc<Window>) -> Client<W> {
+        let (target, session_plan) = self.native.target(id);
         Client {
             id,
             seed: self.seed,
             attempts_max: self.attempts_max,
             retry: Arc::clone(&self.native.retry),
             workload: Arc::clone(&self.native.workload),
-            target: Arc::clone(self.native.target(id)),
-            session_plan: Arc::clone(&self.native.session_plan),
+            target: Arc::clone(target),
+            session_plan: Arc::clone(session_plan),
             io: io.clone(),
             window: Arc::clone(window),
             recorder: self.post.recorder.clone(),

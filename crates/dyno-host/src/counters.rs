@@ -9,7 +9,7 @@
 //! * SQLite and null count nothing.
 
 use crate::control_connection::ControlConnection;
-use crate::engine::questions;
+use crate::engine::{UPTIME, questions};
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Target;
 use std::collections::BTreeMap;
@@ -23,6 +23,24 @@ pub fn snapshot(target: &Target) -> Result<BTreeMap<String, i64>, OperationFailu
         Some(server) => (server.counters)(&mut ControlConnection::open(target)?),
         None => Ok(BTreeMap::new()),
     }
+}
+
+/// Counters of a system that is several servers: their sums, in which a row that Galera's nodes repeat counts once for each of them, and
+/// how long the youngest has been up.
+///
+/// # Errors
+/// When one of them cannot be reached or refuses to answer.
+pub fn sums(targets: &[Target]) -> Result<BTreeMap<String, i64>, OperationFailure> {
+    let mut sums: BTreeMap<String, i64> = BTreeMap::new();
+    for target in targets {
+        for (name, value) in snapshot(target)? {
+            let is_age = name == UPTIME;
+            let put =
+                |sum: &mut i64| *sum = if is_age { value.min(*sum) } else { value.saturating_add(*sum) };
+            sums.entry(name).and_modify(put).or_insert(value);
+        }
+    }
+    Ok(sums)
 }
 
 /// What grew (or shrank) between two snapshots. Counters that did not change are left out, and one that the first

@@ -206,9 +206,7 @@ impl Plan {
     /// data folder of dyno's.
     #[must_use]
     pub fn restores(&self, system: usize, rows: u64) -> bool {
-        let has_folder = matches!(&self.systems[system].source, SystemSource::Managed(server)
-            if server.kind.engine().keeps_data());
-        has_folder
+        matches!(&self.systems[system].source, SystemSource::Managed(server) if server.is_copyable())
             && match self.data {
                 FreshData::Load => false,
                 FreshData::Restore => true,

@@ -203,6 +203,8 @@ pub struct Facts {
     pub unfinished_in_all: u64,
     /// COMMIT statements sent since the first client began, warm-up included.
     pub commits_sent_in_all: u64,
+    /// Those of them that were answered by an error.
+    pub commits_refused_in_all: u64,
     /// How long the server had been up, where it tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uptime: Option<Uptime>,

@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::PathBuf;
 
 /// A server that dyno starts.
@@ -16,7 +17,45 @@ pub struct ManagedServer {
     pub bin_dir: Option<PathBuf>,
     /// Folder in which the scratch folder is made; else the system's temporary folder.
     pub scratch: Option<PathBuf>,
+    /// Servers of a cluster, each with the settings; 1 for every other kind.
+    #[serde(default = "alone", skip_serializing_if = "is_alone")]
+    pub nodes: u32,
 }
+
+fn alone() -> u32 {
+    1
+}
+
+fn is_alone(nodes: &u32) -> bool {
+    *nodes == alone()
+}
+
+impl ManagedServer {
+    /// One of a kind with its own defaults, at the usual places.
+    #[must_use]
+    pub fn new(kind: ServerKind) -> Self {
+        let nodes = if kind.is_cluster() { NODES_DEFAULT } else { alone() };
+        Self { kind, settings: BTreeMap::new(), bin_dir: None, scratch: None, nodes }
+    }
+
+    /// True when its data folder can be kept and copied for other starts. That of a cluster's node says which cluster it belongs to.
+    #[must_use]
+    pub fn is_copyable(&self) -> bool {
+        self.kind.engine().keeps_data() && !self.kind.is_cluster()
+    }
+}
+
+impl fmt::Display for ManagedServer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.kind.is_cluster() {
+            true => write!(f, "{} with {} nodes", self.kind, self.nodes),
+            false => self.kind.fmt(f),
+        }
+    }
+}
+
+/// Nodes of a cluster when the spec does not say: the fewest of which one can die and the others are the majority.
+const NODES_DEFAULT: u32 = 3;
 
 crate::named! {
     /// Kinds of servers that dyno can start. SQLite is no server; "starting" it makes a scratch file.
@@ -27,6 +66,8 @@ crate::named! {
         Sqlite = "sqlite",
         /// MariaDB's `mariadbd`.
         Mariadb = "mariadb",
+        /// A Galera cluster of MariaDB's servers.
+        Galera = "galera",
         /// MySQL's `mysqld`.
         Mysql = "mysql",
         /// PostgreSQL's `postgres`.
@@ -42,9 +83,15 @@ impl ServerKind {
     pub fn engine(self) -> Engine {
         match self {
             Self::Sqlite => Engine::Sqlite,
-            Self::Mariadb | Self::Mysql => Engine::Mysql,
+            Self::Mariadb | Self::Galera | Self::Mysql => Engine::Mysql,
             Self::Postgres => Engine::Postgres,
             Self::Null => Engine::Null,
         }
+    }
+
+    /// True when it is several servers, over which clients are spread.
+    #[must_use]
+    pub fn is_cluster(self) -> bool {
+        self == Self::Galera
     }
 }

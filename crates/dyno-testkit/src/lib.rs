@@ -12,7 +12,6 @@ mod silencer;
 use dyno_host::guard::GuardCommand;
 use dyno_host::server::{StartOptions, locate, start};
 use dyno_model::plan::{ManagedServer, ServerKind};
-use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -30,7 +29,7 @@ pub const REQUIRE_SERVERS: &str = "DYNO_REQUIRE_SERVERS";
 /// A server of this kind to be started, if its program is on this machine.
 #[must_use]
 pub fn require_server(kind: ServerKind) -> Option<ManagedServer> {
-    let server = ManagedServer { kind, settings: BTreeMap::new(), bin_dir: None, scratch: None };
+    let server = ManagedServer::new(kind);
     if !kind.engine().is_server() {
         return Some(server);
     }

@@ -1,5 +1,6 @@
 //! One system that answers: a server that dyno started, or one that was there, with what dyno knows of it while a run goes on.
 
+use dyno_engine::Node;
 use dyno_host::counters;
 use dyno_host::existing::ConnectedSystem;
 use dyno_host::marker::Claim;
@@ -9,9 +10,10 @@ use dyno_host::proxy::RunningProxy;
 use dyno_host::server::RunningServer;
 use dyno_host::settings::RoundedSetting;
 use dyno_model::event::StartTimes;
+use dyno_model::failure::OperationFailure;
 use dyno_model::finding::Finding;
 use dyno_model::plan::{EndpointPlan, Via};
-use dyno_model::target::Target;
+use dyno_model::target::{QueryMode, Target};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
@@ -61,7 +63,7 @@ impl Ready {
             Via::Socket => match &self.source {
                 Source::Managed(server) => {
                     let socket = server.unix_target();
-                    socket.map_or(usual, |socket| Target { connect_timeout: self.connect_timeout, ..socket })
+                    socket.map_or(usual, |socket| self.within_limit(socket))
                 }
                 Source::Existing(_) => usual,
             },
@@ -81,7 +83,7 @@ impl Ready {
     /// Where clients connect.
     pub(crate) fn target(&self) -> Target {
         match &self.source {
-            Source::Managed(server) => Target { connect_timeout: self.connect_timeout, ..server.target() },
+            Source::Managed(server) => self.within_limit(server.target()),
             Source::Existing(existing) => existing.target.clone(),
         }
     }
@@ -153,23 +155,58 @@ impl Ready {
 
     /// True when it can be connected to and asked.
     pub(crate) fn answers(&self) -> bool {
-        self.ending().is_none() && counters::snapshot(&self.target()).is_ok()
+        self.ending().is_none() && self.asked().is_ok()
     }
 
     /// What the monitor looks at.
     pub(crate) fn monitored(&self, command: Option<monitor::RemoteCommand>) -> monitor::Watched {
         let (target, is_local) = (self.target(), self.shares_machine());
-        let pid = match &self.source {
-            Source::Managed(server) => server.pid(),
-            Source::Existing(_) if is_local && command.is_none() => monitor::find_server(&target),
-            Source::Existing(_) => None,
+        let pids = match &self.source {
+            Source::Managed(server) => server.nodes().filter_map(RunningServer::pid).collect(),
+            Source::Existing(_) if is_local && command.is_none() => {
+                monitor::find_server(&target).into_iter().collect()
+            }
+            Source::Existing(_) => Vec::new(),
         };
-        monitor::Watched { target, pid, is_local, command }
+        monitor::Watched { target, pids, is_local, command }
     }
 
     /// The server's own counters now; none when it does not answer.
     pub(crate) fn counters(&self) -> BTreeMap<String, i64> {
-        counters::snapshot(&self.target()).unwrap_or_default()
+        self.asked().unwrap_or_default()
+    }
+
+    /// The counters of all its servers.
+    ///
+    /// # Errors
+    /// When one of them does not answer.
+    pub(crate) fn asked(&self) -> Result<BTreeMap<String, i64>, OperationFailure> {
+        match &self.source {
+            Source::Managed(server) => {
+                let patient = |node: &RunningServer| self.within_limit(node.target());
+                counters::sums(&server.nodes().map(patient).collect::<Vec<_>>())
+            }
+            Source::Existing(existing) => counters::snapshot(&existing.target),
+        }
+    }
+
+    /// The servers that a trial's clients are spread over, by the way that they take.
+    pub(crate) fn nodes(&self, way: Option<&EndpointPlan>, query_mode: QueryMode) -> Vec<Node> {
+        let in_mode = |target: Target| Target { query_mode, ..target };
+        match &self.source {
+            Source::Managed(server) if server.kind().is_cluster() => {
+                let node = |node: &RunningServer| Node {
+                    target: in_mode(self.within_limit(node.target())),
+                    barrier: node.barrier(),
+                };
+                server.nodes().map(node).collect()
+            }
+            _ => Node::alone(in_mode(self.target_by(way))),
+        }
+    }
+
+    fn within_limit(&self, target: Target) -> Target {
+        Target { connect_timeout: self.connect_timeout, ..target }
     }
 
     /// True when a data set of this fingerprint is loaded.

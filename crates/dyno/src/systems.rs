@@ -5,7 +5,6 @@ use crate::disk::DiskWatch;
 use crate::system::{Ready, Source};
 use crate::workload::only_reads;
 use dyno_drivers::patience::is_end_requested;
-use dyno_host::counters;
 use dyno_host::data_set::{DataSetKey, SavedDataSet, loader};
 use dyno_host::existing;
 use dyno_host::guard::GuardCommand;
@@ -485,7 +484,7 @@ impl<'p> Systems<'p> {
     pub(crate) fn bury_if_silent(&mut self, system: usize, listener: &mut dyn Listener) -> Option<String> {
         let ready = self.slots[system].ready.as_ref()?;
         let Source::Managed(_) = &ready.source else { return None };
-        let failure = counters::snapshot(&ready.target()).err()?;
+        let failure = ready.asked().err()?;
         let reason = format!("does not answer any more: {failure}");
         self.stop_system(system, listener);
         let name = self.plan.systems[system].name.clone();

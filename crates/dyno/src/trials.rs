@@ -142,8 +142,7 @@ fn measure(
     } else {
         ready.use_up();
     }
-    let mut target = ready.target_by(way);
-    target.query_mode = plan.query_mode(treatment);
+    let nodes = ready.nodes(way, plan.query_mode(treatment));
     let warmup = treatment.load.warmup.into();
     let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(command), listener);
     let bell = watch.bell();
@@ -159,7 +158,7 @@ fn measure(
         started_at: utc_now(),
         loading,
         counters: &counters,
-        ..TrialInput::new(trial.clone(), target, clients, load, plan.seed, count)
+        ..TrialInput::new(trial.clone(), nodes, clients, load, plan.seed, count)
     };
     input.load.shares_machine = ready.shares_machine();
     input.load.is_dead = &ending;

@@ -478,6 +478,7 @@ impl<'a> Crew<'a> {
         let stuck = self.members.iter().filter(|member| !member.is_done);
         let gaps = collector.longest_gaps(times.length);
         let commit = collector.kind("commit");
+        let commits = |all: &[u64]| commit.and_then(|kind| all.get(kind)).copied().unwrap_or(0);
         LoadRecord {
             connecting: self.connecting,
             measured: Nanos(times.length),
@@ -508,7 +509,8 @@ impl<'a> Crew<'a> {
                 gaps: gaps.into_iter().filter(|gap| gap.length >= GAP_MIN).collect(),
                 committed_in_all: totals.committed,
                 unfinished_in_all: totals.unfinished(),
-                commits_sent_in_all: commit.map_or(0, |kind| totals.sent.get(kind).copied().unwrap_or(0)),
+                commits_sent_in_all: commits(&totals.sent),
+                commits_refused_in_all: commits(&totals.refused),
                 ..Facts::default()
             },
             fatal: self.fatal,

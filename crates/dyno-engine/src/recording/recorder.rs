@@ -44,8 +44,9 @@ pub struct Totals {
     pub failed: u64,
     /// Transactions that were not begun because they were too late.
     pub skipped: u64,
-    /// Statements sent, by kind.
+    /// Statements sent, by kind, and those of them that were answered by an error.
     pub sent: Vec<u64>,
+    pub refused: Vec<u64>,
     /// Committed transactions, each by the share of its time that lies in the measured window ([`crate::window::Window::share`]).
     pub work: f64,
 }
@@ -58,9 +59,9 @@ impl Totals {
         self.failed += other.failed;
         self.skipped += other.skipped;
         self.work += other.work;
-        self.sent.resize(self.sent.len().max(other.sent.len()), 0);
-        for (mine, theirs) in self.sent.iter_mut().zip(&other.sent) {
-            *mine += theirs;
+        for (mine, theirs) in [(&mut self.sent, &other.sent), (&mut self.refused, &other.refused)] {
+            mine.resize(mine.len().max(theirs.len()), 0);
+            mine.iter_mut().zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
         }
     }
 
@@ -116,7 +117,11 @@ impl Recorder {
             batch,
             handed: 0,
             ledger: Ledger { statements, ..Default::default() },
-            totals: Totals { sent: vec![0; kinds.len()], ..Default::default() },
+            totals: Totals {
+                sent: vec![0; kinds.len()],
+                refused: vec![0; kinds.len()],
+                ..Default::default()
+            },
             counts: ScriptCounts::default(),
             pulse: WorkerPulse::default(),
         }
@@ -146,6 +151,7 @@ impl Recorder {
     }
 
     pub(crate) fn statement_failed(&mut self, kind: u16, now: u64, is_counted: bool) {
+        self.totals.refused[usize::from(kind)] += 1;
         if is_counted {
             self.ledger.statements[usize::from(kind)].failed += 1;
         }

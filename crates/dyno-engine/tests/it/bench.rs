@@ -6,7 +6,7 @@ use dyno_engine::workload::{
     AuditFacts, ClientId, DataSet, Native, NoData, Setting, StatementText, Verdict, Workload, catalog,
 };
 use dyno_engine::{
-    LoadInput, LoadRecord, Meter, Script, ScriptTrouble, Session, TrialInput, run_load, with_native,
+    LoadInput, LoadRecord, Meter, Node, Script, ScriptTrouble, Session, TrialInput, run_load, with_native,
 };
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::OptionValue;
@@ -70,7 +70,7 @@ pub(crate) fn native(kind: &str, options: &[(&str, OptionValue)], clients: u32) 
 /// A trial of the null driver, as most tests want it.
 pub(crate) fn trial_input(target: Target, clients: u32, load: &LoadPlan) -> TrialInput<'_> {
     let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
-    TrialInput::new(trial, target, clients, load, SEED, &NOBODY)
+    TrialInput::new(trial, Node::alone(target), clients, load, SEED, &NOBODY)
 }
 
 /// A load of a workload of the catalogue; its books balance.

@@ -3,7 +3,7 @@
 use crate::bench::{NOBODY, Silent, doing, null, send};
 use dyno_engine::random::Random;
 use dyno_engine::workload::ClientId;
-use dyno_engine::{Session, TrialInput, run_trial};
+use dyno_engine::{Node, Session, TrialInput, run_trial};
 use dyno_model::plan::{LoadPlan, StopRule, Trial};
 use dyno_model::record::{OpenLoop, TrialRecord};
 use dyno_model::units::Nanos;
@@ -24,7 +24,7 @@ fn trial(seed: u64, id: &str, load: &LoadPlan) -> (Sent, TrialRecord) {
         Ok(())
     });
     let trial = Trial { id: id.to_owned(), block: 1, treatment: 0 };
-    let input = TrialInput::new(trial, null(""), 3, load, seed, &NOBODY);
+    let input = TrialInput::new(trial, Node::alone(null("")), 3, load, seed, &NOBODY);
     let record = run_trial(keys, &input, &mut Silent).expect("it can be measured");
     let sent = std::mem::take(&mut *sent.lock().expect("no client panics"));
     (sent, record)

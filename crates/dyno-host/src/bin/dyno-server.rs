@@ -30,8 +30,7 @@ fn keep(arguments: &[String]) -> Result<(), String> {
     let kind = ServerKind::named(kind).ok_or_else(usage)?;
     let settings = settings.iter().map(|pair| pair.split_once('=').ok_or_else(usage));
     let settings = settings.map(|pair| pair.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    let server =
-        ManagedServer { kind, settings: settings.collect::<Result<_, _>>()?, bin_dir: None, scratch: None };
+    let server = ManagedServer { settings: settings.collect::<Result<_, _>>()?, ..ManagedServer::new(kind) };
     let options = StartOptions::new(kind.name(), GuardCommand::this_program());
     let running = start(&server, &options).map_err(|error| error.to_string())?;
     let line = serde_json::json!({

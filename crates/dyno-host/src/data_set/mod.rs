@@ -139,7 +139,7 @@ mod tests {
 
     fn server(settings: &[(&str, &str)]) -> ManagedServer {
         let settings = settings.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
-        ManagedServer { kind: ServerKind::Mysql, settings: settings.collect(), bin_dir: None, scratch: None }
+        ManagedServer { settings: settings.collect(), ..ManagedServer::new(ServerKind::Mysql) }
     }
 
     #[test]

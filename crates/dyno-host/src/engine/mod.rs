@@ -15,6 +15,7 @@ mod postgres;
 mod questions;
 mod sqlite;
 
+pub(crate) use numbers::UPTIME;
 pub use questions::{ConnectionLimit, ForeignSession, Replication};
 pub(crate) use questions::{FoundSettings, Questions, Watched};
 pub(crate) use sqlite::settings::read_pragma;

@@ -117,7 +117,7 @@ impl Eyes {
             machine: Machine::new(),
             remote,
             trouble,
-            server: watched.pid.map(|pid| Processes::of_server(pid, has_children)),
+            server: (!watched.pids.is_empty()).then(|| Processes::of_server(watched.pids, has_children)),
             generator: Processes::of_generator(),
             observer: Observer::start(watched.target, watched.is_local),
             readings,
@@ -267,7 +267,7 @@ mod tests {
     fn a_look_at_the_bounds_comes_when_told_and_the_thread_ends_when_told() {
         let target = Target::new(dyno_model::engine::Engine::Null, Endpoint::InProcess);
         let looker =
-            Looker::start(Watched { target, pid: Some(std::process::id()), is_local: true, command: None })
+            Looker::start(Watched { target, pids: vec![std::process::id()], is_local: true, command: None })
                 .unwrap();
         let first = looker.readings.recv().unwrap();
         assert!(first.values.get("server.process.cpu_user_seconds_total").is_some());

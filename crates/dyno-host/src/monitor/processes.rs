@@ -12,12 +12,12 @@ const DETAILS_AT_BOUNDS_MAX: Duration = Duration::from_millis(10);
 /// Share of a look with details that a look without would have cost: two of four files per process.
 const WITHOUT_DETAILS: f64 = 0.4;
 
-/// A process and, where the server works in them, its children; their figures are sums.
+/// A process (several, of a cluster) and, where the server works in them, the children; their figures are sums.
 #[derive(Debug)]
 pub(super) struct Processes {
     /// `server` or `generator`.
     source: &'static str,
-    pid: u32,
+    pids: Vec<u32>,
     has_children: bool,
     /// Totals so far. A child's figures move to its parent when it ends, so a look in between can miss or double them;
     /// totals never go back.
@@ -76,10 +76,10 @@ fn open_files(pid: u32) -> Option<f64> {
 }
 
 impl Processes {
-    pub(super) fn of_server(pid: u32, has_children: bool) -> Self {
+    pub(super) fn of_server(pids: Vec<u32>, has_children: bool) -> Self {
         Self {
             source: "server",
-            pid,
+            pids,
             has_children,
             totals: BTreeMap::new(),
             switches: Switches::default(),
@@ -90,7 +90,7 @@ impl Processes {
     }
 
     pub(super) fn of_generator() -> Self {
-        Self { source: "generator", has_children: false, ..Self::of_server(std::process::id(), false) }
+        Self { source: "generator", has_children: false, ..Self::of_server(vec![std::process::id()], false) }
     }
 
     /// Adds the figures to `values`: with many processes only as often as the pace allows, but processor time and bytes
@@ -107,12 +107,16 @@ impl Processes {
         let began = thread_cpu();
         // Children first: what one of them does between is then in its parent at the latest.
         let mut all: Vec<Seen> = if self.has_children {
-            children(self.pid).into_iter().filter_map(|child| Seen::read(child, has_details)).collect()
+            let children = self.pids.iter().flat_map(|pid| children(*pid));
+            children.filter_map(|child| Seen::read(child, has_details)).collect()
         } else {
             Vec::new()
         };
-        let Some(root) = Seen::read(self.pid, has_details) else { return };
-        all.push(root);
+        let workers = all.len();
+        all.extend(self.pids.iter().filter_map(|pid| Seen::read(*pid, has_details)));
+        if all.len() == workers {
+            return;
+        }
         self.put(&all, ticks_per_second, values);
         if has_details {
             self.put_details(&all, values);
@@ -289,7 +293,7 @@ mod tests {
             .stdout(Stdio::piped())
             .spawn()
             .unwrap();
-        let mut processes = Processes::of_server(shell.id(), true);
+        let mut processes = Processes::of_server(vec![shell.id()], true);
         let mut output = std::io::BufReader::new(shell.stdout.take().unwrap());
         let mut line = String::new();
         std::io::BufRead::read_line(&mut output, &mut line).unwrap();
@@ -316,7 +320,7 @@ mod tests {
     #[test]
     fn a_process_that_is_not_there_gives_no_values() {
         let mut values = Values::default();
-        Processes::of_server(u32::MAX, true).look(100.0, true, &mut values);
+        Processes::of_server(vec![u32::MAX], true).look(100.0, true, &mut values);
         assert_eq!(values, Values::default());
     }
 }

@@ -30,8 +30,8 @@ pub struct Watch<'l> {
     early: Vec<Reading>,
     beats: Vec<Beat>,
     looks: Vec<Look>,
-    /// The server's process on this machine; others are judged where it is known, or the server elsewhere.
-    server: Option<u32>,
+    /// The server's processes on this machine; others are judged where it is known, or the server elsewhere.
+    servers: Vec<u32>,
     /// Whether a server on this machine has no known process, and would itself pass for one of the others.
     is_server_unknown: bool,
     /// Everybody's processor time at the looks at the bounds, with their times in seconds since the first client began.
@@ -69,8 +69,10 @@ impl<'l> Watch<'l> {
             listener,
             trial: trial.to_owned(),
             warmup,
-            server: watched.pid,
-            is_server_unknown: watched.is_local && watched.pid.is_none() && watched.target.engine.is_server(),
+            servers: watched.pids.clone(),
+            is_server_unknown: watched.is_local
+                && watched.pids.is_empty()
+                && watched.target.engine.is_server(),
             everybody: Vec::new(),
             looker: Looker::start(watched),
             epoch: None,
@@ -112,7 +114,7 @@ impl<'l> Watch<'l> {
         }
         let (from, to) = window(&self.everybody, self.warmup.as_secs_f64())?;
         let ticks_per_second = rustix::param::clock_ticks_per_second() as f64;
-        others::finding(from, to, self.server.as_slice(), ticks_per_second)
+        others::finding(from, to, &self.servers, ticks_per_second)
     }
 
     /// What it cost over the window, when that is worth a warning.

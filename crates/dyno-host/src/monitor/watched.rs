@@ -8,8 +8,8 @@ use dyno_model::target::Target;
 pub struct Watched {
     /// Where the server is asked.
     pub target: Target,
-    /// The server's process on this machine, if it is one.
-    pub pid: Option<u32>,
+    /// The server's process on this machine, if it is one; those of all nodes of a cluster.
+    pub pids: Vec<u32>,
     /// True when the server is on this machine.
     pub is_local: bool,
     /// How the server's machine is seen when it is another.

@@ -29,7 +29,10 @@ fn locate_in(kind: ServerKind, folders: &[PathBuf]) -> Result<Binary, HostError>
             let program = folder.join(name);
             if program.is_file() {
                 match version(kind, recipe, &program) {
-                    Ok(version) => return Ok(Binary { kind, program, version }),
+                    Ok(version) => {
+                        (recipe.complete)()?;
+                        return Ok(Binary { kind, program, version });
+                    }
                     Err(what) => others.push(format!("{}: {what}", program.display())),
                 }
             }

@@ -3,7 +3,7 @@
 //! # Layout
 //! * [`start`] with its [`StartOptions`], and [`RunningServer`]: what the rest of dyno uses;
 //! * `process`: the way of a server process from the scratch folder to the first answer, in its `site`; `recipes` has what differs between
-//!   kinds (`mysql_family`, `postgres`), `sqlite` is no process at all;
+//!   kinds (`mysql_family`, `postgres`), `galera` starts several as a cluster, `sqlite` is no process at all;
 //! * [`check_values`]: settings that the program refuses, without starting it;
 //! * [`locate`]: where programs are; `account`: as whom they run; `log`: what they said.
 //!
@@ -18,6 +18,7 @@
 pub(crate) mod account;
 mod binary;
 mod error;
+mod galera;
 mod locate;
 pub(crate) mod log;
 mod mysql_family;
@@ -54,7 +55,8 @@ pub fn reserved_setting(kind: ServerKind, name: &str) -> Option<&'static str> {
         return Some("the null server has no settings");
     }
     let reserved = questions(kind.engine()).settings.reserved;
-    reserved.iter().find(|(names, _)| names.contains(&name.as_str())).map(|(_, why)| *why)
+    let of_cluster = recipe(kind).map_or(&[][..], |recipe| recipe.reserved);
+    reserved.iter().chain(of_cluster).find(|(names, _)| names.contains(&name.as_str())).map(|(_, why)| *why)
 }
 
 /// Checks names and values of settings before anything is started.
@@ -101,8 +103,9 @@ pub fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningSe
         ServerKind::Null => Ok(RunningServer::null()),
         ServerKind::Sqlite => sqlite::start(&server, options),
         ServerKind::Mariadb | ServerKind::Mysql | ServerKind::Postgres => {
-            process::start(&server, options, &mut process::free_port)
+            process::start(&server, options, None, &mut process::free_port)
         }
+        ServerKind::Galera => galera::start(&server, options),
     }
 }
 
@@ -113,7 +116,7 @@ mod tests {
 
     fn server(kind: ServerKind, name: &str, value: &str) -> ManagedServer {
         let settings = BTreeMap::from([(name.to_owned(), value.to_owned())]);
-        ManagedServer { kind, settings, bin_dir: None, scratch: None }
+        ManagedServer { settings, ..ManagedServer::new(kind) }
     }
 
     #[test]

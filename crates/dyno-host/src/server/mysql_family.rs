@@ -51,6 +51,8 @@ pub(super) const MARIADB: Recipe = Recipe {
     },
     socket_name: |_port| "socket".to_owned(),
     log: TransactionLog::Files(|name| name.starts_with("ib_logfile") || name == "#innodb_redo"),
+    reserved: &[],
+    complete: || Ok(()),
     initialise,
     launch,
     identity,
@@ -118,9 +120,9 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
     Ok(vec![site.launch(program, arguments, site.initialise_log())])
 }
 
-fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
+pub(super) fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
     let accounts = site.own.join("accounts.sql");
-    if !site.is_restored && !accounts.exists() {
+    if !site.has_accounts && !accounts.exists() {
         site.write_private("accounts.sql", &account_statements(site))?;
     }
     let mut arguments = vec![
@@ -132,7 +134,7 @@ fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
         format!("--port={}", site.port),
         "--bind-address=127.0.0.1".to_owned(),
     ];
-    if !site.is_restored {
+    if !site.has_accounts {
         arguments.push(format!("--init-file={}", path_text(&accounts)));
     }
     if site.binary.kind == ServerKind::Mysql {

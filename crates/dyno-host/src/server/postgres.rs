@@ -37,6 +37,8 @@ pub(super) const RECIPE: Recipe = Recipe {
     },
     socket_name: |port| format!(".s.PGSQL.{port}"),
     log: TransactionLog::Folder { name: "pg_wal", elsewhere: "wal" },
+    reserved: &[],
+    complete: || Ok(()),
     initialise,
     launch,
     identity,

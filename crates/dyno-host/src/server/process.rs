@@ -1,6 +1,7 @@
 //! The way of a server process: scratch folder, data folder, port, start, first answer, settings.
 
 use super::error::{log_of, query, scratch, setting_refused, settings_differ, with_room};
+use super::galera::{Ports, Seat};
 use super::recipes::recipe;
 use super::running::{Place, RunningServer, ServerProcess};
 use super::save::restore;
@@ -42,10 +43,11 @@ pub(crate) fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?.port())
 }
 
-/// Starts a server process. `next_port` names the port for each attempt.
+/// Starts a server process, which is a node of a cluster when it has a seat in one. `next_port` names the port for each attempt.
 pub(super) fn start(
     server: &ManagedServer,
     options: &StartOptions,
+    seat: Option<Seat>,
     next_port: &mut dyn FnMut() -> io::Result<u16>,
 ) -> Result<RunningServer, HostError> {
     let binary = locate(server.kind, server.bin_dir.as_deref())?;
@@ -54,6 +56,9 @@ pub(super) fn start(
     let log_dir = log_dir(options)?;
     let (mut guard, parent) = place(server, options, owner, log_dir.as_deref())?;
     let mut site = lay_out(&mut guard, server, options, binary, recipe, owner, &parent)?;
+    if let Some(seat) = seat {
+        site.take(seat);
+    }
     let kept_log = log_dir.map(|folder| kept_log(&folder, &options.name));
     if let Some(kept) = &kept_log {
         guard.keep(site.log(), kept.clone())?;
@@ -61,6 +66,7 @@ pub(super) fn start(
 
     let restoring = Instant::now();
     let filled = match &options.data {
+        None if site.is_joining() => Ok(()),
         None => initialise(&mut guard, &site, recipe),
         Some(saved) => restore(&site, saved),
     };
@@ -80,6 +86,7 @@ pub(super) fn start(
         settings: settings::for_the_record(server.kind.engine(), &server.settings, &found),
         target: target(&site),
         socket: Some(site.socket()),
+        joiners: Vec::new(),
         guard: Some(guard),
         process: Some(ServerProcess {
             pid,
@@ -93,8 +100,9 @@ pub(super) fn start(
             owner: site.owner,
             guard: options.guard.clone(),
         }),
-        restoring: if site.is_restored { restoring } else { Duration::ZERO },
+        restoring: if options.data.is_some() { restoring } else { Duration::ZERO },
         rounded: settings::rounded(server.kind.engine(), &server.settings, &found),
+        seat: site.seat,
     })
 }
 
@@ -150,7 +158,8 @@ fn lay_out<'a>(
         port: 0,
         password,
         connections: options.connections.saturating_add(CONNECTIONS_SPARE),
-        is_restored: options.data.is_some(),
+        has_accounts: options.data.is_some(),
+        seat: None,
     })
 }
 
@@ -312,7 +321,11 @@ fn launch(
 ) -> Result<(u32, ControlConnection), HostError> {
     let kind = site.binary.kind;
     for attempt in 1.. {
-        site.port = next_port().map_err(system("asking for a free TCP port on 127.0.0.1"))?;
+        let no_port = system("asking for a free TCP port on 127.0.0.1");
+        site.port = next_port().map_err(&no_port)?;
+        if let Some(seat) = &mut site.seat {
+            seat.ports = Ports::take(next_port).map_err(&no_port)?;
+        }
         let mut launch = (recipe.launch)(site)?;
         // dyno is gone then, and nobody looks at the data again.
         launch.stop = (recipe.stop)(Duration::from_secs(10));
@@ -431,7 +444,7 @@ mod tests {
             let mut ports = vec![free_port().unwrap(), taken];
             let options = StartOptions::new("race", guard);
             // The second is free only now: somebody else may take it as well.
-            let running = start(&server, &options, &mut || ports.pop().map_or_else(free_port, Ok))
+            let running = start(&server, &options, None, &mut || ports.pop().map_or_else(free_port, Ok))
                 .unwrap_or_else(|error| panic!("{kind}: {error}"));
             assert!(ports.is_empty(), "{kind}: the first port was taken");
             assert!(running.is_alive());
@@ -460,10 +473,9 @@ mod tests {
         );
         script("initdb", "exit 0");
         let server = ManagedServer {
-            kind: ServerKind::Postgres,
-            settings: BTreeMap::new(),
             bin_dir: Some(folder.path().to_owned()),
             scratch: Some(folder.path().to_owned()),
+            ..ManagedServer::new(ServerKind::Postgres)
         };
         let guard = dyno_testkit::guard_command();
         let guard = GuardCommand { program: guard.program, arguments: guard.arguments };
@@ -475,7 +487,8 @@ mod tests {
         {
             return;
         }
-        let error = start(&server, &options, &mut free_port).err().expect("it never answers").to_string();
+        let error =
+            start(&server, &options, None, &mut free_port).err().expect("it never answers").to_string();
         assert!(
             error.starts_with(
                 "the postgres server did not answer within 4 s (the last attempt: connect-refused"
@@ -492,13 +505,13 @@ mod tests {
             "case \"$*\" in *--version) echo 'postgres (PostgreSQL) 99.1'; exit;; *--single*) exit;; esac\n\
              echo 'FATAL:  no'; exit 3",
         );
-        let error = start(&server, &options, &mut free_port).err().expect("it dies").to_string();
+        let error = start(&server, &options, None, &mut free_port).err().expect("it dies").to_string();
         assert_eq!(
             error,
             "the postgres server ended with exit code 3 before it was ready; the last lines of its log:\n  | FATAL:  no"
         );
         script("initdb", "echo 'initdb: error: disk full'; exit 1");
-        let error = start(&server, &options, &mut free_port).err().expect("initdb fails").to_string();
+        let error = start(&server, &options, None, &mut free_port).err().expect("initdb fails").to_string();
         assert!(
             error.contains(
                 "initdb ended with exit code 1; the last lines of its log:\n  | initdb: error: disk full"

@@ -1,5 +1,6 @@
 //! A server that runs, and its end.
 
+use super::galera::{BARRIER, Seat};
 use super::log;
 use crate::guard::{Exit, Guard, GuardCommand, Owner, StopStep};
 use crate::settings::RoundedSetting;
@@ -21,6 +22,9 @@ pub struct RunningServer {
     pub(super) guard: Option<Guard>,
     pub(super) process: Option<ServerProcess>,
     pub(super) place: Option<Place>,
+    /// Its own place in a cluster, and the nodes that joined it there.
+    pub(super) seat: Option<Seat>,
+    pub(super) joiners: Vec<RunningServer>,
     /// Time that copying the data set took; 0 when it began empty.
     pub restoring: Duration,
     /// Settings that it has with the next value that it can have.
@@ -68,6 +72,8 @@ impl RunningServer {
             guard: None,
             process: None,
             place: None,
+            seat: None,
+            joiners: Vec::new(),
             restoring: Duration::ZERO,
             rounded: Vec::new(),
         }
@@ -84,6 +90,17 @@ impl RunningServer {
     #[must_use]
     pub fn target(&self) -> Target {
         self.target.clone()
+    }
+
+    /// A statement that a node of a cluster answers when it has done all that was committed on any node before.
+    #[must_use]
+    pub fn barrier(&self) -> Option<&'static str> {
+        self.seat.is_some().then_some(BARRIER)
+    }
+
+    /// It and the nodes that joined it; it alone, when it is no cluster.
+    pub fn nodes(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.joiners)
     }
 
     /// The same over its unix socket; `None` for embedded databases.
@@ -108,6 +125,15 @@ impl RunningServer {
     /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
     #[must_use]
     pub fn ending(&self) -> Option<String> {
+        if self.joiners.is_empty() {
+            return self.own_ending();
+        }
+        let mut endings = self.nodes().enumerate();
+        endings
+            .find_map(|(index, node)| Some(format!("lost node {}, which {}", index + 1, node.own_ending()?)))
+    }
+
+    fn own_ending(&self) -> Option<String> {
         let guard = self.guard.as_ref()?;
         if let (Some(exit), Some(_)) = (guard.exit(), &self.process) {
             return Some(exit.to_string());
@@ -129,6 +155,10 @@ impl RunningServer {
 
     fn stop_now(&mut self) -> Stopped {
         let mut stopped = Stopped { exit: None, was_dead: false, problems: Vec::new(), log: None };
+        // The last that came goes first, so that the others stay the majority.
+        while let Some(mut joiner) = self.joiners.pop() {
+            stopped.problems.extend(joiner.stop_now().problems);
+        }
         let Some(mut guard) = self.guard.take() else { return stopped };
         if let Some(process) = self.process.take() {
             stopped.exit = guard.exit();

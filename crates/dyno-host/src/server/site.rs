@@ -2,6 +2,7 @@
 
 use super::Binary;
 use super::error::scratch;
+use super::galera::Seat;
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
 use crate::folder::write_private;
@@ -36,11 +37,27 @@ pub(super) struct Site<'a> {
     pub(super) password: Secret,
     /// Connections that it must allow.
     pub(super) connections: u32,
-    /// True when the data folder is a copy of a loaded one: accounts and databases are in it.
-    pub(super) is_restored: bool,
+    /// True when accounts and databases come with the data: from a loaded folder, or from the cluster that it joins.
+    pub(super) has_accounts: bool,
+    /// Its place in a cluster.
+    pub(super) seat: Option<Seat>,
 }
 
 impl Site<'_> {
+    /// Gives it its place in a cluster.
+    pub(super) fn take(&mut self, seat: Seat) {
+        if let Some(founder) = &seat.founder {
+            self.password = founder.password.clone();
+            self.has_accounts = true;
+        }
+        self.seat = Some(seat);
+    }
+
+    /// True when it gets its data from the cluster that it joins.
+    pub(super) fn is_joining(&self) -> bool {
+        self.seat.as_ref().is_some_and(|seat| seat.founder.is_some())
+    }
+
     pub(super) fn data(&self) -> PathBuf {
         self.folder.join("data")
     }
@@ -118,6 +135,10 @@ pub(super) struct Recipe {
     pub(super) socket_name: fn(u16) -> String,
     /// Its transaction log, below the data folder.
     pub(super) log: TransactionLog,
+    /// Settings that dyno gives itself, beside those of the engine, with the reason.
+    pub(super) reserved: &'static [(&'static [&'static str], &'static str)],
+    /// Fails when something is missing that it needs besides the programs.
+    pub(super) complete: fn() -> Result<(), HostError>,
     /// The programs that make the data folder, with their arguments.
     pub(super) initialise: fn(&Site<'_>) -> Result<Vec<Launch>, HostError>,
     /// The server itself.

@@ -81,6 +81,8 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
         place: Some(Place { data, beside: parent, owner: None, guard: options.guard.clone() }),
         restoring,
         rounded: Vec::new(),
+        seat: None,
+        joiners: Vec::new(),
     })
 }
 

@@ -6,7 +6,6 @@ use dyno_host::server::{StartOptions, start};
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_model::target::Endpoint;
 use dyno_testkit::{is_process, require_server, wait_until};
-use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::PathBuf;
 use std::time::Instant;
@@ -38,8 +37,7 @@ fn every_kind_starts_answers_stops_and_leaves_nothing() {
 
 #[test]
 fn the_null_server_is_there_without_a_guard() {
-    let server =
-        ManagedServer { kind: ServerKind::Null, settings: BTreeMap::new(), bin_dir: None, scratch: None };
+    let server = ManagedServer::new(ServerKind::Null);
     let no_guard = GuardCommand { program: "/nonexistent".into(), arguments: Vec::new() };
     let server = start(&server, &StartOptions::new("null", no_guard)).unwrap();
     assert!(server.is_alive() && server.pid().is_none() && server.settings.is_empty());
@@ -149,12 +147,7 @@ fn kill(pid: u32) {
 fn a_missing_program_is_an_error_that_says_where_it_was_looked_for() {
     let empty = tempfile::tempdir().unwrap();
     for kind in PROCESSES {
-        let server = ManagedServer {
-            kind,
-            settings: BTreeMap::new(),
-            bin_dir: Some(empty.path().to_owned()),
-            scratch: None,
-        };
+        let server = ManagedServer { bin_dir: Some(empty.path().to_owned()), ..ManagedServer::new(kind) };
         let error = start(&server, &options()).err().expect("nothing to start").to_string();
         assert!(
             error.starts_with(&format!("no {kind} server found; looked for\n  {}", empty.path().display())),

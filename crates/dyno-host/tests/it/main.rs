@@ -1,6 +1,7 @@
 //! Servers are really started here; each test has its own, in its own scratch folder.
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod clusters;
 mod counters;
 mod data_set;
 mod lifecycle;

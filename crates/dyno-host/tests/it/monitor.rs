@@ -37,7 +37,12 @@ impl Kept {
 }
 
 fn watched(server: &RunningServer) -> Watched {
-    Watched { target: server.target(), pid: server.pid(), is_local: true, command: None }
+    Watched {
+        target: server.target(),
+        pids: server.pid().into_iter().collect(),
+        is_local: true,
+        command: None,
+    }
 }
 
 /// What a trial tells again and again.

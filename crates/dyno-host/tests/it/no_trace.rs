@@ -17,7 +17,7 @@ fn pid(number: u32) -> Pid {
 }
 
 /// A program of its own (in its own process group, as a shell would start it) that keeps a server running, and the server's process.
-fn keeper(kind: ServerKind, scratch: &Path) -> (Child, Option<u32>) {
+pub(crate) fn keeper(kind: ServerKind, scratch: &Path) -> (Child, Option<u32>) {
     let mut keeper = Command::new(env!("CARGO_BIN_EXE_dyno-server"))
         .arg(kind.name())
         .env("TMPDIR", scratch)

@@ -5,7 +5,6 @@ use crate::{guard, open_folder};
 use dyno_host::server::{StartOptions, start};
 use dyno_model::plan::{ManagedServer, ServerKind};
 use dyno_testkit::{TempDir, folder_holds, processes_with};
-use std::collections::BTreeMap;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
@@ -33,10 +32,9 @@ fn server_that_plants(programs: &Path, scratch: &Path, plant: &str) -> ManagedSe
         ),
     );
     ManagedServer {
-        kind: ServerKind::Postgres,
-        settings: BTreeMap::new(),
         bin_dir: Some(programs.to_owned()),
         scratch: Some(scratch.to_owned()),
+        ..ManagedServer::new(ServerKind::Postgres)
     }
 }
 

@@ -91,6 +91,15 @@ fn a_trial_without_trouble_is_not_doubted_and_each_trouble_is_named() {
         }),
         [differ]
     );
+    let theirs = |theirs: i64| {
+        judged(|it| {
+            it.server_counters.insert("Com_commit".to_owned(), theirs);
+            it.facts.get_or_insert_default().commits_refused_in_all = 7;
+        })
+    };
+    assert_eq!(theirs(49_993), [], "a refused COMMIT may not have been counted");
+    let differ = Finding::CountersDiffer { counter: "Com_commit".to_owned(), ours: 50_000, theirs: 49_992 };
+    assert_eq!(theirs(49_992), [differ]);
 }
 
 #[test]

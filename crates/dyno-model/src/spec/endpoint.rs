@@ -97,6 +97,9 @@ pub(super) fn used(
         };
         if let Some(system) = systems.iter().find(|system| !has(system, &endpoint.via)) {
             let help = match endpoint.via {
+                _ if super::is_cluster(system) => {
+                    "clients of a cluster are spread over its nodes; measure it without endpoints"
+                }
                 Via::Tcp | Via::Socket => {
                     "these are of servers that dyno starts; name addresses in [[endpoint]] tables"
                 }
@@ -115,7 +118,10 @@ pub(super) fn used(
 /// True when the system can be reached so.
 fn has(system: &SystemPlan, via: &Via) -> bool {
     match &system.source {
-        SystemSource::Managed(server) => server.kind.engine().is_server() && !matches!(via, Via::Address(_)),
+        // Clients of a cluster are spread over its nodes, which one way cannot lead to.
+        SystemSource::Managed(server) => {
+            server.kind.engine().is_server() && !server.kind.is_cluster() && !matches!(via, Via::Address(_))
+        }
         SystemSource::Imported => false,
         SystemSource::Existing(existing) => match via {
             Via::Tcp | Via::Socket => false,

@@ -145,7 +145,18 @@ pub static SERVER: Section = Section {
     prefix: "system.server.",
     about: "The `server` table of a system, mostly written inline: `server = { kind = \"mariadb\" }`.",
     keys: &[
-        key("kind", "`sqlite`, `mariadb`, `mysql`, `postgres` or `null`", "required", "what to start"),
+        key(
+            "kind",
+            "`sqlite`, `mariadb`, `galera`, `mysql`, `postgres` or `null`",
+            "required",
+            "what to start",
+        ),
+        ranged(
+            "nodes",
+            Takes::Integer(1..=9),
+            "3 for `galera`",
+            "servers of a cluster, all on this machine; clients are spread over them in turn",
+        ),
         key("bin_dir", "path", "PATH and the usual folders", "folder with the server's programs"),
         key("scratch", "path", "the system's temporary folder", "folder in which the scratch folder is made"),
         key(

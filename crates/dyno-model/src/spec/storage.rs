@@ -50,12 +50,15 @@ pub(super) fn check(factors: &[Factor], storages: &[Storage], systems: &[SystemP
         }
     }
     let Some(span) = first else { return };
-    let is_server = |system: &&SystemPlan| {
-        matches!(&system.source, SystemSource::Managed(server)
-            if server.kind.engine().is_server())
+    let refusal = |system: &SystemPlan| match &system.source {
+        SystemSource::Managed(server) if server.kind.is_cluster() => {
+            Some("it is a cluster, and each of its nodes would need a place")
+        }
+        SystemSource::Managed(server) if server.kind.engine().is_server() => None,
+        _ => Some("dyno starts no server for it"),
     };
-    if let Some(system) = systems.iter().find(|system| !is_server(system)) {
-        let message = format!("storage cannot be varied of `{}`: dyno starts no server for it", system.name);
+    if let Some((system, why)) = systems.iter().find_map(|system| Some((system, refusal(system)?))) {
+        let message = format!("storage cannot be varied of `{}`: {why}", system.name);
         problems.report(Diagnostic::new(span, message).help("measure it in an experiment of its own"));
     }
 }

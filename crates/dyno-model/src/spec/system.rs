@@ -291,7 +291,15 @@ fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
     let bin_dir = fields.text("bin_dir").map(PathBuf::from);
     let scratch = fields.text("scratch").map(PathBuf::from);
     let settings = fields.table("settings").map(|(table, _)| settings(table, &fields)).unwrap_or_default();
-    Some(ManagedServer { kind: kind?, settings, bin_dir, scratch })
+    let nodes = fields.integer("nodes");
+    let default = ManagedServer::new(kind?);
+    if let Some(node) = fields.node("nodes").filter(|_| !default.kind.is_cluster()) {
+        let message = format!("`nodes` has no use here: {} is one server", default.kind);
+        fields
+            .problems
+            .report(Diagnostic::new(node.span, message).help("remove it, or write `kind = \"galera\"`"));
+    }
+    Some(ManagedServer { settings, bin_dir, scratch, nodes: nodes.unwrap_or(default.nodes), ..default })
 }
 
 fn settings(table: &Table, fields: &Fields<'_>) -> BTreeMap<String, String> {

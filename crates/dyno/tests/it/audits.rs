@@ -4,7 +4,7 @@
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
 use dyno_engine::loading::{Loading, load};
 use dyno_engine::workload::{Native, Setting, Workload, catalog};
-use dyno_engine::{TrialInput, run_trial, with_native};
+use dyno_engine::{Node, TrialInput, run_trial, with_native};
 use dyno_model::audit::{AuditCheck, AuditVerdict, Balance};
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::{Event, Listener, Phase};
@@ -18,17 +18,17 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 const SERVERS: [ServerKind; 3] = [ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres];
-const SECOND: u64 = 1_000_000_000;
+pub(crate) const SECOND: u64 = 1_000_000_000;
 
 /// A workload and its load.
 pub(crate) struct Work {
     kind: &'static str,
     options: Vec<(&'static str, OptionValue)>,
     clients: u32,
-    load: LoadPlan,
+    pub(crate) load: LoadPlan,
 }
 
-struct Silent;
+pub(crate) struct Silent;
 impl Listener for Silent {}
 
 impl Work {
@@ -72,20 +72,38 @@ impl Work {
         interrupts: &AtomicUsize,
         listener: &mut dyn Listener,
     ) -> TrialRecord {
+        self.run_on(Node::alone(target.clone()), interrupts, listener)
+    }
+
+    /// The same with clients on several nodes.
+    pub(crate) fn run_on(
+        &self,
+        nodes: Vec<Node>,
+        interrupts: &AtomicUsize,
+        listener: &mut dyn Listener,
+    ) -> TrialRecord {
+        let engine = nodes[0].target.engine;
         let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
-        let mut input = TrialInput::new(trial, target.clone(), self.clients, &self.load, 1, interrupts);
+        let mut input = TrialInput::new(trial, nodes, self.clients, &self.load, 1, interrupts);
         input.load.shares_machine = true;
-        let record =
-            with_native!(self.native(target.engine), workload => run_trial(workload, &input, listener))
-                .unwrap_or_else(|error| panic!("{}: {error}", self.kind));
+        let record = with_native!(self.native(engine), workload => run_trial(workload, &input, listener))
+            .unwrap_or_else(|error| panic!("{}: {error}", self.kind));
         assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
         record
     }
 }
 
 fn query(target: &Target, sql: &str) {
-    block_on(async { Connection::connect(target, &Io::Blocking).await?.query(sql, &mut Discard).await })
-        .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
+    drop(session(target, sql));
+}
+
+/// A session in which `sql` was run.
+pub(crate) fn session(target: &Target, sql: &str) -> Connection {
+    let run = async {
+        let mut connection = Connection::connect(target, &Io::Blocking).await?;
+        connection.query(sql, &mut Discard).await.map(|_| connection)
+    };
+    block_on(run).unwrap_or_else(|failure| panic!("{sql}: {failure}"))
 }
 
 /// The server behind a thief of answers; statements travel as text, which the thief can read.

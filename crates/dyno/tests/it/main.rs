@@ -2,6 +2,7 @@
 
 mod addresses;
 mod audits;
+mod clusters;
 mod command_line;
 mod compare;
 mod crud;

@@ -111,7 +111,7 @@ impl Remote {
             devices: Vec::new(),
             server: None,
             has_children,
-            processes: Processes::of_server(0, has_children),
+            processes: Processes::of_server(Vec::new(), has_children),
             children_pace: Pace::default(),
             details_pace: Pace::default(),
         };

@@ -1,0 +1,175 @@
+//! Systems that are several servers: clients are spread over the nodes, the audit sees what all of them committed, and a node that dies ends
+//! the trial.
+
+use crate::audits::{SECOND, Silent, Work, session};
+use crate::program::{Bench, records, signal};
+use dyno_drivers::{Driver, Table, block_on};
+use dyno_engine::Node;
+use dyno_host::counters;
+use dyno_model::audit::AuditVerdict;
+use dyno_model::catalog::OptionValue;
+use dyno_model::event::{Event, Listener, Phase};
+use dyno_model::finding::Finding;
+use dyno_model::plan::{ServerKind, StopRule};
+use dyno_model::target::Target;
+use dyno_model::units::Nanos;
+use dyno_testkit::{RunningServer, processes_with, require_server, running_server, wait_until};
+use std::sync::atomic::AtomicUsize;
+use std::sync::mpsc::{Sender, channel};
+use std::time::Duration;
+
+fn node(server: &RunningServer) -> Node {
+    Node { target: server.target(), barrier: server.barrier() }
+}
+
+fn nodes(server: &RunningServer) -> Vec<Node> {
+    server.nodes().map(node).collect()
+}
+
+/// Holds a node up from before the clients begin, so that it neither commits nor repeats what others commit: until the audit has begun, or
+/// until this is dropped.
+struct Hindrance {
+    node: Target,
+    is_over_at_audit: bool,
+    release: Option<Sender<()>>,
+}
+
+impl Hindrance {
+    fn of(server: &RunningServer, is_over_at_audit: bool) -> Self {
+        Self { node: server.target(), is_over_at_audit, release: None }
+    }
+}
+
+impl Listener for Hindrance {
+    fn event(&mut self, event: &Event) {
+        match event {
+            Event::PhaseStarted { phase: Phase::Ramp, .. } => {
+                let (release, released) = channel();
+                let (locked, is_locked) = channel();
+                let node = self.node.clone();
+                std::thread::spawn(move || {
+                    let lock = session(&node, "FLUSH TABLES WITH READ LOCK");
+                    let _ = locked.send(());
+                    let _ = released.recv();
+                    // An audit that does not wait has its answer by then.
+                    std::thread::sleep(Duration::from_secs(1));
+                    drop(lock);
+                });
+                is_locked.recv().expect("the node is held up");
+                self.release = Some(release);
+            }
+            Event::PhaseStarted { phase: Phase::Audit, .. } if self.is_over_at_audit => self.release = None,
+            _ => {}
+        }
+    }
+}
+
+fn in_place(stop: StopRule) -> Work {
+    Work::new("rush", &[("variant", OptionValue::Text("in-place".to_owned()))], 6, stop)
+}
+
+#[test]
+fn clients_are_spread_over_the_nodes_which_are_all_waited_for() {
+    let Some(server) = running_server(ServerKind::Galera, &[]) else { return };
+    let nobody = AtomicUsize::new(0);
+    let work = in_place(StopRule::TransactionsPerClient(10));
+    assert!(work.prepare(&server.target()) > 0);
+    let targets: Vec<Target> = server.nodes().map(RunningServer::target).collect();
+    let count = |target: &Target| counters::snapshot(target).expect("a node answers")["wsrep_replicated"];
+    let before: Vec<i64> = targets.iter().map(count).collect();
+    let record = work.run_on(nodes(&server), &nobody, &mut Silent);
+    let grown: Vec<i64> =
+        targets.iter().map(count).zip(before).map(|(after, before)| after - before).collect();
+    assert_eq!(record.ledger.committed, 60);
+    // Two clients on each; what was refused was sent once more.
+    assert!(grown.iter().all(|commits| *commits >= 20), "{grown:?}");
+    assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
+
+    // The first is asked what came of it all, and has not done what the others committed when the audit begins.
+    let mut work = in_place(StopRule::Duration(Nanos(SECOND / 2)));
+    work.load.grace = Nanos(SECOND / 5);
+    assert!(work.prepare(&server.target()) > 0);
+    let record = work.run_on(nodes(&server), &nobody, &mut Hindrance::of(&server, true));
+    // Its own clients were cut off; what the others committed is all there.
+    assert!(record.ledger.committed > 0 && record.ledger.unfinished == 2);
+    assert_eq!(record.audit.verdict(), AuditVerdict::Undecided, "{:?}", record.audit);
+
+    // The second does not let go of its clients: their statements would take effect in the middle of the next trial.
+    let second = server.nodes().nth(1).expect("three nodes");
+    let mut hindrance = Hindrance::of(second, false);
+    assert!(work.prepare(&server.target()) > 0);
+    let record = work.run_on(nodes(&server), &nobody, &mut hindrance);
+    assert_eq!((record.ledger.unfinished, record.audit.unsettled), (2, 0), "{:?}", record.audit);
+    let waiting = "SELECT count(*) FROM information_schema.processlist WHERE info LIKE 'UPDATE%'";
+    let mut found = Table::default();
+    block_on(session(&second.target(), "DO 1").query(waiting, &mut found)).expect("it answers");
+    assert_eq!(found.0, [[Some("0".to_owned())]]);
+}
+
+#[test]
+fn a_cluster_is_measured_from_a_spec_and_a_node_that_dies_ends_the_trial() {
+    if require_server(ServerKind::Galera).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let spec = |stop: &str| {
+        format!(
+            "title = \"Cluster\"\n[[system]]\nname = \"Two\"\nserver = {{ kind = \"galera\", nodes = 2 }}\n\
+             [workload]\nkind = \"rush\"\nvariant = \"in-place\"\n[load]\nclients = 4\n{stop}\n[design]\nblocks = 1\n"
+        )
+    };
+    bench.file("cluster.toml", spec("transactions = 200"));
+    let ended = bench.dyno(&["run", "cluster.toml", "--out", "r"]);
+    assert!(ended.is_done(), "{ended}");
+    let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial: {ended}") };
+    assert_eq!(record.ledger.committed, 200);
+    assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
+    let differ = record.findings.iter().find(|finding| matches!(finding, Finding::CountersDiffer { .. }));
+    assert_eq!(differ, None);
+    assert!(ended.stdout.contains("2 × ") && ended.stdout.contains("Galera 4"), "{ended}");
+
+    bench.file("endless.toml", spec("duration = \"1h\"\nwarmup = \"0s\""));
+    let mut run =
+        bench.command(&["run", "endless.toml", "--out", "dead"]).spawn().expect("dyno can be started");
+    let is_measuring = || {
+        std::fs::read_to_string(bench.path().join("dead/events.jsonl"))
+            .is_ok_and(|text| text.contains(r#""phase":"measure""#))
+    };
+    wait_until("measuring begins", is_measuring);
+    let scratch = bench.path().to_str().expect("a path of text").to_owned();
+    let servers = processes_with(&scratch).into_iter().filter(|pid| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("--wsrep-node-name=node2")
+    });
+    for pid in servers {
+        signal("-KILL", pid);
+    }
+    let status = run.wait().expect("dyno ends");
+    assert_ne!(status.code(), Some(0));
+    let [record] = &records(&bench.path().join("dead"))[..] else { panic!("one trial") };
+    let died = record.findings.iter().find_map(|finding| match finding {
+        Finding::SystemFailed { reason, .. } => Some(reason.clone()),
+        _ => None,
+    });
+    assert!(died.as_deref().is_some_and(|reason| reason.contains("lost node 2")), "{:?}", record.findings);
+    assert_eq!(processes_with(&scratch), Vec::<u32>::new());
+}
+
+#[test]
+fn what_a_cluster_needs_and_has_not_is_told_before_anything_runs() {
+    if require_server(ServerKind::Galera).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.file(
+        "cluster.toml",
+        "title = \"Cluster\"\n[[system]]\nname = \"G\"\nserver = { kind = \"galera\" }\n\
+         [workload]\nkind = \"rush\"\n[load]\nclients = 2\ntransactions = 2\n",
+    );
+    let nowhere = bench.command(&["run", "cluster.toml"]).env("DYNO_GALERA_PROVIDER", "/nowhere.so").output();
+    let ended = crate::program::Ended::from(nowhere.expect("dyno can be started"));
+    assert_eq!(ended.code, 4, "{ended}");
+    assert!(ended.stderr.contains("no library of Galera found; looked for"), "{ended}");
+    assert!(ended.stderr.contains("/nowhere.so") && ended.stderr.contains("galera-4"), "{ended}");
+    assert_eq!(bench.names(), ["cluster.toml"]);
+}
