@@ -267,6 +267,12 @@ impl SystemPlan {
             SystemSource::Imported => Engine::UNKNOWN,
         }
     }
+
+    /// True for several servers that dyno starts as one system.
+    #[must_use]
+    pub fn is_cluster(&self) -> bool {
+        matches!(&self.source, SystemSource::Managed(server) if server.kind.is_cluster())
+    }
 }
 
 /// Where a system comes from.

@@ -1,10 +1,10 @@
 //! The way of a server process: scratch folder, data folder, port, start, first answer, settings.
 
 use super::error::{log_of, query, scratch, setting_refused, settings_differ, with_room};
-use super::galera::{Ports, Seat};
 use super::recipes::recipe;
 use super::running::{Place, RunningServer, ServerProcess};
 use super::save::restore;
+use super::seat::{Ports, Seat};
 use super::site::{ACCOUNT, Recipe, Site};
 use super::{Binary, StartOptions, account, kept_log, locate, log};
 use crate::control_connection::ControlConnection;

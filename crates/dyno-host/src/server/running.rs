@@ -1,7 +1,7 @@
 //! A server that runs, and its end.
 
-use super::galera::{BARRIER, Seat};
 use super::log;
+use super::seat::{BARRIER, Seat};
 use crate::guard::{Exit, Guard, GuardCommand, Owner, StopStep};
 use crate::settings::RoundedSetting;
 use dyno_model::plan::ServerKind;

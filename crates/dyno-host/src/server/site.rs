@@ -2,7 +2,7 @@
 
 use super::Binary;
 use super::error::scratch;
-use super::galera::Seat;
+use super::seat::Seat;
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
 use crate::folder::write_private;

@@ -97,7 +97,7 @@ pub(super) fn used(
         };
         if let Some(system) = systems.iter().find(|system| !has(system, &endpoint.via)) {
             let help = match endpoint.via {
-                _ if super::is_cluster(system) => {
+                _ if system.is_cluster() => {
                     "clients of a cluster are spread over its nodes; measure it without endpoints"
                 }
                 Via::Tcp | Via::Socket => {

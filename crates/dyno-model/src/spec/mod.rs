@@ -334,7 +334,7 @@ fn design(top: &Fields<'_>, known: &choice::Known<'_>) -> Design {
     }
     let seed = fields.integer("seed").unwrap_or(1);
     let data = fields.choice("data", &FRESH_DATA).unwrap_or(FreshData::Auto);
-    let cluster = known.systems.iter().find(|system| is_cluster(system));
+    let cluster = known.systems.iter().find(|system| system.is_cluster());
     if let (Some(cluster), Some(node), FreshData::Restore) = (cluster, fields.node("data"), data) {
         let message = format!("the data of the cluster `{}` cannot be restored by copy", cluster.name);
         let help = "write \"load\", or \"auto\", which copies where it can";
@@ -342,11 +342,6 @@ fn design(top: &Fields<'_>, known: &choice::Known<'_>) -> Design {
     }
     let compare = compare(&fields, known.factors);
     Design { blocks, budget, seed, data, compare, exclusions: choice::read(&fields, "exclude", known) }
-}
-
-/// True for several servers that dyno starts as one system.
-fn is_cluster(system: &SystemPlan) -> bool {
-    matches!(&system.source, SystemSource::Managed(server) if server.kind.is_cluster())
 }
 
 /// What `design.compare` names.

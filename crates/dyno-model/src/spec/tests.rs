@@ -5,6 +5,7 @@ use crate::units::Nanos;
 use proptest::prelude::*;
 
 mod budget;
+mod clusters;
 mod growth;
 mod mistakes;
 mod passwords;

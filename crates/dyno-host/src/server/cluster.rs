@@ -1,0 +1,104 @@
+//! A Galera cluster: MariaDB servers that hold the same data, each in folders of its own, on ports of its own of 127.0.0.1. The first
+//! founds it; the others join one after the other and get the data, accounts included, from one that is there (by rsync).
+
+use super::error::query;
+use super::process;
+use super::seat::{Founder, Ports, Seat};
+use super::{RunningServer, StartOptions};
+use crate::control_connection::{Asked, ControlConnection};
+use crate::error::HostError;
+use dyno_model::plan::ManagedServer;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Time between two looks at a cluster that is not whole yet.
+const POLL: Duration = Duration::from_millis(50);
+
+/// Starts the nodes and waits until each of them sees all.
+pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
+    let mut first = member(server, options, Seat { number: 1, founder: None, ports: Ports::default() })?;
+    for number in 2..=server.nodes {
+        let port = first.seat.as_ref().map_or(0, |seat| seat.ports.group);
+        let founder = Founder { port, password: first.target.password.clone() };
+        let seat = Seat { number, founder: Some(founder), ports: Ports::default() };
+        first.joiners.push(member(server, options, seat)?);
+    }
+    let provider = await_whole(&first, options.ready_timeout)?;
+    first.version = format!("{} × {}, Galera {provider}", server.nodes, first.version);
+    Ok(first)
+}
+
+fn member(server: &ManagedServer, options: &StartOptions, seat: Seat) -> Result<RunningServer, HostError> {
+    let number = seat.number;
+    let options = StartOptions { name: format!("{}-node{number}", options.name), ..options.clone() };
+    process::start(server, &options, Some(seat), &mut process::free_port).map_err(|mut error| {
+        error.text = format!("node {number} of {}: {}", server.nodes, error.text);
+        error
+    })
+}
+
+/// Waits until every node is in step with a cluster of all of them. Returns the library's version.
+fn await_whole(first: &RunningServer, limit: Duration) -> Result<String, HostError> {
+    let nodes = first.nodes().count();
+    let deadline = Instant::now() + limit;
+    let mut provider = String::new();
+    for (index, node) in first.nodes().enumerate() {
+        loop {
+            let found = states(node).map_err(query(node.kind, "asking for the cluster"))?;
+            let of = |name: &str| found.get(name).map_or("", String::as_str);
+            if of("wsrep_cluster_size") == nodes.to_string() && of("wsrep_local_state_comment") == "Synced" {
+                of("wsrep_provider_version").clone_into(&mut provider);
+                break;
+            }
+            if let Some(ending) = first.ending() {
+                return Err(HostError::new(format!("the {} cluster {ending}", node.kind)));
+            }
+            if Instant::now() >= deadline {
+                let (number, seconds) = (index + 1, limit.as_secs());
+                let (seen, state) = (of("wsrep_cluster_size"), of("wsrep_local_state_comment"));
+                return Err(HostError::new(format!(
+                    "node {number} is not in step with the others after {seconds} s: it sees {seen} of {nodes} nodes, its state is \
+                     {state:?}"
+                )));
+            }
+            std::thread::sleep(POLL);
+        }
+    }
+    Ok(provider)
+}
+
+/// What a node says about its cluster.
+fn states(node: &RunningServer) -> Asked<BTreeMap<String, String>> {
+    let pairs = ControlConnection::open(&node.target)?.pairs("SHOW GLOBAL STATUS LIKE 'wsrep_%'")?;
+    Ok(pairs.into_iter().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use dyno_model::plan::ServerKind;
+
+    #[test]
+    fn a_node_that_is_out_of_step_is_named_with_its_state() {
+        let Some(server) = dyno_testkit::require_server(ServerKind::Galera) else { return };
+        let guard = dyno_testkit::guard_command();
+        let guard = crate::guard::GuardCommand { program: guard.program, arguments: guard.arguments };
+        let options = StartOptions::new("step", guard);
+        let server =
+            start(&ManagedServer { nodes: 2, ..server }, &options).unwrap_or_else(|error| panic!("{error}"));
+        let second = &server.nodes().nth(1).unwrap().target;
+        let set = |value: &str| {
+            let mut session = ControlConnection::open(second).unwrap();
+            session.rows(&format!("SET GLOBAL wsrep_desync = {value}")).unwrap();
+        };
+        set("ON");
+        let error = await_whole(&server, Duration::ZERO).unwrap_err().to_string();
+        assert!(
+            error.starts_with("node 2 is not in step with the others after 0 s: it sees 2 of 2 nodes"),
+            "{error}"
+        );
+        assert!(error.contains("Desynced"), "{error}");
+        set("OFF");
+        assert!(await_whole(&server, Duration::from_secs(60)).unwrap().starts_with("4."));
+    }
+}

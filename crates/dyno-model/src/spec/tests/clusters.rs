@@ -1,0 +1,56 @@
+//! Systems that are several servers.
+
+use super::{catalog, input};
+use crate::plan::{Plan, SystemSource};
+use crate::spec::parse;
+
+fn read(server: &str, more: &str) -> Result<Plan, String> {
+    let text = format!(
+        "title = \"x\"\n[[system]]\nname = \"A\"\nserver = {{ {server} }}\n[workload]\nkind = \"rush\"\n[load]\nclients = 1\n\
+         duration = \"1s\"\n{more}"
+    );
+    parse(input(&text), &catalog()).map(|(_, plan)| plan).map_err(|errors| errors.to_string())
+}
+
+fn nodes(server: &str) -> Result<u32, String> {
+    match &read(server, "")?.systems[0].source {
+        SystemSource::Managed(server) => Ok(server.nodes),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_cluster_has_three_nodes_or_as_many_as_it_says_and_one_server_is_one() {
+    assert_eq!(nodes("kind = \"galera\""), Ok(3));
+    assert_eq!(nodes("kind = \"galera\", nodes = 5"), Ok(5));
+    assert_eq!(nodes("kind = \"mariadb\""), Ok(1));
+    for (server, why) in [
+        ("kind = \"mariadb\", nodes = 3", "`nodes` has no use here: mariadb is one server"),
+        ("kind = \"galera\", nodes = 0", "`system.server.nodes` must be between 1 and 9, got 0"),
+        ("kind = \"galera\", nodes = 10", "`system.server.nodes` must be between 1 and 9, got 10"),
+    ] {
+        let error = nodes(server).unwrap_err();
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn what_needs_one_place_or_one_way_is_refused_for_several_servers() {
+    for (more, why) in [
+        ("[design]\ndata = \"restore\"\n", "the data of the cluster `A` cannot be restored by copy"),
+        (
+            "[factors]\nstorage = [\"s\"]\n[[storage]]\nname = \"s\"\ndata = \"/mnt\"\n",
+            "storage cannot be varied of `A`: it is a cluster",
+        ),
+        ("[factors]\nendpoint = [\"tcp\", \"socket\"]\n", "`A` cannot be reached by the endpoint `tcp`"),
+    ] {
+        let error = read("kind = \"galera\"", more).err().unwrap_or_else(|| panic!("{more} is taken"));
+        assert!(error.contains(why), "{error}");
+        assert!(
+            read("kind = \"mariadb\"", more).is_ok(),
+            "{more}: {:?}",
+            read("kind = \"mariadb\"", more).err()
+        );
+    }
+    assert!(read("kind = \"galera\"", "[design]\ndata = \"load\"\n").is_ok());
+}
