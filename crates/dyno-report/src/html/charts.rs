@@ -3,14 +3,13 @@
 use super::facets::{Facet, Member};
 use super::page::{Figure, Page};
 use super::percentiles::percentiles;
+use super::titles;
 use crate::chart::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
 use crate::chart::palette::Slot;
 use crate::chart::text::{Quantity, spelled};
 use crate::figures;
 use crate::messages::{conclusion, headings, list, names, page};
-use dyno_analysis::model::{
-    Conclusion, PanelLine, PanelPoint, PublishedSeries, RepeatDot, TrialRow, Verdict,
-};
+use dyno_analysis::model::{Conclusion, PanelLine, PanelPoint, PublishedSeries, RepeatDot, TrialRow};
 use dyno_model::plan::Metric;
 use maud::{Markup, html};
 
@@ -67,7 +66,7 @@ pub(super) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
 }
 
 fn throughput(page: &Page<'_>) -> Vec<Figure> {
-    let title = throughput_title(page);
+    let title = titles::throughput(page, super::forests::questions(page).is_some());
     let measure = [(Metric::Throughput, "")];
     let mut captions = Vec::new();
     let losers: Vec<&str> = losing_lines(page);
@@ -84,45 +83,6 @@ fn throughput(page: &Page<'_>) -> Vec<Figure> {
         quantity: Quantity::Number,
     };
     curve_figures(page, "throughput", &title, &measure, axis, &captions)
-}
-
-/// The answer that was found to a question of these metrics, in a sentence. One of several would not say what a chart of them shows: `None` then,
-/// and where none was found.
-pub(super) fn answer(page: &Page<'_>, metrics: &[Metric]) -> Option<String> {
-    let mut answered = page.model.conclusions.iter().filter(|conclusion| {
-        let Conclusion::Question { question } = conclusion else { return false };
-        let question = &page.model.questions[*question];
-        let verdict = question.effect.verdict;
-        metrics.contains(&question.metric)
-            && matches!(verdict, Some(Verdict::Better | Verdict::Worse | Verdict::Equivalent))
-    });
-    let (first, another) = (answered.next()?, answered.next());
-    another.is_none().then(|| conclusion::parts(page.model, first, page.lang).0)
-}
-
-/// The answer, unless a chart of the questions above has it; else the first real difference in throughput, else the highest peak.
-fn throughput_title(page: &Page<'_>) -> String {
-    let answer =
-        if super::forests::questions(page).is_none() { answer(page, &[Metric::Throughput]) } else { None };
-    if let Some(answer) = answer {
-        return answer;
-    }
-    let conclusions = &page.model.conclusions;
-    let difference = conclusions.iter().find(|c| {
-        let Conclusion::Comparison { metric, verdict, .. } = c else { return false };
-        *metric == Metric::Throughput && matches!(verdict, Some(Verdict::Better | Verdict::Worse))
-    });
-    let peaks = conclusions.iter().filter_map(|c| match c {
-        Conclusion::PeakThroughput { throughput, .. } => Some((throughput.mean, c)),
-        _ => None,
-    });
-    let highest = peaks.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, c)| c);
-    // Where there are questions, their cells are no answers of their own.
-    let difference = difference.filter(|_| page.model.questions.is_empty());
-    difference.or(highest).map_or_else(
-        || page.text(&page::CHART_TITLE_THROUGHPUT).to_owned(),
-        |c| conclusion::sentence(page.model, c, page.lang),
-    )
 }
 
 fn losing_lines<'a>(page: &Page<'a>) -> Vec<&'a str> {
@@ -149,7 +109,7 @@ fn response_time(page: &Page<'_>) -> Vec<Figure> {
         logarithmic: page.text(&page::CHART_TIME_LOG),
         quantity: Quantity::Time,
     };
-    let answer = answer(page, &measures.map(|(metric, _)| metric));
+    let answer = titles::answer(page, &measures.map(|(metric, _)| metric));
     let title = answer.unwrap_or_else(|| page.text(&page::CHART_TITLE_TIME).to_owned());
     let captions = vec![page.text(&page::CHART_CAPTION_TIME).to_owned()];
     curve_figures(page, "response-time", &title, &measures, axis, &captions)

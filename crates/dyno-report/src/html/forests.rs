@@ -21,7 +21,7 @@ pub(super) fn questions(page: &Page<'_>) -> Option<Figure> {
     if rows.iter().filter(|row| row.ratio.is_some()).count() < 2 {
         return None;
     }
-    let title = super::charts::answer(page, &[Metric::Throughput]).unwrap_or_else(|| {
+    let title = super::titles::answer(page, &[Metric::Throughput]).unwrap_or_else(|| {
         let metric = names::metric(Metric::Throughput, page.lang);
         page.fill(&page::CHART_TITLE_QUESTIONS, &[("metric", metric)])
     });

@@ -25,6 +25,7 @@ mod tables;
 mod test_report;
 #[cfg(test)]
 mod tests;
+mod titles;
 
 use crate::chart::svg::STYLE_SHEET;
 use crate::messages::{Lang, headings, page as words};

@@ -163,7 +163,7 @@ fn every_repeat_is_a_dot_and_every_unusable_one_a_cross() {
         let paths = document.descendants().filter(|node| node.attribute("class") == Some(class));
         paths.filter_map(|path| path.attribute("d")).map(|d| d.matches('M').count()).sum()
     };
-    let panel = model.panel(dyno_model::plan::Metric::Throughput).unwrap();
+    let panel = model.panel(Metric::Throughput).unwrap();
     let repeats = || panel.lines.iter().flat_map(|line| &line.points).flat_map(|point| &point.repeats);
     assert_eq!(strokes("dot"), repeats().filter(|dot| dot.is_valid).count());
     assert_eq!(strokes("cross"), 2 * repeats().filter(|dot| !dot.is_valid).count());

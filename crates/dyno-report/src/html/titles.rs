@@ -1,0 +1,43 @@
+//! What charts say in their titles.
+
+use super::page::Page;
+use crate::messages::{conclusion, page};
+use dyno_analysis::model::{Conclusion, Verdict};
+use dyno_model::plan::Metric;
+
+/// The answer that was found to a question of these metrics, in a sentence. One of several would not say what a chart of them shows: `None` then,
+/// and where none was found.
+pub(super) fn answer(page: &Page<'_>, metrics: &[Metric]) -> Option<String> {
+    let mut answered = page.model.conclusions.iter().filter(|conclusion| {
+        let Conclusion::Question { question } = conclusion else { return false };
+        let question = &page.model.questions[*question];
+        let verdict = question.effect.verdict;
+        metrics.contains(&question.metric)
+            && matches!(verdict, Some(Verdict::Better | Verdict::Worse | Verdict::Equivalent))
+    });
+    let (first, another) = (answered.next()?, answered.next());
+    another.is_none().then(|| conclusion::parts(page.model, first, page.lang).0)
+}
+
+/// The answer, unless a chart above has it; else the first real difference in throughput, else the highest peak.
+pub(super) fn throughput(page: &Page<'_>, is_told_above: bool) -> String {
+    if let Some(answer) = answer(page, &[Metric::Throughput]).filter(|_| !is_told_above) {
+        return answer;
+    }
+    let conclusions = &page.model.conclusions;
+    let difference = conclusions.iter().find(|c| {
+        let Conclusion::Comparison { metric, verdict, .. } = c else { return false };
+        *metric == Metric::Throughput && matches!(verdict, Some(Verdict::Better | Verdict::Worse))
+    });
+    let peaks = conclusions.iter().filter_map(|c| match c {
+        Conclusion::PeakThroughput { throughput, .. } => Some((throughput.mean, c)),
+        _ => None,
+    });
+    let highest = peaks.max_by(|(a, _), (b, _)| a.total_cmp(b)).map(|(_, c)| c);
+    // Where there are questions, their cells are no answers of their own.
+    let difference = difference.filter(|_| page.model.questions.is_empty());
+    difference.or(highest).map_or_else(
+        || page.text(&page::CHART_TITLE_THROUGHPUT).to_owned(),
+        |c| conclusion::sentence(page.model, c, page.lang),
+    )
+}
