@@ -2,7 +2,7 @@
 
 use crate::estimate::count;
 use crate::model::{
-    AuditRow, ColumnSumAudit, FindingRow, GeneratorRow, RowCountAudit, UpdateAudit, WitnessExample,
+    AuditRow, FindingRow, GeneratorRow, RowCountAudit, UpdateAudit, ValueAudit, WitnessExample,
 };
 use crate::view::View;
 use dyno_model::audit::{AuditCheck, AuditVerdict};
@@ -27,7 +27,7 @@ pub(crate) fn audits(view: &View<'_>) -> Vec<AuditRow> {
                 trials: count(records.iter().filter(|record| record.audit.verdict() == verdict).count()),
                 updates: update_audit(records),
                 row_counts: row_counts(records),
-                column_sums: column_sums(records),
+                values: values(records),
                 not_run: not_run(records),
             }
         })
@@ -101,31 +101,36 @@ fn row_counts(records: &[&TrialRecord]) -> Vec<RowCountAudit> {
     rows
 }
 
-/// One row per column: the first trial whose sum is wrong, else the last with the worst verdict.
-fn column_sums(records: &[&TrialRecord]) -> Vec<ColumnSumAudit> {
-    let mut sums: Vec<ColumnSumAudit> = Vec::new();
+/// One row per value: the first trial whose value is wrong, else the last with the worst verdict.
+fn values(records: &[&TrialRecord]) -> Vec<ValueAudit> {
+    let mut values: Vec<ValueAudit> = Vec::new();
     for record in records {
         for check in &record.audit.checks {
-            let AuditCheck::ColumnSum { table, column, expected_min, expected_max, found } = check else {
-                continue;
+            let (expression, bounds, found) = match check {
+                AuditCheck::ColumnSum { table, column, expected_min, expected_max, found } => {
+                    (format!("SUM({table}.{column})"), (*expected_min, *expected_max), *found)
+                }
+                AuditCheck::Value { expression, expected_min, expected_max, found } => {
+                    (expression.clone(), (*expected_min, *expected_max), *found)
+                }
+                _ => continue,
             };
-            let sum = ColumnSumAudit {
-                table: table.clone(),
-                column: column.clone(),
+            let value = ValueAudit {
+                expression,
                 trial: record.trial.id.clone(),
-                expected_min: *expected_min,
-                expected_max: *expected_max,
-                found: *found,
+                expected_min: bounds.0,
+                expected_max: bounds.1,
+                found,
                 verdict: check.verdict(),
             };
-            match sums.iter_mut().find(|known| known.table == *table && known.column == *column) {
-                None => sums.push(sum),
-                Some(known) if replaces(known.verdict, sum.verdict) => *known = sum,
+            match values.iter_mut().find(|known| known.expression == value.expression) {
+                None => values.push(value),
+                Some(known) if replaces(known.verdict, value.verdict) => *known = value,
                 Some(_) => {}
             }
         }
     }
-    sums
+    values
 }
 
 fn not_run(records: &[&TrialRecord]) -> Vec<String> {

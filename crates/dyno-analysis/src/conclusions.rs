@@ -2,8 +2,8 @@
 
 use crate::estimate::count;
 use crate::model::{
-    AuditRow, ColumnSumAudit, Comparison, ComparisonOf, Conclusion, Estimate, FindingRow, NotWorking,
-    PanelLine, Question, Range, ReportModel, TrialState, UpdateAudit, Verdict,
+    AuditRow, Comparison, ComparisonOf, Conclusion, Estimate, FindingRow, NotWorking, PanelLine, Question,
+    Range, ReportModel, TrialState, UpdateAudit, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::Severity;
@@ -205,7 +205,7 @@ fn violated(model: &ReportModel) -> Vec<Conclusion> {
                 let wrong: Vec<_> =
                     audit.row_counts.iter().filter(|row| row.verdict == AuditVerdict::Violated).collect();
                 let wrong_sums: Vec<_> =
-                    audit.column_sums.iter().filter(|sum| sum.verdict == AuditVerdict::Violated).collect();
+                    audit.values.iter().filter(|value| value.verdict == AuditVerdict::Violated).collect();
                 if more == 0 && wrong.is_empty() && wrong_sums.is_empty() {
                     continue;
                 }
@@ -216,9 +216,9 @@ fn violated(model: &ReportModel) -> Vec<Conclusion> {
                         tables.push(row.table.clone());
                     }
                 }
-                for expression in wrong_sums.into_iter().map(ColumnSumAudit::expression) {
-                    if !sums.contains(&expression) {
-                        sums.push(expression);
+                for value in wrong_sums {
+                    if !sums.contains(&value.expression) {
+                        sums.push(value.expression.clone());
                     }
                 }
             }

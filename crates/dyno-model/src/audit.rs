@@ -83,6 +83,17 @@ pub enum AuditCheck {
         /// Sum found.
         found: i64,
     },
+    /// A value that the user's own SQL asks for must be within bounds.
+    Value {
+        /// The SQL that gives it.
+        expression: String,
+        /// Smallest right value.
+        expected_min: i64,
+        /// Largest right value: apart from the smallest by what transactions in doubt or cut off may have changed.
+        expected_max: i64,
+        /// Value found.
+        found: i64,
+    },
     /// The check could not be run.
     NotRun {
         /// What was to be checked.
@@ -113,7 +124,8 @@ impl AuditCheck {
             Self::RowCount { expected_min, expected_max, found, .. } => {
                 Balance::new(rows(*expected_min), rows(*expected_max), rows(*found))
             }
-            Self::ColumnSum { expected_min, expected_max, found, .. } => {
+            Self::ColumnSum { expected_min, expected_max, found, .. }
+            | Self::Value { expected_min, expected_max, found, .. } => {
                 Balance::new(*expected_min, *expected_max, *found)
             }
             Self::NotRun { .. } => return None,

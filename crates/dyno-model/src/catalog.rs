@@ -75,6 +75,8 @@ pub enum OptionKind {
         /// A spec without any is wrong.
         is_required: bool,
     },
+    /// A table of texts by text.
+    Texts,
 }
 
 /// A script of SQL, as it stood in its file or in the spec.
@@ -112,6 +114,8 @@ pub enum OptionValue {
     Text(String),
     /// Scripts.
     Scripts(Vec<SqlScript>),
+    /// Texts by text.
+    Texts(BTreeMap<String, String>),
 }
 
 impl fmt::Display for OptionValue {
@@ -124,6 +128,10 @@ impl fmt::Display for OptionValue {
             Self::Scripts(scripts) => {
                 let names: Vec<String> = scripts.iter().map(ToString::to_string).collect();
                 f.write_str(&names.join(", "))
+            }
+            Self::Texts(texts) => {
+                let pairs: Vec<String> = texts.iter().map(|(key, text)| format!("{key}: {text}")).collect();
+                f.write_str(&pairs.join(", "))
             }
         }
     }
@@ -241,5 +249,18 @@ impl WorkloadOptions {
             Some(OptionValue::Scripts(scripts)) => scripts,
             other => panic!("option {name} is not a list of scripts: {other:?}"),
         }
+    }
+
+    /// Texts by text; none where the options were written down before there was this one.
+    ///
+    /// # Panics
+    /// When the description has another option of this name.
+    pub fn texts(&self, name: &str) -> impl Iterator<Item = (&str, &str)> {
+        let texts = match self.0.get(name) {
+            Some(OptionValue::Texts(texts)) => Some(texts),
+            None => None,
+            other => panic!("option {name} is not a table of texts: {other:?}"),
+        };
+        texts.into_iter().flatten().map(|(key, text)| (key.as_str(), text.as_str()))
     }
 }

@@ -1,12 +1,13 @@
 //! Scripts as a workload of a spec: `kind = "sql"`. The language is that of pgbench, on every engine; the loop, its retries and what
 //! counts are dyno's own, as for every workload.
 
+use crate::audit::Audit;
 use crate::expression::Value;
 use crate::expression::parser::DEFAULT_SEED;
 use crate::failure;
 use crate::perform::{Performer, Program, Stop, attempt, first_words, roll_back};
 use crate::random::Generator;
-use crate::script::{self, Action, Script, Store};
+use crate::script::{self, Action, DEFINING, Script, Store, begins_with};
 use crate::terminal::Terminal;
 use crate::variables::{Names, Variables};
 use dyno_drivers::{Connection, Driver, Io, Patience, RowWriter, block_on};
@@ -18,6 +19,7 @@ use dyno_model::catalog::{OptionDescription, OptionKind, OptionValue, WorkloadDe
 use dyno_model::engine::Quoting;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{Engine, QueryMode, Target};
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Name in `workload.kind`.
@@ -26,6 +28,8 @@ pub const SQL: &str = "sql";
 const SCRIPTS: &str = "scripts";
 /// Its option with what makes their tables.
 const SETUP: &str = "setup";
+/// Its option with what the data must come to.
+const AUDIT: &str = "audit";
 /// Variables that are there without being set; each client has its own `client_id`.
 const PRESET: [(&str, i64); 3] = [("client_id", 0), ("scale", 1), (DEFAULT_SEED, 0)];
 /// First words of statements that change nothing by themselves.
@@ -49,9 +53,6 @@ const READING: [&str; 18] = [
     "declare",
     "fetch",
 ];
-/// First words of statements after which others may find what is not there yet.
-const DEFINING: [&str; 4] = ["create", "alter", "drop", "set"];
-
 /// The workload as the spec is checked against.
 #[must_use]
 pub fn description() -> WorkloadDescription {
@@ -59,7 +60,8 @@ pub fn description() -> WorkloadDescription {
         name: SQL,
         summary: "SQL of your own: each transaction is one of your scripts, chosen by weight. Scripts are written as for pgbench \
                   (\\set, random(), \\gset, \\if, \\sleep), for every engine; variables stand as :name. They find their tables there, or `setup` makes them on a server that dyno starts.",
-        audit: "none: what your data must look like is not known here",
+        audit: "What `audit` names: values in your data that must not change, or change by so much with each commit of a script. Without it \
+                none, since what your data must look like is not known here.",
         options: vec![
             OptionDescription {
                 name: SCRIPTS,
@@ -74,6 +76,13 @@ pub fn description() -> WorkloadDescription {
                 help: "plain SQL that makes tables and rows, sent once to a server that dyno starts; every start, and every trial after one that writes, \
                        begins with a copy of what it made",
             },
+            OptionDescription {
+                name: AUDIT,
+                kind: OptionKind::Texts,
+                default: OptionValue::Texts(BTreeMap::new()),
+                help: "what the data must come to: SQL for a whole number, without SELECT, and `unchanged` or what each commit of a script adds, for \
+                       example `\"count(*) from orders\" = \"+1 per new-order\"`; asked before and after each trial",
+            },
         ],
     }
 }
@@ -84,6 +93,7 @@ pub struct Transactions {
     /// Variables that every transaction begins with.
     beginning: Variables,
     setup: Setup,
+    audit: Audit,
 }
 
 /// What makes the tables.
@@ -167,9 +177,10 @@ impl Transactions {
             beginning.set(names.slot(name), Value::Integer(value));
         }
         let statements = Setup::of(options, quoting)?;
+        let audit = Audit::new(options.texts(AUDIT), &scripts)?;
         let program = Arc::new(Program::new(scripts, names, engine, query_mode, kind_name));
         let setup = Setup { statements, is_reusable: false };
-        let workload = Self { program, beginning, setup };
+        let workload = Self { program, beginning, setup, audit };
         let is_reusable = workload.writing().is_none();
         Ok(Self { setup: Setup { is_reusable, ..workload.setup }, ..workload })
     }
@@ -188,7 +199,7 @@ impl Transactions {
         found.map(|(script, command)| (script.name.as_str(), command.line.as_str()))
     }
 
-    /// Has the server prepare every statement of every script once, and execute none. Returns what it says of those that it refuses.
+    /// Has the server prepare every statement of every script once, and execute none; values of the audit are asked for. Returns what it says of those that it refuses.
     /// What follows a statement that defines something is left out: it may need what is only there then.
     ///
     /// # Errors
@@ -214,6 +225,7 @@ impl Transactions {
                 }
             }
         }
+        refused.extend(block_on(self.audit.rehearse(&mut connection))?);
         block_on(connection.close());
         Ok(refused)
     }
@@ -242,15 +254,6 @@ fn kind_name(scripts: &[Script], script: usize, command: usize) -> String {
         1 => name.clone(),
         _ => format!("{name} {} {}", command + 1, first_words(&commands[command].line)),
     }
-}
-
-fn begins_with(statement: &str, words: &[&str]) -> bool {
-    let word = statement
-        .trim_start_matches(['(', ' '])
-        .split(|c: char| !c.is_ascii_alphabetic())
-        .next()
-        .unwrap_or_default();
-    words.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
 /// What a script says went wrong, kept for the failure.
@@ -293,7 +296,7 @@ impl Client {
 
 impl Workload for Transactions {
     type Client = Client;
-    type Baseline = ();
+    type Baseline = Vec<i64>;
 
     fn kinds(&self) -> Vec<&'static str> {
         self.program.kinds.clone()
@@ -329,6 +332,34 @@ impl Workload for Transactions {
         random: &mut Random,
     ) -> Result<(), OperationFailure> {
         let script = self.program.chosen(random.below(self.program.weights));
+        self.audit.begins(script);
+        let outcome = self.perform(script, client, session, random).await;
+        self.audit.ends(script, &outcome);
+        outcome
+    }
+
+    async fn baseline(&self, connection: &mut Connection) -> Result<Vec<i64>, OperationFailure> {
+        self.audit.values(connection).await
+    }
+
+    async fn audit(
+        &self,
+        connection: &mut Connection,
+        facts: &AuditFacts<'_, Vec<i64>>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        self.audit.checks(connection, &facts.baseline).await
+    }
+}
+
+impl Transactions {
+    /// Performs a script once.
+    async fn perform(
+        &self,
+        script: usize,
+        client: &mut Client,
+        session: &mut Session,
+        random: &mut Random,
+    ) -> Result<(), OperationFailure> {
         let performer = &mut client.performer;
         performer.random = Generator::new(random.next_u64());
         performer.variables.clone_from(&client.beginning);
@@ -353,18 +384,6 @@ impl Workload for Transactions {
             Err(lost) => Err(lost),
             Ok(()) => Err(failure),
         }
-    }
-
-    async fn baseline(&self, _connection: &mut Connection) -> Result<(), OperationFailure> {
-        Ok(())
-    }
-
-    async fn audit(
-        &self,
-        _connection: &mut Connection,
-        _facts: &AuditFacts<'_, ()>,
-    ) -> Result<Vec<AuditCheck>, OperationFailure> {
-        Ok(Vec::new())
     }
 }
 

@@ -165,9 +165,15 @@ pub(crate) fn contents(model: &ReportModel) -> Table {
             let expected = [row.expected_min, row.expected_max].map(figures::count);
             add(&row.trial, row.table.clone(), expected, figures::count(row.found), row.verdict);
         }
-        for sum in &audit.column_sums {
-            let expected = [sum.expected_min, sum.expected_max].map(figures::integer);
-            add(&sum.trial, sum.expression(), expected, figures::integer(sum.found), sum.verdict);
+        for value in &audit.values {
+            let expected = [value.expected_min, value.expected_max].map(figures::integer);
+            add(
+                &value.trial,
+                value.expression.clone(),
+                expected,
+                figures::integer(value.found),
+                value.verdict,
+            );
         }
     }
     checks.sort_by_key(|(_, verdict, _)| std::cmp::Reverse(*verdict));

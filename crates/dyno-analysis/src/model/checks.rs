@@ -46,8 +46,8 @@ pub struct AuditRow {
     pub updates: Option<UpdateAudit>,
     /// Row counts that were checked, one per table; the trial's that is worst.
     pub row_counts: Vec<RowCountAudit>,
-    /// Sums that were checked, one per column; the trial's that is worst.
-    pub column_sums: Vec<ColumnSumAudit>,
+    /// Sums of columns and values of the user's own SQL that were checked, one for each; the trial's that is worst.
+    pub values: Vec<ValueAudit>,
     /// Checks that could not be run, with the reason, as sentences of the engine.
     pub not_run: Vec<String>,
 }
@@ -95,7 +95,7 @@ impl AuditRow {
     pub fn has_losses(&self) -> bool {
         self.updates.as_ref().is_some_and(|updates| updates.lost > 0)
             || self.row_counts.iter().any(|rows| rows.found < rows.expected_min)
-            || self.column_sums.iter().any(|sum| sum.found < sum.expected_min)
+            || self.values.iter().any(|value| value.found < value.expected_min)
     }
 }
 
@@ -125,31 +125,21 @@ pub struct RowCountAudit {
     pub verdict: AuditVerdict,
 }
 
-/// Sum of a column expected against the sum found.
+/// A value expected against the value found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ColumnSumAudit {
-    /// Table.
-    pub table: String,
-    /// Column.
-    pub column: String,
+pub struct ValueAudit {
+    /// The value as SQL writes it, which is the same in every language.
+    pub expression: String,
     /// Trial the figures are from.
     pub trial: String,
-    /// Smallest right sum.
+    /// Smallest right value.
     pub expected_min: i64,
-    /// Largest right sum.
+    /// Largest right value.
     pub expected_max: i64,
-    /// Sum found.
+    /// Value found.
     pub found: i64,
     /// Whether it is right.
     pub verdict: AuditVerdict,
-}
-
-impl ColumnSumAudit {
-    /// The sum as SQL writes it, which is the same in every language.
-    #[must_use]
-    pub fn expression(&self) -> String {
-        format!("SUM({}.{})", self.table, self.column)
-    }
 }
 
 /// The generator's own figures in one treatment: means over its measured trials, unless said otherwise.

@@ -31,8 +31,8 @@ pub use charts::{
     PublishedSeries, RepeatDot, Timeline, TimelinePoint,
 };
 pub use checks::{
-    AuditRow, ColumnSumAudit, FindingRow, GeneratorRow, RowCountAudit, SeriesSteadiness, StatementRow,
-    StatementTable, TrialSteadiness, UpdateAudit, WitnessExample,
+    AuditRow, FindingRow, GeneratorRow, RowCountAudit, SeriesSteadiness, StatementRow, StatementTable,
+    TrialSteadiness, UpdateAudit, ValueAudit, WitnessExample,
 };
 pub use comparisons::{
     Comparison, ComparisonOf, ComparisonRules, Effect, Ending, Looks, NotWorking, NotWorkingReason,

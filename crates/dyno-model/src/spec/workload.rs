@@ -6,10 +6,11 @@ use super::quantity;
 use super::reader::{Fields, in_words, integer, unknown_word, wrong_type};
 use super::request;
 use super::scripts;
-use super::tree::{Node, Table, Value};
+use super::tree::{Entry, Node, Table, Value};
 use crate::catalog::{HTTP, OptionDescription, OptionKind, OptionValue, WorkloadDescription};
 use crate::plan::WorkloadPlan;
 use crate::words::{list, nearest, suggestion};
+use std::collections::BTreeMap;
 
 /// What workloads there are, and where their scripts are read.
 #[derive(Clone, Copy)]
@@ -91,6 +92,18 @@ pub(super) fn read(
     Some(WorkloadPlan { requests, ..WorkloadPlan::new(kind, options) })
 }
 
+/// A table of texts.
+fn texts(table: &Table, path: &str, problems: &Problems) -> Option<BTreeMap<String, String>> {
+    let text = |entry: &Entry| match &entry.node.value {
+        Value::Text(text) => Some((entry.key.clone(), text.clone())),
+        other => {
+            wrong_type(entry.node.span, &format!("{path}.{:?}", entry.key), "a text", other, problems);
+            None
+        }
+    };
+    table.entries.iter().map(text).collect()
+}
+
 fn value(
     option: &OptionDescription,
     node: &Node,
@@ -135,6 +148,7 @@ fn value(
         (OptionKind::Scripts { .. }, Value::List(items)) => {
             scripts::read(items, node.span, &path, known.scripts, problems).map(OptionValue::Scripts)
         }
+        (OptionKind::Texts, Value::Table(table)) => texts(table, &path, problems).map(OptionValue::Texts),
         (OptionKind::Choice(words), Value::Text(text)) => {
             if words.contains(&text.as_str()) {
                 return Some(OptionValue::Text(text.clone()));
@@ -149,6 +163,7 @@ fn value(
                 OptionKind::Boolean => "true or false".to_owned(),
                 OptionKind::Choice(words) => format!("one of {}", list(words)),
                 OptionKind::Text => "a text".to_owned(),
+                OptionKind::Texts => "a table of texts".to_owned(),
                 OptionKind::Scripts { .. } => "a list of files, or tables `[[workload.scripts]]`".to_owned(),
             };
             wrong_type(node.span, &path, &expected, found, problems);

@@ -191,9 +191,8 @@ fn contents(page: &Page<'_>) -> Markup {
     let table = tables::contents(page.model);
     let audits = || page.model.audits.iter();
     let verdicts = audits().flat_map(|row| row.row_counts.iter().map(|check| check.verdict));
-    let mut verdicts =
-        verdicts.chain(audits().flat_map(|row| row.column_sums.iter().map(|check| check.verdict)));
-    let has_sums = audits().any(|row| !row.column_sums.is_empty());
+    let mut verdicts = verdicts.chain(audits().flat_map(|row| row.values.iter().map(|check| check.verdict)));
+    let has_sums = audits().any(|row| !row.values.is_empty());
     let message = if has_sums { &page::PAGE_ROWS_AND_SUMS } else { &page::PAGE_ROW_COUNTS };
     let all = page.fill(message, &[("number", &table.rows().to_string())]);
     let is_right = verdicts.all(|verdict| verdict == AuditVerdict::Intact);

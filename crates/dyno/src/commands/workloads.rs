@@ -109,13 +109,14 @@ fn takes(kind: &OptionKind) -> String {
         OptionKind::Choice(words) => words.join(" | "),
         OptionKind::Text => "text".to_owned(),
         OptionKind::Scripts { .. } => "files with weights, or [[workload.scripts]]".to_owned(),
+        OptionKind::Texts => "table of texts".to_owned(),
     }
 }
 
 fn value(value: &OptionValue) -> String {
     match value {
         OptionValue::Text(text) if text.is_empty() => "empty".to_owned(),
-        OptionValue::Scripts(_) => "none".to_owned(),
+        OptionValue::Scripts(_) | OptionValue::Texts(_) => "none".to_owned(),
         other => other.to_string(),
     }
 }
@@ -147,6 +148,7 @@ fn option_as_json(option: &OptionDescription) -> Value {
         OptionKind::Choice(words) => ("choice", json!({ "words": words })),
         OptionKind::Text => ("text", Value::Null),
         OptionKind::Scripts { .. } => ("scripts", Value::Null),
+        OptionKind::Texts => ("texts", Value::Null),
     };
     json!({ "name": option.name, "type": kind, "range": range, "default": option.default, "help": option.help })
 }

@@ -2,6 +2,7 @@
 
 use crate::program::{Bench, Ended, records};
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};
+use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -99,6 +100,7 @@ fn all_of_it(engine: Engine) {
     a_statement_that_writes_in_disguise_is_refused_by_the_server(&shop);
     scripts_write_only_where_the_line_says_that_they_may(&shop);
     a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(&shop);
+    what_the_data_must_come_to_is_asked_before_and_after_each_trial(&shop);
 }
 
 #[test]
@@ -232,6 +234,43 @@ blocks = 1
     // The texts are in the results, so that a run can be resumed and compared without the files.
     std::fs::remove_file(shop.bench.path().join("read.sql")).expect("it was there");
     assert!(shop.bench.dyno(&["run", "--resume", "r"]).is_done());
+}
+
+fn what_the_data_must_come_to_is_asked_before_and_after_each_trial(shop: &Shop) {
+    // Three added and one taken away, in one transaction; and one that fails in the middle and leaves nothing.
+    let order = "\\set id random(1, 100)\nBEGIN;\nUPDATE things SET n = n + 3 WHERE id = :id;\n\
+                 UPDATE things SET n = n - 1 WHERE id = :id;\nCOMMIT;\n";
+    shop.bench.file("order.sql", order);
+    shop.bench.file(
+        "fails.sql",
+        "BEGIN;\nUPDATE things SET n = n + 1000;\nINSERT INTO things VALUES (1, 0);\nCOMMIT;\n",
+    );
+    let name = if shop.target.database.is_empty() { "shop.db" } else { &shop.target.database };
+    let run = |results: &str, rules: &str| {
+        let audit = format!("workload.audit={{ {rules} }}");
+        shop.run(&["order.sql@9", "fails.sql"], &["--yes-write-to", name, "--out", results, "--set", &audit])
+    };
+    let verdicts =
+        |results: &str| shop.records(results).iter().map(|record| record.audit.verdict()).collect::<Vec<_>>();
+    let rules = "'sum(n) from things' = '+2 per order', 'SELECT count(*) FROM things' = 'unchanged', \
+                 'sum(id) FROM things WHERE id < 0' = 'unchanged'";
+    let ended = run("kept", rules);
+    assert_eq!(verdicts("kept"), [AuditVerdict::Intact; 2], "{ended}\n{:?}", shop.records("kept")[0].audit);
+    let failed: u64 = shop.records("kept").iter().map(|record| record.ledger.failed).sum();
+    assert!(failed > 0, "some failed, which is no reason for doubt: {ended}");
+    let ended = run("wrong", "'sum(n) from things' = '+3 per order', 'count(*) from things' = 'unchanged'");
+    assert_eq!(verdicts("wrong"), [AuditVerdict::Violated; 2], "{ended}");
+    let words = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("left wrong values at 1 and 3 clients"), "{ended}");
+    assert!(words.contains("sum(n) from things.") && !words.contains("count(*) from things."), "{ended}");
+    for (rules, why) in [
+        ("'sum(n) from things' = '+1 per orders'", "no script is called `orders`; there are order, fails"),
+        ("'sum(n) from nothing' = 'unchanged'", "the audit `sum(n) from nothing`: "),
+        ("'0.5' = 'unchanged'", "its value 0.5 is no whole number; multiply or round it"),
+    ] {
+        let refused = run("none", rules);
+        assert!(refused.code == 4 && refused.stderr.contains(why), "{rules}: {refused}");
+    }
 }
 
 fn a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(shop: &Shop) {

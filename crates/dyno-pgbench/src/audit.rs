@@ -1,0 +1,293 @@
+//! Audits of one's own: values that SQL of the user's asks for, and how they have to follow from what was committed.
+
+use crate::script::{Action, DEFINING, Script, begins_with};
+use dyno_drivers::{Connection, Driver, Table};
+use dyno_model::audit::AuditCheck;
+use dyno_model::failure::{FailureKind, OperationFailure};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The word for a value that no transaction may change.
+const UNCHANGED: &str = "unchanged";
+/// First words of statements that are sent as they stand; everything else follows SELECT.
+const WHOLE: [&str; 4] = ["select", "with", "values", "table"];
+
+/// What a value has to come to.
+struct Rule {
+    /// As the user wrote it.
+    expression: String,
+    /// Scripts by index, and by how much each of their commits changes the value.
+    steps: Vec<(usize, i64)>,
+}
+
+/// Transactions of one script; a workload is made for one trial.
+#[derive(Default)]
+struct Count {
+    begun: AtomicU64,
+    committed: AtomicU64,
+    /// Those of which nothing can be in the data.
+    undone: AtomicU64,
+}
+
+/// All rules, and what they need to know.
+#[derive(Default)]
+pub(crate) struct Audit {
+    rules: Vec<Rule>,
+    /// By script.
+    counts: Vec<Count>,
+    /// Whether a script that fails leaves nothing, by script.
+    are_whole: Vec<bool>,
+}
+
+impl Audit {
+    /// # Errors
+    /// When a rule cannot be understood or names no script.
+    pub(crate) fn new<'o>(
+        rules: impl Iterator<Item = (&'o str, &'o str)>,
+        scripts: &[Script],
+    ) -> Result<Self, String> {
+        let rules: Vec<Rule> = rules
+            .map(|(expression, rule)| {
+                let steps = steps(rule, scripts).map_err(|why| format!("the audit `{expression}`: {why}"))?;
+                Ok(Rule { expression: expression.to_owned(), steps })
+            })
+            .collect::<Result<_, String>>()?;
+        if rules.is_empty() {
+            return Ok(Self::default());
+        }
+        let counts = scripts.iter().map(|_| Count::default()).collect();
+        Ok(Self { rules, counts, are_whole: scripts.iter().map(is_whole).collect() })
+    }
+
+    /// A transaction of a script begins.
+    pub(crate) fn begins(&self, script: usize) {
+        if let Some(count) = self.counts.get(script) {
+            count.begun.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// It has ended; one that does not end is in doubt.
+    pub(crate) fn ends(&self, script: usize, outcome: &Result<(), OperationFailure>) {
+        let Some(count) = self.counts.get(script) else { return };
+        match outcome {
+            Ok(()) => count.committed.fetch_add(1, Ordering::Relaxed),
+            // A failure of dyno's own, in an expression say, may come after a statement that took effect by itself.
+            Err(failure) if self.are_whole[script] && failure.is_answered() && !failure.leaves_doubt() => {
+                count.undone.fetch_add(1, Ordering::Relaxed)
+            }
+            Err(_) => 0,
+        };
+    }
+
+    /// The values before a trial.
+    pub(crate) async fn values(&self, connection: &mut Connection) -> Result<Vec<i64>, OperationFailure> {
+        let mut values = Vec::with_capacity(self.rules.len());
+        for rule in &self.rules {
+            values.push(value(connection, &rule.expression).await?);
+        }
+        Ok(values)
+    }
+
+    /// The values after a trial beside what they have to be.
+    pub(crate) async fn checks(
+        &self,
+        connection: &mut Connection,
+        before: &[i64],
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        let mut checks = Vec::with_capacity(self.rules.len());
+        for (rule, before) in self.rules.iter().zip(before) {
+            let found = value(connection, &rule.expression).await?;
+            let (expected_min, expected_max) = self.bounds(&rule.steps, *before);
+            let expression = rule.expression.clone();
+            checks.push(AuditCheck::Value { expression, expected_min, expected_max, found });
+        }
+        Ok(checks)
+    }
+
+    /// Smallest and largest right value after so much was committed, and so much is in doubt.
+    fn bounds(&self, steps: &[(usize, i64)], before: i64) -> (i64, i64) {
+        let (mut smallest, mut largest) = (before, before);
+        for (script, step) in steps {
+            let count = &self.counts[*script];
+            let [begun, committed, undone] = [&count.begun, &count.committed, &count.undone]
+                .map(|number| i64::try_from(number.load(Ordering::Relaxed)).unwrap_or(i64::MAX));
+            let sure = step.saturating_mul(committed);
+            let doubt = step.saturating_mul(begun - committed - undone);
+            smallest = smallest.saturating_add(sure).saturating_add(doubt.min(0));
+            largest = largest.saturating_add(sure).saturating_add(doubt.max(0));
+        }
+        (smallest, largest)
+    }
+
+    /// Asks for every value once. Returns what the server says of those that it refuses, or why one is of no use.
+    ///
+    /// # Errors
+    /// When the connection is lost.
+    pub(crate) async fn rehearse(
+        &self,
+        connection: &mut Connection,
+    ) -> Result<Vec<String>, OperationFailure> {
+        let mut refused = Vec::new();
+        for Rule { expression, .. } in &self.rules {
+            match value(connection, expression).await {
+                Ok(_) => {}
+                Err(failure) if crate::failure::is_lost(&failure) => return Err(failure),
+                Err(failure) => refused.push(format!("the audit `{expression}`: {failure}")),
+            }
+        }
+        Ok(refused)
+    }
+}
+
+/// `unchanged`, or `+1 per SCRIPT` and more of that, separated by commas.
+fn steps(rule: &str, scripts: &[Script]) -> Result<Vec<(usize, i64)>, String> {
+    if rule.trim() == UNCHANGED {
+        return Ok(Vec::new());
+    }
+    let step = |part: &str| {
+        let form = || {
+            format!(
+                "`{}` is no rule; write `{UNCHANGED}`, or by how much it changes: `+1 per {}`",
+                part.trim(),
+                scripts.first().map_or("SCRIPT", |script| &script.name)
+            )
+        };
+        let (number, name) = part.split_once(" per ").ok_or_else(form)?;
+        let number: i64 = number.trim().parse().map_err(|_| form())?;
+        let name = name.trim();
+        let found = scripts.iter().position(|script| script.name == name).ok_or_else(|| {
+            let names: Vec<&str> = scripts.iter().map(|script| script.name.as_str()).collect();
+            format!("no script is called `{name}`; there are {}", names.join(", "))
+        })?;
+        Ok((found, number))
+    };
+    rule.split(',').map(step).collect()
+}
+
+/// True when a script takes effect as a whole or not at all: one statement, or all between BEGIN and COMMIT.
+fn is_whole(script: &Script) -> bool {
+    let sent: Vec<&str> = script
+        .commands
+        .iter()
+        .filter(|command| matches!(command.action, Action::Sql(_)))
+        .map(|command| command.line.as_str())
+        .collect();
+    let (begins, ends) = (["begin", "start"], ["commit", "end"]);
+    match sent.as_slice() {
+        [_] => true,
+        [first, middle @ .., last] => {
+            let is_cut =
+                |line: &&&str| [&begins[..], &ends, &DEFINING].iter().any(|words| begins_with(line, words));
+            begins_with(first, &begins) && begins_with(last, &ends) && middle.iter().find(is_cut).is_none()
+        }
+        [] => false,
+    }
+}
+
+/// Asks for a value; nothing, and the sum of nothing, are 0.
+async fn value(connection: &mut Connection, expression: &str) -> Result<i64, OperationFailure> {
+    let select = if begins_with(expression, &WHOLE) { "" } else { "SELECT " };
+    let mut table = Table::default();
+    connection.query(&format!("{select}{expression}"), &mut table).await?;
+    let Some(text) = table.first() else { return Ok(0) };
+    whole(text).ok_or_else(|| {
+        FailureKind::BadStatement.failure(format!(
+            "its value {text} is no whole number; multiply or round it, for example `sum(balance * 100) from accounts`"
+        ))
+    })
+}
+
+/// A whole number, with zeros behind the point perhaps, as servers write decimals and floats.
+fn whole(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let (digits, rest) = text.split_once('.').unwrap_or((text, ""));
+    if let Ok(number) = digits.parse()
+        && rest.bytes().all(|digit| digit == b'0')
+    {
+        return Some(number);
+    }
+    // Floats of some size come with an exponent.
+    let number: f64 = text.parse().ok()?;
+    (number.fract() == 0.0 && number.abs() <= 2_f64.powi(53)).then_some(number as i64)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::parse;
+    use crate::variables::Names;
+    use dyno_model::engine::Engine;
+
+    fn scripts(texts: &[(&str, &str)]) -> Vec<Script> {
+        let quoting = Engine::Postgres.dialect().quoting;
+        let parse = |(name, text): &(&str, &str)| {
+            parse(name, text, 1, quoting, &mut Names::default()).unwrap_or_else(|error| panic!("{error}"))
+        };
+        texts.iter().map(parse).collect()
+    }
+
+    #[test]
+    fn a_rule_says_what_each_commit_of_a_script_changes() {
+        let scripts = scripts(&[("new order", "INSERT INTO o VALUES (1);"), ("drop", "DELETE FROM o;")]);
+        assert_eq!(steps(" unchanged ", &scripts), Ok(Vec::new()));
+        assert_eq!(steps("+1 per new order, -3 per drop", &scripts), Ok(vec![(0, 1), (1, -3)]));
+        assert_eq!(steps("2 per drop", &scripts), Ok(vec![(1, 2)]));
+        for (rule, why) in [
+            ("same", "`same` is no rule; write `unchanged`, or by how much it changes: `+1 per new order`"),
+            ("+x per drop", "`+x per drop` is no rule"),
+            ("+1 per order", "no script is called `order`; there are new order, drop"),
+        ] {
+            let error = steps(rule, &scripts).unwrap_err();
+            assert!(error.starts_with(why), "{error}");
+        }
+    }
+
+    #[test]
+    fn a_script_is_whole_when_it_is_one_statement_or_one_transaction() {
+        for (text, expected) in [
+            ("UPDATE t SET x = 1;", true),
+            ("\\set a 1\nBEGIN;\nUPDATE t SET x = 1;\nUPDATE t SET x = 2;\nEND;", true),
+            ("UPDATE t SET x = 1;\nUPDATE t SET x = 2;", false),
+            ("BEGIN;\nUPDATE t SET x = 1;\nCOMMIT;\nUPDATE t SET x = 2;\nCOMMIT;", false),
+            ("BEGIN;\nUPDATE t SET x = 1;\nCREATE TABLE u (a int);\nCOMMIT;", false),
+        ] {
+            assert_eq!(is_whole(&scripts(&[("q", text)])[0]), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_in_doubt_widens_what_is_right_and_what_was_refused_does_not() {
+        let scripts =
+            scripts(&[("one", "UPDATE t SET x = 1;"), ("two", "UPDATE t SET x = 1;\nUPDATE t SET x = 2;")]);
+        let rules = [("sum(x) from t", "+2 per one, -5 per two")];
+        let audit = Audit::new(rules.into_iter(), &scripts).unwrap_or_else(|error| panic!("{error}"));
+        let refused = OperationFailure { code: 1213, ..FailureKind::Deadlock.failure("a deadlock") };
+        let lost = FailureKind::ConnectionLost.failure("gone");
+        let ends = |script: usize, outcome: Result<(), &OperationFailure>| {
+            audit.begins(script);
+            audit.ends(script, &outcome.map_err(Clone::clone));
+            audit.bounds(&audit.rules[0].steps, 100)
+        };
+        assert_eq!(ends(0, Ok(())), (102, 102));
+        assert_eq!(ends(0, Err(&refused)), (102, 102), "one statement was refused and left nothing");
+        assert_eq!(ends(0, Err(&lost)), (102, 104));
+        assert_eq!(ends(1, Ok(())), (97, 99));
+        assert_eq!(ends(1, Err(&refused)), (92, 99), "the first of two statements took effect by itself");
+        audit.begins(0);
+        assert_eq!(audit.bounds(&audit.rules[0].steps, 100), (92, 101), "it was cut off");
+    }
+
+    #[test]
+    fn numbers_are_read_as_servers_write_them() {
+        for (text, number) in [
+            ("12", Some(12)),
+            ("-7", Some(-7)),
+            ("10050.00", Some(10_050)),
+            ("1e+06", Some(1_000_000)),
+            ("1.5", None),
+            ("many", None),
+            ("", None),
+        ] {
+            assert_eq!(whole(text), number, "{text}");
+        }
+    }
+}
