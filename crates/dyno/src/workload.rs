@@ -6,7 +6,6 @@ use dyno_model::plan::{Plan, Treatment};
 use dyno_pgbench::{SQL, Transactions};
 
 /// Whatever clients do.
-#[expect(clippy::large_enum_variant, reason = "there is one at a time")]
 pub(crate) enum AnyWorkload {
     Native(Native),
     Sql(Transactions),
