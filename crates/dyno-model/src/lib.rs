@@ -11,7 +11,7 @@
 //! * [`audit`], [`finding`]: what the data said afterwards, and doubts about a number;
 //! * [`limit`]: what figures have to keep to; [`front`]: the first pages of a test report;
 //! * [`record`], [`event`]: what is written down about a trial while it runs; [`judge`]: doubts that follow from it;
-//! * [`monitor`]: what is seen beside the load each second, of machine and server;
+//! * [`monitor`]: what is seen beside the load each second, of machine and server; [`observation`]: what is seen of a machine before;
 //! * [`units`], [`exit_code`].
 //!
 //! # Invariants
@@ -34,6 +34,7 @@ pub mod limit;
 mod metric;
 pub mod monitor;
 mod named;
+pub mod observation;
 pub mod plan;
 pub mod printable;
 pub mod random;

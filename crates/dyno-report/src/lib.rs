@@ -15,6 +15,7 @@
 mod breaks;
 mod cell;
 mod chart;
+mod checkup;
 pub mod compare;
 mod csv;
 mod facts;
@@ -36,6 +37,7 @@ mod words;
 #[cfg(test)]
 mod tests;
 
+pub use checkup::{Check, Checkup, check, looking};
 pub use format::Format;
 pub use messages::{EN, LANGUAGES, Lang};
 

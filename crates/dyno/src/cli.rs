@@ -574,6 +574,9 @@ pub(crate) struct DoctorArguments {
     /// Write JSON
     #[arg(long)]
     pub(crate) json: bool,
+    /// Language of what it says
+    #[arg(long, value_parser = languages(), default_value = EN.code)]
+    pub(crate) lang: Lang,
 }
 
 /// `dyno null-server`.
@@ -582,7 +585,6 @@ pub(crate) struct NullServerArguments {
     /// Protocol to speak
     #[arg(long, value_enum)]
     pub(crate) protocol: NullProtocol,
-
     /// Address to listen at, e.g. 127.0.0.1:3399; port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: SocketAddr,

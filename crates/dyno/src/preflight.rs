@@ -1,6 +1,6 @@
 //! Whether an experiment can be run here, found out before anything is started or written.
 
-use crate::checkup::{self, Check};
+use crate::checkup;
 use crate::preflight_finding::{PreflightFinding, Weight};
 use crate::systems::CONNECTIONS_BESIDE;
 use crate::workload::{self, AnyWorkload, with_workload};
@@ -11,11 +11,13 @@ use dyno_host::marker::{self, ClaimOptions};
 use dyno_host::shell::missing_command;
 use dyno_host::{HostError, existing, probe, proxy, server};
 use dyno_model::failure::OperationFailure;
+use dyno_model::observation::Observation;
 use dyno_model::plan::{
     DataPolicy, ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemPlan, SystemSource,
     Via,
 };
 use dyno_model::target::Target;
+use dyno_report::{Check, Lang};
 use dyno_store::environment::Environment;
 use std::path::Path;
 
@@ -34,14 +36,19 @@ const TRIAL_NANOS_MAX: u64 = 3 * 24 * 3600 * 1_000_000_000;
 /// as far as the plan needs.
 ///
 /// `out` is where results will go; the working folder when the user named none.
-pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>) -> Vec<PreflightFinding> {
+pub(crate) fn check(
+    plan: &Plan,
+    yes_write_to: Option<&str>,
+    out: Option<&Path>,
+    lang: Lang,
+) -> Vec<PreflightFinding> {
     let mut findings = Vec::new();
     let mut found = |finding| findings.push(finding);
     length_of_trials(plan, &mut found);
     open_files(plan, &mut found);
     results_space(plan, out, &mut found);
     let machine = checkup::machine(&Environment::capture());
-    machine.into_iter().filter_map(Check::warning).for_each(&mut found);
+    machine.iter().filter(|it| it.is_doubt()).map(|it| doubt(it, lang)).for_each(&mut found);
     storages(plan, &mut found);
     proxies(plan, &mut found);
     for (index, system) in plan.systems.iter().enumerate() {
@@ -59,6 +66,12 @@ pub(crate) fn check(plan: &Plan, yes_write_to: Option<&str>, out: Option<&Path>)
         }
     }
     findings
+}
+
+/// A doubt about this machine, as a warning.
+fn doubt(seen: &Observation, lang: Lang) -> PreflightFinding {
+    let Check { place, message, remedy, .. } = dyno_report::check(seen, lang);
+    PreflightFinding { weight: Weight::Warning, place, message, remedy }
 }
 
 /// Times of a trial are recorded in 48 bits of nanoseconds.

@@ -102,6 +102,7 @@ fn check(
         plan,
         arguments.yes_write_to.as_deref(),
         arguments.out.as_deref().or(arguments.resume.as_deref()),
+        arguments.lang,
     );
     if interrupts.is_requested() {
         return Err(Failure::new(exit_code::INTERRUPTED, "interrupted before anything was started"));

@@ -222,7 +222,7 @@ pub(super) fn system_differences(one: &SystemPlan, other: &SystemPlan) -> Vec<(S
 /// Kind of a system, and whether dyno starts it.
 pub(super) fn kind(system: &SystemPlan) -> String {
     match &system.source {
-        SystemSource::Managed(server) => format!("{}, started by dyno", server.kind),
+        SystemSource::Managed(server) => format!("{server}, started by dyno"),
         SystemSource::Existing(existing) => existing.engine.to_string(),
         SystemSource::Imported => "measured by another program".to_owned(),
     }

@@ -3,7 +3,7 @@
 //! Sentences are in the polite form (です・ます), headings and columns end with nouns. A blank stands between Japanese and Latin letters or figures.
 
 use super::en::{
-    Texts, compare, conclusion, finding, growth, headings, names, notes, page, question, stored,
+    Texts, checkup, compare, conclusion, finding, growth, headings, names, notes, page, question, stored,
 };
 use super::message::Language;
 
@@ -261,6 +261,54 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             DID_NOT_WORK: "{line} は、{clients} で {of} 試行中 {trials} 試行が正常に動作しませんでした（{because}）。残りの試行は、不利な判断の根拠にはなりますが、有利な判断の根拠にはなりません。",
             WITHOUT_VERDICT: "判定なし：{clients} で、{subject} の{metric}は {baseline} の {ratio} 倍でした。",
             WITHOUT_VERDICT_RANGE: "判定なし：{clients} で、{subject} の{metric}は {baseline} の {ratio_min}～{ratio_max} 倍でした。",
+        },
+        checkup: checkup::Texts {
+            // Sections of `dyno doctor`.
+            THIS_MACHINE: "このマシン",
+            DISKS: "ディスク",
+            SERVERS: "dyno が起動できるサーバー",
+            GENERATOR: "負荷生成側",
+            DOUBT: "懸念",
+            REMEDY: "対処：{remedy}",
+            NOTHING_SPOILS: "測定の妨げになるものは見つかりませんでした。",
+            SPOILS: "測定の妨げになりうるものが {doubts} 件あります。",
+            LOOKING: "マシンを調べ、続いて負荷生成側を試します。10 秒ほどかかります。",
+            // What was looked at.
+            PROCESSORS: "プロセッサー",
+            CLOCK: "時計",
+            SPEED: "プロセッサーの速度",
+            MEMORY: "メモリ",
+            OPEN_FILES: "開けるファイル",
+            PORTS: "ローカルポート",
+            DISK: "{folder} のディスク",
+            NEIGHBOURS: "ほかの負荷",
+            // What was found.
+            USABLE: "使用可能 {usable} 個",
+            USABLE_NAMED: "使用可能 {usable} 個、{model}",
+            CLOCK_TAKES: "1 回の読み取りに {nanos} ns（クロックソース {source}）",
+            CLOCK_SLOW: "1 回の読み取りに {nanos} ns かかります（クロックソース {source}）。SQL 文ごとに 2 回読むため、負荷生成側自体が遅くなります",
+            CLOCK_REMEDY: "カーネルが信頼していれば、プロセッサー自身の時計を使ってください：clocksource=tsc（仮想マシンではホスト側の設定）",
+            GOVERNOR_IS: "ガバナー {governor}",
+            GOVERNOR_SAVES: "ガバナーは {governor} です。速度が負荷に応じて変わるため、軽い負荷が実際より遅く見えます",
+            MEMORY_IS: "{total} MB、うち空き {available} MB",
+            MEMORY_SHORT: "{total} MB、うち空き {available} MB、スワップ {swapped} MB。サーバーがディスクを待つことになります",
+            MEMORY_REMEDY: "メモリを多く使うプログラムを終了してください",
+            OPEN_FILES_MOST: "同時に {limit} 個",
+            PORTS_MOST: "TCP のクライアントは最大 {number}",
+            DISK_TAKES: "4 KB の永続的な書き込みに {p50}（95 % が {p95} 以内）",
+            DISK_SCATTERS: "4 KB の永続的な書き込みに {p50}（95 % が {p95} 以内）。ばらつきが大きく、すべてのコミットが同じようにばらつきます",
+            DISK_SCATTERS_REMEDY: "ほかの書き込みを止めるか、長い測定区間と多くのブロックで測定してください",
+            DISK_IN_MEMORY: "メモリ上にあります。永続化すべきコミットの負担がなく、実際には永続化されません",
+            DISK_IN_MEMORY_REMEDY: "サーバーのデータをディスクに置いてください：spec の server.scratch または TMPDIR",
+            DISK_UNTIMED: "測定できません：{reason}",
+            NOBODY: "ほかにプロセッサーを目立って使うものはありません",
+            NEIGHBOURS_REMEDY: "終わるまで待つか、専用のマシンで測定してください",
+            SERVER_IS: "{version}、{program}",
+            SERVER_MISSING: "見つかりません。spec の server.bin_dir でフォルダーを指定できます",
+            GENERATOR_DOES: "ダミーサーバーから毎秒 {rate} 文、1 文あたりのプロセッサー時間 {cpu} µs",
+            GENERATOR_DEBUG_REMEDY: "デバッグビルドです。--release を付けてビルドしてください",
+            GENERATOR_SILENT: "応答のあった SQL 文がありません",
+            GENERATOR_SILENT_REMEDY: "マシンがほかに何をしているかを調べてください",
         },
         stored: stored::Texts {
             // Kinds of failures.

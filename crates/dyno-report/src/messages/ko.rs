@@ -4,7 +4,7 @@
 //! after a vowel and a consonant (에서, 의, 보다, 에). Metrics, sides and the words for verdicts all end with a consonant.
 
 use super::en::{
-    Texts, compare, conclusion, finding, growth, headings, names, notes, page, question, stored,
+    Texts, checkup, compare, conclusion, finding, growth, headings, names, notes, page, question, stored,
 };
 use super::message::Language;
 
@@ -255,6 +255,54 @@ pub(super) const KOREAN: Language<Texts> = Language {
             DID_NOT_WORK: "{line}에서는 {clients}일 때 시행 {of}회 중 {trials}회가 정상 동작하지 않았습니다({because}). 나머지 시행은 불리한 판정의 근거는 될 수 있어도 유리한 판정의 근거는 될 수 없습니다.",
             WITHOUT_VERDICT: "판정 없음: {clients}일 때 {subject}의 {metric}은 {baseline}의 {ratio}배였습니다.",
             WITHOUT_VERDICT_RANGE: "판정 없음: {clients}일 때 {subject}의 {metric}은 {baseline}의 {ratio_min}~{ratio_max}배였습니다.",
+        },
+        checkup: checkup::Texts {
+            // Sections of `dyno doctor`.
+            THIS_MACHINE: "이 장비",
+            DISKS: "디스크",
+            SERVERS: "dyno가 시작할 수 있는 서버",
+            GENERATOR: "부하 생성기",
+            DOUBT: "의문",
+            REMEDY: "대처: {remedy}",
+            NOTHING_SPOILS: "측정을 방해할 만한 것이 없습니다.",
+            SPOILS: "측정을 방해할 수 있는 것이 {doubts}건 있습니다.",
+            LOOKING: "장비를 살펴본 뒤 부하 생성기를 시험합니다. 약 10초 걸립니다.",
+            // What was looked at.
+            PROCESSORS: "프로세서",
+            CLOCK: "시계",
+            SPEED: "프로세서 속도",
+            MEMORY: "메모리",
+            OPEN_FILES: "열 수 있는 파일",
+            PORTS: "로컬 포트",
+            DISK: "{folder}의 디스크",
+            NEIGHBOURS: "다른 부하",
+            // What was found.
+            USABLE: "{usable}개 사용 가능",
+            USABLE_NAMED: "{usable}개 사용 가능, {model}",
+            CLOCK_TAKES: "한 번 읽는 데 {nanos} ns(클록 소스 {source})",
+            CLOCK_SLOW: "한 번 읽는 데 {nanos} ns 걸립니다(클록 소스 {source}). SQL 문마다 두 번 읽으므로 부하 생성기 자체가 느려집니다",
+            CLOCK_REMEDY: "커널이 신뢰한다면 프로세서 자체의 시계를 쓰십시오: clocksource=tsc(가상 머신에서는 호스트의 설정)",
+            GOVERNOR_IS: "거버너 {governor}",
+            GOVERNOR_SAVES: "거버너가 {governor}입니다. 속도가 부하를 따라 바뀌므로 가벼운 부하가 실제보다 느려 보입니다",
+            MEMORY_IS: "{total} MB, 그중 {available} MB 사용 가능",
+            MEMORY_SHORT: "{total} MB, 그중 {available} MB 사용 가능, 스왑 {swapped} MB. 서버가 디스크를 기다리게 됩니다",
+            MEMORY_REMEDY: "메모리를 많이 쓰는 프로그램을 끝내십시오",
+            OPEN_FILES_MOST: "동시에 {limit}개",
+            PORTS_MOST: "TCP 클라이언트는 최대 {number}개",
+            DISK_TAKES: "4 KB의 지속성 있는 쓰기에 {p50}(95 %가 {p95} 이내)",
+            DISK_SCATTERS: "4 KB의 지속성 있는 쓰기에 {p50}(95 %가 {p95} 이내). 편차가 커서 모든 커밋도 그만큼 흔들립니다",
+            DISK_SCATTERS_REMEDY: "다른 쓰기를 멈추거나, 긴 측정 구간과 많은 블록으로 측정하십시오",
+            DISK_IN_MEMORY: "메모리에 있습니다. 지속되어야 할 커밋에 비용이 들지 않고, 실제로 지속되지도 않습니다",
+            DISK_IN_MEMORY_REMEDY: "서버의 데이터를 디스크에 두십시오: 스펙의 server.scratch 또는 TMPDIR",
+            DISK_UNTIMED: "시간을 잴 수 없습니다: {reason}",
+            NOBODY: "프로세서를 눈에 띄게 쓰는 다른 것이 없습니다",
+            NEIGHBOURS_REMEDY: "끝날 때까지 기다리거나 전용 장비에서 측정하십시오",
+            SERVER_IS: "{version}, {program}",
+            SERVER_MISSING: "찾지 못했습니다. 스펙의 server.bin_dir로 폴더를 지정할 수 있습니다",
+            GENERATOR_DOES: "더미 서버에서 초당 {rate}문, 문당 프로세서 시간 {cpu} µs",
+            GENERATOR_DEBUG_REMEDY: "디버그 빌드입니다. --release로 빌드하십시오",
+            GENERATOR_SILENT: "응답을 받은 SQL 문이 없습니다",
+            GENERATOR_SILENT_REMEDY: "장비가 그 밖에 무엇을 하고 있는지 살펴보십시오",
         },
         stored: stored::Texts {
             // Kinds of failures.

@@ -22,7 +22,7 @@ pub(crate) mod names;
 pub(crate) mod question;
 mod stored;
 
-pub(crate) use en::{headings, notes, page};
+pub(crate) use en::{checkup, headings, notes, page};
 pub(crate) use lang::Message;
 pub use lang::{EN, LANGUAGES, Lang};
 pub(crate) use names::list;

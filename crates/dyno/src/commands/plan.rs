@@ -13,6 +13,7 @@ use dyno_model::exit_code;
 use dyno_model::plan::{Plan, StopRule, Storage, SystemSource, Treatment, Trial, Via};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
 use dyno_model::units::Nanos;
+use dyno_report::EN;
 use dyno_store::Run;
 use serde_json::json;
 use std::fmt::Write;
@@ -28,7 +29,7 @@ pub(crate) fn plan(
     printer: Printer,
 ) -> Result<u8, Failure> {
     let plan = spec_file::load(&arguments.spec, catalog)?.plan;
-    let findings = preflight::check(&plan, arguments.yes_write_to.as_deref(), None);
+    let findings = preflight::check(&plan, arguments.yes_write_to.as_deref(), None, EN);
     let pilot = arguments.pilot.as_deref().map(pilot).transpose()?;
     let text = if arguments.json {
         json(&plan, &findings, pilot)
@@ -251,12 +252,12 @@ fn levels(plan: &Plan, factor: usize) -> Vec<&str> {
 fn source(source: &SystemSource) -> String {
     match source {
         SystemSource::Managed(server) if server.settings.is_empty() => {
-            format!("{}, started by dyno", server.kind)
+            format!("{server}, started by dyno")
         }
         SystemSource::Managed(server) => {
             let settings: Vec<String> =
                 server.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-            format!("{}, started by dyno with {}", server.kind, settings.join(", "))
+            format!("{server}, started by dyno with {}", settings.join(", "))
         }
         SystemSource::Existing(existing) if existing.database.is_empty() => {
             format!("{} at {}", existing.engine, existing.endpoint)

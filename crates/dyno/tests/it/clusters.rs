@@ -166,6 +166,8 @@ fn what_a_cluster_needs_and_has_not_is_told_before_anything_runs() {
         "title = \"Cluster\"\n[[system]]\nname = \"G\"\nserver = { kind = \"galera\" }\n\
          [workload]\nkind = \"rush\"\n[load]\nclients = 2\ntransactions = 2\n",
     );
+    let plan = bench.dyno(&["plan", "cluster.toml"]);
+    assert!(plan.stdout.contains("G: galera with 3 nodes, started by dyno"), "{plan}");
     let nowhere = bench.command(&["run", "cluster.toml"]).env("DYNO_GALERA_PROVIDER", "/nowhere.so").output();
     let ended = crate::program::Ended::from(nowhere.expect("dyno can be started"));
     assert_eq!(ended.code, 4, "{ended}");

@@ -1,0 +1,274 @@
+//! What was seen of a machine, in words: `dyno doctor`, and preflight's warnings.
+
+use crate::messages::{Lang, Message, checkup as words, finding, names};
+use dyno_model::observation::Observation;
+use serde::Serialize;
+use std::fmt::Write;
+use unicode_width::UnicodeWidthStr;
+
+/// Sets the processors to their full speed.
+const FULL_SPEED: &str = "cpupower frequency-set -g performance";
+
+/// One thing that was looked at, in words.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Check {
+    /// What was looked at.
+    pub place: String,
+    /// What was found, with the values.
+    pub message: String,
+    /// True when it may spoil a measurement.
+    pub is_doubt: bool,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub remedy: Option<String>,
+}
+
+/// What `dyno doctor` saw, by what it looked at.
+#[derive(Debug, Default)]
+pub struct Checkup {
+    /// Processors, clock, memory, limits, neighbours.
+    pub machine: Vec<Observation>,
+    /// Disks.
+    pub disks: Vec<Observation>,
+    /// Servers that dyno can start.
+    pub servers: Vec<Observation>,
+    /// What the generator does here.
+    pub generator: Vec<Observation>,
+}
+
+/// The same in words, as a program reads it.
+#[derive(Debug, Serialize)]
+struct Checks {
+    machine: Vec<Check>,
+    disks: Vec<Check>,
+    servers: Vec<Check>,
+    generator: Vec<Check>,
+}
+
+impl Checkup {
+    fn checks(&self, lang: Lang) -> Checks {
+        let of = |seen: &[Observation]| seen.iter().map(|it| check(it, lang)).collect();
+        Checks {
+            machine: of(&self.machine),
+            disks: of(&self.disks),
+            servers: of(&self.servers),
+            generator: of(&self.generator),
+        }
+    }
+
+    /// For a program.
+    ///
+    /// # Panics
+    /// Never: texts are JSON.
+    #[must_use]
+    pub fn to_json(&self, lang: Lang) -> String {
+        serde_json::to_string_pretty(&self.checks(lang)).expect("texts are JSON")
+    }
+
+    /// For a terminal: in columns, doubts marked and counted.
+    #[must_use]
+    pub fn to_text(&self, lang: Lang) -> String {
+        let checks = self.checks(lang);
+        let parts = [
+            (words::THIS_MACHINE, &checks.machine),
+            (words::DISKS, &checks.disks),
+            (words::SERVERS, &checks.servers),
+            (words::GENERATOR, &checks.generator),
+        ];
+        let all = || parts.iter().flat_map(|(_, checks)| checks.iter());
+        let (doubt, width) = (words::DOUBT.text(lang), all().map(|it| it.place.width()).max().unwrap_or(0));
+        let mark = doubt.width();
+        let mut text = String::new();
+        for (title, checks) in &parts {
+            let _ = writeln!(text, "{}", title.text(lang));
+            for Check { place, message, is_doubt, remedy } in *checks {
+                let word = if *is_doubt { doubt } else { "" };
+                let _ = writeln!(text, "  {}  {}  {message}", filled(word, mark), filled(place, width));
+                if let Some(remedy) = remedy {
+                    let remedy = words::REMEDY.fill(lang, &[("remedy", remedy)]);
+                    let _ = writeln!(text, "  {}  {}  {remedy}", filled("", mark), filled("", width));
+                }
+            }
+            text.push('\n');
+        }
+        let doubts = all().filter(|it| it.is_doubt).count();
+        let message = if doubts == 0 { words::NOTHING_SPOILS } else { words::SPOILS };
+        text.push_str(&message.fill(lang, &[("doubts", &doubts.to_string())]));
+        text
+    }
+}
+
+/// The text with blanks up to a width in columns of the terminal.
+fn filled(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(text.width())))
+}
+
+/// What `dyno doctor` says before it looks.
+#[must_use]
+pub fn looking(lang: Lang) -> &'static str {
+    words::LOOKING.text(lang)
+}
+
+/// One thing that was looked at, in words.
+#[must_use]
+pub fn check(seen: &Observation, lang: Lang) -> Check {
+    let (place, message) = (place(seen, lang), message(seen, lang));
+    let is_doubt = seen.is_doubt();
+    Check { place, message, is_doubt, remedy: if is_doubt { remedy(seen, lang) } else { None } }
+}
+
+fn place(seen: &Observation, lang: Lang) -> String {
+    let message = match seen {
+        Observation::Processors { .. } => words::PROCESSORS,
+        Observation::Clock { .. } => words::CLOCK,
+        Observation::Governor { .. } => words::SPEED,
+        Observation::Memory { .. } => words::MEMORY,
+        Observation::OpenFiles { .. } => words::OPEN_FILES,
+        Observation::Ports { .. } => words::PORTS,
+        Observation::Disk { folder, .. } | Observation::DiskUntimed { folder, .. } => {
+            return words::DISK.fill(lang, &[("folder", folder)]);
+        }
+        Observation::Neighbours { .. } => words::NEIGHBOURS,
+        Observation::Server { kind, .. } => return kind.to_string(),
+        Observation::Generator { clients, .. } => return names::clients(&[*clients], lang),
+    };
+    message.text(lang).to_owned()
+}
+
+fn message(seen: &Observation, lang: Lang) -> String {
+    let fill = |message: Message, values: &[(&'static str, String)]| {
+        let values: Vec<(&str, &str)> = values.iter().map(|(name, value)| (*name, value.as_str())).collect();
+        message.fill(lang, &values)
+    };
+    let is_doubt = seen.is_doubt();
+    let either = |doubt: Message, fine: Message| if is_doubt { doubt } else { fine };
+    match seen {
+        Observation::Processors { usable, model } => {
+            let message = if model.is_empty() { words::USABLE } else { words::USABLE_NAMED };
+            fill(message, &[("usable", usable.to_string()), ("model", model.clone())])
+        }
+        Observation::Clock { nanos, source } => {
+            let message = either(words::CLOCK_SLOW, words::CLOCK_TAKES);
+            fill(message, &[("nanos", format!("{nanos:.0}")), ("source", source.clone())])
+        }
+        Observation::Governor { name } => {
+            fill(either(words::GOVERNOR_SAVES, words::GOVERNOR_IS), &[("governor", name.clone())])
+        }
+        Observation::Memory { total, available, swapped } => {
+            let sizes = [("total", *total), ("available", *available), ("swapped", *swapped)];
+            let message = either(words::MEMORY_SHORT, words::MEMORY_IS);
+            fill(message, &sizes.map(|(name, bytes)| (name, (bytes >> 20).to_string())))
+        }
+        Observation::OpenFiles { limit } => fill(words::OPEN_FILES_MOST, &[("limit", limit.to_string())]),
+        Observation::Ports { number } => fill(words::PORTS_MOST, &[("number", number.to_string())]),
+        Observation::Disk { is_in_memory: true, .. } => words::DISK_IN_MEMORY.text(lang).to_owned(),
+        Observation::Disk { p50, p95, .. } => {
+            let millis = [("p50", p50), ("p95", p95)];
+            let message = either(words::DISK_SCATTERS, words::DISK_TAKES);
+            fill(message, &millis.map(|(name, time)| (name, format!("{:.2} ms", time.as_secs_f64() * 1e3))))
+        }
+        Observation::DiskUntimed { reason, .. } => fill(words::DISK_UNTIMED, &[("reason", reason.clone())]),
+        Observation::Neighbours { findings } if findings.is_empty() => words::NOBODY.text(lang).to_owned(),
+        Observation::Neighbours { findings } => {
+            let sentences: Vec<String> = findings.iter().map(|it| finding::sentence(it, lang)).collect();
+            sentences.join(lang.space)
+        }
+        Observation::Server { found: None, .. } => words::SERVER_MISSING.text(lang).to_owned(),
+        Observation::Server { found: Some((version, program)), .. } => {
+            fill(words::SERVER_IS, &[("version", version.clone()), ("program", program.clone())])
+        }
+        Observation::Generator { cpu_us: None, .. } => words::GENERATOR_SILENT.text(lang).to_owned(),
+        Observation::Generator { per_second, cpu_us: Some(cpu), .. } => {
+            let cpu = format!("{cpu:.1}");
+            fill(words::GENERATOR_DOES, &[("rate", format!("{per_second:.0}")), ("cpu", cpu)])
+        }
+    }
+}
+
+/// What to do about a doubt.
+fn remedy(seen: &Observation, lang: Lang) -> Option<String> {
+    let message = match seen {
+        Observation::Clock { .. } => words::CLOCK_REMEDY,
+        Observation::Governor { .. } => return Some(FULL_SPEED.to_owned()),
+        Observation::Memory { .. } => words::MEMORY_REMEDY,
+        Observation::Disk { is_in_memory: true, .. } => words::DISK_IN_MEMORY_REMEDY,
+        Observation::Disk { .. } => words::DISK_SCATTERS_REMEDY,
+        Observation::Neighbours { .. } => words::NEIGHBOURS_REMEDY,
+        Observation::Generator { cpu_us: None, .. } => words::GENERATOR_SILENT_REMEDY,
+        Observation::Generator { .. } => words::GENERATOR_DEBUG_REMEDY,
+        _ => return None,
+    };
+    Some(message.text(lang).to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::messages::{EN, LANGUAGES};
+    use dyno_model::plan::ServerKind;
+    use std::time::Duration;
+
+    fn checkup() -> Checkup {
+        let millisecond = Duration::from_millis(1);
+        let folder = "/tmp".to_owned();
+        Checkup {
+            machine: vec![
+                Observation::Processors { usable: 2, model: String::new() },
+                Observation::Clock { nanos: 900.0, source: "hpet".to_owned() },
+            ],
+            disks: vec![Observation::Disk {
+                folder,
+                p50: millisecond,
+                p95: millisecond,
+                is_in_memory: false,
+            }],
+            servers: vec![Observation::Server { kind: ServerKind::Mysql, found: None }],
+            generator: vec![Observation::Generator {
+                clients: 1,
+                per_second: 1e5,
+                cpu_us: Some(4.0),
+                is_debug_build: false,
+            }],
+        }
+    }
+
+    #[test]
+    fn doubts_are_marked_counted_and_have_their_remedy_below() {
+        insta::assert_snapshot!(checkup().to_text(EN), @r"
+        This machine
+                 processors    2 usable
+          doubt  clock         a reading takes 900 ns (source hpet); each statement needs two, so the generator itself is slow
+                               remedy: use the processor's own clock, if the kernel trusts it: clocksource=tsc (on a virtual machine, the host's)
+
+        Disks
+                 disk of /tmp  a durable write of 4 KB takes 1.00 ms (95 % within 1.00 ms)
+
+        Servers that dyno can start
+                 mysql         not found; a spec can name its folder with server.bin_dir
+
+        The generator
+                 1 client      100000 statements/s from a null server, 4.0 µs of processor time each
+
+        One thing here can spoil a measurement.
+        ");
+    }
+
+    #[test]
+    fn columns_stand_below_each_other_in_every_language() {
+        for lang in LANGUAGES {
+            let text = checkup().to_text(lang);
+            let Checks { machine, disks, servers, generator } = checkup().checks(lang);
+            let checks = machine.into_iter().chain(disks).chain(servers).chain(generator);
+            let told = checks.flat_map(|it| {
+                let remedy = it.remedy.map(|remedy| words::REMEDY.fill(lang, &[("remedy", &remedy)]));
+                [Some(it.message), remedy].into_iter().flatten()
+            });
+            let column = |told: String| {
+                let before = text.lines().find_map(|line| line.strip_suffix(told.as_str()));
+                before.unwrap_or_else(|| panic!("{told:?} is missing: {text}")).width()
+            };
+            let columns: std::collections::BTreeSet<usize> = told.map(column).collect();
+            assert_eq!(columns.len(), 1, "{text}");
+        }
+    }
+}
