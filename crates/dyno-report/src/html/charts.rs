@@ -15,8 +15,6 @@ use maud::{Markup, html};
 
 /// Panels in one figure at most, so that a figure fits on a page.
 const PANELS: usize = 12;
-/// Characters of a panel's title for which there is room where three panels stand in a row.
-const TITLE_LENGTH: usize = 28;
 /// Published values larger or smaller than ours by this factor get a panel of their own.
 const PUBLISHED_FACTOR: f64 = 4.0;
 
@@ -218,8 +216,7 @@ fn metric_panel(page: &Page<'_>, facet: &Facet, metric: Metric, measure: &str) -
     });
     let title = match (facet.title.is_empty(), measure.is_empty()) {
         (true, _) => measure.to_owned(),
-        (false, true) if facet.title.chars().count() > TITLE_LENGTH => facet.short.clone(),
-        (false, true) => facet.title.clone(),
+        (false, true) => facet.heading().to_owned(),
         (false, false) => page.fill(&page::CHART_PANEL_OF, &[("group", &facet.short), ("measure", measure)]),
     };
     CurvePanel { title, curves: curves.collect(), has_own_axis: false }
@@ -415,7 +412,7 @@ fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
             Curve { label: member.label.clone(), slot: member.slot, style: Style::Measured, points }
         });
         let curves: Vec<Curve> = curves.filter(|curve| !curve.points.is_empty()).collect();
-        CurvePanel { title: facet.title.clone(), curves, has_own_axis: false }
+        CurvePanel { title: facet.heading().to_owned(), curves, has_own_axis: false }
     };
     // Only where something was lost there is something to see.
     let panels = page.facets.all.iter().map(panel).filter(|panel| {
@@ -460,7 +457,7 @@ fn trade(page: &Page<'_>) -> Option<Figure> {
     };
     let panel = |facet: &Facet| {
         let curves: Vec<Curve> = facet.members.iter().filter_map(curve).collect();
-        let title = facet.title.clone();
+        let title = facet.heading().to_owned();
         (!curves.is_empty()).then_some(CurvePanel { title, curves, has_own_axis: false })
     };
     let panels: Vec<CurvePanel> = page.facets.all.iter().filter_map(panel).take(PANELS).collect();

@@ -17,6 +17,16 @@ pub(super) struct Facet {
     pub(super) members: Vec<Member>,
 }
 
+/// Characters of a panel's title for which there is room where three panels stand in a row.
+const TITLE_LENGTH: usize = 28;
+
+impl Facet {
+    /// Its name above a panel. Cut short, the names of two panels may be the same.
+    pub(super) fn heading(&self) -> &str {
+        if self.title.chars().count() > TITLE_LENGTH { &self.short } else { &self.title }
+    }
+}
+
 /// A line in a panel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Member {
@@ -136,4 +146,25 @@ fn distinct<T: PartialEq>(items: impl Iterator<Item = T>) -> Vec<T> {
         }
     }
     seen
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_for_which_there_is_no_room_is_told_without_its_factors() {
+        let facet = |title: &str, short: &str| Facet {
+            title: title.to_owned(),
+            short: short.to_owned(),
+            members: Vec::new(),
+        };
+        assert_eq!(facet("variant = in-place", "in-place").heading(), "variant = in-place");
+        // Cut short, both would be `variant = read-modify-write, isolation…`.
+        let both = ["read-committed", "serializable"].map(|level| {
+            let short = format!("read-modify-write, {level}");
+            facet(&format!("variant = read-modify-write, isolation = {level}"), &short).heading().to_owned()
+        });
+        assert_eq!(both, ["read-modify-write, read-committed", "read-modify-write, serializable"]);
+    }
 }
