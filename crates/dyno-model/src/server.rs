@@ -17,9 +17,12 @@ pub struct ManagedServer {
     pub bin_dir: Option<PathBuf>,
     /// Folder in which the scratch folder is made; else the system's temporary folder.
     pub scratch: Option<PathBuf>,
-    /// Servers of a cluster, each with the settings; 1 for every other kind.
+    /// Servers of a cluster that clients talk to, each with the settings; 1 for every other kind.
     #[serde(default = "alone", skip_serializing_if = "is_alone")]
     pub nodes: u32,
+    /// Nodes of a cluster that hold the data for the others; 0 for kinds whose servers hold them themselves.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub data_nodes: u32,
 }
 
 fn alone() -> u32 {
@@ -30,12 +33,22 @@ fn is_alone(nodes: &u32) -> bool {
     *nodes == alone()
 }
 
+fn is_none(nodes: &u32) -> bool {
+    *nodes == 0
+}
+
 impl ManagedServer {
     /// One of a kind with its own defaults, at the usual places.
     #[must_use]
     pub fn new(kind: ServerKind) -> Self {
-        let nodes = if kind.is_cluster() { NODES_DEFAULT } else { alone() };
-        Self { kind, settings: BTreeMap::new(), bin_dir: None, scratch: None, nodes }
+        let (nodes, data_nodes) = match kind {
+            // The fewest of which one can die and the others are the majority.
+            ServerKind::Galera => (3, 0),
+            // The fewest of which one of each sort can die.
+            ServerKind::Ndb => (2, 2),
+            _ => (alone(), 0),
+        };
+        Self { kind, settings: BTreeMap::new(), bin_dir: None, scratch: None, nodes, data_nodes }
     }
 
     /// True when its data folder can be kept and copied for other starts. That of a cluster's node says which cluster it belongs to.
@@ -47,15 +60,17 @@ impl ManagedServer {
 
 impl fmt::Display for ManagedServer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.kind.is_cluster() {
-            true => write!(f, "{} with {} nodes", self.kind, self.nodes),
-            false => self.kind.fmt(f),
+        let counted = |count: u32, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        match self.kind {
+            ServerKind::Ndb => {
+                let (sql, data) = (counted(self.nodes, "SQL node"), counted(self.data_nodes, "data node"));
+                write!(f, "{} with {sql} and {data}", self.kind)
+            }
+            kind if kind.is_cluster() => write!(f, "{kind} with {}", counted(self.nodes, "node")),
+            kind => kind.fmt(f),
         }
     }
 }
-
-/// Nodes of a cluster when the spec does not say: the fewest of which one can die and the others are the majority.
-const NODES_DEFAULT: u32 = 3;
 
 crate::named! {
     /// Kinds of servers that dyno can start. SQLite is no server; "starting" it makes a scratch file.
@@ -70,6 +85,8 @@ crate::named! {
         Galera = "galera",
         /// MySQL's `mysqld`.
         Mysql = "mysql",
+        /// MySQL NDB Cluster: MySQL's servers before data nodes.
+        Ndb = "ndb",
         /// PostgreSQL's `postgres`.
         Postgres = "postgres",
         /// Canned replies in this process.
@@ -83,7 +100,7 @@ impl ServerKind {
     pub fn engine(self) -> Engine {
         match self {
             Self::Sqlite => Engine::Sqlite,
-            Self::Mariadb | Self::Galera | Self::Mysql => Engine::Mysql,
+            Self::Mariadb | Self::Galera | Self::Mysql | Self::Ndb => Engine::Mysql,
             Self::Postgres => Engine::Postgres,
             Self::Null => Engine::Null,
         }
@@ -92,6 +109,6 @@ impl ServerKind {
     /// True when it is several servers, over which clients are spread.
     #[must_use]
     pub fn is_cluster(self) -> bool {
-        self == Self::Galera
+        matches!(self, Self::Galera | Self::Ndb)
     }
 }

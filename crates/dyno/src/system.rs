@@ -162,7 +162,7 @@ impl Ready {
     pub(crate) fn monitored(&self, command: Option<monitor::RemoteCommand>) -> monitor::Watched {
         let (target, is_local) = (self.target(), self.shares_machine());
         let pids = match &self.source {
-            Source::Managed(server) => server.nodes().filter_map(RunningServer::pid).collect(),
+            Source::Managed(server) => server.pids().collect(),
             Source::Existing(_) if is_local && command.is_none() => {
                 monitor::find_server(&target).into_iter().collect()
             }

@@ -12,7 +12,6 @@ use crate::session::{Session, StatementText};
 use dyno_drivers::{Connection, RowWriter};
 use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
-use dyno_model::engine::Dialect;
 use dyno_model::failure::OperationFailure;
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -47,13 +46,12 @@ pub struct BulkInsert {
 }
 
 struct OwnTables {
-    dialect: &'static Dialect,
     clients: u32,
 }
 
 impl BulkInsert {
     pub(super) fn build(options: &WorkloadOptions, setting: Setting) -> Self {
-        let tables = OwnTables { dialect: setting.engine.dialect(), clients: setting.clients };
+        let tables = OwnTables { clients: setting.clients };
         let rows_per_insert = options.count("rows_per_insert");
         Self { rows_per_insert, tables, sent: AtomicU64::new(0), written: AtomicU64::new(0) }
     }
@@ -204,13 +202,12 @@ impl DataSet for OwnTables {
     }
 
     fn tables(&self) -> Vec<TableDefinition> {
-        let options = self.dialect.table_options();
         (1..=self.clients)
             .map(|number| TableDefinition {
                 name: format!("sbtest{number}"),
                 create: format!(
                     "CREATE TABLE sbtest{number} (id INTEGER NOT NULL, k INTEGER DEFAULT '0' NOT NULL, \
-                     PRIMARY KEY (id)){options}"
+                     PRIMARY KEY (id))"
                 ),
                 columns: vec!["id", "k"],
                 rows: 0,

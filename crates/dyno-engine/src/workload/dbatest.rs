@@ -377,12 +377,11 @@ impl DataSet for Rows {
     fn tables(&self) -> Vec<TableDefinition> {
         // c1 and c2 take 64 bits: with ten thousand more at every update a long run would leave the 32 of the study.
         let number = if self.dialect.numbering == Numbering::AutoIncrement { " AUTO_INCREMENT" } else { "" };
-        let options = self.dialect.table_options();
         vec![TableDefinition {
             name: "dbatest".to_owned(),
             create: format!(
                 "CREATE TABLE dbatest (i INTEGER NOT NULL{number}, c1 BIGINT NOT NULL, c2 BIGINT NOT NULL, c3 VARCHAR(255) NOT NULL, \
-                 PRIMARY KEY (i)){options}"
+                 PRIMARY KEY (i))"
             ),
             columns: vec!["i", "c1", "c2", "c3"],
             rows: self.count,

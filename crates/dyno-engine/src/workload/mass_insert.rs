@@ -89,10 +89,9 @@ impl MassInsert {
         if key_block_size > 0 && row_format != "compressed" {
             return Err("key_block_size needs row_format = \"compressed\"".to_owned());
         }
-        let mut storage = String::from(" ENGINE = InnoDB");
+        let mut storage = String::new();
         if row_format != "default" {
-            storage.push_str(" ROW_FORMAT = ");
-            storage.push_str(&row_format.to_uppercase());
+            storage = format!(" ENGINE = InnoDB ROW_FORMAT = {}", row_format.to_uppercase());
         }
         if key_block_size > 0 {
             storage.push_str(&format!(" KEY_BLOCK_SIZE = {key_block_size}"));
@@ -216,8 +215,7 @@ impl DataSet for People {
             Numbering::Sequence => ("SERIAL", ", PRIMARY KEY (no)"),
             Numbering::RowNumber => ("INTEGER PRIMARY KEY", ""),
         };
-        let storage = if self.dialect.has_storage_engines { &*self.storage } else { "" };
-        let mut create = format!("CREATE TABLE people (no {number}, {columns}{key}){storage}");
+        let mut create = format!("CREATE TABLE people (no {number}, {columns}{key}){}", self.storage);
         match self.dialect.partitioning {
             Partitioning::Clause if partitions > 0 => {
                 create.push_str(&format!(" PARTITION BY KEY (no) PARTITIONS {partitions}"));

@@ -272,12 +272,9 @@ impl DataSet for Counters {
     }
 
     fn tables(&self) -> Vec<TableDefinition> {
-        let options = self.dialect.table_options();
         vec![TableDefinition {
             name: "rush".to_owned(),
-            create: format!(
-                "CREATE TABLE rush (c1 INTEGER NOT NULL PRIMARY KEY, c2 INTEGER NOT NULL){options}"
-            ),
+            create: "CREATE TABLE rush (c1 INTEGER NOT NULL PRIMARY KEY, c2 INTEGER NOT NULL)".to_owned(),
             columns: vec!["c1", "c2"],
             rows: self.rows,
             indexes: Vec::new(),

@@ -40,8 +40,8 @@ pub(super) fn storage_engine() -> OptionDescription {
     OptionDescription {
         name: "mysql_storage_engine",
         kind: OptionKind::Text,
-        default: OptionValue::Text("innodb".to_owned()),
-        help: "storage engine of the tables (MySQL family)",
+        default: OptionValue::Text(String::new()),
+        help: "storage engine of the tables (MySQL family); none: the one that the server makes tables with",
     }
 }
 

@@ -247,6 +247,13 @@ impl Guard {
         self.shared.lock().exit
     }
 
+    /// How the process or the guard itself ended, as the end of a sentence; `None` while they run.
+    #[must_use]
+    pub fn ending(&self) -> Option<String> {
+        let lost = || (!self.is_there()).then(|| "lost the process that guards it (dyno guard)".to_owned());
+        self.exit().map(|exit| exit.to_string()).or_else(lost)
+    }
+
     /// True while the guard itself lives.
     #[must_use]
     pub fn is_there(&self) -> bool {

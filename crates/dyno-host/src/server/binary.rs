@@ -43,7 +43,7 @@ pub(super) fn helper(binary: &Binary, names: &[&'static str]) -> Result<PathBuf,
         let (kind, program) = (binary.kind, names[0]);
         let folders: String = folders.iter().map(|folder| format!("\n  {}", folder.display())).collect();
         HostError::new(format!(
-            "{kind} needs {program} to make its data folder, and it is in none of these folders:{folders}\n\
+            "{kind} needs {program}, and it is in none of these folders:{folders}\n\
              hint: install it with the server, or name a complete installation with bin_dir"
         ))
     })

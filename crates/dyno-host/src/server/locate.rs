@@ -30,8 +30,9 @@ fn locate_in(kind: ServerKind, folders: &[PathBuf]) -> Result<Binary, HostError>
             if program.is_file() {
                 match version(kind, recipe, &program) {
                     Ok(version) => {
-                        (recipe.complete)()?;
-                        return Ok(Binary { kind, program, version });
+                        let binary = Binary { kind, program, version };
+                        (recipe.complete)(&binary)?;
+                        return Ok(binary);
                     }
                     Err(what) => others.push(format!("{}: {what}", program.display())),
                 }

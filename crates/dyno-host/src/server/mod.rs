@@ -3,7 +3,7 @@
 //! # Layout
 //! * [`start`] with its [`StartOptions`], and [`RunningServer`]: what the rest of dyno uses;
 //! * `process`: the way of a server process from the scratch folder to the first answer, in its `site`; `recipes` has what differs between
-//!   kinds (`mysql_family`, `galera`, `postgres`), `cluster` starts several that have a `seat` each, `sqlite` is no process at all;
+//!   kinds (`mysql_family`, `postgres`), `cluster` starts several, `sqlite` is no process at all;
 //! * [`check_values`]: settings that the program refuses, without starting it;
 //! * [`locate`]: where programs are; `account`: as whom they run; `log`: what they said.
 //!
@@ -19,7 +19,6 @@ pub(crate) mod account;
 mod binary;
 mod cluster;
 mod error;
-mod galera;
 mod locate;
 pub(crate) mod log;
 mod mysql_family;
@@ -28,7 +27,6 @@ pub(crate) mod process;
 mod recipes;
 mod running;
 mod save;
-mod seat;
 mod site;
 mod sqlite;
 mod start_options;
@@ -107,7 +105,7 @@ pub fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningSe
         ServerKind::Mariadb | ServerKind::Mysql | ServerKind::Postgres => {
             process::start(&server, options, None, &mut process::free_port)
         }
-        ServerKind::Galera => cluster::start(&server, options),
+        ServerKind::Galera | ServerKind::Ndb => cluster::start(&server, options),
     }
 }
 

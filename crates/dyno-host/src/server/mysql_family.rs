@@ -49,10 +49,11 @@ pub(super) const MARIADB: Recipe = Recipe {
                 .collect(),
         )
     },
+    check_further: |_server, _binary| Ok(()),
     socket_name: |_port| "socket".to_owned(),
     log: TransactionLog::Files(|name| name.starts_with("ib_logfile") || name == "#innodb_redo"),
     reserved: &[],
-    complete: || Ok(()),
+    complete: |_binary| Ok(()),
     initialise,
     launch,
     identity,
@@ -91,6 +92,11 @@ fn claim(text: &str) -> &str {
     text.rsplit_once("Ver ").map_or(text, |(_, claim)| claim)
 }
 
+/// True when the program is MySQL's, false when it is MariaDB's.
+fn is_mysql(kind: ServerKind) -> bool {
+    matches!(kind, ServerKind::Mysql | ServerKind::Ndb)
+}
+
 /// Settings as options of the program.
 fn options(settings: &BTreeMap<String, String>) -> impl Iterator<Item = String> {
     settings.iter().map(|(name, value)| format!("--{}={value}", name.trim_start_matches('-')))
@@ -100,7 +106,7 @@ fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
     let is_lasting = |name: &str| LASTING.contains(&listed_name(Engine::Mysql, name).as_str());
     let lasting = site.server.settings.iter().filter(|(name, _)| is_lasting(name));
     let mut arguments = vec!["--no-defaults".to_owned(), format!("--datadir={}", path_text(&site.data()))];
-    let program = if site.binary.kind == ServerKind::Mysql {
+    let program = if is_mysql(site.binary.kind) {
         arguments.push("--initialize-insecure".to_owned());
         site.binary.program.clone()
     } else {
@@ -137,7 +143,7 @@ pub(super) fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
     if !site.has_accounts {
         arguments.push(format!("--init-file={}", path_text(&accounts)));
     }
-    if site.binary.kind == ServerKind::Mysql {
+    if is_mysql(site.binary.kind) {
         arguments.push("--loose-mysqlx=OFF".to_owned());
     }
     arguments.extend(redo_log(site));
@@ -163,16 +169,18 @@ fn redo_log(site: &Site<'_>) -> Option<String> {
 
 /// Run by the server before it takes connections. It reads one statement per line.
 fn account_statements(site: &Site<'_>) -> String {
-    let root = match site.binary.kind {
-        // `--initialize-insecure` makes it without a password.
-        ServerKind::Mysql => "ALTER USER 'root'@'localhost' ACCOUNT LOCK;\n",
-        _ => "",
+    // `--initialize-insecure` makes it without a password.
+    let root = if is_mysql(site.binary.kind) { "ALTER USER 'root'@'localhost' ACCOUNT LOCK;\n" } else { "" };
+    // NDB drops accounts with this privilege that it does not keep itself; each SQL node has its own.
+    let alone = match site.binary.kind {
+        ServerKind::Ndb => format!("REVOKE NDB_STORED_USER ON *.* FROM '{ACCOUNT}'@'%';\n"),
+        _ => String::new(),
     };
     let password = site.password.reveal();
     format!(
-        "{root}CREATE DATABASE {ACCOUNT};\n\
+        "{root}CREATE DATABASE IF NOT EXISTS {ACCOUNT};\n\
          CREATE USER '{ACCOUNT}'@'%' IDENTIFIED BY '{password}';\n\
-         GRANT ALL PRIVILEGES ON *.* TO '{ACCOUNT}'@'%' WITH GRANT OPTION;\n"
+         GRANT ALL PRIVILEGES ON *.* TO '{ACCOUNT}'@'%' WITH GRANT OPTION;\n{alone}"
     )
 }
 

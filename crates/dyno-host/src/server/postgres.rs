@@ -35,10 +35,11 @@ pub(super) const RECIPE: Recipe = Recipe {
             server.settings.iter().flat_map(|(name, value)| ["-c".to_owned(), format!("{name}={value}")]);
         Some(begin.chain(options).collect())
     },
+    check_further: |_server, _binary| Ok(()),
     socket_name: |port| format!(".s.PGSQL.{port}"),
     log: TransactionLog::Folder { name: "pg_wal", elsewhere: "wal" },
     reserved: &[],
-    complete: || Ok(()),
+    complete: |_binary| Ok(()),
     initialise,
     launch,
     identity,

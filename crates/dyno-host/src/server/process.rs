@@ -1,10 +1,10 @@
 //! The way of a server process: scratch folder, data folder, port, start, first answer, settings.
 
+use super::cluster::Seat;
 use super::error::{log_of, query, scratch, setting_refused, settings_differ, with_room};
 use super::recipes::recipe;
 use super::running::{Place, RunningServer, ServerProcess};
 use super::save::restore;
-use super::seat::{Ports, Seat};
 use super::site::{ACCOUNT, Recipe, Site};
 use super::{Binary, StartOptions, account, kept_log, locate, log};
 use crate::control_connection::ControlConnection;
@@ -28,11 +28,11 @@ use std::time::{Duration, Instant};
 /// Limit for making a data folder; it takes about two seconds on an ordinary disk.
 const INITIALISE_LIMIT: Duration = Duration::from_secs(300);
 /// How often a lost race for the port is repeated.
-const PORT_ATTEMPTS: u32 = 5;
+pub(super) const PORT_ATTEMPTS: u32 = 5;
 /// Time between two attempts to connect.
-const POLL: Duration = Duration::from_millis(20);
+pub(super) const POLL: Duration = Duration::from_millis(20);
 /// Log lines shown with a failure.
-const LOG_LINES: usize = 15;
+pub(super) const LOG_LINES: usize = 15;
 /// Connections allowed beyond those of the plan: dyno's own questions, and sessions whose end the server has not noticed yet.
 const CONNECTIONS_SPARE: u32 = 10;
 /// Longest path of a unix socket: the kernel's 108 bytes include a zero at the end.
@@ -87,6 +87,7 @@ pub(super) fn start(
         target: target(&site),
         socket: Some(site.socket()),
         joiners: Vec::new(),
+        inner: Vec::new(),
         guard: Some(guard),
         process: Some(ServerProcess {
             pid,
@@ -107,7 +108,7 @@ pub(super) fn start(
 }
 
 /// The guard of a server, and the folder that its scratch folder is made in.
-fn place(
+pub(super) fn place(
     server: &ManagedServer,
     options: &StartOptions,
     owner: Option<Owner>,
@@ -170,7 +171,7 @@ fn usable(place: &Path, owner: Option<Owner>) -> Result<PathBuf, HostError> {
 }
 
 /// The folder for logs that are kept.
-fn log_dir(options: &StartOptions) -> Result<Option<PathBuf>, HostError> {
+pub(super) fn log_dir(options: &StartOptions) -> Result<Option<PathBuf>, HostError> {
     let make = |folder: &PathBuf| {
         fs::create_dir_all(folder).and_then(|()| fs::canonicalize(folder)).map_err(|error| {
             let folder = folder.display();
@@ -181,7 +182,7 @@ fn log_dir(options: &StartOptions) -> Result<Option<PathBuf>, HostError> {
 }
 
 /// The operating system refused something that is always there.
-fn system(doing: &str) -> impl Fn(io::Error) -> HostError {
+pub(super) fn system(doing: &str) -> impl Fn(io::Error) -> HostError {
     move |error| HostError::new(format!("{doing} failed: {error}"))
 }
 
@@ -324,7 +325,7 @@ fn launch(
         let no_port = system("asking for a free TCP port on 127.0.0.1");
         site.port = next_port().map_err(&no_port)?;
         if let Some(seat) = &mut site.seat {
-            seat.ports = Ports::take(next_port).map_err(&no_port)?;
+            seat.choose_ports(next_port).map_err(&no_port)?;
         }
         let mut launch = (recipe.launch)(site)?;
         // dyno is gone then, and nobody looks at the data again.
@@ -359,7 +360,7 @@ fn launch(
     unreachable!("the last attempt returns")
 }
 
-fn last(mut log: Vec<String>) -> Vec<String> {
+pub(super) fn last(mut log: Vec<String>) -> Vec<String> {
     log.split_off(log.len().saturating_sub(LOG_LINES))
 }
 

@@ -1,7 +1,7 @@
 //! A server that runs, and its end.
 
+use super::cluster::{InnerNode, Seat};
 use super::log;
-use super::seat::{BARRIER, Seat};
 use crate::guard::{Exit, Guard, GuardCommand, Owner, StopStep};
 use crate::settings::RoundedSetting;
 use dyno_model::plan::ServerKind;
@@ -25,6 +25,8 @@ pub struct RunningServer {
     /// Its own place in a cluster, and the nodes that joined it there.
     pub(super) seat: Option<Seat>,
     pub(super) joiners: Vec<RunningServer>,
+    /// Nodes of its cluster that no client talks to, in the order in which they were started.
+    pub(super) inner: Vec<InnerNode>,
     /// Time that copying the data set took; 0 when it began empty.
     pub restoring: Duration,
     /// Settings that it has with the next value that it can have.
@@ -74,6 +76,7 @@ impl RunningServer {
             place: None,
             seat: None,
             joiners: Vec::new(),
+            inner: Vec::new(),
             restoring: Duration::ZERO,
             rounded: Vec::new(),
         }
@@ -95,7 +98,7 @@ impl RunningServer {
     /// A statement that a node of a cluster answers when it has done all that was committed on any node before.
     #[must_use]
     pub fn barrier(&self) -> Option<&'static str> {
-        self.seat.is_some().then_some(BARRIER)
+        self.seat.as_ref().and_then(Seat::barrier)
     }
 
     /// It and the nodes that joined it; it alone, when it is no cluster.
@@ -116,6 +119,11 @@ impl RunningServer {
         self.process.as_ref().map(|process| process.pid)
     }
 
+    /// Numbers of the processes of all its nodes.
+    pub fn pids(&self) -> impl Iterator<Item = u32> {
+        self.nodes().filter_map(Self::pid).chain(self.inner.iter().map(|node| node.pid))
+    }
+
     /// True while it runs; its end is noticed at once.
     #[must_use]
     pub fn is_alive(&self) -> bool {
@@ -125,20 +133,21 @@ impl RunningServer {
     /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
     #[must_use]
     pub fn ending(&self) -> Option<String> {
-        if self.joiners.is_empty() {
-            return self.own_ending();
+        let lost = |name: String, ending: String| format!("lost {name}, which {ending}");
+        let inner = self.inner.iter().find_map(|node| Some(lost(node.name.clone(), node.ending()?)));
+        let sql = || {
+            let (what, mut nodes) =
+                (if self.inner.is_empty() { "node" } else { "SQL node" }, self.nodes().enumerate());
+            nodes.find_map(|(index, node)| Some(lost(format!("{what} {}", index + 1), node.own_ending()?)))
+        };
+        match &self.seat {
+            None => self.own_ending(),
+            Some(_) => inner.or_else(sql),
         }
-        let mut endings = self.nodes().enumerate();
-        endings
-            .find_map(|(index, node)| Some(format!("lost node {}, which {}", index + 1, node.own_ending()?)))
     }
 
     fn own_ending(&self) -> Option<String> {
-        let guard = self.guard.as_ref()?;
-        if let (Some(exit), Some(_)) = (guard.exit(), &self.process) {
-            return Some(exit.to_string());
-        }
-        (!guard.is_there()).then(|| "lost the process that guards it (dyno guard)".to_owned())
+        self.guard.as_ref()?.ending()
     }
 
     /// The last lines of its log; none for embedded databases.
@@ -160,6 +169,7 @@ impl RunningServer {
             stopped.problems.extend(joiner.stop_now().problems);
         }
         let Some(mut guard) = self.guard.take() else { return stopped };
+        let inner = std::mem::take(&mut self.inner);
         if let Some(process) = self.process.take() {
             stopped.exit = guard.exit();
             stopped.was_dead = stopped.exit.is_some();
@@ -172,6 +182,7 @@ impl RunningServer {
             stopped.log = process.kept_log;
         }
         stopped.problems.extend(guard.finish());
+        stopped.problems.extend(inner.into_iter().rev().flat_map(InnerNode::stop));
         stopped
     }
 }

@@ -1,8 +1,8 @@
 //! The place of a server process, and what differs between kinds of them.
 
 use super::Binary;
+use super::cluster::Seat;
 use super::error::scratch;
-use super::seat::Seat;
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
 use crate::folder::write_private;
@@ -46,16 +46,16 @@ pub(super) struct Site<'a> {
 impl Site<'_> {
     /// Gives it its place in a cluster.
     pub(super) fn take(&mut self, seat: Seat) {
-        if let Some(founder) = &seat.founder {
-            self.password = founder.password.clone();
-            self.has_accounts = true;
+        if let Some(password) = seat.password() {
+            self.password = password.clone();
         }
+        self.has_accounts |= seat.is_given_data();
         self.seat = Some(seat);
     }
 
     /// True when it gets its data from the cluster that it joins.
     pub(super) fn is_joining(&self) -> bool {
-        self.seat.as_ref().is_some_and(|seat| seat.founder.is_some())
+        self.seat.as_ref().is_some_and(Seat::is_given_data)
     }
 
     pub(super) fn data(&self) -> PathBuf {
@@ -131,14 +131,16 @@ pub(super) struct Recipe {
     pub(super) user: &'static str,
     /// Arguments with which the program only says what it thinks of the settings; `None` when it cannot know.
     pub(super) check: fn(&ManagedServer) -> Option<Vec<String>>,
+    /// Fails for what another of its programs does not take.
+    pub(super) check_further: fn(&ManagedServer, &Binary) -> Result<(), HostError>,
     /// Name of its socket's file when it has this port.
     pub(super) socket_name: fn(u16) -> String,
     /// Its transaction log, below the data folder.
     pub(super) log: TransactionLog,
     /// Settings that dyno gives itself, beside those of the engine, with the reason.
     pub(super) reserved: &'static [(&'static [&'static str], &'static str)],
-    /// Fails when something is missing that it needs besides the programs.
-    pub(super) complete: fn() -> Result<(), HostError>,
+    /// Fails when something is missing that it needs besides its program.
+    pub(super) complete: fn(&Binary) -> Result<(), HostError>,
     /// The programs that make the data folder, with their arguments.
     pub(super) initialise: fn(&Site<'_>) -> Result<Vec<Launch>, HostError>,
     /// The server itself.

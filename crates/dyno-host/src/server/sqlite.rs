@@ -83,6 +83,7 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
         rounded: Vec::new(),
         seat: None,
         joiners: Vec::new(),
+        inner: Vec::new(),
     })
 }
 

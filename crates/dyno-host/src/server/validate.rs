@@ -21,14 +21,18 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// With the program's words, for the first setting that it complains about.
 pub fn check_values(server: &ManagedServer, binary: &Binary) -> Result<(), HostError> {
     let server = settings::spelled(server);
+    let recipe = recipe(binary.kind);
+    if let Some(recipe) = recipe {
+        (recipe.check_further)(&server, binary)?;
+    }
     if server.settings.is_empty() {
         return Ok(());
     }
-    let arguments = recipe(binary.kind).and_then(|recipe| (recipe.check)(&server));
+    let arguments = recipe.and_then(|recipe| (recipe.check)(&server));
     let Some(arguments) = arguments else { return Ok(()) };
     let mut command = Command::new(&binary.program);
     command.args(arguments);
-    let words = words(&mut command);
+    let words = words(command.stdout(Stdio::null()).stderr(Stdio::piped()));
     let refusal = |(name, value): (&String, &String)| {
         let is_refusal = |line: &String| match adjusted(line) {
             Some(found) => !settings::is_rounding(binary.kind.engine(), name, value, found),
@@ -47,19 +51,16 @@ fn adjusted(line: &str) -> Option<&str> {
     rest.split_whitespace().next().map(|value| value.trim_end_matches('.'))
 }
 
-/// What a program says on its error output; nothing when it cannot be run or does not end.
-fn words(command: &mut Command) -> Vec<String> {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .env("LC_ALL", "C")
-        .current_dir("/");
+/// What a program says on the output that is a pipe; nothing when it cannot be run or does not end.
+pub(super) fn words(command: &mut Command) -> Vec<String> {
+    command.stdin(Stdio::null()).env("LC_ALL", "C").current_dir("/");
     let Ok(mut child) = command.spawn() else { return Vec::new() };
-    let Some(mut errors) = child.stderr.take() else { return Vec::new() };
+    let output = child.stdout.take().map(|output| Box::new(output) as Box<dyn Read + Send>);
+    let errors = child.stderr.take().map(|errors| Box::new(errors) as Box<dyn Read + Send>);
+    let Some(mut said) = output.or(errors) else { return Vec::new() };
     let reader = std::thread::spawn(move || {
         let mut bytes = Vec::new();
-        let _ = errors.read_to_end(&mut bytes);
+        let _ = said.read_to_end(&mut bytes);
         String::from_utf8_lossy(&bytes).lines().map(str::to_owned).collect()
     });
     let deadline = Instant::now() + LIMIT;

@@ -7,6 +7,7 @@ mod data_set;
 mod lifecycle;
 mod marker;
 mod monitor;
+mod ndb;
 mod no_trace;
 mod planted;
 mod probe;

@@ -125,12 +125,6 @@ pub struct Dialect {
 }
 
 impl Dialect {
-    /// What follows a table's definition for it to be transactional.
-    #[must_use]
-    pub fn table_options(&self) -> &'static str {
-        if self.has_storage_engines { " ENGINE = InnoDB" } else { "" }
-    }
-
     /// A name as it is written where it may hold anything.
     #[must_use]
     pub fn quoted_name(&self, name: &str) -> String {

@@ -147,15 +147,21 @@ pub static SERVER: Section = Section {
     keys: &[
         key(
             "kind",
-            "`sqlite`, `mariadb`, `galera`, `mysql`, `postgres` or `null`",
+            "`sqlite`, `mariadb`, `galera`, `mysql`, `ndb`, `postgres` or `null`",
             "required",
             "what to start",
         ),
         ranged(
             "nodes",
             Takes::Integer(1..=9),
-            "3 for `galera`",
-            "servers of a cluster, all on this machine; clients are spread over them in turn",
+            "3 for `galera`, 2 for `ndb`",
+            "servers of a cluster (of `ndb` its SQL nodes), all on this machine; clients are spread over them in turn",
+        ),
+        ranged(
+            "data_nodes",
+            Takes::Integer(1..=8),
+            "2 for `ndb`",
+            "nodes of `ndb` that hold the data, a multiple of its setting `NoOfReplicas` (2, if not given)",
         ),
         key("bin_dir", "path", "PATH and the usual folders", "folder with the server's programs"),
         key("scratch", "path", "the system's temporary folder", "folder in which the scratch folder is made"),
@@ -163,7 +169,8 @@ pub static SERVER: Section = Section {
             "settings",
             "table of texts, numbers, true or false",
             "none",
-            "the server's own settings (pragmas, for SQLite); applied, then read back",
+            "the server's own settings (pragmas, for SQLite); applied, then read back. For `ndb`, names that begin with a capital letter are \
+             parameters of the data nodes (`DataMemory`)",
         ),
     ],
 };

@@ -291,15 +291,22 @@ fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
     let bin_dir = fields.text("bin_dir").map(PathBuf::from);
     let scratch = fields.text("scratch").map(PathBuf::from);
     let settings = fields.table("settings").map(|(table, _)| settings(table, &fields)).unwrap_or_default();
-    let nodes = fields.integer("nodes");
+    let (nodes, data_nodes) = (fields.integer("nodes"), fields.integer("data_nodes"));
     let default = ManagedServer::new(kind?);
-    if let Some(node) = fields.node("nodes").filter(|_| !default.kind.is_cluster()) {
-        let message = format!("`nodes` has no use here: {} is one server", default.kind);
-        fields
-            .problems
-            .report(Diagnostic::new(node.span, message).help("remove it, or write `kind = \"galera\"`"));
+    let kind = default.kind;
+    let useless = [
+        ("nodes", kind.is_cluster(), format!("{kind} is one server"), "galera"),
+        ("data_nodes", default.data_nodes > 0, format!("{kind} has no nodes for data alone"), "ndb"),
+    ];
+    for (key, is_of_use, why, other) in useless {
+        if let Some(node) = fields.node(key).filter(|_| !is_of_use) {
+            let message = format!("`{key}` has no use here: {why}");
+            let help = format!("remove it, or write `kind = \"{other}\"`");
+            fields.problems.report(Diagnostic::new(node.span, message).help(help));
+        }
     }
-    Some(ManagedServer { settings, bin_dir, scratch, nodes: nodes.unwrap_or(default.nodes), ..default })
+    let (nodes, data_nodes) = (nodes.unwrap_or(default.nodes), data_nodes.unwrap_or(default.data_nodes));
+    Some(ManagedServer { settings, bin_dir, scratch, nodes, data_nodes, kind })
 }
 
 fn settings(table: &Table, fields: &Fields<'_>) -> BTreeMap<String, String> {

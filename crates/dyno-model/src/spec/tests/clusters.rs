@@ -24,7 +24,18 @@ fn a_cluster_has_three_nodes_or_as_many_as_it_says_and_one_server_is_one() {
     assert_eq!(nodes("kind = \"galera\""), Ok(3));
     assert_eq!(nodes("kind = \"galera\", nodes = 5"), Ok(5));
     assert_eq!(nodes("kind = \"mariadb\""), Ok(1));
+    let of_ndb = |server: &str| match read(server, "").unwrap().systems.remove(0).source {
+        SystemSource::Managed(server) => (server.nodes, server.data_nodes),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(of_ndb("kind = \"ndb\""), (2, 2));
+    assert_eq!(of_ndb("kind = \"ndb\", nodes = 1, data_nodes = 4"), (1, 4));
     for (server, why) in [
+        (
+            "kind = \"galera\", data_nodes = 2",
+            "`data_nodes` has no use here: galera has no nodes for data alone",
+        ),
+        ("kind = \"ndb\", data_nodes = 0", "`system.server.data_nodes` must be between 1 and 8, got 0"),
         ("kind = \"mariadb\", nodes = 3", "`nodes` has no use here: mariadb is one server"),
         ("kind = \"galera\", nodes = 0", "`system.server.nodes` must be between 1 and 9, got 0"),
         ("kind = \"galera\", nodes = 10", "`system.server.nodes` must be between 1 and 9, got 10"),

@@ -1,0 +1,83 @@
+//! A server's place in a cluster: its number, whom it joins, where it listens for the others.
+
+use dyno_model::secret::Secret;
+use std::io;
+
+/// Answered when a node of Galera has done all that was committed on any node before.
+const GALERA_BARRIER: &str = "SET STATEMENT wsrep_sync_wait = 15 FOR SELECT 1";
+
+/// A server's place in a cluster.
+pub(in crate::server) struct Seat {
+    /// Its number, from 1.
+    pub(super) number: u32,
+    pub(super) membership: Membership,
+}
+
+/// How a server belongs to its cluster.
+pub(super) enum Membership {
+    /// It holds the data as the others do.
+    Galera {
+        /// Whom it joins; `None`: it founds the cluster.
+        founder: Option<Founder>,
+        /// Where it listens for the others; chosen anew for each attempt to start it.
+        ports: Ports,
+    },
+    /// It asks data nodes.
+    Ndb {
+        /// Port of the management node.
+        management: u16,
+        /// Of dyno's account, the same on all; `None`: it is the first and may have any.
+        password: Option<Secret>,
+    },
+}
+
+/// The node that the others join.
+pub(super) struct Founder {
+    /// Where it listens for the others.
+    pub(super) port: u16,
+    /// Of dyno's account, which the others get with the data.
+    pub(super) password: Secret,
+}
+
+/// Where a node listens for the others.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Ports {
+    /// For what is committed.
+    pub(super) group: u16,
+    /// For what was committed while it was away.
+    pub(super) incremental: u16,
+    /// For all the data.
+    pub(super) snapshot: u16,
+}
+
+impl Seat {
+    /// The password that it must have.
+    pub(in crate::server) fn password(&self) -> Option<&Secret> {
+        match &self.membership {
+            Membership::Galera { founder, .. } => founder.as_ref().map(|founder| &founder.password),
+            Membership::Ndb { password, .. } => password.as_ref(),
+        }
+    }
+
+    /// True when it gets its data, accounts included, from the cluster that it joins.
+    pub(in crate::server) fn is_given_data(&self) -> bool {
+        matches!(&self.membership, Membership::Galera { founder: Some(_), .. })
+    }
+
+    /// A statement that it answers when it has done all that was committed on any node before. NDB's data nodes commit together, so that
+    /// its SQL nodes are never behind.
+    pub(in crate::server) fn barrier(&self) -> Option<&'static str> {
+        matches!(self.membership, Membership::Galera { .. }).then_some(GALERA_BARRIER)
+    }
+
+    /// Chooses where it listens for the others.
+    pub(in crate::server) fn choose_ports(
+        &mut self,
+        next_port: &mut dyn FnMut() -> io::Result<u16>,
+    ) -> io::Result<()> {
+        if let Membership::Galera { ports, .. } = &mut self.membership {
+            *ports = Ports { group: next_port()?, incremental: next_port()?, snapshot: next_port()? };
+        }
+        Ok(())
+    }
+}
