@@ -47,8 +47,10 @@ pub struct TrialInput<'a> {
 
 /// A server under load.
 pub struct Node {
-    /// Where its share of the clients connects.
+    /// Where it is, and where its share of the clients connects.
     pub target: Target,
+    /// Where they connect instead, when they talk to an application in front of it.
+    pub door: Option<Target>,
     /// A statement that it answers when it has done all that was committed on other nodes before; `None` for one that stands alone.
     pub barrier: Option<&'static str>,
 }
@@ -57,7 +59,7 @@ impl Node {
     /// A server that stands alone.
     #[must_use]
     pub fn alone(target: Target) -> Vec<Self> {
-        vec![Self { target, barrier: None }]
+        vec![Self { target, door: None, barrier: None }]
     }
 }
 
@@ -135,7 +137,7 @@ pub fn run_trial<W: Workload>(
     let baseline = block_on(workload.baseline(observer)).map_err(TrialError::Baseline)?;
     let server_version = observer.server_version().to_owned();
     let load = LoadInput { growth: workload.growth(&baseline), ..input.load.clone() };
-    let clients = input.nodes.iter().map(|node| &node.target);
+    let clients = input.nodes.iter().map(|node| node.door.as_ref().unwrap_or(&node.target));
     let native = NativeClients::new(Arc::clone(&workload), clients, load.load);
     let native = Arc::new(native);
     let (mut before, mut read_at) = (Counters::new(), Instant::now());

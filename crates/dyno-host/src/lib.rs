@@ -6,7 +6,7 @@
 //!   happens to dyno;
 //! * `folder`: the one way to reach files where a server's user may have put something else;
 //! * [`data_set`]: data folders that are loaded once and restored by copy;
-//! * [`proxy`]: proxies that dyno starts in front of servers;
+//! * [`way`]: proxies and application servers that dyno starts in front of servers;
 //! * [`storage`]: places for servers' data, with the commands that prepare and clear them;
 //! * [`shell`]: commands that are missing, found before they are run;
 //! * [`existing`]: systems that run already;
@@ -37,10 +37,10 @@ pub mod guard;
 pub mod marker;
 pub mod monitor;
 pub mod probe;
-pub mod proxy;
 pub mod server;
 pub mod settings;
 pub mod shell;
 pub mod storage;
+pub mod way;
 
 pub use error::HostError;

@@ -6,6 +6,8 @@ use std::fmt;
 
 /// The workload that is described by requests in the spec (`[[workload.request]]`) beside its options.
 pub const HTTP: &str = "http";
+/// The workload that can go through an application in front of the database.
+pub const CRUD: &str = "crud";
 
 /// A workload as `dyno workloads` prints it and as the spec is checked against.
 #[derive(Debug, Clone)]

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 
 pub use crate::metric::Metric;
 pub use crate::server::{ManagedServer, ServerKind};
-pub use crate::way::{EndpointPlan, ProxyKind, ProxyPlan, Via};
+pub use crate::way::{ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, ProxyPlan, Via};
 
 /// Version of the results folder's formats. A reader refuses a newer one.
 pub const FORMAT: u32 = 1;

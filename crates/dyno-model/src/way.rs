@@ -2,6 +2,7 @@
 
 use crate::target::Endpoint;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// A way from the clients to a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,6 +25,8 @@ pub enum Via {
     Address(Endpoint),
     /// A proxy that dyno starts in front of the server.
     Proxy(ProxyPlan),
+    /// An application that dyno starts in front of the server: clients ask it over HTTP, and it asks the server.
+    Application(ApplicationPlan),
 }
 
 /// A proxy that dyno starts.
@@ -33,6 +36,29 @@ pub struct ProxyPlan {
     pub kind: ProxyKind,
     /// Its threads; `None`: as many as it likes.
     pub threads: Option<u32>,
+}
+
+/// A web application that dyno starts in an application server.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ApplicationPlan {
+    /// The application server.
+    pub kind: ApplicationKind,
+    /// The application's file.
+    pub war: PathBuf,
+    /// Requests that are answered at the same time.
+    pub threads: u32,
+    /// Connections to the database that the application keeps.
+    pub connections: u32,
+}
+
+crate::named! {
+    /// Kinds of application servers that dyno can start.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum ApplicationKind {
+        /// Apache Tomcat, from version 10 on.
+        Tomcat = "tomcat",
+    }
 }
 
 crate::named! {

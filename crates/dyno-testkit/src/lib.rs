@@ -11,7 +11,7 @@ mod silencer;
 
 use dyno_host::guard::GuardCommand;
 use dyno_host::server::{StartOptions, locate, start};
-use dyno_model::plan::{ManagedServer, ServerKind};
+use dyno_model::plan::{ApplicationKind, ApplicationPlan, ManagedServer, ServerKind, Via};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -35,6 +35,33 @@ pub fn require_server(kind: ServerKind) -> Option<ManagedServer> {
     }
     match locate(kind, None) {
         Ok(_) => Some(server),
+        Err(error) => {
+            assert!(std::env::var_os(REQUIRE_SERVERS).is_none_or(|value| value != "1"), "{error}");
+            eprintln!("SKIPPED: {error}");
+            None
+        }
+    }
+}
+
+/// The web application of the examples, which is built if it is not there yet; `None` where what it takes is missing.
+#[must_use]
+pub fn require_application() -> Option<&'static Path> {
+    static BUILT: OnceLock<Result<PathBuf, String>> = OnceLock::new();
+    let built = BUILT.get_or_init(|| {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/webapp");
+        let war = folder.join("target/webapp.war");
+        if !war.is_file() {
+            let ended = Command::new("mvn").args(["-q", "-B", "package"]).current_dir(&folder).output();
+            if !ended.is_ok_and(|output| output.status.success()) {
+                return Err("examples/webapp was not built by mvn".to_owned());
+            }
+        }
+        let application = ApplicationPlan { kind: ApplicationKind::Tomcat, war, threads: 1, connections: 1 };
+        dyno_host::way::locate(&Via::Application(application.clone())).map_err(|error| error.to_string())?;
+        Ok(application.war)
+    });
+    match built {
+        Ok(war) => Some(war),
         Err(error) => {
             assert!(std::env::var_os(REQUIRE_SERVERS).is_none_or(|value| value != "1"), "{error}");
             eprintln!("SKIPPED: {error}");

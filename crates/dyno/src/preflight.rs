@@ -9,12 +9,11 @@ use dyno_drivers::patience::is_end_requested;
 use dyno_engine::workload::Workload;
 use dyno_host::marker::{self, ClaimOptions};
 use dyno_host::shell::missing_command;
-use dyno_host::{HostError, existing, probe, proxy, server};
+use dyno_host::{HostError, existing, probe, server, way};
 use dyno_model::failure::OperationFailure;
 use dyno_model::observation::Observation;
 use dyno_model::plan::{
     DataPolicy, ExistingSystem, ManagedServer, Plan, ServerKind, StopRule, Storage, SystemPlan, SystemSource,
-    Via,
 };
 use dyno_model::target::Target;
 use dyno_report::{Check, Lang};
@@ -50,7 +49,7 @@ pub(crate) fn check(
     let machine = checkup::machine(&Environment::capture());
     machine.iter().filter(|it| it.is_doubt()).map(|it| doubt(it, lang)).for_each(&mut found);
     storages(plan, &mut found);
-    proxies(plan, &mut found);
+    ways(plan, &mut found);
     for (index, system) in plan.systems.iter().enumerate() {
         if is_end_requested() {
             break;
@@ -109,12 +108,10 @@ fn results_space(plan: &Plan, out: Option<&Path>, found: &mut impl FnMut(Preflig
     space(place, needed, "results", found);
 }
 
-/// Programs of proxies must be there.
-fn proxies(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
+/// What is started on ways must be there.
+fn ways(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
     for endpoint in &plan.endpoints {
-        if let Via::Proxy(proxy) = &endpoint.via
-            && let Err(error) = proxy::locate(proxy.kind)
-        {
+        if let Err(error) = way::locate(&endpoint.via) {
             found(finding_of(&format!("endpoint {}", endpoint.name), &error.to_string()));
         }
     }

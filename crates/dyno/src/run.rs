@@ -11,10 +11,10 @@ use crate::systems::Systems;
 use crate::trials::{self, Tally};
 use crate::ui;
 use dyno_analysis::model::{LimitVerdict, ReportModel};
-use dyno_host::proxy;
+use dyno_host::way;
 use dyno_model::event::{Event, Listener, Listeners};
 use dyno_model::exit_code;
-use dyno_model::plan::{Plan, Via};
+use dyno_model::plan::Plan;
 use dyno_report::Format;
 use dyno_store::environment::Environment;
 use dyno_store::{Run, RunWriter, StoreError};
@@ -131,10 +131,8 @@ fn sentence(finding: &PreflightFinding) -> String {
 fn create_results(arguments: &RunArguments, experiment: &Experiment) -> Result<RunWriter, Failure> {
     let mut environment = Environment::capture();
     for endpoint in &experiment.plan.endpoints {
-        if let Via::Proxy(proxy) = &endpoint.via
-            && let Ok((_, version)) = proxy::locate(proxy.kind)
-        {
-            environment.proxies.insert(proxy.kind.name().to_owned(), version);
+        if let Ok(Some((name, version))) = way::locate(&endpoint.via) {
+            environment.proxies.insert(name.to_owned(), version);
         }
     }
     let created = match &arguments.out {

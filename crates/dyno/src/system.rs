@@ -6,9 +6,9 @@ use dyno_host::existing::ConnectedSystem;
 use dyno_host::marker::Claim;
 use dyno_host::monitor;
 use dyno_host::probe;
-use dyno_host::proxy::RunningProxy;
 use dyno_host::server::RunningServer;
 use dyno_host::settings::RoundedSetting;
+use dyno_host::way::RunningWay;
 use dyno_model::event::StartTimes;
 use dyno_model::failure::OperationFailure;
 use dyno_model::finding::Finding;
@@ -27,8 +27,8 @@ pub(crate) struct Ready {
     pub(crate) loaded: Option<String>,
     /// True until a trial has used the data.
     pub(crate) is_untouched: bool,
-    /// Proxies in front of it, by the name of their endpoint.
-    pub(crate) proxies: Vec<(String, RunningProxy)>,
+    /// What was started in front of it, by the name of the endpoint.
+    pub(crate) ways: Vec<(String, RunningWay)>,
 }
 
 /// Whose server it is.
@@ -40,9 +40,9 @@ pub(crate) enum Source {
 }
 
 impl Ready {
-    /// A system that nobody has claimed, worked on or put a proxy in front of; `loaded` is the fingerprint of its data set, if it has one.
+    /// A system that nobody has claimed, worked on or put anything in front of; `loaded` is the fingerprint of its data set, if it has one.
     pub(crate) fn new(source: Source, connect_timeout: Duration, loaded: Option<String>) -> Self {
-        Self { source, connect_timeout, claim: None, loaded, is_untouched: true, proxies: Vec::new() }
+        Self { source, connect_timeout, claim: None, loaded, is_untouched: true, ways: Vec::new() }
     }
 
     /// Sessions that are opened from here on can change no data; for systems that were there.
@@ -53,12 +53,12 @@ impl Ready {
         }
     }
 
-    /// Where clients connect that take this way; `None`: the usual one.
+    /// Where clients connect that take this way and talk to the server themselves; `None`: the usual one.
     pub(crate) fn target_by(&self, way: Option<&EndpointPlan>) -> Target {
         let usual = self.target();
         let Some(way) = way else { return usual };
         match &way.via {
-            Via::Tcp => usual,
+            Via::Tcp | Via::Application(_) => usual,
             Via::Address(endpoint) => Target { endpoint: endpoint.clone(), ..usual },
             Via::Socket => match &self.source {
                 Source::Managed(server) => {
@@ -67,17 +67,25 @@ impl Ready {
                 }
                 Source::Existing(_) => usual,
             },
-            Via::Proxy(_) => {
-                let proxy = self.proxies.iter().find(|(name, _)| *name == way.name);
-                proxy.map_or(usual, |(_, proxy)| proxy.target.clone())
-            }
+            Via::Proxy(_) => self.started(way).map_or(usual, |running| running.target.clone()),
         }
     }
 
-    /// How the proxy on this way ended; `None` while it runs, or when there is none.
+    /// What was started on this way.
+    fn started(&self, way: &EndpointPlan) -> Option<&RunningWay> {
+        self.ways.iter().find(|(name, _)| *name == way.name).map(|(_, running)| running)
+    }
+
+    /// How what was started on this way ended; `None` while it runs, or when there is nothing.
     pub(crate) fn way_ending(&self, way: Option<&EndpointPlan>) -> Option<String> {
-        let (name, proxy) = self.proxies.iter().find(|(name, _)| way.is_some_and(|way| way.name == *name))?;
-        proxy.ending().map(|ending| format!("the proxy {name} {ending}"))
+        let (way, running) = way.and_then(|way| Some((way, self.started(way)?)))?;
+        running.ending().map(|ending| format!("the {} {} {ending}", running.what(), way.name))
+    }
+
+    /// Where clients connect that take this way and talk to an application.
+    fn door(&self, way: Option<&EndpointPlan>) -> Option<Target> {
+        let way = way.filter(|way| matches!(way.via, Via::Application(_)))?;
+        Some(self.within_limit(self.started(way)?.target.clone()))
     }
 
     /// Where clients connect.
@@ -182,27 +190,36 @@ impl Ready {
     /// When one of them does not answer.
     pub(crate) fn asked(&self) -> Result<BTreeMap<String, i64>, OperationFailure> {
         match &self.source {
-            Source::Managed(server) => {
-                let patient = |node: &RunningServer| self.within_limit(node.target());
-                counters::sums(&server.nodes().map(patient).collect::<Vec<_>>())
-            }
+            Source::Managed(_) => counters::sums(&self.servers()),
             Source::Existing(existing) => counters::snapshot(&existing.target),
+        }
+    }
+
+    /// Its server, or all nodes of a cluster.
+    pub(crate) fn servers(&self) -> Vec<Target> {
+        match &self.source {
+            Source::Managed(server) => server.nodes().map(|node| self.within_limit(node.target())).collect(),
+            Source::Existing(existing) => vec![existing.target.clone()],
         }
     }
 
     /// The servers that a trial's clients are spread over, by the way that they take.
     pub(crate) fn nodes(&self, way: Option<&EndpointPlan>, query_mode: QueryMode) -> Vec<Node> {
         let in_mode = |target: Target| Target { query_mode, ..target };
-        match &self.source {
+        let mut nodes = match &self.source {
             Source::Managed(server) if server.kind().is_cluster() => {
                 let node = |node: &RunningServer| Node {
                     target: in_mode(self.within_limit(node.target())),
+                    door: None,
                     barrier: node.barrier(),
                 };
                 server.nodes().map(node).collect()
             }
             _ => Node::alone(in_mode(self.target_by(way))),
-        }
+        };
+        let door = self.door(way);
+        nodes.iter_mut().for_each(|node| node.door.clone_from(&door));
+        nodes
     }
 
     fn within_limit(&self, target: Target) -> Target {

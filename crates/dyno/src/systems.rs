@@ -10,13 +10,13 @@ use dyno_host::existing;
 use dyno_host::guard::GuardCommand;
 use dyno_host::marker::{self, ClaimOptions};
 use dyno_host::monitor;
-use dyno_host::proxy::{self, ProxyOptions, RunningProxy};
 use dyno_host::server::{self, RunningServer, StartOptions};
+use dyno_host::way::{self, RunningWay, WayOptions};
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
 use dyno_model::plan::{
     DataPolicy, EndpointPlan, ExistingSystem, MonitorPlan, PasswordSource, Plan, SystemSource, Treatment,
-    Via, WholePlot,
+    WholePlot,
 };
 use dyno_store::utc_now;
 use std::collections::BTreeMap;
@@ -118,8 +118,8 @@ impl<'p> Systems<'p> {
     /// Stops the server of a system, if dyno started it.
     fn stop_system(&mut self, system: usize, listener: &mut dyn Listener) {
         match self.slots[system].ready.take() {
-            Some(Ready { source: Source::Managed(server), proxies, .. }) => {
-                proxies.into_iter().for_each(|(_, proxy)| stop_proxy(proxy, listener));
+            Some(Ready { source: Source::Managed(server), ways, .. }) => {
+                ways.into_iter().for_each(|(_, running)| stop_way(running, listener));
                 self.stop(system, *server, listener);
             }
             ready => self.slots[system].ready = ready,
@@ -254,31 +254,30 @@ impl<'p> Systems<'p> {
             })
     }
 
-    /// Makes the way that a treatment's clients take to its server, which is up: starts the proxy, if it takes one.
+    /// Makes the way that a treatment's clients take to its server, which is up: starts what it leads along.
     ///
     /// # Errors
     /// Why the way is not there.
     pub(crate) fn open_way(&mut self, treatment: usize, listener: &mut dyn Listener) -> Result<(), String> {
         let plan = self.plan;
         let treatment = &plan.treatments[treatment];
-        let Some(EndpointPlan { name, via: Via::Proxy(proxy) }) = plan.endpoint(treatment) else {
-            return Ok(());
-        };
-        let options = ProxyOptions {
+        let Some(EndpointPlan { name, via }) = plan.endpoint(treatment) else { return Ok(()) };
+        let options = WayOptions {
             name: format!("{}-block{}-{name}", plan.systems[treatment.system].name, self.block),
             guard: GuardCommand::this_program(),
             log_dir: self.log_dir.clone(),
             connections: self.connections(treatment.system),
         };
         let Some(ready) = self.slots[treatment.system].ready.as_mut() else { return Ok(()) };
-        if let Some(at) = ready.proxies.iter().position(|(known, _)| known == name) {
-            if ready.proxies[at].1.ending().is_none() {
+        if let Some(at) = ready.ways.iter().position(|(known, _)| known == name) {
+            if ready.ways[at].1.ending().is_none() {
                 return Ok(());
             }
-            stop_proxy(ready.proxies.remove(at).1, listener);
+            stop_way(ready.ways.remove(at).1, listener);
         }
-        let running = proxy::start(proxy, &ready.target(), &options);
-        ready.proxies.push((name.clone(), running.map_err(|error| format!("endpoint {name}: {error}"))?));
+        let running = way::start(via, &ready.servers(), &options)
+            .map_err(|error| format!("endpoint {name}: {error}"))?;
+        ready.ways.extend(running.map(|running| (name.clone(), running)));
         Ok(())
     }
 
@@ -503,7 +502,7 @@ impl<'p> Systems<'p> {
     pub(crate) fn tear_down(&mut self, listener: &mut dyn Listener) {
         for system in 0..self.slots.len() {
             let Some(ready) = self.slots[system].ready.take() else { continue };
-            ready.proxies.into_iter().for_each(|(_, proxy)| stop_proxy(proxy, listener));
+            ready.ways.into_iter().for_each(|(_, running)| stop_way(running, listener));
             match ready.source {
                 Source::Managed(server) => self.stop(system, *server, listener),
                 Source::Existing(_) if self.data_policy(system) == DataPolicy::Existing => {}
@@ -536,8 +535,8 @@ impl<'p> Systems<'p> {
     }
 }
 
-fn stop_proxy(proxy: RunningProxy, listener: &mut dyn Listener) {
-    tell_problems(proxy.stop(), listener);
+fn stop_way(running: RunningWay, listener: &mut dyn Listener) {
+    tell_problems(running.stop(), listener);
 }
 
 fn tell_problems(problems: impl IntoIterator<Item = String>, listener: &mut dyn Listener) {

@@ -3,7 +3,8 @@
 //! # Layout
 //! * [`start`] with its [`StartOptions`], and [`RunningServer`]: what the rest of dyno uses;
 //! * `process`: the way of a server process from the scratch folder to the first answer, in its `site`; `recipes` has what differs between
-//!   kinds (`mysql_family`, `postgres`), `cluster` starts several, `sqlite` is no process at all;
+//!   kinds (`mysql_family`, `galera`, `ndb`, `postgres`), `cluster` starts several that have a `seat` each, and `inner` ones;
+//!   `sqlite` is no process at all;
 //! * [`check_values`]: settings that the program refuses, without starting it;
 //! * [`locate`]: where programs are; `account`: as whom they run; `log`: what they said.
 //!
@@ -16,17 +17,22 @@
 //! of one into which a data set was loaded ([`StartOptions::data`]).
 
 pub(crate) mod account;
+mod ask;
 mod binary;
 mod cluster;
 mod error;
+mod galera;
+mod inner;
 mod locate;
 pub(crate) mod log;
 mod mysql_family;
+mod ndb;
 mod postgres;
 pub(crate) mod process;
 mod recipes;
 mod running;
 mod save;
+mod seat;
 mod site;
 mod sqlite;
 mod start_options;

@@ -1,10 +1,10 @@
 //! The way of a server process: scratch folder, data folder, port, start, first answer, settings.
 
-use super::cluster::Seat;
 use super::error::{log_of, query, scratch, setting_refused, settings_differ, with_room};
 use super::recipes::recipe;
 use super::running::{Place, RunningServer, ServerProcess};
 use super::save::restore;
+use super::seat::Seat;
 use super::site::{ACCOUNT, Recipe, Site};
 use super::{Binary, StartOptions, account, kept_log, locate, log};
 use crate::control_connection::ControlConnection;
@@ -205,7 +205,7 @@ pub(super) fn check_parent(parent: &Path, owner: Option<Owner>) -> Result<(), Ho
     }
 }
 
-pub(super) fn make_folder(
+pub(crate) fn make_folder(
     guard: &mut Guard,
     parent: &Path,
     prefix: &str,

@@ -1,7 +1,8 @@
 //! A server that runs, and its end.
 
-use super::cluster::{InnerNode, Seat};
+use super::inner::InnerNode;
 use super::log;
+use super::seat::Seat;
 use crate::guard::{Exit, Guard, GuardCommand, Owner, StopStep};
 use crate::settings::RoundedSetting;
 use dyno_model::plan::ServerKind;

@@ -1,8 +1,8 @@
 //! The place of a server process, and what differs between kinds of them.
 
 use super::Binary;
-use super::cluster::Seat;
 use super::error::scratch;
+use super::seat::Seat;
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
 use crate::folder::write_private;

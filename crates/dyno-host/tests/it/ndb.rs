@@ -32,7 +32,7 @@ fn sql_nodes_answer_the_same_with_their_settings_and_a_data_node_that_dies_is_na
     let scratch = open_folder();
     let settings = [("innodb_lock_wait_timeout", "7"), ("DataMemory", "50M")];
     let Some(server) = running(NDB, scratch.path(), &settings) else { return };
-    let nodes: Vec<Target> = server.nodes().map(|node| node.target()).collect();
+    let nodes: Vec<Target> = server.nodes().map(dyno_host::server::RunningServer::target).collect();
     assert_eq!(nodes.len(), 2);
     assert!(
         server.version.starts_with("2 × ") && server.version.ends_with(", 2 data nodes"),

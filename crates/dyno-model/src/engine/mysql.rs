@@ -18,6 +18,7 @@ pub(super) const TRAITS: Traits = Traits {
     has_extended_queries: false,
     commit_counter: Some("Com_commit"),
     flush_statistics: None,
+    jdbc: Some("mariadb"),
     analyze: Some("ANALYZE TABLE"),
     password_file: Some(PasswordFile { name: ".my.cnf", variable: None, form: PasswordForm::Groups }),
     sessions: Some(SessionStatements { list: "SHOW PROCESSLIST", end: "KILL ?" }),

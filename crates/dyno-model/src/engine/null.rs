@@ -15,6 +15,7 @@ pub(super) const TRAITS: Traits = Traits {
     has_extended_queries: false,
     commit_counter: None,
     flush_statistics: None,
+    jdbc: None,
     analyze: None,
     password_file: None,
     sessions: None,

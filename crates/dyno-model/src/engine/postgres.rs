@@ -20,6 +20,7 @@ pub(super) const TRAITS: Traits = Traits {
     commit_counter: None,
     // Unknown before version 15; the counters then hold what was done before the window too.
     flush_statistics: Some("SELECT pg_stat_force_next_flush()"),
+    jdbc: None,
     // Sets hint bits and the visibility map as well, which autovacuum would do in the middle of a trial.
     analyze: Some("VACUUM ANALYZE"),
     password_file: Some(PasswordFile {

@@ -19,6 +19,7 @@ pub(super) const TRAITS: Traits = Traits {
     has_extended_queries: false,
     commit_counter: None,
     flush_statistics: None,
+    jdbc: None,
     analyze: Some("ANALYZE"),
     password_file: None,
     sessions: None,

@@ -28,6 +28,8 @@ pub struct Traits {
     pub commit_counter: Option<&'static str>,
     /// Sent before a trial's window, so that the server's statistics hold by then what the session did before.
     pub flush_statistics: Option<&'static str>,
+    /// How the driver of the web application in `examples/webapp` names it in its URL; `None`: it has no driver for it.
+    pub jdbc: Option<&'static str>,
     /// Gives the planner fresh statistics of the table whose name follows.
     pub analyze: Option<&'static str>,
     /// Where its own client programs keep passwords.

@@ -2,10 +2,13 @@
 
 use super::diagnostic::{Diagnostic, Problems};
 use super::factors::{Factor, Place};
-use super::keys::{ENDPOINT, PROXY};
+use super::keys::{APPLICATION, ENDPOINT, PROXY};
 use super::reader::Fields;
 use crate::address::host_and_port;
-use crate::plan::{EndpointPlan, ProxyKind, ProxyPlan, SystemPlan, SystemSource, Via};
+use crate::catalog::CRUD;
+use crate::plan::{
+    ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, ProxyPlan, SystemPlan, SystemSource, Via,
+};
 use crate::target::Endpoint;
 use crate::words::suggestion;
 
@@ -13,6 +16,13 @@ use crate::words::suggestion;
 const BUILT_IN: [(&str, Via); 2] = [("tcp", Via::Tcp), ("socket", Via::Socket)];
 
 const PROXIES: [(&str, ProxyKind); 1] = [("haproxy", ProxyKind::Haproxy)];
+
+const APPLICATIONS: [(&str, ApplicationKind); 1] = [("tomcat", ApplicationKind::Tomcat)];
+
+/// Tomcat's own default.
+const THREADS_DEFAULT: u32 = 200;
+/// A pool that is rather large than small.
+const CONNECTIONS_DEFAULT: u32 = 50;
 
 /// Reads all tables, after the built-in ways.
 pub(super) fn read(top: &Fields<'_>) -> Vec<EndpointPlan> {
@@ -35,9 +45,11 @@ pub(super) fn read(top: &Fields<'_>) -> Vec<EndpointPlan> {
 }
 
 fn via(fields: &Fields<'_>) -> Option<Via> {
-    match (fields.node("address"), fields.node("proxy")) {
-        (Some(_), None) => address(fields).map(Via::Address),
-        (None, Some(_)) => {
+    let given = ["address", "proxy", "application"].map(|key| fields.node(key).is_some());
+    match given {
+        [true, false, false] => address(fields).map(Via::Address),
+        [false, false, true] => application(fields).map(Via::Application),
+        [false, true, false] => {
             let (table, span) = fields.table("proxy")?;
             let proxy = Fields::new(&PROXY, table, span, fields.problems);
             if proxy.node("kind").is_none() {
@@ -47,17 +59,30 @@ fn via(fields: &Fields<'_>) -> Option<Via> {
             let threads = proxy.integer("threads");
             Some(Via::Proxy(ProxyPlan { kind: kind?, threads }))
         }
-        (address, _) => {
-            let message = if address.is_some() {
-                "the endpoint has both `address` and `proxy`"
-            } else {
-                "the endpoint has neither `address` nor `proxy`"
+        _ => {
+            let message = match given.contains(&true) {
+                true => "the endpoint has more than one of `address`, `proxy` and `application`",
+                false => "the endpoint has neither `address` nor `proxy` nor `application`",
             };
-            let help = "give one: `address = \"host:3306\"`, or `proxy = { kind = \"haproxy\" }`";
+            let help = "give one: `address = \"host:3306\"`, or `proxy = { kind = \"haproxy\" }`, or `application = { kind = \"tomcat\", \
+                        war = \"webapp.war\" }`";
             fields.problems.report(Diagnostic::new(fields.span, message).help(help));
             None
         }
     }
+}
+
+fn application(fields: &Fields<'_>) -> Option<ApplicationPlan> {
+    let (table, span) = fields.table("application")?;
+    let fields = Fields::new(&APPLICATION, table, span, fields.problems);
+    if fields.node("kind").is_none() {
+        fields.missing("kind", "add `kind = \"tomcat\"`");
+    }
+    let kind = fields.choice("kind", &APPLICATIONS);
+    let war = fields.required_text("war", "name the application's file: `war = \"webapp.war\"`");
+    let threads = fields.integer("threads").unwrap_or(THREADS_DEFAULT);
+    let connections = fields.integer("connections").unwrap_or(CONNECTIONS_DEFAULT);
+    Some(ApplicationPlan { kind: kind?, war: war?.into(), threads, connections })
 }
 
 fn address(fields: &Fields<'_>) -> Option<Endpoint> {
@@ -76,11 +101,13 @@ fn address(fields: &Fields<'_>) -> Option<Endpoint> {
     Some(Endpoint::Tcp { host, port })
 }
 
-/// Levels must name endpoints that all systems have. Returns the endpoints that are used.
-pub(super) fn used(
+/// Levels must name endpoints that all systems have, and that lead the workloads (`goes`: endpoint and workload of what is measured).
+/// Returns the endpoints that are used.
+pub(super) fn used<'a>(
     factors: &[Factor],
     endpoints: &[EndpointPlan],
     systems: &[SystemPlan],
+    goes: impl Iterator<Item = (Option<&'a str>, &'a str)>,
     problems: &Problems,
 ) -> Vec<EndpointPlan> {
     let mut used = Vec::new();
@@ -97,6 +124,9 @@ pub(super) fn used(
         };
         if let Some(system) = systems.iter().find(|system| !has(system, &endpoint.via)) {
             let help = match endpoint.via {
+                Via::Application(_) => {
+                    "the application works on MariaDB, MySQL, and clusters of both, which dyno starts"
+                }
                 _ if system.is_cluster() => {
                     "clients of a cluster are spread over its nodes; measure it without endpoints"
                 }
@@ -112,19 +142,44 @@ pub(super) fn used(
             used.push(endpoint.clone());
         }
     }
+    check_workloads(&used, factors, goes, problems);
     used
+}
+
+/// Applications know the commands of one workload.
+fn check_workloads<'a>(
+    endpoints: &[EndpointPlan],
+    factors: &[Factor],
+    mut goes: impl Iterator<Item = (Option<&'a str>, &'a str)>,
+    problems: &Problems,
+) {
+    let is_application = |name: &str| {
+        endpoints.iter().any(|endpoint| endpoint.name == name && matches!(endpoint.via, Via::Application(_)))
+    };
+    let other = goes.find(|(endpoint, kind)| endpoint.is_some_and(is_application) && *kind != CRUD);
+    let Some((_, kind)) = other else { return };
+    let change = factors.iter().flat_map(Factor::changes).find(|change| change.place == Place::Endpoint);
+    let message = format!("the workload `{kind}` cannot go through an application");
+    let help = format!("applications have the commands of `{CRUD}` only; see examples/webapp");
+    let span = change.map(|change| change.key_span).unwrap_or_default();
+    problems.report(Diagnostic::new(span, message).help(help));
 }
 
 /// True when the system can be reached so.
 fn has(system: &SystemPlan, via: &Via) -> bool {
     match &system.source {
+        // It connects to all nodes of a cluster.
+        SystemSource::Managed(server) if matches!(via, Via::Application(_)) => {
+            server.kind.engine().traits().jdbc.is_some()
+        }
         // Clients of a cluster are spread over its nodes, which one way cannot lead to.
         SystemSource::Managed(server) => {
-            server.kind.engine().is_server() && !server.kind.is_cluster() && !matches!(via, Via::Address(_))
+            let is_one_way = !server.kind.is_cluster() || matches!(via, Via::Tcp);
+            server.kind.engine().is_server() && is_one_way && !matches!(via, Via::Address(_))
         }
         SystemSource::Imported => false,
         SystemSource::Existing(existing) => match via {
-            Via::Tcp | Via::Socket => false,
+            Via::Tcp | Via::Socket | Via::Application(_) => false,
             Via::Address(_) => matches!(existing.endpoint, Endpoint::Tcp { .. } | Endpoint::Unix(_)),
             Via::Proxy(_) => matches!(existing.endpoint, Endpoint::Tcp { .. }),
         },

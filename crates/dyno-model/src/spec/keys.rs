@@ -12,9 +12,26 @@ pub(super) use section::WEIGHT_MAX;
 use section::{CLIENTS_MAX, key, ranged};
 
 /// All sections, in the order a spec has them.
-pub const SECTIONS: [&Section; 18] = [
-    &TOP, &SYSTEM, &SERVER, &MONITOR, &WORKLOAD, &REQUEST, &SCRIPT, &LOAD, &DESIGN, &FACTORS, &STORAGE,
-    &ENDPOINT, &PROXY, &PROFILE, &LIMIT, &PUBLISHED, &REPORT, &REVISION,
+pub const SECTIONS: [&Section; 19] = [
+    &TOP,
+    &SYSTEM,
+    &SERVER,
+    &MONITOR,
+    &WORKLOAD,
+    &REQUEST,
+    &SCRIPT,
+    &LOAD,
+    &DESIGN,
+    &FACTORS,
+    &STORAGE,
+    &ENDPOINT,
+    &PROXY,
+    &APPLICATION,
+    &PROFILE,
+    &LIMIT,
+    &PUBLISHED,
+    &REPORT,
+    &REVISION,
 ];
 
 /// The top of the file.
@@ -443,10 +460,16 @@ pub static ENDPOINT: Section = Section {
         key(
             "address",
             "`HOST:PORT` or the path of a unix socket",
-            "this or `proxy`",
+            "one of the three",
             "another address of systems that run already (`url`)",
         ),
-        key("proxy", "table", "this or `address`", "a proxy that dyno starts in front of the server"),
+        key("proxy", "table", "one of the three", "a proxy that dyno starts in front of the server"),
+        key(
+            "application",
+            "table",
+            "one of the three",
+            "a web application that dyno starts in front of the server, for the workload `crud`",
+        ),
     ],
 };
 
@@ -459,6 +482,26 @@ pub static PROXY: Section = Section {
     keys: &[
         key("kind", "`haproxy`", "required", "what to start"),
         ranged("threads", Takes::Integer(1..=64), "the proxy's own default", "threads of the proxy"),
+    ],
+};
+
+/// An application that dyno starts.
+pub static APPLICATION: Section = Section {
+    heading: "application",
+    prefix: "endpoint.application.",
+    about: "The `application` table of an endpoint, mostly written inline: `application = { kind = \"tomcat\", war = \"webapp.war\" }`. It \
+            listens on a free port of 127.0.0.1, answers one request per command (see the [guide](../guide.md)), and ends with the \
+            server. `examples/webapp` has one for MariaDB, MySQL and clusters of both.",
+    keys: &[
+        key("kind", "`tomcat`", "required", "the application server"),
+        key("war", "path", "required", "the application's file"),
+        ranged("threads", Takes::Integer(1..=10_000), "200", "requests that are answered at the same time"),
+        ranged(
+            "connections",
+            Takes::Integer(1..=10_000),
+            "50",
+            "connections to the database that the application keeps open",
+        ),
     ],
 };
 

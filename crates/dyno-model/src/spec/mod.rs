@@ -228,7 +228,8 @@ fn read(
     check_settings(&factors, &systems, problems);
     let storages = storage::read(&top);
     storage::check(&factors, &storages, &systems, problems);
-    let endpoints = endpoint::used(&factors, &endpoint::read(&top), &systems, problems);
+    let goes = combinations.iter().map(|it| (it.endpoint.as_deref(), it.workload.kind.as_str()));
+    let endpoints = endpoint::used(&factors, &endpoint::read(&top), &systems, goes, problems);
     let known = choice::Known { systems: &systems, factors: &factors };
     let Design { blocks, budget, seed, data, compare, exclusions } = design(&top, &known);
     let limits = limit::read(&top, &known);

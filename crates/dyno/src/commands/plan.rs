@@ -183,6 +183,7 @@ fn way(via: &Via) -> String {
         Via::Socket => "the server's unix socket".to_owned(),
         Via::Address(address) => address.to_string(),
         Via::Proxy(proxy) => format!("{}, started by dyno", proxy.kind.name()),
+        Via::Application(it) => format!("{} in {}, started by dyno", it.war.display(), it.kind.name()),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Paths as a factor: TCP, the unix socket and a proxy, on one start of a server.
 
 use crate::program::{Bench, events, flaws, records, signal};
+use dyno_host::HostError;
 use dyno_model::event::Event;
-use dyno_model::plan::{Plan, ProxyKind, ServerKind};
+use dyno_model::plan::{Plan, ProxyKind, ProxyPlan, ServerKind, Via};
 use dyno_testkit::{require_server, wait_until};
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -23,9 +24,14 @@ proxy = {{ kind = "haproxy", threads = 1 }}
     )
 }
 
+/// What is started on the way through HAProxy, with its version.
+fn located() -> Result<Option<(&'static str, String)>, HostError> {
+    dyno_host::way::locate(&Via::Proxy(ProxyPlan { kind: ProxyKind::Haproxy, threads: None }))
+}
+
 /// True when the proxy is installed; where servers are required, it is too.
 fn has_proxy() -> bool {
-    let found = dyno_host::proxy::locate(ProxyKind::Haproxy);
+    let found = located();
     let is_required = std::env::var_os(dyno_testkit::REQUIRE_SERVERS).is_some_and(|value| value == "1");
     assert!(found.is_ok() || !is_required, "haproxy is missing; scripts/servers installs it");
     found.is_ok()
@@ -59,7 +65,7 @@ fn one_start_is_measured_over_tcp_over_its_socket_and_through_a_proxy() {
         );
         let environment = std::fs::read(folder.join("environment.json")).expect("the environment");
         let environment: serde_json::Value = serde_json::from_slice(&environment).expect("JSON");
-        let (_, version) = dyno_host::proxy::locate(ProxyKind::Haproxy).expect("it ran");
+        let (_, version) = located().expect("it ran").expect("it is started");
         assert!(!version.is_empty() && environment["proxies"]["haproxy"] == *version, "{environment}");
         assert!(environment["kernel_settings"]["net.core.somaxconn"].is_string(), "{environment}");
         let page = std::fs::read_to_string(folder.join("report.html")).expect("a run leaves its report");

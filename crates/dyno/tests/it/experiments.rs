@@ -3,12 +3,13 @@
 use crate::program::{Bench, Ended, flaws, records};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::{Plan, ServerKind};
-use dyno_testkit::require_server;
+use dyno_testkit::{require_application, require_server};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Name of each shipped spec that needs servers, and which. `quickstart` and `rush` have tests of their own.
-const EXPERIMENTS: [(&str, &[ServerKind]); 6] = [
+const EXPERIMENTS: [(&str, &[ServerKind]); 7] = [
+    ("cluster", &[ServerKind::Mysql, ServerKind::Ndb]),
     ("disk-bottleneck", &[ServerKind::Mariadb]),
     ("isolation", &[ServerKind::Mariadb, ServerKind::Galera, ServerKind::Mysql, ServerKind::Postgres]),
     ("network-path", &[ServerKind::Mysql]),
@@ -81,6 +82,20 @@ fn isolation_levels_are_compared_on_servers_and_on_a_cluster() {
     let bench = Bench::new();
     let Some(ended) = smoke(&bench, "isolation") else { return };
     assert!(ended.stdout.contains("Galera (read-modify-write, serializable)"), "{ended}");
+}
+
+#[test]
+fn a_cluster_is_compared_with_a_server_behind_an_application_and_directly() {
+    let bench = Bench::new();
+    if require_application().is_none() {
+        return;
+    }
+    let Some(ended) = smoke(&bench, "cluster") else { return };
+    for curve in
+        ["MySQL (endpoint tomcat)", "MySQL (endpoint tcp)", "NDB (endpoint tomcat)", "NDB (endpoint tcp)"]
+    {
+        assert!(ended.stdout.contains(curve), "{ended}");
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tests of the program as a whole.
 
 mod addresses;
+mod applications;
 mod audits;
 mod clusters;
 mod command_line;

@@ -1,116 +1,27 @@
 //! MySQL NDB Cluster: a management node, which knows who belongs to it; data nodes; and MySQL servers, which answer SQL from them.
-//!
-//! The figures of the [`manual`](https://dev.mysql.com/doc/refman/en/mysql-cluster.html) that are used: node numbers of data nodes are the
-//! first 144, all others may go up to 255.
 
-use super::inner::InnerNode;
 use super::member;
-use super::seat::{Membership, Seat};
 use crate::control_connection::{Asked, ControlConnection};
-use crate::error::{HostError, quoted};
-use crate::guard::Launch;
-use crate::server::binary::{helper, newest_first};
-use crate::server::error::{log_of, query, setting_refused, settings_differ};
-use crate::server::mysql_family::{self, MYSQL};
-use crate::server::process::{POLL, PORT_ATTEMPTS, free_port, system};
-use crate::server::site::{Recipe, Site};
-use crate::server::validate::words;
-use crate::server::{Binary, RunningServer, StartOptions, locate, log};
+use crate::error::HostError;
+use crate::server::error::{log_of, query, scratch, settings_differ};
+use crate::server::inner::InnerNode;
+use crate::server::ndb::{Programs, configuration, is_parameter, of_sql, refusal};
+use crate::server::process::{
+    POLL, PORT_ATTEMPTS, free_port, log_dir, make_folder, own_folder, place, system,
+};
+use crate::server::recipes::recipe;
+use crate::server::seat::{Membership, Seat};
+use crate::server::{RunningServer, StartOptions, account, kept_log, locate, log};
 use crate::settings::{self, Setting};
 use dyno_model::plan::ManagedServer;
-use rustix::fs::{MemfdFlags, memfd_create};
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpStream};
-use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-
-pub(in crate::server) const NDB: Recipe = Recipe {
-    folders: |environment| {
-        // Where scripts/servers puts it.
-        let servers =
-            environment("DYNO_SERVERS_DIR").map_or_else(|| "/opt/dyno-servers".into(), PathBuf::from);
-        newest_first(&servers, "ndb-", "bin").into_iter().chain((MYSQL.folders)(environment)).collect()
-    },
-    reserved: RESERVED,
-    check: |server| (MYSQL.check)(&of_sql(server)),
-    check_further,
-    complete: |binary| Programs::of(binary).map(|_| ()),
-    launch,
-    ..MYSQL
-};
-
-/// Settings that dyno gives.
-const RESERVED: &[(&[&str], &str)] = &[(
-    &[
-        "ndbcluster",
-        "ndb_cluster_connection_pool",
-        "ndb_connectstring",
-        "ndb_mgmd_host",
-        "ndb_nodeid",
-        "hostname",
-        "nodeid",
-        "id",
-        "portnumber",
-        "serverport",
-    ],
-    "dyno chooses how the nodes of a cluster find each other",
-)];
-
-/// Number of the management node; data nodes have those from 1, SQL nodes those behind it.
-const MANAGEMENT: u32 = 100;
 
 /// Time that a question to the management node may take.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
-
-/// Programs of the nodes that do not speak SQL.
-struct Programs {
-    management: PathBuf,
-    data: PathBuf,
-}
-
-impl Programs {
-    fn of(binary: &Binary) -> Result<Self, HostError> {
-        Ok(Self { management: helper(binary, &["ndb_mgmd"])?, data: helper(binary, &["ndbmtd", "ndbd"])? })
-    }
-}
-
-/// True for the name of a parameter of data nodes: these begin with a capital letter, as in their manual.
-fn is_parameter(name: &str) -> bool {
-    name.starts_with(|c: char| c.is_ascii_uppercase())
-}
-
-/// The server with the settings of its SQL nodes only.
-fn of_sql(server: &ManagedServer) -> ManagedServer {
-    let mut server = server.clone();
-    server.settings.retain(|name, _| !is_parameter(name));
-    server
-}
-
-fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
-    let mut launch = mysql_family::launch(site)?;
-    let Some(Seat { number, membership: Membership::Ndb { management, .. } }) = &site.seat else {
-        return Ok(launch);
-    };
-    launch.arguments.extend([
-        "--ndbcluster".to_owned(),
-        format!("--ndb-connectstring=127.0.0.1:{management}"),
-        format!("--ndb-nodeid={}", MANAGEMENT + number),
-    ]);
-    // Tables lie in the data nodes unless they say otherwise; servers of a cluster need numbers of their own.
-    for (name, value) in
-        [("default_storage_engine", "NDBCLUSTER".to_owned()), ("server_id", number.to_string())]
-    {
-        if site.asked(name).is_none() {
-            launch.arguments.push(format!("--{name}={value}"));
-        }
-    }
-    Ok(launch)
-}
 
 /// Starts the management node, the data nodes, and when those hold together the SQL nodes.
 pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
@@ -123,8 +34,8 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
     for number in 1..=server.nodes {
         let password = first.as_ref().map(|first| first.target.password.clone());
         let seat = Seat { number, membership: Membership::Ndb { management: port, password } };
-        let started =
-            member(&sql, options, "SQL node", seat).map_err(|error| of_lost(&inner).unwrap_or(error))?;
+        let started = member::start(&sql, options, "SQL node", seat)
+            .map_err(|error| of_lost(&inner).unwrap_or(error))?;
         await_connected(&started, server.data_nodes, deadline)
             .map_err(|error| of_lost(&inner).unwrap_or(error))?;
         match &mut first {
@@ -150,9 +61,9 @@ fn start_inner(
     options: &StartOptions,
     programs: &Programs,
 ) -> Result<(Vec<InnerNode>, u16), HostError> {
-    let mut management = InnerNode::prepare(server, options, "the management node".to_owned())?;
+    let mut management = prepare(server, options, "the management node".to_owned())?;
     let data_nodes: Result<Vec<InnerNode>, HostError> = (1..=server.data_nodes)
-        .map(|number| InnerNode::prepare(server, options, format!("data node {number}")))
+        .map(|number| prepare(server, options, format!("data node {number}")))
         .collect();
     let mut data_nodes = data_nodes?;
     let port = start_management(server, options, &mut management, &data_nodes, &programs.management)?;
@@ -167,6 +78,24 @@ fn start_inner(
         node.launch(&programs.data, arguments.into())?;
     }
     Ok((std::iter::once(management).chain(data_nodes).collect(), port))
+}
+
+/// Makes the folders of a node that no client talks to.
+fn prepare(server: &ManagedServer, options: &StartOptions, name: String) -> Result<InnerNode, HostError> {
+    let user = recipe(server.kind).expect("a cluster has a recipe").user;
+    let owner = account::for_server(server.kind, user)?;
+    let kept = log_dir(options)?;
+    let (mut guard, parent) = place(server, options, owner, kept.as_deref())?;
+    let prefix = format!("dyno-{}", server.kind);
+    let folder = make_folder(&mut guard, &parent, &prefix, owner, &["data", "tmp"])?;
+    let own =
+        own_folder(&mut guard, &parent, "dyno-own", owner).map_err(|reason| scratch(&parent, reason))?;
+    let mut node = InnerNode { name, pid: 0, guard, owner, folder, own };
+    if let Some(kept) = kept {
+        let kept = kept_log(&kept, &format!("{}-{}", options.name, node.name));
+        node.guard.keep(node.log(), kept)?;
+    }
+    Ok(node)
 }
 
 /// Starts the management node on a port that is free. Returns the port.
@@ -208,63 +137,6 @@ fn start_management(
         }
     }
     unreachable!("the last attempt returns")
-}
-
-/// Asks the management node's program what it thinks of the cluster, without starting it. The file that it reads is in memory.
-fn check_further(server: &ManagedServer, binary: &Binary) -> Result<(), HostError> {
-    let nowhere = std::env::temp_dir();
-    let folders: Vec<PathBuf> = (0..server.data_nodes).map(|_| nowhere.clone()).collect();
-    let in_memory = || -> io::Result<File> {
-        let mut file = File::from(memfd_create("config.ini", MemfdFlags::CLOEXEC)?);
-        file.write_all(configuration(server, 1, &nowhere, &folders).as_bytes())?;
-        Ok(file)
-    };
-    let file = in_memory().map_err(system("writing to memory"))?;
-    let mut command = Command::new(Programs::of(binary)?.management);
-    command
-        .args(["--no-defaults", "--print-full-config"])
-        .arg(format!("--config-file=/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()))
-        .arg(format!("--configdir={}", nowhere.display()))
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null());
-    refusal(server, &words(&mut command)).map_or(Ok(()), Err)
-}
-
-/// What the management node has against the cluster, in its words: if they name a parameter, that.
-fn refusal(server: &ManagedServer, words: &[String]) -> Option<HostError> {
-    let of_parameter =
-        server.settings.iter().filter(|(name, _)| is_parameter(name)).find_map(|(name, value)| {
-            let complaints = log::complaints(words, name);
-            (!complaints.is_empty()).then(|| setting_refused(server.kind, name, value, &complaints))
-        });
-    // A line of the configuration is named; what else it says follows from that.
-    let complaints: Vec<String> =
-        words.iter().filter(|line| line.contains(" -- at line ")).cloned().collect();
-    of_parameter.or_else(|| {
-        let (server, words) = (server.to_string(), quoted(&complaints));
-        (!complaints.is_empty())
-            .then(|| HostError::new(format!("there can be no {server}. The management node says:{words}")))
-    })
-}
-
-/// What the management node tells all others.
-fn configuration(server: &ManagedServer, port: u16, management: &Path, data_nodes: &[PathBuf]) -> String {
-    let mut text = String::from("[ndbd default]\nHostName=127.0.0.1\n");
-    for (name, value) in server.settings.iter().filter(|(name, _)| is_parameter(name)) {
-        let _ = writeln!(text, "{name}={value}");
-    }
-    let _ = write!(
-        text,
-        "[ndb_mgmd]\nNodeId={MANAGEMENT}\nHostName=127.0.0.1\nPortNumber={port}\nDataDir={}\n",
-        management.display()
-    );
-    for (number, folder) in (1..).zip(data_nodes) {
-        let _ = write!(text, "[ndbd]\nNodeId={number}\nDataDir={}\n", folder.display());
-    }
-    for number in 1..=server.nodes {
-        let _ = write!(text, "[mysqld]\nNodeId={}\nHostName=127.0.0.1\n", MANAGEMENT + number);
-    }
-    text
 }
 
 /// Waits until all data nodes hold together.

@@ -53,7 +53,7 @@ fn what_needs_one_place_or_one_way_is_refused_for_several_servers() {
             "[factors]\nstorage = [\"s\"]\n[[storage]]\nname = \"s\"\ndata = \"/mnt\"\n",
             "storage cannot be varied of `A`: it is a cluster",
         ),
-        ("[factors]\nendpoint = [\"tcp\", \"socket\"]\n", "`A` cannot be reached by the endpoint `tcp`"),
+        ("[factors]\nendpoint = [\"tcp\", \"socket\"]\n", "`A` cannot be reached by the endpoint `socket`"),
     ] {
         let error = read("kind = \"galera\"", more).err().unwrap_or_else(|| panic!("{more} is taken"));
         assert!(error.contains(why), "{error}");

@@ -1,7 +1,13 @@
 //! `crud`: each client makes a table of its own, works on it, looks at what it holds, and drops it.
 //!
 //! The commands are those of a published comparison of one server with a cluster, in its order. Statements travel as text, because none
-//! can be prepared on a table that is not there yet.
+//! can be prepared on a table that is not there yet. Where an application stands in front of the database, the same commands are requests
+//! to it.
+
+mod application;
+mod command;
+
+use command::{CHECK, CREATE, DELETE, DROP, INSERT, KINDS, SELECT, UPDATE};
 
 use super::contract::{AuditFacts, Setting, Verdict, Workload};
 use super::data_set::{DataSet, TableDefinition};
@@ -9,30 +15,21 @@ use super::sbtest::{integer, storage_clause, storage_engine};
 use crate::measure::load::ClientId;
 use crate::random::Random;
 use crate::session::{Session, StatementText};
-use dyno_drivers::{Connection, Driver, RowWriter, Table};
+use dyno_drivers::{Connection, Driver, Outcome, RowWriter, Table};
 use dyno_model::audit::AuditCheck;
-use dyno_model::catalog::{WorkloadDescription, WorkloadOptions};
+use dyno_model::catalog::{CRUD, WorkloadDescription, WorkloadOptions};
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Engine;
 use std::collections::HashSet;
 use std::fmt::Write;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-const CREATE: u16 = 0;
-const INSERT: u16 = 1;
-const SELECT: u16 = 2;
-const UPDATE: u16 = 3;
-const DELETE: u16 = 4;
-const CHECK: u16 = 5;
-const DROP: u16 = 6;
-const KINDS: [&str; 7] = ["create-table", "insert", "select", "update", "delete", "check", "drop-table"];
-
 /// Tables that differed from what they had to hold and are named one by one.
 const EXAMPLES: usize = 5;
 
 pub(super) fn description() -> WorkloadDescription {
     WorkloadDescription {
-        name: "crud",
+        name: CRUD,
         summary: "Each client creates a table of its own, inserts, selects, updates and deletes rows, counts what is left, and drops it.",
         audit: "Before each DROP the table must hold the rows that were inserted and not deleted, as the updates left them; SELECT, \
                 UPDATE and DELETE must have met every row; no table may be left behind.",
@@ -121,7 +118,10 @@ pub struct CrudClient {
     /// From 0.
     id: usize,
     table: String,
-    sql: String,
+    /// What is sent next: SQL, or the address of an application's command.
+    text: String,
+    /// True when an application gets it.
+    asks_application: bool,
     /// The table may stand because of what was sent on a connection that broke.
     is_in_doubt: bool,
 }
@@ -171,7 +171,7 @@ impl Crud {
         after: Standing,
     ) -> Result<(), OperationFailure> {
         let before = std::mem::replace(&mut self.seen().standing[client.id], Standing::Unknown);
-        let result = session.text(kind, &client.sql).await;
+        let result = client.send(session, kind).await;
         match &result {
             Ok(_) => {
                 self.seen().standing[client.id] = after;
@@ -190,28 +190,10 @@ impl Crud {
         session: &mut Session,
         batch: &Batch,
     ) -> Result<u64, OperationFailure> {
-        let Batch { first, last, last_deleted } = batch;
-        let CrudClient { table, sql, .. } = client;
         let mut met = 0;
         for kind in [INSERT, SELECT, UPDATE, DELETE] {
-            sql.clear();
-            let _ = match kind {
-                INSERT => {
-                    let _ = write!(sql, "INSERT INTO {table} (id, value, note) VALUES ");
-                    (*first..=*last).try_for_each(|id| {
-                        let separator = if id == *first { "" } else { ", " };
-                        write!(sql, "{separator}({id}, {id}, 'row {id} of {table}')")
-                    })
-                }
-                SELECT => {
-                    write!(sql, "SELECT id, value, note FROM {table} WHERE id BETWEEN {first} AND {last}")
-                }
-                UPDATE => {
-                    write!(sql, "UPDATE {table} SET value = value + 1 WHERE id BETWEEN {first} AND {last}")
-                }
-                _ => write!(sql, "DELETE FROM {table} WHERE id BETWEEN {first} AND {last_deleted}"),
-            };
-            let outcome = session.text(kind, sql).await?;
+            client.write(kind, batch);
+            let outcome = client.send(session, kind).await?;
             met += match kind {
                 INSERT => 0,
                 SELECT => outcome.rows,
@@ -224,14 +206,20 @@ impl Crud {
     /// What a table holds when all repetitions are done, and what it had to.
     async fn check(
         &self,
-        client: &CrudClient,
+        client: &mut CrudClient,
         sequence: u64,
         met: u64,
         session: &mut Session,
     ) -> Result<(), OperationFailure> {
         let mut answer = Table::default();
-        let sql = format!("SELECT COUNT(*), SUM(value) FROM {}", client.table);
-        session.measure(CHECK, async |connection| connection.query(&sql, &mut answer).await).await?;
+        client.text.clear();
+        if client.asks_application {
+            application::address(CHECK, &client.table, None, &mut client.text);
+            application::ask(session, CHECK, &client.text, &mut answer).await?;
+        } else {
+            let sql = format!("SELECT COUNT(*), SUM(value) FROM {}", client.table);
+            session.measure(CHECK, async |connection| connection.query(&sql, &mut answer).await).await?;
+        }
         let field = |column: usize| {
             let text = answer.0.first().and_then(|row| row.get(column)).and_then(Option::as_deref);
             text.and_then(|text| text.parse().ok()).unwrap_or(0)
@@ -258,6 +246,53 @@ impl Crud {
             }
         }
         Ok(())
+    }
+}
+
+impl CrudClient {
+    /// Writes down the command of a kind on the rows of one repetition.
+    fn write(&mut self, kind: u16, batch: &Batch) {
+        let Self { table, text, .. } = self;
+        let Batch { first, last, last_deleted } = batch;
+        let last = if kind == DELETE { last_deleted } else { last };
+        text.clear();
+        if self.asks_application {
+            return application::address(kind, table, Some((*first, *last)), text);
+        }
+        let _ = match kind {
+            INSERT => {
+                let _ = write!(text, "INSERT INTO {table} (id, value, note) VALUES ");
+                (*first..=*last).try_for_each(|id| {
+                    let separator = if id == *first { "" } else { ", " };
+                    write!(text, "{separator}({id}, {id}, 'row {id} of {table}')")
+                })
+            }
+            SELECT => write!(text, "SELECT id, value, note FROM {table} WHERE id BETWEEN {first} AND {last}"),
+            UPDATE => {
+                write!(text, "UPDATE {table} SET value = value + 1 WHERE id BETWEEN {first} AND {last}")
+            }
+            _ => write!(text, "DELETE FROM {table} WHERE id BETWEEN {first} AND {last}"),
+        };
+    }
+
+    /// Writes down what removes the table, which may not be there when it is left over from an attempt that failed.
+    fn write_drop(&mut self, is_leftover: bool) {
+        let Self { table, text, .. } = self;
+        text.clear();
+        if self.asks_application {
+            application::address(DROP, table, None, text);
+            text.push_str(if is_leftover { "&leftover=1" } else { "" });
+        } else {
+            let _ = write!(text, "DROP TABLE {}{table}", if is_leftover { "IF EXISTS " } else { "" });
+        }
+    }
+
+    /// Sends what is written down.
+    async fn send(&self, session: &mut Session, kind: u16) -> Result<Outcome, OperationFailure> {
+        match self.asks_application {
+            true => application::ask(session, kind, &self.text, &mut Table::default()).await,
+            false => session.text(kind, &self.text).await,
+        }
     }
 }
 
@@ -319,7 +354,8 @@ impl Workload for Crud {
 
     fn client(&self, id: ClientId) -> CrudClient {
         let table = OwnTables::name(u64::from(id.0) + 1);
-        CrudClient { id: id.0 as usize, table, sql: String::new(), is_in_doubt: false }
+        let (id, text) = (id.0 as usize, String::new());
+        CrudClient { id, table, text, asks_application: false, is_in_doubt: false }
     }
 
     async fn transaction(
@@ -329,22 +365,28 @@ impl Workload for Crud {
         session: &mut Session,
         _random: &mut Random,
     ) -> Result<(), OperationFailure> {
+        client.asks_application = session.target().engine == Engine::Http;
         // What an attempt that failed has left.
         if self.seen().standing[client.id] != Standing::Absent {
-            client.sql.clear();
-            let _ = write!(client.sql, "DROP TABLE IF EXISTS {}", client.table);
+            client.write_drop(true);
             self.define(client, session, DROP, Standing::Absent).await?;
         }
-        client.sql.clear();
-        self.tables.create(&client.table, &mut client.sql);
+        client.text.clear();
+        match client.asks_application {
+            true if !self.tables.storage.is_empty() => {
+                let message = "the application makes its tables with the server's own storage engine; leave out mysql_storage_engine";
+                return Err(FailureKind::Unsupported.failure(message));
+            }
+            true => application::address(CREATE, &client.table, None, &mut client.text),
+            false => self.tables.create(&client.table, &mut client.text),
+        }
         self.define(client, session, CREATE, Standing::Present).await?;
         let mut met = 0;
         for repetition in 0..self.repetitions {
             met += self.work(client, session, &self.batch(repetition)).await?;
         }
         self.check(client, sequence, met, session).await?;
-        client.sql.clear();
-        let _ = write!(client.sql, "DROP TABLE {}", client.table);
+        client.write_drop(false);
         self.define(client, session, DROP, Standing::Absent).await
     }
 

@@ -7,7 +7,7 @@ use std::io;
 const GALERA_BARRIER: &str = "SET STATEMENT wsrep_sync_wait = 15 FOR SELECT 1";
 
 /// A server's place in a cluster.
-pub(in crate::server) struct Seat {
+pub(super) struct Seat {
     /// Its number, from 1.
     pub(super) number: u32,
     pub(super) membership: Membership,
@@ -52,7 +52,7 @@ pub(super) struct Ports {
 
 impl Seat {
     /// The password that it must have.
-    pub(in crate::server) fn password(&self) -> Option<&Secret> {
+    pub(super) fn password(&self) -> Option<&Secret> {
         match &self.membership {
             Membership::Galera { founder, .. } => founder.as_ref().map(|founder| &founder.password),
             Membership::Ndb { password, .. } => password.as_ref(),
@@ -60,21 +60,18 @@ impl Seat {
     }
 
     /// True when it gets its data, accounts included, from the cluster that it joins.
-    pub(in crate::server) fn is_given_data(&self) -> bool {
+    pub(super) fn is_given_data(&self) -> bool {
         matches!(&self.membership, Membership::Galera { founder: Some(_), .. })
     }
 
     /// A statement that it answers when it has done all that was committed on any node before. NDB's data nodes commit together, so that
     /// its SQL nodes are never behind.
-    pub(in crate::server) fn barrier(&self) -> Option<&'static str> {
+    pub(super) fn barrier(&self) -> Option<&'static str> {
         matches!(self.membership, Membership::Galera { .. }).then_some(GALERA_BARRIER)
     }
 
     /// Chooses where it listens for the others.
-    pub(in crate::server) fn choose_ports(
-        &mut self,
-        next_port: &mut dyn FnMut() -> io::Result<u16>,
-    ) -> io::Result<()> {
+    pub(super) fn choose_ports(&mut self, next_port: &mut dyn FnMut() -> io::Result<u16>) -> io::Result<()> {
         if let Membership::Galera { ports, .. } = &mut self.membership {
             *ports = Ports { group: next_port()?, incremental: next_port()?, snapshot: next_port()? };
         }

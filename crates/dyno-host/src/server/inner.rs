@@ -1,52 +1,30 @@
 //! A node of a cluster that no client talks to.
 
+use super::error::{log_of, scratch, with_room};
+use super::log;
 use crate::error::HostError;
 use crate::folder::write_private;
 use crate::guard::{Guard, Launch, Owner};
-use crate::server::error::{log_of, scratch, with_room};
-use crate::server::process::{LOG_LINES, log_dir, make_folder, own_folder, place};
-use crate::server::recipes::recipe;
-use crate::server::{StartOptions, account, kept_log, log};
-use dyno_model::plan::ManagedServer;
 use std::path::{Path, PathBuf};
 
+/// Lines of its log that are shown with a failure.
+const LOG_LINES: usize = 15;
+
 /// A node of a cluster that no client talks to. Dropping it stops it.
-pub(in crate::server) struct InnerNode {
+pub(super) struct InnerNode {
     /// What it is called in messages.
-    pub(in crate::server) name: String,
+    pub(super) name: String,
     /// Number of its process; 0 before it was started.
-    pub(in crate::server) pid: u32,
-    guard: Guard,
-    owner: Option<Owner>,
+    pub(super) pid: u32,
+    pub(super) guard: Guard,
+    pub(super) owner: Option<Owner>,
     /// Its scratch folder.
-    folder: PathBuf,
+    pub(super) folder: PathBuf,
     /// The folder for files of dyno's own.
-    own: PathBuf,
+    pub(super) own: PathBuf,
 }
 
 impl InnerNode {
-    /// Makes its folders.
-    pub(super) fn prepare(
-        server: &ManagedServer,
-        options: &StartOptions,
-        name: String,
-    ) -> Result<Self, HostError> {
-        let user = recipe(server.kind).expect("a cluster has a recipe").user;
-        let owner = account::for_server(server.kind, user)?;
-        let kept = log_dir(options)?;
-        let (mut guard, parent) = place(server, options, owner, kept.as_deref())?;
-        let prefix = format!("dyno-{}", server.kind);
-        let folder = make_folder(&mut guard, &parent, &prefix, owner, &["data", "tmp"])?;
-        let own =
-            own_folder(&mut guard, &parent, "dyno-own", owner).map_err(|reason| scratch(&parent, reason))?;
-        let mut node = Self { name, pid: 0, guard, owner, folder, own };
-        if let Some(kept) = kept {
-            let kept = kept_log(&kept, &format!("{}-{}", options.name, node.name));
-            node.guard.keep(node.log(), kept)?;
-        }
-        Ok(node)
-    }
-
     /// The folder for what it stores.
     pub(super) fn data(&self) -> PathBuf {
         self.folder.join("data")
@@ -75,7 +53,7 @@ impl InnerNode {
         Ok(())
     }
 
-    fn log(&self) -> PathBuf {
+    pub(super) fn log(&self) -> PathBuf {
         self.own.join("server.log")
     }
 
@@ -85,7 +63,7 @@ impl InnerNode {
     }
 
     /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
-    pub(in crate::server) fn ending(&self) -> Option<String> {
+    pub(super) fn ending(&self) -> Option<String> {
         self.guard.ending()
     }
 
@@ -96,7 +74,7 @@ impl InnerNode {
     }
 
     /// Stops it and removes its folders; returns what could not be undone.
-    pub(in crate::server) fn stop(mut self) -> Vec<String> {
+    pub(super) fn stop(mut self) -> Vec<String> {
         let failed = match self.guard.exit() {
             Some(_) => None,
             None => self.guard.stop(&[]).err().map(|error| error.to_string()),

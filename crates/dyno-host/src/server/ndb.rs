@@ -1,0 +1,164 @@
+//! How the nodes of MySQL NDB Cluster are described to each other, and how its MySQL servers are started.
+//!
+//! Numbers of nodes: those of data nodes go up to 144, all others up to 255
+//! ([manual](https://dev.mysql.com/doc/refman/en/mysql-cluster-ndbd-definition.html)).
+
+use super::ask::words;
+use super::binary::{Binary, helper, newest_first};
+use super::error::setting_refused;
+use super::log;
+use super::mysql_family::{self, MYSQL};
+use super::seat::{Membership, Seat};
+use super::site::{Recipe, Site};
+use crate::error::{HostError, quoted};
+use crate::guard::Launch;
+use dyno_model::plan::ManagedServer;
+use rustix::fs::{MemfdFlags, memfd_create};
+use std::fmt::Write as _;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::fd::AsRawFd;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+pub(super) const NDB: Recipe = Recipe {
+    folders: |environment| {
+        // Where scripts/servers puts it.
+        let servers =
+            environment("DYNO_SERVERS_DIR").map_or_else(|| "/opt/dyno-servers".into(), PathBuf::from);
+        newest_first(&servers, "ndb-", "bin").into_iter().chain((MYSQL.folders)(environment)).collect()
+    },
+    reserved: RESERVED,
+    check: |server| (MYSQL.check)(&of_sql(server)),
+    check_further,
+    complete: |binary| Programs::of(binary).map(|_| ()),
+    launch,
+    ..MYSQL
+};
+
+/// Settings that dyno gives.
+const RESERVED: &[(&[&str], &str)] = &[(
+    &[
+        "ndbcluster",
+        "ndb_cluster_connection_pool",
+        "ndb_connectstring",
+        "ndb_mgmd_host",
+        "ndb_nodeid",
+        "hostname",
+        "nodeid",
+        "id",
+        "portnumber",
+        "serverport",
+    ],
+    "dyno chooses how the nodes of a cluster find each other",
+)];
+
+/// Number of the management node; data nodes have those from 1, SQL nodes those behind it.
+pub(super) const MANAGEMENT: u32 = 100;
+
+/// Programs of the nodes that do not speak SQL.
+pub(super) struct Programs {
+    pub(super) management: PathBuf,
+    pub(super) data: PathBuf,
+}
+
+impl Programs {
+    pub(super) fn of(binary: &Binary) -> Result<Self, HostError> {
+        Ok(Self { management: helper(binary, &["ndb_mgmd"])?, data: helper(binary, &["ndbmtd", "ndbd"])? })
+    }
+}
+
+/// True for the name of a parameter of data nodes: these begin with a capital letter, as in their manual.
+pub(super) fn is_parameter(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_uppercase())
+}
+
+/// The server with the settings of its SQL nodes only.
+pub(super) fn of_sql(server: &ManagedServer) -> ManagedServer {
+    let mut server = server.clone();
+    server.settings.retain(|name, _| !is_parameter(name));
+    server
+}
+
+fn launch(site: &Site<'_>) -> Result<Launch, HostError> {
+    let mut launch = mysql_family::launch(site)?;
+    let Some(Seat { number, membership: Membership::Ndb { management, .. } }) = &site.seat else {
+        return Ok(launch);
+    };
+    launch.arguments.extend([
+        "--ndbcluster".to_owned(),
+        format!("--ndb-connectstring=127.0.0.1:{management}"),
+        format!("--ndb-nodeid={}", MANAGEMENT + number),
+    ]);
+    // Tables lie in the data nodes unless they say otherwise; servers of a cluster need numbers of their own.
+    for (name, value) in
+        [("default_storage_engine", "NDBCLUSTER".to_owned()), ("server_id", number.to_string())]
+    {
+        if site.asked(name).is_none() {
+            launch.arguments.push(format!("--{name}={value}"));
+        }
+    }
+    Ok(launch)
+}
+
+/// Asks the management node's program what it thinks of the cluster, without starting it. The file that it reads is in memory.
+fn check_further(server: &ManagedServer, binary: &Binary) -> Result<(), HostError> {
+    let nowhere = std::env::temp_dir();
+    let folders: Vec<PathBuf> = (0..server.data_nodes).map(|_| nowhere.clone()).collect();
+    let in_memory = || -> io::Result<File> {
+        let mut file = File::from(memfd_create("config.ini", MemfdFlags::CLOEXEC)?);
+        file.write_all(configuration(server, 1, &nowhere, &folders).as_bytes())?;
+        Ok(file)
+    };
+    let file = in_memory().map_err(|error| HostError::new(format!("writing to memory failed: {error}")))?;
+    let mut command = Command::new(Programs::of(binary)?.management);
+    command
+        .args(["--no-defaults", "--print-full-config"])
+        .arg(format!("--config-file=/proc/{}/fd/{}", std::process::id(), file.as_raw_fd()))
+        .arg(format!("--configdir={}", nowhere.display()))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null());
+    refusal(server, &words(&mut command)).map_or(Ok(()), Err)
+}
+
+/// What the management node has against the cluster, in its words: if they name a parameter, that.
+pub(super) fn refusal(server: &ManagedServer, words: &[String]) -> Option<HostError> {
+    let of_parameter =
+        server.settings.iter().filter(|(name, _)| is_parameter(name)).find_map(|(name, value)| {
+            let complaints = log::complaints(words, name);
+            (!complaints.is_empty()).then(|| setting_refused(server.kind, name, value, &complaints))
+        });
+    // A line of the configuration is named; what else it says follows from that.
+    let complaints: Vec<String> =
+        words.iter().filter(|line| line.contains(" -- at line ")).cloned().collect();
+    of_parameter.or_else(|| {
+        let (server, words) = (server.to_string(), quoted(&complaints));
+        (!complaints.is_empty())
+            .then(|| HostError::new(format!("there can be no {server}. The management node says:{words}")))
+    })
+}
+
+/// What the management node tells all others.
+pub(super) fn configuration(
+    server: &ManagedServer,
+    port: u16,
+    management: &Path,
+    data_nodes: &[PathBuf],
+) -> String {
+    let mut text = String::from("[ndbd default]\nHostName=127.0.0.1\n");
+    for (name, value) in server.settings.iter().filter(|(name, _)| is_parameter(name)) {
+        let _ = writeln!(text, "{name}={value}");
+    }
+    let _ = write!(
+        text,
+        "[ndb_mgmd]\nNodeId={MANAGEMENT}\nHostName=127.0.0.1\nPortNumber={port}\nDataDir={}\n",
+        management.display()
+    );
+    for (number, folder) in (1..).zip(data_nodes) {
+        let _ = write!(text, "[ndbd]\nNodeId={number}\nDataDir={}\n", folder.display());
+    }
+    for number in 1..=server.nodes {
+        let _ = write!(text, "[mysqld]\nNodeId={}\nHostName=127.0.0.1\n", MANAGEMENT + number);
+    }
+    text
+}

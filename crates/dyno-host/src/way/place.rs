@@ -1,0 +1,178 @@
+//! A process on the way from the clients to a server: its guard and folder, its start on a port that is free, its end.
+
+use crate::error::{HostError, quoted};
+use crate::guard::{Guard, GuardCommand, Launch, Owner, StopSignal, StopStep};
+use crate::server::process::{free_port, own_folder};
+use crate::server::{account, kept_log, log};
+use dyno_model::target::Target;
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Time between two attempts.
+const POLL: Duration = Duration::from_millis(20);
+/// How often a lost race for the port is repeated.
+const PORT_ATTEMPTS: u32 = 5;
+/// Lines of its log that are shown with a failure.
+const LOG_LINES: usize = 15;
+/// Lines of its log that are looked at.
+const LOG_MAX: usize = 500;
+/// How long it may take to end by itself.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a start needs besides the plan.
+#[derive(Debug, Clone)]
+pub struct WayOptions {
+    /// Name, for its log.
+    pub name: String,
+    /// How the process is started that outlives dyno to clean up.
+    pub guard: GuardCommand,
+    /// Folder that its log is copied to.
+    pub log_dir: Option<PathBuf>,
+    /// Connections that clients need at once.
+    pub connections: u32,
+}
+
+/// A proxy or an application server that runs. Dropping it stops it.
+pub struct RunningWay {
+    guard: Guard,
+    what: &'static str,
+    /// Number of its process.
+    pub pid: u32,
+    /// Where clients connect to.
+    pub target: Target,
+}
+
+impl RunningWay {
+    /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
+    #[must_use]
+    pub fn ending(&self) -> Option<String> {
+        self.guard.ending()
+    }
+
+    /// What it is, in a sentence.
+    #[must_use]
+    pub fn what(&self) -> &'static str {
+        self.what
+    }
+
+    /// Stops it and removes its folder; returns what did not work.
+    #[must_use]
+    pub fn stop(mut self) -> Vec<String> {
+        let mut problems = Vec::new();
+        if self.guard.exit().is_none()
+            && let Err(error) = self.guard.stop(&stop())
+        {
+            problems.push(error.to_string());
+        }
+        problems.extend(self.guard.finish());
+        problems
+    }
+}
+
+/// HAProxy ends at once at SIGTERM; connections that are open are closed. So does Tomcat, when its requests are answered.
+fn stop() -> Vec<StopStep> {
+    vec![StopStep::new(StopSignal::Terminate, PATIENCE)]
+}
+
+/// A guard with a folder of dyno's own, for what is about to be started there.
+pub(super) struct Place {
+    pub(super) guard: Guard,
+    what: &'static str,
+    pub(super) owner: Option<Owner>,
+    pub(super) folder: PathBuf,
+    log: PathBuf,
+}
+
+impl Place {
+    /// Makes it. It runs as the first of these users that there is, when dyno is root.
+    pub(super) fn make(
+        name: &str,
+        what: &'static str,
+        users: &[&str],
+        options: &WayOptions,
+    ) -> Result<Self, HostError> {
+        let owner = account::without_rights(users);
+        let mut guard = Guard::start(&options.guard)?;
+        let beside = std::env::temp_dir();
+        let folder =
+            own_folder(&mut guard, &beside, &format!("dyno-{name}"), owner).map_err(unwritten(&beside))?;
+        let log = folder.join("way.log");
+        if let Some(logs) = &options.log_dir {
+            let made = fs::create_dir_all(logs).and_then(|()| fs::canonicalize(logs));
+            let logs = made.map_err(unwritten(logs))?;
+            guard.keep(log.clone(), kept_log(&logs, &options.name))?;
+        }
+        Ok(Self { guard, what, owner, folder, log })
+    }
+
+    /// The end of its log, of which Java's stacks are left out.
+    fn words(&self) -> Vec<String> {
+        let is_frame =
+            |line: &String| [" at ", "\tat ", "\t... "].iter().any(|frame| line.starts_with(frame));
+        let mut lines = log::tail(&self.log, LOG_MAX);
+        lines.retain(|line| !is_frame(line));
+        lines.split_off(lines.len().saturating_sub(LOG_LINES))
+    }
+
+    /// Starts what `launch` makes for a port, again with another when it could not have that one, until `ready` has an answer from it.
+    pub(super) fn start(
+        mut self,
+        launch: &dyn Fn(u16) -> Result<Launch, HostError>,
+        target: &dyn Fn(u16) -> Target,
+        ready: &dyn Fn(&Target) -> Result<(), NotReady>,
+        limit: Duration,
+    ) -> Result<RunningWay, HostError> {
+        let what = self.what;
+        for attempt in 1.. {
+            let port = free_port().map_err(unwritten(&self.folder))?;
+            let pid = self.guard.launch(Launch {
+                owner: self.owner,
+                log: self.log.clone(),
+                stop: stop(),
+                ..launch(port)?
+            })?;
+            let target = target(port);
+            let deadline = Instant::now() + limit;
+            loop {
+                let failure = match ready(&target) {
+                    Ok(()) => return Ok(RunningWay { guard: self.guard, what, pid, target }),
+                    Err(failure) => failure,
+                };
+                if let Some(exit) = self.guard.wait_exit(POLL)? {
+                    let lines = self.words();
+                    if is_port_taken(&lines) && attempt < PORT_ATTEMPTS {
+                        break;
+                    }
+                    let lines = quoted(&lines);
+                    return Err(HostError::new(format!("the {what} {exit} before it was ready{lines}")));
+                }
+                if failure.is_final || Instant::now() >= deadline {
+                    let log = quoted(&self.words());
+                    return Err(HostError::new(format!(
+                        "the {what} runs and is of no use: {}{log}",
+                        failure.text
+                    )));
+                }
+            }
+        }
+        unreachable!("the last attempt returns")
+    }
+}
+
+/// Why nothing can be done with it yet.
+pub(super) struct NotReady {
+    pub(super) text: String,
+    /// True when waiting does not help.
+    pub(super) is_final: bool,
+}
+
+/// Its folder or configuration could not be written.
+pub(super) fn unwritten<E: fmt::Display>(path: &Path) -> impl Fn(E) -> HostError {
+    move |error| HostError::new(format!("cannot write a configuration to {}: {error}", path.display()))
+}
+
+fn is_port_taken(lines: &[String]) -> bool {
+    log::is_port_taken(lines) || lines.iter().any(|line| line.contains("cannot bind socket"))
+}

@@ -1,0 +1,140 @@
+//! An application in front of the database: `crud` goes through it, its audit and the server's counters see the same as without it, and
+//! what it cannot do is told.
+
+use crate::program::{Bench, events, records, signal};
+use dyno_model::audit::AuditVerdict;
+use dyno_model::event::Event;
+use dyno_model::finding::Finding;
+use dyno_model::plan::ServerKind;
+use dyno_model::record::TrialRecord;
+use dyno_testkit::{folder_holds, processes_with, require_application, require_server, wait_until};
+use std::path::Path;
+
+fn spec(war: &Path, stop: &str, factors: &str) -> String {
+    format!(
+        "title = \"Application\"\n[[system]]\nname = \"S\"\nserver = {{ kind = \"mariadb\" }}\n\
+         [workload]\nkind = \"crud\"\nrows = 5\nrepetitions = 2\n\
+         [[endpoint]]\nname = \"web\"\napplication = {{ kind = \"tomcat\", war = \"{}\", connections = 4 }}\n\
+         [factors]\nendpoint = [{factors}]\n[load]\nclients = 6\nwarmup = \"0s\"\n{stop}\n[design]\nblocks = 1\n",
+        war.display()
+    )
+}
+
+fn application_processes(bench: &Bench) -> Vec<u32> {
+    let scratch = bench.path().to_str().expect("a path of text").to_owned();
+    let is_java = |pid: &u32| {
+        let line = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains("org.apache.catalina.startup.Bootstrap")
+    };
+    processes_with(&scratch).into_iter().filter(is_java).collect()
+}
+
+#[test]
+fn the_same_commands_reach_the_database_directly_and_through_an_require_application() {
+    let Some(war) = require_application() else { return };
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.file("web.toml", spec(war, "transactions = 60", r#""tcp", "web""#));
+    let ended = bench.dyno(&["run", "web.toml", "--out", "r"]);
+    assert!(ended.is_done(), "{ended}");
+    let folder = bench.path().join("r");
+    let records = records(&folder);
+    let starts = events(&folder).into_iter().filter(|event| matches!(event, Event::SystemReady { .. }));
+    assert_eq!((records.len(), starts.count()), (2, 1), "a way needs no other start");
+    for record in &records {
+        assert_eq!((record.ledger.committed, record.ledger.failed), (60, 0), "{:?}", record.ledger);
+        assert_eq!(record.audit.verdict(), AuditVerdict::Intact, "{:?}", record.audit);
+        assert!(!record.findings.iter().any(|finding| matches!(finding, Finding::CountersDiffer { .. })));
+        // The server's own word: 60 tables, each with two repetitions of five rows.
+        let counted = |name: &str| record.server_counters.get(name).copied();
+        for (name, count) in [
+            ("Com_create_table", 60),
+            ("Com_insert", 120),
+            ("Com_update", 120),
+            ("Com_delete", 120),
+            ("Com_drop_table", 60),
+            ("Handler_write", 600),
+        ] {
+            let found = counted(name);
+            assert!(found.is_some_and(|found| found >= count), "{name}: {found:?}");
+            assert!(name == "Handler_write" || found == Some(count), "{name}: {found:?}");
+        }
+    }
+    // Each command has its response times, under the same name on both ways.
+    let kinds = |record: &TrialRecord| {
+        record.statements.iter().map(|statement| statement.name.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(kinds(&records[0]), kinds(&records[1]));
+    let environment = std::fs::read_to_string(folder.join("environment.json")).expect("the environment");
+    assert!(environment.contains("\"tomcat\": \"10."), "{environment}");
+    assert!(ended.stdout.contains("S (endpoint web)"), "{ended}");
+    assert!(!folder_holds(&folder, "Dyno-1-"), "the password is in the results");
+    assert_eq!(processes_with(bench.path().to_str().expect("a path of text")), Vec::<u32>::new());
+    assert_eq!(bench.names(), ["r", "web.toml"]);
+}
+
+#[test]
+fn an_application_that_dies_marks_its_trial() {
+    let Some(war) = require_application() else { return };
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.file("web.toml", spec(war, "duration = \"1h\"", r#""web""#));
+    let mut run = bench.command(&["run", "web.toml", "--out", "r"]).spawn().expect("dyno can be started");
+    wait_until("measuring begins", || {
+        std::fs::read_to_string(bench.path().join("r/events.jsonl"))
+            .is_ok_and(|text| text.contains(r#""phase":"measure""#))
+    });
+    let processes = application_processes(&bench);
+    assert_eq!(processes.len(), 1);
+    // Its password is on no command line.
+    let line = std::fs::read_to_string(format!("/proc/{}/cmdline", processes[0])).expect("it runs");
+    assert!(!line.contains("Dyno-1-"), "{line}");
+    signal("-KILL", processes[0]);
+    assert_ne!(run.wait().expect("dyno ends").code(), Some(0));
+    let [record] = &records(&bench.path().join("r"))[..] else { panic!("one trial") };
+    let died = record.findings.iter().find_map(|finding| match finding {
+        Finding::SystemFailed { reason, .. } => Some(reason.clone()),
+        _ => None,
+    });
+    assert!(
+        died.as_deref().is_some_and(|reason| reason.starts_with("the application server web was killed")),
+        "{:?}",
+        record.findings
+    );
+    assert_eq!(application_processes(&bench), Vec::<u32>::new());
+}
+
+#[test]
+fn an_application_that_is_missing_or_does_not_work_is_told_and_leaves_nothing() {
+    if require_application().is_none() || require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    bench.file("web.toml", spec(Path::new("nowhere.war"), "transactions = 6", r#""web""#));
+    let ended = bench.dyno(&["run", "web.toml"]);
+    assert_eq!(ended.code, 4, "{ended}");
+    assert!(ended.stderr.contains("there is no web application nowhere.war"), "{ended}");
+    assert!(ended.stderr.contains("mvn package"), "{ended}");
+
+    // No archive; and one with nothing in it, by the end that is all it has.
+    let empty = [&b"PK\x05\x06"[..], &[0; 18]].concat();
+    let broken = [
+        ("a.war", b"this is no archive".to_vec(), "before it was ready"),
+        ("b.war", empty, "answers /ready with status 404"),
+    ];
+    for (name, bytes, words) in broken {
+        std::fs::write(bench.path().join(name), bytes).expect("the bench can be written to");
+        bench.file("web.toml", spec(Path::new(name), "transactions = 6", r#""web""#));
+        let ended = bench.dyno(&["run", "web.toml", "--out", name.trim_end_matches(".war")]);
+        assert_eq!(ended.code, 6, "{ended}");
+        let told = ended.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(told.contains("endpoint web: the application server ") && told.contains(words), "{ended}");
+        assert!(name != "a.war" || told.contains("ZipException"), "{ended}");
+        assert_eq!(application_processes(&bench), Vec::<u32>::new());
+    }
+    assert_eq!(bench.names(), ["a", "a.war", "b", "b.war", "web.toml"]);
+}
