@@ -1,7 +1,7 @@
 //! Systems that are several servers.
 
 use super::{catalog, input};
-use crate::plan::{Plan, SystemSource};
+use crate::plan::{Plan, SystemSource, Via};
 use crate::spec::parse;
 
 fn read(server: &str, more: &str) -> Result<Plan, String> {
@@ -64,4 +64,37 @@ fn what_needs_one_place_or_one_way_is_refused_for_several_servers() {
         );
     }
     assert!(read("kind = \"galera\"", "[design]\ndata = \"load\"\n").is_ok());
+}
+
+#[test]
+fn an_application_leads_one_workload_to_the_servers_that_it_has_a_driver_for() {
+    let read = |server: &str, workload: &str, endpoint: &str| {
+        let text = format!(
+            "title = \"x\"\n[[system]]\nname = \"A\"\nserver = {{ kind = \"{server}\" }}\n[workload]\nkind = \"{workload}\"\n[load]\n\
+             clients = 1\nduration = \"1s\"\n[factors]\nendpoint = [\"web\", \"tcp\"]\n[[endpoint]]\nname = \"web\"\n{endpoint}\n"
+        );
+        parse(input(&text), &catalog()).map(|(_, plan)| plan).map_err(|errors| errors.to_string())
+    };
+    let tomcat = "application = { kind = \"tomcat\", war = \"a.war\", threads = 7 }";
+    for server in ["mysql", "mariadb", "ndb", "galera"] {
+        let plan = read(server, "crud", tomcat).unwrap();
+        let endpoint = plan.endpoints.iter().find(|endpoint| endpoint.name == "web").unwrap();
+        let Via::Application(application) = &endpoint.via else { panic!("{endpoint:?}") };
+        assert_eq!((application.threads, application.connections), (7, 50));
+    }
+    for (server, workload, endpoint, why) in [
+        ("postgres", "crud", tomcat, "`A` cannot be reached by the endpoint `web`"),
+        ("mysql", "rush", tomcat, "the workload `rush` cannot go through an application"),
+        ("mysql", "crud", "application = { kind = \"tomcat\" }", "`endpoint.application.war` is missing"),
+        ("mysql", "crud", "application = { war = \"a.war\" }", "`endpoint.application.kind` is missing"),
+        (
+            "mysql",
+            "crud",
+            "address = \"h:1\"\nproxy = { kind = \"haproxy\" }",
+            "more than one of `address`, `proxy` and",
+        ),
+    ] {
+        let error = read(server, workload, endpoint).unwrap_err();
+        assert!(error.contains(why), "{error}");
+    }
 }

@@ -278,7 +278,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[[endpoint]]\nname = \"a\"\n[profile.smoke]",
-        "20:1: the endpoint has neither `address` nor `proxy` [give one: `address = \"host:3306\"`, or `proxy = { kind = \"haproxy\" }`]",
+        "20:1: the endpoint has neither `address` nor `proxy` nor `application` [give one: `address = \"host:3306\"`, or `proxy = { kind = \"haproxy\" }`, or `application = { kind = \"tomcat\", war = \"webapp.war\" }`]",
     ),
     (
         "[profile.smoke]",
