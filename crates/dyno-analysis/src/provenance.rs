@@ -94,8 +94,14 @@ fn system_row(run: &Run, system: &SystemPlan) -> SystemRow {
         }
         SystemSource::Imported => (IMPORTED, String::new(), Default::default()),
     };
+    let cluster = match &system.source {
+        SystemSource::Managed(server) if server.kind.is_cluster() => (server.nodes, server.data_nodes),
+        _ => (0, 0),
+    };
     SystemRow {
         name: system.name.clone(),
+        nodes: cluster.0,
+        data_nodes: cluster.1,
         kind: kind.to_owned(),
         is_managed: matches!(system.source, SystemSource::Managed(_)),
         address,

@@ -132,6 +132,17 @@ impl Plan {
         of_system.map(|treatment| treatment.clients).max().unwrap_or(0)
     }
 
+    /// Most sessions that clients, and applications on their way, have on a system at once. An application keeps its own while others
+    /// are measured.
+    #[must_use]
+    pub fn most_sessions(&self, system: usize) -> u32 {
+        let of_application = |endpoint: &EndpointPlan| match &endpoint.via {
+            Via::Application(application) => application.connections,
+            _ => 0,
+        };
+        self.most_clients(system) + self.endpoints.iter().map(of_application).sum::<u32>()
+    }
+
     /// The treatment of a trial.
     #[must_use]
     pub fn treatment(&self, trial: &Trial) -> &Treatment {
@@ -192,9 +203,13 @@ impl Plan {
         plots
     }
 
-    /// True when a level needs another start of a server. Blocks are then split into whole plots (docs/decisions/010).
+    /// True when a level needs another start of a server, or when the nodes of a cluster would be at work beside another system: they are
+    /// when nobody asks them. Blocks are then split into whole plots (docs/decisions/010), and one system runs at a time.
     #[must_use]
     pub fn is_split(&self) -> bool {
+        if self.systems.len() > 1 && self.systems.iter().any(SystemPlan::is_cluster) {
+            return true;
+        }
         let mut first: BTreeMap<usize, WholePlot<'_>> = BTreeMap::new();
         self.treatments.iter().any(|treatment| {
             let plot = self.whole_plot(treatment);

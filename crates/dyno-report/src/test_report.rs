@@ -7,6 +7,7 @@ use crate::table::{Column, Table};
 use crate::{cell::Cell, notes, tables};
 use dyno_analysis::model::{ReportModel, SystemRow};
 use dyno_model::front::FrontMatter;
+use dyno_model::plan::ApplicationKind;
 
 /// Answers that the summary gives; all of them are among the conclusions.
 const SUMMARY_MAX: usize = 3;
@@ -132,15 +133,27 @@ fn heading(message: &Message, lang: Lang) -> Part {
     Part::Heading(message.text(lang).to_owned())
 }
 
-/// The generator, proxies, and the systems, which are measured one after the other.
+/// The generator, what stands on its ways, and the systems, which are measured one after the other; of a cluster its nodes.
 fn topology(model: &ReportModel) -> Vec<Node> {
     let provenance = &model.provenance;
     let node = |rank, name: String, role| Node { rank, name, role };
     let generator = node(0, format!("dyno {}", provenance.dyno_version), &headings::LOAD_GENERATOR);
     let proxies = provenance.environment.proxies.iter();
-    let proxies = proxies.map(|(name, version)| node(1, format!("{name} {version}"), &headings::PROXY));
-    let systems = provenance.systems.iter().map(|it| node(2, named(it), &headings::UNDER_TEST));
-    [generator].into_iter().chain(proxies).chain(systems).collect()
+    let ways = proxies.map(|(name, version)| {
+        let is_application = ApplicationKind::named(name).is_some();
+        let role = if is_application { &headings::APPLICATION_SERVER } else { &headings::PROXY };
+        node(1, format!("{name} {version}"), role)
+    });
+    let servers = provenance.systems.iter().flat_map(|it| match it.nodes {
+        0 => vec![node(2, named(it), &headings::UNDER_TEST)],
+        nodes => (1..=nodes)
+            .map(|number| node(2, format!("{} {number}", named(it)), &headings::UNDER_TEST))
+            .collect(),
+    });
+    let inner = provenance.systems.iter().flat_map(|it| {
+        (1..=it.data_nodes).map(|number| node(3, format!("{} {number}", it.name), &headings::DATA_NODE))
+    });
+    [generator].into_iter().chain(ways).chain(servers).chain(inner).collect()
 }
 
 fn named(system: &SystemRow) -> String {

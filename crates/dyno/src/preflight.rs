@@ -270,7 +270,7 @@ fn connections_allowed(
     found: &mut impl FnMut(PreflightFinding),
 ) {
     for (name, value) in &server.settings {
-        let needed = u64::from(plan.most_clients(index) + CONNECTIONS_BESIDE);
+        let needed = u64::from(plan.most_sessions(index) + CONNECTIONS_BESIDE);
         if name.replace('-', "_") == "max_connections" && value.parse().is_ok_and(|max: u64| max < needed) {
             let message = format!("max_connections is set to {value} and the plan needs {needed}");
             found(

@@ -166,11 +166,19 @@ impl Ready {
         self.ending().is_none() && self.asked().is_ok()
     }
 
-    /// What the monitor looks at.
-    pub(crate) fn monitored(&self, command: Option<monitor::RemoteCommand>) -> monitor::Watched {
+    /// What the monitor looks at. An application on the clients' way belongs to what they use.
+    pub(crate) fn monitored(
+        &self,
+        way: Option<&EndpointPlan>,
+        command: Option<monitor::RemoteCommand>,
+    ) -> monitor::Watched {
         let (target, is_local) = (self.target(), self.shares_machine());
         let pids = match &self.source {
-            Source::Managed(server) => server.pids().collect(),
+            Source::Managed(server) => {
+                let application = way.filter(|way| matches!(way.via, Via::Application(_)));
+                let application = application.and_then(|way| self.started(way)).map(|running| running.pid);
+                server.pids().chain(application).collect()
+            }
             Source::Existing(_) if is_local && command.is_none() => {
                 monitor::find_server(&target).into_iter().collect()
             }

@@ -437,7 +437,7 @@ impl<'p> Systems<'p> {
 
     /// Most connections that a trial of the system needs.
     pub(crate) fn connections(&self, system: usize) -> u32 {
-        self.plan.most_clients(system) + CONNECTIONS_BESIDE
+        self.plan.most_sessions(system) + CONNECTIONS_BESIDE
     }
 
     /// The system, if it answers.

@@ -144,7 +144,7 @@ fn measure(
     }
     let nodes = ready.nodes(way, plan.query_mode(treatment));
     let warmup = treatment.load.warmup.into();
-    let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(command), listener);
+    let mut watch = Watch::begin(&trial.id, warmup, ready.monitored(way, command), listener);
     let bell = watch.bell();
     let ending = || ready.ending().or_else(|| ready.way_ending(way)).or_else(|| disks.full());
     let (clients, load, count) = (treatment.clients, &treatment.load, interrupts.count());

@@ -55,6 +55,12 @@ pub struct SystemRow {
     pub kind: String,
     /// True when dyno started it.
     pub is_managed: bool,
+    /// Servers that clients talk to, when dyno started a cluster; 0 otherwise.
+    #[serde(default)]
+    pub nodes: u32,
+    /// Nodes of the cluster that hold the data for these; 0 when there are none.
+    #[serde(default)]
+    pub data_nodes: u32,
     /// Address for systems that were there already (no user, no password), else empty.
     pub address: String,
     /// Version it reported; empty when it never answered.

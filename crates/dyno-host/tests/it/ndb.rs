@@ -30,7 +30,7 @@ fn working_in(folder: &Path) -> Vec<u32> {
 #[test]
 fn sql_nodes_answer_the_same_with_their_settings_and_a_data_node_that_dies_is_named() {
     let scratch = open_folder();
-    let settings = [("innodb_lock_wait_timeout", "7"), ("DataMemory", "50M")];
+    let settings = [("innodb_lock_wait_timeout", "7"), ("DataMemory", "50M"), ("MaxNoOfTables", "300")];
     let Some(server) = running(NDB, scratch.path(), &settings) else { return };
     let nodes: Vec<Target> = server.nodes().map(dyno_host::server::RunningServer::target).collect();
     assert_eq!(nodes.len(), 2);
@@ -41,6 +41,10 @@ fn sql_nodes_answer_the_same_with_their_settings_and_a_data_node_that_dies_is_na
     );
     assert_eq!(server.settings["innodb_lock_wait_timeout"], "7");
     assert_eq!(server.settings["datamemory"], (50 << 20).to_string());
+    // Its own tables come on top, which is told.
+    let [rounded] = &server.rounded[..] else { panic!("{:?}", server.rounded) };
+    assert_eq!((rounded.name.as_str(), rounded.asked.as_str()), ("MaxNoOfTables", "300"));
+    assert!(rounded.found.parse::<u32>().is_ok_and(|found| (301..=332).contains(&found)), "{rounded:?}");
     assert_eq!(server.barrier(), None);
     ask(&nodes[0], "CREATE TABLE t (id int PRIMARY KEY)");
     ask(&nodes[1], "INSERT INTO t VALUES (7)");

@@ -63,6 +63,8 @@ messages! {
         NUM: "NUM",
         UNDER_TEST: "system under test",
         PROXY: "proxy",
+        APPLICATION_SERVER: "application server",
+        DATA_NODE: "data node",
         THIS_MACHINE: "the machine above",
         ALL_CONCLUSIONS: "Conclusions",
         // Columns.

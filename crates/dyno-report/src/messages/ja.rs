@@ -68,6 +68,8 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             NUM: "件数",
             UNDER_TEST: "試験対象システム",
             PROXY: "プロキシ",
+            APPLICATION_SERVER: "アプリケーションサーバー",
+            DATA_NODE: "データノード",
             THIS_MACHINE: "上記のマシン",
             ALL_CONCLUSIONS: "結論",
             // Columns.

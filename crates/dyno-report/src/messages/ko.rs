@@ -62,6 +62,8 @@ pub(super) const KOREAN: Language<Texts> = Language {
             NUM: "건수",
             UNDER_TEST: "테스트 대상 시스템",
             PROXY: "프록시",
+            APPLICATION_SERVER: "애플리케이션 서버",
+            DATA_NODE: "데이터 노드",
             THIS_MACHINE: "위의 장비",
             ALL_CONCLUSIONS: "결론",
             // Columns.

@@ -12,7 +12,7 @@ use crate::server::process::{
 use crate::server::recipes::recipe;
 use crate::server::seat::{Membership, Seat};
 use crate::server::{RunningServer, StartOptions, account, kept_log, locate, log};
-use crate::settings::{self, Setting};
+use crate::settings::{self, RoundedSetting, Setting};
 use dyno_model::plan::ManagedServer;
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
@@ -22,6 +22,9 @@ use std::time::{Duration, Instant};
 
 /// Time that a question to the management node may take.
 const ANSWER_LIMIT: Duration = Duration::from_secs(10);
+
+/// Most that data nodes add to a number of things that they are to have room for; seen: 2 tables, 9 attributes.
+const RAISED_MAX: u64 = 32;
 
 /// Starts the management node, the data nodes, and when those hold together the SQL nodes.
 pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
@@ -213,12 +216,27 @@ fn read_parameters(first: &mut RunningServer, server: &ManagedServer) -> Result<
         .collect();
     let engine = first.kind.engine();
     let found = parameters(first).map_err(query(first.kind, "reading the parameters of its data nodes"))?;
-    let problems = settings::problems(engine, &asked, &found);
+    let mut problems = settings::problems(engine, &asked, &found);
+    problems.retain(|problem| {
+        let raised = raised(&problem.name, &asked[&problem.name], &found);
+        let is_raised = raised.is_some();
+        first.rounded.extend(raised);
+        !is_raised
+    });
     if !problems.is_empty() {
         return Err(settings_differ(first.kind, &problems, &[]));
     }
     first.settings.extend(settings::for_the_record(engine, &asked, &found));
     Ok(())
+}
+
+/// A number to which the data nodes have added what they need themselves, as they do for tables and attributes.
+fn raised(name: &str, asked: &str, found: &BTreeMap<String, Setting>) -> Option<RoundedSetting> {
+    let found = &found.get(&name.to_ascii_lowercase())?.value;
+    let (number, in_force): (u64, u64) = (asked.parse().ok()?, found.parse().ok()?);
+    let is_raised = number < in_force && in_force - number <= RAISED_MAX;
+    let (name, asked, found) = (name.to_owned(), asked.to_owned(), found.clone());
+    is_raised.then_some(RoundedSetting { name, asked, found })
 }
 
 /// The parameters of the first data node, by their names in lower case.

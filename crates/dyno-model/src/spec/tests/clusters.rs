@@ -1,6 +1,7 @@
 //! Systems that are several servers.
 
 use super::{catalog, input};
+use crate::catalog::{CRUD, WorkloadDescription};
 use crate::plan::{Plan, SystemSource, Via};
 use crate::spec::parse;
 
@@ -46,6 +47,22 @@ fn a_cluster_has_three_nodes_or_as_many_as_it_says_and_one_server_is_one() {
 }
 
 #[test]
+fn a_cluster_is_never_at_work_beside_another_system() {
+    let plan = |kinds: &[&str]| {
+        let system =
+            |(number, kind)| format!("[[system]]\nname = \"{number}\"\nserver = {{ kind = \"{kind}\" }}\n");
+        let systems: String = kinds.iter().enumerate().map(system).collect();
+        let text = format!(
+            "title = \"x\"\n{systems}[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"1s\"\n"
+        );
+        parse(input(&text), &catalog()).map_or_else(|errors| panic!("{errors}"), |(_, plan)| plan)
+    };
+    assert!(plan(&["mysql", "ndb"]).is_split());
+    assert!(!plan(&["mysql", "mariadb"]).is_split());
+    assert!(!plan(&["ndb"]).is_split());
+}
+
+#[test]
 fn what_needs_one_place_or_one_way_is_refused_for_several_servers() {
     for (more, why) in [
         ("[design]\ndata = \"restore\"\n", "the data of the cluster `A` cannot be restored by copy"),
@@ -68,12 +85,14 @@ fn what_needs_one_place_or_one_way_is_refused_for_several_servers() {
 
 #[test]
 fn an_application_leads_one_workload_to_the_servers_that_it_has_a_driver_for() {
+    let crud = WorkloadDescription { name: CRUD, summary: "", audit: "", options: Vec::new() };
     let read = |server: &str, workload: &str, endpoint: &str| {
         let text = format!(
             "title = \"x\"\n[[system]]\nname = \"A\"\nserver = {{ kind = \"{server}\" }}\n[workload]\nkind = \"{workload}\"\n[load]\n\
              clients = 1\nduration = \"1s\"\n[factors]\nendpoint = [\"web\", \"tcp\"]\n[[endpoint]]\nname = \"web\"\n{endpoint}\n"
         );
-        parse(input(&text), &catalog()).map(|(_, plan)| plan).map_err(|errors| errors.to_string())
+        let known = [catalog(), vec![crud.clone()]].concat();
+        parse(input(&text), &known).map(|(_, plan)| plan).map_err(|errors| errors.to_string())
     };
     let tomcat = "application = { kind = \"tomcat\", war = \"a.war\", threads = 7 }";
     for server in ["mysql", "mariadb", "ndb", "galera"] {
@@ -81,12 +100,14 @@ fn an_application_leads_one_workload_to_the_servers_that_it_has_a_driver_for() {
         let endpoint = plan.endpoints.iter().find(|endpoint| endpoint.name == "web").unwrap();
         let Via::Application(application) = &endpoint.via else { panic!("{endpoint:?}") };
         assert_eq!((application.threads, application.connections), (7, 50));
+        // One client, and what the application keeps.
+        assert_eq!(plan.most_sessions(0), 51);
     }
     for (server, workload, endpoint, why) in [
         ("postgres", "crud", tomcat, "`A` cannot be reached by the endpoint `web`"),
         ("mysql", "rush", tomcat, "the workload `rush` cannot go through an application"),
-        ("mysql", "crud", "application = { kind = \"tomcat\" }", "`endpoint.application.war` is missing"),
-        ("mysql", "crud", "application = { war = \"a.war\" }", "`endpoint.application.kind` is missing"),
+        ("mysql", "crud", "application = { kind = \"tomcat\" }", "missing key `war` in application"),
+        ("mysql", "crud", "application = { war = \"a.war\" }", "missing key `kind` in application"),
         (
             "mysql",
             "crud",
