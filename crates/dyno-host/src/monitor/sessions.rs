@@ -5,6 +5,7 @@ use super::digest::digest;
 use dyno_model::engine::Quoting;
 use dyno_model::monitor::{SessionGroup, names};
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// Groups kept of one look; the rest is summed up in the last, without statement.
 const GROUPS_MAX: usize = 12;
@@ -19,15 +20,27 @@ pub(crate) struct SeenSession {
     pub(crate) statement: String,
 }
 
-/// Groups by state, wait and digest, most frequent first.
+/// Groups by state, wait and digest, most frequent first. Sessions that do the same on tables of their own, `t_1` and `t_2`, are together,
+/// on `t_*`.
 pub(super) fn grouped(seen: Vec<SeenSession>, quoting: Quoting) -> Vec<SessionGroup> {
-    let mut counts: BTreeMap<(String, String, String), u32> = BTreeMap::new();
-    for session in seen {
-        let statement = digest(&session.statement, quoting);
-        *counts.entry((session.state, session.wait, statement)).or_default() += session.sessions;
+    let mut groups: BTreeMap<(String, String, String), SessionGroup> = BTreeMap::new();
+    for SeenSession { sessions, state, wait, statement } in seen {
+        let statement = digest(&statement, quoting);
+        let alike = without_numbers(&statement);
+        match groups.entry((state.clone(), wait.clone(), alike.clone())) {
+            Entry::Vacant(place) => {
+                place.insert(SessionGroup { sessions, state, wait, statement });
+            }
+            Entry::Occupied(mut group) => {
+                let group = group.get_mut();
+                group.sessions += sessions;
+                if group.statement != statement {
+                    group.statement = alike;
+                }
+            }
+        }
     }
-    let group = |((state, wait, statement), sessions)| SessionGroup { sessions, state, wait, statement };
-    let mut groups: Vec<SessionGroup> = counts.into_iter().map(group).collect();
+    let mut groups: Vec<SessionGroup> = groups.into_values().collect();
     groups.sort_by_key(|group| std::cmp::Reverse(group.sessions));
     if groups.len() > GROUPS_MAX {
         let rest = groups.split_off(GROUPS_MAX - 1);
@@ -35,6 +48,19 @@ pub(super) fn grouped(seen: Vec<SeenSession>, quoting: Quoting) -> Vec<SessionGr
         groups.push(SessionGroup { sessions, state: "other".to_owned(), ..SessionGroup::default() });
     }
     groups
+}
+
+/// `*` for each number in it.
+fn without_numbers(statement: &str) -> String {
+    let mut text = String::with_capacity(statement.len());
+    for c in statement.chars() {
+        match c.is_ascii_digit() {
+            false => text.push(c),
+            true if !text.ends_with('*') => text.push('*'),
+            true => {}
+        }
+    }
+    text
 }
 
 /// Numbers of sessions at work and waiting, as values of a sample.
@@ -58,6 +84,17 @@ mod tests {
     }
 
     #[test]
+    fn sessions_that_do_the_same_on_tables_of_their_own_are_together() {
+        let create =
+            |number: u32| session("Query", "schema lock", &format!("CREATE TABLE crud_{number} (id INT)"));
+        let groups = grouped((1..=30).map(create).collect(), Quoting::Mysql);
+        let [group] = &groups[..] else { panic!("{groups:?}") };
+        assert_eq!((group.sessions, group.statement.as_str()), (30, "CREATE TABLE crud_* (id INT)"));
+        let alone = grouped(vec![create(7)], Quoting::Mysql);
+        assert_eq!(alone[0].statement, "CREATE TABLE crud_7 (id INT)");
+    }
+
+    #[test]
     fn sessions_that_differ_only_in_literals_are_one_group() {
         let seen = vec![
             session("Query", "", "SELECT 1"),
@@ -72,7 +109,8 @@ mod tests {
 
     #[test]
     fn many_groups_are_summed_up_and_none_is_lost() {
-        let seen = (0..40).map(|i| session("Query", "", &format!("SELECT a FROM t{i}"))).collect();
+        let seen =
+            (0..40).map(|i| session("Query", "", &format!("SELECT a FROM t{}", "x".repeat(i)))).collect();
         let groups = grouped(seen, Quoting::Mysql);
         assert_eq!(groups.len(), GROUPS_MAX);
         assert_eq!(groups.iter().map(|group| group.sessions).sum::<u32>(), 40);
