@@ -138,7 +138,7 @@ pub(super) fn refusal(server: &ManagedServer, words: &[String]) -> Option<HostEr
     })
 }
 
-/// What the management node tells all others.
+/// What the management node tells all others. Its own log goes where its output goes; it would make a file even when it is only asked.
 pub(super) fn configuration(
     server: &ManagedServer,
     port: u16,
@@ -151,7 +151,7 @@ pub(super) fn configuration(
     }
     let _ = write!(
         text,
-        "[ndb_mgmd]\nNodeId={MANAGEMENT}\nHostName=127.0.0.1\nPortNumber={port}\nDataDir={}\n",
+        "[ndb_mgmd]\nNodeId={MANAGEMENT}\nHostName=127.0.0.1\nPortNumber={port}\nLogDestination=CONSOLE\nDataDir={}\n",
         management.display()
     );
     for (number, folder) in (1..).zip(data_nodes) {

@@ -91,9 +91,7 @@ fn a_cluster_is_compared_with_a_server_behind_an_application_and_directly() {
         return;
     }
     let Some(ended) = smoke(&bench, "cluster") else { return };
-    for curve in
-        ["MySQL (endpoint tomcat)", "MySQL (endpoint tcp)", "NDB (endpoint tomcat)", "NDB (endpoint tcp)"]
-    {
+    for curve in ["MySQL (tomcat)", "MySQL (endpoint tcp)", "NDB (tomcat)", "NDB (endpoint tcp)"] {
         assert!(ended.stdout.contains(curve), "{ended}");
     }
 }
