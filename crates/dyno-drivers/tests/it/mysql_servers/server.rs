@@ -189,6 +189,8 @@ fn server_user() -> Option<(&'static str, u32, u32)> {
 }
 
 fn initialise(kind: Kind, binaries: &Path, data: &Path, user_option: &[String]) {
+    // A MariaDB that starts removes what others have in the same folder for temporary tables.
+    let temporary = data.parent().expect("it is in the server's folder");
     let data = format!("--datadir={}", data.display());
     let mut command = match kind {
         Kind::Mariadb => {
@@ -204,7 +206,8 @@ fn initialise(kind: Kind, binaries: &Path, data: &Path, user_option: &[String]) 
             command
         }
     };
-    let output = command.arg(data).args(user_option).output().expect("the server's installer starts");
+    let output = command.arg(data).args(user_option).env("TMPDIR", temporary).output();
+    let output = output.expect("the server's installer starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
@@ -223,6 +226,7 @@ fn watch(folder: &Path, program: &Path, options: &[String]) -> ChildStdin {
         .arg(folder)
         .arg(program)
         .args(options)
+        .env("TMPDIR", folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::null())
         .stderr(Stdio::piped())
