@@ -2,10 +2,11 @@
 
 use crate::estimate::count;
 use crate::model::{
-    AuditRow, FindingRow, GeneratorRow, RowCountAudit, UpdateAudit, ValueAudit, WitnessExample,
+    AuditRow, FindingRow, GeneratorRow, LedgerAudit, LedgerExample, RowCountAudit, UpdateAudit, ValueAudit,
+    WitnessExample,
 };
 use crate::view::View;
-use dyno_model::audit::{AuditCheck, AuditVerdict};
+use dyno_model::audit::{AuditCheck, AuditVerdict, LedgerEntry};
 use dyno_model::finding::Finding;
 use dyno_model::record::TrialRecord;
 use dyno_model::units::Nanos;
@@ -26,6 +27,7 @@ pub(crate) fn audits(view: &View<'_>) -> Vec<AuditRow> {
                 verdict,
                 trials: count(records.iter().filter(|record| record.audit.verdict() == verdict).count()),
                 updates: update_audit(records),
+                ledger: ledger_audit(records),
                 row_counts: row_counts(records),
                 values: values(records),
                 not_run: not_run(records),
@@ -65,6 +67,33 @@ pub(crate) fn update_audit(records: &[&TrialRecord]) -> Option<UpdateAudit> {
     }
     sum.lost_percent = percent(sum.lost, sum.committed);
     sum.lost_percent_max = percent(sum.lost_max, sum.committed);
+    was_checked.then_some(sum)
+}
+
+/// Sums of the commit ledger over trials, invalid ones too.
+fn ledger_audit(records: &[&TrialRecord]) -> Option<LedgerAudit> {
+    let mut sum = LedgerAudit::default();
+    let mut was_checked = false;
+    for record in records {
+        for check in &record.audit.checks {
+            let AuditCheck::Ledger { acknowledged, lost, phantoms, in_doubt, took_effect, examples } = check
+            else {
+                continue;
+            };
+            was_checked = true;
+            sum.acknowledged += acknowledged;
+            sum.lost += lost;
+            sum.trials_with_losses += u32::from(*lost > 0);
+            sum.lost_max = sum.lost_max.max(*lost);
+            sum.phantoms += phantoms;
+            sum.in_doubt += in_doubt;
+            sum.took_effect += took_effect;
+            let room = EXAMPLES_MAX.saturating_sub(sum.examples.len());
+            let example =
+                |entry: &LedgerEntry| LedgerExample { trial: record.trial.id.clone(), entry: *entry };
+            sum.examples.extend(examples.iter().take(room).map(example));
+        }
+    }
     was_checked.then_some(sum)
 }
 
@@ -275,6 +304,7 @@ fn weight(finding: &Finding) -> f64 {
         | Finding::CutShort { .. }
         | Finding::SystemFailed { .. }
         | Finding::ServerRestarted { .. }
+        | Finding::FaultNotMade { .. }
         | Finding::BooksUnbalanced { .. }
         | Finding::AuditViolated
         | Finding::AuditNotRun { .. }

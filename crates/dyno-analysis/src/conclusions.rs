@@ -13,7 +13,9 @@ use dyno_model::plan::Metric;
 /// what is better, what was reached.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let mut conclusions = lost_updates(model);
+    conclusions.extend(lost_commits(model));
     conclusions.extend(violated(model));
+    conclusions.extend((0..model.faults.len()).map(|row| Conclusion::Fault { row }));
     conclusions.extend(crate::limits::conclude(model));
     conclusions.extend(questions(model));
     conclusions.extend(model.looks.map(|looks| Conclusion::Looks { looks }));
@@ -147,6 +149,20 @@ fn lost_updates(model: &ReportModel) -> Vec<Conclusion> {
         .collect();
     lines.sort_by(|(a, _), (b, _)| b.total_cmp(a));
     lines.into_iter().map(|(_, conclusion)| conclusion).collect()
+}
+
+/// What the commit ledger says: each loss, and all else together.
+fn lost_commits(model: &ReportModel) -> Vec<Conclusion> {
+    let kept =
+        || model.audits.iter().filter_map(|audit| audit.ledger.as_ref()).filter(|ledger| ledger.lost == 0);
+    let is_lost = |audit: &AuditRow| audit.ledger.as_ref().is_some_and(|ledger| ledger.lost > 0);
+    let lost = model.audits.iter().enumerate().filter(|(_, audit)| is_lost(audit));
+    let none = Conclusion::NoLostCommits {
+        treatments: count(kept().count()),
+        acknowledged: kept().map(|ledger| ledger.acknowledged).sum(),
+    };
+    let lost = lost.map(|(audit, _)| Conclusion::LostCommits { audit });
+    lost.chain((kept().count() > 0).then_some(none)).collect()
 }
 
 /// Where nothing is missing for certain, and what is in doubt may stand in the place of what is.

@@ -33,6 +33,7 @@ pub mod compare;
 mod comparisons;
 mod conclusions;
 mod estimate;
+mod faults;
 pub mod figures;
 mod gather;
 mod growth;
@@ -127,6 +128,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         timelines: panels::timelines(&view),
         statements: latency::statements(&view),
         audits: checks::audits(&view),
+        faults: faults::faults(&view),
         generator: checks::generator(&view),
         resources: resources::rows(&view),
         findings: checks::findings(&view),

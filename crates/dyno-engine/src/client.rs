@@ -1,19 +1,20 @@
 //! The loop of one client: transaction after transaction, each with its retries.
 
 use crate::arrivals::{Arrivals, Begun};
+use crate::commit_ledger::Pen;
 use crate::measure::crew::Report;
 use crate::measure::load::{ClientId, Fatal, FatalCause};
+use crate::native_clients::NativeClients;
 use crate::random::{Random, Stream};
 use crate::recording::SharedRecorder;
 use crate::recording::shares::ClientShares;
-use crate::session::{Session, SessionPlan};
+use crate::session::Session;
 use crate::window::Window;
 use crate::workload::{Verdict, Workload};
 use dyno_drivers::Io;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
 use dyno_model::retry::RetryPolicy;
-use dyno_model::target::Target;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::Duration;
@@ -40,8 +41,13 @@ pub(crate) struct Client<W: Workload> {
     pub(crate) attempts_max: u32,
     pub(crate) retry: Arc<RetryPolicy>,
     pub(crate) workload: Arc<W>,
-    pub(crate) target: Arc<Target>,
-    pub(crate) session_plan: Arc<SessionPlan>,
+    pub(crate) native: Arc<NativeClients<W>>,
+    /// How often it has moved on to the next server.
+    pub(crate) moves: Cell<usize>,
+    /// What it notes of its commits, where it does.
+    pub(crate) pen: RefCell<Option<Pen>>,
+    /// It never gives up connecting.
+    pub(crate) is_patient: bool,
     pub(crate) io: Io,
     pub(crate) window: Arc<Window>,
     pub(crate) recorder: SharedRecorder,
@@ -73,8 +79,33 @@ impl<W: Workload> Client<W> {
     /// Connects; nothing is measured.
     pub(crate) async fn connect(&self) -> Result<Session, OperationFailure> {
         let window = Arc::clone(&self.window);
-        Session::open(&self.target, &self.session_plan, &self.io, self.recorder.clone(), window, self.seed)
-            .await
+        let (target, plan) = self.native.target(self.id, self.moves.get());
+        Session::open(target, plan, &self.io, self.recorder.clone(), window, self.seed).await
+    }
+
+    /// It goes to the next server.
+    fn move_on(&self) {
+        self.moves.set(self.moves.get() + 1);
+    }
+
+    /// What is done about a failure. Where a primary is to be lost, a node that takes no writes may take them soon.
+    fn remedy(&self, failure: &OperationFailure) -> Remedy {
+        match failure.kind {
+            FailureKind::ReadOnly if self.is_patient => Remedy::Reconnect,
+            _ => self.retry.remedy(failure),
+        }
+    }
+
+    /// Longest time for connecting.
+    pub(crate) fn connect_timeout(&self) -> Duration {
+        self.native.target(self.id, 0).0.connect_timeout
+    }
+
+    /// Notes something of a commit, where it does.
+    fn notes(&self, note: impl FnOnce(&mut Pen)) {
+        if let Some(pen) = &mut *self.pen.borrow_mut() {
+            note(pen);
+        }
     }
 
     /// Runs transactions until the window admits no more.
@@ -88,6 +119,7 @@ impl<W: Workload> Client<W> {
             let Some(next) = self.next_start(now, counted).await else { break };
             let Begun { start, is_counted, is_awaited } = next;
             self.open.set(Some(next));
+            self.notes(Pen::begin);
             counted += u64::from(is_counted);
             let begun = if self.arrivals.is_some() { self.window.now() } else { now };
             session.start_transaction(begun, is_counted);
@@ -100,6 +132,7 @@ impl<W: Workload> Client<W> {
             });
             let mut outcome = self.transaction(&mut session, &mut state, sequence, is_counted).await;
             if outcome.is_ok() {
+                self.notes(Pen::acknowledged);
                 self.open.set(None);
                 if every > 0 && (sequence + 1) % every == 0 {
                     outcome = self.renew(&mut session, is_counted).await;
@@ -184,9 +217,9 @@ impl<W: Workload> Client<W> {
         // Of any attempt: a list of errors to retry makes no exception for what may have taken effect.
         let mut is_in_doubt = false;
         for attempt in 1.. {
-            session.start_attempt();
+            session.start_attempt(self.id, sequence);
             let mut random = Random::new(self.seed, Stream::Transaction, u64::from(self.id.0), sequence);
-            let Err(failure) = self.workload.transaction(state, sequence, session, &mut random).await else {
+            let Err(failure) = self.attempt(state, sequence, session, &mut random).await else {
                 return Ok(());
             };
             if self.window.is_cut(self.window.now()) {
@@ -198,7 +231,7 @@ impl<W: Workload> Client<W> {
             }
             is_in_doubt |= session.is_in_doubt();
             let is_last = attempt >= self.attempts_max || is_in_doubt && self.retry.is_default();
-            match self.retry.remedy(&failure) {
+            match self.remedy(&failure) {
                 Remedy::RetryTransaction => {
                     if is_last {
                         self.fail(&failure, is_in_doubt, is_counted);
@@ -215,7 +248,11 @@ impl<W: Workload> Client<W> {
                         self.reconnect(session, is_counted, failure).await?;
                         return Err(Loss::Failed);
                     }
-                    if failure.kind == FailureKind::NotReady {
+                    if failure.kind == FailureKind::ReadOnly {
+                        // A replica, for one that has lost its primary: another may take writes.
+                        self.move_on();
+                    }
+                    if matches!(failure.kind, FailureKind::NotReady | FailureKind::ReadOnly) {
                         self.io.sleep(not_ready_pause(attempt)).await;
                     }
                     if let Err(loss) = self.reconnect(session, is_counted, failure.clone()).await {
@@ -245,6 +282,22 @@ impl<W: Workload> Client<W> {
         unreachable!("the loop of attempts ends by returning")
     }
 
+    /// One attempt. A workload that begins no transactions gets one around it where its commits leave rows in the ledger.
+    async fn attempt(
+        &self,
+        state: &mut W::Client,
+        sequence: u64,
+        session: &mut Session,
+        random: &mut Random,
+    ) -> Result<(), OperationFailure> {
+        let is_wrapped = self.native.ledger.is_some() && self.workload.begin().is_none();
+        if is_wrapped {
+            session.begin().await?;
+        }
+        self.workload.transaction(state, sequence, session, random).await?;
+        if is_wrapped { session.commit().await } else { Ok(()) }
+    }
+
     /// How the transaction ends, where the workload decides that itself.
     fn decided(
         &self,
@@ -257,6 +310,7 @@ impl<W: Workload> Client<W> {
             Verdict::Policy => return None,
             Verdict::Skipped => {
                 let (start, now) = self.times();
+                self.notes(|pen| pen.failed(false));
                 self.recorder.note(|recorder| recorder.skipped(start, now, is_counted));
             }
             Verdict::GoesOn | Verdict::EndsClient | Verdict::EndsRun => {
@@ -271,6 +325,7 @@ impl<W: Workload> Client<W> {
     }
 
     fn fail(&self, failure: &OperationFailure, is_in_doubt: bool, is_counted: bool) {
+        self.notes(|pen| pen.failed(is_in_doubt));
         let (start, now) = self.times();
         self.recorder.note(|recorder| recorder.failed(failure.kind, start, now, is_in_doubt, is_counted));
     }
@@ -316,7 +371,8 @@ impl<W: Workload> Client<W> {
     ) -> Result<(), Loss> {
         let since = self.window.now();
         // Whoever lists a broken connection among the errors to retry wants it back, however long that takes.
-        let limit = if self.retry.is_default() { RECONNECT_LIMIT } else { u64::MAX };
+        let is_limited = self.retry.is_default() && !self.is_patient;
+        let limit = if is_limited { RECONNECT_LIMIT } else { u64::MAX };
         let mut pause = RECONNECT_PAUSE_FIRST;
         let mut failure = cause;
         loop {
@@ -324,7 +380,9 @@ impl<W: Workload> Client<W> {
             if self.window.is_cut(now) {
                 return Err(Loss::Cut);
             }
-            if now - since > limit || failure.kind.remedy() == Remedy::Abort {
+            // Whatever is retried: with a wrong password nobody gets in. A replica that takes no writes yet has let the client in.
+            let is_hopeless = failure.kind.remedy() == Remedy::Abort && failure.kind != FailureKind::ReadOnly;
+            if now - since > limit || is_hopeless {
                 return Err(gave_up(failure, session));
             }
             match self.connect().await {
@@ -337,6 +395,8 @@ impl<W: Workload> Client<W> {
                 }
                 Err(error) => failure = error,
             }
+            // Of several servers another may be well. It stays with the one that takes it.
+            self.move_on();
             self.io.sleep(pause).await;
             pause = (pause * 2).min(RECONNECT_PAUSE_MAX);
         }

@@ -22,10 +22,12 @@
 
 mod arrivals;
 mod client;
+mod commit_ledger;
 pub mod distribution;
 mod generator;
 pub mod loading;
 pub mod measure;
+mod native_clients;
 pub mod random;
 pub mod recording;
 mod scheduling;
@@ -41,5 +43,5 @@ pub use measure::load::{Fatal, FatalCause, LoadInput, LoadRecord, TrialError};
 pub use measure::meter::{Meter, Script, ScriptThreads, ScriptTrouble};
 pub use measure::run_script;
 pub use session::Session;
-pub use trial::{Node, TrialInput, run_load, run_trial};
+pub use trial::{Mended, Node, NodeState, TrialInput, run_load, run_trial};
 pub use worker::default_workers;

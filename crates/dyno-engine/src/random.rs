@@ -18,6 +18,8 @@ pub enum Stream {
     Backoff = 3,
     /// Times at which transactions arrive in an open loop.
     Arrival = 4,
+    /// How much later than planned a trial's faults come.
+    Fault = 5,
 }
 
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;

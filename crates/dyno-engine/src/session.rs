@@ -1,6 +1,7 @@
 //! A connection with its prepared statements that measures every statement it sends.
 
-use crate::measure::load::FatalCause;
+use crate::commit_ledger::INSERT;
+use crate::measure::load::{ClientId, FatalCause};
 use crate::recording::SharedRecorder;
 use crate::recording::recorder::Answered;
 use crate::settling::OpenSessions;
@@ -16,6 +17,10 @@ pub struct Session {
     statements: Vec<Prepared>,
     /// `None` for workloads without transactions.
     control: Option<Control>,
+    /// Writes a row of the commit ledger, where there is one.
+    ledger: Option<Prepared>,
+    /// Client and number of the transaction in progress, for the commit ledger.
+    entry: (u32, u64),
     /// Kind of BEGIN; COMMIT and ROLLBACK follow.
     begin_kind: u16,
     recorder: SharedRecorder,
@@ -68,10 +73,12 @@ pub struct SessionPlan {
     pub setup: Vec<String>,
     /// Prepared on every connection, addressed by index.
     pub statements: Vec<StatementText>,
-    /// Names of all kinds: the workload's, then `begin`, `commit`, `rollback`.
+    /// Names of all kinds: the workload's, with a commit ledger `ledger`, then `begin`, `commit`, `rollback`.
     pub kinds: Vec<&'static str>,
     /// How a transaction begins (`BEGIN`, or `BEGIN IMMEDIATE` on SQLite).
     pub begin: Option<&'static str>,
+    /// Whether transactions leave rows in the commit ledger.
+    pub has_ledger: bool,
     /// Which sessions this has opened.
     pub sessions: Arc<OpenSessions>,
 }
@@ -110,6 +117,10 @@ impl Session {
             statements.push(Prepared { statement: connection.prepare(&text.sql).await?, kind: text.kind });
         }
         let first = (plan.kinds.len() - CONTROL_KINDS.len()) as u16;
+        let ledger = match plan.has_ledger {
+            false => None,
+            true => Some(Prepared { statement: connection.prepare(INSERT).await?, kind: first - 1 }),
+        };
         let control = match plan.begin {
             None => None,
             Some(begin) => Some(Control {
@@ -126,6 +137,8 @@ impl Session {
             connection,
             statements,
             control,
+            ledger,
+            entry: (0, 0),
             begin_kind: first,
             recorder,
             plan: Arc::clone(plan),
@@ -352,6 +365,11 @@ impl Session {
     /// # Errors
     /// As the server answers. Where [`OperationFailure::leaves_doubt`] the commit is in doubt.
     pub async fn commit(&mut self) -> Result<()> {
+        if let Some(ledger) = self.ledger {
+            let (client, number) = self.entry;
+            let row = [Value::Integer(client.into()), Value::Integer(number as i64)];
+            self.measured(ledger, &row, &mut Discard).await?;
+        }
         self.is_committing = true;
         let result = self.measured(self.control().commit, &[], &mut Discard).await;
         if result.is_ok() {
@@ -383,8 +401,9 @@ impl Session {
         self.is_in_doubt
     }
 
-    /// Another attempt of the transaction in progress begins; what failed before says nothing about it.
-    pub(crate) fn start_attempt(&mut self) {
+    /// Another attempt of a client's transaction begins; what failed before says nothing about it.
+    pub(crate) fn start_attempt(&mut self, client: ClientId, number: u64) {
+        self.entry = (client.0, number);
         self.is_in_doubt = false;
     }
 
@@ -417,6 +436,9 @@ impl Session {
         if let Some(control) = prepared.kind.checked_sub(self.begin_kind) {
             let texts = [self.plan.begin.unwrap_or_default(), "COMMIT", "ROLLBACK"];
             return texts.get(usize::from(control)).map(|text| (*text).to_owned());
+        }
+        if self.ledger.is_some_and(|ledger| ledger.kind == prepared.kind) {
+            return Some(INSERT.to_owned());
         }
         let position = self.statements.iter().position(|it| it.statement == prepared.statement)?;
         self.plan.statements.get(position).map(|text| text.sql.clone())

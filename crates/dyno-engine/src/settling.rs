@@ -9,7 +9,7 @@ use dyno_drivers::{Connection, Discard, Driver, Io, Patience, Table, block_on};
 use dyno_model::engine::SessionStatements;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::Target;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -27,12 +27,12 @@ const SETTLING_AFTER_REQUEST: Duration = Duration::from_secs(1);
 
 /// A server's numbers of the sessions that a trial's clients opened on it.
 #[derive(Debug, Default)]
-pub struct OpenSessions(Mutex<HashSet<u32>>);
+pub struct OpenSessions(Mutex<HashMap<u32, Instant>>);
 
 impl OpenSessions {
     pub(crate) fn opened(&self, connection: &Connection) {
         if let Some(number) = connection.session_number() {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number);
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(number, Instant::now());
         }
     }
 
@@ -43,8 +43,11 @@ impl OpenSessions {
         }
     }
 
-    fn numbers(&self) -> HashSet<u32> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    /// Those that were opened since a moment: a server that was started again numbers its sessions anew.
+    fn numbers(&self, since: Option<Instant>) -> HashSet<u32> {
+        let sessions = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_meant = |opened: &Instant| since.is_none_or(|since| *opened >= since);
+        sessions.iter().filter(|(_, opened)| is_meant(opened)).map(|(number, _)| *number).collect()
     }
 }
 
@@ -58,13 +61,14 @@ pub(crate) fn is_unanswered(failure: &OperationFailure) -> bool {
     failure.code == 0 && matches!(failure.kind, FailureKind::Timeout | FailureKind::Cancelled)
 }
 
-/// Waits for the sessions to end. Returns how many did not, although they were told to. Fails when the server does not answer any more.
+/// Waits for the sessions to end that were opened since a moment. Returns how many did not, although they were told to. Fails when the server does not answer any more.
 pub(crate) fn settle(
     observer: &mut Connection,
     target: &Target,
     sessions: &OpenSessions,
+    since: Option<Instant>,
 ) -> Result<u64, OperationFailure> {
-    let own = sessions.numbers();
+    let own = sessions.numbers(since);
     let Some(statements) = target.engine.traits().sessions.as_ref().filter(|_| !own.is_empty()) else {
         return Ok(0);
     };

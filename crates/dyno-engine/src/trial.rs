@@ -1,18 +1,22 @@
 //! What measures a native workload: [`run_load`] alone, [`run_trial`] with everything around it that lets a number be trusted, from
 //! the baseline to the findings.
 
+use crate::commit_ledger::CommitLedger;
 use crate::measure::crew::{Crew, Ending, Measured};
 use crate::measure::load::{LoadInput, LoadRecord, TrialError};
 use crate::measure::watch::INTERRUPTED;
+use crate::native_clients::NativeClients;
 use crate::random::trial_seed;
 use crate::settling::{is_unanswered, observe, settle};
 use crate::window::Window;
-use crate::worker::{NativeClients, hire_native};
+use crate::worker::hire_native;
 use crate::workload::{AuditFacts, Workload};
+use dyno_drivers::patience::is_end_requested;
 use dyno_drivers::{Connection, Discard, Driver, block_on};
 use dyno_model::audit::{AuditCheck, AuditRecord};
 use dyno_model::event::{Listener, Phase};
-use dyno_model::failure::OperationFailure;
+use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
+use dyno_model::fault::FaultRecord;
 use dyno_model::judge::{Asked, judge};
 use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::{TrialEnd, TrialRecord, Uptime};
@@ -22,6 +26,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
+
+/// How long an audit is tried again that the server refuses because others are at work, and the pause in between.
+const AUDIT_LIMIT: Duration = Duration::from_secs(60);
+const AUDIT_PAUSE: Duration = Duration::from_millis(100);
 
 /// The server's counter of the seconds that it has been up.
 const UPTIME: &str = "Uptime";
@@ -43,6 +51,27 @@ pub struct TrialInput<'a> {
     pub loading: Nanos,
     /// The server's own counters now.
     pub counters: &'a dyn Fn() -> Counters,
+    /// Where faults are made on purpose: called when the clients have ended, it puts the nodes in order again.
+    pub mend: Option<&'a dyn Fn() -> Mended>,
+}
+
+/// The nodes after a trial with faults.
+pub struct Mended {
+    /// What was done.
+    pub faults: Vec<FaultRecord>,
+    /// How each node is now, in the order of [`TrialInput::nodes`]; or why none answers any more.
+    pub nodes: Result<Vec<NodeState>, String>,
+}
+
+/// How a node is after a trial with faults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NodeState {
+    /// It runs, and did all the time.
+    Up,
+    /// It was ended at this moment and runs again.
+    Restarted(Instant),
+    /// It does not run.
+    Down,
 }
 
 /// A server under load.
@@ -53,13 +82,15 @@ pub struct Node {
     pub door: Option<Target>,
     /// A statement that it answers when it has done all that was committed on other nodes before; `None` for one that stands alone.
     pub barrier: Option<&'static str>,
+    /// Clients go there only when they have lost another node.
+    pub is_spare: bool,
 }
 
 impl Node {
     /// A server that stands alone.
     #[must_use]
     pub fn alone(target: Target) -> Vec<Self> {
-        vec![Self { target, door: None, barrier: None }]
+        vec![Self { target, door: None, barrier: None, is_spare: false }]
     }
 }
 
@@ -83,6 +114,7 @@ impl<'a> TrialInput<'a> {
             started_at: String::new(),
             loading: Nanos(0),
             counters: &Counters::new,
+            mend: None,
         }
     }
 }
@@ -101,7 +133,7 @@ pub fn run_load<W: Workload>(
     input: &LoadInput<'_>,
     listener: &mut dyn Listener,
 ) -> Result<LoadRecord, TrialError> {
-    let native = Arc::new(NativeClients::new(Arc::new(workload), targets, input.load));
+    let native = Arc::new(NativeClients::new(Arc::new(workload), targets, 0, input.load));
     listener.event(&input.enters(Phase::Ramp));
     measure(&native, Ending::LeaveBehind, input, || (), listener).map(|measured| measured.record)
 }
@@ -138,19 +170,33 @@ pub fn run_trial<W: Workload>(
     let server_version = observer.server_version().to_owned();
     let load = LoadInput { growth: workload.growth(&baseline), ..input.load.clone() };
     let clients = input.nodes.iter().map(|node| node.door.as_ref().unwrap_or(&node.target));
-    let native = NativeClients::new(Arc::clone(&workload), clients, load.load);
+    let spare = input.nodes.iter().filter(|node| node.is_spare).count();
+    let native = NativeClients::new(Arc::clone(&workload), clients, spare, load.load);
     let native = Arc::new(native);
     let (mut before, mut read_at) = (Counters::new(), Instant::now());
     let read = || (before, read_at) = ((input.counters)(), Instant::now());
     let Measured { record: measured, totals, window } =
         measure(&native, Ending::Await, &load, read, listener)?;
-    let each = observers.iter_mut().zip(&input.nodes).zip(native.sessions());
-    let settled = each
-        .map(|((observer, node), sessions)| settle(observer, &node.target, sessions))
-        .sum::<Result<u64, _>>();
+    let mended = input.mend.map(|mend| mend());
+    let states =
+        mended.as_ref().map_or_else(|| Ok(vec![NodeState::Up; input.nodes.len()]), |it| it.nodes.clone());
+    let settled = states.as_ref().map_err(|reason| FailureKind::Other.failure(reason)).and_then(|states| {
+        let each = observers.iter_mut().zip(&input.nodes).zip(native.sessions()).zip(states);
+        let settled = each.map(|(((observer, node), sessions), state)| match *state {
+            NodeState::Down => Ok(0),
+            NodeState::Up => settle(observer, &node.target, sessions, None),
+            NodeState::Restarted(since) => {
+                *observer = block_on(observe(&node.target))?;
+                settle(observer, &node.target, sessions, Some(since))
+            }
+        });
+        settled.sum::<Result<u64, _>>()
+    });
     let passed = read_at.elapsed();
-    // A server that is silent is not asked once more.
-    let after = if settled.is_ok() { (input.counters)() } else { Counters::new() };
+    // A server that is silent is not asked once more, and one that was started again counts from 0.
+    let is_asked = settled.is_ok() && mended.is_none();
+    let after = if is_asked { (input.counters)() } else { Counters::new() };
+    let asked = states.as_ref().map_or(0, |states| asked_node(states));
 
     let mut record = TrialRecord {
         loading: input.loading,
@@ -161,9 +207,11 @@ pub fn run_trial<W: Workload>(
     listener.event(&load.enters(Phase::Audit));
     let facts = AuditFacts { baseline, totals: &totals, opens: window.opens() };
     let silence;
-    (record.audit, silence) = audited(&*workload, &mut observers[0], input, settled, &facts);
+    let asks = Asks { workload: &*workload, ledger: native.ledger.as_deref(), node: &input.nodes[asked] };
+    (record.audit, silence) = audited(&asks, &mut observers[asked], input, settled, &facts);
     record.end = end(&record.audit, &window, &load, silence.is_some());
     let facts = record.facts.get_or_insert_default();
+    facts.faults = mended.map(|mended| mended.faults).unwrap_or_default();
     if record.end == TrialEnd::User {
         facts.stopped.get_or_insert_with(|| INTERRUPTED.to_owned());
     }
@@ -228,10 +276,24 @@ fn growth(before: &Counters, after: &Counters) -> Counters {
         .collect()
 }
 
+/// The node that is asked about the data: the first that was up all the time, which has taken the place of one that comes back; else the first that
+/// runs.
+fn asked_node(states: &[NodeState]) -> usize {
+    let first = |is_meant: fn(&NodeState) -> bool| states.iter().position(is_meant);
+    first(|state| *state == NodeState::Up).or_else(|| first(|state| *state != NodeState::Down)).unwrap_or(0)
+}
+
+/// What the data is held against, and where it is asked for.
+struct Asks<'a, W> {
+    workload: &'a W,
+    ledger: Option<&'a CommitLedger>,
+    node: &'a Node,
+}
+
 /// The audit of data that the clients' sessions are done with, and why nobody answered it, if nobody did: the server has stopped, and who
 /// knows since when, or the user does not want to wait.
 fn audited<W: Workload>(
-    workload: &W,
+    asks: &Asks<'_, W>,
     observer: &mut Connection,
     input: &TrialInput<'_>,
     settled: Result<u64, OperationFailure>,
@@ -241,7 +303,7 @@ fn audited<W: Workload>(
     let mut silence = None;
     let checks = match (input.load.is_dead)() {
         Some(reason) => Err(reason),
-        None => settled.and_then(|_| audit(workload, observer, &input.nodes[0], facts)).map_err(|failure| {
+        None => settled.and_then(|_| asks.audit(observer, facts)).map_err(|failure| {
             silence = is_unanswered(&failure).then(|| failure.to_string());
             failure.to_string()
         }),
@@ -250,21 +312,59 @@ fn audited<W: Workload>(
     (AuditRecord { checks: checks.unwrap_or_else(not_run), unsettled }, silence)
 }
 
-fn audit<W: Workload>(
-    workload: &W,
-    observer: &mut Connection,
-    node: &Node,
-    facts: &AuditFacts<'_, W::Baseline>,
-) -> Result<Vec<AuditCheck>, OperationFailure> {
-    let ask = async |observer: &mut Connection| {
-        catch_up(observer, node).await?;
-        workload.audit(observer, facts).await
-    };
-    match block_on(ask(observer)) {
-        // The connection may have broken with those of the clients; the server may be well again.
-        Err(failure) if !is_unanswered(&failure) => {
-            block_on(async { ask(&mut observe(&node.target).await?).await })
+impl<W: Workload> Asks<'_, W> {
+    fn audit(
+        &self,
+        observer: &mut Connection,
+        facts: &AuditFacts<'_, W::Baseline>,
+    ) -> Result<Vec<AuditCheck>, OperationFailure> {
+        let ask = async |observer: &mut Connection| {
+            catch_up(observer, self.node).await?;
+            let mut checks = self.workload.audit(observer, facts).await?;
+            if let Some(ledger) = self.ledger {
+                checks.push(ledger.audit(observer).await?);
+            }
+            Ok(checks)
+        };
+        let deadline = Instant::now() + AUDIT_LIMIT;
+        let mut was_renewed = false;
+        loop {
+            let audited: Result<Vec<AuditCheck>, OperationFailure> = match was_renewed {
+                false => block_on(ask(observer)),
+                true => block_on(async { ask(&mut observe(&self.node.target).await?).await }),
+            };
+            let is_tried_again =
+                audited.as_ref().is_err_and(|failure: &OperationFailure| match failure.kind.remedy() {
+                    _ if is_unanswered(failure) || is_end_requested() => false,
+                    // A cluster that has lost a node refuses for a while what would have to wait.
+                    Remedy::RetryTransaction => Instant::now() < deadline,
+                    // The connection may have broken with those of the clients; the server may be well again.
+                    _ => !was_renewed,
+                });
+            if !is_tried_again {
+                return audited;
+            }
+            std::thread::sleep(AUDIT_PAUSE);
+            was_renewed = true;
         }
-        audited => audited,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_node_that_was_up_all_the_time_is_asked_before_one_that_came_back() {
+        let back = NodeState::Restarted(Instant::now());
+        for (states, asked) in [
+            (vec![NodeState::Up, NodeState::Up], 0),
+            (vec![NodeState::Down, NodeState::Up], 1),
+            (vec![back, NodeState::Up], 1),
+            (vec![NodeState::Down, back], 1),
+            (vec![], 0),
+        ] {
+            assert_eq!(asked_node(&states), asked, "{states:?}");
+        }
     }
 }

@@ -2,22 +2,20 @@
 
 use crate::arrivals::Arrivals;
 use crate::client::Client;
+use crate::commit_ledger::Pen;
 use crate::generator::WorkerMeter;
 use crate::measure::crew::{Crew, Post, Report, WorkerReport};
 use crate::measure::load::{ClientId, TrialError};
+use crate::native_clients::NativeClients;
 use crate::recording::recorder::{BATCH, SMALL_BATCH, lock};
 use crate::recording::shares::ClientShares;
-use crate::session::{CONTROL_KINDS, Session, SessionPlan};
-use crate::settling::OpenSessions;
+use crate::session::Session;
 use crate::window::Window;
 use crate::workload::Workload;
 use dyno_drivers::transport::Reactor;
 use dyno_drivers::{Executor, Io, block_on};
 use dyno_model::engine::{Engine, Execution};
 use dyno_model::failure::{FailureKind, OperationFailure};
-use dyno_model::plan::LoadPlan;
-use dyno_model::retry::RetryPolicy;
-use dyno_model::target::Target;
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::io;
@@ -63,54 +61,6 @@ pub fn default_workers(engine: Engine, clients: u32, shares_machine: bool) -> u3
     }
 }
 
-/// What all clients of a native workload have in common.
-pub(crate) struct NativeClients<W: Workload> {
-    workload: Arc<W>,
-    retry: Arc<RetryPolicy>,
-    /// Clients are dealt out to them in turn. Each server numbers its sessions by itself.
-    targets: Vec<(Arc<Target>, Arc<SessionPlan>)>,
-}
-
-impl<W: Workload> NativeClients<W> {
-    pub(crate) fn new<'t>(
-        workload: Arc<W>,
-        targets: impl IntoIterator<Item = &'t Target>,
-        load: &LoadPlan,
-    ) -> Self {
-        let with_plan = |target: &Target| (Arc::new(target.clone()), Arc::new(session_plan(&*workload)));
-        let targets: Vec<_> = targets.into_iter().map(with_plan).collect();
-        assert!(!targets.is_empty(), "clients need somewhere to connect");
-        Self { retry: Arc::new(load.retry.clone()), targets, workload }
-    }
-
-    /// Names of the kinds of statements, control statements included.
-    pub(crate) fn kinds(&self) -> &[&'static str] {
-        &self.targets[0].1.kinds
-    }
-
-    /// Which sessions the clients have opened on each of the targets.
-    pub(crate) fn sessions(&self) -> impl Iterator<Item = &OpenSessions> {
-        self.targets.iter().map(|(_, plan)| &*plan.sessions)
-    }
-
-    fn target(&self, client: ClientId) -> &(Arc<Target>, Arc<SessionPlan>) {
-        &self.targets[client.0 as usize % self.targets.len()]
-    }
-}
-
-/// Kinds and statements of a workload with the control statements behind them.
-fn session_plan<W: Workload>(workload: &W) -> SessionPlan {
-    let mut kinds = workload.kinds();
-    kinds.extend(CONTROL_KINDS);
-    SessionPlan {
-        setup: workload.session_setup(),
-        statements: workload.statements(),
-        kinds,
-        begin: workload.begin(),
-        sessions: Arc::default(),
-    }
-}
-
 /// Starts the workers of a native workload.
 pub(crate) fn hire_native<W: Workload>(
     crew: &mut Crew<'_>,
@@ -131,9 +81,21 @@ pub(crate) fn hire_native<W: Workload>(
         let clients: Vec<ClientId> = (index..input.clients).step_by(workers as usize).map(ClientId).collect();
         let (native, connecting) = (Arc::clone(native), Arc::clone(&connecting));
         let (seed, attempts_max) = (input.seed, input.load.attempts_max);
-        let (shares, arrivals) = (Arc::clone(&input.shares), crew.arrivals());
+        let (shares, arrivals, is_patient) =
+            (Arc::clone(&input.shares), crew.arrivals(), input.awaits_faults);
         crew.hire(clients.clone(), batch, None, move |post| {
-            work(&Assignment { clients, seed, attempts_max, native, connecting, shares, arrivals, post })
+            let crew = Assignment {
+                clients,
+                seed,
+                attempts_max,
+                is_patient,
+                native,
+                connecting,
+                shares,
+                arrivals,
+                post,
+            };
+            work(&crew)
         })?;
     }
     Ok(())
@@ -144,6 +106,7 @@ struct Assignment<W: Workload> {
     clients: Vec<ClientId>,
     seed: u64,
     attempts_max: u32,
+    is_patient: bool,
     native: Arc<NativeClients<W>>,
     connecting: Arc<AtomicUsize>,
     shares: Arc<ClientShares>,
@@ -174,15 +137,16 @@ impl Drop for ConnectingPlace {
 
 impl<W: Workload> Assignment<W> {
     fn client(&self, id: ClientId, io: &Io, window: &Arc<Window>) -> Client<W> {
-        let (target, session_plan) = self.native.target(id);
         Client {
             id,
             seed: self.seed,
             attempts_max: self.attempts_max,
             retry: Arc::clone(&self.native.retry),
             workload: Arc::clone(&self.native.workload),
-            target: Arc::clone(target),
-            session_plan: Arc::clone(session_plan),
+            native: Arc::clone(&self.native),
+            moves: Cell::new(0),
+            pen: RefCell::new(self.native.ledger.as_ref().map(|ledger| Pen::new(id, ledger))),
+            is_patient: self.is_patient,
             io: io.clone(),
             window: Arc::clone(window),
             recorder: self.post.recorder.clone(),
@@ -238,7 +202,7 @@ fn drive<W: Workload>(assignment: &Assignment<W>) -> io::Result<WorkerReport> {
         let reports = assignment.post.reports.clone();
         executor.spawn(async move {
             let place = ConnectingPlace::take(&connecting, &client.io).await;
-            let limit = ROOM_WAIT_MAX.min(client.target.connect_timeout);
+            let limit = ROOM_WAIT_MAX.min(client.connect_timeout());
             let session = when_there_is_room(&client.io, limit, async || client.connect().await).await;
             drop(place);
             match session {

@@ -1,6 +1,47 @@
-//! What can be said of a shell command without running it.
+//! Shell commands of the user: what can be said of one without running it, and running one.
 
+use crate::error::{HostError, quoted};
+use crate::guard::{Guard, GuardCommand, Launch};
+use crate::server::log;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
+
+/// Lines of a command's output that are shown with its failure.
+const OUTPUT_LINES: usize = 15;
+
+/// What a command wrote at its end, as the end of a sentence about its failure.
+pub(crate) fn last_words(output: &Path) -> String {
+    match log::tail(output, OUTPUT_LINES).as_slice() {
+        [] => "; it wrote nothing".to_owned(),
+        lines => format!("; the last lines of its output:{}", quoted(lines)),
+    }
+}
+
+/// Runs a command as dyno's user in dyno's working folder; it ends with dyno.
+///
+/// # Errors
+/// When it fails, or takes longer than the limit.
+pub fn run(command: &str, limit: Duration, guard: &GuardCommand) -> Result<(), HostError> {
+    let mut guard = Guard::start(guard)?;
+    let output = guard.make_own_folder(&std::env::temp_dir(), "dyno-command", None)?.join("output");
+    guard.launch(Launch {
+        program: PathBuf::from("/bin/sh"),
+        arguments: vec!["-c".to_owned(), command.to_owned()],
+        folder: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
+        log: output.clone(),
+        environment: std::env::var("HOME").ok().map(|home| ("HOME".to_owned(), home)).into_iter().collect(),
+        ..Launch::default()
+    })?;
+    match guard.wait_exit(limit)? {
+        Some(exit) if exit.is_success() => Ok(()),
+        Some(exit) => {
+            let said = last_words(&output);
+            Err(HostError::new(format!("the command {exit}{said}")))
+        }
+        None => Err(HostError::new(format!("the command did not end within {} s", limit.as_secs()))),
+    }
+}
 
 /// Words after which a line is no simple command any more.
 const KEYWORDS: [&str; 9] = ["if", "for", "while", "until", "case", "function", "{", "(", "!"];

@@ -5,9 +5,10 @@
 //! when the server has stopped and its folders are gone.
 
 use crate::data_set::copy_into;
-use crate::error::{HostError, quoted};
+use crate::error::HostError;
 use crate::folder::{Folder, Kind, give};
 use crate::guard::{Guard, Last, Launch, Owner, StopSignal, StopStep};
+use crate::shell::last_words;
 use dyno_model::plan::Storage;
 use std::ffi::OsStr;
 use std::fs;
@@ -16,8 +17,6 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Lines of a command's output that are shown with its failure.
-const OUTPUT_LINES: usize = 15;
 /// How long a command may take to end when it is told to.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -49,10 +48,7 @@ pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Res
         let exit = exit?;
         if !exit.is_some_and(|exit| exit.is_success()) {
             let ending = exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());
-            let output = match tail(&output).as_slice() {
-                [] => "; it wrote nothing".to_owned(),
-                lines => format!("; the last lines of its output:{}", quoted(lines)),
-            };
+            let output = last_words(&output);
             return Err(HostError::new(format!("storage {name:?}: the command `before` {ending}{output}")));
         }
     }
@@ -86,13 +82,6 @@ fn launch(storage: &Storage, command: &str, log: PathBuf) -> Launch {
         log,
         ..Launch::default()
     }
-}
-
-fn tail(path: &Path) -> Vec<String> {
-    let text = fs::read(path).unwrap_or_default();
-    let text = String::from_utf8_lossy(&text).into_owned();
-    let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
-    lines[lines.len().saturating_sub(OUTPUT_LINES)..].iter().map(|line| (*line).to_owned()).collect()
 }
 
 /// A name as part of a file's name.

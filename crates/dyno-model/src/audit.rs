@@ -94,6 +94,21 @@ pub enum AuditCheck {
         /// Value found.
         found: i64,
     },
+    /// Each transaction left a row with its number: there must be one of every acknowledged commit, and none of what failed.
+    Ledger {
+        /// Acknowledged commits (warm-up included).
+        acknowledged: u64,
+        /// Those of them that are not in the data.
+        lost: u64,
+        /// Rows of transactions that failed, or that nobody made.
+        phantoms: u64,
+        /// Transactions whose commit is in doubt, or that were cut off.
+        in_doubt: u64,
+        /// Those of them that are in the data: the doubt is over.
+        took_effect: u64,
+        /// Up to a few of those lost and of the phantoms.
+        examples: Vec<LedgerEntry>,
+    },
     /// The check could not be run.
     NotRun {
         /// What was to be checked.
@@ -127,6 +142,9 @@ impl AuditCheck {
             Self::ColumnSum { expected_min, expected_max, found, .. }
             | Self::Value { expected_min, expected_max, found, .. } => {
                 Balance::new(*expected_min, *expected_max, *found)
+            }
+            Self::Ledger { lost, phantoms, .. } => {
+                Balance { lost_min: *lost, lost_max: *lost, surplus_min: *phantoms, surplus_max: *phantoms }
             }
             Self::NotRun { .. } => return None,
         })
@@ -187,6 +205,17 @@ impl Balance {
             _ => AuditVerdict::Violated,
         }
     }
+}
+
+/// A transaction whose row in the commit ledger is not what its client knows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerEntry {
+    /// Client, from 0.
+    pub client: u32,
+    /// Number of the transaction within the client, from 0.
+    pub number: u64,
+    /// True when it was acknowledged and is gone; false when it is there and failed, or nobody made it.
+    pub is_lost: bool,
 }
 
 /// Two transactions that both committed on top of the same value: one of the two updates is lost.

@@ -229,6 +229,12 @@ impl WorkloadOptions {
         }
     }
 
+    /// True for a boolean that is on. Plans of older versions may not have it.
+    #[must_use]
+    pub fn is_on(&self, name: &str) -> bool {
+        matches!(self.0.get(name), Some(OptionValue::Boolean(true)))
+    }
+
     /// A word or text.
     ///
     /// # Panics

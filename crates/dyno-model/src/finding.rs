@@ -172,6 +172,13 @@ pub enum Finding {
         /// How long it had been up at the end, in seconds.
         up: u64,
     },
+    /// A fault that the spec asks for could not be made.
+    FaultNotMade {
+        /// What was to be done, and to which node.
+        what: String,
+        /// Why it was not.
+        reason: String,
+    },
     /// The books do not balance: a bug of dyno.
     BooksUnbalanced {
         /// The identities that do not hold.
@@ -268,6 +275,23 @@ pub struct BusyProcess {
 }
 
 impl Finding {
+    /// True for what follows from a fault that was made on purpose: it is what the trial is to show, and no doubt about its figures.
+    #[must_use]
+    pub fn is_effect_of_fault(&self) -> bool {
+        matches!(
+            self,
+            Self::KeptBehind { .. }
+                | Self::Unfinished { .. }
+                | Self::Stall { .. }
+                | Self::Collapse { .. }
+                | Self::WarmUpLeft { .. }
+                | Self::Drift { .. }
+                | Self::SameWait { .. }
+                | Self::ServerRestarted { .. }
+                | Self::CountersDiffer { .. }
+        )
+    }
+
     /// How much it weighs.
     #[must_use]
     pub fn severity(&self) -> Severity {
@@ -319,6 +343,7 @@ impl Finding {
             Self::CutShort { .. }
             | Self::SystemFailed { .. }
             | Self::ServerRestarted { .. }
+            | Self::FaultNotMade { .. }
             | Self::BooksUnbalanced { .. } => Severity::Invalid,
         }
     }

@@ -25,6 +25,7 @@ pub mod engine;
 pub mod event;
 pub mod exit_code;
 pub mod failure;
+pub mod fault;
 pub mod finding;
 pub mod front;
 pub mod judge;

@@ -1,6 +1,7 @@
 //! The plan: an experiment with every default explicit and its trials in run order. Stored as `plan.json`.
 
 use crate::catalog::WorkloadOptions;
+use crate::fault::FaultPlan;
 use crate::front::FrontMatter;
 use crate::limit::Limit;
 use crate::retry::RetryPolicy;
@@ -12,7 +13,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 pub use crate::metric::Metric;
-pub use crate::server::{ManagedServer, ServerKind};
+pub use crate::server::{MANAGEMENT_NODE, ManagedServer, ServerKind};
 pub use crate::way::{ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, ProxyPlan, Via};
 
 /// Version of the results folder's formats. A reader refuses a newer one.
@@ -55,6 +56,9 @@ pub struct Plan {
     /// What figures have to keep to.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<Limit>,
+    /// Harm that is done to systems while they are measured.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultPlan>,
     /// What a test report says before its figures.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub front: Option<FrontMatter>,
@@ -141,6 +145,11 @@ impl Plan {
             _ => 0,
         };
         self.most_clients(system) + self.endpoints.iter().map(of_application).sum::<u32>()
+    }
+
+    /// What is done to a system in each of its trials, in the order of the faults.
+    pub fn faults_of(&self, system: usize) -> impl Iterator<Item = &FaultPlan> {
+        self.faults.iter().filter(move |fault| fault.system == system)
     }
 
     /// The treatment of a trial.
@@ -255,7 +264,12 @@ impl Plan {
                 if server.kind.engine().is_server())
         };
         let plots = self.whole_plots();
-        plots.iter().filter(|(plot, _)| is_server(plot.system)).count()
+        let starts = |(plot, treatments): &(WholePlot<'_>, Vec<usize>)| {
+            // After harm nothing is as it was: each trial has a start of its own.
+            let is_harmed = self.faults_of(plot.system).next().is_some();
+            if is_harmed { treatments.len() } else { 1 }
+        };
+        plots.iter().filter(|(plot, _)| is_server(plot.system)).map(starts).sum()
     }
 }
 

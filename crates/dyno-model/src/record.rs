@@ -2,6 +2,7 @@
 
 use crate::audit::AuditRecord;
 use crate::catalog::Growth;
+use crate::fault::FaultRecord;
 use crate::finding::{Finding, KEPT_UP, LAG_JUDGED, LAG_SHARE, Severity};
 use crate::latency::{self, ExactLatency, LatencySummary};
 use crate::ledger::{Ledger, Outcomes, ScriptCounts};
@@ -208,6 +209,9 @@ pub struct Facts {
     /// How long the server had been up, where it tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub uptime: Option<Uptime>,
+    /// Faults that were made on purpose, in their order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultRecord>,
     /// Identities between the books and other counts of the same that do not hold, in words.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unbalanced: Vec<String>,

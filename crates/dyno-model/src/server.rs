@@ -23,6 +23,9 @@ pub struct ManagedServer {
     /// Nodes of a cluster that hold the data for the others; 0 for kinds whose servers hold them themselves.
     #[serde(default, skip_serializing_if = "is_none")]
     pub data_nodes: u32,
+    /// True when a primary acknowledges a commit only when a replica has it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_synchronous: bool,
 }
 
 fn alone() -> u32 {
@@ -37,7 +40,39 @@ fn is_none(nodes: &u32) -> bool {
     *nodes == 0
 }
 
+/// Name of the node that knows who belongs to a cluster of NDB.
+pub const MANAGEMENT_NODE: &str = "the management node";
+
+impl ServerKind {
+    /// Names of the nodes of a server of this kind: those that clients talk to, then those that hold data for them, and what holds these
+    /// together.
+    #[must_use]
+    pub fn node_names(self, nodes: u32, data_nodes: u32) -> Vec<String> {
+        let what = match self {
+            Self::Galera => "node",
+            Self::Ndb => "SQL node",
+            Self::PostgresReplica => {
+                let replicas = (1..nodes).map(|number| format!("replica {number}"));
+                return std::iter::once("primary".to_owned()).chain(replicas).collect();
+            }
+            _ => return vec!["server".to_owned()],
+        };
+        let mut names: Vec<String> = (1..=nodes).map(|number| format!("{what} {number}")).collect();
+        if data_nodes > 0 {
+            names.push(MANAGEMENT_NODE.to_owned());
+        }
+        names.extend((1..=data_nodes).map(|number| format!("data node {number}")));
+        names
+    }
+}
+
 impl ManagedServer {
+    /// Names of its nodes.
+    #[must_use]
+    pub fn node_names(&self) -> Vec<String> {
+        self.kind.node_names(self.nodes, self.data_nodes)
+    }
+
     /// One of a kind with its own defaults, at the usual places.
     #[must_use]
     pub fn new(kind: ServerKind) -> Self {
@@ -46,9 +81,18 @@ impl ManagedServer {
             ServerKind::Galera => (3, 0),
             // The fewest of which one of each sort can die.
             ServerKind::Ndb => (2, 2),
+            ServerKind::PostgresReplica => (2, 0),
             _ => (alone(), 0),
         };
-        Self { kind, settings: BTreeMap::new(), bin_dir: None, scratch: None, nodes, data_nodes }
+        Self {
+            kind,
+            settings: BTreeMap::new(),
+            bin_dir: None,
+            scratch: None,
+            nodes,
+            data_nodes,
+            is_synchronous: false,
+        }
     }
 
     /// True when its data folder can be kept and copied for other starts. That of a cluster's node says which cluster it belongs to.
@@ -89,6 +133,8 @@ crate::named! {
         Ndb = "ndb",
         /// PostgreSQL's `postgres`.
         Postgres = "postgres",
+        /// PostgreSQL's servers: a primary, and replicas that repeat what it writes (streaming replication).
+        PostgresReplica = "postgres-replica",
         /// Canned replies in this process.
         Null = "null",
     }
@@ -101,14 +147,14 @@ impl ServerKind {
         match self {
             Self::Sqlite => Engine::Sqlite,
             Self::Mariadb | Self::Galera | Self::Mysql | Self::Ndb => Engine::Mysql,
-            Self::Postgres => Engine::Postgres,
+            Self::Postgres | Self::PostgresReplica => Engine::Postgres,
             Self::Null => Engine::Null,
         }
     }
 
-    /// True when it is several servers, over which clients are spread.
+    /// True when it is several servers.
     #[must_use]
     pub fn is_cluster(self) -> bool {
-        matches!(self, Self::Galera | Self::Ndb)
+        matches!(self, Self::Galera | Self::Ndb | Self::PostgresReplica)
     }
 }

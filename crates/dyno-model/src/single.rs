@@ -88,6 +88,7 @@ impl SingleTrial {
             published: Vec::new(),
             compare: None,
             limits: Vec::new(),
+            faults: Vec::new(),
             front: None,
             claim: None,
             data: FreshData::default(),

@@ -7,7 +7,7 @@
 //! only a lower bound has no `value` and no `high`: the bound is in `low`.
 
 use crate::measures::{
-    Figure, LATENCY, Measure, RESOURCES, STEP, TREATMENT_BOOKS, TREATMENT_LOST, TREATMENT_RATES, TRIAL,
+    FAULT, Figure, LATENCY, Measure, RESOURCES, STEP, TREATMENT_BOOKS, TREATMENT_LOST, TREATMENT_RATES, TRIAL,
 };
 use crate::messages::Lang;
 use dyno_analysis::model::{KindCount, Range, ReportModel, TreatmentRow, TrialRow, Unit};
@@ -139,6 +139,9 @@ fn treatment_lines(sheet: &mut Sheet, model: &ReportModel, treatment: usize) {
         }
     }
     sheet.figures(model, &owner, &[TREATMENT_LOST], row);
+    if let Some(faults) = model.faults.iter().find(|row| row.treatment == treatment) {
+        sheet.figures(model, &owner, FAULT, faults);
+    }
     if let Some(monitored) = model.resources.iter().find(|row| row.treatment == treatment) {
         sheet.figures(model, &owner, RESOURCES, monitored);
         for (name, value) in &monitored.server_counters_per_transaction {

@@ -50,14 +50,8 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         let family = growth.comparisons.len().to_string();
         page.paragraph(&escaped(&growth_texts::GROWTH_COMPARISONS_NOTE.fill(lang, &[("family", &family)])));
     }
-    page.section(headings::AUDIT, &tables::audits(model), &[texts::NOTE_AUDIT]);
-    let contents = tables::contents(model);
-    if !contents.is_empty() {
-        page.table(&contents);
-    }
-    for sentence in notes::witnesses(model, lang) {
-        page.paragraph(&escaped(&sentence));
-    }
+    page.section(headings::FAULTS, &tables::faults(model), &[texts::NOTE_FAULTS]);
+    page.audits(model);
     page.doubts(model);
     page.section(headings::FAILURES, &tables::failures(model, lang), &[texts::NOTE_FAILURES]);
     page.section(
@@ -163,6 +157,21 @@ impl Page {
                 let node = |node: &Node| format!("{}: {}", node.role.text(self.lang), node.name);
                 self.items(&nodes.iter().map(node).collect::<Vec<_>>());
             }
+        }
+    }
+
+    fn audits(&mut self, model: &ReportModel) {
+        self.section(headings::AUDIT, &tables::audits(model), &[texts::NOTE_AUDIT]);
+        self.section(headings::LEDGER, &tables::ledgers(model), &[texts::NOTE_LEDGER]);
+        for sentence in notes::missing_commits(model, self.lang) {
+            self.paragraph(&escaped(&sentence));
+        }
+        let contents = tables::contents(model);
+        if !contents.is_empty() {
+            self.table(&contents);
+        }
+        for sentence in notes::witnesses(model, self.lang) {
+            self.paragraph(&escaped(&sentence));
         }
     }
 

@@ -5,8 +5,8 @@ use crate::cell::Cell;
 use crate::figures;
 use crate::messages::{Message, growth, headings};
 use dyno_analysis::model::{
-    Estimate, GeneratorRow, GrowthStep, MergedLatency, ResourceRow, TreatmentRow, TrialFigures, Unit,
-    UpdateAudit,
+    Estimate, FaultRow, GeneratorRow, GrowthStep, LedgerAudit, MergedLatency, ResourceRow, TreatmentRow,
+    TrialFigures, Unit, UpdateAudit,
 };
 use dyno_model::plan::Metric;
 
@@ -212,6 +212,40 @@ pub(crate) const UPDATES: &[Measure<UpdateAudit>] = &[
     Measure::alarm("", Count, Some(&headings::PHANTOM), |it| figure(Some(it.phantom))),
     Measure::new("", Count, Some(&headings::IN_DOUBT), |it| figure(Some(it.in_doubt))),
     Measure::new("", Count, Some(&headings::STATEMENT_ERRORS), |it| figure(Some(it.statement_errors))),
+];
+
+/// Rows of acknowledged commits against rows in the data.
+pub(crate) const LEDGER: &[Measure<LedgerAudit>] = &[
+    Measure::new("", Count, Some(&headings::ACKNOWLEDGED), |it| figure(Some(it.acknowledged))),
+    Measure::alarm("", Count, Some(&headings::LOST), |it| figure(Some(it.lost))),
+    Measure::alarm("", Count, Some(&headings::LOSING_TRIALS), |it| {
+        figure(Some(u64::from(it.trials_with_losses)))
+    }),
+    Measure::alarm("", Count, Some(&headings::PHANTOM), |it| figure(Some(it.phantoms))),
+    Measure::new("", Count, Some(&headings::IN_DOUBT), |it| figure(Some(it.in_doubt))),
+    Measure::new("", Count, Some(&headings::TOOK_EFFECT), |it| figure(Some(it.took_effect))),
+];
+
+/// What faults did that were made on purpose.
+pub(crate) const FAULT: &[Measure<FaultRow>] = &[
+    Measure::new("outage", Seconds, Some(&headings::OUTAGE), |it| figure(Some(it.outage.median))),
+    Measure::new("outage-max", Seconds, Some(&headings::AT_MOST), |it| figure(Some(it.outage.max))),
+    Measure::new("recovered", Seconds, Some(&headings::RECOVERED), |it| {
+        figure(it.recovered.map(|spread| spread.median))
+    }),
+    Measure::new("recovered-max", Seconds, Some(&headings::AT_MOST), |it| {
+        figure(it.recovered.map(|spread| spread.max))
+    }),
+    Measure::alarm("not-recovered", Count, Some(&headings::NOT_RECOVERED), |it| {
+        figure(Some(u64::from(it.not_recovered)))
+    }),
+    Measure::new("missed", Seconds, Some(&headings::MISSED), |it| {
+        figure(it.missed.map(|spread| spread.median))
+    }),
+    Measure::new("slowest", Seconds, Some(&headings::SLOWEST), |it| figure(Some(it.slowest.median))),
+    Measure::new("slowest-max", Seconds, Some(&headings::AT_MOST), |it| figure(Some(it.slowest.max))),
+    Measure::new("failed-after-fault", Count, Some(&headings::FAILED), |it| figure(Some(it.failed))),
+    Measure::new("reconnects", Count, Some(&headings::RECONNECTS), |it| figure(Some(it.reconnects))),
 ];
 
 /// What the generator measured of itself.

@@ -2,7 +2,7 @@
 
 use super::{figures, words};
 use crate::messages::{Lang, Message, finding, list, names, notes, said};
-use dyno_analysis::model::{Comparison, FindingRow, ReportModel, Verdict};
+use dyno_analysis::model::{Comparison, FindingRow, LedgerExample, ReportModel, Verdict};
 use dyno_model::plan::{LoadPlan, StopRule};
 
 /// When and with what it was measured, and the machine. `started` is the time as it is to be shown.
@@ -256,6 +256,18 @@ pub(super) fn witnesses(model: &ReportModel, lang: Lang) -> Vec<String> {
                     ("sequence_b", &witness.second.sequence.to_string()),
                 ],
             )
+        })
+        .collect()
+}
+
+/// Of each treatment's commit ledger one that is gone, or is there and should not be.
+pub(super) fn missing_commits(model: &ReportModel, lang: Lang) -> Vec<String> {
+    let first = model.audits.iter().filter_map(|audit| audit.ledger.as_ref()?.examples.first());
+    first
+        .map(|LedgerExample { trial, entry }| {
+            let message = if entry.is_lost { &notes::NOTE_GONE } else { &notes::NOTE_STRANGE };
+            let (client, number) = (entry.client.to_string(), entry.number.to_string());
+            message.fill(lang, &[("trial", trial), ("client", &client), ("number", &number)])
         })
         .collect()
 }

@@ -3,8 +3,8 @@
 use crate::cell::{Cell, Value};
 use crate::figures;
 use crate::measures::{
-    GENERATOR, LATENCY, Measure, RESOURCES, STEP, TREATMENT_BOOKS, TREATMENT_LOST, TREATMENT_RATES, TRIAL,
-    UPDATES,
+    FAULT, GENERATOR, LATENCY, LEDGER, Measure, RESOURCES, STEP, TREATMENT_BOOKS, TREATMENT_LOST,
+    TREATMENT_RATES, TRIAL, UPDATES,
 };
 use crate::messages::{Lang, finding, growth, headings, names, page, question, said};
 use crate::table::{Column, Table};
@@ -143,6 +143,27 @@ pub(crate) fn audits(model: &ReportModel) -> Table {
         ];
         cells.extend(self::cells(UPDATES, updates));
         cells
+    })
+}
+
+/// Rows of acknowledged commits against rows in the data.
+pub(crate) fn ledgers(model: &ReportModel) -> Table {
+    let rows = by_line(model).into_iter().filter_map(|(index, _)| {
+        let audit = model.audits.iter().find(|audit| audit.treatment == index)?;
+        Some((index, audit.ledger.as_ref()?))
+    });
+    of_treatments(model, columns(LEDGER), rows, |ledger| cells(LEDGER, Some(ledger)).collect())
+}
+
+/// What faults did that were made on purpose.
+pub(crate) fn faults(model: &ReportModel) -> Table {
+    let rows = by_line(model).into_iter().filter_map(|(index, _)| {
+        model.faults.iter().find(|row| row.treatment == index).map(|row| (index, row))
+    });
+    let before = [Column::left(&headings::FAULT), Column::right(&headings::TRIALS_VALID)];
+    of_treatments(model, before.into_iter().chain(columns(FAULT)), rows, |row| {
+        let before = [Cell::text(names::faults(row)), Cell::count(row.trials.len() as u64)];
+        before.into_iter().chain(cells(FAULT, Some(row))).collect()
     })
 }
 

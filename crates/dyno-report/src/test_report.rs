@@ -97,6 +97,14 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
     if !limits.is_empty() {
         parts.extend([heading(&headings::LIMITS, lang), Part::Table(limits)]);
     }
+    for (title, table, note) in [
+        (&headings::FAULTS, tables::faults(model), &texts::NOTE_FAULTS),
+        (&headings::LEDGER, tables::ledgers(model), &texts::NOTE_LEDGER),
+    ] {
+        if !table.is_empty() {
+            parts.extend([heading(title, lang), Part::Table(table), Part::Text(note.text(lang).to_owned())]);
+        }
+    }
     parts
 }
 

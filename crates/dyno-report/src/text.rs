@@ -31,6 +31,14 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         heading(&mut text, growth_texts::GROWTH, lang);
         text.push_str(&tables::steps(model, lang).to_text(lang));
     }
+    for (title, table) in
+        [(headings::FAULTS, tables::faults(model)), (headings::LEDGER, tables::ledgers(model))]
+    {
+        if !table.is_empty() {
+            heading(&mut text, title, lang);
+            text.push_str(&table.to_text(lang));
+        }
+    }
     let limits = tables::limits(model);
     if !limits.is_empty() {
         heading(&mut text, headings::LIMITS, lang);

@@ -17,6 +17,7 @@ mod commands;
 mod data;
 mod disk;
 mod failure;
+mod faults;
 mod import;
 mod interrupt;
 mod one_line;

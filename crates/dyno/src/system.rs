@@ -6,7 +6,7 @@ use dyno_host::existing::ConnectedSystem;
 use dyno_host::marker::Claim;
 use dyno_host::monitor;
 use dyno_host::probe;
-use dyno_host::server::RunningServer;
+use dyno_host::server::{FaultNode, RunningServer};
 use dyno_host::settings::RoundedSetting;
 use dyno_host::way::RunningWay;
 use dyno_model::event::StartTimes;
@@ -161,6 +161,14 @@ impl Ready {
         }
     }
 
+    /// Its nodes, for harm to be done to them; none of a system that dyno did not start.
+    pub(crate) fn fault_nodes(&self) -> Vec<FaultNode> {
+        match &self.source {
+            Source::Managed(server) => server.fault_nodes(),
+            Source::Existing(_) => Vec::new(),
+        }
+    }
+
     /// True when it can be connected to and asked.
     pub(crate) fn answers(&self) -> bool {
         self.ending().is_none() && self.asked().is_ok()
@@ -220,6 +228,7 @@ impl Ready {
                     target: in_mode(self.within_limit(node.target())),
                     door: None,
                     barrier: node.barrier(),
+                    is_spare: node.is_replica(),
                 };
                 server.nodes().map(node).collect()
             }

@@ -116,7 +116,7 @@ impl<'p> Systems<'p> {
     }
 
     /// Stops the server of a system, if dyno started it.
-    fn stop_system(&mut self, system: usize, listener: &mut dyn Listener) {
+    pub(crate) fn stop_system(&mut self, system: usize, listener: &mut dyn Listener) {
         match self.slots[system].ready.take() {
             Some(Ready { source: Source::Managed(server), ways, .. }) => {
                 ways.into_iter().for_each(|(_, running)| stop_way(running, listener));

@@ -1,6 +1,7 @@
 //! All trials of a plan in run order. A trial that fails is marked and the next one goes on.
 
 use crate::data::{Missing, Provider};
+use crate::faults::Faults;
 use crate::interrupt::Interrupts;
 use crate::systems::Systems;
 use crate::workload::{AnyWorkload, with_workload};
@@ -8,6 +9,7 @@ use dyno_engine::workload::Workload;
 use dyno_engine::{TrialError, TrialInput, run_trial};
 use dyno_host::monitor::Watch;
 use dyno_model::event::{Event, Listener, Listeners, Look};
+use dyno_model::judge::has_faults;
 use dyno_model::plan::{Plan, Trial};
 use dyno_model::record::{TrialEnd, TrialRecord};
 use dyno_store::environment::boot_id;
@@ -86,11 +88,14 @@ pub(crate) fn run(
                     false => tally.cut.push(trial.id.clone()),
                 }
                 let has_failed = record.end == TrialEnd::System;
+                let was_harmed = has_faults(&record);
                 listener.event(&Event::TrialFinished(Box::new(record)));
                 if let Some(reason) = systems.bury_if_dead(system, listener) {
                     tally.system_failures += usize::from(!reason.is_empty());
                 } else if has_failed && systems.bury_if_silent(system, listener).is_some() {
                     tally.system_failures += 1;
+                } else if was_harmed {
+                    systems.stop_system(system, listener);
                 }
             }
             // Whatever was under way then has failed for this reason.
@@ -162,7 +167,18 @@ fn measure(
     };
     input.load.shares_machine = ready.shares_machine();
     input.load.is_dead = &ending;
-    let measured = with_workload!(workload, workload => run_trial(workload, &input, &mut watch));
+    let faults = Faults::of(plan, trial, ready).map_err(Missing::Trial)?;
+    let mend = || faults.as_ref().expect("it is asked where there are faults").mend();
+    let measured = match &faults {
+        None => with_workload!(workload, workload => run_trial(workload, &input, &mut watch)),
+        Some(faults) => {
+            input.load.awaits_faults = true;
+            input.mend = Some(&mend);
+            let mut clock = faults.clock();
+            let mut listeners = Listeners(vec![&mut watch, &mut clock]);
+            with_workload!(workload, workload => run_trial(workload, &input, &mut listeners))
+        }
+    };
     let measured = measured.map(|mut record| {
         watch.finish(&mut record);
         // Clients give up sooner than a server is known to have died, and of one that dyno did not start nobody tells.

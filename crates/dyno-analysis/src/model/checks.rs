@@ -1,7 +1,7 @@
 //! What stands beside the figures: statements, audits, the generator, doubts.
 
 use super::latency::MergedLatency;
-use dyno_model::audit::{AuditVerdict, LostUpdateWitness};
+use dyno_model::audit::{AuditVerdict, LedgerEntry, LostUpdateWitness};
 use dyno_model::finding::{Finding, Severity};
 use serde::{Deserialize, Serialize};
 
@@ -44,6 +44,9 @@ pub struct AuditRow {
     pub trials: u32,
     /// The count of updates; absent when the workload has no such check.
     pub updates: Option<UpdateAudit>,
+    /// The commit ledger; absent when the workload keeps none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ledger: Option<LedgerAudit>,
     /// Row counts that were checked, one per table; the trial's that is worst.
     pub row_counts: Vec<RowCountAudit>,
     /// Sums of columns and values of the user's own SQL that were checked, one for each; the trial's that is worst.
@@ -81,6 +84,36 @@ pub struct UpdateAudit {
     pub statement_errors: u64,
 }
 
+/// Rows of acknowledged commits against rows in the data.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct LedgerAudit {
+    /// Acknowledged commits, warm-up included.
+    pub acknowledged: u64,
+    /// Those of them that are not in the data.
+    pub lost: u64,
+    /// Trials in which any is not.
+    pub trials_with_losses: u32,
+    /// Most that a trial lost.
+    pub lost_max: u64,
+    /// Rows of transactions that failed, or that nobody made.
+    pub phantoms: u64,
+    /// Transactions whose commit is in doubt, or that were cut off.
+    pub in_doubt: u64,
+    /// Those of them that are in the data.
+    pub took_effect: u64,
+    /// A few of those lost and of the phantoms.
+    pub examples: Vec<LedgerExample>,
+}
+
+/// A transaction whose row is not what its client knows.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LedgerExample {
+    /// The trial.
+    pub trial: String,
+    /// The transaction.
+    pub entry: LedgerEntry,
+}
+
 impl UpdateAudit {
     /// True when no acknowledged update can be missing, and nothing is there that might stand in the place of one.
     #[must_use]
@@ -94,6 +127,7 @@ impl AuditRow {
     #[must_use]
     pub fn has_losses(&self) -> bool {
         self.updates.as_ref().is_some_and(|updates| updates.lost > 0)
+            || self.ledger.as_ref().is_some_and(|ledger| ledger.lost > 0)
             || self.row_counts.iter().any(|rows| rows.found < rows.expected_min)
             || self.values.iter().any(|value| value.found < value.expected_min)
     }

@@ -115,6 +115,23 @@ pub enum Conclusion {
         /// Largest number of clients among them.
         clients_max: u32,
     },
+    /// Acknowledged commits have no row in the data.
+    LostCommits {
+        /// Index into [`super::ReportModel::audits`].
+        audit: usize,
+    },
+    /// Every acknowledged commit has its row in the data.
+    NoLostCommits {
+        /// Treatments for which this holds.
+        treatments: u32,
+        /// Acknowledged commits checked.
+        acknowledged: u64,
+    },
+    /// What faults did that were made on purpose.
+    Fault {
+        /// Index into [`super::ReportModel::faults`].
+        row: usize,
+    },
     /// Updates are in the data that nobody was told of, a table has a wrong number of rows, or a column a wrong sum.
     AuditViolated {
         /// Index into [`super::ReportModel::lines`].

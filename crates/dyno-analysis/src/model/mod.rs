@@ -18,6 +18,7 @@ mod checks;
 mod comparisons;
 mod conclusion;
 mod estimate;
+mod faults;
 mod growth;
 mod latency;
 mod limits;
@@ -31,8 +32,8 @@ pub use charts::{
     PublishedSeries, RepeatDot, Timeline, TimelinePoint,
 };
 pub use checks::{
-    AuditRow, FindingRow, GeneratorRow, RowCountAudit, SeriesSteadiness, StatementRow, StatementTable,
-    TrialSteadiness, UpdateAudit, ValueAudit, WitnessExample,
+    AuditRow, FindingRow, GeneratorRow, LedgerAudit, LedgerExample, RowCountAudit, SeriesSteadiness,
+    StatementRow, StatementTable, TrialSteadiness, UpdateAudit, ValueAudit, WitnessExample,
 };
 pub use comparisons::{
     Comparison, ComparisonOf, ComparisonRules, Effect, Ending, Looks, NotWorking, NotWorkingReason,
@@ -40,6 +41,7 @@ pub use comparisons::{
 };
 pub use conclusion::{ClaimCells, Conclusion, WorstOfLimit};
 pub use estimate::{Estimate, Range, Unit};
+pub use faults::{FaultRow, FaultTrial, Spread};
 pub use growth::{
     Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint, GrowthStep, StepComparison,
 };
@@ -99,6 +101,9 @@ pub struct ReportModel {
     pub statements: Vec<StatementTable>,
     /// What the data said afterwards, one row per treatment that was audited.
     pub audits: Vec<AuditRow>,
+    /// What faults did that were made on purpose, one row per treatment that had some.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub faults: Vec<FaultRow>,
     /// What the generator measured of itself, one row per treatment that was measured.
     pub generator: Vec<GeneratorRow>,
     /// What trials took of machine and server, one row per treatment that was monitored.

@@ -41,6 +41,8 @@ pub struct LoadInput<'a> {
     pub growth: Option<Growth>,
     /// True when the server runs on this machine.
     pub shares_machine: bool,
+    /// True when the server is to fail on purpose: clients then try to connect until the end.
+    pub awaits_faults: bool,
     /// Where the clients' shares are counted; a listener that keeps the other end can read them at any time.
     pub shares: Arc<ClientShares>,
     /// Number of interrupts by the user so far; one or more ends measuring cleanly.
@@ -67,6 +69,7 @@ impl<'a> LoadInput<'a> {
             interval: INTERVAL,
             growth: None,
             shares_machine: false,
+            awaits_faults: false,
             shares: Arc::new(ClientShares::new(clients)),
             interrupts,
             is_dead: &nobody_watches,

@@ -58,6 +58,12 @@ pub trait Workload: Send + Sync + 'static {
         Vec::new()
     }
 
+    /// True when each transaction leaves a row in the [commit ledger](crate::commit_ledger). The session writes it, before COMMIT; where
+    /// the workload begins no transactions, each of its transactions is put into one.
+    fn keeps_ledger(&self) -> bool {
+        false
+    }
+
     /// After so many of its transactions a client connects and prepares anew; 0: never. The time it takes belongs to the transaction.
     fn reconnect_every(&self) -> u64 {
         0

@@ -5,7 +5,8 @@
 use super::contract::{AuditFacts, Setting, Workload, scalar};
 use super::data_set::DataSet;
 use super::sbtest::{
-    C_LENGTH, PAD_LENGTH, Sbtest, ascii, distribution_options, flag, grouped_digits, integer, table_options,
+    C_LENGTH, PAD_LENGTH, Sbtest, ascii, distribution_options, flag, grouped_digits, integer, ledger,
+    table_options,
 };
 use crate::measure::load::ClientId;
 use crate::random::{Random, Stream};
@@ -176,6 +177,7 @@ pub(super) fn descriptions() -> Vec<WorkloadDescription> {
             options.push(flag("skip_trx", false, "no BEGIN and COMMIT: every statement commits by itself"));
         }
         options.extend(distribution_options());
+        options.push(ledger());
         options
     };
     let description = |&(preset, name, summary, audit)| WorkloadDescription {
@@ -390,6 +392,10 @@ impl Workload for Oltp {
 
     fn reconnect_every(&self) -> u64 {
         self.data.reconnect
+    }
+
+    fn keeps_ledger(&self) -> bool {
+        self.data.has_ledger
     }
 
     fn begin(&self) -> Option<&'static str> {

@@ -7,7 +7,8 @@
 
 use super::contract::{AuditFacts, Setting, Workload, scalar};
 use super::data_set::{DataSet, TableDefinition};
-use super::sbtest::{choice, integer};
+use super::sbtest::{choice, integer, ledger};
+use crate::commit_ledger;
 use crate::measure::load::ClientId;
 use crate::random::Random;
 use crate::session::{Session, StatementText};
@@ -49,6 +50,7 @@ pub(super) fn description() -> WorkloadDescription {
                 ISOLATIONS,
                 "transaction isolation level; default: what the server comes with",
             ),
+            ledger(),
         ],
     }
 }
@@ -72,6 +74,7 @@ pub struct Rush {
 
 struct Counters {
     rows: u64,
+    has_ledger: bool,
     dialect: &'static Dialect,
 }
 
@@ -124,7 +127,11 @@ impl Rush {
         Ok(Self {
             variant,
             isolation,
-            table: Counters { rows: options.count("rows"), dialect: setting.engine.dialect() },
+            table: Counters {
+                rows: options.count("rows"),
+                has_ledger: options.is_on("ledger"),
+                dialect: setting.engine.dialect(),
+            },
             log: Arc::default(),
         })
     }
@@ -175,6 +182,10 @@ impl Workload for Rush {
 
     fn session_setup(&self) -> Vec<String> {
         self.isolation.iter().cloned().collect()
+    }
+
+    fn keeps_ledger(&self) -> bool {
+        self.table.has_ledger
     }
 
     fn begin(&self) -> Option<&'static str> {
@@ -263,7 +274,7 @@ impl Workload for Rush {
 
 impl DataSet for Counters {
     fn fingerprint(&self) -> String {
-        format!("rush rows={}", self.rows)
+        format!("rush rows={} ledger={}", self.rows, self.has_ledger)
     }
 
     fn is_reusable(&self) -> bool {
@@ -272,13 +283,14 @@ impl DataSet for Counters {
     }
 
     fn tables(&self) -> Vec<TableDefinition> {
-        vec![TableDefinition {
+        let counters = TableDefinition {
             name: "rush".to_owned(),
             create: "CREATE TABLE rush (c1 INTEGER NOT NULL PRIMARY KEY, c2 INTEGER NOT NULL)".to_owned(),
             columns: vec!["c1", "c2"],
             rows: self.rows,
             indexes: Vec::new(),
-        }]
+        };
+        std::iter::once(counters).chain(self.has_ledger.then(commit_ledger::table)).collect()
     }
 
     fn row(&self, _table: usize, row: u64, out: &mut dyn RowWriter) {

@@ -1,6 +1,7 @@
 //! The sbtest tables: schema and rows as sysbench makes them, so that either program can use the other's tables.
 
 use super::data_set::{DataSet, TableDefinition};
+use crate::commit_ledger;
 use crate::distribution::Distribution;
 use crate::random::{Random, Stream};
 use dyno_drivers::RowWriter;
@@ -31,8 +32,18 @@ pub(super) struct Sbtest {
     rows: u64,
     /// After so many of its transactions a client connects anew; 0: never.
     pub(super) reconnect: u64,
+    pub(super) has_ledger: bool,
     storage_engine: String,
     create_table_options: String,
+}
+
+/// Whether commits leave rows in the commit ledger.
+pub(super) fn ledger() -> OptionDescription {
+    flag(
+        "ledger",
+        false,
+        "each transaction also inserts its number into table dyno_ledger, so that the audit names every acknowledged commit that is gone",
+    )
 }
 
 /// The storage engine that keeps the tables.
@@ -164,12 +175,14 @@ pub(super) fn ascii(bytes: &[u8]) -> &str {
 
 impl Sbtest {
     pub(super) fn build(options: &WorkloadOptions, engine: Engine, seed: u64, is_reusable: bool) -> Self {
+        let has_ledger = options.is_on("ledger");
         Self {
             dialect: engine.dialect(),
             tables: options.count("tables"),
             table_size: options.count("table_size"),
             distribution: distribution(options),
-            is_reusable,
+            is_reusable: is_reusable && !has_ledger,
+            has_ledger,
             seed,
             auto_inc: options.boolean("auto_inc"),
             create_secondary: options.boolean("create_secondary"),
@@ -232,7 +245,7 @@ impl DataSet for Sbtest {
     fn fingerprint(&self) -> String {
         format!(
             "sbtest tables={} table_size={} rows={} seed={} auto_inc={} create_secondary={} secondary={} engine={} \
-             options={} {:?}",
+             options={} ledger={} {:?}",
             self.tables,
             self.table_size,
             self.rows,
@@ -242,6 +255,7 @@ impl DataSet for Sbtest {
             self.secondary,
             self.storage_engine,
             self.create_table_options,
+            self.has_ledger,
             self.distribution,
         )
     }
@@ -262,6 +276,7 @@ impl DataSet for Sbtest {
                     indexes: self.indexes(number),
                 }
             })
+            .chain(self.has_ledger.then(commit_ledger::table))
             .collect()
     }
 

@@ -1,22 +1,19 @@
 //! dyno's end of the guard.
 
+use super::reins::{ANSWER_LIMIT, GuardError, Reins};
 use super::{
     Access, Exit, FolderOrder, GuardCommand, Last, Launch, Order, Owner, Reply, SharedMemory, StopStep, last,
 };
 use crate::guard::shared_memory::remove_abandoned;
-use dyno_drivers::patience::{self, LOOK};
+use dyno_drivers::patience;
 use rustix::process::{Pid, Signal, kill_process_group};
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::fs;
-use std::io::{self, BufRead, BufReader, Write};
+use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, Command, Stdio};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
-
-/// How long the guard may take to answer, besides the time that stopping a server takes.
-const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 
 /// What is told when the user does not want to wait for the guard any longer.
 const LEFT_ALONE: &str =
@@ -26,86 +23,10 @@ const LEFT_ALONE: &str =
 const ENVIRONMENT_KEPT: [&str; 6] =
     ["PATH", "LD_LIBRARY_PATH", "LD_PRELOAD", "TZ", "MALLOC_CONF", "MALLOC_ARENA_MAX"];
 
-/// What went wrong between dyno and its guard.
-#[derive(Debug, thiserror::Error)]
-pub enum GuardError {
-    /// The guard process could not be started.
-    #[error("cannot start the process that guards servers, {}: {error}", .program.display())]
-    Start {
-        /// Program.
-        program: PathBuf,
-        /// The system's words.
-        error: io::Error,
-    },
-    /// The guard could not do what was asked.
-    #[error("{0}")]
-    Refused(String),
-    /// The guard process ended or does not answer.
-    #[error("the process that guards the server (dyno guard) has ended or does not answer")]
-    Gone,
-    /// The user asked for the end meanwhile.
-    #[error("interrupted by the user")]
-    Interrupted,
-}
-
-/// What the guard has said so far.
-#[derive(Default)]
-struct State {
-    replies: VecDeque<Reply>,
-    pid: Option<u32>,
-    exit: Option<Exit>,
-    is_gone: bool,
-}
-
-#[derive(Default)]
-struct Shared {
-    state: Mutex<State>,
-    changed: Condvar,
-}
-
-impl Shared {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until `found` has something, the limit is over, or the user has asked for the end more often than so many times.
-    fn wait_for<T>(
-        &self,
-        limit: Duration,
-        requests: usize,
-        mut found: impl FnMut(&mut State) -> Option<T>,
-    ) -> Option<T> {
-        let deadline = Instant::now() + limit;
-        let mut state = self.lock();
-        loop {
-            if let Some(value) = found(&mut state) {
-                return Some(value);
-            }
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() || patience::requests() > requests {
-                return None;
-            }
-            let moment = left.min(LOOK);
-            state = self.changed.wait_timeout(state, moment).unwrap_or_else(PoisonError::into_inner).0;
-        }
-    }
-
-    /// Waits for the process to end.
-    fn wait_exit(&self, limit: Duration, requests: usize) -> Result<Option<Exit>, GuardError> {
-        let found = self.wait_for(limit, requests, |state| match state.exit {
-            Some(exit) => Some(Ok(exit)),
-            None if state.is_gone => Some(Err(GuardError::Gone)),
-            None => None,
-        });
-        found.transpose()
-    }
-}
-
 /// A guard process. Dropping it stops and removes whatever it looks after.
 pub struct Guard {
     child: Child,
-    orders: Option<ChildStdin>,
-    shared: Arc<Shared>,
+    reins: Reins,
     folders: Vec<PathBuf>,
     /// What the guard does at the end, in case it does not live to do so.
     stop: Vec<StopStep>,
@@ -134,46 +55,15 @@ impl Guard {
             .map_err(failed)?;
         let orders = child.stdin.take();
         let replies = child.stdout.take().ok_or(GuardError::Gone)?;
-        let shared = Arc::new(Shared::default());
-        let listener = Arc::clone(&shared);
-        std::thread::Builder::new()
-            .name("guard".to_owned())
-            .spawn(move || listen(BufReader::new(replies), &listener))
-            .map_err(failed)?;
+        let reins = Reins::hold(orders, replies).map_err(failed)?;
         Ok(Self {
             child,
-            orders,
-            shared,
+            reins,
             folders: Vec::new(),
             stop: Vec::new(),
             memory: SharedMemory::default(),
             last: Vec::new(),
         })
-    }
-
-    fn order(&mut self, order: &Order) -> Result<(), GuardError> {
-        let mut line = serde_json::to_string(order)
-            .map_err(|error| GuardError::Refused(format!("a path is not valid UTF-8 ({error})")))?;
-        line.push('\n');
-        let orders = self.orders.as_mut().ok_or(GuardError::Gone)?;
-        orders
-            .write_all(line.as_bytes())
-            .and_then(|()| orders.flush())
-            .map_err(|_broken_pipe| GuardError::Gone)
-    }
-
-    fn reply(&self) -> Result<Reply, GuardError> {
-        let requests = patience::requests();
-        let reply = self.shared.wait_for(ANSWER_LIMIT, requests, |state| match state.replies.pop_front() {
-            Some(reply) => Some(Ok(reply)),
-            None if state.is_gone => Some(Err(GuardError::Gone)),
-            None => None,
-        });
-        let late = if patience::requests() > requests { GuardError::Interrupted } else { GuardError::Gone };
-        match reply.unwrap_or(Err(late))? {
-            Reply::Refused(reason) => Err(GuardError::Refused(reason)),
-            reply => Ok(reply),
-        }
     }
 
     /// Makes a folder that only `owner` may enter, with folders in it; it is removed when the guard ends.
@@ -213,8 +103,8 @@ impl Guard {
     ) -> Result<PathBuf, GuardError> {
         let inside = inside.iter().map(|name| (*name).to_owned()).collect();
         let (parent, prefix) = (parent.to_owned(), prefix.to_owned());
-        self.order(&Order::MakeFolder(FolderOrder { parent, prefix, access, inside }))?;
-        match self.reply()? {
+        self.reins.order(&Order::MakeFolder(FolderOrder { parent, prefix, access, inside }))?;
+        match self.reins.reply()? {
             Reply::Folder(path) => {
                 self.folders.push(path.clone());
                 Ok(path)
@@ -228,23 +118,20 @@ impl Guard {
     /// # Errors
     /// When it cannot be started, or another one runs.
     pub fn launch(&mut self, launch: Launch) -> Result<u32, GuardError> {
-        {
-            let mut state = self.shared.lock();
-            state.exit = None;
-            state.pid = None;
-        }
         self.stop.clone_from(&launch.stop);
-        self.order(&Order::Start(launch))?;
-        match self.reply()? {
-            Reply::Started { pid } => Ok(pid),
-            _ => Err(GuardError::Gone),
-        }
+        self.reins.launch(launch)
+    }
+
+    /// Another hand on the process, for whoever does it harm while others look after it.
+    #[must_use]
+    pub fn reins(&self) -> Reins {
+        self.reins.clone()
     }
 
     /// How the process ended; `None` while it runs, or when none was started.
     #[must_use]
     pub fn exit(&self) -> Option<Exit> {
-        self.shared.lock().exit
+        self.reins.exit()
     }
 
     /// How the process or the guard itself ended, as the end of a sentence; `None` while they run.
@@ -257,7 +144,7 @@ impl Guard {
     /// True while the guard itself lives.
     #[must_use]
     pub fn is_there(&self) -> bool {
-        !self.shared.lock().is_gone
+        !self.reins.shared.lock().is_gone
     }
 
     /// Waits for the process to end.
@@ -265,10 +152,7 @@ impl Guard {
     /// # Errors
     /// When the guard is gone, or the user asks for the end.
     pub fn wait_exit(&self, limit: Duration) -> Result<Option<Exit>, GuardError> {
-        match self.shared.wait_exit(limit, 0)? {
-            None if patience::is_end_requested() => Err(GuardError::Interrupted),
-            exit => Ok(exit),
-        }
+        self.reins.wait_exit(limit)
     }
 
     /// Ends the process, politely first; returns how it ended. When the user asks for the end meanwhile, it is ended by force.
@@ -276,22 +160,7 @@ impl Guard {
     /// # Errors
     /// When the guard is gone.
     pub fn stop(&mut self, steps: &[StopStep]) -> Result<Option<Exit>, GuardError> {
-        if let Some(exit) = self.exit() {
-            return Ok(Some(exit));
-        }
-        if self.shared.lock().pid.is_none() {
-            return Ok(None);
-        }
-        self.order(&Order::Stop(steps.to_vec()))?;
-        let patience_ms: u64 = steps.iter().map(|step| step.patience_ms).sum();
-        let requests = patience::requests();
-        let limit = Duration::from_millis(patience_ms) + ANSWER_LIMIT;
-        let exit = self.shared.wait_exit(limit, requests)?;
-        if exit.is_some() || patience::requests() == requests {
-            return Ok(exit);
-        }
-        self.order(&Order::Hurry)?;
-        self.shared.wait_exit(ANSWER_LIMIT, usize::MAX)
+        self.reins.stop(steps)
     }
 
     /// Has a file copied to a lasting place before its folder is removed.
@@ -299,7 +168,7 @@ impl Guard {
     /// # Errors
     /// When the guard is gone.
     pub fn keep(&mut self, from: PathBuf, to: PathBuf) -> Result<(), GuardError> {
-        self.order(&Order::Keep { from, to })
+        self.reins.order(&Order::Keep { from, to })
     }
 
     /// Has shared memory given back at the end, in case the server does not live to do so.
@@ -308,7 +177,7 @@ impl Guard {
     /// When the guard is gone.
     pub fn remove_at_end(&mut self, memory: SharedMemory) -> Result<(), GuardError> {
         self.memory = memory.clone();
-        self.order(&Order::Remove(memory))
+        self.reins.order(&Order::Remove(memory))
     }
 
     /// Has a command run at the very end, after the server has stopped and its folders are gone.
@@ -316,21 +185,21 @@ impl Guard {
     /// # Errors
     /// When the guard is gone.
     pub fn run_at_end(&mut self, last: Last) -> Result<(), GuardError> {
-        self.order(&Order::Last(last.clone()))?;
+        self.reins.order(&Order::Last(last.clone()))?;
         self.last.push(last);
         Ok(())
     }
 
     /// Stops and removes everything and ends the guard; returns what did not work. Later calls do nothing.
     pub fn finish(&mut self) -> Vec<String> {
-        if self.orders.take().is_none() {
+        if !self.reins.let_go() {
             return Vec::new();
         }
         // The guard sees the end of its input now.
         let commands: u64 = self.last.iter().map(|last| last.limit_ms).sum();
         let limit = ANSWER_LIMIT * 3 + Duration::from_millis(commands);
         let requests = patience::requests();
-        let finished = self.shared.wait_for(limit, requests, |state| {
+        let finished = self.reins.shared.wait_for(limit, requests, |state| {
             let last = state.replies.iter().position(|reply| matches!(reply, Reply::Finished(_)));
             match last.and_then(|index| state.replies.remove(index)) {
                 Some(Reply::Finished(problems)) => Some(Some(problems)),
@@ -362,7 +231,7 @@ impl Guard {
         let _ = self.child.kill();
         let _ = self.child.wait();
         let (pid, exit) = {
-            let state = self.shared.lock();
+            let state = self.reins.shared.lock();
             (state.pid, state.exit)
         };
         let mut processes: BTreeSet<u32> = pid.into_iter().collect();
@@ -428,25 +297,4 @@ fn group(leader: u32) -> Vec<u32> {
         fields.next().is_some_and(|state| state != "Z") && fields.nth(1) == Some(&leader)
     };
     entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok()).filter(is_in).collect()
-}
-
-/// Writes down what the guard says until it is gone.
-fn listen(replies: impl BufRead, shared: &Shared) {
-    for line in replies.lines() {
-        let Ok(line) = line else { break };
-        // Anything else on the guard's output is no reply, such as what a test harness prints.
-        let Ok(reply) = serde_json::from_str::<Reply>(&line) else { continue };
-        let mut state = shared.lock();
-        match reply {
-            Reply::Ended(exit) => state.exit = Some(exit),
-            Reply::Started { pid } => {
-                state.pid = Some(pid);
-                state.replies.push_back(reply);
-            }
-            reply => state.replies.push_back(reply),
-        }
-        shared.changed.notify_all();
-    }
-    shared.lock().is_gone = true;
-    shared.changed.notify_all();
 }

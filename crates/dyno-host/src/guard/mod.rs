@@ -14,11 +14,13 @@ mod client;
 mod last;
 mod launch;
 mod process;
+mod reins;
 mod shared_memory;
 
 pub use crate::folder::Owner;
-pub use client::{Guard, GuardError};
+pub use client::Guard;
 pub use process::main;
+pub use reins::{GuardError, Reins};
 pub use shared_memory::SharedMemory;
 
 use rustix::process::Signal;
@@ -58,6 +60,8 @@ enum Order {
     Start(Launch),
     /// End the running process, politely first. It is killed when the last step's patience is over.
     Stop(Vec<StopStep>),
+    /// Send the running process and its group a signal.
+    Signal(FaultSignal),
     /// Do not wait any longer for the process that was told to end: kill it.
     Hurry,
     /// Also remove these at the end: shared memory that a killed server leaves behind.
@@ -163,6 +167,28 @@ impl StopSignal {
     }
 }
 
+/// Signals that do a server harm on purpose, or undo it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FaultSignal {
+    /// SIGKILL: it ends at once.
+    Kill,
+    /// SIGSTOP: it hangs.
+    Stop,
+    /// SIGCONT: it goes on.
+    Continue,
+}
+
+impl FaultSignal {
+    fn number(self) -> Signal {
+        match self {
+            Self::Kill => Signal::KILL,
+            Self::Stop => Signal::STOP,
+            Self::Continue => Signal::CONT,
+        }
+    }
+}
+
 /// What the guard answers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -173,6 +199,8 @@ enum Reply {
         pid: u32,
     },
     Ended(Exit),
+    /// The signal was sent.
+    Signalled,
     /// The order could not be carried out.
     Refused(String),
     /// Everything is stopped and removed; with what did not work in doing so.

@@ -1,7 +1,9 @@
 //! The guard process itself.
 
 use super::launch::spawn;
-use super::{Access, Exit, FolderOrder, Last, Launch, Order, Reply, SharedMemory, StopStep, last};
+use super::{
+    Access, Exit, FaultSignal, FolderOrder, Last, Launch, Order, Reply, SharedMemory, StopStep, last,
+};
 use crate::folder::Folder;
 use crate::guard::shared_memory::remove_abandoned;
 use dyno_drivers::open_files::raise_limit;
@@ -171,6 +173,19 @@ impl Keeper {
                         return;
                     }
                 }
+                Input::Order(Order::Signal(signal)) => tell(&match &self.running {
+                    Some(running) => {
+                        let sent = kill_process_group(running.group, signal.number());
+                        // PostgreSQL's processes are in groups of their own. Those of one that was killed are ended when it is reaped.
+                        if signal != FaultSignal::Kill {
+                            for process in descendants_of(running.child.id()) {
+                                let _ = kill_process(process, signal.number());
+                            }
+                        }
+                        sent.map_or_else(|error| Reply::Refused(error.to_string()), |()| Reply::Signalled)
+                    }
+                    None => Reply::Refused("it does not run".to_owned()),
+                }),
                 // What was to be hurried has ended meanwhile.
                 Input::Order(Order::Hurry) => {}
                 Input::Order(Order::Remove(shared)) => self.shared = shared,
@@ -352,6 +367,18 @@ fn children_of(parent: u32) -> Vec<Pid> {
             (fields.next()? != "Z" && fields.next()? == parent).then_some(pid)
         })
         .collect()
+}
+
+/// Children, their children, and so on.
+fn descendants_of(ancestor: u32) -> Vec<Pid> {
+    let mut found = children_of(ancestor);
+    let mut at = 0;
+    while let Some(process) = found.get(at) {
+        let children = children_of(process.as_raw_pid().unsigned_abs());
+        found.extend(children);
+        at += 1;
+    }
+    found
 }
 
 fn remove_folder(folder: &Path, deadline: Instant) -> io::Result<()> {

@@ -1,6 +1,7 @@
 //! A node of a cluster that no client talks to.
 
 use super::error::{log_of, scratch, with_room};
+use super::harmed::Harmed;
 use super::log;
 use crate::error::HostError;
 use crate::folder::write_private;
@@ -16,6 +17,10 @@ pub(super) struct InnerNode {
     pub(super) name: String,
     /// Number of its process; 0 before it was started.
     pub(super) pid: u32,
+    /// How it was started.
+    pub(super) launch: Option<Launch>,
+    /// What was done to it on purpose.
+    pub(super) harmed: Harmed,
     pub(super) guard: Guard,
     pub(super) owner: Option<Owner>,
     /// Its scratch folder.
@@ -39,7 +44,7 @@ impl InnerNode {
     pub(super) fn launch(&mut self, program: &Path, arguments: Vec<String>) -> Result<(), HostError> {
         // What was said before a further attempt would be taken for its words.
         let _ = std::fs::write(self.log(), "");
-        self.pid = self.guard.launch(Launch {
+        let launch = Launch {
             program: program.to_owned(),
             arguments,
             environment: vec![("TMPDIR".to_owned(), self.folder.join("tmp").display().to_string())],
@@ -49,7 +54,9 @@ impl InnerNode {
             input: None,
             // Nothing that it holds is kept.
             stop: Vec::new(),
-        })?;
+        };
+        self.pid = self.guard.launch(launch.clone())?;
+        self.launch = Some(launch);
         Ok(())
     }
 
@@ -64,7 +71,7 @@ impl InnerNode {
 
     /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
     pub(super) fn ending(&self) -> Option<String> {
-        self.guard.ending()
+        self.guard.ending().filter(|_| !self.harmed.is_ended())
     }
 
     /// It has ended before the cluster was ready.

@@ -21,7 +21,9 @@ mod ask;
 mod binary;
 mod cluster;
 mod error;
+mod fault;
 mod galera;
+mod harmed;
 mod inner;
 mod locate;
 pub(crate) mod log;
@@ -30,6 +32,7 @@ mod ndb;
 mod postgres;
 pub(crate) mod process;
 mod recipes;
+mod replica;
 mod running;
 mod save;
 mod seat;
@@ -39,6 +42,7 @@ mod start_options;
 mod validate;
 
 pub use binary::Binary;
+pub use fault::{FaultNode, Standing};
 pub use locate::locate;
 pub use running::{RunningServer, Stopped};
 pub use start_options::StartOptions;
@@ -111,7 +115,9 @@ pub fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningSe
         ServerKind::Mariadb | ServerKind::Mysql | ServerKind::Postgres => {
             process::start(&server, options, None, &mut process::free_port)
         }
-        ServerKind::Galera | ServerKind::Ndb => cluster::start(&server, options),
+        ServerKind::Galera | ServerKind::Ndb | ServerKind::PostgresReplica => {
+            cluster::start(&server, options)
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The way of a server process: scratch folder, data folder, port, start, first answer, settings.
 
 use super::error::{log_of, query, scratch, setting_refused, settings_differ, with_room};
+use super::harmed::Harmed;
 use super::recipes::recipe;
 use super::running::{Place, RunningServer, ServerProcess};
 use super::save::restore;
@@ -10,7 +11,7 @@ use super::{Binary, StartOptions, account, kept_log, locate, log};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
 use crate::folder::is_out_of_reach;
-use crate::guard::{Exit, Guard, GuardError, Owner, SharedMemory};
+use crate::guard::{Exit, Guard, GuardError, Launch, Owner, SharedMemory};
 use crate::settings;
 use crate::storage;
 use dyno_model::failure::{FailureKind, OperationFailure};
@@ -73,7 +74,7 @@ pub(super) fn start(
     filled.map_err(|error| with_room(error, &site.folder))?;
     let restoring = restoring.elapsed();
     let launched = launch(&mut guard, &mut site, recipe, options.ready_timeout, next_port);
-    let (pid, mut session) = launched.map_err(|error| with_room(error, &site.folder))?;
+    let (pid, launch, mut session) = launched.map_err(|error| with_room(error, &site.folder))?;
     let _ = guard.remove_at_end(SharedMemory::of_process(pid));
 
     (recipe.furnish)(&site, &mut session).map_err(query(server.kind, "making dyno's database"))?;
@@ -87,10 +88,12 @@ pub(super) fn start(
         target: target(&site),
         socket: Some(site.socket()),
         joiners: Vec::new(),
+        harmed: Harmed::default(),
         inner: Vec::new(),
         guard: Some(guard),
         process: Some(ServerProcess {
             pid,
+            launch,
             log: site.log(),
             kept_log,
             stop: (recipe.stop)(Duration::from_secs(30)),
@@ -319,7 +322,7 @@ fn launch(
     recipe: &Recipe,
     limit: Duration,
     next_port: &mut dyn FnMut() -> io::Result<u16>,
-) -> Result<(u32, ControlConnection), HostError> {
+) -> Result<(u32, Launch, ControlConnection), HostError> {
     let kind = site.binary.kind;
     for attempt in 1.. {
         let no_port = system("asking for a free TCP port on 127.0.0.1");
@@ -330,9 +333,9 @@ fn launch(
         let mut launch = (recipe.launch)(site)?;
         // dyno is gone then, and nobody looks at the data again.
         launch.stop = (recipe.stop)(Duration::from_secs(10));
-        let pid = guard.launch(launch)?;
+        let pid = guard.launch(launch.clone())?;
         let no_answer = match wait_ready(guard, site, recipe, limit) {
-            Ok(session) => return Ok((pid, session)),
+            Ok(session) => return Ok((pid, launch, session)),
             Err(no_answer) => no_answer,
         };
         let log = log::tail(&site.log(), LOG_LINES * 4);

@@ -1,7 +1,7 @@
 //! Which recipe a kind of server is started by.
 
 use super::site::Recipe;
-use super::{galera, mysql_family, ndb, postgres};
+use super::{galera, mysql_family, ndb, postgres, replica};
 use dyno_model::plan::ServerKind;
 
 /// How a server of this kind is found, started and stopped; `None` for kinds that are no processes.
@@ -12,6 +12,7 @@ pub(super) fn recipe(kind: ServerKind) -> Option<&'static Recipe> {
         ServerKind::Mysql => Some(&mysql_family::MYSQL),
         ServerKind::Ndb => Some(&ndb::NDB),
         ServerKind::Postgres => Some(&postgres::RECIPE),
+        ServerKind::PostgresReplica => Some(&replica::RECIPE),
         ServerKind::Sqlite | ServerKind::Null => None,
     }
 }

@@ -1,9 +1,10 @@
 //! A server that runs, and its end.
 
+use super::harmed::Harmed;
 use super::inner::InnerNode;
 use super::log;
 use super::seat::Seat;
-use crate::guard::{Exit, Guard, GuardCommand, Owner, StopStep};
+use crate::guard::{Exit, Guard, GuardCommand, Launch, Owner, StopStep};
 use crate::settings::RoundedSetting;
 use dyno_model::plan::ServerKind;
 use dyno_model::target::{Endpoint, Engine, Target};
@@ -26,6 +27,8 @@ pub struct RunningServer {
     /// Its own place in a cluster, and the nodes that joined it there.
     pub(super) seat: Option<Seat>,
     pub(super) joiners: Vec<RunningServer>,
+    /// What was done to it on purpose.
+    pub(super) harmed: Harmed,
     /// Nodes of its cluster that no client talks to, in the order in which they were started.
     pub(super) inner: Vec<InnerNode>,
     /// Time that copying the data set took; 0 when it began empty.
@@ -46,6 +49,8 @@ pub(super) struct Place {
 /// What there is besides, when the server is a process.
 pub(super) struct ServerProcess {
     pub(super) pid: u32,
+    /// How it was started.
+    pub(super) launch: Launch,
     pub(super) log: PathBuf,
     pub(super) kept_log: Option<PathBuf>,
     pub(super) stop: Vec<StopStep>,
@@ -77,6 +82,7 @@ impl RunningServer {
             place: None,
             seat: None,
             joiners: Vec::new(),
+            harmed: Harmed::default(),
             inner: Vec::new(),
             restoring: Duration::ZERO,
             rounded: Vec::new(),
@@ -100,6 +106,12 @@ impl RunningServer {
     #[must_use]
     pub fn barrier(&self) -> Option<&'static str> {
         self.seat.as_ref().and_then(Seat::barrier)
+    }
+
+    /// True for a node that only reads until it is promoted.
+    #[must_use]
+    pub fn is_replica(&self) -> bool {
+        self.seat.as_ref().is_some_and(Seat::is_replica)
     }
 
     /// It and the nodes that joined it; it alone, when it is no cluster.
@@ -137,9 +149,8 @@ impl RunningServer {
         let lost = |name: String, ending: String| format!("lost {name}, which {ending}");
         let inner = self.inner.iter().find_map(|node| Some(lost(node.name.clone(), node.ending()?)));
         let sql = || {
-            let (what, mut nodes) =
-                (if self.inner.is_empty() { "node" } else { "SQL node" }, self.nodes().enumerate());
-            nodes.find_map(|(index, node)| Some(lost(format!("{what} {}", index + 1), node.own_ending()?)))
+            let names = self.kind.node_names(self.nodes().count() as u32, 0);
+            self.nodes().zip(names).find_map(|(node, name)| Some(lost(name, node.own_ending()?)))
         };
         match &self.seat {
             None => self.own_ending(),
@@ -147,8 +158,9 @@ impl RunningServer {
         }
     }
 
+    /// One that was ended on purpose is missed by nobody.
     fn own_ending(&self) -> Option<String> {
-        self.guard.as_ref()?.ending()
+        self.guard.as_ref()?.ending().filter(|_| !self.harmed.is_ended())
     }
 
     /// The last lines of its log; none for embedded databases.

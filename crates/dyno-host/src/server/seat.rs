@@ -29,6 +29,13 @@ pub(super) enum Membership {
         /// Of dyno's account, the same on all; `None`: it is the first and may have any.
         password: Option<Secret>,
     },
+    /// It repeats what a primary writes.
+    Replica {
+        /// Port of the primary; `None`: it is the primary.
+        primary: Option<u16>,
+        /// Of dyno's account, which replicas get with the data.
+        password: Option<Secret>,
+    },
 }
 
 /// The node that the others join.
@@ -55,13 +62,23 @@ impl Seat {
     pub(super) fn password(&self) -> Option<&Secret> {
         match &self.membership {
             Membership::Galera { founder, .. } => founder.as_ref().map(|founder| &founder.password),
-            Membership::Ndb { password, .. } => password.as_ref(),
+            Membership::Ndb { password, .. } | Membership::Replica { password, .. } => password.as_ref(),
         }
     }
 
-    /// True when it gets its data, accounts included, from the cluster that it joins.
+    /// True when it gets its data, accounts included, from another node.
     pub(super) fn is_given_data(&self) -> bool {
+        self.is_joining() || self.is_replica()
+    }
+
+    /// True when it gets its data by itself once it is started.
+    pub(super) fn is_joining(&self) -> bool {
         matches!(&self.membership, Membership::Galera { founder: Some(_), .. })
+    }
+
+    /// True for one that only reads as long as it is not promoted.
+    pub(super) fn is_replica(&self) -> bool {
+        matches!(&self.membership, Membership::Replica { primary: Some(_), .. })
     }
 
     /// A statement that it answers when it has done all that was committed on any node before. NDB's data nodes commit together, so that

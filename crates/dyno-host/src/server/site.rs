@@ -53,9 +53,9 @@ impl Site<'_> {
         self.seat = Some(seat);
     }
 
-    /// True when it gets its data from the cluster that it joins.
+    /// True when it gets its data by itself once it is started.
     pub(super) fn is_joining(&self) -> bool {
-        self.seat.as_ref().is_some_and(Seat::is_given_data)
+        self.seat.as_ref().is_some_and(Seat::is_joining)
     }
 
     pub(super) fn data(&self) -> PathBuf {

@@ -1,6 +1,7 @@
 //! Embedded SQLite on a scratch file. Its settings are pragmas.
 
 use super::error::{query, scratch, settings_differ};
+use super::harmed::Harmed;
 use super::process::{check_parent, make_folder};
 use super::running::{Place, RunningServer};
 use super::{StartOptions, save};
@@ -83,6 +84,7 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
         rounded: Vec::new(),
         seat: None,
         joiners: Vec::new(),
+        harmed: Harmed::default(),
         inner: Vec::new(),
     })
 }

@@ -11,6 +11,7 @@ mod ndb;
 mod no_trace;
 mod planted;
 mod probe;
+mod replicas;
 mod settings;
 
 use dyno_drivers::{Connection, Driver, Io, Table, block_on};

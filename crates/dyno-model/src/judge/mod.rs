@@ -12,6 +12,8 @@ pub mod collapse;
 mod tests;
 
 use crate::audit::{AuditCheck, AuditVerdict};
+use crate::failure::{FailureKind, Remedy};
+use crate::fault::FaultRecord;
 use crate::finding::{Finding, Severity};
 use crate::ledger::Ledger;
 use crate::plan::{LoadPlan, Plan, StopRule, Trial};
@@ -74,13 +76,32 @@ pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
     }
     findings.extend(arrivals(record, asked));
     let unbalanced = record.facts.as_ref().map_or(&[][..], |facts| &facts.unbalanced);
+    findings.extend(failures(record));
     findings.extend(books(&record.ledger, unbalanced));
     let seconds = record.measured.as_secs_f64();
     findings.extend((seconds < SHORT).then_some(Finding::ShortWindow { seconds }));
     findings.extend(few_waves(record));
     findings.extend(stalls(record));
     findings.extend(audit(record));
+    findings.extend(faults(record));
+    findings.retain(|finding| !(has_faults(record) && finding.is_effect_of_fault()));
     findings
+}
+
+/// Faults that were not made; what those that were made did is no doubt.
+fn faults(record: &TrialRecord) -> Vec<Finding> {
+    let made = record.facts.as_ref().map_or(&[][..], |facts| &facts.faults);
+    let not_made = |fault: &FaultRecord| {
+        let FaultRecord { action, node, failed, .. } = fault;
+        Some(Finding::FaultNotMade { what: format!("{action} {node}"), reason: failed.clone()? })
+    };
+    made.iter().filter_map(not_made).collect()
+}
+
+/// True when faults were made on purpose.
+#[must_use]
+pub fn has_faults(record: &TrialRecord) -> bool {
+    record.facts.as_ref().is_some_and(|facts| !facts.faults.is_empty())
 }
 
 /// The same for a record that was written earlier, perhaps by an older version. What [`judge`] derives replaces what was derived then;
@@ -120,6 +141,7 @@ fn is_derived(finding: &Finding) -> bool {
         | Finding::Stall { .. }
         | Finding::CutShort { .. }
         | Finding::SystemFailed { .. }
+        | Finding::FaultNotMade { .. }
         | Finding::BooksUnbalanced { .. }
         | Finding::Unsettled { .. }
         | Finding::AuditViolated
@@ -220,11 +242,23 @@ fn few_waves(record: &TrialRecord) -> Option<Finding> {
     (waves < WAVES).then_some(Finding::FewWaves { waves })
 }
 
+/// Transactions that failed for good, but for those that failed as they do when a server is harmed on purpose.
+fn failures(record: &TrialRecord) -> Option<Finding> {
+    let ledger = &record.ledger;
+    let is_of_fault = |kind: FailureKind| {
+        matches!(kind.remedy(), Remedy::Reconnect | Remedy::RetryTransaction)
+            || matches!(kind, FailureKind::OutcomeUnknown | FailureKind::ReadOnly)
+    };
+    let of_faults = ledger.failed_by_kind.iter().filter(|(kind, _)| is_of_fault(**kind));
+    let excused = if has_faults(record) { of_faults.map(|(_, number)| number).sum() } else { 0 };
+    let failed = ledger.failed.saturating_sub(excused);
+    let share = failed as f64 / ledger.started.max(1) as f64;
+    (failed > 0).then_some(Finding::Failures { failed, share })
+}
+
 fn books(ledger: &Ledger, unbalanced: &[String]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let mut raise = |is_so: bool, finding: Finding| findings.extend(is_so.then_some(finding));
-    let share = ledger.failed as f64 / ledger.started.max(1) as f64;
-    raise(ledger.failed > 0, Finding::Failures { failed: ledger.failed, share });
     raise(ledger.unfinished > 0, Finding::Unfinished { unfinished: ledger.unfinished });
     let share = ledger.skipped as f64 / ledger.started.max(1) as f64;
     raise(ledger.skipped > 0, Finding::Skipped { skipped: ledger.skipped, share });

@@ -235,3 +235,45 @@ fn a_server_that_has_been_up_for_less_time_than_passed_was_started_anew() {
         "longer up than before, and yet not all the time"
     );
 }
+
+#[test]
+fn what_a_fault_does_on_purpose_is_no_doubt_and_what_it_does_not_do_is_one() {
+    let harmed = |failed: Option<String>| FaultRecord {
+        action: crate::fault::FaultAction::Kill,
+        node: "node 2".to_owned(),
+        at: Nanos(2 * SECOND),
+        failed,
+    };
+    let lose = |it: &mut TrialRecord, kinds: &[(FailureKind, u64)]| {
+        let failed: u64 = kinds.iter().map(|(_, number)| number).sum();
+        it.ledger.failed_by_kind = kinds.iter().copied().collect();
+        (it.ledger.failed, it.ledger.unfinished) = (failed, 4);
+        it.ledger.started += failed + 4;
+        it.ledger.attempts += failed + 4;
+        facts(it).gaps = vec![CommitGap { at: Nanos(2 * SECOND), length: Nanos(5 * SECOND) }];
+        facts(it).uptime = Some(Uptime { before: 100, after: 3, passed: Nanos(10 * SECOND) });
+    };
+    let kinds = |findings: &[Finding]| findings.iter().map(discriminant).collect::<Vec<_>>();
+    let expected = |it: &mut TrialRecord| {
+        lose(it, &[(FailureKind::ConnectionLost, 100), (FailureKind::Deadlock, 20)]);
+        facts(it).faults = vec![harmed(None)];
+    };
+    assert_eq!(judged(expected), []);
+    let by_accident =
+        judged(|it| lose(it, &[(FailureKind::ConnectionLost, 100), (FailureKind::Deadlock, 20)]));
+    let told = [
+        Finding::ServerRestarted { up: 3 },
+        Finding::Failures { failed: 120, share: 0.0 },
+        Finding::Unfinished { unfinished: 4 },
+        Finding::Stall { longest_gap: 5.0, at: 2.0, sessions: Vec::new() },
+    ];
+    assert_eq!(kinds(&by_accident), kinds(&told), "{by_accident:?}");
+    let other = judged(|it| {
+        lose(it, &[(FailureKind::ConnectionLost, 100), (FailureKind::DuplicateKey, 7)]);
+        facts(it).faults = vec![harmed(None)];
+    });
+    assert!(matches!(other[..], [Finding::Failures { failed: 7, .. }]), "{other:?}");
+    let not_made = judged(|it| facts(it).faults = vec![harmed(Some("it does not run".to_owned()))]);
+    let what = "kill node 2".to_owned();
+    assert_eq!(not_made, [Finding::FaultNotMade { what, reason: "it does not run".to_owned() }]);
+}

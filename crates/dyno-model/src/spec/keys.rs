@@ -4,7 +4,7 @@
 mod report;
 mod section;
 
-pub use report::{LIMIT, PUBLISHED, REPORT, REVISION};
+pub use report::{FAULT, LIMIT, PUBLISHED, REPORT, REVISION};
 
 pub use section::{Key, Section, Takes};
 
@@ -12,7 +12,7 @@ pub(super) use section::WEIGHT_MAX;
 use section::{CLIENTS_MAX, key, ranged};
 
 /// All sections, in the order a spec has them.
-pub const SECTIONS: [&Section; 19] = [
+pub const SECTIONS: [&Section; 20] = [
     &TOP,
     &SYSTEM,
     &SERVER,
@@ -28,6 +28,7 @@ pub const SECTIONS: [&Section; 19] = [
     &PROXY,
     &APPLICATION,
     &PROFILE,
+    &FAULT,
     &LIMIT,
     &PUBLISHED,
     &REPORT,
@@ -65,6 +66,7 @@ pub static TOP: Section = Section {
             "none",
             "variations of this file, chosen with `--profile NAME`",
         ),
+        key("fault", "tables, `[[fault]]`", "none", "harm that is done to systems while they are measured"),
         key("limit", "tables, `[[limit]]`", "none", "what figures have to keep to"),
         key("published", "tables, `[[published]]`", "none", "figures published elsewhere, drawn beside ours"),
         key("report", "table", "none", "the first pages of a test report"),
@@ -164,21 +166,28 @@ pub static SERVER: Section = Section {
     keys: &[
         key(
             "kind",
-            "`sqlite`, `mariadb`, `galera`, `mysql`, `ndb`, `postgres` or `null`",
+            "`sqlite`, `mariadb`, `galera`, `mysql`, `ndb`, `postgres`, `postgres-replica` or `null`",
             "required",
             "what to start",
         ),
         ranged(
             "nodes",
             Takes::Integer(1..=9),
-            "3 for `galera`, 2 for `ndb`",
-            "servers of a cluster (of `ndb` its SQL nodes), all on this machine; clients are spread over them in turn",
+            "3 for `galera`, 2 for `ndb` and `postgres-replica`",
+            "servers of a cluster (of `ndb` its SQL nodes), all on this machine; clients are spread over them in turn. Of `postgres-replica` one is \
+             the primary, which has all clients until it is lost",
         ),
         ranged(
             "data_nodes",
             Takes::Integer(1..=8),
             "2 for `ndb`",
             "nodes of `ndb` that hold the data, a multiple of its setting `NoOfReplicas` (2, if not given)",
+        ),
+        key(
+            "synchronous",
+            "true or false",
+            "`false`",
+            "of `postgres-replica`: a commit is acknowledged when a replica has it (`synchronous_standby_names = '*'` on the primary)",
         ),
         key("bin_dir", "path", "PATH and the usual folders", "folder with the server's programs"),
         key("scratch", "path", "the system's temporary folder", "folder in which the scratch folder is made"),

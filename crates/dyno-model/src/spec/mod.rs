@@ -4,7 +4,7 @@
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
 //! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `request`, `scripts`, `load`, `factors`, `choice`, `limit`, `front`, `storage`, `endpoint`, `published`, `quantity`,
+//! * `system`, `workload`, `request`, `scripts`, `load`, `factors`, `choice`, `fault`, `limit`, `front`, `storage`, `endpoint`, `published`, `profile`, `quantity`,
 //!   `argument`: one file per part of a spec;
 //! * `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
@@ -18,11 +18,13 @@ mod diagnostic;
 mod endpoint;
 pub mod estimate;
 mod factors;
+mod fault;
 mod front;
 pub mod keys;
 mod limit;
 mod load;
 mod order;
+mod profile;
 mod published;
 mod quantity;
 mod reader;
@@ -48,7 +50,7 @@ use choice::Choice;
 use diagnostic::{Problems, Source, black_out_passwords};
 use factors::Place;
 use reader::Fields;
-use tree::{Entry, Node, Table, Value};
+use tree::{Entry, Table, Value};
 
 /// What a spec is read from.
 #[derive(Debug, Clone, Copy, Default)]
@@ -117,10 +119,10 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Strin
     if !problems.is_empty() {
         return Err(Diagnostics::new(sources, problems)); // what follows from half a file would mislead
     }
-    let profiles = profiles(&file, &problems);
+    let profiles = profile::all(&file, &problems);
     let mut document = file.clone();
     if let Some(name) = input.profile {
-        lay_profile(&mut document, name, &profiles, &mut sources, &problems);
+        profile::lay(&mut document, name, &profiles, &mut sources, &problems);
     }
     for i in 0..input.overrides.len() {
         argument::apply(&mut document, i + 1, &sources, &problems);
@@ -204,32 +206,14 @@ fn read(
     let description = top.text("description").unwrap_or_default().trim().to_owned();
     let systems = system::read(&top, sources, variable);
     let factors = factors::read(document, problems);
-    let workload = section(&top, "workload", "add for example:\n[workload]\nkind = \"rush\"");
-    let load = section(&top, "load", "add for example:\n[load]\nclients = [1, 8, 64]\nduration = \"30s\"");
-    let (clients, load) = match load {
-        None => (Vec::new(), None),
-        Some((table, span)) => {
-            (load::clients(&Fields::new(&keys::LOAD, table, span, problems)), Some((table, span)))
-        }
-    };
-    let combinations = match (workload, load) {
-        (Some(workload), Some(load)) => {
-            let clients_max = clients.iter().copied().max();
-            let parts = Parts { workload, load, clients_max, factors: &factors };
-            parts.combinations(known, problems)
-        }
-        (Some((table, span)), None) if !factors::vary_kind(&factors) => {
-            workload::read(table, span, false, known, problems);
-            Vec::new()
-        }
-        _ => Vec::new(),
-    };
+    let (clients, combinations) = measured(&top, &factors, known);
     check_query_modes(&factors, &systems, problems);
     check_settings(&factors, &systems, problems);
     let storages = storage::read(&top);
     storage::check(&factors, &storages, &systems, problems);
     let goes = combinations.iter().map(|it| (it.endpoint.as_deref(), it.workload.kind.as_str()));
     let endpoints = endpoint::used(&factors, &endpoint::read(&top), &systems, goes, problems);
+    let faults = fault::read(&top, &systems, &combinations.iter().map(|it| it.load.stop).collect::<Vec<_>>());
     let known = choice::Known { systems: &systems, factors: &factors };
     let Design { blocks, budget, seed, data, compare, exclusions } = design(&top, &known);
     let limits = limit::read(&top, &known);
@@ -263,11 +247,42 @@ fn read(
         claim: None,
         compare,
         limits,
+        faults,
         front: front::read(&top),
         data,
         storages,
         endpoints,
     })
+}
+
+/// The numbers of clients, and what is measured with each of them: the combinations of the factors' levels.
+fn measured(
+    top: &Fields<'_>,
+    factors: &[factors::Factor],
+    known: workload::Known<'_>,
+) -> (Vec<u32>, Vec<Combination>) {
+    let problems = top.problems;
+    let workload = section(top, "workload", "add for example:\n[workload]\nkind = \"rush\"");
+    let load = section(top, "load", "add for example:\n[load]\nclients = [1, 8, 64]\nduration = \"30s\"");
+    let (clients, load) = match load {
+        None => (Vec::new(), None),
+        Some((table, span)) => {
+            (load::clients(&Fields::new(&keys::LOAD, table, span, problems)), Some((table, span)))
+        }
+    };
+    let combinations = match (workload, load) {
+        (Some(workload), Some(load)) => {
+            let clients_max = clients.iter().copied().max();
+            let parts = Parts { workload, load, clients_max, factors };
+            parts.combinations(known, problems)
+        }
+        (Some((table, span)), None) if !factors::vary_kind(factors) => {
+            workload::read(table, span, false, known, problems);
+            Vec::new()
+        }
+        _ => Vec::new(),
+    };
+    (clients, combinations)
 }
 
 /// The limits on what is measured, which is something.
@@ -503,65 +518,6 @@ impl Plan {
         let chosen = treatment.variation.query_mode.or_else(|| QueryMode::named(level()?.1));
         chosen.unwrap_or(self.systems[treatment.system].query_mode)
     }
-}
-
-/// The profiles of a file, as entries of its `profile` table.
-fn profiles(file: &Table, problems: &Problems) -> Vec<Entry> {
-    let Some(node) = file.get("profile") else { return Vec::new() };
-    let Value::Table(table) = &node.value else {
-        let message = format!("`profile` must be tables, not {}", node.value.type_name());
-        problems.report(Diagnostic::new(node.span, message).help("write `[profile.NAME]`"));
-        return Vec::new();
-    };
-    let mut profiles = Vec::new();
-    for entry in &table.entries {
-        if keys::TOP.keys.iter().any(|key| key.name == entry.key) {
-            let message =
-                format!("`{0}` is a table of the spec and cannot be the name of a profile", entry.key);
-            let help = format!("write `[profile.NAME]`, and `{}` under it", entry.key);
-            problems.report(Diagnostic::new(entry.key_span, message).help(help));
-            break;
-        }
-        match &entry.node.value {
-            Value::Table(overlay) => {
-                if let Some(inner) = overlay.entry("profile") {
-                    let message = "a profile cannot hold profiles";
-                    problems.report(
-                        Diagnostic::new(inner.key_span, message).help("write `[profile.NAME]` at the top"),
-                    );
-                }
-                profiles.push(entry.clone());
-            }
-            other => {
-                let message = format!("profile `{}` must be a table, not {}", entry.key, other.type_name());
-                let help =
-                    "a key that stands under [profile] is the name of a profile: write `[profile.NAME]`";
-                problems.report(Diagnostic::new(entry.key_span, message).help(help));
-            }
-        }
-    }
-    profiles
-}
-
-fn lay_profile(
-    document: &mut Table,
-    name: &str,
-    profiles: &[Entry],
-    sources: &mut Vec<Source>,
-    problems: &Problems,
-) {
-    if let Some(Entry { node: Node { value: Value::Table(overlay), .. }, .. }) =
-        profiles.iter().find(|profile| profile.key == name)
-    {
-        argument::lay_profile(document, overlay, problems);
-        return;
-    }
-    let known: Vec<&str> = profiles.iter().map(|profile| profile.key.as_str()).collect();
-    let span = Span::new(sources.len(), 0..name.len());
-    sources.push(Source { name: "--profile".to_owned(), text: name.to_owned() });
-    let message = format!("there is no profile `{name}`");
-    let help = suggestion(name, &known, "profiles");
-    problems.report(Diagnostic::new(span, message).label("not a profile").help(help));
 }
 
 /// Reads the file with a profile that was not chosen, and reports what is wrong within that profile.

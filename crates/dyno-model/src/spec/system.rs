@@ -296,6 +296,12 @@ fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
     let kind = default.kind;
     let useless = [
         ("nodes", kind.is_cluster(), format!("{kind} is one server"), "galera"),
+        (
+            "synchronous",
+            kind == ServerKind::PostgresReplica,
+            format!("{kind} has no replica to wait for"),
+            "postgres-replica",
+        ),
         ("data_nodes", default.data_nodes > 0, format!("{kind} has no nodes for data alone"), "ndb"),
     ];
     for (key, is_of_use, why, other) in useless {
@@ -306,7 +312,8 @@ fn managed(system: &Fields<'_>) -> Option<ManagedServer> {
         }
     }
     let (nodes, data_nodes) = (nodes.unwrap_or(default.nodes), data_nodes.unwrap_or(default.data_nodes));
-    Some(ManagedServer { settings, bin_dir, scratch, nodes, data_nodes, kind })
+    let is_synchronous = fields.boolean("synchronous").unwrap_or(false);
+    Some(ManagedServer { settings, bin_dir, scratch, nodes, data_nodes, is_synchronous, kind })
 }
 
 fn settings(table: &Table, fields: &Fields<'_>) -> BTreeMap<String, String> {

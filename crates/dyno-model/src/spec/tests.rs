@@ -6,6 +6,7 @@ use proptest::prelude::*;
 
 mod budget;
 mod clusters;
+mod faults;
 mod growth;
 mod mistakes;
 mod passwords;

@@ -226,6 +226,7 @@ proptest! {
                 median: times.map(|times| times.0), p99: times.map(|times| times.1),
             }).collect(),
             stalls: vec![stall],
+            faults: vec![stall.0],
         };
         let text = || "axis".to_owned();
         assert_inside(&TimelineChart {

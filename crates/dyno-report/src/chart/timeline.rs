@@ -42,6 +42,8 @@ pub(crate) struct Course {
     pub(crate) points: Vec<Moment>,
     /// Stretches without a commit, seconds from and to.
     pub(crate) stalls: Vec<(f64, f64)>,
+    /// Moments at which faults were made.
+    pub(crate) faults: Vec<f64>,
     /// One per panel below.
     pub(crate) tracks: Vec<TrackCourse>,
 }
@@ -246,6 +248,10 @@ fn draw_course(drawing: &mut Drawing, course: &Course, axes: &Axes, upper: Frame
         let (from, to) = (x.at(*from), x.at(*to));
         let to = to.max(from + 1.5).min(upper.right);
         drawing.rectangle("stall", (from.min(to), upper.top), (to, all.bottom));
+    }
+    for fault in &course.faults {
+        let at = x.at(*fault).clamp(upper.left, upper.right);
+        drawing.line("fault", (at, upper.top), (at, all.bottom));
     }
     draw_throughput(drawing, course, &x, &axes.throughput_scale(upper), upper.bottom);
     x_axis(drawing, all, &second_ticks(&x));

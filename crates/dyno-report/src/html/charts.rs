@@ -22,13 +22,24 @@ const PUBLISHED_FACTOR: f64 = 4.0;
 /// the chart says the same.
 const TOLD: usize = 60;
 
-/// The figures of the main part, most important first, and those that are folded. What is shown follows the experiment: the questions when there are
-/// several, the course of a single treatment, growth over rows, else curves over clients.
+/// The figures of the main part, most important first, and those that are folded. What is shown follows the experiment: the courses of trials with faults, the
+/// questions when there are several, the course of a single treatment, growth over rows, else curves over clients.
 pub(super) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     if page.is_alone() && page.model.growth.is_none() {
         let course = super::details::timeline(page, 0).into_iter();
         return (course.chain(percentiles(page)).collect(), Vec::new());
     }
+    let courses: Vec<Figure> =
+        page.model.faults.iter().filter_map(|row| super::details::commits(page, row.treatment)).collect();
+    let (main, more) = over_clients(page);
+    match courses.is_empty() {
+        true => (main, more),
+        false => (courses, main.into_iter().chain(more).collect()),
+    }
+}
+
+/// The figures of an experiment that compares.
+fn over_clients(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     // A chart of nothing but zeros says less than the sentence that nothing was lost.
     let has_losses = page.model.treatments.iter().any(|row| row.lost_percent > Some(0.0));
     let mut kinds = vec![super::forests::questions(page).into_iter().collect()];

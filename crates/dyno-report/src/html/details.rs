@@ -2,14 +2,15 @@
 
 use super::page::{Figure, Page};
 use super::percentiles;
-use super::resources::panels;
+use super::resources::{Panel, panels};
 use crate::cell::Cell;
 use crate::chart::timeline::{Course, Moment, TimelineChart};
 use crate::figures;
 use crate::grid;
-use crate::messages::{headings, notes, page};
+use crate::messages::{headings, names, notes, page};
 use crate::{tables, words};
 use dyno_analysis::model::{Timeline, TimelinePoint, TrialState};
+use dyno_model::fault::FaultRecord;
 use dyno_model::finding::Finding;
 use maud::{Markup, html};
 
@@ -83,6 +84,22 @@ fn statements(page: &Page<'_>, treatment: usize) -> Markup {
 
 /// The course of a treatment's trials.
 pub(super) fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
+    drawn(page, treatment, "s", page.text(&headings::TIMELINE).to_owned(), panels)
+}
+
+/// The same without what machine and server did.
+pub(super) fn commits(page: &Page<'_>, treatment: usize) -> Option<Figure> {
+    let name = tables::treatment_name(page.model, treatment, page.lang);
+    drawn(page, treatment, "f", name, |_| Vec::new())
+}
+
+fn drawn<'a>(
+    page: &Page<'a>,
+    treatment: usize,
+    suffix: &str,
+    heading: String,
+    panels: impl FnOnce(&[&'a Timeline]) -> Vec<Panel>,
+) -> Option<Figure> {
     let timelines: Vec<&Timeline> =
         page.model.timelines.iter().filter(|t| t.treatment == treatment && !t.points.is_empty()).collect();
     if timelines.is_empty() {
@@ -91,7 +108,7 @@ pub(super) fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
     let step = step(page, &timelines);
     let name = tables::treatment_name(page.model, treatment, page.lang);
     let title = page.fill(&page::CHART_TITLE_TIMELINE, &[("treatment", &name)]);
-    let id = format!("t{treatment}s");
+    let id = format!("t{treatment}{suffix}");
     let panels = panels(&timelines);
     let chart = TimelineChart {
         id: format!("{id}-"),
@@ -112,8 +129,10 @@ pub(super) fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
             })
             .collect(),
     };
-    let heading = page.text(&headings::TIMELINE).to_owned();
-    let captions = panels.iter().map(|panel| page.text(panel.caption()).to_owned()).collect();
+    let row = page.model.faults.iter().find(|row| row.treatment == treatment);
+    let faults = row.map(|row| page.fill(&page::CHART_CAPTION_FAULTS, &[("faults", &names::faults(row))]));
+    let captions = panels.iter().map(|panel| page.text(panel.caption()).to_owned());
+    let captions = faults.into_iter().chain(captions).collect();
     Some(Figure { id, title: heading, captions, chart: chart.draw(), data: None })
 }
 
@@ -128,7 +147,14 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
     let is_invalid = trial.is_some_and(|trial| trial.state == TrialState::Invalid);
     let message = if is_invalid { &page::CHART_BLOCK_INVALID } else { &page::CHART_BLOCK };
     let window = timeline.points.iter().find(|point| !point.is_warmup).map_or(0.0, |point| point.start_s);
-    let empty = timeline.points.iter().filter(|point| point.throughput == Some(0.0) && !point.is_warmup);
+    // In the grace period, clients that wait for an answer commit nothing, and nobody else works.
+    let closes = trial.and_then(|trial| Some(window + trial.figures.as_ref()?.measured_s));
+    let is_empty = |point: &&TimelinePoint| {
+        point.throughput == Some(0.0)
+            && !point.is_warmup
+            && closes.is_none_or(|closes| point.start_s < closes - 0.01)
+    };
+    let empty = timeline.points.iter().filter(is_empty);
     let mut stalls: Vec<(f64, f64)> = empty.map(|p| (p.start_s, p.start_s + p.length_s)).collect();
     for finding in trial.map_or(&[][..], |trial| &trial.findings) {
         if let Finding::Stall { longest_gap, at, .. } = finding {
@@ -139,8 +165,15 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
         title: page.fill(message, &[("block", &timeline.block.to_string())]),
         points: binned(&timeline.points, step),
         stalls,
+        faults: faults_of(page, timeline).iter().map(|fault| window + fault.at.as_secs_f64()).collect(),
         tracks: Vec::new(),
     }
+}
+
+fn faults_of<'a>(page: &Page<'a>, timeline: &Timeline) -> &'a [FaultRecord] {
+    let row = page.model.faults.iter().find(|row| row.treatment == timeline.treatment);
+    let trial = row.and_then(|row| row.trials.iter().find(|trial| trial.trial == timeline.trial));
+    trial.map_or(&[], |trial| &trial.faults)
 }
 
 /// `step` intervals as one: the mean throughput, the middle one of the medians, the highest of the 99th percentiles.

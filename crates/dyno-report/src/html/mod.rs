@@ -44,7 +44,8 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let page = Page { model, lang, facets: &facets };
     let (main, more) = charts::figures(&page);
     let (first, main) = main.split_at(main.len().min(1));
-    let sections = [
+    let faults = (!model.faults.is_empty()).then_some(("faults", &headings::FAULTS));
+    let sections = faults.into_iter().chain([
         ("results", &headings::RESULTS),
         ("comparisons", &headings::COMPARISONS),
         ("audit", &headings::AUDIT),
@@ -52,7 +53,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         ("details", &words::PAGE_DETAILS),
         ("setting", &headings::PROVENANCE),
         ("method", &headings::METHOD),
-    ];
+    ]);
     html! {
         (DOCTYPE)
         html lang=(lang.code) {
@@ -73,6 +74,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
                     }
                     @for figure in main { (figure.markup(&page)) }
                     (page.folded_figures(&more))
+                    (tables::faults(&page))
                     (tables::results(&page))
                     (tables::limits(&page))
                     (tables::questions(&page))

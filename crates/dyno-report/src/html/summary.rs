@@ -81,6 +81,7 @@ fn shown<'a>(page: &Page<'a>) -> (Vec<&'a Conclusion>, Vec<&'a Conclusion>) {
         | Conclusion::PeakThroughput { .. }
         | Conclusion::GrowthCourse { .. } => 3,
         Conclusion::LostUpdates { .. } => 1,
+        Conclusion::Fault { .. } => 12,
         _ => 2,
     };
     let kind = std::mem::discriminant::<Conclusion>;
@@ -199,7 +200,7 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         Conclusion::VerdictsDisabled { .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_NO_VERDICT, class: "none" }), false)
         }
-        Conclusion::LostUpdates { .. } => {
+        Conclusion::LostUpdates { .. } | Conclusion::LostCommits { .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_LOST, class: "violated" }), true)
         }
         Conclusion::AuditViolated { .. } => {
@@ -208,13 +209,16 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         Conclusion::UndecidedUpdates { .. } => {
             (page.chip(Word { message: &headings::UNDECIDED, class: "warned" }), false)
         }
-        Conclusion::NoLostUpdates { .. } => {
+        Conclusion::NoLostUpdates { .. } | Conclusion::NoLostCommits { .. } => {
             (page.chip(Word { message: &headings::INTACT, class: "intact" }), false)
         }
         Conclusion::GrowthCrossing { .. } | Conclusion::GrowthLead { .. } => {
             (page.chip(words::verdict(Some(Verdict::Better))), false)
         }
-        Conclusion::PeakThroughput { .. } | Conclusion::GrowthCourse { .. } | Conclusion::Looks { .. } => {
+        Conclusion::PeakThroughput { .. }
+        | Conclusion::GrowthCourse { .. }
+        | Conclusion::Looks { .. }
+        | Conclusion::Fault { .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_FIGURE, class: "figure" }), false)
         }
         Conclusion::Limit { verdict, .. } => {

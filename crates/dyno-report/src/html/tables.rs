@@ -155,6 +155,20 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
     }
 }
 
+/// What faults did.
+pub(super) fn faults(page: &Page<'_>) -> Markup {
+    let table = tables::faults(page.model);
+    html! {
+        @if !table.is_empty() {
+            section #faults {
+                h2 { (page.text(&headings::FAULTS)) }
+                (page.table(table))
+                p.note { (page.text(&notes::NOTE_FAULTS)) }
+            }
+        }
+    }
+}
+
 /// What the data said.
 pub(super) fn audit(page: &Page<'_>) -> Markup {
     let audits = &page.model.audits;
@@ -177,6 +191,13 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
                         }
                     }
                 }
+            }
+            @let ledgers = tables::ledgers(page.model);
+            @if !ledgers.is_empty() {
+                h3 { (page.text(&headings::LEDGER)) }
+                (page.table(ledgers))
+                p.note { (page.text(&notes::NOTE_LEDGER)) }
+                @for sentence in crate::notes::missing_commits(page.model, page.lang) { p.note { (sentence) } }
             }
             (contents(page))
             @for row in audits { @for reason in &row.not_run {

@@ -6,7 +6,8 @@ use super::names::list;
 use super::{finding, growth, names, question};
 use crate::figures;
 use dyno_analysis::model::{
-    AuditRow, ClaimCells, Conclusion, Estimate, LimitVerdict, NotWorking, Range, ReportModel, Verdict,
+    AuditRow, ClaimCells, Conclusion, Estimate, FaultRow, LimitVerdict, NotWorking, Range, ReportModel,
+    Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::limit::LimitMeasure;
@@ -73,6 +74,12 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
             ];
             LOST_UNDECIDED.fill(lang, &values)
         }
+        Conclusion::LostCommits { audit } => lost_commits(model, &model.audits[*audit], lang),
+        Conclusion::NoLostCommits { treatments, acknowledged } => NO_LOST_COMMITS.fill(
+            lang,
+            &[("acknowledged", &figures::count(*acknowledged)), ("treatments", &treatments.to_string())],
+        ),
+        Conclusion::Fault { row } => fault(model, &model.faults[*row], lang),
         Conclusion::NoLostUpdates { lines, committed, clients_max } => LOST_NONE.fill(
             lang,
             &[
@@ -192,6 +199,41 @@ fn audit(model: &ReportModel, lines: &[usize], clients: &[u32], lang: Lang) -> V
     let found =
         [(NOT_KEPT, losing), (NOT_ACCOUNTED_FOR, others)].into_iter().filter(|(_, lines)| !lines.is_empty());
     found.map(|(message, lines)| message.fill(lang, &[("lines", &list(lang, &lines))])).collect()
+}
+
+fn named(model: &ReportModel, treatment: usize, lang: Lang) -> String {
+    names::line_at(&model.line_of(treatment).label, model.treatments[treatment].clients, lang)
+}
+
+fn lost_commits(model: &ReportModel, audit: &AuditRow, lang: Lang) -> String {
+    let ledger = audit.ledger.clone().unwrap_or_default();
+    let values = [
+        ("treatment", named(model, audit.treatment, lang)),
+        ("lost", figures::count(ledger.lost)),
+        ("acknowledged", figures::count(ledger.acknowledged)),
+        ("trials", ledger.trials_with_losses.to_string()),
+        ("most", figures::count(ledger.lost_max)),
+    ];
+    LOST_COMMITS.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+}
+
+fn fault(model: &ReportModel, row: &FaultRow, lang: Lang) -> String {
+    let seconds = |value: f64| figures::digits(value);
+    let values = [
+        ("treatment", named(model, row.treatment, lang)),
+        ("faults", names::faults(row)),
+        ("outage", seconds(row.outage.median)),
+        ("most", seconds(row.outage.max)),
+        ("back", row.recovered.map_or_else(String::new, |spread| seconds(spread.median))),
+        ("back_most", row.recovered.map_or_else(String::new, |spread| seconds(spread.max))),
+        ("trials", row.not_recovered.to_string()),
+    ];
+    let values = values.each_ref().map(|(name, value)| (*name, value.as_str()));
+    let outage = if row.outage.max == 0.0 { FAULT_UNNOTICED } else { FAULT_OUTAGE };
+    let back = row.recovered.map(|_| FAULT_BACK.fill(lang, &values));
+    let not_back = (row.not_recovered > 0).then(|| FAULT_NOT_BACK.fill(lang, &values));
+    let sentences = [Some(outage.fill(lang, &values)), back, not_back];
+    sentences.into_iter().flatten().collect::<Vec<_>>().join(lang.space)
 }
 
 fn lost_updates(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {

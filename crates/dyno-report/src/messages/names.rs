@@ -2,7 +2,8 @@
 
 pub(crate) use super::en::names::*;
 use super::lang::Lang;
-use dyno_analysis::model::NotWorkingReason;
+use dyno_analysis::model::{FaultRow, NotWorkingReason};
+use dyno_model::fault::FaultRecord;
 use dyno_model::plan::Metric;
 use std::fmt;
 
@@ -60,6 +61,13 @@ pub(crate) fn because(reason: NotWorkingReason, lang: Lang) -> &'static str {
         NotWorkingReason::KeptBehind => BECAUSE_KEPT_BEHIND,
     }
     .text(lang)
+}
+
+/// The faults of a treatment's trials, which are the same in all of them: `kill data node 1, start data node 1`.
+pub(crate) fn faults(row: &FaultRow) -> String {
+    let faults = row.trials.first().map_or(&[][..], |trial| &trial.faults);
+    let name = |fault: &FaultRecord| format!("{} {}", fault.action, fault.node);
+    faults.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 use dyno_analysis::model::{ComparisonOf, ReportModel, TrialState, Verdict};
 mod bounds;
 mod damage;
+mod faults;
 mod growth;
 mod languages;
 mod standing;

@@ -10,6 +10,7 @@ use crate::ui;
 use dyno_analysis::pilot::{self, Pilot};
 use dyno_model::catalog::{OptionValue, WorkloadDescription};
 use dyno_model::exit_code;
+use dyno_model::fault::FaultPlan;
 use dyno_model::plan::{Plan, StopRule, Storage, SystemSource, Treatment, Trial, Via};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
 use dyno_model::units::Nanos;
@@ -146,6 +147,9 @@ fn text(plan: &Plan, catalog: &[WorkloadDescription], end: &str) -> String {
     for endpoint in &plan.endpoints {
         let _ = writeln!(text, "  endpoint  {}: {}", endpoint.name, way(&endpoint.via));
     }
+    for fault in &plan.faults {
+        let _ = writeln!(text, "  fault     {}: {}", plan.systems[fault.system].name, harm(fault));
+    }
     let _ = writeln!(text, "  design    {}\n", design(plan));
     let width = plan.trials.first().map_or(0, |trial| trial.id.len());
     let _ = writeln!(text, "  {:width$}  treatment", "trial");
@@ -174,6 +178,15 @@ fn place(storage: &Storage) -> String {
         }
     }
     text
+}
+
+/// What is done to a system, and when.
+fn harm(fault: &FaultPlan) -> String {
+    let within = match fault.within {
+        Nanos(0) => String::new(),
+        within => format!(" to {}", ui::exact(Nanos(fault.at.0 + within.0).into())),
+    };
+    format!("{} {} after {}{within}", fault.action, fault.object(), ui::exact(fault.at.into()))
 }
 
 /// What a way to a server leads along.

@@ -156,6 +156,7 @@ fn plan(title: &str, readings: &[Named], claim: Option<(usize, usize)>) -> Plan 
         published: Vec::new(),
         compare: None,
         limits: Vec::new(),
+        faults: Vec::new(),
         front: None,
         claim: claim.map(|(faster, slower)| Claim { faster, slower }),
         data: FreshData::default(),

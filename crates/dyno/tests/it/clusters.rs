@@ -19,7 +19,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 
 fn node(server: &RunningServer) -> Node {
-    Node { target: server.target(), door: None, barrier: server.barrier() }
+    Node { target: server.target(), door: None, barrier: server.barrier(), is_spare: false }
 }
 
 fn nodes(server: &RunningServer) -> Vec<Node> {

@@ -10,6 +10,7 @@ mod crud;
 mod endpoints;
 mod ends;
 mod experiments;
+mod faults;
 mod growth;
 mod http;
 mod import;

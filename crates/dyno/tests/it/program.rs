@@ -84,6 +84,7 @@ fn is_of_the_machine(finding: &Finding) -> bool {
     matches!(
         finding,
         Finding::GeneratorBusy { .. }
+            | Finding::GeneratorLate { .. }
             | Finding::HeldUp { .. }
             | Finding::Steal { .. }
             | Finding::OthersBusy { .. }

@@ -1,11 +1,13 @@
 //! Systems that are several servers, each in folders of its own, on ports of its own of 127.0.0.1.
 //!
 //! * `galera`: servers that all hold the data;
-//! * `ndb`: servers that ask data nodes, to which no client talks.
+//! * `ndb`: servers that ask data nodes, to which no client talks;
+//! * `replica`: a primary, and servers that repeat what it writes.
 
 mod galera;
 mod member;
 mod ndb;
+mod replica;
 
 use super::{RunningServer, StartOptions};
 use crate::error::HostError;
@@ -15,6 +17,7 @@ use dyno_model::plan::{ManagedServer, ServerKind};
 pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
     match server.kind {
         ServerKind::Ndb => ndb::start(server, options),
+        ServerKind::PostgresReplica => replica::start(server, options),
         _ => galera::start(server, options),
     }
 }

@@ -4,6 +4,7 @@ use super::member;
 use crate::control_connection::{Asked, ControlConnection};
 use crate::error::HostError;
 use crate::server::error::{log_of, query, scratch, settings_differ};
+use crate::server::harmed::Harmed;
 use crate::server::inner::InnerNode;
 use crate::server::ndb::{Programs, configuration, is_parameter, of_sql, refusal};
 use crate::server::process::{
@@ -13,7 +14,7 @@ use crate::server::recipes::recipe;
 use crate::server::seat::{Membership, Seat};
 use crate::server::{RunningServer, StartOptions, account, kept_log, locate, log};
 use crate::settings::{self, RoundedSetting, Setting};
-use dyno_model::plan::ManagedServer;
+use dyno_model::plan::{MANAGEMENT_NODE, ManagedServer};
 use std::collections::BTreeMap;
 use std::io::{self, BufRead, BufReader, Write};
 use std::net::{Ipv4Addr, TcpStream};
@@ -64,7 +65,7 @@ fn start_inner(
     options: &StartOptions,
     programs: &Programs,
 ) -> Result<(Vec<InnerNode>, u16), HostError> {
-    let mut management = prepare(server, options, "the management node".to_owned())?;
+    let mut management = prepare(server, options, MANAGEMENT_NODE.to_owned())?;
     let data_nodes: Result<Vec<InnerNode>, HostError> = (1..=server.data_nodes)
         .map(|number| prepare(server, options, format!("data node {number}")))
         .collect();
@@ -93,7 +94,8 @@ fn prepare(server: &ManagedServer, options: &StartOptions, name: String) -> Resu
     let folder = make_folder(&mut guard, &parent, &prefix, owner, &["data", "tmp"])?;
     let own =
         own_folder(&mut guard, &parent, "dyno-own", owner).map_err(|reason| scratch(&parent, reason))?;
-    let mut node = InnerNode { name, pid: 0, guard, owner, folder, own };
+    let mut node =
+        InnerNode { name, pid: 0, launch: None, harmed: Harmed::default(), guard, owner, folder, own };
     if let Some(kept) = kept {
         let kept = kept_log(&kept, &format!("{}-{}", options.name, node.name));
         node.guard.keep(node.log(), kept)?;

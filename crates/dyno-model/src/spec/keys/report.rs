@@ -32,6 +32,50 @@ pub static LIMIT: Section = Section {
     ],
 };
 
+/// Harm on purpose.
+pub static FAULT: Section = Section {
+    heading: "[[fault]]",
+    prefix: "fault.",
+    about: "Harm that is done to a system in every trial while it is measured. Each trial then gets a server of its own. Clients that lose their \
+            connection try the next node until the end. The report says how long nothing was committed, when the throughput was back, and with the \
+            option `ledger` of the workload which acknowledged commits are gone.",
+    keys: &[
+        ranged(
+            "at",
+            Takes::Duration { is_positive: false },
+            "this or `after`",
+            "when it comes, since measuring began",
+        ),
+        ranged(
+            "after",
+            Takes::Duration { is_positive: false },
+            "this or `at`",
+            "when it comes, since the fault of the same system above it",
+        ),
+        ranged(
+            "within",
+            Takes::Duration { is_positive: false },
+            "`\"0s\"`",
+            "it comes so much later at most: the moment is drawn anew in each trial; faults that follow by `after` move with it",
+        ),
+        key(
+            "action",
+            "`kill`, `stop`, `continue`, `start`, `restart`, `promote` or `run`",
+            "required",
+            "kill: SIGKILL; stop and continue: SIGSTOP and SIGCONT, the node hangs; start: one that was killed is started on what it left; \
+             restart: it is shut down in order and started; promote: a replica becomes a primary; run: a command of yours",
+        ),
+        key(
+            "node",
+            "text",
+            "the only one",
+            "`node 2` of Galera; `primary` and `replica 1` of PostgreSQL with replicas; `SQL node 1`, `data node 2` or `the management node` of NDB; all others are `server`",
+        ),
+        key("system", "name of a system", "all systems", "the system that it is made on"),
+        key("command", "text", "none", "with `run`: a shell command, of ten minutes at most"),
+    ],
+};
+
 /// Figures published elsewhere.
 pub static PUBLISHED: Section = Section {
     heading: "[[published]]",

@@ -1,0 +1,196 @@
+//! What faults did: how long nothing was committed, when the throughput was back, how much work was missed.
+//!
+//! The throughput before is the mean of the whole seconds of the window before the first fault. Single seconds scatter, so throughput counts as back
+//! with a second that reaches 90 % of it and that begins a stretch of up to ten seconds whose mean does.
+
+use crate::model::{FaultRow, FaultTrial, Spread};
+use crate::view::View;
+use dyno_model::judge::has_faults;
+use dyno_model::plan::Trial;
+use dyno_model::record::{TrialRecord, is_rate};
+use dyno_store::TimelineLine;
+
+/// Throughput is back from this share of the one before on.
+const BACK: f64 = 0.9;
+/// It has to stay there for so long, in seconds, or as long as is left.
+const STAYS: f64 = 10.0;
+/// Less than this is too short to say that it stays, in seconds.
+const STAYS_MIN: f64 = 3.0;
+
+pub(crate) fn faults(view: &View<'_>) -> Vec<FaultRow> {
+    view.treatments().filter_map(|(treatment, _)| row(view, treatment)).collect()
+}
+
+fn row(view: &View<'_>, treatment: usize) -> Option<FaultRow> {
+    let harmed = || view.valid(treatment).filter(|record| has_faults(record));
+    let trials: Vec<FaultTrial> = harmed()
+        .map(|record| {
+            let timeline = view.data.trials.get(&record.trial.id).map_or(&[][..], |files| &files.timeline);
+            trial(record, opens(view, &record.trial), timeline)
+        })
+        .collect();
+    let over = |of: fn(&FaultTrial) -> Option<f64>| spread(trials.iter().filter_map(of).collect());
+    let recovered = over(|trial| trial.recovered_s);
+    let back = trials.iter().filter(|trial| trial.recovered_s.is_some()).count();
+    Some(FaultRow {
+        treatment,
+        outage: over(|trial| Some(trial.outage_s))?,
+        recovered,
+        not_recovered: (trials.len() - back) as u32,
+        missed: over(|trial| trial.missed_s),
+        slowest: over(|trial| Some(trial.slowest_s))?,
+        failed: harmed().map(|record| record.ledger.failed).sum(),
+        reconnects: harmed().map(|record| record.ledger.reconnects).sum(),
+        trials,
+    })
+}
+
+/// When a trial's window opened, in seconds since the first client began.
+fn opens(view: &View<'_>, trial: &Trial) -> f64 {
+    view.plan().treatment(trial).load.warmup.as_secs_f64()
+}
+
+fn spread(mut values: Vec<f64>) -> Option<Spread> {
+    values.sort_by(f64::total_cmp);
+    let max = *values.last()?;
+    let middle = values.len() / 2;
+    let median = if values.len() % 2 == 1 {
+        values[middle]
+    } else {
+        f64::midpoint(values[middle - 1], values[middle])
+    };
+    Some(Spread { median, max })
+}
+
+fn trial(record: &TrialRecord, opens: f64, timeline: &[TimelineLine]) -> FaultTrial {
+    let facts = record.facts.clone().unwrap_or_default();
+    let first = facts.faults.iter().map(|fault| fault.at).min().unwrap_or_default();
+    let ends_later = facts.gaps.iter().filter(|gap| gap.at.0.saturating_add(gap.length.0) > first.0);
+    let course = Course::of(timeline, opens + first.as_secs_f64());
+    FaultTrial {
+        trial: record.trial.id.clone(),
+        outage_s: ends_later.map(|gap| gap.length.as_secs_f64()).fold(0.0, f64::max),
+        recovered_s: course.as_ref().and_then(Course::recovered),
+        missed_s: course.as_ref().map(Course::missed),
+        slowest_s: record.transaction.max as f64 / 1e9,
+        faults: facts.faults,
+    }
+}
+
+/// The seconds of the window around the first fault.
+struct Course<'a> {
+    /// When it came, seconds since the first client began.
+    fault: f64,
+    /// Mean throughput before.
+    usual: f64,
+    /// The seconds that begin after it.
+    after: Vec<&'a TimelineLine>,
+}
+
+impl<'a> Course<'a> {
+    /// `None` when nothing is known of the time before.
+    fn of(timeline: &'a [TimelineLine], fault: f64) -> Option<Self> {
+        let counted = || timeline.iter().filter(|line| !line.is_warmup && is_rate(line.length_s));
+        let before: Vec<_> = counted().filter(|line| line.start_s + line.length_s <= fault).collect();
+        let after = counted().filter(|line| line.start_s + line.length_s > fault).collect();
+        let usual = rate(&before)?;
+        (usual > 0.0).then_some(Self { fault, usual, after })
+    }
+
+    /// The first of the seconds in which throughput is back.
+    fn back(&self) -> Option<usize> {
+        (0..self.after.len()).find(|at| {
+            let rest = &self.after[*at..];
+            // The second of the fault itself is as much before it as after it.
+            let is_after = rest[0].start_s >= self.fault;
+            let mut length = 0.0;
+            let stays = rest.iter().take_while(|line| {
+                let is_within = length < STAYS;
+                length += line.length_s;
+                is_within
+            });
+            let stays = stays.count();
+            let length: f64 = rest[..stays].iter().map(|line| line.length_s).sum();
+            let is_back = |lines: &[&TimelineLine]| rate(lines).is_some_and(|rate| rate >= BACK * self.usual);
+            is_after && length >= STAYS_MIN && is_back(&rest[..1]) && is_back(&rest[..stays])
+        })
+    }
+
+    fn recovered(&self) -> Option<f64> {
+        Some(self.after[self.back()?].start_s - self.fault)
+    }
+
+    fn missed(&self) -> f64 {
+        let until = self.back().unwrap_or(self.after.len());
+        let missed: f64 = self.after[..until]
+            .iter()
+            .map(|line| {
+                // Of the second of the fault, the part before it went as usual.
+                let part = line.start_s + line.length_s - line.start_s.max(self.fault);
+                let before = (line.length_s - part) * self.usual;
+                part * self.usual - (line.committed as f64 - before).max(0.0)
+            })
+            .sum();
+        (missed / self.usual).max(0.0)
+    }
+}
+
+/// Commits per second.
+fn rate(lines: &[&TimelineLine]) -> Option<f64> {
+    let length: f64 = lines.iter().map(|line| line.length_s).sum();
+    let committed: u64 = lines.iter().map(|line| line.committed).sum();
+    (length > 0.0).then(|| committed as f64 / length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Seconds with so many commits each, the first two of them warm-up.
+    fn timeline(commits: &[u64]) -> Vec<TimelineLine> {
+        let line = |(at, committed): (usize, &u64)| TimelineLine {
+            start_s: at as f64,
+            length_s: 1.0,
+            is_warmup: at < 2,
+            committed: *committed,
+            failed: 0,
+            retries: 0,
+            latency_ms: None,
+        };
+        commits.iter().enumerate().map(line).collect()
+    }
+
+    fn course(commits: &[u64], fault: f64) -> Option<(Option<f64>, f64)> {
+        let timeline = timeline(commits);
+        Course::of(&timeline, fault).map(|course| (course.recovered(), course.missed()))
+    }
+
+    #[test]
+    fn throughput_is_back_with_the_first_second_from_which_on_it_stays() {
+        // 100 a second; nothing from 5.0 to 8.0; 50, then 95 again.
+        let commits = [7, 7, 100, 100, 100, 0, 0, 0, 50, 95, 100, 90, 105];
+        assert_eq!(course(&commits, 5.0), Some((Some(4.0), 3.5)));
+        // In the middle of a second half of which went as usual.
+        let commits = [7, 7, 100, 100, 100, 50, 0, 0, 50, 95, 100, 90, 105];
+        assert_eq!(course(&commits, 5.5), Some((Some(3.5), 3.0)));
+    }
+
+    #[test]
+    fn a_second_that_catches_up_is_not_the_end() {
+        let commits = [7, 7, 100, 100, 0, 300, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 100, 100, 100, 100];
+        let (recovered, _) = course(&commits, 4.0).unwrap();
+        assert_eq!(recovered, Some(12.0));
+    }
+
+    #[test]
+    fn what_does_not_come_back_or_only_at_the_very_end_has_not_recovered() {
+        assert_eq!(course(&[7, 7, 100, 100, 0, 0, 80, 80, 80], 4.0), Some((None, 2.6)));
+        assert_eq!(course(&[7, 7, 100, 100, 0, 0, 0, 100, 100], 4.0), Some((None, 3.0)));
+    }
+
+    #[test]
+    fn without_a_time_before_nothing_is_said() {
+        assert_eq!(course(&[7, 7, 0, 0, 100], 2.0), None);
+        assert_eq!(course(&[7, 7, 0, 0, 100], 4.0), None, "nothing was usual");
+    }
+}

@@ -1,0 +1,55 @@
+//! What faults did that were made on purpose.
+
+use dyno_model::fault::FaultRecord;
+use serde::{Deserialize, Serialize};
+
+/// What the faults of a treatment's trials did. Times count from the first fault of a trial, in seconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FaultRow {
+    /// Index of the treatment.
+    pub treatment: usize,
+    /// Each valid trial, in run order.
+    pub trials: Vec<FaultTrial>,
+    /// Longest time without a commit of any client.
+    pub outage: Spread,
+    /// Until throughput was back ([`FaultTrial::recovered_s`]), over the trials in which it was.
+    pub recovered: Option<Spread>,
+    /// Trials in which it was not back when measuring ended.
+    pub not_recovered: u32,
+    /// Work that was not done meanwhile, as seconds of the throughput before.
+    pub missed: Option<Spread>,
+    /// Longest response time of a committed transaction, its retries and new connections included.
+    pub slowest: Spread,
+    /// Transactions that failed for good, in all trials.
+    pub failed: u64,
+    /// New connections of clients, in all trials.
+    pub reconnects: u64,
+}
+
+/// What the faults of one trial did.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct FaultTrial {
+    /// Its id.
+    pub trial: String,
+    /// The faults, in their order.
+    pub faults: Vec<FaultRecord>,
+    /// Longest time without a commit of any client, of those that ended after the first fault. Below a tenth of a second nothing is written
+    /// down, and it is 0.
+    pub outage_s: f64,
+    /// From the first fault to the first second whose throughput, and the mean of up to ten seconds from it on, is at least 90 % of the mean before the
+    /// fault. `None`: it was not back when measuring ended, or nothing is known of the time before.
+    pub recovered_s: Option<f64>,
+    /// Work that was not done until then (or the end), as seconds of the throughput before; `None` when that is not known.
+    pub missed_s: Option<f64>,
+    /// Longest response time of a committed transaction.
+    pub slowest_s: f64,
+}
+
+/// Several trials' values.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Spread {
+    /// The middle one (the mean of the two in the middle).
+    pub median: f64,
+    /// The largest.
+    pub max: f64,
+}

@@ -1,0 +1,231 @@
+//! The commit ledger: each transaction leaves a row with its number, and the client notes what became of it. After the trial the two are
+//! compared, so that a commit that was acknowledged and is gone is found, and named, whatever the workload does besides.
+//!
+//! The clients' notes are in memory: what is tested is whether the server keeps its word, and dyno is not what dies.
+
+use crate::measure::load::ClientId;
+use crate::workload::TableDefinition;
+use dyno_drivers::{Connection, Driver, Row, RowSink};
+use dyno_model::audit::{AuditCheck, LedgerEntry};
+use dyno_model::failure::OperationFailure;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The kind of the statement that writes a row, as reports name it.
+pub(crate) const KIND: &str = "ledger";
+/// Writes the row of a transaction: its client and its number.
+pub(crate) const INSERT: &str = "INSERT INTO dyno_ledger (client, number) VALUES (?, ?)";
+const SELECT: &str = "SELECT client, number FROM dyno_ledger";
+/// Transactions that are named in an audit at most.
+const EXAMPLES: usize = 5;
+
+/// The table, empty.
+pub(crate) fn table() -> TableDefinition {
+    TableDefinition {
+        name: "dyno_ledger".to_owned(),
+        create:
+            "CREATE TABLE dyno_ledger (client INTEGER NOT NULL, number INTEGER NOT NULL, PRIMARY KEY (client, number))"
+                .to_owned(),
+        columns: vec!["client", "number"],
+        rows: 0,
+        indexes: Vec::new(),
+    }
+}
+
+/// What became of a transaction, as its client knows it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    Acknowledged,
+    /// Refused, or never asked to commit.
+    Failed,
+    /// It may have been committed: its answer was lost, or nobody waited for it.
+    Open,
+}
+
+/// One client's notes. Its transactions are numbered from 0 without a gap.
+#[derive(Debug)]
+struct Page {
+    client: ClientId,
+    fates: Vec<Fate>,
+}
+
+/// The notes of all clients, each handed over when its client ends, however it ends.
+#[derive(Debug, Default)]
+pub(crate) struct CommitLedger(Mutex<Vec<Page>>);
+
+/// A client's pen.
+#[derive(Debug)]
+pub(crate) struct Pen {
+    page: Page,
+    ledger: Arc<CommitLedger>,
+}
+
+impl Pen {
+    pub(crate) fn new(client: ClientId, ledger: &Arc<CommitLedger>) -> Self {
+        Self { page: Page { client, fates: Vec::new() }, ledger: Arc::clone(ledger) }
+    }
+
+    /// The next transaction begins; until more is known it is open.
+    pub(crate) fn begin(&mut self) {
+        self.page.fates.push(Fate::Open);
+    }
+
+    /// It was acknowledged.
+    pub(crate) fn acknowledged(&mut self) {
+        self.ends(Fate::Acknowledged);
+    }
+
+    /// It failed for good; `is_in_doubt`: any of its attempts may have been committed all the same.
+    pub(crate) fn failed(&mut self, is_in_doubt: bool) {
+        if !is_in_doubt {
+            self.ends(Fate::Failed);
+        }
+    }
+
+    fn ends(&mut self, fate: Fate) {
+        if let Some(last) = self.page.fates.last_mut() {
+            *last = fate;
+        }
+    }
+}
+
+impl Drop for Pen {
+    fn drop(&mut self) {
+        let page = Page { client: self.page.client, fates: std::mem::take(&mut self.page.fates) };
+        self.ledger.0.lock().unwrap_or_else(PoisonError::into_inner).push(page);
+    }
+}
+
+/// The rows of one client: whether each of its transactions has one, and how many there are that it never made.
+#[derive(Default)]
+struct Found {
+    rows: Vec<bool>,
+    strange: u64,
+    strangest: Option<u64>,
+}
+
+/// Takes the rows that are there.
+struct Rows(Vec<Found>);
+
+impl RowSink for Rows {
+    fn row(&mut self, row: &dyn Row) {
+        let number = |column: usize| row.get(column).to_text()?.parse::<u64>().ok();
+        let (Some(client), Some(number)) = (number(0), number(1)) else { return };
+        let Some(found) = self.0.get_mut(client as usize) else { return };
+        match found.rows.get_mut(number as usize) {
+            Some(row) => *row = true,
+            None => {
+                found.strange += 1;
+                found.strangest.get_or_insert(number);
+            }
+        }
+    }
+}
+
+impl CommitLedger {
+    /// Compares the notes with the rows that are there. All clients have ended.
+    pub(crate) async fn audit(&self, connection: &mut Connection) -> Result<AuditCheck, OperationFailure> {
+        let mut rows = {
+            let pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let clients = pages.iter().map(|page| page.client.0 as usize + 1).max().unwrap_or(0);
+            let mut rows = Rows(Vec::new());
+            rows.0.resize_with(clients, Found::default);
+            for page in &*pages {
+                rows.0[page.client.0 as usize].rows.resize(page.fates.len(), false);
+            }
+            rows
+        };
+        connection.query(SELECT, &mut rows).await?;
+        Ok(self.compared(&rows.0))
+    }
+
+    fn compared(&self, found: &[Found]) -> AuditCheck {
+        let pages = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut acknowledged, mut open, mut took_effect) = (0, 0, 0);
+        let (mut lost, mut phantoms) = (0, 0);
+        let mut examples = Vec::new();
+        let mut name = |client: ClientId, number: u64, is_lost: bool| {
+            if examples.len() < EXAMPLES {
+                examples.push(LedgerEntry { client: client.0, number, is_lost });
+            }
+        };
+        for page in &*pages {
+            let Some(found) = found.get(page.client.0 as usize) else { continue };
+            for ((number, fate), is_there) in (0..).zip(&page.fates).zip(&found.rows) {
+                match (fate, is_there) {
+                    (Fate::Acknowledged, true) => acknowledged += 1,
+                    (Fate::Acknowledged, false) => {
+                        acknowledged += 1;
+                        lost += 1;
+                        name(page.client, number, true);
+                    }
+                    (Fate::Failed, true) => {
+                        phantoms += 1;
+                        name(page.client, number, false);
+                    }
+                    (Fate::Failed, false) => {}
+                    (Fate::Open, is_there) => {
+                        open += 1;
+                        took_effect += u64::from(*is_there);
+                    }
+                }
+            }
+            phantoms += found.strange;
+            if let Some(number) = found.strangest {
+                name(page.client, number, false);
+            }
+        }
+        AuditCheck::Ledger { acknowledged, lost, phantoms, in_doubt: open, took_effect, examples }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a client notes in turn: acknowledged, failed, failed in doubt, cut off.
+    fn noted(client: u32, fates: &str, ledger: &Arc<CommitLedger>) {
+        let mut pen = Pen::new(ClientId(client), ledger);
+        for fate in fates.chars() {
+            pen.begin();
+            match fate {
+                'a' => pen.acknowledged(),
+                'f' => pen.failed(false),
+                'd' => pen.failed(true),
+                _ => {}
+            }
+        }
+    }
+
+    fn found(rows: &str, strange: u64) -> Found {
+        let rows = rows.chars().map(|row| row == '1').collect();
+        Found { rows, strange, strangest: (strange > 0).then_some(99) }
+    }
+
+    #[test]
+    fn what_was_acknowledged_and_is_gone_and_what_failed_and_is_there_are_named() {
+        let ledger = Arc::new(CommitLedger::default());
+        noted(1, "aafdc", &ledger);
+        noted(0, "aaa", &ledger);
+        let check = ledger.compared(&[found("110", 0), found("10111", 2)]);
+        let AuditCheck::Ledger { acknowledged, lost, phantoms, in_doubt, took_effect, examples } = check
+        else {
+            panic!("{check:?}");
+        };
+        assert_eq!((acknowledged, lost), (5, 2));
+        assert_eq!(phantoms, 1 + 2, "one that failed, two that nobody made");
+        assert_eq!((in_doubt, took_effect), (2, 2), "in doubt, and cut off");
+        let entry = |client, number, is_lost| LedgerEntry { client, number, is_lost };
+        assert_eq!(examples, [entry(1, 1, true), entry(1, 2, false), entry(1, 99, false), entry(0, 2, true)]);
+    }
+
+    #[test]
+    fn a_ledger_that_agrees_is_intact_whatever_became_of_what_was_in_doubt() {
+        use dyno_model::audit::AuditVerdict;
+        for doubtful in ["0", "1"] {
+            let ledger = Arc::new(CommitLedger::default());
+            noted(0, "afd", &ledger);
+            let check = ledger.compared(&[found(&format!("10{doubtful}"), 0)]);
+            assert_eq!(check.verdict(), AuditVerdict::Intact, "{check:?}");
+        }
+    }
+}

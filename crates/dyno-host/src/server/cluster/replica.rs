@@ -1,0 +1,67 @@
+//! A PostgreSQL server and replicas of it: streaming replication, asynchronous unless the primary is told to wait.
+
+use super::member;
+use crate::control_connection::ControlConnection;
+use crate::error::HostError;
+use crate::server::error::query;
+use crate::server::process::POLL;
+use crate::server::seat::{Membership, Seat};
+use crate::server::{RunningServer, StartOptions};
+use dyno_model::plan::ManagedServer;
+use dyno_model::target::Endpoint;
+use std::time::Instant;
+
+/// Starts the primary, then the replicas from copies of its data, and waits until all of them repeat what it writes.
+pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<RunningServer, HostError> {
+    let seat =
+        |number, primary, password| Seat { number, membership: Membership::Replica { primary, password } };
+    let mut first = member::start(server, options, "node", seat(1, None, None))?;
+    let port = match &first.target.endpoint {
+        Endpoint::Tcp { port, .. } => Some(*port),
+        _ => None,
+    };
+    for number in 2..=server.nodes {
+        let password = Some(first.target.password.clone());
+        first.joiners.push(member::start(server, options, "node", seat(number, port, password))?);
+    }
+    await_replicas(&first, server.nodes - 1, options)?;
+    if server.is_synchronous {
+        // Only now: before, the first commit would have waited for a replica that was not there.
+        let told = ControlConnection::open(&first.target).and_then(|mut session| {
+            session.run("ALTER SYSTEM SET synchronous_standby_names = '*'")?;
+            session.first("SELECT pg_reload_conf()")
+        });
+        told.map_err(query(first.kind, "making it wait for a replica"))?;
+    }
+    let mode = if server.is_synchronous { "synchronous" } else { "asynchronous" };
+    first.settings.insert(
+        "synchronous_standby_names".to_owned(),
+        if server.is_synchronous { "*" } else { "" }.to_owned(),
+    );
+    first.version = format!("{}, {} replica(s), {mode}", first.version, server.nodes - 1);
+    Ok(first)
+}
+
+/// Waits until so many replicas get what the primary writes as it writes it.
+fn await_replicas(first: &RunningServer, replicas: u32, options: &StartOptions) -> Result<(), HostError> {
+    let deadline = Instant::now() + options.ready_timeout;
+    loop {
+        let streaming = ControlConnection::open(&first.target).and_then(|mut it| {
+            it.count("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'")
+        });
+        let streaming = streaming.map_err(query(first.kind, "asking for its replicas"))?;
+        if streaming >= u64::from(replicas) {
+            return Ok(());
+        }
+        if let Some(ending) = first.ending() {
+            return Err(HostError::new(format!("the {} {ending}", first.kind)));
+        }
+        if Instant::now() >= deadline {
+            let seconds = options.ready_timeout.as_secs();
+            return Err(HostError::new(format!(
+                "only {streaming} of {replicas} replicas repeat what the primary writes after {seconds} s"
+            )));
+        }
+        std::thread::sleep(POLL);
+    }
+}

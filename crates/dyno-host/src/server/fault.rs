@@ -1,0 +1,241 @@
+//! Harm that is done on purpose to the nodes of a server that dyno started, and its undoing.
+
+use super::harmed::{Harm, Harmed};
+use super::running::RunningServer;
+use super::seat::{Membership, Seat};
+use crate::control_connection::ControlConnection;
+use crate::error::HostError;
+use crate::guard::{FaultSignal, GuardError, Launch, Reins, SharedMemory, StopStep};
+use dyno_model::target::Target;
+use std::time::{Duration, Instant};
+
+/// How long a process that was killed may take to be gone: the kernel gives its memory back meanwhile.
+const KILL_LIMIT: Duration = Duration::from_secs(30);
+/// Time between two attempts to connect.
+const POLL: Duration = Duration::from_millis(50);
+
+/// A node that harm can be done to while others use it.
+pub struct FaultNode {
+    /// What it is called: `server`, `node 2`, `data node 1`.
+    pub name: String,
+    pub(super) reins: Reins,
+    /// Starts it again.
+    pub(super) launch: Launch,
+    pub(super) stop: Vec<StopStep>,
+    pub(super) harmed: Harmed,
+    /// Where clients connect; `None` for one that they do not talk to.
+    pub(super) target: Option<Target>,
+}
+
+/// How a node is after the harm.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It runs, and did all the time.
+    Up,
+    /// It was ended at this moment and runs again.
+    Restarted(Instant),
+    /// It does not run.
+    Down,
+}
+
+impl FaultNode {
+    /// True when clients talk to it.
+    #[must_use]
+    pub fn is_of_clients(&self) -> bool {
+        self.target.is_some()
+    }
+
+    /// Kills it; it is gone then.
+    ///
+    /// # Errors
+    /// When it does not run.
+    pub fn kill(&self) -> Result<(), HostError> {
+        self.end(|reins| {
+            reins.signal(FaultSignal::Kill)?;
+            reins.wait_exit(KILL_LIMIT).map(|_| ())
+        })
+    }
+
+    /// Has it hang.
+    ///
+    /// # Errors
+    /// When it does not run.
+    pub fn halt(&self) -> Result<(), HostError> {
+        self.runs()?;
+        self.reins.signal(FaultSignal::Stop)?;
+        self.harmed.note(|harm| harm.is_halted = true);
+        Ok(())
+    }
+
+    /// Has it go on.
+    ///
+    /// # Errors
+    /// When it does not run, or does not hang.
+    pub fn go_on(&self) -> Result<(), HostError> {
+        self.runs()?;
+        if !self.harmed.read().is_halted {
+            return Err(HostError::new(format!("{} was not stopped before", self.name)));
+        }
+        self.reins.signal(FaultSignal::Continue)?;
+        self.harmed.note(|harm| harm.is_halted = false);
+        Ok(())
+    }
+
+    /// Starts it again on what it left. It need not answer yet.
+    ///
+    /// # Errors
+    /// When it runs, or its program cannot be started.
+    pub fn start(&self) -> Result<(), HostError> {
+        if !self.harmed.read().is_ended {
+            return Err(HostError::new(format!("{} runs already", self.name)));
+        }
+        self.reins.launch(self.launch.clone())?;
+        // From here on its end would be its own.
+        self.harmed.note(|harm| harm.is_ended = false);
+        Ok(())
+    }
+
+    /// Shuts it down in order and starts it again.
+    ///
+    /// # Errors
+    /// When it does not run, or its program cannot be started.
+    pub fn restart(&self) -> Result<(), HostError> {
+        self.end(|reins| reins.stop(&self.stop).map(|_| ()))?;
+        self.start()
+    }
+
+    /// Makes a replica a primary.
+    ///
+    /// # Errors
+    /// When it does not run, or is none.
+    pub fn promote(&self) -> Result<(), HostError> {
+        self.runs()?;
+        let Some(target) = &self.target else { return Err(HostError::new("it has no replica's data")) };
+        let promoted =
+            ControlConnection::open(target).and_then(|mut session| session.first("SELECT pg_promote()"));
+        match promoted {
+            Ok(Some(answer)) if answer == "t" => Ok(()),
+            Ok(_) => Err(HostError::new(format!("{} is not promoted after a minute", self.name))),
+            Err(failure) => Err(HostError::new(format!("{} cannot be promoted: {failure}", self.name))),
+        }
+    }
+
+    fn runs(&self) -> Result<(), HostError> {
+        match self.reins.exit() {
+            None => Ok(()),
+            Some(exit) => Err(HostError::new(format!("{} does not run: it {exit}", self.name))),
+        }
+    }
+
+    fn end(&self, end: impl FnOnce(&Reins) -> Result<(), GuardError>) -> Result<(), HostError> {
+        self.runs()?;
+        // Noted first: whoever looks after the server must not take its end for an accident.
+        self.harmed.note(|harm| {
+            harm.is_ended = true;
+            harm.is_halted = false;
+            harm.ended_at = Some(Instant::now());
+        });
+        Ok(end(&self.reins)?)
+    }
+
+    /// After the harm: has it go on if it hangs; if it was ended and runs again, or is `needed` and is therefore started now, waits until it
+    /// answers.
+    ///
+    /// # Errors
+    /// Why one that is needed does not answer.
+    pub fn mend(&self, is_needed: bool, limit: Duration) -> Result<Standing, HostError> {
+        if self.harmed.read().is_halted {
+            self.go_on()?;
+        }
+        let Harm { is_ended, ended_at, .. } = self.harmed.read();
+        let Some(ended_at) = ended_at else { return Ok(Standing::Up) };
+        match (is_ended, is_needed) {
+            (true, false) => return Ok(Standing::Down),
+            (true, true) => self.start()?,
+            (false, _) => {}
+        }
+        match (self.await_answer(limit), is_needed) {
+            (Ok(()), _) => Ok(Standing::Restarted(ended_at)),
+            (Err(_), false) => Ok(Standing::Down),
+            (Err(error), true) => Err(error),
+        }
+    }
+
+    fn await_answer(&self, limit: Duration) -> Result<(), HostError> {
+        let Some(target) = &self.target else { return Ok(()) };
+        let deadline = Instant::now() + limit;
+        loop {
+            let failure =
+                match ControlConnection::open(target).and_then(|mut session| session.first("SELECT 1")) {
+                    Ok(_) => {
+                        if let Some(pid) = self.reins.pid() {
+                            self.reins.remove_at_end(SharedMemory::of_process(pid))?;
+                        }
+                        return Ok(());
+                    }
+                    Err(failure) => failure,
+                };
+            if let Some(exit) = self.reins.wait_exit(POLL)? {
+                return Err(HostError::new(format!("{} {exit} when it was started again", self.name)));
+            }
+            if Instant::now() >= deadline {
+                let seconds = limit.as_secs();
+                return Err(HostError::new(format!(
+                    "{} does not answer {seconds} s after it was started again: {failure}",
+                    self.name
+                )));
+            }
+        }
+    }
+}
+
+impl RunningServer {
+    /// Its nodes, for harm to be done to them: those that clients talk to first, in the order of [`Self::nodes`]. None for what is no process.
+    #[must_use]
+    pub fn fault_nodes(&self) -> Vec<FaultNode> {
+        let names = self.kind.node_names(self.nodes().count() as u32, 0);
+        let sql = self.nodes().zip(names).filter_map(|(node, name)| {
+            let (guard, process) = (node.guard.as_ref()?, node.process.as_ref()?);
+            Some(FaultNode {
+                name,
+                reins: guard.reins(),
+                launch: self.again(node, &process.launch),
+                stop: process.stop.clone(),
+                harmed: node.harmed.clone(),
+                target: Some(node.target()),
+            })
+        });
+        let inner = self.inner.iter().filter_map(|node| {
+            Some(FaultNode {
+                name: node.name.clone(),
+                reins: node.guard.reins(),
+                launch: without(node.launch.clone()?, |argument| argument == "--initial"),
+                stop: Vec::new(),
+                harmed: node.harmed.clone(),
+                target: None,
+            })
+        });
+        sql.chain(inner).collect()
+    }
+
+    /// How a node is started that has its data: accounts are there, and a node of Galera joins whoever is left of the others.
+    fn again(&self, node: &Self, launch: &Launch) -> Launch {
+        let mut launch = without(launch.clone(), |argument| argument.starts_with("--init-file="));
+        let group = |node: &Self| match &node.seat {
+            Some(Seat { membership: Membership::Galera { ports, .. }, .. }) => Some(ports.group),
+            _ => None,
+        };
+        if let Some(own) = group(node) {
+            let others = self.nodes().filter_map(group).filter(|port| *port != own);
+            let others: Vec<String> = others.map(|port| format!("127.0.0.1:{port}")).collect();
+            launch = without(launch, |argument| argument.starts_with("--wsrep-cluster-address="));
+            launch.arguments.push(format!("--wsrep-cluster-address=gcomm://{}", others.join(",")));
+        }
+        launch
+    }
+}
+
+fn without(mut launch: Launch, is_left_out: impl Fn(&str) -> bool) -> Launch {
+    launch.arguments.retain(|argument| !is_left_out(argument));
+    launch
+}

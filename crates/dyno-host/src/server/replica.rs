@@ -1,0 +1,56 @@
+//! How a primary and its replicas are started: PostgreSQL's server, with a copy of the primary's data for each replica.
+
+use super::binary::helper;
+use super::postgres;
+use super::seat::{Membership, Seat};
+use super::site::{ACCOUNT, Recipe, Site, path_text};
+use crate::control_connection::ControlConnection;
+use crate::error::HostError;
+use crate::guard::Launch;
+use dyno_model::failure::OperationFailure;
+
+pub(super) const RECIPE: Recipe = Recipe {
+    reserved: RESERVED,
+    complete: |binary| helper(binary, &["pg_basebackup"]).map(|_| ()),
+    initialise,
+    furnish,
+    ..postgres::RECIPE
+};
+
+/// Settings that dyno gives.
+const RESERVED: &[(&[&str], &str)] = &[(
+    &["primary_conninfo", "primary_slot_name", "synchronous_standby_names", "hot_standby"],
+    "dyno chooses how a primary and its replicas find each other; `synchronous = true` beside `kind` waits for a replica",
+)];
+
+/// A replica begins with a copy of the primary's data. It reads dyno's password from a file of its own, then and whenever it connects.
+fn initialise(site: &Site<'_>) -> Result<Vec<Launch>, HostError> {
+    let Some(Seat { membership: Membership::Replica { primary: Some(port), .. }, .. }) = &site.seat else {
+        return (postgres::RECIPE.initialise)(site);
+    };
+    let line = format!("127.0.0.1:{port}:*:{ACCOUNT}:{}\n", site.password.reveal());
+    let passwords = site.write_private("replication", &line)?;
+    let arguments = [
+        "--pgdata".to_owned(),
+        path_text(&site.data()),
+        "--host=127.0.0.1".to_owned(),
+        format!("--port={port}"),
+        format!("--username={ACCOUNT}"),
+        "--no-password".to_owned(),
+        "--write-recovery-conf".to_owned(),
+        "--wal-method=stream".to_owned(),
+        "--checkpoint=fast".to_owned(),
+    ];
+    let mut launch =
+        site.launch(helper(&site.binary, &["pg_basebackup"])?, arguments.into(), site.initialise_log());
+    launch.environment.push(("PGPASSFILE".to_owned(), path_text(&passwords)));
+    Ok(vec![launch])
+}
+
+/// A replica has what the primary was furnished with.
+fn furnish(site: &Site<'_>, session: &mut ControlConnection) -> Result<(), OperationFailure> {
+    match site.seat.as_ref().is_some_and(Seat::is_replica) {
+        true => Ok(()),
+        false => (postgres::RECIPE.furnish)(site, session),
+    }
+}

@@ -1,0 +1,78 @@
+//! Faults that are made on purpose while a trial is measured: what is to be done (`[[fault]]`), and what was done.
+
+use crate::units::Nanos;
+use serde::{Deserialize, Serialize};
+
+crate::named! {
+    /// What is done to a node.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum FaultAction {
+        /// Its process is killed (SIGKILL), as when it crashes. What the operating system was given stays.
+        Kill = "kill",
+        /// Its process is stopped (SIGSTOP): it hangs, and its connections stay open.
+        Stop = "stop",
+        /// Its process goes on (SIGCONT).
+        Continue = "continue",
+        /// A node that was killed is started again, on the data that it left.
+        Start = "start",
+        /// It is shut down in order and started again.
+        Restart = "restart",
+        /// A replica becomes a primary.
+        Promote = "promote",
+        /// A command of the user's is run, in place of anything that dyno does.
+        Run = "run",
+    }
+}
+
+/// A fault as the spec asks for it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultPlan {
+    /// Index into [`crate::plan::Plan::systems`] of the system that it is made on.
+    pub system: usize,
+    /// Earliest moment, since measuring began.
+    pub at: Nanos,
+    /// It comes so much later at most; how much is drawn anew in each trial, the same for all faults of the trial.
+    #[serde(default, skip_serializing_if = "is_nothing")]
+    pub within: Nanos,
+    /// What is done.
+    pub action: FaultAction,
+    /// The node that it is done to, by its name (`crate::server::ManagedServer::node_names`); empty for a command.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub node: String,
+    /// The command to run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+}
+
+fn is_nothing(time: &Nanos) -> bool {
+    time.0 == 0
+}
+
+impl FaultPlan {
+    /// When it is made in a trial for which this share of `within` was drawn (0 to 1), since measuring began.
+    #[must_use]
+    pub fn moment(&self, share: f64) -> Nanos {
+        Nanos(self.at.0 + (self.within.0 as f64 * share) as u64)
+    }
+
+    /// What it is done to, for people.
+    #[must_use]
+    pub fn object(&self) -> &str {
+        self.command.as_deref().unwrap_or(&self.node)
+    }
+}
+
+/// A fault that was made, or that could not be.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FaultRecord {
+    /// What was done.
+    pub action: FaultAction,
+    /// The node, or the command.
+    pub node: String,
+    /// When, since the window opened.
+    pub at: Nanos,
+    /// Why it could not be done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<String>,
+}

@@ -1,0 +1,178 @@
+//! `[[fault]]`: harm that is done to systems while they are measured.
+
+use super::diagnostic::Diagnostic;
+use super::keys::FAULT;
+use super::reader::{Fields, unknown_word};
+use crate::fault::{FaultAction, FaultPlan};
+use crate::plan::{StopRule, SystemPlan, SystemSource};
+use crate::units::Nanos;
+use crate::words::suggestion;
+
+/// Reads all tables: the faults of each system, in their order. `stops` are the rules by which measuring ends.
+pub(super) fn read(top: &Fields<'_>, systems: &[SystemPlan], stops: &[StopRule]) -> Vec<FaultPlan> {
+    let mut faults: Vec<FaultPlan> = Vec::new();
+    for (table, span) in top.tables("fault") {
+        let fields = Fields::new(&FAULT, table, span, top.problems);
+        let Some(action) = action(&fields) else { continue };
+        for system in meant(&fields, systems) {
+            let before = faults.iter().rev().find(|fault| fault.system == system);
+            let Some(at) = moment(&fields, before) else { break };
+            let within = fields.duration("within").unwrap_or(Nanos(0));
+            let within =
+                if fields.node("after").is_some() { before.map_or(within, |it| it.within) } else { within };
+            let Some((node, command)) = object(&fields, action, &systems[system]) else { break };
+            let fault = FaultPlan { system, at, within, action, node, command };
+            let known = faults.iter().filter(|fault| fault.system == system);
+            if refuse_state(&fields, &fault, known) || refuse_late(&fields, &fault, stops) {
+                break;
+            }
+            faults.push(fault);
+        }
+    }
+    faults
+}
+
+fn action(fields: &Fields<'_>) -> Option<FaultAction> {
+    let text = fields.required_text("action", "add for example `action = \"kill\"`")?;
+    let action = FaultAction::named(text);
+    if action.is_none() {
+        let span = fields.node("action").map_or(fields.span, |node| node.span);
+        unknown_word(
+            span,
+            &fields.path("action"),
+            text,
+            &FaultAction::ALL.map(FaultAction::name),
+            fields.problems,
+        );
+    }
+    action
+}
+
+/// The systems that it is made on.
+fn meant(fields: &Fields<'_>, systems: &[SystemPlan]) -> Vec<usize> {
+    let Some(name) = fields.text("system") else { return (0..systems.len()).collect() };
+    let found = systems.iter().position(|system| system.name == name);
+    if found.is_none() {
+        let names: Vec<&str> = systems.iter().map(|system| system.name.as_str()).collect();
+        let span = fields.node("system").map_or(fields.span, |node| node.span);
+        let message = format!("no system is called `{name}`");
+        let help = suggestion(name, &names, "systems");
+        fields.problems.report(Diagnostic::new(span, message).label("not a system").help(help));
+    }
+    found.into_iter().collect()
+}
+
+/// When it comes at the earliest.
+fn moment(fields: &Fields<'_>, before: Option<&FaultPlan>) -> Option<Nanos> {
+    let refuse = |message: String, help: &str| {
+        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+        None
+    };
+    match (fields.node("at"), fields.node("after")) {
+        (Some(_), None) => fields.duration("at"),
+        (None, Some(_)) => {
+            let after = fields.duration("after")?;
+            let Some(before) = before else {
+                return refuse(
+                    "`fault.after` comes after a fault, and this is the first".to_owned(),
+                    "write `at = \"20s\"`: so long after measuring began",
+                );
+            };
+            Some(Nanos(before.at.0.saturating_add(after.0)))
+        }
+        _ => refuse(
+            "a fault needs `at` or `after`, and not both".to_owned(),
+            "write `at = \"20s\"`: so long after measuring began; or `after = \"5s\"`: after the fault above it",
+        ),
+    }
+}
+
+/// The node that it is made on, or the command.
+fn object(fields: &Fields<'_>, action: FaultAction, system: &SystemPlan) -> Option<(String, Option<String>)> {
+    let refuse = |message: String, help: String| {
+        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+        None
+    };
+    let command = fields.text("command").map(str::to_owned);
+    if action == FaultAction::Run {
+        return match (command, fields.node("node")) {
+            (Some(command), None) => Some((String::new(), Some(command))),
+            _ => refuse(
+                "the fault \"run\" takes a command, and no node".to_owned(),
+                "add for example `command = \"ssh db2 reboot\"`".to_owned(),
+            ),
+        };
+    }
+    if command.is_some() {
+        let message = format!("the fault \"{action}\" takes no command: dyno does it itself");
+        return refuse(message, "write `action = \"run\"` for a command of your own".to_owned());
+    }
+    let server = match &system.source {
+        SystemSource::Managed(server) if server.kind.engine().is_server() => server,
+        _ => {
+            let message = format!("dyno cannot {action} `{}`: it starts no server for it", system.name);
+            let help = "write `action = \"run\"` with a command that does it";
+            return refuse(message, help.to_owned());
+        }
+    };
+    let names = server.node_names();
+    let name = match (fields.text("node"), &names[..]) {
+        (Some(name), _) => name,
+        (None, [only]) => only,
+        (None, _) => {
+            let message = format!("`{}` has several nodes, and the fault names none", system.name);
+            return refuse(message, format!("add `node = \"{}\"`; there are {}", names[0], names.join(", ")));
+        }
+    };
+    if !names.iter().any(|known| known == name) {
+        let known: Vec<&str> = names.iter().map(String::as_str).collect();
+        let span = fields.node("node").map_or(fields.span, |node| node.span);
+        let message = format!("`{}` has no node called `{name}`", system.name);
+        let help = suggestion(name, &known, "nodes");
+        fields.problems.report(Diagnostic::new(span, message).label("not a node").help(help));
+        return None;
+    }
+    Some((name.to_owned(), None))
+}
+
+/// What cannot be done to a node as the faults before have left it.
+fn refuse_state<'a>(
+    fields: &Fields<'_>,
+    fault: &FaultPlan,
+    before: impl Iterator<Item = &'a FaultPlan>,
+) -> bool {
+    use FaultAction::{Continue, Kill, Promote, Restart, Run, Start, Stop};
+    let last = before.filter(|other| other.node == fault.node && other.action != Run).last();
+    let why = match (last.map(|last| last.action), fault.action) {
+        (_, Run) | (Some(Kill), Start) | (Some(Stop), Continue | Kill) => None,
+        (Some(Kill), _) => Some("it was killed before"),
+        (Some(Stop), _) => Some("it was stopped before"),
+        (_, Start) => Some("it runs, as long as no fault before kills it"),
+        (_, Continue) => Some("it runs, as long as no fault before stops it"),
+        (_, Promote) if !fault.node.starts_with("replica ") => Some("it is no replica"),
+        (_, Kill | Stop | Restart | Promote) => None,
+    };
+    if let Some(why) = why {
+        let message = format!("{} cannot be met by the fault \"{}\": {why}", fault.node, fault.action);
+        let help = "what was killed is started with \"start\"; what was stopped goes on with \"continue\"";
+        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+    }
+    why.is_some()
+}
+
+/// A fault that comes when measuring may be over.
+fn refuse_late(fields: &Fields<'_>, fault: &FaultPlan, stops: &[StopRule]) -> bool {
+    let latest = fault.moment(1.0);
+    let is_late = |stop: &StopRule| match stop {
+        StopRule::Duration(duration) => latest >= *duration,
+        _ => true,
+    };
+    let is_late = stops.iter().any(is_late);
+    if is_late {
+        let message =
+            format!("measuring may be over when this fault comes, {} s after it began", latest.as_secs_f64());
+        let help = "faults need `load.duration`, longer than the latest of them and the time to recover";
+        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+    }
+    is_late
+}

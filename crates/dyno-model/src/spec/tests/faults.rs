@@ -1,0 +1,115 @@
+//! `[[fault]]`: what is to be done, when and to whom; and what cannot be done, told before anything runs.
+
+use super::{catalog, input};
+use crate::fault::FaultAction::{Continue, Kill, Run, Start, Stop};
+use crate::plan::Plan;
+use crate::spec::parse;
+use crate::units::Nanos;
+
+fn read(systems: &[(&str, &str)], faults: &str) -> Result<Plan, String> {
+    let system = |(name, source): &(&str, &str)| format!("[[system]]\nname = \"{name}\"\n{source}\n");
+    let systems: String = systems.iter().map(system).collect();
+    let text = format!(
+        "title = \"x\"\n{systems}[workload]\nkind = \"rush\"\n[load]\nclients = 1\nduration = \"20s\"\n{faults}"
+    );
+    parse(input(&text), &catalog()).map(|(_, plan)| plan).map_err(|errors| errors.to_string())
+}
+
+const ONE: (&str, &str) = ("One", "server = { kind = \"mariadb\" }");
+const GALERA: (&str, &str) = ("G", "server = { kind = \"galera\" }");
+const REPLICA: (&str, &str) = ("R", "server = { kind = \"postgres-replica\" }");
+const NDB: (&str, &str) = ("N", "server = { kind = \"ndb\" }");
+
+type System = (&'static str, &'static str);
+
+const SECOND: u64 = 1_000_000_000;
+
+#[test]
+fn faults_follow_each_other_and_move_together() {
+    let plan = read(
+        &[ONE],
+        "[[fault]]\nat = \"4s\"\nwithin = \"2s\"\naction = \"kill\"\n[[fault]]\nafter = \"3s\"\naction = \"start\"\n",
+    )
+    .unwrap();
+    let [kill, start] = &plan.faults[..] else { panic!("{:?}", plan.faults) };
+    assert_eq!((kill.action, kill.node.as_str(), start.action), (Kill, "server", Start));
+    let at = |share| [kill.moment(share), start.moment(share)].map(|Nanos(nanos)| nanos / SECOND);
+    assert_eq!([at(0.0), at(0.5), at(1.0)], [[4, 7], [5, 8], [6, 9]]);
+    assert_eq!(plan.starts_per_block(), 1);
+    assert_eq!(read(&[ONE], "").unwrap().faults, []);
+}
+
+#[test]
+fn a_fault_is_made_on_every_system_or_on_the_one_it_names() {
+    let fault = "[[fault]]\nat = \"4s\"\naction = \"kill\"\n";
+    let plan = read(&[ONE, ("Other", "server = { kind = \"postgres\" }")], fault).unwrap();
+    assert_eq!([plan.faults_of(0).count(), plan.faults_of(1).count()], [1, 1]);
+    let named = "[[fault]]\nat = \"4s\"\naction = \"stop\"\nsystem = \"N\"\nnode = \"data node 2\"\n\
+                 [[fault]]\nafter = \"1s\"\naction = \"continue\"\nsystem = \"N\"\nnode = \"data node 2\"\n";
+    let plan = read(&[ONE, NDB], named).unwrap();
+    assert_eq!(plan.faults_of(0).count(), 0);
+    assert_eq!(plan.faults_of(1).map(|fault| fault.action).collect::<Vec<_>>(), [Stop, Continue]);
+    let elsewhere = ("Far", "url = \"mysql://u@db.example/x\"");
+    let plan = read(&[elsewhere], "[[fault]]\nat = \"4s\"\naction = \"run\"\ncommand = \"true\"\n").unwrap();
+    assert_eq!((plan.faults[0].action, plan.faults[0].object()), (Run, "true"));
+}
+
+#[test]
+fn each_trial_that_is_harmed_has_a_start_of_its_own() {
+    let faults = "[[fault]]\nat = \"4s\"\naction = \"kill\"\n";
+    let spec = format!(
+        "title = \"x\"\n[[system]]\nname = \"A\"\nserver = {{ kind = \"mariadb\" }}\n[workload]\nkind = \"rush\"\n\
+         [load]\nclients = [1, 2, 3]\nduration = \"20s\"\n{faults}"
+    );
+    let (_, plan) = parse(input(&spec), &catalog()).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(plan.starts_per_block(), 3);
+}
+
+#[test]
+fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
+    let rows: [(&[System], &str, &str); 16] = [
+        (&[REPLICA], "at = \"4s\"\naction = \"promote\"\nnode = \"primary\"", "it is no replica"),
+        (&[ONE], "at = \"4s\"\naction = \"promote\"", "it is no replica"),
+        (&[ONE], "at = \"4s\"", "missing key `action` in [[fault]]"),
+        (&[ONE], "at = \"4s\"\naction = \"explode\"", "`fault.action` cannot be `explode`"),
+        (&[ONE], "action = \"kill\"", "a fault needs `at` or `after`, and not both"),
+        (&[ONE], "after = \"4s\"\naction = \"kill\"", "comes after a fault, and this is the first"),
+        (
+            &[ONE],
+            "at = \"20s\"\naction = \"kill\"",
+            "measuring may be over when this fault comes, 20 s after it began",
+        ),
+        (&[ONE], "at = \"15s\"\nwithin = \"5s\"\naction = \"kill\"", "measuring may be over"),
+        (&[ONE], "at = \"4s\"\naction = \"kill\"\nnode = \"node 1\"", "`One` has no node called `node 1`"),
+        (&[GALERA], "at = \"4s\"\naction = \"kill\"", "`G` has several nodes, and the fault names none"),
+        (&[NDB], "at = \"4s\"\naction = \"kill\"\nnode = \"node 1\"", "`N` has no node called `node 1`"),
+        (&[ONE], "at = \"4s\"\naction = \"start\"", "server cannot be met by the fault \"start\": it runs"),
+        (&[ONE], "at = \"4s\"\naction = \"kill\"\nsystem = \"Two\"", "no system is called `Two`"),
+        (&[ONE], "at = \"4s\"\naction = \"run\"", "the fault \"run\" takes a command, and no node"),
+        (&[ONE], "at = \"4s\"\naction = \"kill\"\ncommand = \"x\"", "takes no command: dyno does it itself"),
+        (
+            &[("F", "url = \"mysql://u@db.example/x\"")],
+            "at = \"4s\"\naction = \"kill\"",
+            "dyno cannot kill `F`: it starts no server",
+        ),
+    ];
+    for (systems, fault, why) in rows {
+        let error = read(systems, &format!("[[fault]]\n{fault}\n")).unwrap_err();
+        assert!(error.contains(why), "{fault}: {error}");
+    }
+    for (second, why) in [
+        ("kill", "it was killed before"),
+        ("stop", "it was killed before"),
+        ("continue", "it was killed before"),
+    ] {
+        let faults = format!(
+            "[[fault]]\nat = \"4s\"\naction = \"kill\"\n[[fault]]\nat = \"5s\"\naction = \"{second}\"\n"
+        );
+        let error = read(&[ONE], &faults).unwrap_err();
+        assert!(error.contains(why), "{second}: {error}");
+    }
+    let by_count = "title = \"x\"\n[[system]]\nname = \"A\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \"rush\"\n\
+                    [load]\nclients = 1\ntransactions = 100\n[[fault]]\nat = \"1s\"\naction = \"kill\"\n";
+    let error = parse(input(by_count), &catalog()).unwrap_err().to_string();
+    assert!(error.contains("measuring may be over when this fault comes"), "{error}");
+}

@@ -1,0 +1,96 @@
+//! What faults did, and what the commit ledger says, stands in every form of a report and in every language.
+
+use super::*;
+use crate::messages::LANGUAGES;
+use dyno_model::audit::LedgerEntry;
+use dyno_model::fault::{FaultAction, FaultRecord};
+use dyno_model::record::CommitGap;
+use dyno_model::units::Nanos;
+use dyno_store::fixture::each_record;
+
+const SECOND: u64 = 1_000_000_000;
+
+/// A node was killed in the middle of each trial, and nothing committed for 1.5 s; the first treatment has lost three commits in each.
+fn harmed() -> ReportModel {
+    let mut data = tiny().read();
+    each_record(&mut data.run, |_, record| {
+        let at = Nanos(record.measured.0 / 2);
+        let facts = record.facts.get_or_insert_default();
+        let node = "node 2".to_owned();
+        facts.faults = vec![FaultRecord { action: FaultAction::Kill, node, at, failed: None }];
+        facts.gaps = vec![
+            // One that was over before is not the fault's.
+            CommitGap { at: Nanos(SECOND / 10), length: Nanos(SECOND) },
+            CommitGap { at, length: Nanos(SECOND * 3 / 2) },
+        ];
+        facts.gaps[0].length = facts.gaps[0].length.min(Nanos(at.0 / 2));
+        let lost = if record.trial.treatment == 0 { 3 } else { 0 };
+        record.audit.checks.push(AuditCheck::Ledger {
+            acknowledged: 1_000,
+            lost,
+            phantoms: 0,
+            in_doubt: 2,
+            took_effect: 1,
+            examples: (0..lost)
+                .map(|number| LedgerEntry { client: 7, number: number + 40, is_lost: true })
+                .collect(),
+        });
+    });
+    analyse(&data)
+}
+
+#[test]
+fn a_report_says_how_long_nothing_was_committed_and_what_is_gone() {
+    let model = harmed();
+    assert_eq!(model.faults.len(), model.treatments.len());
+    let text = render(&model, Format::Text, EN);
+    let flat = text.replace("\n  ", " ");
+    assert!(text.contains("Faults on purpose\n") && text.contains("Commit ledger: "), "{text}");
+    assert!(
+        flat.contains("kill node 2: nothing was committed for 1.50 s (median; at most 1.50 s)."),
+        "{text}"
+    );
+    let blocks = model.provenance.blocks;
+    let lost = format!("lost acknowledged commits: {} of {},000 are not in the data", 3 * blocks, blocks);
+    assert!(flat.contains(&lost), "{text}");
+    let kept = format!("In {} treatments no acknowledged commit is gone", model.treatments.len() - 1);
+    assert!(flat.contains(&kept), "{text}");
+
+    let markdown = render(&model, Format::Markdown, EN);
+    assert!(
+        markdown.contains("transaction 40 of client 7 was acknowledged, and its row is gone"),
+        "{markdown}"
+    );
+    let test_report = crate::html::test_report(&model, EN);
+    assert!(test_report.contains("kill node 2") && test_report.contains("Commit ledger: "));
+
+    let sheet = render(&model, Format::Csv, EN);
+    let outages = sheet.lines().filter(|line| line.contains(",outage,seconds,1.5,"));
+    assert_eq!(outages.count(), model.treatments.len(), "{sheet}");
+
+    let page = render(&model, Format::Html, EN);
+    let lines = page.matches("class=\"fault\"").count();
+    // In the part on faults, and in each treatment's own.
+    assert_eq!(lines, 2 * model.timelines.len(), "a dashed line for each trial");
+    assert!(page.contains("href=\"#faults\"") && page.contains("id=\"faults\""));
+    for id in
+        model.faults.iter().flat_map(|row| [format!("t{}f", row.treatment), format!("t{}s", row.treatment)])
+    {
+        assert!(page.matches(&format!("id=\"{id}\"")).count() <= 1, "{id} stands there once");
+    }
+}
+
+#[test]
+fn every_language_and_form_has_the_part_on_faults() {
+    let model = harmed();
+    for lang in LANGUAGES {
+        let heading = crate::messages::headings::FAULTS.text(lang);
+        let ledger = crate::messages::headings::LEDGER.text(lang);
+        for format in [Format::Text, Format::Markdown, Format::Html] {
+            let report = render(&model, format, lang);
+            assert!(report.contains(heading) && report.contains(ledger), "{}: {report}", lang.code);
+        }
+    }
+    let none = render(tiny_model(), Format::Html, EN);
+    assert!(!none.contains("id=\"faults\""), "without faults there is no such part");
+}

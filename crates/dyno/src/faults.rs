@@ -1,0 +1,153 @@
+//! Makes the faults of a trial at their time, on a thread of its own, while the trial is measured; and puts the system in order afterwards.
+
+use crate::system::Ready;
+use dyno_engine::random::{Random, Stream, trial_seed};
+use dyno_engine::{Mended, NodeState};
+use dyno_host::guard::GuardCommand;
+use dyno_host::server::{FaultNode, Standing};
+use dyno_host::shell;
+use dyno_model::event::Listener;
+use dyno_model::fault::{FaultAction, FaultPlan, FaultRecord};
+use dyno_model::plan::{Plan, Trial};
+use dyno_model::units::Nanos;
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Longest time for a command of the user's.
+const COMMAND_LIMIT: Duration = Duration::from_secs(600);
+/// Longest time that a server may take to answer after it was started again; it may have much to recover.
+const ANSWER_LIMIT: Duration = Duration::from_secs(120);
+
+/// The faults of one trial.
+pub(crate) struct Faults {
+    nodes: Arc<Vec<FaultNode>>,
+    /// Told when the clients begin; when it is gone, no more faults are made.
+    clock: Cell<Option<Sender<Instant>>>,
+    thread: Cell<Option<JoinHandle<Vec<FaultRecord>>>>,
+}
+
+/// Tells the thread when the clients begin.
+pub(crate) struct Clock<'a>(&'a Faults);
+
+impl Listener for Clock<'_> {
+    fn clients_begin(&mut self, from_now: Nanos) {
+        let clock = self.0.clock.take();
+        if let Some(clock) = &clock {
+            let _ = clock.send(Instant::now() + Duration::from(from_now));
+        }
+        self.0.clock.set(clock);
+    }
+}
+
+impl Faults {
+    /// Those of a trial; `None` when its system is left in peace.
+    ///
+    /// # Errors
+    /// When there can be no thread.
+    pub(crate) fn of(plan: &Plan, trial: &Trial, ready: &Ready) -> Result<Option<Self>, String> {
+        let treatment = plan.treatment(trial);
+        let planned: Vec<FaultPlan> = plan.faults_of(treatment.system).cloned().collect();
+        if planned.is_empty() {
+            return Ok(None);
+        }
+        let nodes = Arc::new(ready.fault_nodes());
+        let share = Random::new(trial_seed(plan.seed, &trial.id), Stream::Fault, 0, 0).unit();
+        let maker = Maker { planned, share, warmup: treatment.load.warmup, nodes: Arc::clone(&nodes) };
+        let (clock, told) = channel();
+        let thread = std::thread::Builder::new().name("faults".to_owned()).spawn(move || maker.work(&told));
+        let thread = thread.map_err(|error| format!("no thread for the faults: {error}"))?;
+        Ok(Some(Self { nodes, clock: Cell::new(Some(clock)), thread: Cell::new(Some(thread)) }))
+    }
+
+    /// Has to hear of the trial.
+    pub(crate) fn clock(&self) -> Clock<'_> {
+        Clock(self)
+    }
+
+    /// No more faults are made; what hangs goes on, and at least one node answers again if that can be.
+    pub(crate) fn mend(&self) -> Mended {
+        drop(self.clock.take());
+        let faults = self.thread.take().map(|thread| thread.join().unwrap_or_default()).unwrap_or_default();
+        Mended { faults, nodes: self.states().map_err(|error| error.to_string()) }
+    }
+
+    fn states(&self) -> Result<Vec<NodeState>, dyno_host::HostError> {
+        if self.nodes.is_empty() {
+            // Nobody but the user's command touched it.
+            return Ok(vec![NodeState::Up]);
+        }
+        let of_clients = || self.nodes.iter().filter(|node| node.is_of_clients());
+        for node in self.nodes.iter().filter(|node| !node.is_of_clients()) {
+            node.mend(false, ANSWER_LIMIT)?;
+        }
+        let states: Result<Vec<NodeState>, _> =
+            of_clients().map(|node| node.mend(false, ANSWER_LIMIT).map(state)).collect();
+        let mut states = states?;
+        if let (Some(first), true) =
+            (of_clients().next(), states.iter().all(|state| *state == NodeState::Down))
+        {
+            states[0] = state(first.mend(true, ANSWER_LIMIT)?);
+        }
+        Ok(states)
+    }
+}
+
+fn state(standing: Standing) -> NodeState {
+    match standing {
+        Standing::Up => NodeState::Up,
+        Standing::Restarted(since) => NodeState::Restarted(since),
+        Standing::Down => NodeState::Down,
+    }
+}
+
+/// What the thread has.
+struct Maker {
+    planned: Vec<FaultPlan>,
+    /// How much later the faults come, as a share of what the plan allows.
+    share: f64,
+    warmup: Nanos,
+    nodes: Arc<Vec<FaultNode>>,
+}
+
+impl Maker {
+    /// Waits for the clients to begin, then for each fault's time.
+    fn work(&self, told: &Receiver<Instant>) -> Vec<FaultRecord> {
+        let Ok(epoch) = told.recv() else { return Vec::new() };
+        let opens = epoch + Duration::from(self.warmup);
+        let mut made = Vec::new();
+        for fault in &self.planned {
+            let due = opens + Duration::from(fault.moment(self.share));
+            match told.recv_timeout(due.saturating_duration_since(Instant::now())) {
+                Err(RecvTimeoutError::Timeout) => {}
+                _ => break,
+            }
+            let at = Nanos::from(Instant::now().saturating_duration_since(opens));
+            let failed = self.make(fault).err();
+            made.push(FaultRecord { action: fault.action, node: fault.object().to_owned(), at, failed });
+        }
+        made
+    }
+
+    fn make(&self, fault: &FaultPlan) -> Result<(), String> {
+        let node = || {
+            let node = self.nodes.iter().find(|node| node.name == fault.node);
+            node.ok_or_else(|| format!("there is no {}", fault.node))
+        };
+        let made = match fault.action {
+            FaultAction::Kill => node()?.kill(),
+            FaultAction::Stop => node()?.halt(),
+            FaultAction::Continue => node()?.go_on(),
+            FaultAction::Start => node()?.start(),
+            FaultAction::Restart => node()?.restart(),
+            FaultAction::Promote => node()?.promote(),
+            FaultAction::Run => {
+                let command = fault.command.as_deref().unwrap_or_default();
+                shell::run(command, COMMAND_LIMIT, &GuardCommand::this_program())
+            }
+        };
+        made.map_err(|error| error.to_string())
+    }
+}

@@ -1,0 +1,236 @@
+//! Servers are harmed on purpose while they are measured: what is lost is found, what is kept is not called lost, and the report says how long
+//! it took.
+
+use crate::program::{Bench, Ended, events, records};
+use dyno_model::audit::{AuditCheck, AuditVerdict};
+use dyno_model::event::Event;
+use dyno_model::fault::FaultAction;
+use dyno_model::finding::Finding;
+use dyno_model::plan::ServerKind;
+use dyno_model::record::TrialRecord;
+use dyno_testkit::{processes_with, require_server};
+use serde_json::Value;
+
+/// A spec of one system under eight clients that write.
+fn spec(server: &str, load: &str, faults: &str) -> String {
+    format!(
+        "title = \"Harm\"\n[[system]]\nname = \"S\"\nserver = {{ {server} }}\n[workload]\nkind = \"rush\"\n\
+         variant = \"in-place\"\nledger = true\n[load]\nclients = 8\nwarmup = \"0s\"\n{load}\n[design]\nblocks = 1\n{faults}"
+    )
+}
+
+fn run(bench: &Bench, text: &str) -> (Ended, TrialRecord) {
+    bench.file("harm.toml", text);
+    let ended = bench.dyno(&["run", "harm.toml", "--out", "r"]);
+    let mut records = records(&bench.path().join("r"));
+    assert_eq!(records.len(), 1, "{ended}");
+    let scratch = bench.path().to_str().expect("a path of text");
+    assert_eq!(processes_with(scratch), Vec::<u32>::new(), "nothing is left running");
+    (ended, records.remove(0))
+}
+
+/// Acknowledged, lost, in doubt.
+fn ledger(record: &TrialRecord) -> (u64, u64, u64) {
+    let found = record.audit.checks.iter().find_map(|check| match check {
+        AuditCheck::Ledger { acknowledged, lost, phantoms, in_doubt, .. } => {
+            assert_eq!(*phantoms, 0, "{check:?}");
+            Some((*acknowledged, *lost, *in_doubt))
+        }
+        _ => None,
+    });
+    found.unwrap_or_else(|| panic!("no ledger: {:?}", record.audit))
+}
+
+fn kill_and_start(after_ms: u64) -> String {
+    format!(
+        "[[fault]]\nat = \"1s\"\naction = \"kill\"\n[[fault]]\nafter = \"{after_ms}ms\"\naction = \"start\"\n"
+    )
+}
+
+#[test]
+fn a_server_that_is_killed_and_started_again_has_all_that_it_acknowledged() {
+    // MariaDB is away for longer than clients try to connect when no fault is planned.
+    let rows = [
+        (ServerKind::Mariadb, "mariadb", 6_000, "12s"),
+        (ServerKind::Mysql, "mysql", 500, "8s"),
+        (ServerKind::Postgres, "postgres", 500, "8s"),
+    ];
+    for (kind, name, away, duration) in rows {
+        if require_server(kind).is_none() {
+            continue;
+        }
+        let bench = Bench::new();
+        let server = format!("kind = \"{name}\"");
+        let (ended, record) =
+            run(&bench, &spec(&server, &format!("duration = \"{duration}\""), &kill_and_start(away)));
+        assert!(ended.is_done(), "{ended}");
+        let (acknowledged, lost, in_doubt) = ledger(&record);
+        assert!(acknowledged >= record.ledger.committed && lost == 0, "{name}: {lost} of {acknowledged}");
+        // One answer that is outstanding per client, at most.
+        assert!(in_doubt <= 8, "{name}: {in_doubt}");
+        // The sum of the counters allows for those in doubt, the ledger knows what became of them.
+        assert!(record.audit.verdict() <= AuditVerdict::Undecided, "{name}: {:?}", record.audit);
+        let facts = record.facts.as_ref().expect("facts");
+        let made: Vec<_> = facts.faults.iter().map(|fault| (fault.action, fault.failed.clone())).collect();
+        assert_eq!(made, [(FaultAction::Kill, None), (FaultAction::Start, None)], "{name}");
+        assert!(facts.faults[1].at.0 >= (1_000 + away) * 1_000_000);
+        assert_eq!(record.audit.unsettled, 0, "{name}: numbers of sessions from before say nothing");
+        assert!(record.ledger.reconnects >= 8, "{name}: all clients came back");
+        assert!(!record.is_cut_short(), "{name}: {:?}", record.findings);
+        let report = bench.dyno(&["report", "r", "--format", "json"]);
+        let model: Value = serde_json::from_str(&report.stdout).expect("a model");
+        let row = &model["faults"][0];
+        assert!(row["outage"]["max"].as_f64().is_some_and(|seconds| seconds >= 0.5), "{name}: {row}");
+        assert!(ended.stdout.contains("kill server, start server: nothing was committed for"), "{ended}");
+        assert!(ended.stdout.contains("no acknowledged commit is gone"), "{ended}");
+    }
+}
+
+#[test]
+fn commits_that_a_server_acknowledges_before_it_keeps_them_are_found_to_be_gone() {
+    // Neither writes its log by itself within the time of the trial.
+    let unsafe_servers = [
+        (
+            ServerKind::Mariadb,
+            "kind = \"mariadb\", settings = { innodb_flush_log_at_trx_commit = 0, innodb_flush_log_at_timeout = 2700 }",
+        ),
+        (
+            ServerKind::Postgres,
+            "kind = \"postgres\", settings = { synchronous_commit = \"off\", wal_writer_delay = \"10s\", wal_writer_flush_after = \"1GB\" }",
+        ),
+    ];
+    for (kind, server) in unsafe_servers {
+        if require_server(kind).is_none() {
+            continue;
+        }
+        let bench = Bench::new();
+        // It is not started by a fault: dyno does that before it audits.
+        let kill = "[[fault]]\nat = \"800ms\"\naction = \"kill\"\n";
+        let (ended, record) = run(&bench, &spec(server, "duration = \"1500ms\"\ngrace = \"0s\"", kill));
+        let (acknowledged, lost, _) = ledger(&record);
+        assert!(lost > 0 && lost <= acknowledged, "{kind}: {lost} of {acknowledged}");
+        assert_eq!(record.audit.verdict(), AuditVerdict::Violated);
+        assert!(ended.stdout.contains("S, 8 clients lost acknowledged commits: "), "{ended}");
+    }
+}
+
+#[test]
+fn a_server_that_hangs_goes_on_where_it_was() {
+    if require_server(ServerKind::Postgres).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let halt =
+        "[[fault]]\nat = \"500ms\"\naction = \"stop\"\n[[fault]]\nafter = \"2s\"\naction = \"continue\"\n";
+    let (ended, record) = run(&bench, &spec("kind = \"postgres\"", "duration = \"5s\"", halt));
+    assert!(ended.is_done(), "{ended}");
+    assert_eq!(ledger(&record).1, 0);
+    assert_eq!((record.audit.verdict(), record.ledger.reconnects), (AuditVerdict::Intact, 0));
+    let longest = record.longest_gap.expect("a gap").length.0;
+    assert!(longest >= 1_000_000_000, "{longest}");
+
+    // It hangs still when measuring ends: whoever waits for an answer is cut off, and the audit has one.
+    let bench = Bench::new();
+    let halt = "[[fault]]\nat = \"500ms\"\naction = \"stop\"\n";
+    let (_, record) = run(&bench, &spec("kind = \"postgres\"", "duration = \"1s\"\ngrace = \"200ms\"", halt));
+    assert_eq!(record.ledger.unfinished, 8);
+    assert_eq!(ledger(&record).1, 0);
+}
+
+#[test]
+fn each_trial_is_harmed_at_a_moment_of_its_own_and_leaves_no_server_to_the_next() {
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let kill = "[[fault]]\nat = \"300ms\"\nwithin = \"1s\"\naction = \"kill\"\n";
+    let text = spec("kind = \"mariadb\"", "duration = \"1500ms\"\ngrace = \"0s\"", kill);
+    bench.file(
+        "harm.toml",
+        text.replace("clients = 8", "clients = [4, 8]").replace("[design]", "[design]\nseed = 10"),
+    );
+    let ended = bench.dyno(&["run", "harm.toml", "--out", "r"]);
+    let results = bench.path().join("r");
+    let moments: Vec<u64> =
+        records(&results).iter().map(|record| record.facts.as_ref().expect("facts").faults[0].at.0).collect();
+    let [first, second] = moments[..] else { panic!("two trials: {ended}") };
+    assert!(first.abs_diff(second) > 400_000_000, "{first} and {second}");
+    let starts = events(&results).into_iter().filter(|event| matches!(event, Event::SystemReady { .. }));
+    assert_eq!(starts.count(), 2, "{ended}");
+}
+
+#[test]
+fn a_server_is_shut_down_in_order_and_started_again() {
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let restart = "[[fault]]\nat = \"1s\"\naction = \"restart\"\n";
+    let (ended, record) = run(&bench, &spec("kind = \"mariadb\"", "duration = \"8s\"", restart));
+    assert!(ended.is_done(), "{ended}");
+    let (acknowledged, lost, _) = ledger(&record);
+    assert!(acknowledged > 0 && lost == 0 && record.ledger.reconnects >= 8, "{:?}", record.ledger);
+}
+
+#[test]
+fn a_fault_that_cannot_be_made_makes_the_trial_invalid() {
+    if require_server(ServerKind::Mariadb).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let command = "[[fault]]\nat = \"300ms\"\naction = \"run\"\ncommand = \"echo no; exit 3\"\n";
+    let (ended, record) = run(&bench, &spec("kind = \"mariadb\"", "duration = \"1s\"", command));
+    let found = record.findings.iter().find_map(|finding| match finding {
+        Finding::FaultNotMade { what, reason } => Some((what.as_str(), reason.as_str())),
+        _ => None,
+    });
+    assert_eq!(
+        found,
+        Some((
+            "run echo no; exit 3",
+            "the command ended with exit code 3; the last lines of its output:\n  | no"
+        ))
+    );
+    assert_eq!(ended.code, 6, "{ended}");
+    assert!(ended.stdout.contains("A fault could not be made (run echo no; exit 3)"), "{ended}");
+}
+
+#[test]
+fn a_replica_that_is_promoted_has_all_that_its_synchronous_primary_acknowledged() {
+    if require_server(ServerKind::PostgresReplica).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let faults = "[[fault]]\nat = \"1s\"\naction = \"kill\"\nnode = \"primary\"\n\
+                  [[fault]]\nafter = \"500ms\"\naction = \"promote\"\nnode = \"replica 1\"\n";
+    let server = "kind = \"postgres-replica\", synchronous = true";
+    let (ended, record) = run(&bench, &spec(server, "duration = \"8s\"\nattempts_max = 1000", faults));
+    assert!(ended.is_done(), "{ended}");
+    let facts = record.facts.as_ref().expect("facts");
+    assert!(facts.faults.iter().all(|fault| fault.failed.is_none()), "{:?}", facts.faults);
+    let (acknowledged, lost, _) = ledger(&record);
+    assert!(acknowledged >= record.ledger.committed && lost == 0, "{lost} of {acknowledged}");
+    assert!(record.ledger.reconnects >= 8, "all clients went to the replica");
+    assert!(!record.is_cut_short(), "{:?}", record.findings);
+    // They were at work before and after.
+    let longest = record.longest_gap.expect("a gap");
+    assert!(longest.at.0 > 0 && longest.at.0 + longest.length.0 < record.measured.0, "{longest:?}");
+}
+
+#[test]
+fn clients_of_a_node_that_dies_go_to_another() {
+    if require_server(ServerKind::Galera).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let kill = "[[fault]]\nat = \"1s\"\naction = \"kill\"\nnode = \"node 1\"\n";
+    let server = "kind = \"galera\", nodes = 3";
+    let (ended, record) = run(&bench, &spec(server, "duration = \"15s\"\nattempts_max = 1000", kill));
+    assert!(ended.is_done(), "{ended}");
+    let (acknowledged, lost, _) = ledger(&record);
+    assert!(acknowledged > 0 && lost == 0, "{lost} of {acknowledged}");
+    // Three of eight clients were on it.
+    assert_eq!(record.ledger.reconnects, 3, "{:?}", record.ledger);
+    let plan = bench.dyno(&["plan", "harm.toml"]);
+    assert!(plan.stdout.contains("  fault     S: kill node 1 after 1 s\n"), "{plan}");
+}
