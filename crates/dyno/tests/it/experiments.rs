@@ -8,9 +8,20 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Name of each shipped spec that needs servers, and which. `quickstart` and `rush` have tests of their own.
-const EXPERIMENTS: [(&str, &[ServerKind]); 7] = [
+const EXPERIMENTS: [(&str, &[ServerKind]); 9] = [
     ("cluster", &[ServerKind::Mysql, ServerKind::Ndb]),
     ("disk-bottleneck", &[ServerKind::Mariadb]),
+    ("durability", &[ServerKind::Mariadb, ServerKind::Mysql, ServerKind::Postgres]),
+    (
+        "failover",
+        &[
+            ServerKind::Mariadb,
+            ServerKind::Postgres,
+            ServerKind::PostgresReplica,
+            ServerKind::Galera,
+            ServerKind::Ndb,
+        ],
+    ),
     ("isolation", &[ServerKind::Mariadb, ServerKind::Galera, ServerKind::Mysql, ServerKind::Postgres]),
     ("network-path", &[ServerKind::Mysql]),
     ("raid-buffer-pool", &[ServerKind::Mariadb]),
@@ -93,6 +104,16 @@ fn a_cluster_is_compared_with_a_server_behind_an_application_and_directly() {
     let Some(ended) = smoke(&bench, "cluster") else { return };
     for curve in ["MySQL (tomcat)", "MySQL (endpoint tcp)", "NDB (tomcat)", "NDB (endpoint tcp)"] {
         assert!(ended.stdout.contains(curve), "{ended}");
+    }
+}
+
+#[test]
+fn servers_are_killed_and_nothing_that_was_acknowledged_is_gone() {
+    for name in ["failover", "durability"] {
+        let bench = Bench::new();
+        let Some(ended) = smoke(&bench, name) else { return };
+        assert!(ended.stdout.contains("no acknowledged commit is gone"), "{ended}");
+        assert!(!ended.stdout.contains("lost acknowledged commits"), "{ended}");
     }
 }
 
