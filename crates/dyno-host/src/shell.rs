@@ -1,22 +1,16 @@
 //! Shell commands of the user: what can be said of one without running it, and running one.
 
 use crate::error::{HostError, quoted};
-use crate::guard::{Guard, GuardCommand, Launch};
+use crate::guard::{Guard, GuardCommand, Launch, StopSignal, StopStep};
 use crate::server::log;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 /// Lines of a command's output that are shown with its failure.
 const OUTPUT_LINES: usize = 15;
-
-/// What a command wrote at its end, as the end of a sentence about its failure.
-pub(crate) fn last_words(output: &Path) -> String {
-    match log::tail(output, OUTPUT_LINES).as_slice() {
-        [] => "; it wrote nothing".to_owned(),
-        lines => format!("; the last lines of its output:{}", quoted(lines)),
-    }
-}
+/// How long a command may take to end when it is told to.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs a command as dyno's user in dyno's working folder; it ends with dyno.
 ///
@@ -25,22 +19,48 @@ pub(crate) fn last_words(output: &Path) -> String {
 pub fn run(command: &str, limit: Duration, guard: &GuardCommand) -> Result<(), HostError> {
     let mut guard = Guard::start(guard)?;
     let output = guard.make_own_folder(&std::env::temp_dir(), "dyno-command", None)?.join("output");
-    guard.launch(Launch {
+    carry_out(&mut guard, launch(command, Vec::new(), output), "the command", limit)
+}
+
+/// A shell with a command; what the command sees of dyno's environment is the home folder.
+pub(crate) fn launch(command: &str, mut environment: Vec<(String, String)>, log: PathBuf) -> Launch {
+    environment.extend(std::env::var("HOME").ok().map(|home| ("HOME".to_owned(), home)));
+    Launch {
         program: PathBuf::from("/bin/sh"),
         arguments: vec!["-c".to_owned(), command.to_owned()],
         folder: std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/")),
-        log: output.clone(),
-        environment: std::env::var("HOME").ok().map(|home| ("HOME".to_owned(), home)).into_iter().collect(),
+        environment,
+        log,
         ..Launch::default()
-    })?;
-    match guard.wait_exit(limit)? {
-        Some(exit) if exit.is_success() => Ok(()),
-        Some(exit) => {
-            let said = last_words(&output);
-            Err(HostError::new(format!("the command {exit}{said}")))
-        }
-        None => Err(HostError::new(format!("the command did not end within {} s", limit.as_secs()))),
     }
+}
+
+/// Runs a command to its end. `name` begins the sentence about a failure.
+///
+/// # Errors
+/// When it fails, with the end of what it wrote; or takes longer than the limit, and is ended then.
+pub(crate) fn carry_out(
+    guard: &mut Guard,
+    launch: Launch,
+    name: &str,
+    limit: Duration,
+) -> Result<(), HostError> {
+    let output = launch.log.clone();
+    guard.launch(launch)?;
+    let exit = guard.wait_exit(limit);
+    if !matches!(exit, Ok(Some(_))) {
+        guard.stop(&[StopStep::new(StopSignal::Terminate, PATIENCE)])?;
+    }
+    let ending = match exit? {
+        Some(exit) if exit.is_success() => return Ok(()),
+        Some(exit) => exit.to_string(),
+        None => format!("did not end within {} s", limit.as_secs_f64()),
+    };
+    let said = match log::tail(&output, OUTPUT_LINES).as_slice() {
+        [] => "; it wrote nothing".to_owned(),
+        lines => format!("; the last lines of its output:{}", quoted(lines)),
+    };
+    Err(HostError::new(format!("{name} {ending}{said}")))
 }
 
 /// Words after which a line is no simple command any more.

@@ -7,18 +7,16 @@
 use crate::data_set::copy_into;
 use crate::error::HostError;
 use crate::folder::{Folder, Kind, give};
-use crate::guard::{Guard, Last, Launch, Owner, StopSignal, StopStep};
-use crate::shell::last_words;
+use crate::guard::{Guard, Last, Launch, Owner};
+use crate::shell;
 use dyno_model::plan::Storage;
+use dyno_model::printable::file_name;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-
-/// How long a command may take to end when it is told to.
-const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Runs the command `before` and promises `after` to the guard. `logs` is the folder that keeps their output.
 ///
@@ -27,7 +25,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Result<(), HostError> {
     let name = &storage.name;
     let log = |which: &str| match logs {
-        Some(folder) => folder.join(format!("storage-{}-{which}.log", plain(name))),
+        Some(folder) => folder.join(format!("storage-{}-{which}.log", file_name(name))),
         None => PathBuf::from("/dev/null"),
     };
     let limit = Duration::from(storage.time_limit);
@@ -39,18 +37,8 @@ pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Res
         })?;
     }
     if let Some(command) = &storage.before {
-        let output = log("before");
-        guard.launch(launch(storage, command, output.clone()))?;
-        let exit = guard.wait_exit(limit);
-        if !matches!(exit, Ok(Some(_))) {
-            guard.stop(&[StopStep::new(StopSignal::Terminate, PATIENCE)])?;
-        }
-        let exit = exit?;
-        if !exit.is_some_and(|exit| exit.is_success()) {
-            let ending = exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());
-            let output = last_words(&output);
-            return Err(HostError::new(format!("storage {name:?}: the command `before` {ending}{output}")));
-        }
+        let launch = launch(storage, command, log("before"));
+        shell::carry_out(guard, launch, &format!("storage {name:?}: the command `before`"), limit)?;
     }
     for path in [Some(&storage.data), storage.log.as_ref()].into_iter().flatten() {
         let reason = match fs::metadata(path) {
@@ -65,28 +53,14 @@ pub fn prepare(guard: &mut Guard, storage: &Storage, logs: Option<&Path>) -> Res
 }
 
 fn launch(storage: &Storage, command: &str, log: PathBuf) -> Launch {
-    let folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("/"));
     let text = |path: &Path| path.display().to_string();
-    let mut environment = vec![
+    let environment = vec![
         ("DYNO_STORAGE".to_owned(), storage.name.clone()),
         ("DYNO_DATA".to_owned(), text(&storage.data)),
         ("DYNO_LOG".to_owned(), text(storage.log.as_ref().unwrap_or(&storage.data))),
     ];
-    environment.extend(std::env::var("HOME").ok().map(|home| ("HOME".to_owned(), home)));
-    Launch {
-        program: PathBuf::from("/bin/sh"),
-        // The guard lets nobody read what it makes; the server's user must be able to enter what these commands make.
-        arguments: vec!["-c".to_owned(), format!("umask 022\n{command}")],
-        environment,
-        folder,
-        log,
-        ..Launch::default()
-    }
-}
-
-/// A name as part of a file's name.
-fn plain(name: &str) -> String {
-    name.chars().map(|c| if c.is_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect()
+    // The guard lets nobody read what it makes; the server's user must be able to enter what these commands make.
+    shell::launch(&format!("umask 022\n{command}"), environment, log)
 }
 
 /// The transaction log of a kind of server, below its data folder.

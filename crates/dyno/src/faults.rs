@@ -4,7 +4,7 @@ use crate::system::Ready;
 use dyno_engine::random::{Random, Stream, trial_seed};
 use dyno_engine::{Mended, NodeState};
 use dyno_host::guard::GuardCommand;
-use dyno_host::server::{FaultNode, Standing};
+use dyno_host::server::FaultNode;
 use dyno_host::shell;
 use dyno_model::event::Listener;
 use dyno_model::fault::{FaultAction, FaultPlan, FaultRecord};
@@ -83,24 +83,23 @@ impl Faults {
         for node in self.nodes.iter().filter(|node| !node.is_of_clients()) {
             node.mend(false, ANSWER_LIMIT)?;
         }
-        let states: Result<Vec<NodeState>, _> =
-            of_clients().map(|node| node.mend(false, ANSWER_LIMIT).map(state)).collect();
+        let states: Result<Vec<NodeState>, _> = of_clients().map(|node| mended(node, false)).collect();
         let mut states = states?;
         if let (Some(first), true) =
             (of_clients().next(), states.iter().all(|state| *state == NodeState::Down))
         {
-            states[0] = state(first.mend(true, ANSWER_LIMIT)?);
+            states[0] = mended(first, true)?;
         }
         Ok(states)
     }
 }
 
-fn state(standing: Standing) -> NodeState {
-    match standing {
-        Standing::Up => NodeState::Up,
-        Standing::Restarted(since) => NodeState::Restarted(since),
-        Standing::Down => NodeState::Down,
-    }
+fn mended(node: &FaultNode, is_needed: bool) -> Result<NodeState, dyno_host::HostError> {
+    Ok(match (node.mend(is_needed, ANSWER_LIMIT)?, node.ended_at()) {
+        (false, _) => NodeState::Down,
+        (true, None) => NodeState::Up,
+        (true, Some(since)) => NodeState::Restarted(since),
+    })
 }
 
 /// What the thread has.
@@ -120,12 +119,14 @@ impl Maker {
         let mut made = Vec::new();
         for fault in &self.planned {
             let due = opens + Duration::from(fault.moment(self.share));
-            match told.recv_timeout(due.saturating_duration_since(Instant::now())) {
-                Err(RecvTimeoutError::Timeout) => {}
-                _ => break,
-            }
+            let wait = told.recv_timeout(due.saturating_duration_since(Instant::now()));
+            let is_measured = matches!(wait, Err(RecvTimeoutError::Timeout));
             let at = Nanos::from(Instant::now().saturating_duration_since(opens));
-            let failed = self.make(fault).err();
+            let failed = if is_measured {
+                self.make(fault).err()
+            } else {
+                Some("measuring had ended before".to_owned())
+            };
             made.push(FaultRecord { action: fault.action, node: fault.object().to_owned(), at, failed });
         }
         made
@@ -149,5 +150,34 @@ impl Maker {
             }
         };
         made.map_err(|error| error.to_string())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fault_whose_time_did_not_come_is_told() {
+        let fault = FaultPlan {
+            system: 0,
+            at: Nanos::from(Duration::from_secs(3_600)),
+            within: Nanos(0),
+            action: FaultAction::Run,
+            node: String::new(),
+            command: Some("true".to_owned()),
+        };
+        let (clock, told) = channel();
+        clock.send(Instant::now()).unwrap();
+        drop(clock);
+        let maker = Maker {
+            planned: vec![fault.clone(), fault],
+            share: 0.0,
+            warmup: Nanos(0),
+            nodes: Arc::new(Vec::new()),
+        };
+        let made = maker.work(&told);
+        let failed: Vec<_> = made.iter().map(|fault| fault.failed.as_deref()).collect();
+        assert_eq!(failed, [Some("measuring had ended before"); 2]);
     }
 }

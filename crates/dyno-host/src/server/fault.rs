@@ -1,6 +1,7 @@
 //! Harm that is done on purpose to the nodes of a server that dyno started, and its undoing.
 
-use super::harmed::{Harm, Harmed};
+use super::harmed::Harmed;
+use super::process::POLL;
 use super::running::RunningServer;
 use super::seat::{Membership, Seat};
 use crate::control_connection::ControlConnection;
@@ -11,8 +12,6 @@ use std::time::{Duration, Instant};
 
 /// How long a process that was killed may take to be gone: the kernel gives its memory back meanwhile.
 const KILL_LIMIT: Duration = Duration::from_secs(30);
-/// Time between two attempts to connect.
-const POLL: Duration = Duration::from_millis(50);
 
 /// A node that harm can be done to while others use it.
 pub struct FaultNode {
@@ -27,22 +26,17 @@ pub struct FaultNode {
     pub(super) target: Option<Target>,
 }
 
-/// How a node is after the harm.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Standing {
-    /// It runs, and did all the time.
-    Up,
-    /// It was ended at this moment and runs again.
-    Restarted(Instant),
-    /// It does not run.
-    Down,
-}
-
 impl FaultNode {
     /// True when clients talk to it.
     #[must_use]
     pub fn is_of_clients(&self) -> bool {
         self.target.is_some()
+    }
+
+    /// When it was ended on purpose, if it was: the last time.
+    #[must_use]
+    pub fn ended_at(&self) -> Option<Instant> {
+        self.harmed.read().ended_at
     }
 
     /// Kills it; it is gone then.
@@ -110,7 +104,7 @@ impl FaultNode {
     /// When it does not run, or is none.
     pub fn promote(&self) -> Result<(), HostError> {
         self.runs()?;
-        let Some(target) = &self.target else { return Err(HostError::new("it has no replica's data")) };
+        let Some(target) = &self.target else { return Err(HostError::new("it takes no SQL")) };
         let promoted =
             ControlConnection::open(target).and_then(|mut session| session.first("SELECT pg_promote()"));
         match promoted {
@@ -139,26 +133,24 @@ impl FaultNode {
     }
 
     /// After the harm: has it go on if it hangs; if it was ended and runs again, or is `needed` and is therefore started now, waits until it
-    /// answers.
+    /// answers. True when it runs.
     ///
     /// # Errors
     /// Why one that is needed does not answer.
-    pub fn mend(&self, is_needed: bool, limit: Duration) -> Result<Standing, HostError> {
+    pub fn mend(&self, is_needed: bool, limit: Duration) -> Result<bool, HostError> {
         if self.harmed.read().is_halted {
             self.go_on()?;
         }
-        let Harm { is_ended, ended_at, .. } = self.harmed.read();
-        let Some(ended_at) = ended_at else { return Ok(Standing::Up) };
-        match (is_ended, is_needed) {
-            (true, false) => return Ok(Standing::Down),
+        if self.ended_at().is_none() {
+            return Ok(true);
+        }
+        match (self.harmed.is_ended(), is_needed) {
+            (true, false) => return Ok(false),
             (true, true) => self.start()?,
             (false, _) => {}
         }
-        match (self.await_answer(limit), is_needed) {
-            (Ok(()), _) => Ok(Standing::Restarted(ended_at)),
-            (Err(_), false) => Ok(Standing::Down),
-            (Err(error), true) => Err(error),
-        }
+        let answer = self.await_answer(limit);
+        if is_needed { answer.map(|()| true) } else { Ok(answer.is_ok()) }
     }
 
     fn await_answer(&self, limit: Duration) -> Result<(), HostError> {

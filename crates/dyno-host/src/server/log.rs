@@ -28,6 +28,9 @@ pub(crate) fn is_port_taken(lines: &[String]) -> bool {
         let line = line.to_ascii_lowercase();
         line.contains("address already in use")
             || line.contains("bind on tcp/ip port")
+            // What a node of Galera gets its data by: it ends with EBUSY when another program has its port, and with EALREADY when the rsync of an
+            // attempt before is not gone yet.
+            || line.contains("process completed with error: wsrep_sst")
             || line.contains("could not bind") && line.contains("address")
     })
 }
@@ -87,6 +90,8 @@ mod tests {
             "2026-11-21 [ERROR] Can't start server: Bind on TCP/IP port. Got error: 98: Address already in use",
             "2026-11-21T09:11:45Z 0 [ERROR] [MY-010262] [Server] Can't start server: Bind on TCP/IP port: Address already in use",
             "LOG:  could not bind IPv4 address \"127.0.0.1\": Address already in use",
+            "2026-11-24  4:26:24 0 [ERROR] WSREP: Process completed with error: wsrep_sst_rsync --role 'joiner' --address \
+             '127.0.0.1:34809': 16 (Device or resource busy)",
         ];
         for line in words {
             assert!(is_port_taken(&[line.to_owned()]), "{line}");

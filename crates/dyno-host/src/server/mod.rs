@@ -42,7 +42,7 @@ mod start_options;
 mod validate;
 
 pub use binary::Binary;
-pub use fault::{FaultNode, Standing};
+pub use fault::FaultNode;
 pub use locate::locate;
 pub use running::{RunningServer, Stopped};
 pub use start_options::StartOptions;

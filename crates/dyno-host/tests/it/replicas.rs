@@ -29,7 +29,8 @@ fn a_replica_has_what_its_primary_commits_and_takes_its_place() {
         let nodes: Vec<_> = running.nodes().collect();
         let [primary, replica] = nodes[..] else { panic!("{} nodes", nodes.len()) };
         assert_eq!([primary.is_replica(), replica.is_replica()], [false, true]);
-        assert!(running.version.contains(if is_synchronous { ", synchronous" } else { "asynchronous" }));
+        let mode = if is_synchronous { "synchronous" } else { "asynchronous" };
+        assert!(running.version.ends_with(&format!(", 1 replica, {mode}")), "{}", running.version);
         let sync_state = "SELECT sync_state FROM pg_stat_replication";
         let expected = if is_synchronous { "sync" } else { "async" };
         wait_until("the primary knows whether to wait", || value(&primary.target(), sync_state) == expected);

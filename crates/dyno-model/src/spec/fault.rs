@@ -16,12 +16,12 @@ pub(super) fn read(top: &Fields<'_>, systems: &[SystemPlan], stops: &[StopRule])
         let Some(action) = action(&fields) else { continue };
         for system in meant(&fields, systems) {
             let before = faults.iter().rev().find(|fault| fault.system == system);
-            let Some(at) = moment(&fields, before) else { break };
-            let within = fields.duration("within").unwrap_or(Nanos(0));
-            let within =
-                if fields.node("after").is_some() { before.map_or(within, |it| it.within) } else { within };
+            let Some((at, within)) = time(&fields, before) else { break };
             let Some((node, command)) = object(&fields, action, &systems[system]) else { break };
             let fault = FaultPlan { system, at, within, action, node, command };
+            if before.is_some_and(|before| refuse_order(&fields, before, &fault)) {
+                break;
+            }
             let known = faults.iter().filter(|fault| fault.system == system);
             if refuse_state(&fields, &fault, known) || refuse_late(&fields, &fault, stops) {
                 break;
@@ -62,14 +62,18 @@ fn meant(fields: &Fields<'_>, systems: &[SystemPlan]) -> Vec<usize> {
     found.into_iter().collect()
 }
 
-/// When it comes at the earliest.
-fn moment(fields: &Fields<'_>, before: Option<&FaultPlan>) -> Option<Nanos> {
+/// When it comes at the earliest, and how much later at most.
+fn time(fields: &Fields<'_>, before: Option<&FaultPlan>) -> Option<(Nanos, Nanos)> {
     let refuse = |message: String, help: &str| {
         fields.problems.report(Diagnostic::new(fields.span, message).help(help));
         None
     };
     match (fields.node("at"), fields.node("after")) {
-        (Some(_), None) => fields.duration("at"),
+        (Some(_), None) => Some((fields.duration("at")?, fields.duration("within").unwrap_or(Nanos(0)))),
+        (None, Some(_)) if fields.node("within").is_some() => refuse(
+            "`fault.within` goes with `at`, and this fault has `after`".to_owned(),
+            "leave `within` out: a fault that comes `after` another moves with it",
+        ),
         (None, Some(_)) => {
             let after = fields.duration("after")?;
             let Some(before) = before else {
@@ -78,7 +82,7 @@ fn moment(fields: &Fields<'_>, before: Option<&FaultPlan>) -> Option<Nanos> {
                     "write `at = \"20s\"`: so long after measuring began",
                 );
             };
-            Some(Nanos(before.at.0.saturating_add(after.0)))
+            Some((Nanos(before.at.0.saturating_add(after.0)), before.within))
         }
         _ => refuse(
             "a fault needs `at` or `after`, and not both".to_owned(),
@@ -133,6 +137,17 @@ fn object(fields: &Fields<'_>, action: FaultAction, system: &SystemPlan) -> Opti
         return None;
     }
     Some((name.to_owned(), None))
+}
+
+/// A fault that would come before the one above it.
+fn refuse_order(fields: &Fields<'_>, before: &FaultPlan, fault: &FaultPlan) -> bool {
+    let is_early = [0.0, 1.0].into_iter().any(|share| fault.moment(share) < before.moment(share));
+    if is_early {
+        let message = "this fault may come before the one above it".to_owned();
+        let help = "write faults in the order in which they come; `after = \"5s\"` counts from the one above";
+        fields.problems.report(Diagnostic::new(fields.span, message).help(help));
+    }
+    is_early
 }
 
 /// What cannot be done to a node as the faults before have left it.

@@ -1,14 +1,19 @@
 //! An application in front of the database: `crud` goes through it, its audit and the server's counters see the same as without it, and
 //! what it cannot do is told.
 
+use crate::audits::{Silent, Work};
 use crate::program::{Bench, events, records, signal};
+use dyno_engine::Node;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::event::Event;
 use dyno_model::finding::Finding;
-use dyno_model::plan::ServerKind;
+use dyno_model::plan::{ServerKind, StopRule};
 use dyno_model::record::TrialRecord;
+use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_testkit::{folder_holds, processes_with, require_application, require_server, wait_until};
+use std::net::TcpListener;
 use std::path::Path;
+use std::sync::atomic::AtomicUsize;
 
 fn spec(war: &Path, stop: &str, factors: &str) -> String {
     format!(
@@ -30,7 +35,7 @@ fn application_processes(bench: &Bench) -> Vec<u32> {
 }
 
 #[test]
-fn the_same_commands_reach_the_database_directly_and_through_an_require_application() {
+fn the_same_commands_reach_the_database_directly_and_through_an_application() {
     let Some(war) = require_application() else { return };
     if require_server(ServerKind::Mariadb).is_none() {
         return;
@@ -73,6 +78,27 @@ fn the_same_commands_reach_the_database_directly_and_through_an_require_applicat
     assert!(!folder_holds(&folder, "Dyno-1-"), "the password is in the results");
     assert_eq!(processes_with(bench.path().to_str().expect("a path of text")), Vec::<u32>::new());
     assert_eq!(bench.names(), ["r", "web.toml"]);
+}
+
+#[test]
+fn clients_go_to_the_application_and_not_past_it() {
+    let bench = Bench::new();
+    let database = Target::new(Engine::Sqlite, Endpoint::File(bench.path().join("data.sqlite")));
+    // Nobody is at this door.
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("its address").port();
+    drop(listener);
+    let door = Target::new(Engine::Http, Endpoint::Tcp { host: "127.0.0.1".to_owned(), port });
+    let work = Work::new("crud", &[], 2, StopRule::Transactions(4));
+    work.prepare(&database);
+    let run = |door: Option<Target>| {
+        let mut nodes = Node::alone(database.clone());
+        nodes[0].door = door;
+        work.try_run_on(nodes, &AtomicUsize::new(0), &mut Silent)
+    };
+    assert_eq!(run(None).expect("the database is there").ledger.committed, 4);
+    let error = run(Some(door)).expect_err("clients have nowhere to go").to_string();
+    assert!(error.contains(&port.to_string()), "{error}");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 use dyno_drivers::{Connection, Discard, Driver, Io, block_on};
 use dyno_engine::loading::{Loading, load};
 use dyno_engine::workload::{Native, Setting, Workload, catalog};
-use dyno_engine::{Node, TrialInput, run_trial, with_native};
+use dyno_engine::{Node, TrialError, TrialInput, run_trial, with_native};
 use dyno_model::audit::{AuditCheck, AuditVerdict, Balance};
 use dyno_model::catalog::OptionValue;
 use dyno_model::event::{Event, Listener, Phase};
@@ -82,14 +82,23 @@ impl Work {
         interrupts: &AtomicUsize,
         listener: &mut dyn Listener,
     ) -> TrialRecord {
+        let record = self.try_run_on(nodes, interrupts, listener);
+        let record = record.unwrap_or_else(|error| panic!("{}: {error}", self.kind));
+        assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
+        record
+    }
+
+    pub(crate) fn try_run_on(
+        &self,
+        nodes: Vec<Node>,
+        interrupts: &AtomicUsize,
+        listener: &mut dyn Listener,
+    ) -> Result<TrialRecord, TrialError> {
         let engine = nodes[0].target.engine;
         let trial = Trial { id: "b01-001".to_owned(), block: 1, treatment: 0 };
         let mut input = TrialInput::new(trial, nodes, self.clients, &self.load, 1, interrupts);
         input.load.shares_machine = true;
-        let record = with_native!(self.native(engine), workload => run_trial(workload, &input, listener))
-            .unwrap_or_else(|error| panic!("{}: {error}", self.kind));
-        assert_eq!(record.ledger.check(), Vec::<String>::new(), "the books balance");
-        record
+        with_native!(self.native(engine), workload => run_trial(workload, &input, listener))
     }
 }
 

@@ -111,7 +111,7 @@ fn a_command_that_hangs_is_ended_and_a_missing_folder_is_told_before_anything_st
     let bench = bench(&text);
     let ended = bench.dyno(&["run", "storage.toml", "--out", "r"]);
     assert_eq!(ended.code, 6, "{ended}");
-    assert!(ended.stderr.contains("did not end in time"), "{ended}");
+    assert!(ended.stderr.contains("did not end within 4 s"), "{ended}");
     assert_eq!(bench.names(), ["after.txt", "r", "storage.toml", "two"]);
     let marker = bench.path().to_str().expect("a path of text");
     assert!(dyno_testkit::processes_with(marker).is_empty());

@@ -71,7 +71,40 @@ fn states(node: &RunningServer) -> Asked<BTreeMap<String, String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::server::process::{self, free_port};
     use dyno_model::plan::ServerKind;
+    use std::net::{Ipv4Addr, TcpListener};
+
+    #[test]
+    fn a_node_whose_port_somebody_else_takes_joins_at_another() {
+        let Some(server) = dyno_testkit::require_server(ServerKind::Galera) else { return };
+        let guard = dyno_testkit::guard_command();
+        let guard = crate::guard::GuardCommand { program: guard.program, arguments: guard.arguments };
+        let options = StartOptions::new("taken", guard);
+        let server = ManagedServer { nodes: 2, ..server };
+        let seat = |number, founder| Seat {
+            number,
+            membership: Membership::Galera { founder, ports: Ports::default() },
+        };
+        let first =
+            member::start(&server, &options, "node", seat(1, None)).unwrap_or_else(|error| panic!("{error}"));
+        let Some(Seat { membership: Membership::Galera { ports, .. }, .. }) = &first.seat else {
+            panic!("it has no seat")
+        };
+        let winner = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let taken = winner.local_addr().unwrap().port();
+        // Those of its clients, for commits, and for what was missed; the fourth is where all the data comes in.
+        let mut asked = 0;
+        let mut next_port = || {
+            asked += 1;
+            if asked == 4 { Ok(taken) } else { free_port() }
+        };
+        let founder = Founder { port: ports.group, password: first.target.password.clone() };
+        let second = process::start(&server, &options, Some(seat(2, Some(founder))), &mut next_port);
+        let second = second.unwrap_or_else(|error| panic!("{error}"));
+        // On a busy machine somebody may take one of the next ports as well.
+        assert!(second.is_alive() && asked >= 8 && asked % 4 == 0, "{asked} ports");
+    }
 
     #[test]
     fn a_node_that_is_out_of_step_is_named_with_its_state() {

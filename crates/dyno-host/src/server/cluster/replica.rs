@@ -38,7 +38,11 @@ pub(super) fn start(server: &ManagedServer, options: &StartOptions) -> Result<Ru
         "synchronous_standby_names".to_owned(),
         if server.is_synchronous { "*" } else { "" }.to_owned(),
     );
-    first.version = format!("{}, {} replica(s), {mode}", first.version, server.nodes - 1);
+    let replicas = match server.nodes - 1 {
+        1 => "1 replica".to_owned(),
+        number => format!("{number} replicas"),
+    };
+    first.version = format!("{}, {replicas}, {mode}", first.version);
     Ok(first)
 }
 

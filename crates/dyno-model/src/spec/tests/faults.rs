@@ -108,6 +108,16 @@ fn what_cannot_be_done_is_told_with_its_place_and_a_remedy() {
         let error = read(&[ONE], &faults).unwrap_err();
         assert!(error.contains(why), "{second}: {error}");
     }
+    for (first, second, why) in [
+        ("at = \"4s\"", "after = \"1s\"\nwithin = \"1s\"", "`fault.within` goes with `at`"),
+        ("at = \"4s\"", "at = \"3s\"", "may come before the one above it"),
+        ("at = \"4s\"\nwithin = \"3s\"", "at = \"5s\"", "may come before the one above it"),
+    ] {
+        let faults =
+            format!("[[fault]]\n{first}\naction = \"stop\"\n[[fault]]\n{second}\naction = \"continue\"\n");
+        let error = read(&[ONE], &faults).unwrap_err();
+        assert!(error.contains(why), "{first}, {second}: {error}");
+    }
     let by_count = "title = \"x\"\n[[system]]\nname = \"A\"\nserver = { kind = \"mariadb\" }\n[workload]\nkind = \"rush\"\n\
                     [load]\nclients = 1\ntransactions = 100\n[[fault]]\nat = \"1s\"\naction = \"kill\"\n";
     let error = parse(input(by_count), &catalog()).unwrap_err().to_string();
