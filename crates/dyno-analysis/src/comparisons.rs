@@ -22,15 +22,12 @@ pub(crate) const MIN_REPEATS: usize = 3;
 /// Risk of an interval that no verdict stands beside.
 const RISK_ALONE: f64 = 0.05;
 
-/// What is compared. Mean response time in a closed loop is the number of clients over throughput, so it is left out.
-const METRICS: [Metric; 2] = [Metric::Throughput, Metric::P95Ms];
-
 /// Everything that is compared.
 pub(crate) struct Compared {
     pub(crate) questions: Vec<Question>,
     pub(crate) comparisons: Vec<Comparison>,
     pub(crate) rules: ComparisonRules,
-    /// Questions about throughput, those of one comparison included.
+    /// Questions about what the run is judged by first, those of one comparison included.
     pub(crate) asked: u32,
     /// Chances of those that are not decided to be when all blocks are measured.
     pub(crate) open: Vec<f64>,
@@ -41,7 +38,8 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let rules = Rules::default();
     let enabled = view.plan().blocks as usize >= MIN_REPEATS;
     let pairs = pairs(view);
-    let families: Vec<Vec<Measured>> = METRICS
+    let metrics = view.judged_by();
+    let families: Vec<Vec<Measured>> = metrics
         .iter()
         .map(|metric| {
             with_shared_strength(pairs.iter().map(|pair| measure_whole(view, pair, *metric)).collect())
@@ -49,24 +47,23 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
         .collect();
     let family = count(pairs.len());
     let groups = if enabled { questions::groups(view.plan(), &pairs) } else { Vec::new() };
-    let asked = families
-        .iter()
-        .zip(METRICS)
-        .flat_map(|(measured, metric)| groups.iter().map(move |group| (measured, metric, group)));
-    let asked: Vec<Asked<'_>> =
-        asked.map(|(measured, metric, group)| Asked::new(view, &pairs, measured, metric, group)).collect();
+    let mut asked: Vec<Asked<'_>> = Vec::new();
+    for (at, (measured, metric)) in families.iter().zip(metrics).enumerate() {
+        let ask = |group| Asked::new(view, &pairs, measured, metric, at * pairs.len(), group);
+        asked.extend(groups.iter().map(ask));
+    }
     let judged = gate::judge(&asked.iter().map(|it| it.known.clone()).collect::<Vec<_>>(), rules);
     // Cells of both metrics stand one after the other.
-    let mut of_cells: Vec<Option<Judgement>> = vec![None; pairs.len() * METRICS.len()];
+    let mut of_cells: Vec<Option<Judgement>> = vec![None; pairs.len() * metrics.len()];
     for (it, judged) in asked.iter().zip(&judged) {
         it.cells
             .iter()
             .zip(&judged.cells)
             .for_each(|(at, judgement)| of_cells[it.offset + at] = Some(*judgement));
     }
-    let of_throughput = || asked.iter().zip(&judged).filter(|(it, _)| it.metric == Metric::Throughput);
-    let open = of_throughput().filter_map(|(it, judged)| it.chance(judged, share, rules)).collect();
-    let number_asked = count(of_throughput().count());
+    let first = || asked.iter().zip(&judged).filter(|(it, _)| it.metric == metrics[0]);
+    let open = first().filter_map(|(it, judged)| it.chance(judged, share, rules)).collect();
+    let number_asked = count(first().count());
     let several = asked.iter().zip(judged).filter(|(it, _)| it.measured.len() > 1);
     let questions = several.map(|(it, judged)| it.question(view, &pairs, &judged, rules)).collect();
     let all = families.into_iter().flatten().zip(of_cells);
@@ -113,6 +110,7 @@ impl<'a> Asked<'a> {
         pairs: &[Pair],
         measured: &'a [Measured],
         metric: Metric,
+        offset: usize,
         group: &'a Group,
     ) -> Self {
         let of_group = || group.pairs.iter().map(|at| (*at, &measured[*at]));
@@ -143,7 +141,6 @@ impl<'a> Asked<'a> {
                 .collect(),
         };
         let cells = enough().map(|(at, _, _)| at).collect();
-        let offset = METRICS.iter().position(|it| *it == metric).unwrap_or_default() * measured.len();
         Self {
             group,
             metric,

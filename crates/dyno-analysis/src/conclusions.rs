@@ -34,27 +34,26 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
             needed: model.comparison_rules.min_repeats,
         });
     }
-    // Over rows, the mean of a whole trial is no peak of anything.
-    if model.growth.is_none() {
+    // Over rows, the mean of a whole trial is no peak of anything, nor is a throughput that was given.
+    if model.growth.is_none() && model.judged_by == Metric::Throughput {
         conclusions.extend(peaks(model));
     }
     conclusions
 }
 
-/// Questions about throughput; those about response times where throughput shows no difference and they do.
+/// Questions about what the run is judged by first; those about the second metric where the first shows no difference and it does.
 fn questions(model: &ReportModel) -> Vec<Conclusion> {
     let differs =
         |question: &Question| matches!(question.effect.verdict, Some(Verdict::Better | Verdict::Worse));
-    let of_throughput = |question: &Question| {
+    let of_first = |question: &Question| {
         model.questions.iter().find(|it| {
-            it.metric == Metric::Throughput
+            it.metric == model.judged_by
                 && (&it.of, &it.subject, &it.baseline)
                     == (&question.of, &question.subject, &question.baseline)
         })
     };
     let is_told = |question: &Question| {
-        question.metric == Metric::Throughput
-            || differs(question) && !of_throughput(question).is_some_and(differs)
+        question.metric == model.judged_by || differs(question) && !of_first(question).is_some_and(differs)
     };
     let all = model.questions.iter().enumerate().filter(|(_, it)| is_told(it));
     all.map(|(question, _)| Conclusion::Question { question }).collect()
@@ -264,7 +263,7 @@ fn comparisons(model: &ReportModel) -> Vec<Conclusion> {
             comparison.effect.baseline_not_working.is_some(),
         )
     };
-    for comparison in model.comparisons.iter().filter(|comparison| comparison.metric == Metric::Throughput) {
+    for comparison in model.comparisons.iter().filter(|comparison| comparison.metric == model.judged_by) {
         match groups.iter_mut().find(|group| key(group[0]) == key(comparison)) {
             Some(group) => group.push(comparison),
             None => groups.push(vec![comparison]),

@@ -6,12 +6,7 @@ use std::collections::BTreeSet;
 
 /// Lines in the order in which the plan's treatments first need them, and the line of each treatment.
 pub(crate) fn lines(plan: &Plan) -> (Vec<LineName>, Vec<usize>) {
-    let varied: Vec<bool> = (0..plan.factors.len())
-        .map(|factor| {
-            plan.treatments.iter().map(|treatment| &treatment.levels[factor]).collect::<BTreeSet<_>>().len()
-                > 1
-        })
-        .collect();
+    let varied = varied(plan);
     let mut lines: Vec<LineName> = Vec::new();
     let line_of = plan
         .treatments
@@ -25,6 +20,12 @@ pub(crate) fn lines(plan: &Plan) -> (Vec<LineName>, Vec<usize>) {
         })
         .collect();
     (lines, line_of)
+}
+
+/// Which factors have treatments of several levels.
+pub(crate) fn varied(plan: &Plan) -> Vec<bool> {
+    let levels = |factor: usize| plan.treatments.iter().map(move |treatment| &treatment.levels[factor]);
+    (0..plan.factors.len()).map(|factor| levels(factor).collect::<BTreeSet<_>>().len() > 1).collect()
 }
 
 /// A level; one that says little alone (a number, a truth value) with the last part of its factor.

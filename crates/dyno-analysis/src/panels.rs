@@ -1,14 +1,15 @@
 //! What charts over clients and over time show.
 
 use crate::estimate::unit;
+use crate::lines::{line_name, varied};
 use crate::model::{
-    Panel, PanelLine, PanelPoint, PublishedPoint, PublishedRows, PublishedSeries, RepeatDot, Timeline,
-    TimelinePoint, Unit,
+    Panel, PanelLine, PanelPoint, PublishedPoint, PublishedRows, PublishedSeries, RateLine, RatePoint,
+    RepeatDot, Timeline, TimelinePoint, Unit,
 };
 use crate::resources;
 use crate::view::View;
 use dyno_model::latency::is_shown;
-use dyno_model::plan::{Metric, Plan};
+use dyno_model::plan::{Metric, Plan, Treatment};
 use dyno_model::record::is_rate;
 
 pub(crate) fn panels(view: &View<'_>) -> Vec<Panel> {
@@ -17,6 +18,36 @@ pub(crate) fn panels(view: &View<'_>) -> Vec<Panel> {
         .map(|metric| Panel { metric, unit: unit(metric), lines: panel_lines(view, metric) })
         .filter(|panel| !panel.lines.is_empty())
         .collect()
+}
+
+/// The factor that varies the rate at which transactions arrive.
+const RATE: &str = "load.rate";
+
+pub(crate) fn rates(view: &View<'_>) -> Vec<RateLine> {
+    let plan = view.plan();
+    let Some(factor) = plan.factors.iter().position(|factor| factor == RATE) else { return Vec::new() };
+    let mut varied = varied(plan);
+    varied[factor] = false;
+    let others = |treatment: &Treatment| {
+        let mut levels = treatment.levels.clone();
+        levels.remove(factor);
+        (treatment.system, treatment.clients, levels)
+    };
+    let mut lines: Vec<(_, RateLine)> = Vec::new();
+    for (index, treatment) in view.treatments() {
+        let Some(offered) = treatment.load.rate else { continue };
+        let key = others(treatment);
+        let known = lines.iter().position(|(known, _)| *known == key).unwrap_or_else(|| {
+            let label = line_name(plan, treatment, &varied).label;
+            lines.push((key, RateLine { label, clients: treatment.clients, points: Vec::new() }));
+            lines.len() - 1
+        });
+        lines[known].1.points.push(RatePoint { offered, treatment: index });
+    }
+    let mut lines: Vec<RateLine> = lines.into_iter().map(|(_, line)| line).collect();
+    lines.iter_mut().for_each(|line| line.points.sort_by(|a, b| a.offered.total_cmp(&b.offered)));
+    lines.retain(|line| line.points.len() > 1);
+    lines
 }
 
 fn panel_lines(view: &View<'_>, metric: Metric) -> Vec<PanelLine> {

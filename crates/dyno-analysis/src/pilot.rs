@@ -1,6 +1,6 @@
 //! How many blocks the next run needs, from the scatter that an earlier one (the pilot) shows.
 //!
-//! The scatter is the standard deviation of `d_b = ln(subject_b / baseline_b)`, pooled over all comparisons of throughput that
+//! The scatter is the standard deviation of `d_b = ln(subject_b / baseline_b)`, pooled over all comparisons of what runs are judged by that
 //! the pilot has: `s² = Σ (n_i - 1) s_i² / Σ (n_i - 1)`. With `n` blocks a difference is found four times in five at 5 % risk
 //! when it is at least `exp((t(0.975; n-1) + t(0.80; n-1)) · s / √n) - 1` (minimum detectable effect, Bloom 1995). A pilot with
 //! one treatment has no differences; there `s²` is twice the variance of its logarithms, as for two independent sides.
@@ -19,6 +19,8 @@ const BLOCKS_MIN: u32 = 3;
 /// The scatter of a pilot.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Pilot {
+    /// What it is the scatter of.
+    pub metric: Metric,
     /// Standard deviation of the difference of two treatments within a block, of logarithms: 0.05 is about 5 %.
     pub deviation: f64,
     /// Comparisons that it is pooled over; 0 when it comes from the trials of single treatments.
@@ -31,17 +33,18 @@ pub struct Pilot {
 #[must_use]
 pub fn pilot(data: &RunData) -> Option<Pilot> {
     let view = View::new(data);
-    let differences = comparisons::differences(&view, Metric::Throughput);
+    let metric = view.judged_by()[0];
+    let differences = comparisons::differences(&view, metric);
     if let Some((deviation, comparisons, degrees)) = pooled(&differences) {
-        return Some(Pilot { deviation, comparisons, degrees });
+        return Some(Pilot { metric, deviation, comparisons, degrees });
     }
     let logarithms = |(treatment, _)| -> Vec<f64> {
-        let values = view.valid(treatment).map(dyno_model::record::TrialRecord::throughput);
+        let values = view.valid(treatment).filter_map(|record| record.figure(metric));
         values.filter(|value| *value > 0.0).map(f64::ln).collect()
     };
     let values: Vec<Vec<f64>> = view.treatments().map(logarithms).collect();
     let (deviation, _, degrees) = pooled(&values)?;
-    Some(Pilot { deviation: deviation * 2_f64.sqrt(), comparisons: 0, degrees })
+    Some(Pilot { metric, deviation: deviation * 2_f64.sqrt(), comparisons: 0, degrees })
 }
 
 /// Pooled standard deviation, number of sets with at least two values, degrees of freedom.
@@ -84,7 +87,7 @@ mod tests {
     use super::*;
 
     fn pilot(deviation: f64) -> Pilot {
-        Pilot { deviation, comparisons: 1, degrees: 2 }
+        Pilot { metric: Metric::Throughput, deviation, comparisons: 1, degrees: 2 }
     }
 
     #[test]

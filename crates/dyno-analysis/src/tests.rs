@@ -3,8 +3,8 @@
 use super::*;
 use crate::estimate::estimate;
 use crate::lines::lines;
-use crate::model::{RatioBound, Unit, Verdict};
-use dyno_model::plan::Metric;
+use crate::model::{Conclusion, RatePoint, RatioBound, Unit, Verdict};
+use dyno_model::plan::{LoadPlan, Metric};
 use dyno_model::record::OpenLoop;
 use dyno_store::TrialOutcome;
 use dyno_store::fixture::{Shape, never_started};
@@ -123,4 +123,63 @@ fn an_open_loop_of_an_older_version_that_kept_no_ages_has_no_percentiles_as_valu
     assert!(row.p50.is_none() && row.p99.is_none(), "a trial's record does not tell");
     let merged = row.merged.expect("the histograms tell more");
     assert!(merged.is_bound(99.0) && merged.p99.is_some());
+}
+
+/// What a run is judged by when its transactions arrive at these rates, by treatment; and what the conclusions of it are about.
+fn judged(change: impl Fn(usize, &mut LoadPlan)) -> ReportModel {
+    let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
+    for (index, treatment) in data.run.plan.treatments.iter_mut().enumerate() {
+        change(index, &mut treatment.load);
+    }
+    analyse(&data)
+}
+
+#[test]
+fn a_rate_that_is_given_is_no_outcome() {
+    let closed = judged(|_, _| {});
+    let open = judged(|_, load| load.rate = Some(500.0));
+    let mixed = judged(|index, load| load.rate = (index > 0).then_some(500.0));
+    let overload = judged(|_, load| (load.rate, load.is_overload) = (Some(500.0), true));
+    let is_peak = |it: &Conclusion| matches!(it, Conclusion::PeakThroughput { .. });
+    for model in [&closed, &mixed, &overload] {
+        assert_eq!(model.judged_by, Metric::Throughput);
+        assert_eq!(model.comparisons[0].metric, Metric::Throughput);
+        assert!(model.comparisons.iter().all(|it| it.metric != Metric::MeanMs));
+        assert!(model.conclusions.iter().any(is_peak));
+    }
+    assert_eq!(open.judged_by, Metric::P95Ms);
+    assert_eq!(open.comparisons[0].metric, Metric::P95Ms);
+    assert!(open.comparisons.iter().all(|it| it.metric != Metric::Throughput));
+    assert!(open.questions.iter().all(|it| it.metric != Metric::Throughput));
+    assert!(!open.conclusions.iter().any(is_peak), "what was given is no peak");
+    let compared = open.conclusions.iter().filter_map(|it| match it {
+        Conclusion::Comparison { metric, .. } => Some(*metric),
+        _ => None,
+    });
+    let compared: Vec<Metric> = compared.collect();
+    assert!(!compared.is_empty() && compared.iter().all(|metric| *metric == Metric::P95Ms), "{compared:?}");
+}
+
+#[test]
+fn lines_over_the_rate_join_what_differs_in_nothing_else() {
+    let mut data = Shape::small().read();
+    assert!(analyse(&data).rates.is_empty());
+    let plan = &mut data.run.plan;
+    let sides: Vec<_> = plan.treatments.iter().map(|it| (it.system, it.clients)).collect();
+    // As many lines as there are systems: what the fixture has as numbers of clients are rates here, the highest first.
+    plan.factors = vec!["load.rate".to_owned()];
+    for (treatment, (_, clients)) in plan.treatments.iter_mut().zip(&sides) {
+        let rate = 1_000.0 / f64::from(*clients);
+        (treatment.levels, treatment.load.rate) = (vec![format!("{rate}/s")], Some(rate));
+        treatment.clients = 8;
+    }
+    let model = analyse(&data);
+    assert_eq!(model.rates.len(), model.provenance.systems.len());
+    for line in &model.rates {
+        assert_eq!(line.clients, 8);
+        assert!(model.provenance.systems.iter().any(|system| system.name == line.label), "{line:?}");
+        assert!(line.points.windows(2).all(|pair| pair[0].offered < pair[1].offered), "{line:?}");
+        let of = |point: &RatePoint| 1_000.0 / f64::from(sides[point.treatment].1);
+        assert!(line.points.len() > 1 && line.points.iter().all(|point| of(point) == point.offered));
+    }
 }

@@ -72,6 +72,17 @@ impl<'a> View<'a> {
         &self.run.plan
     }
 
+    /// What treatments are judged by, what answers the run's questions first. In a closed loop throughput is what the system makes of its clients, and the mean
+    /// response time only the number of clients over it. In an open loop throughput is given, unless more arrives than the system can do, and
+    /// response times are what it makes of that.
+    pub(crate) fn judged_by(&self) -> [Metric; 2] {
+        if self.plan().treatments.iter().all(|treatment| treatment.load.gives_throughput()) {
+            [Metric::P95Ms, Metric::MeanMs]
+        } else {
+            [Metric::Throughput, Metric::P95Ms]
+        }
+    }
+
     pub(crate) fn measured(&self, treatment: usize) -> &[&'a TrialRecord] {
         self.records.get(&treatment).map_or(&[], Vec::as_slice)
     }

@@ -3,10 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 /// A figure of a trial that charts show over clients.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Metric {
     /// Committed transactions per second.
+    #[default]
     Throughput,
     /// Mean response time of a transaction in milliseconds.
     MeanMs,

@@ -520,6 +520,12 @@ pub struct LoadPlan {
 }
 
 impl LoadPlan {
+    /// True when throughput is what was asked for and no outcome: an open loop that the system is to keep up with.
+    #[must_use]
+    pub fn gives_throughput(&self) -> bool {
+        self.rate.is_some() && !self.is_overload
+    }
+
     /// A plan without warm-up, in which a failed transaction is tried ten times and stragglers have five seconds.
     #[must_use]
     pub fn new(stop: StopRule) -> Self {

@@ -24,6 +24,12 @@ pub fn shortened(text: &str, max: usize) -> String {
     }
 }
 
+/// As part of a file's name: whatever is neither letter nor digit nor `-` nor `_` becomes `-`.
+#[must_use]
+pub fn file_name(text: &str) -> String {
+    text.chars().map(|c| if c.is_alphanumeric() || "-_".contains(c) { c } else { '-' }).collect()
+}
+
 fn safe(text: &str, instead: impl Fn(char) -> Option<char>) -> Cow<'_, str> {
     if !text.contains(|c| is_obeyed(c) && instead(c) != Some(c)) {
         return Cow::Borrowed(text);

@@ -43,8 +43,15 @@ pub use messages::{EN, LANGUAGES, Lang};
 
 use dyno_analysis::model::ReportModel;
 use dyno_model::finding::Finding;
+use dyno_model::plan::Metric;
 use dyno_store::StoreError;
 use std::path::{Path, PathBuf};
+
+/// A metric as sentences name it.
+#[must_use]
+pub fn metric_name(metric: Metric, lang: Lang) -> &'static str {
+    messages::names::metric(metric, lang)
+}
 
 /// A finding as a whole sentence, as reports say it.
 #[must_use]

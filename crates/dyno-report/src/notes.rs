@@ -210,7 +210,8 @@ pub(super) fn limit_rules(model: &ReportModel, lang: Lang) -> String {
 
 /// What the table of scatter says.
 pub(super) fn scatter(model: &ReportModel, lang: Lang) -> String {
-    notes::NOTE_SCATTER.fill(lang, &[("margin", &figures::limit(model.comparison_rules.margin * 100.0))])
+    let margin = figures::limit(model.comparison_rules.margin * 100.0);
+    notes::NOTE_SCATTER.fill(lang, &[("margin", &margin), ("metric", names::metric(model.judged_by, lang))])
 }
 
 /// How comparisons were made.

@@ -16,7 +16,6 @@ use dyno_analysis::model::{
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Severity;
-use dyno_model::plan::Metric;
 
 /// Columns of those measures that tables have.
 fn columns<R>(measures: &'static [Measure<R>]) -> impl Iterator<Item = Column> {
@@ -252,7 +251,7 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
     // Both metrics of a question stand together.
     let mut sorted: Vec<&Question> = model.questions.iter().collect();
     let first = |it: &Question| it.comparisons[0] % (model.comparisons.len() / 2).max(1);
-    sorted.sort_by_key(|it| (first(it), it.metric as u8));
+    sorted.sort_by_key(|it| (first(it), it.metric != model.judged_by));
     for it in sorted {
         table.group(&[&it.subject, &it.baseline]);
         let depends = it.interactions.iter().filter(|it| it.depends);
@@ -274,7 +273,7 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
     table
 }
 
-/// Where the scatter of each ratio of throughputs comes from, and what lowers it.
+/// Where the scatter of each ratio comes from of what the run is judged by, and what lowers it.
 pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
     let mut table = Table::of_pairs([
         Column::right(&headings::RATIO_ERROR),
@@ -287,8 +286,8 @@ pub(crate) fn scatter(model: &ReportModel, lang: Lang) -> Table {
         Column::right(&headings::BLOCKS_NEEDED),
         Column::left(&headings::LOWERED_BY),
     ]);
-    let of_throughput = model.questions.iter().filter(|it| it.metric == Metric::Throughput);
-    for (it, ratio) in of_throughput.filter_map(|it| Some((it, it.scatter?.ratio?))) {
+    let asked = model.questions.iter().filter(|it| it.metric == model.judged_by);
+    for (it, ratio) in asked.filter_map(|it| Some((it, it.scatter?.ratio?))) {
         let share = |share: Option<f64>| Cell::figure(share.map(|it| format!("{:.0} %", 100.0 * it)));
         let blocks = it.blocks_to_decide(model.provenance.blocks, model.comparison_rules.margin);
         let lowered = match ratio.asks_for_longer_windows() {
@@ -319,7 +318,7 @@ pub(crate) fn comparisons(model: &ReportModel, lang: Lang) -> Table {
     // Both metrics of two lines stand together.
     let mut sorted: Vec<&Comparison> = model.comparisons.iter().collect();
     let lines = |it: &Comparison| (model.treatments[it.subject].line, model.treatments[it.baseline].line);
-    sorted.sort_by_key(|it| (lines(it), it.metric as u8, it.clients));
+    sorted.sort_by_key(|it| (lines(it), it.metric != model.judged_by, it.clients));
     for comparison in sorted {
         let (subject, baseline) = (model.line_of(comparison.subject), model.line_of(comparison.baseline));
         table.group(&[&subject.label, &baseline.label]);
@@ -382,7 +381,7 @@ pub(crate) fn statements<'a>(
         [Column::left(&headings::STATEMENT), Column::right(&headings::OK), Column::right(&headings::FAILED)];
     let mut table = Table::new(before.into_iter().chain(columns(LATENCY)));
     for statements in of {
-        table.group(&[&treatment_name(model, statements.treatment, lang)]);
+        table.group(&[&names::treatment(model, statements.treatment, lang)]);
         let was_used = |row: &&StatementRow| row.ok + row.failed + row.unfinished > 0;
         let others = statements.statements.iter().filter(was_used);
         let transaction = (headings::TRANSACTION.text(lang), &statements.transaction);
@@ -408,11 +407,6 @@ pub(crate) fn commands(model: &ReportModel, treatment: usize, lang: Lang) -> Tab
 /// Treatments by line and rising number of clients.
 pub(crate) fn in_order(model: &ReportModel) -> impl Iterator<Item = usize> {
     by_line(model).into_iter().map(|(index, _)| index)
-}
-
-/// A treatment in words: `MySQL (for-update), 20 clients`.
-pub(crate) fn treatment_name(model: &ReportModel, treatment: usize, lang: Lang) -> String {
-    names::line_at(&model.line_of(treatment).label, model.treatments[treatment].clients, lang)
 }
 
 /// Failed and retried transactions by the kind of error; empty when there were none.

@@ -2,7 +2,7 @@
 //! here once; the page and Markdown lay it out.
 
 use crate::facts::{self, Fact};
-use crate::messages::{Lang, Message, conclusion, headings, notes as texts, page};
+use crate::messages::{Lang, Message, conclusion, headings, names, notes as texts, page};
 use crate::table::{Column, Table};
 use crate::{cell::Cell, notes, tables};
 use dyno_analysis::model::{ReportModel, SystemRow};
@@ -112,7 +112,7 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
 fn detailed(model: &ReportModel, lang: Lang) -> Vec<Part> {
     let mut parts = vec![Part::Text(texts::NOTE_COMMANDS.text(lang).to_owned())];
     for treatment in tables::in_order(model) {
-        parts.push(Part::Heading(tables::treatment_name(model, treatment, lang)));
+        parts.push(Part::Heading(names::treatment(model, treatment, lang)));
         let table = tables::commands(model, treatment, lang);
         parts.push(match table.is_empty() {
             true => Part::Text(texts::NOTE_TEST_INVALID.text(lang).to_owned()),

@@ -436,3 +436,19 @@ fn a_percentile_that_a_trial_has_too_few_transactions_for_decides_nothing() {
     assert_eq!(p50.verdict, Verdict::Worse);
     assert_eq!((p95.verdict, p95.ratio, p95.new), (Verdict::Inconclusive, None, None));
 }
+
+#[test]
+fn a_rate_that_is_given_is_not_compared_unless_nothing_else_is_asked_for() {
+    let run = |name: &str, rates: [Option<f64>; 2]| {
+        let mut run = measured(name, &[100.0, 101.0, 99.0]);
+        run.plan.treatments.iter_mut().zip(rates).for_each(|(treatment, rate)| treatment.load.rate = rate);
+        run
+    };
+    let told = |rate: Option<f64>, metrics: &[Metric]| {
+        let model = compared(vec![run("base", [rate; 2])], vec![run("new", [rate; 2])], metrics);
+        model.treatments[0].metrics.iter().map(|pair| pair.metric).collect::<Vec<_>>()
+    };
+    assert_eq!(told(None, &METRICS), METRICS);
+    assert_eq!(told(Some(500.0), &METRICS), METRICS[1..]);
+    assert_eq!(told(Some(500.0), &[Metric::Throughput]), [Metric::Throughput]);
+}

@@ -34,7 +34,13 @@ pub(super) fn verdicts(
 ) -> (Vec<Vec<MetricPair>>, CompareRules) {
     let mut all: Vec<Vec<Measured>> = pairs
         .iter()
-        .map(|(base, new)| metrics.iter().map(|metric| measure(base, new, *metric)).collect())
+        .map(|(base, new)| {
+            let is_given = [base, new].iter().all(|side| side.treatment.load.gives_throughput());
+            // Who asks for nothing else gets it nevertheless.
+            let is_told =
+                |metric: &&Metric| metrics.len() == 1 || !is_given || **metric != Metric::Throughput;
+            metrics.iter().filter(is_told).map(|metric| measure(base, new, *metric)).collect()
+        })
         .collect();
     let tests: Vec<RatioTest> = all.iter().flatten().filter_map(|measured| measured.test).collect();
     let judgements = judge(&tests, rules);

@@ -38,6 +38,26 @@ pub struct PanelPoint {
     pub repeats: Vec<RepeatDot>,
 }
 
+/// One line over the rate at which transactions arrive: everything else is equal.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RateLine {
+    /// The system with its other levels, as in [`super::LineName::label`].
+    pub label: String,
+    /// Number of clients.
+    pub clients: u32,
+    /// Points by rising rate, two or more.
+    pub points: Vec<RatePoint>,
+}
+
+/// One point of a line over the rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct RatePoint {
+    /// Transactions that arrive per second, all clients together.
+    pub offered: f64,
+    /// Index of the treatment.
+    pub treatment: usize,
+}
+
 /// One trial's value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RepeatDot {

@@ -29,7 +29,7 @@ mod trials;
 
 pub use charts::{
     Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint, PublishedPoint, PublishedRows,
-    PublishedSeries, RepeatDot, Timeline, TimelinePoint,
+    PublishedSeries, RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint,
 };
 pub use checks::{
     AuditRow, FindingRow, GeneratorRow, LedgerAudit, LedgerExample, RowCountAudit, SeriesSteadiness,
@@ -82,6 +82,9 @@ pub struct ReportModel {
     pub conclusions: Vec<Conclusion>,
     /// Names of the factors besides system and clients, as in the spec.
     pub factors: Vec<String>,
+    /// What treatments are judged by first: throughput, or in an open loop a response time.
+    #[serde(default)]
+    pub judged_by: Metric,
     /// What is compared, where the spec says; it makes the curves of charts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compare: Option<Compare>,
@@ -93,6 +96,9 @@ pub struct ReportModel {
     pub trials: Vec<TrialRow>,
     /// Charts over clients, one per metric that was measured.
     pub panels: Vec<Panel>,
+    /// Lines over the rate at which transactions arrive, where it is a factor.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<RateLine>,
     /// Latency percentiles of merged histograms, one per treatment that has valid data.
     pub percentile_curves: Vec<PercentileCurve>,
     /// What happened second by second, one per measured trial.
@@ -159,21 +165,23 @@ impl ReportModel {
         self.treatments.iter().any(|row| row.arrived.is_some())
     }
 
-    /// About how many blocks would show a difference as large as the margin in every question about throughput that is still open, by the
+    /// About how many blocks would show a difference as large as the margin in every question about what the run is judged by that is still open, by the
     /// scatter seen; absent when none is open, or the scatter is not known.
     #[must_use]
     pub fn blocks_to_decide(&self) -> Option<u32> {
-        let of_throughput = self.questions.iter().filter(|it| it.metric == Metric::Throughput);
+        let first = self.questions.iter().filter(|it| it.metric == self.judged_by);
         let needed =
             |it: &Question| it.blocks_to_decide(self.provenance.blocks, self.comparison_rules.margin);
-        of_throughput.filter_map(needed).max()
+        first.filter_map(needed).max()
     }
 
-    /// Measured trials in run order: place from 1 on, trial, and its throughput over the mean of its treatment's valid trials.
+    /// Measured trials in run order: place from 1 on, trial, and what it is judged by over the mean of its treatment's valid trials.
     pub fn run_order(&self) -> impl Iterator<Item = (usize, &TrialRow, f64)> {
         self.trials.iter().enumerate().filter_map(|(place, trial)| {
-            let mean = self.treatments[trial.treatment].throughput?.mean;
-            let ratio = trial.figures.as_ref()?.throughput / mean;
+            let mut points = self.panel(self.judged_by)?.lines.iter().flat_map(|line| &line.points);
+            let point = points.find(|point| point.treatment == trial.treatment)?;
+            let value = point.repeats.iter().find(|dot| dot.trial == trial.id)?.value;
+            let ratio = value / point.estimate?.mean;
             (ratio.is_finite() && ratio > 0.0).then_some((place + 1, trial, ratio))
         })
     }

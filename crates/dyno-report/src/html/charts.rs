@@ -1,26 +1,16 @@
 //! The figures of the main part: from the model's panels to charts with titles that state the finding.
 
-use super::facets::{Facet, Member};
+use super::curve_figures::{Axis, Over, PANELS, TOLD, curve_figures, curves, part_id, repeats_text, times};
+use super::facets::Facet;
 use super::page::{Figure, Page};
 use super::percentiles::percentiles;
 use super::titles;
-use crate::chart::curves::{Curve, CurveChart, CurvePanel, CurvePoint, Style};
-use crate::chart::palette::Slot;
-use crate::chart::text::{Quantity, spelled};
+use crate::chart::curves::{Curve, CurvePanel, CurvePoint, Style};
+use crate::chart::text::Quantity;
 use crate::figures;
-use crate::messages::{conclusion, headings, list, names, page};
-use dyno_analysis::model::{Conclusion, PanelLine, PanelPoint, PublishedSeries, RepeatDot, TrialRow};
+use crate::messages::{conclusion, list, names, page};
+use dyno_analysis::model::{Conclusion, TrialRow};
 use dyno_model::plan::Metric;
-use maud::{Markup, html};
-
-/// Panels in one figure at most, so that a figure fits on a page.
-const PANELS: usize = 12;
-/// Published values larger or smaller than ours by this factor get a panel of their own.
-const PUBLISHED_FACTOR: f64 = 4.0;
-
-/// With more treatments than this, points have no tooltips: they would weigh more than the chart, and the table below
-/// the chart says the same.
-const TOLD: usize = 60;
 
 /// The figures of the main part, most important first, and those that are folded. What is shown follows the experiment: the courses of trials with faults, the
 /// questions when there are several, the course of a single treatment, growth over rows, else curves over clients.
@@ -49,14 +39,22 @@ fn over_clients(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     // Over one number of clients there is no curve, and the mean over a growing table is no figure to head a report.
     let is_one_point = page.model.treatments.windows(2).all(|pair| pair[0].clients == pair[1].clients);
     if page.model.growth.is_none() || !is_one_point {
-        kinds.push(throughput(page));
+        let is_given = page.model.judged_by != Metric::Throughput;
+        let over_rate = super::trade::over_rate(page);
+        let is_told = over_rate.is_some() && is_one_point;
+        kinds.push(over_rate.into_iter().collect());
+        if !is_given {
+            kinds.push(throughput(page));
+        }
         // Three panels for each of many groups are a page of their own, and mean response times come with the next chart.
-        if page.facets.all.len() <= 2 {
+        if is_told {
+            // The same figures, without their order.
+        } else if page.facets.all.len() <= 2 {
             kinds.push(response_time(page));
         } else {
             folded = response_time(page);
         }
-        kinds.push(trade(page).into_iter().collect());
+        kinds.push(super::trade::over_throughput(page).into_iter().collect());
         kinds.push(run_order(page).into_iter().collect());
     }
     let (mut main, mut more) = (Vec::new(), folded);
@@ -103,293 +101,11 @@ fn losing_lines<'a>(page: &Page<'a>) -> Vec<&'a str> {
 }
 
 fn response_time(page: &Page<'_>) -> Vec<Figure> {
-    // Beside the name of a group there is no room for more than the abbreviation.
-    let (p95, p99) = match page.facets.all.len() {
-        1 => (&page::CHART_PANEL_P95, &page::CHART_PANEL_P99),
-        _ => (&page::CHART_PANEL_P95_SHORT, &page::CHART_PANEL_P99_SHORT),
-    };
-    let measures = [
-        (Metric::MeanMs, page.text(&page::CHART_PANEL_MEAN)),
-        (Metric::P95Ms, page.text(p95)),
-        (Metric::P99Ms, page.text(p99)),
-    ];
-    let axis = Axis {
-        title: page.text(&page::CHART_TIME),
-        logarithmic: page.text(&page::CHART_TIME_LOG),
-        quantity: Quantity::Time,
-    };
+    let (measures, axis) = times(page, page.facets.all.len() == 1);
     let answer = titles::answer(page, &measures.map(|(metric, _)| metric));
     let title = answer.unwrap_or_else(|| page.text(&page::CHART_TITLE_TIME).to_owned());
     let captions = vec![page.text(&page::CHART_CAPTION_TIME).to_owned()];
     curve_figures(page, "response-time", &title, &measures, axis, &captions)
-}
-
-/// The y axis of a chart.
-#[derive(Clone, Copy)]
-struct Axis {
-    title: &'static str,
-    logarithmic: &'static str,
-    quantity: Quantity,
-}
-
-/// A figure of curves over clients, or over what is named and was measured.
-fn curves(
-    page: &Page<'_>,
-    (id, title): (String, String),
-    (over, axis): (Option<&'static str>, Axis),
-    columns: Option<usize>,
-    panels: Vec<CurvePanel>,
-    captions: Vec<String>,
-) -> Figure {
-    let lines = list(page.lang, &names_of(&panels));
-    let description = match over {
-        None => page.fill(&page::CHART_DESCRIPTION_CURVES, &[("measure", axis.title), ("lines", &lines)]),
-        Some(over) => {
-            let values = [("measure", axis.title), ("over", over), ("lines", lines.as_str())];
-            page.fill(&page::CHART_DESCRIPTION_POINTS, &values)
-        }
-    };
-    let chart = CurveChart {
-        id: format!("{id}-"),
-        title: title.clone(),
-        description,
-        x_title: over.unwrap_or_else(|| page.text(&page::CHART_CLIENTS)).to_owned(),
-        y_title: axis.title.to_owned(),
-        y_title_logarithmic: axis.logarithmic.to_owned(),
-        quantity: axis.quantity,
-        is_measured: over.is_some(),
-        columns,
-        panels,
-    };
-    let data = over.is_none().then(|| curve_data(page, &chart.panels, axis.quantity));
-    Figure { id, title, captions, chart: chart.draw(), data }
-}
-
-/// Id of the first, second ... figure of a kind.
-fn part_id(id: &str, i: usize) -> String {
-    if i == 0 { id.to_owned() } else { format!("{id}-{}", i + 1) }
-}
-
-/// Charts of some metrics over clients: a row of panels per facet, a column per metric.
-fn curve_figures(
-    page: &Page<'_>,
-    id: &str,
-    title: &str,
-    measures: &[(Metric, &str)],
-    axis: Axis,
-    notes: &[String],
-) -> Vec<Figure> {
-    let present: Vec<_> = measures
-        .iter()
-        .filter(|(metric, _)| {
-            let points = page.model.panel(*metric).into_iter().flat_map(|panel| &panel.lines);
-            points.flat_map(|line| &line.points).filter(|point| point.estimate.is_some()).count() > 1
-        })
-        .collect();
-    if present.is_empty() {
-        return Vec::new();
-    }
-    let rows_per_figure = (PANELS / present.len()).max(1);
-    let chunks: Vec<&[Facet]> = page.facets.all.chunks(rows_per_figure).collect();
-    let mut figures = Vec::new();
-    for (i, facets) in chunks.iter().enumerate() {
-        let mut panels: Vec<CurvePanel> = facets
-            .iter()
-            .flat_map(|facet| {
-                present.iter().map(move |(metric, measure)| metric_panel(page, facet, *metric, measure))
-            })
-            .collect();
-        let mut captions = vec![points_caption(page, &panels)];
-        captions.extend_from_slice(notes);
-        add_published(page, facets, &present, &mut panels, &mut captions);
-        let columns = (present.len() > 1).then_some(present.len());
-        let name = (part_id(id, i), title.to_owned());
-        figures.push(curves(page, name, (None, axis), columns, panels, captions));
-    }
-    figures
-}
-
-fn names_of(panels: &[CurvePanel]) -> Vec<&str> {
-    let mut names: Vec<&str> = Vec::new();
-    for curve in panels.iter().flat_map(|panel| &panel.curves) {
-        if !names.contains(&curve.label.as_str()) {
-            names.push(&curve.label);
-        }
-    }
-    names
-}
-
-fn metric_panel(page: &Page<'_>, facet: &Facet, metric: Metric, measure: &str) -> CurvePanel {
-    let panel = page.model.panel(metric);
-    let curves = facet.members.iter().filter_map(|member| {
-        let line = panel?.lines.iter().find(|line| line.line == member.line)?;
-        Some(measured_curve(page, member, line, metric))
-    });
-    let title = match (facet.title.is_empty(), measure.is_empty()) {
-        (true, _) => measure.to_owned(),
-        (false, true) => facet.heading().to_owned(),
-        (false, false) => page.fill(&page::CHART_PANEL_OF, &[("group", &facet.short), ("measure", measure)]),
-    };
-    CurvePanel { title, curves: curves.collect(), has_own_axis: false }
-}
-
-fn quantity_of(metric: Metric) -> Quantity {
-    if metric == Metric::Throughput { Quantity::Number } else { Quantity::Time }
-}
-
-fn measured_curve(page: &Page<'_>, member: &Member, line: &PanelLine, metric: Metric) -> Curve {
-    let quantity = quantity_of(metric);
-    let label = &page.model.lines[member.line].label;
-    let points = line.points.iter().map(|point| {
-        let interval = point.estimate.as_ref().and_then(figures::drawn_interval);
-        let stands = |dot: &&RepeatDot| {
-            page.model.trials.iter().any(|trial| trial.id == dot.trial && trial.stood_still())
-        };
-        let values = |is_valid: bool| {
-            point.repeats.iter().filter(move |dot| dot.is_valid == is_valid).map(|dot| dot.value).collect()
-        };
-        let clients = names::clients(&[point.clients], page.lang);
-        let told = point.estimate.as_ref().filter(|_| page.model.treatments.len() <= TOLD);
-        let tooltip = told.map_or_else(String::new, |estimate| {
-            let value = figures::bounded(spelled(quantity, estimate.mean), estimate.is_bound);
-            let names = [("line", label.as_str()), ("clients", clients.as_str()), ("value", value.as_str())];
-            match interval {
-                None => page.fill(&page::CHART_TIP_PLAIN, &names),
-                Some((low, high)) => {
-                    let (low, high) = (spelled(quantity, low), spelled(quantity, high));
-                    let repeats = estimate.repeats.to_string();
-                    let more = [("low", low.as_str()), ("high", &high), ("repeats", &repeats)];
-                    let values: Vec<_> = names.into_iter().chain(more).collect();
-                    page.fill(&page::CHART_TIP, &values)
-                }
-            }
-        });
-        CurvePoint {
-            x: f64::from(point.clients),
-            value: point.estimate.as_ref().map(|estimate| estimate.mean),
-            is_bound: point.estimate.is_some_and(|estimate| estimate.is_bound),
-            interval,
-            repeats: values(true),
-            unusable: values(false),
-            stood: if metric == Metric::Throughput {
-                point.repeats.iter().filter(stands).map(|dot| dot.value).collect()
-            } else {
-                Vec::new()
-            },
-            tooltip,
-        }
-    });
-    Curve { label: member.label.clone(), slot: member.slot, style: Style::Measured, points: points.collect() }
-}
-
-/// What points, bars and dots are, with n.
-fn points_caption(page: &Page<'_>, panels: &[CurvePanel]) -> String {
-    let points = || panels.iter().flat_map(|panel| &panel.curves).flat_map(|curve| &curve.points);
-    let counts = || points().filter(|point| point.value.is_some()).map(|point| point.repeats.len());
-    let (fewest, most) = (counts().min().unwrap_or(0), counts().max().unwrap_or(0));
-    if most < 2 {
-        return page.text(&page::CHART_CAPTION_SINGLE).to_owned();
-    }
-    let has_bars = points().any(|point| point.interval.is_some());
-    let message = if has_bars { &page::CHART_CAPTION_POINTS } else { &page::CHART_CAPTION_DOTS };
-    let caption = page.fill(message, &[("repeats", &repeats_text(page, fewest, most))]);
-    let reach = points().filter_map(|point| point.value).fold(0.0, f64::max);
-    let is_wide = points().filter_map(|point| point.interval).any(|(_, high)| high > reach * 1.4);
-    if is_wide { [&caption, page.text(&page::CHART_CAPTION_WIDE)].join(page.lang.space) } else { caption }
-}
-
-fn repeats_text(page: &Page<'_>, fewest: usize, most: usize) -> String {
-    if fewest == most {
-        format!("n = {most}")
-    } else {
-        let range = page
-            .fill(&page::CHART_REPEATS_RANGE, &[("min", &fewest.to_string()), ("max", &most.to_string())]);
-        format!("n = {range}")
-    }
-}
-
-/// Puts published figures beside ours: into the panels of their metric when they are of our size, else into a panel of
-/// their own.
-fn add_published(
-    page: &Page<'_>,
-    facets: &[Facet],
-    measures: &[&(Metric, &str)],
-    panels: &mut Vec<CurvePanel>,
-    captions: &mut Vec<String>,
-) {
-    let largest = |curves: &[Curve]| {
-        let points = curves.iter().flat_map(|curve| &curve.points);
-        points.filter_map(|point| point.value).fold(0.0, f64::max)
-    };
-    for (column, (metric, _)) in measures.iter().enumerate() {
-        let series: Vec<(usize, &PublishedSeries)> = page
-            .model
-            .published
-            .iter()
-            .enumerate()
-            .filter(|(_, s)| s.metric == *metric && !s.points.is_empty())
-            .collect();
-        if series.is_empty() {
-            continue;
-        }
-        let curves: Vec<Curve> = series.iter().map(|(i, s)| published_curve(page, *i, s)).collect();
-        let own = panels.iter().skip(column).step_by(measures.len());
-        let ours = own.map(|panel| largest(&panel.curves)).fold(0.0, f64::max);
-        let factor = largest(&curves) / ours;
-        let is_of_our_size = (1.0 / PUBLISHED_FACTOR..=PUBLISHED_FACTOR).contains(&factor);
-        let mut sources: Vec<&str> = series.iter().map(|(_, s)| s.source.as_str()).collect();
-        sources.dedup();
-        let sources = [("sources", sources.join(page.lang.semicolon))];
-        let sources = sources.each_ref().map(|(name, text)| (*name, text.as_str()));
-        if is_of_our_size || measures.len() > 1 {
-            // A grid of several metrics has no place for a further panel; its axis is logarithmic where sizes differ.
-            for (facet, panel) in facets.iter().zip(panels.iter_mut().skip(column).step_by(measures.len())) {
-                let beside =
-                    series.iter().zip(&curves).filter(|((_, series), _)| is_beside(page, series, facet));
-                panel.curves.extend(beside.map(|(_, curve)| curve.clone()));
-            }
-            captions.push(page.fill(&page::CHART_CAPTION_PUBLISHED, &sources));
-        } else {
-            let title = page.text(&page::CHART_PUBLISHED_PANEL).to_owned();
-            // A single panel of ours has no title of its own; beside this one it needs one.
-            for panel in panels.iter_mut().filter(|panel| panel.title.is_empty()) {
-                page.text(&page::CHART_MEASURED_PANEL).clone_into(&mut panel.title);
-            }
-            panels.push(CurvePanel { title, curves, has_own_axis: true });
-            captions.push(page.fill(&page::CHART_CAPTION_PUBLISHED_ASIDE, &sources));
-        }
-    }
-}
-
-/// Figures of a system belong into panels that have a curve of it.
-fn is_beside(page: &Page<'_>, series: &PublishedSeries, facet: &Facet) -> bool {
-    series.system.is_none_or(|system| {
-        facet.members.iter().any(|member| page.model.lines[member.line].system == system)
-    })
-}
-
-fn published_curve(page: &Page<'_>, i: usize, series: &PublishedSeries) -> Curve {
-    let own = page.facets.slot_of_name(&series.series);
-    let own = own.or_else(|| page.facets.slot_of_system(page.model, series.system?));
-    let message =
-        if series.is_approximate { &page::CHART_PUBLISHED_APPROXIMATE } else { &page::CHART_PUBLISHED_LABEL };
-    let label = page.fill(message, &[("series", &series.series)]);
-    let quantity = quantity_of(series.metric);
-    let points = series.points.iter().map(|point| CurvePoint {
-        x: f64::from(point.clients),
-        value: Some(point.value),
-        tooltip: page.fill(
-            &page::CHART_TIP_PLAIN,
-            &[
-                ("line", &label),
-                ("clients", &names::clients(&[point.clients], page.lang)),
-                ("value", &spelled(quantity, point.value)),
-            ],
-        ),
-        ..CurvePoint::default()
-    });
-    let slot = own.unwrap_or(Slot(page.facets.names() + i));
-    Curve { points: points.collect(), label, slot, style: Style::Published }
 }
 
 fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
@@ -444,52 +160,7 @@ fn lost_updates(page: &Page<'_>) -> Vec<Figure> {
     panels.chunks(PANELS).enumerate().map(part).collect()
 }
 
-/// The mean response time over throughput, a line from the fewest clients to the most; nothing where arrivals have a rate.
-fn trade(page: &Page<'_>) -> Option<Figure> {
-    let model = page.model;
-    let line_of = |metric: Metric, line: usize| {
-        model.panel(metric).and_then(|panel| panel.lines.iter().find(|it| it.line == line))
-    };
-    let curve = |member: &Member| {
-        let (rates, times) =
-            (line_of(Metric::Throughput, member.line)?, line_of(Metric::MeanMs, member.line)?);
-        let point = |rate: &PanelPoint| {
-            let time = times.points.iter().find(|time| time.clients == rate.clients)?.estimate?.mean;
-            let x = rate.estimate?.mean;
-            let value = format!("{} tx/s, {}", figures::digits(x), spelled(Quantity::Time, time));
-            let clients = names::clients(&[rate.clients], page.lang);
-            let values = [("line", member.label.as_str()), ("clients", &clients), ("value", &value)];
-            let tooltip = page.fill(&page::CHART_TIP_PLAIN, &values);
-            Some(CurvePoint { x, value: Some(time), tooltip, ..CurvePoint::default() })
-        };
-        let points: Vec<CurvePoint> = rates.points.iter().filter_map(point).collect();
-        let curve = Curve { label: member.label.clone(), slot: member.slot, style: Style::Measured, points };
-        (curve.points.len() > 2).then_some(curve)
-    };
-    let panel = |facet: &Facet| {
-        let curves: Vec<Curve> = facet.members.iter().filter_map(curve).collect();
-        let title = facet.heading().to_owned();
-        (!curves.is_empty()).then_some(CurvePanel { title, curves, has_own_axis: false })
-    };
-    let panels: Vec<CurvePanel> = page.facets.all.iter().filter_map(panel).take(PANELS).collect();
-    if panels.is_empty() || model.has_open_loop() {
-        return None;
-    }
-    let clients = || model.treatments.iter().map(|row| row.clients);
-    let [first, last] =
-        [clients().min()?, clients().max()?].map(|clients| names::clients(&[clients], page.lang));
-    let captions = vec![page.fill(&page::CHART_CAPTION_TRADE, &[("first", &first), ("last", &last)])];
-    let axis = Axis {
-        title: page.text(&page::CHART_TIME),
-        logarithmic: page.text(&page::CHART_TIME_LOG),
-        quantity: Quantity::Time,
-    };
-    let name = ("trade".to_owned(), page.text(&page::CHART_TITLE_TRADE).to_owned());
-    let over = Some(page.text(&page::CHART_THROUGHPUT));
-    Some(curves(page, name, (over, axis), None, panels, captions))
-}
-
-/// Every trial's throughput over the mean of its treatment, in run order; nothing without repeats.
+/// What every trial is judged by over the mean of its treatment, in run order; nothing without repeats.
 fn run_order(page: &Page<'_>) -> Option<Figure> {
     if page.model.provenance.blocks < 2 {
         return None;
@@ -514,12 +185,13 @@ fn run_order(page: &Page<'_>) -> Option<Figure> {
         }
     }
     let panels = vec![CurvePanel { title: String::new(), curves: curves_of, has_own_axis: false }];
+    let metric = [("metric", names::metric(page.model.judged_by, page.lang))];
     let title = page.text(&page::CHART_OF_MEAN);
     let axis = Axis { title, logarithmic: title, quantity: Quantity::Ratio };
-    let name = ("run-order".to_owned(), page.text(&page::CHART_TITLE_RUN_ORDER).to_owned());
+    let name = ("run-order".to_owned(), page.fill(&page::CHART_TITLE_RUN_ORDER, &metric));
     let captions = vec![page.text(&page::CHART_CAPTION_RUN_ORDER).to_owned()];
-    (!panels[0].curves.is_empty())
-        .then(|| curves(page, name, (Some(page.text(&page::CHART_RUN_ORDER)), axis), None, panels, captions))
+    let over = Over { title: page.text(&page::CHART_RUN_ORDER), is_measured: true };
+    (!panels[0].curves.is_empty()).then(|| curves(page, name, (Some(over), axis), None, panels, captions))
 }
 
 /// The worst loss as a sentence.
@@ -532,52 +204,4 @@ fn lost_title(page: &Page<'_>) -> String {
         || page.text(&page::CHART_TITLE_LOST).to_owned(),
         |(_, c)| conclusion::sentence(page.model, c, page.lang),
     )
-}
-
-/// The figures of a chart as a table: a row per line, a column per number of clients.
-fn curve_data(page: &Page<'_>, panels: &[CurvePanel], quantity: Quantity) -> Markup {
-    let mut levels: Vec<f64> =
-        panels.iter().flat_map(|p| &p.curves).flat_map(|c| &c.points).map(|p| p.x).collect();
-    levels.sort_by(f64::total_cmp);
-    levels.dedup();
-    html! {
-        div.wide { table {
-            thead { tr {
-                th.l scope="col" { (page.text(&headings::SYSTEM)) }
-                @for level in &levels {
-                    th.n scope="col" { (names::clients(&[*level as u32], page.lang)) }
-                }
-            } }
-            @for panel in panels {
-                tbody {
-                    @if !panel.title.is_empty() {
-                        tr { th.group scope="rowgroup" colspan=(levels.len() + 1) { (panel.title) } }
-                    }
-                    @for curve in &panel.curves {
-                        tr {
-                            th scope="row" { (curve.label) }
-                            @for level in &levels {
-                                td.n { (data_cell(page, curve, *level, quantity)) }
-                            }
-                        }
-                    }
-                }
-            }
-        } }
-    }
-}
-
-fn data_cell(page: &Page<'_>, curve: &Curve, level: f64, quantity: Quantity) -> Markup {
-    let point = curve.points.iter().find(|point| (point.x - level).abs() < 0.5);
-    let Some((point, value)) = point.and_then(|point| point.value.map(|value| (point, value))) else {
-        return html! { (page.text(&headings::ABSENT)) };
-    };
-    let shown =
-        if quantity == Quantity::Percent { figures::percent(value) } else { spelled(quantity, value) };
-    html! {
-        (figures::bounded(shown, point.is_bound))
-        @if let Some((low, high)) = point.interval {
-            br; span.pm { (spelled(quantity, low.max(0.0))) " – " (spelled(quantity, high)) }
-        }
-    }
 }

@@ -62,7 +62,7 @@ fn summary(page: &Page<'_>, treatment: usize) -> Markup {
     let row = &page.model.treatments[treatment];
     html! {
         summary {
-            b { (tables::treatment_name(page.model, treatment, page.lang)) }
+            b { (names::treatment(page.model, treatment, page.lang)) }
             @if let Some(throughput) = &row.throughput {
                 span { (page.cell(&Cell::estimate(Some(throughput), None))) " " (figures::symbol(throughput.unit)) }
             }
@@ -89,7 +89,7 @@ pub(super) fn timeline(page: &Page<'_>, treatment: usize) -> Option<Figure> {
 
 /// The same without what machine and server did.
 pub(super) fn commits(page: &Page<'_>, treatment: usize) -> Option<Figure> {
-    let name = tables::treatment_name(page.model, treatment, page.lang);
+    let name = names::treatment(page.model, treatment, page.lang);
     drawn(page, treatment, "f", name, |_| Vec::new())
 }
 
@@ -106,7 +106,7 @@ fn drawn<'a>(
         return None;
     }
     let step = step(page, &timelines);
-    let name = tables::treatment_name(page.model, treatment, page.lang);
+    let name = names::treatment(page.model, treatment, page.lang);
     let title = page.fill(&page::CHART_TITLE_TIMELINE, &[("treatment", &name)]);
     let id = format!("t{treatment}{suffix}");
     let panels = panels(&timelines);

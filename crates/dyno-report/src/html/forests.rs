@@ -9,10 +9,11 @@ use crate::words;
 use dyno_analysis::model::{Comparison, Effect, Verdict};
 use dyno_model::plan::Metric;
 
-/// The questions about throughput, two or more.
+/// The questions about what the run is judged by, two or more.
 pub(super) fn questions(page: &Page<'_>) -> Option<Figure> {
-    let of_throughput = page.model.questions.iter().filter(|it| it.metric == Metric::Throughput);
-    let rows: Vec<ForestRow> = of_throughput
+    let judged_by = page.model.judged_by;
+    let asked = page.model.questions.iter().filter(|it| it.metric == judged_by);
+    let rows: Vec<ForestRow> = asked
         .map(|it| {
             let sides = [("subject", it.subject.as_str()), ("baseline", it.baseline.as_str())];
             row(page, page.fill(&page::CHART_AGAINST, &sides), &it.effect)
@@ -21,11 +22,12 @@ pub(super) fn questions(page: &Page<'_>) -> Option<Figure> {
     if rows.iter().filter(|row| row.ratio.is_some()).count() < 2 {
         return None;
     }
-    let title = super::titles::answer(page, &[Metric::Throughput]).unwrap_or_else(|| {
-        let metric = names::metric(Metric::Throughput, page.lang);
+    let title = super::titles::answer(page, &[judged_by]).unwrap_or_else(|| {
+        let metric = names::metric(judged_by, page.lang);
         page.fill(&page::CHART_TITLE_QUESTIONS, &[("metric", metric)])
     });
-    Some(figure(page, "questions-throughput", title, vec![ForestGroup { title: String::new(), rows }]))
+    let id = format!("questions-{}", metric_id(judged_by));
+    Some(figure(page, &id, title, vec![ForestGroup { title: String::new(), rows }]))
 }
 
 /// All forest plots of comparisons; a single ratio needs none.

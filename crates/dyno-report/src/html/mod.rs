@@ -1,7 +1,7 @@
 //! The report as one HTML file: no script needed, no network, charts as SVG inside the page, ready for A4.
 //!
 //! # Layout
-//! The page's order is that of the questions a reader asks: [`summary`] (what follows), [`charts`] and [`percentiles`] (what it looks like),
+//! The page's order is that of the questions a reader asks: [`summary`] (what follows), [`charts`] with [`curve_figures`] and [`trade`], and [`percentiles`] (what it looks like),
 //! [`tables`] (figures, comparisons, audit, doubts), [`details`] (treatment by treatment), [`setting`] (machine, systems,
 //! spec, method). [`test_report`] is another page of the same parts. [`facets`] decides which lines share a panel; tables are those of all forms (`crate::tables`), laid out by `crate::grid`.
 //!
@@ -10,6 +10,7 @@
 //! maud, except the charts, which escape for themselves, and this folder's own style sheets and script.
 
 mod charts;
+mod curve_figures;
 mod details;
 mod facets;
 mod forests;
@@ -26,6 +27,7 @@ mod test_report;
 #[cfg(test)]
 mod tests;
 mod titles;
+mod trade;
 
 use crate::chart::svg::STYLE_SHEET;
 use crate::messages::{Lang, headings, page as words};

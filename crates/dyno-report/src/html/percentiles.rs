@@ -5,7 +5,6 @@ use super::page::{Figure, Page};
 use crate::chart::palette::Slot;
 use crate::chart::percentiles::{Distribution, PercentileChart};
 use crate::messages::{headings, list, names, page};
-use crate::tables;
 use dyno_analysis::model::{PercentileCurve, PercentilePoint};
 
 /// Facets that get a plot of their own.
@@ -50,7 +49,7 @@ fn of_facet(page: &Page<'_>, facet: &Facet, i: usize, clients: u32) -> Option<Fi
 /// The plot of one treatment, with at most so many points of all its trials together and of each alone.
 pub(super) fn of_treatment(page: &Page<'_>, treatment: usize, points: [usize; 2]) -> Option<Figure> {
     let curve = page.model.percentile_curves.iter().find(|curve| curve.treatment == treatment)?;
-    let name = tables::treatment_name(page.model, treatment, page.lang);
+    let name = names::treatment(page.model, treatment, page.lang);
     let title = page.fill(&page::CHART_TITLE_DISTRIBUTION, &[("treatment", &name)]);
     let curves = vec![distribution(curve, name, Slot(0), points)];
     let figure = figure(page, format!("t{treatment}d"), title, 230.0, curves)?;

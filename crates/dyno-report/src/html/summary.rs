@@ -2,13 +2,12 @@
 
 use super::page::{Figure, Page};
 use crate::figures;
-use crate::messages::{conclusion, finding, headings, notes, page};
+use crate::messages::{conclusion, finding, headings, names, notes, page};
 use crate::notes::origin;
 use crate::words::{self, Word};
 use dyno_analysis::model::{Conclusion, FindingRow, LimitVerdict, TrialState, Verdict};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::{Finding, Severity};
-use dyno_model::plan::Metric;
 use maud::{Markup, html};
 
 /// Doubts named on the first screen.
@@ -95,8 +94,8 @@ fn shown<'a>(page: &Page<'a>) -> (Vec<&'a Conclusion>, Vec<&'a Conclusion>) {
 
 fn sure(page: &Page<'_>) -> String {
     let rules = &page.model.comparison_rules;
-    let of_throughput = page.model.questions.iter().filter(|it| it.metric == Metric::Throughput);
-    let verdicts: Vec<_> = of_throughput.filter_map(|it| it.effect.verdict).collect();
+    let asked = page.model.questions.iter().filter(|it| it.metric == page.model.judged_by);
+    let verdicts: Vec<_> = asked.filter_map(|it| it.effect.verdict).collect();
     let is_open = |verdict: &&Verdict| matches!(verdict, Verdict::Inconclusive | Verdict::Invalid);
     let open = verdicts.iter().filter(is_open).count();
     let alpha = figures::limit(rules.alpha * 100.0);
@@ -106,10 +105,10 @@ fn sure(page: &Page<'_>) -> String {
         page.fill(&page::PAGE_SURE_NO_VERDICTS, &[("needed", &rules.min_repeats.to_string())])
     } else {
         let (decided, all) = ((verdicts.len() - open).to_string(), verdicts.len().to_string());
-        page.fill(
-            &page::PAGE_SURE_QUESTIONS,
-            &[("decided", &decided), ("questions", &all), ("alpha", &alpha)],
-        )
+        let metric = names::metric(page.model.judged_by, page.lang);
+        let values =
+            [("decided", decided.as_str()), ("questions", &all), ("alpha", &alpha), ("metric", metric)];
+        page.fill(&page::PAGE_SURE_QUESTIONS, &values)
     }
 }
 

@@ -201,7 +201,7 @@ pub(super) fn audit(page: &Page<'_>) -> Markup {
             }
             (contents(page))
             @for row in audits { @for reason in &row.not_run {
-                p.note { (names::labelled(&tables::treatment_name(page.model, row.treatment, page.lang), &said(reason, page.lang), page.lang)) }
+                p.note { (names::labelled(&names::treatment(page.model, row.treatment, page.lang), &said(reason, page.lang), page.lang)) }
             } }
         }
     }
@@ -261,7 +261,7 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
 fn treatments_of(page: &Page<'_>, treatments: &[usize]) -> String {
     treatments
         .iter()
-        .map(|treatment| tables::treatment_name(page.model, *treatment, page.lang))
+        .map(|treatment| names::treatment(page.model, *treatment, page.lang))
         .collect::<Vec<_>>()
         .join(page.lang.semicolon)
 }

@@ -60,7 +60,7 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
         Conclusion::VerdictsDisabled { blocks, needed } => {
             VERDICTS_DISABLED.fill(lang, &[("blocks", &blocks.to_string()), ("needed", &needed.to_string())])
         }
-        Conclusion::Looks { looks } => question::looks(looks, lang),
+        Conclusion::Looks { looks } => question::looks(model, looks, lang),
         Conclusion::LostUpdates { .. } => lost_updates(model, conclusion, lang),
         Conclusion::UndecidedUpdates { line, clients: numbers, committed, in_doubt, lost_max } => {
             let [committed, in_doubt, lost_max] =
@@ -201,14 +201,10 @@ fn audit(model: &ReportModel, lines: &[usize], clients: &[u32], lang: Lang) -> V
     found.map(|(message, lines)| message.fill(lang, &[("lines", &list(lang, &lines))])).collect()
 }
 
-fn named(model: &ReportModel, treatment: usize, lang: Lang) -> String {
-    names::line_at(&model.line_of(treatment).label, model.treatments[treatment].clients, lang)
-}
-
 fn lost_commits(model: &ReportModel, audit: &AuditRow, lang: Lang) -> String {
     let ledger = audit.ledger.clone().unwrap_or_default();
     let values = [
-        ("treatment", named(model, audit.treatment, lang)),
+        ("treatment", names::treatment(model, audit.treatment, lang)),
         ("lost", figures::count(ledger.lost)),
         ("acknowledged", figures::count(ledger.acknowledged)),
         ("trials", ledger.trials_with_losses.to_string()),
@@ -220,7 +216,7 @@ fn lost_commits(model: &ReportModel, audit: &AuditRow, lang: Lang) -> String {
 fn fault(model: &ReportModel, row: &FaultRow, lang: Lang) -> String {
     let seconds = |value: f64| figures::digits(value);
     let values = [
-        ("treatment", named(model, row.treatment, lang)),
+        ("treatment", names::treatment(model, row.treatment, lang)),
         ("faults", names::faults(row)),
         ("outage", seconds(row.outage.median)),
         ("most", seconds(row.outage.max)),

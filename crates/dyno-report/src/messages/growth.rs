@@ -11,13 +11,9 @@ const HELD: f64 = 0.95;
 
 /// A treatment as sentences name it: its line, with the clients where they differ.
 pub(crate) fn name(model: &ReportModel, treatment: usize, lang: Lang) -> String {
-    let row = &model.treatments[treatment];
-    let label = &model.lines[row.line].label;
-    let is_alone = model.treatments.iter().filter(|other| other.line == row.line).count() == 1;
-    if is_alone {
-        return label.clone();
-    }
-    names::line_at(label, row.clients, lang)
+    let line = model.treatments[treatment].line;
+    let is_alone = model.treatments.iter().filter(|other| other.line == line).count() == 1;
+    if is_alone { model.lines[line].label.clone() } else { names::treatment(model, treatment, lang) }
 }
 
 pub(super) fn crossing(model: &ReportModel, before: &GrowthLead, after: &GrowthLead, lang: Lang) -> String {

@@ -2,7 +2,7 @@
 
 pub(crate) use super::en::names::*;
 use super::lang::Lang;
-use dyno_analysis::model::{FaultRow, NotWorkingReason};
+use dyno_analysis::model::{FaultRow, NotWorkingReason, ReportModel};
 use dyno_model::fault::FaultRecord;
 use dyno_model::plan::Metric;
 use std::fmt;
@@ -16,6 +16,11 @@ pub(crate) fn list<T: fmt::Display>(lang: Lang, items: &[T]) -> String {
 /// A line with its number of clients: `MySQL (for-update), 20 clients`.
 pub(crate) fn line_at(line: &str, number: u32, lang: Lang) -> String {
     LINE_AT.fill(lang, &[("line", line), ("clients", &clients(&[number], lang))])
+}
+
+/// A treatment in words: `MySQL (for-update), 20 clients`.
+pub(crate) fn treatment(model: &ReportModel, index: usize, lang: Lang) -> String {
+    line_at(&model.line_of(index).label, model.treatments[index].clients, lang)
 }
 
 /// A text under what it is about: `warning: The kernels differ.`

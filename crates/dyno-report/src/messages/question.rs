@@ -140,7 +140,7 @@ fn scope(model: &ReportModel, question: &Question, lang: Lang) -> String {
 }
 
 /// How a run ended whose number of blocks depends on its data.
-pub(super) fn looks(looks: &Looks, lang: Lang) -> String {
+pub(super) fn looks(model: &ReportModel, looks: &Looks, lang: Lang) -> String {
     let message = match looks.ending {
         Ending::Decided => ENDED_DECIDED,
         Ending::Hopeless => ENDED_HOPELESS,
@@ -151,7 +151,8 @@ pub(super) fn looks(looks: &Looks, lang: Lang) -> String {
     };
     let [blocks, most, looks] =
         [looks.blocks, looks.blocks_most, looks.looks].map(|it| figures::count(u64::from(it)));
-    message.fill(lang, &[("blocks", &blocks), ("most", &most), ("looks", &looks)])
+    let metric = names::metric(model.judged_by, lang);
+    message.fill(lang, &[("blocks", &blocks), ("most", &most), ("looks", &looks), ("metric", metric)])
 }
 
 /// What an effect depends on.

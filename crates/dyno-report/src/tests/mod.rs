@@ -159,7 +159,7 @@ fn the_markdown_report_reads_like_this() {
     |---|---:|---:|---:|---:|---:|---:|---:|---|
     | MySQL : MariaDB | 0.63 % | 5.1 % | 0 % | - | 100 % | 0 % | - | more blocks |
 
-    The standard error of each ratio of throughputs, and what its variance is made of: differences between starts of a server, between data sets, between trials, and the changes from second to second within trials. What a whole block shares is in both sides of a ratio and cancels out. Longer windows lower only what is within trials; more blocks lower all of it. A dash is a part that does not exist here, or that is not known. Blocks needed: about how many would show a difference of 5 % in a question that is open.
+    The standard error of each ratio (throughput), and what its variance is made of: differences between starts of a server, between data sets, between trials, and the changes from second to second within trials. What a whole block shares is in both sides of a ratio and cancels out. Longer windows lower only what is within trials; more blocks lower all of it. A dash is a part that does not exist here, or that is not known. Blocks needed: about how many would show a difference of 5 % in a question that is open.
 
     ## Comparisons
 
