@@ -16,6 +16,7 @@
 //! * [`marker`]: the production guard: dyno writes only to what is empty or its own;
 //! * [`probe`]: what preflight asks; [`checkup`]: what would spoil a measurement on this machine; [`counters`]: what servers
 //!   count themselves;
+//! * [`survey`]: the tables of a database, for whoever begins to measure it;
 //! * [`monitor`]: machine, server and sessions, each second of a trial.
 //!
 //! # Invariants
@@ -41,6 +42,7 @@ pub mod server;
 pub mod settings;
 pub mod shell;
 pub mod storage;
+pub mod survey;
 pub mod way;
 
 pub use error::HostError;

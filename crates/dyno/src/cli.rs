@@ -1,11 +1,15 @@
 //! The command line: options, their types and their help. docs/reference/cli.md is made from it.
 
+mod examples;
+
 use crate::failure::Failure;
 use crate::one_line::OneLine;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
 use dyno_model::address::Address;
 use dyno_report::{EN, LANGUAGES, Lang};
+use examples::*;
 use std::ffi::OsString;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -49,6 +53,9 @@ pub(crate) enum Command {
     /// Run an experiment and write its results and report
     #[command(after_long_help = RUN_EXAMPLES)]
     Run(RunArguments),
+    /// Write a spec to begin with, after a look at a database
+    #[command(after_long_help = INIT_EXAMPLES)]
+    Init(InitArguments),
     /// Show what an experiment would run: trials in order, time, and whether it can run here
     #[command(after_long_help = PLAN_EXAMPLES)]
     Plan(PlanArguments),
@@ -73,6 +80,12 @@ pub(crate) enum Command {
     /// Serve canned replies over a database's protocol, to find out what a load generator can do at most
     #[command(after_long_help = NULL_SERVER_EXAMPLES)]
     NullServer(NullServerArguments),
+    /// Print what a shell completes: commands and options
+    #[command(after_long_help = COMPLETIONS_EXAMPLES)]
+    Completions(CompletionsArguments),
+    /// Write manual pages
+    #[command(after_long_help = MAN_EXAMPLES)]
+    Man(ManArguments),
     /// Take sysbench's command line, scripts and options, and print what sysbench prints
     #[command(disable_help_flag = true)]
     Sysbench(SysbenchArguments),
@@ -83,94 +96,6 @@ pub(crate) enum Command {
     #[command(hide = true)]
     Guard,
 }
-
-const RUN_EXAMPLES: &str = "Examples:
-  dyno run                              the built-in experiment
-  dyno run rush.toml                    with progress and time left
-  dyno run rush.toml --profile smoke    the variation [profile.smoke] of the file
-  dyno run rush.toml --set load.clients=[1,64] --set workload.rows=1000
-  dyno run rush.toml --set 'system.MySQL 9.server.settings.max_connections=2000'
-  dyno run rush.toml --quiet --json     for a program: one JSON value on stdout
-  dyno run postgres://me@localhost/shop --script read.sql@8 --script list.sql
-                                        your own SQL on a database of yours
-  dyno run --resume results/rush/20260301T101500Z-k3f9
-                                        the rest of a run that was killed
-  dyno run rush.toml --trial b02-003    one trial once more
-
-The first Ctrl-C ends the current trial and writes results and report of what
-was measured; the second ends dyno at once. Servers that dyno has started are
-stopped and removed in either case.";
-
-const PLAN_EXAMPLES: &str = "Examples:
-  dyno plan rush.toml
-  dyno plan rush.toml --profile smoke --json
-  dyno plan rush.toml --pilot results/rush/20260301T101500Z-k3f9";
-
-const REPORT_EXAMPLES: &str = "Examples:
-  dyno report results/rush/20260301T101500Z-k3f9     report.html into the folder
-  dyno report results/rush/20260301T101500Z-k3f9 --format text
-  dyno report RESULTS --format csv > rush.csv
-  dyno report RESULTS --format html,md,csv,json --out folder";
-
-const COMPARE_EXAMPLES: &str = "Examples:
-  dyno compare results/rush/<time>-<id> results/rush/<time>-<id>
-  for i in 1 2 3 4 5; do                five repeats before a change
-      dyno sysbench oltp_read_write --threads=16 --time=60 --results=base run
-  done                                  and with --results=new after it
-  dyno compare base new
-  dyno compare base new --metric throughput,p95 --margin 3%
-  dyno compare base new --format md > comment.md
-  dyno compare A B --system 'MySQL 8=MySQL 9'
-
-BASE and NEW are results folders, or folders that hold several results folders
-of the same thing, which are pooled. Each side needs at least 3 valid trials of
-a treatment for a verdict; what is judged is new against base.
-Exit codes: 0 nothing that --fail-on names, 8 something is worse, or new did not
-work in some of its trials, 9 nothing is worse, but another verdict that
---fail-on names, 2 the sides cannot be compared, 7 results cannot be read.";
-
-const IMPORT_EXAMPLES: &str = "Examples:
-  dyno import pool-*.log thread-per-connection-*.log \\
-      --claim 'pool is faster than thread-per-connection'
-  dyno import 'MySQL 8=run1.txt' 'MySQL 9=run2.txt'
-  dyno import new=pgbench_log.4711 new=pgbench_log.4711.1
-  dyno import latency.hlog --clients 64 --unit us
-  dyno import figures.csv --column throughput=tps --column clients=threads
-
-Read is what sysbench (1.0, 1.1) and pgbench print, with or without their
-lines of intervals, also several runs in one file; pgbench's logs of
-transactions, of which those of one pgbench's threads are one run; histogram
-logs; and tables with a heading, whose columns are called system, clients,
-seconds, committed, throughput, failed, mean_ms, p50_ms, p95_ms, p99_ms, max_ms.
-What a file does not say stays unknown. Several runs of a system with the same
-number of clients are its repeats.";
-
-const CLEANUP_EXAMPLES: &str = "Examples:
-  dyno cleanup rush.toml
-
-Only tables that dyno's own marker names are dropped, and the marker. Servers
-that dyno has started leave nothing behind and need no cleaning.";
-
-const WORKLOADS_EXAMPLES: &str = "Examples:
-  dyno workloads
-  dyno workloads rush
-  dyno workloads oltp_read_write --json";
-
-const DOCTOR_EXAMPLES: &str = "Examples:
-  dyno doctor
-  dyno doctor --json
-
-It takes about ten seconds and needs no server. Doubts are no failure: the exit
-code is 0. Files are written to the folder for temporary files and to the
-working folder, without names, and are gone at once.";
-
-const NULL_SERVER_EXAMPLES: &str = "Examples:
-  dyno null-server --protocol mysql --listen 127.0.0.1:3399
-  sysbench oltp_point_select --mysql-host=127.0.0.1 --mysql-port=3399 \\
-      --mysql-user=any --mysql-db=any --threads=16 run
-
-It answers everything at once with canned rows and keeps nothing: never let it
-listen where others could take it for a database.";
 
 /// sysbench's own command line.
 #[derive(Debug, Args)]
@@ -568,6 +493,17 @@ pub(crate) struct WorkloadsArguments {
     pub(crate) json: bool,
 }
 
+/// `dyno init`.
+#[derive(Debug, Args)]
+pub(crate) struct InitArguments {
+    /// Database to look at, such as postgres://me@localhost/shop; without one, the spec starts a server of its own
+    #[arg(value_name = "URL")]
+    pub(crate) url: Option<String>,
+    /// File to write; for a database that has tables, a script of SQL lies beside it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) out: Option<PathBuf>,
+}
+
 /// `dyno doctor`.
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArguments {
@@ -588,6 +524,22 @@ pub(crate) struct NullServerArguments {
     /// Address to listen at, e.g. 127.0.0.1:3399; port 0 lets the system choose
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: SocketAddr,
+}
+
+/// `dyno completions`.
+#[derive(Debug, Args)]
+pub(crate) struct CompletionsArguments {
+    /// Shell that it is for
+    #[arg(value_name = "SHELL")]
+    pub(crate) shell: Shell,
+}
+
+/// `dyno man`.
+#[derive(Debug, Args)]
+pub(crate) struct ManArguments {
+    /// Folder to write into; it is made when it is not there
+    #[arg(value_name = "FOLDER")]
+    pub(crate) folder: PathBuf,
 }
 
 /// A protocol of the null server.

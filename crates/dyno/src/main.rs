@@ -99,7 +99,10 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::Cleanup(arguments) => commands::cleanup::cleanup(&arguments, &catalog(), printer),
         Command::Workloads(arguments) => commands::workloads::workloads(&arguments, &catalog(), printer),
         Command::Doctor(arguments) => commands::doctor::doctor(&arguments, &catalog(), printer),
+        Command::Init(arguments) => commands::init::init(&arguments, &catalog(), printer),
         Command::NullServer(arguments) => commands::null_server::null_server(&arguments, printer),
+        Command::Completions(arguments) => commands::completions::completions(&arguments, printer),
+        Command::Man(arguments) => commands::man::man(&arguments, printer),
         Command::Sysbench(arguments) => commands::sysbench::sysbench(&arguments.arguments),
         Command::Pgbench(arguments) => commands::pgbench::pgbench(&arguments.arguments, printer),
         Command::Guard => Ok(exit_code::OK), // main has gone there

@@ -64,12 +64,17 @@ impl Limit {
 }
 
 /// Clients, duration, warm-up and blocks of a line that does not say them.
-const CLIENTS: [u32; 3] = [1, 8, 64];
-const DURATION: &str = "10s";
-const WARMUP: &str = "2s";
-const BLOCKS: u32 = 3;
+pub(crate) const CLIENTS: [u32; 3] = [1, 8, 64];
+pub(crate) const DURATION: &str = "10s";
+pub(crate) const WARMUP: &str = "2s";
+pub(crate) const BLOCKS: u32 = 3;
 
 impl OneLine {
+    /// A line that names a workload of dyno's own and nothing more.
+    pub(crate) fn of_workload(name: &str) -> Self {
+        Self { workload: Some(name.to_owned()), ..Self::default() }
+    }
+
     /// What is laid over a spec, as `key=value`.
     ///
     /// # Errors
@@ -162,6 +167,6 @@ fn database(url: &str) -> String {
 }
 
 /// A text of TOML.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     toml::Value::from(text).to_string()
 }

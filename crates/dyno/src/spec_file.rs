@@ -42,23 +42,28 @@ pub(crate) fn load(
         (Some(path), None) => (path.display().to_string(), read(path)?),
     };
     let overrides = arguments.overrides()?;
-    let input = Input {
-        file_name: &name,
-        text: &text,
-        overrides: &overrides,
-        profile: arguments.profile.as_deref(),
-        variable: Some(|name| std::env::var(name).ok()),
-        script: Some(script),
-    };
+    let input = Input { overrides: &overrides, profile: arguments.profile.as_deref(), ..input(&name, &text) };
     let (text, mut plan) = spec::parse(input, catalog)?;
     plan.group_by_data(shared_data);
     Ok(Experiment { text, plan })
 }
 
+/// The plan of a spec that was made of a line with a URL.
+///
+/// # Errors
+/// When the URL is wrong.
+pub(crate) fn of_line(name: &str, text: &str, catalog: &[WorkloadDescription]) -> Result<Plan, Failure> {
+    Ok(spec::parse(input(name, text), catalog)?.1)
+}
+
+fn input<'a>(name: &'a str, text: &'a str) -> Input<'a> {
+    let variable: fn(&str) -> Option<String> = |name| std::env::var(name).ok();
+    Input { file_name: name, text, variable: Some(variable), script: Some(script), ..Input::default() }
+}
+
 /// A script of a spec.
-fn script(spec: &str, file: &str) -> Result<String, String> {
-    let folder = Path::new(spec).parent().unwrap_or(Path::new(""));
-    let bytes = text::read(&folder.join(file), text::SCRIPT_MAX).map_err(|error| text::reason(&error))?;
+fn script(file: &Path) -> Result<String, String> {
+    let bytes = text::read(file, text::SCRIPT_MAX).map_err(|error| text::reason(&error))?;
     String::from_utf8(bytes).map_err(|error| {
         let line = 1 + error.as_bytes()[..error.utf8_error().valid_up_to()]
             .iter()

@@ -1,5 +1,6 @@
 //! TLS by rustls, driven over the same non-blocking sockets.
 
+use dyno_model::address::SYSTEM_AUTHORITIES;
 use dyno_model::failure::{FailureKind, OperationFailure};
 use dyno_model::target::{ClientCertificate, Tls};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -70,7 +71,7 @@ pub fn client_configuration(
 /// The certificate authorities of a file, or those that the system trusts.
 fn authorities(file: Option<&Path>) -> Result<RootCertStore, OperationFailure> {
     let mut roots = RootCertStore::empty();
-    if let Some(file) = file.filter(|file| *file != Path::new("system")) {
+    if let Some(file) = file.filter(|file| *file != Path::new(SYSTEM_AUTHORITIES)) {
         for certificate in certificates("certificate authorities", file)? {
             let added = roots.add(certificate);
             added.map_err(|error| unusable("certificate authorities", file, &error.to_string()))?;

@@ -20,5 +20,6 @@ pub(super) const QUESTIONS: Questions = Questions {
         spare: |_| {},
     },
     observe: None,
+    tables: None,
     server: None,
 };

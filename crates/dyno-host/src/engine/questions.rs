@@ -14,8 +14,21 @@ pub(crate) struct Questions {
     /// Connects for the monitor, whose further questions go over that connection; tells the number of the server's thread or
     /// process that works for it, too. `None` where there is nothing to see.
     pub(crate) observe: Option<fn(&Target) -> Asked<Watched>>,
+    /// What is asked of its tables; `None` where there are none.
+    pub(crate) tables: Option<TableQuestions>,
     /// What only a server can be asked.
     pub(crate) server: Option<ServerQuestions>,
+}
+
+/// Questions about the tables of a database, as SQL.
+pub(crate) struct TableQuestions {
+    /// Of each table: name, name in SQL, rows as far as they are known, bytes with indexes.
+    pub(crate) tables: &'static str,
+    /// Of each column of an index, in the order of the index, the primary key's first: table, index, 1 for the primary key, column, column in SQL, 1 for whole
+    /// numbers.
+    pub(crate) indexes: &'static str,
+    /// The setting that says how much memory keeps pages, and its bytes.
+    pub(crate) cache: &'static str,
 }
 
 /// What is asked by the monitor, with the number of the thread or process that answers, where it is known.

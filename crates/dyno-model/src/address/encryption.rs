@@ -7,7 +7,7 @@ use crate::target::{ClientCertificate, Endpoint, Engine, Tls};
 use std::path::PathBuf;
 
 /// The word that stands for the authorities that the system trusts, in place of a file.
-const SYSTEM: &str = "system";
+pub const SYSTEM_AUTHORITIES: &str = "system";
 
 /// What the address asks for, on a connection that can be encrypted. Without a word there is no encryption: it is part of what is
 /// measured and must be chosen.
@@ -43,7 +43,7 @@ pub(super) fn tls(keys: &Keys) -> Result<Tls, AddressError> {
             return Err(at(mode, message, help));
         }
     };
-    if asked == (Tls::VerifyAuthority { ca: Some(SYSTEM.into()) }) {
+    if asked == (Tls::VerifyAuthority { ca: Some(SYSTEM_AUTHORITIES.into()) }) {
         let message = format!(
             "`{}={}` with the authorities of the system lets in every server that has a certificate of theirs",
             mode.name, mode.text

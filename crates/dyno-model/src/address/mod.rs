@@ -14,6 +14,7 @@ mod parameter;
 mod session;
 mod url;
 
+pub use encryption::SYSTEM_AUTHORITIES;
 pub use keys::{AddressError, Key, Keys, Value};
 pub use url::{Address, host_and_port, without_passwords};
 

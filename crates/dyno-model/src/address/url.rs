@@ -144,7 +144,7 @@ fn put(
 
 /// The path of a database file.
 fn sqlite<'u>(rest: Piece<'u>, errors: &mut Vec<AddressError>) -> Piece<'u> {
-    let help = "write `sqlite:FILE`, relative to the working directory, or `sqlite:///absolute/file`";
+    let help = "write `sqlite:FILE` or `sqlite:///absolute/file`";
     let before = errors.len();
     let (path, query) = rest.split_once('?').unwrap_or((rest, rest.end()));
     let path = match path.text.strip_prefix("//") {

@@ -6,7 +6,7 @@
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
 //! * `system`, `workload`, `request`, `scripts`, `load`, `factors`, `choice`, `fault`, `limit`, `front`, `storage`, `endpoint`, `published`, `profile`, `quantity`,
 //!   `argument`: one file per part of a spec;
-//! * `order`: randomised complete blocks; [`estimate`]: how long it will take.
+//! * `paths`: files are looked for where the spec is; `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
 //! # Invariants
 //! Text in, values out: reading the file is the caller's. Whatever the text, [`parse`] returns and does not panic. No
@@ -24,6 +24,7 @@ pub mod keys;
 mod limit;
 mod load;
 mod order;
+mod paths;
 mod profile;
 mod published;
 mod quantity;
@@ -136,6 +137,7 @@ pub fn parse(input: Input<'_>, catalog: &[WorkloadDescription]) -> Result<(Strin
     match plan {
         Some(mut plan) if problems.is_empty() => {
             plan.name = plan_name(input.file_name);
+            paths::place(&mut plan, input.file_name);
             plan.profile = input.profile.map(str::to_owned);
             plan.fit_to_budget();
             plan.group_by_data(|_, _| None);

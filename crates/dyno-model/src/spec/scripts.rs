@@ -2,13 +2,14 @@
 
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::{SCRIPT, WEIGHT_MAX};
+use super::paths::beside;
 use super::reader::{Fields, in_words, wrong_type};
 use super::tree::{Node, Value};
 use crate::catalog::SqlScript;
+use std::path::Path;
 
-/// Reads a script: from the path of the spec, and the path that stands there, which is relative to the spec's folder. An error says why
-/// not, in words.
-pub type ReadScript = fn(&str, &str) -> Result<String, String>;
+/// Reads a script from its file. An error says why not, in words.
+pub type ReadScript = fn(&Path) -> Result<String, String>;
 
 /// Where files of scripts are looked for.
 #[derive(Clone, Copy)]
@@ -120,7 +121,7 @@ fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<SqlScript> {
 
 fn text_of(file: &str, span: Span, place: Place<'_>, problems: &Problems) -> Option<String> {
     let read = match place.read {
-        Some(read) => read(place.spec, file),
+        Some(read) => read(&beside(place.spec, Path::new(file))),
         None => Err("no file can be read here".to_owned()),
     };
     read.map_err(|why| {

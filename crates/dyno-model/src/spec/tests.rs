@@ -10,6 +10,7 @@ mod faults;
 mod growth;
 mod mistakes;
 mod passwords;
+mod paths;
 mod profiles;
 mod scripts;
 

@@ -2,8 +2,11 @@
 
 pub(crate) mod cleanup;
 pub(crate) mod compare;
+pub(crate) mod completions;
 pub(crate) mod doctor;
 pub(crate) mod import;
+pub(crate) mod init;
+pub(crate) mod man;
 pub(crate) mod null_server;
 pub(crate) mod pgbench;
 pub(crate) mod plan;

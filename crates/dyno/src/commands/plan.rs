@@ -14,7 +14,7 @@ use dyno_model::fault::FaultPlan;
 use dyno_model::plan::{Plan, StopRule, Storage, SystemSource, Treatment, Trial, Via};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
 use dyno_model::units::Nanos;
-use dyno_report::EN;
+use dyno_report::{EN, metric_name};
 use dyno_store::Run;
 use serde_json::json;
 use std::fmt::Write;
@@ -63,8 +63,9 @@ fn pilot_text(plan: &Plan, pilot: Pilot) -> String {
     let percent = |share: f64| format!("{:.*} %", usize::from(share < 0.1), share * 100.0);
     let one = estimate::plan(&Plan { blocks: 1, trials: block(plan), ..plan.clone() });
     let mut text = format!(
-        "Pilot: within a block, the throughput of two treatments differs by chance by {} (standard deviation, {} degrees of \
+        "Pilot: within a block, the {} of two treatments differs by chance by {} (standard deviation, {} degrees of \
          freedom).\n",
+        metric_name(pilot.metric, EN),
         percent(pilot.scatter()),
         pilot.degrees
     );
@@ -110,6 +111,7 @@ fn json(plan: &Plan, findings: &[PreflightFinding], pilot: Option<Pilot>) -> Str
         },
         "preflight": findings,
         "pilot": pilot.map(|pilot| json!({
+            "metric": pilot.metric,
             "standard_deviation": pilot.deviation,
             "degrees_of_freedom": pilot.degrees,
             "visible_from": pilot.visible_from(plan.blocks),

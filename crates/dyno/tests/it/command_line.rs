@@ -25,6 +25,7 @@ fn help_is_a_result_and_shows_only_what_is_there() {
 
     Commands:
       run          Run an experiment and write its results and report
+      init         Write a spec to begin with, after a look at a database
       plan         Show what an experiment would run: trials in order, time, and whether it can run here
       report       Write the report of a results folder again
       compare      Compare runs before a change with runs after it: a verdict per treatment, and an exit
@@ -37,6 +38,8 @@ fn help_is_a_result_and_shows_only_what_is_there() {
                    what the generator can do
       null-server  Serve canned replies over a database's protocol, to find out what a load generator
                    can do at most
+      completions  Print what a shell completes: commands and options
+      man          Write manual pages
       sysbench     Take sysbench's command line, scripts and options, and print what sysbench prints
       pgbench      Take pgbench's command line, scripts and options, and print what pgbench prints
       help         Print this message or the help of the given subcommand(s)
@@ -167,4 +170,31 @@ fn the_doctor_sees_a_neighbour_tries_the_generator_and_leaves_no_file() {
         );
     }
     assert_eq!(bench.names(), Vec::<String>::new());
+}
+
+#[test]
+fn a_shell_completes_commands_and_options_and_each_command_has_a_manual_page() {
+    let bench = Bench::new();
+    let script = bench.dyno(&["completions", "bash"]);
+    assert!(script.is_done(), "{script}");
+    bench.file("dyno.bash", &script.stdout);
+    let completed = |words: &str, number: usize| {
+        let ask = format!(
+            "source ./dyno.bash; COMP_WORDS=({words}); COMP_CWORD={number}; _dyno dyno \"${{COMP_WORDS[{number}]}}\" \
+             \"${{COMP_WORDS[{number} - 1]}}\"; echo \"${{COMPREPLY[@]}}\""
+        );
+        let output = Command::new("bash").args(["-c", &ask]).current_dir(bench.path()).output();
+        String::from_utf8(output.expect("bash is there").stdout).expect("text").trim().to_owned()
+    };
+    assert_eq!(completed("dyno pl", 1), "plan");
+    assert_eq!(completed("dyno run --dura", 2), "--duration");
+    assert_eq!(bench.dyno(&["completions", "tcsh"]).code, 2);
+
+    let pages = bench.dyno(&["man", "pages/man1"]);
+    assert!(pages.is_done(), "{pages}");
+    let page = |name: &str| std::fs::read_to_string(bench.path().join("pages/man1").join(name));
+    assert!(page("dyno-run.1").expect("a page").contains("\\fB\\-\\-duration\\fR"));
+    assert!(page("dyno.1").expect("a page").contains("dyno\\-compare(1)"));
+    let ended = bench.dyno(&["man", "dyno.bash"]);
+    assert!(ended.code == 7 && ended.stderr.contains("cannot write manual pages into dyno.bash"), "{ended}");
 }

@@ -1,90 +1,13 @@
 //! SQL of the user's own: one line on a database that is there, and the same in a spec.
 
+use crate::init::a_spec_to_begin_with_is_written_after_a_look_at_the_database;
 use crate::program::{Bench, Ended, records};
-use dyno_drivers::{Connection, Driver, Io, Table, block_on};
+use crate::shop::Shop;
 use dyno_model::audit::AuditVerdict;
 use dyno_model::plan::ServerKind;
 use dyno_model::record::TrialRecord;
-use dyno_model::target::{Endpoint, Engine, Target};
-use dyno_testkit::{RunningServer, running_server};
-
-const READ: &str = "\\set id random(1, 100)\nSELECT n FROM things WHERE id = :id;\n";
-const LIST: &str =
-    "-- the newest\nSELECT max(id) AS newest FROM things \\gset\nSELECT n FROM things WHERE id = :newest;\n";
-const WRITE: &str = "\\set id random(1, 100)\nBEGIN;\nUPDATE things SET n = n + 1 WHERE id = :id;\nCOMMIT;\n";
-
-/// A database with a table of somebody's, and scripts beside it.
-struct Shop {
-    bench: Bench,
-    target: Target,
-    url: String,
-    _server: Option<RunningServer>,
-}
-
-impl Shop {
-    fn open(engine: Engine) -> Option<Self> {
-        let bench = Bench::new();
-        let (server, target) = match engine {
-            Engine::Sqlite => (None, Target::new(engine, Endpoint::File(bench.path().join("shop.db")))),
-            _ => {
-                let kind =
-                    if engine == Engine::Postgres { ServerKind::Postgres } else { ServerKind::Mariadb };
-                let server = running_server(kind, &[])?;
-                let target = server.target();
-                (Some(server), target)
-            }
-        };
-        let url = match &target.endpoint {
-            Endpoint::Tcp { host, port } => {
-                let (user, password, database) = (&target.user, target.password.reveal(), &target.database);
-                format!("{engine}://{user}:{password}@{host}:{port}/{database}")
-            }
-            _ => "sqlite:shop.db".to_owned(),
-        };
-        let shop = Self { bench, target, url, _server: server };
-        shop.ask("CREATE TABLE things (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)");
-        let rows: Vec<String> = (1..=100).map(|id| format!("({id}, 0)")).collect();
-        shop.ask(&format!("INSERT INTO things VALUES {}", rows.join(", ")));
-        for (name, text) in [("read.sql", READ), ("list.sql", LIST), ("write.sql", WRITE)] {
-            shop.bench.file(name, text);
-        }
-        Some(shop)
-    }
-
-    /// All fields of an answer, joined.
-    fn ask(&self, sql: &str) -> String {
-        let mut table = Table::default();
-        block_on(async {
-            let mut connection = Connection::connect(&self.target, &Io::Blocking).await?;
-            connection.query(sql, &mut table).await
-        })
-        .unwrap_or_else(|failure| panic!("{sql}: {failure}"));
-        table.0.into_iter().flatten().flatten().collect::<Vec<_>>().join(" ")
-    }
-
-    /// `dyno run URL` with these scripts and options, for a moment.
-    fn run(&self, scripts: &[&str], options: &[&str]) -> Ended {
-        let mut line = vec![
-            "run",
-            &self.url,
-            "--clients",
-            "1,3",
-            "--duration",
-            "300ms",
-            "--warmup",
-            "0s",
-            "--blocks",
-            "1",
-        ];
-        line.extend(scripts.iter().flat_map(|script| ["--script", script]));
-        line.extend(options);
-        self.bench.dyno(&line)
-    }
-
-    fn records(&self, results: &str) -> Vec<TrialRecord> {
-        records(&self.bench.path().join(results))
-    }
-}
+use dyno_model::target::Engine;
+use dyno_testkit::running_server;
 
 /// Statements of a kind that were answered, over all trials.
 fn answered(records: &[TrialRecord], kind: &str) -> u64 {
@@ -101,6 +24,7 @@ fn all_of_it(engine: Engine) {
     scripts_write_only_where_the_line_says_that_they_may(&shop);
     a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(&shop);
     what_the_data_must_come_to_is_asked_before_and_after_each_trial(&shop);
+    a_spec_to_begin_with_is_written_after_a_look_at_the_database(&shop);
 }
 
 #[test]
@@ -130,16 +54,6 @@ fn one_line_measures_scripts_of_one_s_own_and_leaves_no_trace(shop: &Shop) {
     // A table of dyno's own would be the first to be found.
     assert!(!shop.has_table("dyno_marker"), "the database is not dyno's and is not marked");
     assert!(ended.stdout.contains("read"), "{ended}");
-}
-
-impl Shop {
-    fn has_table(&self, name: &str) -> bool {
-        block_on(async {
-            let mut connection = Connection::connect(&self.target, &Io::Blocking).await?;
-            connection.query(&format!("SELECT count(*) FROM {name}"), &mut Table::default()).await
-        })
-        .is_ok()
-    }
 }
 
 fn scripts_write_only_where_the_line_says_that_they_may(shop: &Shop) {

@@ -3,7 +3,7 @@
 mod observer;
 mod settings;
 
-use super::questions::{ConnectionLimit, Questions, Replication, ServerQuestions};
+use super::questions::{ConnectionLimit, Questions, Replication, ServerQuestions, TableQuestions};
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::numbers::whole_numbers;
 use crate::folder::read_beginning;
@@ -16,6 +16,16 @@ const PID_BYTES_MAX: u64 = 32;
 pub(super) const QUESTIONS: Questions = Questions {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
+    tables: Some(TableQuestions {
+        tables: "SELECT table_name, concat('`', replace(table_name, '`', '``'), '`'), table_rows, data_length + index_length \
+            FROM information_schema.tables WHERE table_schema = database() AND table_type = 'BASE TABLE'",
+        indexes: "SELECT i.table_name, i.index_name, i.index_name = 'PRIMARY', i.column_name, \
+            concat('`', replace(i.column_name, '`', '``'), '`'), c.data_type IN ('tinyint', 'smallint', 'mediumint', 'int', 'bigint') \
+            FROM information_schema.statistics i JOIN information_schema.columns c ON c.table_schema = i.table_schema \
+            AND c.table_name = i.table_name AND c.column_name = i.column_name WHERE i.table_schema = database() \
+            ORDER BY i.table_name, i.index_name <> 'PRIMARY', i.index_name, i.seq_in_index",
+        cache: "SELECT 'innodb_buffer_pool_size', @@innodb_buffer_pool_size",
+    }),
     server: Some(ServerQuestions {
         connection_limit,
         foreign_sessions: "SELECT user, host, coalesce(db, ''), command FROM information_schema.processlist WHERE id <> connection_id() \

@@ -3,7 +3,7 @@
 mod observer;
 mod settings;
 
-use super::questions::{ConnectionLimit, Questions, Replication, ServerQuestions};
+use super::questions::{ConnectionLimit, Questions, Replication, ServerQuestions, TableQuestions};
 use crate::control_connection::{Asked, ControlConnection};
 use crate::engine::numbers::{UPTIME, whole_numbers};
 use crate::monitor::processes::children;
@@ -14,6 +14,19 @@ use std::fs;
 pub(super) const QUESTIONS: Questions = Questions {
     settings: settings::SETTINGS,
     observe: Some(observer::observe),
+    tables: Some(TableQuestions {
+        tables: "SELECT n.nspname || '.' || c.relname, c.oid::regclass::text, nullif(c.reltuples, -1)::bigint, pg_total_relation_size(c.oid) \
+            FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind = 'r' \
+            AND n.nspname <> 'information_schema' AND n.nspname NOT LIKE 'pg\\_%'",
+        indexes: "SELECT n.nspname || '.' || c.relname, x.indexrelid::text, x.indisprimary::int::text, a.attname, quote_ident(a.attname), \
+            (a.atttypid IN ('int2'::regtype, 'int4'::regtype, 'int8'::regtype))::int::text \
+            FROM pg_catalog.pg_index x JOIN pg_catalog.pg_class c ON c.oid = x.indrelid \
+            JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace \
+            CROSS JOIN LATERAL unnest(x.indkey) WITH ORDINALITY k(number, place) \
+            JOIN pg_catalog.pg_attribute a ON a.attrelid = c.oid AND a.attnum = k.number \
+            ORDER BY 1, NOT x.indisprimary, 2, k.place",
+        cache: "SELECT name, (setting::bigint * current_setting('block_size')::bigint)::text FROM pg_catalog.pg_settings WHERE name = 'shared_buffers'",
+    }),
     server: Some(ServerQuestions {
         connection_limit,
         foreign_sessions: "SELECT usename, coalesce(nullif(application_name, ''), client_addr::text, 'local'), coalesce(datname, ''), \

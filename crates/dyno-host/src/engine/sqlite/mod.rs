@@ -3,7 +3,22 @@
 mod observer;
 pub(crate) mod settings;
 
-use super::questions::Questions;
+use super::questions::{Questions, TableQuestions};
 
-pub(super) const QUESTIONS: Questions =
-    Questions { settings: settings::SETTINGS, observe: Some(observer::observe), server: None };
+pub(super) const QUESTIONS: Questions = Questions {
+    settings: settings::SETTINGS,
+    observe: Some(observer::observe),
+    tables: Some(TableQuestions {
+        tables: "SELECT name, printf('\"%w\"', name), NULL, (SELECT sum(pgsize) FROM dbstat WHERE dbstat.name IN \
+            (SELECT i.name FROM sqlite_schema i WHERE i.tbl_name = t.name)) \
+            FROM sqlite_schema t WHERE type = 'table' AND name NOT LIKE 'sqlite^_%' ESCAPE '^'",
+        indexes: "SELECT t.name, 'primary', 1, c.name, printf('\"%w\"', c.name), c.type LIKE '%INT%', 0 AS rank, c.pk AS place \
+            FROM sqlite_schema t JOIN pragma_table_info(t.name) c WHERE t.type = 'table' AND c.pk > 0 \
+            UNION ALL SELECT t.name, i.name, 0, c.name, printf('\"%w\"', c.name), 0, 1, c.seqno \
+            FROM sqlite_schema t JOIN pragma_index_list(t.name) i JOIN pragma_index_info(i.name) c \
+            WHERE t.type = 'table' AND i.origin <> 'pk' AND c.name IS NOT NULL ORDER BY 1, rank, 2, place",
+        cache: "SELECT 'cache_size', CASE WHEN cache_size < 0 THEN -1024 * cache_size ELSE cache_size * page_size END \
+            FROM pragma_cache_size, pragma_page_size",
+    }),
+    server: None,
+};

@@ -1,0 +1,108 @@
+//! What a database holds, asked for once and only read: tables with their sizes, keys and indexes, and the memory that keeps them.
+
+use crate::control_connection::{Asked, ControlConnection};
+use crate::engine::questions;
+use dyno_model::target::Target;
+
+/// A table of a database.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TableFound {
+    /// Its name as people say it.
+    pub name: String,
+    /// Its name as SQL has it, with the quotes that it needs.
+    pub sql: String,
+    /// Rows, as far as the server knows without counting them.
+    pub rows: Option<u64>,
+    /// Bytes with its indexes, where the account may see them.
+    pub bytes: Option<u64>,
+    /// The columns of each of its indexes, those of the primary key first.
+    pub indexes: Vec<Vec<String>>,
+    /// What single rows can be drawn by.
+    pub key: Option<KeyFound>,
+}
+
+/// A primary key of one column of whole numbers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct KeyFound {
+    /// The column as SQL has it.
+    pub sql: String,
+    /// Smallest value.
+    pub first: i64,
+    /// Largest value.
+    pub last: i64,
+}
+
+/// What a database holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Survey {
+    /// Tables, the largest first.
+    pub tables: Vec<TableFound>,
+    /// The setting that says how much memory keeps pages of tables, and its bytes.
+    pub cache: Option<(String, u64)>,
+}
+
+impl Survey {
+    /// Bytes of all tables, as far as they are known.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.tables.iter().filter_map(|table| table.bytes).sum()
+    }
+}
+
+/// Looks at the database of a target; `None` for systems that have no tables.
+///
+/// # Errors
+/// When the system cannot be reached, or refuses to answer.
+pub fn survey(target: &Target) -> Asked<Option<Survey>> {
+    let Some(questions) = &questions(target.engine).tables else { return Ok(None) };
+    let mut session = ControlConnection::open(target)?;
+    let number = |field: Option<String>| field.and_then(|text| text.parse().ok());
+    let mut tables: Vec<TableFound> = Vec::new();
+    for row in session.rows(questions.tables)? {
+        let mut fields = row.into_iter();
+        let mut next = || fields.next().flatten();
+        let (Some(name), Some(sql)) = (next(), next()) else { continue };
+        tables.push(TableFound {
+            name,
+            sql,
+            rows: number(next()),
+            bytes: number(next()),
+            ..TableFound::default()
+        });
+    }
+    let mut last = None;
+    for row in session.rows(questions.indexes)? {
+        let [Some(table), Some(index), Some(is_primary), Some(column), Some(sql), Some(is_number), ..] =
+            &row[..]
+        else {
+            continue;
+        };
+        let Some(found) = tables.iter_mut().find(|found| found.name == *table) else { continue };
+        let place = (table.clone(), index.clone());
+        if last.as_ref() == Some(&place) {
+            found.indexes.last_mut().expect("it was begun").push(column.clone());
+            found.key = found.key.take().filter(|_| is_primary != "1");
+        } else {
+            found.indexes.push(vec![column.clone()]);
+            if is_primary == "1" && is_number == "1" {
+                found.key = Some(KeyFound { sql: sql.clone(), first: 0, last: 0 });
+            }
+        }
+        last = Some(place);
+    }
+    for table in &mut tables {
+        table.key = table.key.take().and_then(|key| range(&mut session, &table.sql, key));
+    }
+    tables.sort_by(|a, b| (b.bytes, b.rows, &a.name).cmp(&(a.bytes, a.rows, &b.name)));
+    let cache = session.pairs(questions.cache)?.pop();
+    let cache = cache.and_then(|(name, bytes)| Some((name, bytes.parse().ok()?)));
+    Ok(Some(Survey { tables, cache }))
+}
+
+/// A key with its range; `None` for an empty table, one that may not be read, and one whose numbers are too large to draw.
+fn range(session: &mut ControlConnection, table: &str, key: KeyFound) -> Option<KeyFound> {
+    let asked = format!("SELECT min({0}), max({0}) FROM {table}", key.sql);
+    let row = session.rows(&asked).ok()?.pop()?;
+    let mut ends = row.into_iter().map(|field| field?.parse().ok());
+    Some(KeyFound { first: ends.next()??, last: ends.next()??, ..key })
+}

@@ -1,0 +1,104 @@
+//! What `--help` of each command ends with.
+
+pub(super) const RUN_EXAMPLES: &str = "Examples:
+  dyno run                              the built-in experiment
+  dyno run rush.toml                    with progress and time left
+  dyno run rush.toml --profile smoke    the variation [profile.smoke] of the file
+  dyno run rush.toml --set load.clients=[1,64] --set workload.rows=1000
+  dyno run rush.toml --set 'system.MySQL 9.server.settings.max_connections=2000'
+  dyno run rush.toml --quiet --json     for a program: one JSON value on stdout
+  dyno run postgres://me@localhost/shop --script read.sql@8 --script list.sql
+                                        your own SQL on a database of yours
+  dyno run --resume results/rush/20260301T101500Z-k3f9
+                                        the rest of a run that was killed
+  dyno run rush.toml --trial b02-003    one trial once more
+
+The first Ctrl-C ends the current trial and writes results and report of what
+was measured; the second ends dyno at once. Servers that dyno has started are
+stopped and removed in either case.";
+
+pub(super) const INIT_EXAMPLES: &str = "Examples:
+  dyno init postgres://me@localhost/shop      shop.toml and shop.sql, with what lies there as comments
+  dyno init sqlite:shop.db --out own.toml
+  dyno init                                   for a server that dyno starts
+
+The database is only read, and no file is written over.";
+
+pub(super) const PLAN_EXAMPLES: &str = "Examples:
+  dyno plan rush.toml
+  dyno plan rush.toml --profile smoke --json
+  dyno plan rush.toml --pilot results/rush/20260301T101500Z-k3f9";
+
+pub(super) const REPORT_EXAMPLES: &str = "Examples:
+  dyno report results/rush/20260301T101500Z-k3f9     report.html into the folder
+  dyno report results/rush/20260301T101500Z-k3f9 --format text
+  dyno report RESULTS --format csv > rush.csv
+  dyno report RESULTS --format html,md,csv,json --out folder";
+
+pub(super) const COMPARE_EXAMPLES: &str = "Examples:
+  dyno compare results/rush/<time>-<id> results/rush/<time>-<id>
+  for i in 1 2 3 4 5; do                five repeats before a change
+      dyno sysbench oltp_read_write --threads=16 --time=60 --results=base run
+  done                                  and with --results=new after it
+  dyno compare base new
+  dyno compare base new --metric throughput,p95 --margin 3%
+  dyno compare base new --format md > comment.md
+  dyno compare A B --system 'MySQL 8=MySQL 9'
+
+BASE and NEW are results folders, or folders that hold several results folders
+of the same thing, which are pooled. Each side needs at least 3 valid trials of
+a treatment for a verdict; what is judged is new against base.
+Exit codes: 0 nothing that --fail-on names, 8 something is worse, or new did not
+work in some of its trials, 9 nothing is worse, but another verdict that
+--fail-on names, 2 the sides cannot be compared, 7 results cannot be read.";
+
+pub(super) const IMPORT_EXAMPLES: &str = "Examples:
+  dyno import pool-*.log thread-per-connection-*.log \\
+      --claim 'pool is faster than thread-per-connection'
+  dyno import 'MySQL 8=run1.txt' 'MySQL 9=run2.txt'
+  dyno import new=pgbench_log.4711 new=pgbench_log.4711.1
+  dyno import latency.hlog --clients 64 --unit us
+  dyno import figures.csv --column throughput=tps --column clients=threads
+
+Read is what sysbench (1.0, 1.1) and pgbench print, with or without their
+lines of intervals, also several runs in one file; pgbench's logs of
+transactions, of which those of one pgbench's threads are one run; histogram
+logs; and tables with a heading, whose columns are called system, clients,
+seconds, committed, throughput, failed, mean_ms, p50_ms, p95_ms, p99_ms, max_ms.
+What a file does not say stays unknown. Several runs of a system with the same
+number of clients are its repeats.";
+
+pub(super) const CLEANUP_EXAMPLES: &str = "Examples:
+  dyno cleanup rush.toml
+
+Only tables that dyno's own marker names are dropped, and the marker. Servers
+that dyno has started leave nothing behind and need no cleaning.";
+
+pub(super) const WORKLOADS_EXAMPLES: &str = "Examples:
+  dyno workloads
+  dyno workloads rush
+  dyno workloads oltp_read_write --json";
+
+pub(super) const DOCTOR_EXAMPLES: &str = "Examples:
+  dyno doctor
+  dyno doctor --json
+
+It takes about ten seconds and needs no server. Doubts are no failure: the exit
+code is 0. Files are written to the folder for temporary files and to the
+working folder, without names, and are gone at once.";
+
+pub(super) const NULL_SERVER_EXAMPLES: &str = "Examples:
+  dyno null-server --protocol mysql --listen 127.0.0.1:3399
+  sysbench oltp_point_select --mysql-host=127.0.0.1 --mysql-port=3399 \\
+      --mysql-user=any --mysql-db=any --threads=16 run
+
+It answers everything at once with canned rows and keeps nothing: never let it
+listen where others could take it for a database.";
+
+pub(super) const COMPLETIONS_EXAMPLES: &str = "Examples:
+  dyno completions bash > ~/.local/share/bash-completion/completions/dyno
+  dyno completions zsh > ~/.zfunc/_dyno
+  dyno completions fish > ~/.config/fish/completions/dyno.fish";
+
+pub(super) const MAN_EXAMPLES: &str = "Examples:
+  dyno man ~/.local/share/man/man1      man dyno, man dyno-run";

@@ -1,0 +1,257 @@
+//! `dyno init`: a spec to begin with, written after a look at a database, or for a server that dyno starts.
+
+use crate::cli::InitArguments;
+use crate::failure::Failure;
+use crate::one_line::{BLOCKS, CLIENTS, DURATION, OneLine, WARMUP, quoted};
+use crate::printer::Printer;
+use crate::spec_file;
+use dyno_host::survey::{Survey, TableFound, survey};
+use dyno_host::{existing, probe, server};
+use dyno_model::address::Address;
+use dyno_model::catalog::WorkloadDescription;
+use dyno_model::exit_code;
+use dyno_model::plan::{ServerKind, SystemSource};
+use dyno_model::printable::{file_name, line};
+use dyno_model::target::Endpoint;
+use indicatif::{BinaryBytes, HumanCount};
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// Tables that a spec lists; a database may have thousands.
+const TABLES_SHOWN: usize = 20;
+/// Connections that are left to others where the server has a limit.
+const CONNECTIONS_SPARE: u64 = 10;
+/// Where a URL with a password is kept.
+const URL_VARIABLE: &str = "DYNO_URL";
+/// What is run where there are no tables yet, with rows of about 200 bytes.
+const WORKLOAD: &str = "kind = \"oltp_read_write\"   # `dyno workloads` lists the others, and what can be changed\n\
+     tables = 1\n\
+     table_size = 100000        # about 25 MB, which fits into any cache; take more than memory holds to measure the disk\n";
+
+/// Writes a spec, and a script beside it.
+///
+/// # Errors
+/// When the database cannot be reached, and when a file is there already or cannot be written.
+pub(crate) fn init(
+    arguments: &InitArguments,
+    catalog: &[WorkloadDescription],
+    printer: Printer,
+) -> Result<u8, Failure> {
+    if let Some(out) = arguments.out.as_ref().filter(|out| out.extension().is_none_or(|it| it != "toml")) {
+        let text = format!("{} is no name of a spec", out.display());
+        return Err(
+            Failure::new(exit_code::USAGE, text).help("a spec ends in .toml; a script beside it gets .sql")
+        );
+    }
+    let begun = match &arguments.url {
+        Some(url) => of_database(url, arguments.out.as_deref(), catalog)?,
+        None => of_server(arguments.out.as_deref()),
+    };
+    let Begun { spec, text, script } = begun;
+    for path in std::iter::once(&spec).chain(script.iter().map(|(path, _)| path)) {
+        if path.exists() {
+            let text = format!("{} exists already", path.display());
+            return Err(Failure::new(exit_code::USAGE, text).help("name another file: --out FILE.toml"));
+        }
+    }
+    if let Some((path, text)) = &script {
+        write(path, text)?;
+    }
+    write(&spec, &text).inspect_err(|_| {
+        // A script alone is of no use.
+        script.iter().for_each(|(path, _)| drop(std::fs::remove_file(path)));
+    })?;
+    let spec = spec.display();
+    let files = script.map_or(spec.to_string(), |(path, _)| format!("{spec} and {}", path.display()));
+    printer.result(&format!(
+        "Wrote {files}.\nNext: `dyno plan {spec}` shows what it does, `dyno run {spec}` does it."
+    ))?;
+    Ok(exit_code::OK)
+}
+
+/// Writes a file that is not there yet.
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    let written = std::fs::File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    written.map_err(|error| {
+        let text = format!("cannot write {}", path.display());
+        Failure::new(exit_code::RESULTS_FAILED, text).because(&error)
+    })
+}
+
+/// Files to write.
+struct Begun {
+    spec: PathBuf,
+    text: String,
+    script: Option<(PathBuf, String)>,
+}
+
+/// A spec for a server that dyno starts: the first that is installed, else SQLite, which is built in.
+fn of_server(out: Option<&Path>) -> Begun {
+    let kinds = [ServerKind::Mariadb, ServerKind::Postgres, ServerKind::Mysql];
+    let kind =
+        kinds.into_iter().find(|kind| server::locate(*kind, None).is_ok()).unwrap_or(ServerKind::Sqlite);
+    let setting = match kind {
+        ServerKind::Postgres => "\"server.settings.synchronous_commit\" = [\"on\", \"off\"]",
+        ServerKind::Sqlite => "\"server.settings.journal_mode\" = [\"WAL\", \"DELETE\"]",
+        _ => "\"server.settings.innodb_flush_log_at_trx_commit\" = [1, 2]",
+    };
+    let mut text = format!(
+        "# Written by `dyno init`. Change what you like.\n\
+         title = \"First measurements of {kind}\"\n\n\
+         [[system]]\nname = \"{kind}\"\n\
+         server = {{ kind = \"{kind}\" }}   # dyno starts it in a folder of its own, and removes it afterwards\n\n\
+         [workload]\n{WORKLOAD}\n\
+         # What is compared: every combination is measured.\n\
+         # [factors]\n# {setting}\n\n"
+    );
+    text.push_str(&load(&CLIENTS, "more clients than the server has processors wait for each other"));
+    Begun {
+        spec: out.map_or_else(|| PathBuf::from(format!("{kind}.toml")), Path::to_owned),
+        text,
+        script: None,
+    }
+}
+
+/// A spec for a database that runs already.
+fn of_database(url: &str, out: Option<&Path>, catalog: &[WorkloadDescription]) -> Result<Begun, Failure> {
+    let cannot = |error: String| Failure::new(exit_code::SERVER_FAILED, error);
+    let (name, one) = OneLine::of_workload("rush").spec(url, None, None)?;
+    let plan = spec_file::of_line(&name, &one, catalog)?;
+    let system = &plan.systems[0];
+    let SystemSource::Existing(source) = &system.source else {
+        unreachable!("a URL is of a system that runs")
+    };
+    let connected = existing::connect(source, system.query_mode, system.connect_timeout.into());
+    let connected = connected.map_err(|error| cannot(error.to_string()))?;
+    let refused = |error| cannot(format!("{name} does not tell what it holds: {error}"));
+    let found = survey(&connected.target).map_err(refused)?.ok_or_else(|| {
+        let text = format!("{name} has no tables that dyno could look at: it is {}", source.engine);
+        Failure::new(exit_code::USAGE, text)
+            .help("`dyno run URL --workload NAME` and the guide have what can be measured there")
+    })?;
+    let limit = probe::connection_limit(&connected.target).map_err(refused)?;
+    let spec = out.map_or_else(|| PathBuf::from(format!("{}.toml", file_name(&name))), Path::to_owned);
+    let mut text = format!(
+        "# Written by `dyno init` after a look at {} ({}, {}). Change what you like.\n\
+         title = {}\n\n[[system]]\nname = {}\n",
+        line(&name),
+        source.engine,
+        line(&connected.version),
+        quoted(&format!("My SQL on {name}")),
+        quoted(&name),
+    );
+    text.push_str(&address(url, &connected.target.endpoint, &spec));
+    let script = (!found.tables.is_empty()).then(|| (spec.with_extension("sql"), script(&found)));
+    match &script {
+        Some((path, _)) => {
+            let file = path.file_name().unwrap_or_default().to_string_lossy();
+            let _ = write!(
+                text,
+                "data = \"existing\"   # dyno makes no tables here, and lets the clients' sessions only read\n\n{}\n\
+                 [workload]\nkind = \"sql\"\nscripts = [{}]   # a file per kind of transaction, with weights: [\"read.sql@8\", \"list.sql@1\"]\n\n",
+                listed(&found),
+                quoted(&file),
+            );
+        }
+        // An empty database is written to without being named.
+        None => {
+            let _ = write!(
+                text,
+                "\n# The database has no tables yet: dyno makes those of a workload of its own.\n[workload]\n{WORKLOAD}\n"
+            );
+        }
+    }
+    let room = limit.map(|limit| limit.max.saturating_sub(limit.reserved + limit.in_use + CONNECTIONS_SPARE));
+    let room = |clients: &&u32| room.is_none_or(|room| u64::from(**clients) <= room.max(1));
+    let clients: Vec<u32> = CLIENTS.iter().filter(room).copied().collect();
+    let said = limit.map_or_else(String::new, |limit| {
+        format!("the server takes {} connections, {} are in use", limit.max, limit.in_use)
+    });
+    text.push_str(&load(&clients, &said));
+    Ok(Begun { spec, text, script })
+}
+
+/// Where the database is. A password is not written down, and a file is found from wherever the spec lies.
+fn address(url: &str, endpoint: &Endpoint, spec: &Path) -> String {
+    let has_password = Address::of_url(url).target().is_ok_and(|target| !target.password.is_empty());
+    if has_password {
+        return format!(
+            "url_env = \"{URL_VARIABLE}\"   # the URL has a password: export {URL_VARIABLE}='...' before dyno is started\n"
+        );
+    }
+    let is_elsewhere = spec.parent().is_some_and(|folder| !folder.as_os_str().is_empty());
+    match endpoint {
+        Endpoint::File(file) if is_elsewhere => {
+            let whole = std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
+            format!("url = {}\n", quoted(&format!("sqlite://{}", whole.display())))
+        }
+        _ => format!("url = {}\n", quoted(url)),
+    }
+}
+
+/// What lies there, as comments.
+fn listed(found: &Survey) -> String {
+    let mut text = "# What lies there, the largest first; rows are the server's own estimate.\n".to_owned();
+    let width =
+        found.tables.iter().take(TABLES_SHOWN).map(|table| table.name.chars().count()).max().unwrap_or(0);
+    for table in found.tables.iter().take(TABLES_SHOWN) {
+        let TableFound { name, rows, bytes, indexes, .. } = table;
+        let rows = rows.map_or_else(|| "?".to_owned(), |rows| HumanCount(rows).to_string());
+        let bytes = bytes.map_or_else(|| "?".to_owned(), |bytes| BinaryBytes(bytes).to_string());
+        let indexes: Vec<String> = indexes.iter().map(|columns| columns.join(", ")).collect();
+        let indexes = if indexes.is_empty() {
+            "no index".to_owned()
+        } else {
+            format!("indexes: {}", indexes.join("; "))
+        };
+        // A name may hold anything, and a comment ends with its line.
+        let row = format!("#   {name:width$}  {rows:>13} rows  {bytes:>11}  {indexes}");
+        let _ = writeln!(text, "{}", line(&row));
+    }
+    if found.tables.len() > TABLES_SHOWN {
+        let _ = writeln!(text, "#   and {} more", found.tables.len() - TABLES_SHOWN);
+    }
+    let bytes = found.bytes();
+    if let (Some((name, memory)), 1..) = (&found.cache, bytes) {
+        let meaning = if bytes <= *memory {
+            "so all of it fits into memory, and reads say nothing about the disk"
+        } else {
+            "so not all of it fits; what the operating system keeps in memory comes on top"
+        };
+        let _ = writeln!(
+            text,
+            "# Together {}; {name} is {}, {meaning}.",
+            BinaryBytes(bytes),
+            BinaryBytes(*memory)
+        );
+    }
+    text
+}
+
+/// A transaction to begin with: a row of the largest table that rows can be drawn from.
+fn script(found: &Survey) -> String {
+    let head = "-- One transaction of the workload; put your own SQL here. As in pgbench's scripts, statements end in semicolons,\n\
+                -- \\set draws a value, and :id stands for it.\n";
+    let drawn = found.tables.iter().find_map(|table| Some((table, table.key.as_ref()?)));
+    match drawn {
+        Some((table, key)) => format!(
+            "{head}\\set id random({}, {})\nSELECT * FROM {} WHERE {} = :id;\n",
+            key.first, key.last, table.sql, key.sql
+        ),
+        None => format!(
+            "{head}-- No table has rows and a primary key of one whole number to draw them by.\nSELECT 1;\n"
+        ),
+    }
+}
+
+/// Load and blocks. `said` is a remark on the numbers of clients.
+fn load(clients: &[u32], said: &str) -> String {
+    let said = if said.is_empty() { String::new() } else { format!("   # {said}") };
+    format!(
+        "[load]\nclients = {clients:?}{said}\nduration = \"{DURATION}\"   # measured time of each trial\nwarmup = \"{WARMUP}\"\n\n\
+         [design]\nblocks = {BLOCKS}   # repeats; fewer give no verdicts\n\n\
+         # What has to hold: the report says whether it does, and the exit code too.\n\
+         # [[limit]]\n# p99 = \"< 20ms\"\n"
+    )
+}

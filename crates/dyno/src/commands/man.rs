@@ -1,0 +1,23 @@
+//! `dyno man`: manual pages, from the declaration of the command line.
+
+use crate::cli::{Cli, ManArguments};
+use crate::failure::Failure;
+use crate::printer::Printer;
+use clap::CommandFactory;
+use dyno_model::exit_code;
+
+/// Writes a page for dyno and one for each command.
+///
+/// # Errors
+/// When a page cannot be written.
+pub(crate) fn man(arguments: &ManArguments, printer: Printer) -> Result<u8, Failure> {
+    let folder = &arguments.folder;
+    let written =
+        std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(Cli::command(), folder));
+    written.map_err(|error| {
+        let text = format!("cannot write manual pages into {}", folder.display());
+        Failure::new(exit_code::RESULTS_FAILED, text).because(&error)
+    })?;
+    printer.result(&format!("Wrote the manual pages into {}.", folder.display()))?;
+    Ok(exit_code::OK)
+}
