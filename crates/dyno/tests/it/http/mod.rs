@@ -98,10 +98,11 @@ fn answers_of_every_shape_are_understood_and_closed_connections_are_made_anew() 
         assert_eq!((statement.name.as_str(), statement.ok), ("item", 20), "row {row}");
         if closes {
             assert_eq!(service.connections(), 20, "row {row}");
-            // All but the first of each client, and no client makes one that it does not need.
-            assert_eq!(ledger.reconnects, 18, "row {row}");
+            // All but the first of each client that came to work before the other had done it all, and none makes one that it does not need.
+            assert!((18..20).contains(&ledger.reconnects), "row {row}: {}", ledger.reconnects);
         } else {
-            assert_eq!((service.connections(), ledger.reconnects), (2, 0), "row {row}");
+            assert!((1..=2).contains(&service.connections()), "row {row}: {}", service.connections());
+            assert_eq!(ledger.reconnects, 0, "row {row}");
         }
         assert_eq!(record.audit.verdict(), AuditVerdict::NotChecked);
     }
