@@ -49,7 +49,7 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
     let groups = if enabled { questions::groups(view.plan(), &pairs) } else { Vec::new() };
     let mut asked: Vec<Asked<'_>> = Vec::new();
     for (at, (measured, metric)) in families.iter().zip(metrics).enumerate() {
-        let ask = |group| Asked::new(view, &pairs, measured, metric, at * pairs.len(), group);
+        let ask = |group| Asked::new(view, &pairs, measured, *metric, at * pairs.len(), group);
         asked.extend(groups.iter().map(ask));
     }
     let judged = gate::judge(&asked.iter().map(|it| it.known.clone()).collect::<Vec<_>>(), rules);
@@ -384,7 +384,7 @@ fn test(subject: &BTreeMap<u32, f64>, baseline: &BTreeMap<u32, f64>) -> (Option<
 
 /// The verdict that a decision means, and whether the whole interval lies beyond the margin. Of throughput more is better, of time less.
 pub(crate) fn verdict(metric: Metric, judgement: &Judgement) -> (Verdict, bool) {
-    let larger_is_better = metric == Metric::Throughput;
+    let larger_is_better = metric.is_more_better();
     let direction =
         |is_larger: bool| if is_larger == larger_is_better { Verdict::Better } else { Verdict::Worse };
     match judgement.decision {

@@ -17,6 +17,7 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     conclusions.extend(violated(model));
     conclusions.extend((0..model.faults.len()).map(|row| Conclusion::Fault { row }));
     conclusions.extend(crate::limits::conclude(model));
+    conclusions.extend((0..model.searches.len()).map(|row| Conclusion::Found { row }));
     conclusions.extend(questions(model));
     conclusions.extend(model.looks.map(|looks| Conclusion::Looks { looks }));
     conclusions.extend(incomplete(model));

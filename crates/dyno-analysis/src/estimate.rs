@@ -10,7 +10,8 @@ const CONFIDENCE: f64 = 0.95;
 
 pub(crate) fn unit(metric: Metric) -> Unit {
     match metric {
-        Metric::Throughput => Unit::TransactionsPerSecond,
+        Metric::Throughput | Metric::HighestRate => Unit::TransactionsPerSecond,
+        Metric::MostClients => Unit::Count,
         Metric::MeanMs | Metric::P50Ms | Metric::P95Ms | Metric::P99Ms => Unit::Milliseconds,
     }
 }

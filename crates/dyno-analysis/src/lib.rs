@@ -14,6 +14,7 @@
 //! * `pairs`: who is compared with whom; `questions`: one effect over all cells that ask the same;
 //! * `comparisons`: ratios and verdicts;
 //! * `limits`: whether figures keep to what the spec says;
+//! * `search`: the highest loads that searches found;
 //! * `looks`: whether a run whose number of blocks depends on its data goes on;
 //! * `conclusions`: what follows, as typed statements;
 //! * `provenance`: where, when and with what;
@@ -49,6 +50,7 @@ pub mod pilot;
 mod provenance;
 mod questions;
 mod resources;
+mod search;
 mod standing;
 pub mod stats;
 mod steadiness;
@@ -138,6 +140,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         comparisons,
         comparison_rules,
         limits: limits::limits(&view),
+        searches: search::searches(&view),
         looks: looks::looks(view.run),
         growth: growth::growth(&view),
         published: panels::published(&view.run.plan),

@@ -13,8 +13,10 @@ use dyno_model::plan::{Metric, Plan, Treatment};
 use dyno_model::record::is_rate;
 
 pub(crate) fn panels(view: &View<'_>) -> Vec<Panel> {
+    let searched = view.judged_by().iter().copied().filter(|metric| metric.searched().is_some());
     [Metric::Throughput, Metric::MeanMs, Metric::P95Ms, Metric::P99Ms]
         .into_iter()
+        .chain(searched)
         .map(|metric| Panel { metric, unit: unit(metric), lines: panel_lines(view, metric) })
         .filter(|panel| !panel.lines.is_empty())
         .collect()

@@ -3,9 +3,11 @@
 use super::*;
 use crate::estimate::estimate;
 use crate::lines::lines;
-use crate::model::{Conclusion, RatePoint, RatioBound, Unit, Verdict};
+use crate::model::{Conclusion, Question, RatePoint, RatioBound, Unit, Verdict};
+use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::{LoadPlan, Metric};
 use dyno_model::record::OpenLoop;
+use dyno_model::search::{Most, Search, SearchRecord, Step};
 use dyno_store::TrialOutcome;
 use dyno_store::fixture::{Shape, never_started};
 
@@ -158,6 +160,58 @@ fn a_rate_that_is_given_is_no_outcome() {
     });
     let compared: Vec<Metric> = compared.collect();
     assert!(!compared.is_empty() && compared.iter().all(|metric| *metric == Metric::P95Ms), "{compared:?}");
+}
+
+/// A run whose trials searched for the highest rate; what each system takes, by its index, and how much blocks differ.
+fn searched(takes: [f64; 2]) -> ReportModel {
+    let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
+    let search = Search { most: Most::Rate, measure: LimitMeasure::P99, below: 20.0, from: 100.0 };
+    data.run.plan.treatments.iter_mut().for_each(|treatment| treatment.load.find = Some(search));
+    let plan = data.run.plan.clone();
+    for outcome in data.run.outcomes.values_mut() {
+        let TrialOutcome::Finished(record) = outcome else { continue };
+        // Blocks differ by a per cent, trials by less.
+        let (block, trial) = (f64::from(record.trial.block), record.trial.id.bytes().last().unwrap_or(0) % 4);
+        let scatter = 1.0 + 0.01 * block + 0.002 * f64::from(trial);
+        let held = takes[plan.treatment(&record.trial).system] * scatter;
+        let step = |load: f64, is_held: bool| Step {
+            load,
+            figure: Some(if is_held { 10.0 } else { 40.0 }),
+            is_bound: false,
+            throughput: load,
+            is_held,
+            is_by_generator: false,
+        };
+        let steps = vec![step(held, true), step(1.02 * held, false)];
+        record.search = Some(SearchRecord { search, steps, held, broken: Some(1.02 * held) });
+    }
+    analyse(&data)
+}
+
+#[test]
+fn what_was_searched_for_is_what_systems_are_compared_by() {
+    let model = searched([1_000.0, 1_500.0]);
+    assert_eq!(model.judged_by, Metric::HighestRate);
+    assert!(model.comparisons.iter().all(|it| it.metric == Metric::HighestRate));
+    let is_decided = |it: &&Question| matches!(it.effect.verdict, Some(Verdict::Better | Verdict::Worse));
+    let decided = model.questions.iter().find(is_decided).expect("it is decided");
+    let takes_more = decided.subject == model.provenance.systems[1].name;
+    assert_eq!(decided.effect.verdict == Some(Verdict::Better), takes_more, "{decided:?}");
+    let row = &model.searches[0];
+    // Between 1 % and 2 % of each block's scale, on the scale of logarithms half way from 10 to 40 ms.
+    let found = row.found.expect("three blocks");
+    assert!(
+        (found.mean / row.steps.iter().map(|it| it.step.load).sum::<f64>() * row.steps.len() as f64 - 1.0)
+            .abs()
+            < 0.001
+    );
+    assert!(!found.is_bound && found.interval.is_some() && row.steps.len() == 2 * found.repeats as usize);
+    assert!(model.conclusions.iter().any(|it| matches!(it, Conclusion::Found { row: 0 })));
+    assert!(!model.conclusions.iter().any(|it| matches!(it, Conclusion::PeakThroughput { .. })));
+
+    let same = searched([1_000.0, 1_000.0]);
+    assert!(!same.questions.iter().any(|it| is_decided(&it)), "no difference is told as none");
+    assert!(analyse(&Shape::small().read()).searches.is_empty());
 }
 
 #[test]

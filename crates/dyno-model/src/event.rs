@@ -3,6 +3,7 @@
 use crate::finding::Finding;
 use crate::monitor::Sample;
 use crate::record::{Interval, TrialRecord};
+use crate::search::Step;
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -97,6 +98,13 @@ pub enum Event {
         total: u64,
         /// Unit: `rows`, `transactions`, `ns`, `connections`.
         unit: ProgressUnit,
+    },
+    /// A trial that searches for the highest load has tried one.
+    Stepped {
+        /// Its id.
+        trial: String,
+        /// Which load, and how it went.
+        step: Step,
     },
     /// A trial ended; its record holds all figures.
     TrialFinished(Box<TrialRecord>),

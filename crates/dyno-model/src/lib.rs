@@ -9,7 +9,7 @@
 //! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that must balance;
 //! * [`latency`]: the histogram every response time goes into;
 //! * [`audit`], [`finding`]: what the data said afterwards, and doubts about a number;
-//! * [`limit`]: what figures have to keep to; [`front`]: the first pages of a test report;
+//! * [`limit`]: what figures have to keep to; [`search`]: the highest load at which they do; [`front`]: the first pages of a test report;
 //! * [`record`], [`event`]: what is written down about a trial while it runs; [`judge`]: doubts that follow from it;
 //! * [`monitor`]: what is seen beside the load each second, of machine and server; [`observation`]: what is seen of a machine before;
 //! * [`units`], [`exit_code`].
@@ -32,6 +32,7 @@ pub mod judge;
 pub mod latency;
 pub mod ledger;
 pub mod limit;
+mod load;
 mod metric;
 pub mod monitor;
 mod named;
@@ -42,6 +43,7 @@ pub mod random;
 pub mod record;
 pub mod response;
 pub mod retry;
+pub mod search;
 pub mod secret;
 mod server;
 pub mod single;

@@ -39,6 +39,13 @@ impl LimitMeasure {
         }
     }
 
+    /// What a line such as `p99 < 20ms` is about, and what is left of it.
+    #[must_use]
+    pub fn leading(line: &str) -> Option<(Self, &str)> {
+        let (name, limit) = line.split_at(line.find(['<', '>', '=']).unwrap_or(line.len()));
+        Some((Self::named(name.trim())?, limit.trim()))
+    }
+
     /// True when figures are to stay above it.
     #[must_use]
     pub fn is_floor(self) -> bool {

@@ -2,6 +2,18 @@
 
 use serde::{Deserialize, Serialize};
 
+crate::named! {
+    /// What there is to be most of.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Most {
+        /// Transactions that arrive per second: an open loop.
+        Rate = "rate",
+        /// Clients that each wait for their answer: a closed loop.
+        Clients = "clients",
+    }
+}
+
 /// A figure of a trial that charts show over clients.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -17,4 +29,26 @@ pub enum Metric {
     P95Ms,
     /// 99th percentile in milliseconds.
     P99Ms,
+    /// Transactions per second that a system takes at most while a limit is kept: what a search found.
+    HighestRate,
+    /// Clients that a system takes at most while a limit is kept: what a search found.
+    MostClients,
+}
+
+impl Metric {
+    /// What was raised, for what a search finds.
+    #[must_use]
+    pub fn searched(self) -> Option<Most> {
+        match self {
+            Self::HighestRate => Some(Most::Rate),
+            Self::MostClients => Some(Most::Clients),
+            _ => None,
+        }
+    }
+
+    /// True where more is better; of times, less is.
+    #[must_use]
+    pub fn is_more_better(self) -> bool {
+        self == Self::Throughput || self.searched().is_some()
+    }
 }

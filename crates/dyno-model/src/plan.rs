@@ -4,7 +4,6 @@ use crate::catalog::WorkloadOptions;
 use crate::fault::FaultPlan;
 use crate::front::FrontMatter;
 use crate::limit::Limit;
-use crate::retry::RetryPolicy;
 use crate::secret::Secret;
 use crate::target::{ClientCertificate, Endpoint, Engine, QueryMode, Tls};
 use crate::units::Nanos;
@@ -12,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+pub use crate::load::{LoadPlan, StopRule};
 pub use crate::metric::Metric;
 pub use crate::server::{MANAGEMENT_NODE, ManagedServer, ServerKind};
 pub use crate::way::{ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, ProxyPlan, Via};
@@ -487,77 +487,6 @@ pub struct RequestPlan {
     pub body_holds: Option<String>,
     /// How often it is sent, beside the others.
     pub weight: u32,
-}
-
-/// How a trial is loaded.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct LoadPlan {
-    /// When measuring ends.
-    pub stop: StopRule,
-    /// Unmeasured time before the window, with all clients working.
-    pub warmup: Nanos,
-    /// How long statements in flight may still take when the window closes, before they are cut off.
-    pub grace: Nanos,
-    /// Upper limit of the window whatever the stop rule says, against servers that hang.
-    pub time_limit: Nanos,
-    /// Worker threads; `None`: chosen by the number of clients and whether the server shares the machine.
-    pub workers: Option<u32>,
-    /// Most attempts per transaction (1 = no retry).
-    pub attempts_max: u32,
-    /// Open loop: transactions arrive at this rate, all clients together, per second, whether or not the system keeps up. `None`: a
-    /// closed loop, in which every client begins its next transaction when the last is done.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<f64>,
-    /// Open loop: more is to arrive than the system can do, so that falling behind is no fault of the trial.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub is_overload: bool,
-    /// Which failures are retried.
-    #[serde(default, skip_serializing_if = "RetryPolicy::is_default")]
-    pub retry: RetryPolicy,
-    /// Numbers of rows at which a table that grows is reported, rising. Empty: the table does not grow, or ten equal steps.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub milestones: Vec<u64>,
-}
-
-impl LoadPlan {
-    /// True when throughput is what was asked for and no outcome: an open loop that the system is to keep up with.
-    #[must_use]
-    pub fn gives_throughput(&self) -> bool {
-        self.rate.is_some() && !self.is_overload
-    }
-
-    /// A plan without warm-up, in which a failed transaction is tried ten times and stragglers have five seconds.
-    #[must_use]
-    pub fn new(stop: StopRule) -> Self {
-        let seconds = |seconds: u64| Nanos(seconds * 1_000_000_000);
-        Self {
-            stop,
-            warmup: Nanos(0),
-            grace: seconds(5),
-            time_limit: seconds(3_600),
-            workers: None,
-            attempts_max: 10,
-            rate: None,
-            is_overload: false,
-            retry: RetryPolicy::Kind,
-            milestones: Vec::new(),
-        }
-    }
-}
-
-/// When measuring ends.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum StopRule {
-    /// After this many transactions of all clients together.
-    Transactions(u64),
-    /// After this many transactions of each client.
-    TransactionsPerClient(u64),
-    /// When the table that grows has at least this many rows, those included that were there before. A transaction that failed is made
-    /// up for by another, so that only commits whose answer was lost can bring more.
-    Rows(u64),
-    /// After this time.
-    Duration(Nanos),
 }
 
 /// One measurement of one treatment in one block.

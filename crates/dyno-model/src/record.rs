@@ -8,6 +8,7 @@ use crate::latency::{self, ExactLatency, LatencySummary};
 use crate::ledger::{Ledger, Outcomes, ScriptCounts};
 use crate::plan::{Metric, Trial};
 use crate::response::{Bounded, ResponseSummary};
+use crate::search::SearchRecord;
 use crate::units::Nanos;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -46,6 +47,9 @@ pub struct TrialRecord {
     /// begins here when a client begins it, not when it was due. Absent in records of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work: Option<f64>,
+    /// The search for the highest load, whose last step this trial is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchRecord>,
     /// A table that grew: what puts each interval on the axis of rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
@@ -93,20 +97,27 @@ impl TrialRecord {
     pub fn figure(&self, metric: Metric) -> Option<f64> {
         match metric {
             Metric::Throughput => Some(self.throughput()),
+            Metric::HighestRate | Metric::MostClients => self.searched(metric).map(SearchRecord::found),
             _ => self.time(metric).map(Bounded::as_millis),
         }
     }
 
-    /// True when the figure of a metric is only a lower bound, because arrivals without a commit reach it.
+    /// True when the figure of a metric is only a lower bound, because arrivals without a commit reach it, or because the system was not what ended the search.
     #[must_use]
     pub fn is_bound(&self, metric: Metric) -> bool {
-        self.time(metric).is_some_and(|time| time.is_bound)
+        self.searched(metric).is_some_and(SearchRecord::is_bound)
+            || self.time(metric).is_some_and(|time| time.is_bound)
+    }
+
+    /// The search for a metric.
+    fn searched(&self, metric: Metric) -> Option<&SearchRecord> {
+        self.search.as_ref().filter(|record| metric.searched() == Some(record.search.most))
     }
 
     fn time(&self, metric: Metric) -> Option<Bounded> {
         let times = self.response()?;
         let (percentage, time) = match metric {
-            Metric::Throughput => return None,
+            Metric::Throughput | Metric::HighestRate | Metric::MostClients => return None,
             Metric::MeanMs => return Some(times.mean),
             Metric::P50Ms => (50.0, times.p50),
             Metric::P95Ms => (95.0, times.p95),

@@ -7,7 +7,8 @@
 //! only a lower bound has no `value` and no `high`: the bound is in `low`.
 
 use crate::measures::{
-    FAULT, Figure, LATENCY, Measure, RESOURCES, STEP, TREATMENT_BOOKS, TREATMENT_LOST, TREATMENT_RATES, TRIAL,
+    FAULT, FOUND, Figure, LATENCY, Measure, RESOURCES, STEP, TREATMENT_BOOKS, TREATMENT_LOST,
+    TREATMENT_RATES, TRIAL,
 };
 use crate::messages::Lang;
 use dyno_analysis::model::{KindCount, Range, ReportModel, TreatmentRow, TrialRow, Unit};
@@ -129,6 +130,9 @@ fn treatment_lines(sheet: &mut Sheet, model: &ReportModel, treatment: usize) {
     let row = &model.treatments[treatment];
     let owner = Owner::of(row, "treatment", word(&row.validity));
     sheet.figures(model, &owner, TREATMENT_RATES, row);
+    for search in model.searches.iter().filter(|search| search.treatment == treatment) {
+        sheet.figures(model, &owner, FOUND, search);
+    }
     if let Some(merged) = &row.merged {
         sheet.figures(model, &owner, LATENCY, merged);
     }

@@ -25,6 +25,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         page.paragraph(&escaped(texts::NOTE_BOUNDS.text(lang)));
     }
     page.section(growth_texts::GROWTH, &tables::steps(model, lang), &[growth_texts::GROWTH_NOTE]);
+    page.section(headings::SEARCHES, &tables::searches(model), &[texts::NOTE_SEARCH]);
     let limits = tables::limits(model);
     page.section(headings::LIMITS, &limits, &[]);
     if !limits.is_empty() {

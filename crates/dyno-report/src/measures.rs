@@ -5,10 +5,11 @@ use crate::cell::Cell;
 use crate::figures;
 use crate::messages::{Message, growth, headings};
 use dyno_analysis::model::{
-    Estimate, FaultRow, GeneratorRow, GrowthStep, LedgerAudit, MergedLatency, ResourceRow, TreatmentRow,
-    TrialFigures, Unit, UpdateAudit,
+    Estimate, FaultRow, GeneratorRow, GrowthStep, LedgerAudit, MergedLatency, ResourceRow, SearchRow,
+    TreatmentRow, TrialFigures, Unit, UpdateAudit,
 };
 use dyno_model::plan::Metric;
+use dyno_model::search::Most;
 
 /// A figure as the model has it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -135,6 +136,16 @@ pub(crate) const TREATMENT_RATES: &[Measure<TreatmentRow>] = &[
     Measure::new("p50", Milliseconds, None, |it| figure(it.p50)),
     Measure::new("p95", Milliseconds, Some(&headings::P95_MS), |it| figure(it.p95)),
     Measure::new("p99", Milliseconds, Some(&headings::P99_MS), |it| figure(it.p99)),
+];
+
+/// What was searched for.
+pub(crate) const FOUND: &[Measure<SearchRow>] = &[
+    Measure::new("highest-rate", TransactionsPerSecond, Some(&headings::HIGHEST_RATE), |it| {
+        figure(it.found.filter(|_| it.search.most == Most::Rate))
+    }),
+    Measure::new("most-clients", Count, Some(&headings::MOST_CLIENTS), |it| {
+        figure(it.found.filter(|_| it.search.most == Most::Clients))
+    }),
 ];
 
 /// What became of a treatment's transactions.

@@ -4,6 +4,7 @@ use super::{figures, words};
 use crate::messages::{Lang, Message, finding, list, names, notes, said};
 use dyno_analysis::model::{Comparison, FindingRow, LedgerExample, ReportModel, Verdict};
 use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::search::Most;
 
 /// When and with what it was measured, and the machine. `started` is the time as it is to be shown.
 pub(super) fn origin(model: &ReportModel, started: &str, lang: Lang) -> Vec<String> {
@@ -86,8 +87,8 @@ pub(super) struct Loops {
 impl Loops {
     pub(super) fn of(model: &ReportModel) -> Self {
         let loads = &model.provenance.loads;
-        let any_open = loads.iter().any(|load| load.rate.is_some());
-        Self { any_closed: !any_open || loads.iter().any(|load| load.rate.is_none()), any_open }
+        let any_open = loads.iter().any(LoadPlan::is_open);
+        Self { any_closed: !any_open || !loads.iter().all(LoadPlan::is_open), any_open }
     }
 
     /// What response times mean.
@@ -119,13 +120,14 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
             ("attempts", &load.attempts_max.to_string()),
         ],
     );
-    match load.rate {
-        None => sentence,
-        Some(rate) => {
-            let rate = notes::NOTE_RATE.fill(lang, &[("rate", &figures::rate(rate))]);
-            [sentence, rate].join(lang.space)
+    let how = match (load.rate, load.find) {
+        (Some(rate), _) => Some(notes::NOTE_RATE.fill(lang, &[("rate", &figures::rate(rate))])),
+        (None, Some(search)) if search.most == Most::Rate => {
+            Some(notes::NOTE_RATE.fill(lang, &[("rate", notes::SEARCHED_RATE.text(lang))]))
         }
-    }
+        (None, _) => None,
+    };
+    [sentence].into_iter().chain(how).collect::<Vec<_>>().join(lang.space)
 }
 
 /// What is missing or could not be read; at most `unreadable_max` sentences about the latter.

@@ -16,6 +16,7 @@ use dyno_analysis::model::{
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Severity;
+use dyno_model::search::Most;
 
 /// Columns of those measures that tables have.
 fn columns<R>(measures: &'static [Measure<R>]) -> impl Iterator<Item = Column> {
@@ -87,6 +88,27 @@ pub(crate) fn results(model: &ReportModel) -> Table {
 fn trials_valid(row: &TreatmentRow) -> Cell {
     let (valid, planned) = (row.trials_valid, row.trials_planned);
     Cell::text(if valid == planned { valid.to_string() } else { format!("{valid}/{planned}") })
+}
+
+/// The highest loads that were searched for.
+pub(crate) fn searches(model: &ReportModel) -> Table {
+    let is_rate = model.searches.iter().any(|row| row.search.most == Most::Rate);
+    let columns = [
+        Column::left(&headings::LIMIT),
+        Column::right(&headings::TRIALS_VALID),
+        Column::right(if is_rate { &headings::HIGHEST_RATE } else { &headings::MOST_CLIENTS }),
+        Column::right(&headings::INTERVAL).in_text(),
+        Column::right(&headings::STEPS_TRIED),
+    ];
+    of_treatments(model, columns, model.searches.iter().map(|row| (row.treatment, row)), |row| {
+        vec![
+            Cell::text(figures::limit_on(row.search.measure, row.search.below)),
+            Cell::text(row.found.map_or(0, |found| found.repeats).to_string()),
+            Cell::estimate(row.found.as_ref(), None),
+            Cell::half_width(row.found.as_ref()),
+            Cell::text(row.steps.len().to_string()),
+        ]
+    })
 }
 
 /// Every limit at every treatment that has to keep it.

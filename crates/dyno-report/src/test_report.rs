@@ -98,6 +98,7 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
         parts.extend([heading(&headings::LIMITS, lang), Part::Table(limits)]);
     }
     for (title, table, note) in [
+        (&headings::SEARCHES, tables::searches(model), &texts::NOTE_SEARCH),
         (&headings::FAULTS, tables::faults(model), &texts::NOTE_FAULTS),
         (&headings::LEDGER, tables::ledgers(model), &texts::NOTE_LEDGER),
     ] {

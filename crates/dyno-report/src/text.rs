@@ -39,6 +39,11 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
             text.push_str(&table.to_text(lang));
         }
     }
+    let searches = tables::searches(model);
+    if !searches.is_empty() {
+        heading(&mut text, headings::SEARCHES, lang);
+        text.push_str(&searches.to_text(lang));
+    }
     let limits = tables::limits(model);
     if !limits.is_empty() {
         heading(&mut text, headings::LIMITS, lang);

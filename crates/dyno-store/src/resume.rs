@@ -157,6 +157,43 @@ mod tests {
         assert_eq!(missing(&folder), [FIRST]);
     }
 
+    /// A run in which the first trial begins a second time after its first intervals, as one does that searches.
+    struct BegunTwice {
+        writer: RunWriter,
+        intervals: u32,
+    }
+
+    impl Listener for BegunTwice {
+        fn event(&mut self, event: &Event) {
+            self.writer.event(event);
+        }
+
+        fn interval(&mut self, interval: &Interval) {
+            self.intervals += 1;
+            if self.intervals == 2 {
+                self.writer.event(&Event::TrialStarted { trial: interval.trial.clone() });
+            }
+            self.writer.interval(interval);
+        }
+    }
+
+    #[test]
+    fn a_trial_that_begins_again_has_the_files_of_its_last_attempt_alone() {
+        let shape = Shape { systems: 1, clients: vec![1], blocks: 1, ..Shape::small() };
+        let scratch = tempfile::tempdir().unwrap();
+        let folder = scratch.path().join("run");
+        let environment = crate::environment::Environment::default();
+        let writer = RunWriter::create_at(&folder, &shape.plan(), "", &environment).unwrap();
+        let mut twice = BegunTwice { writer, intervals: 0 };
+        shape.play(&shape.plan(), &mut twice);
+        let intervals = twice.intervals as usize;
+        twice.writer.finish().unwrap();
+        let lines = |path: &Path| fs::read_to_string(path).unwrap().lines().count() - 1;
+        let first = folder.join(SET_ASIDE_FOLDER).join("b01-001-1").join("timeline.csv");
+        let last = folder.join(TRIALS_FOLDER).join(FIRST).join("timeline.csv");
+        assert_eq!((lines(&first), lines(&last)), (1, intervals - 1));
+    }
+
     #[test]
     fn a_block_that_is_gone_on_with_after_a_restart_is_doubted() {
         let (_scratch, folder) = run_with(|record| {

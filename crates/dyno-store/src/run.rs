@@ -250,7 +250,8 @@ impl Run {
             Event::SystemStarting { .. }
             | Event::SystemStopped { .. }
             | Event::PhaseStarted { .. }
-            | Event::Progress { .. } => {}
+            | Event::Progress { .. }
+            | Event::Stepped { .. } => {}
         }
         Ok(())
     }

@@ -36,6 +36,11 @@ struct SummaryRow<'a> {
     arrived: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     never_started: Option<u64>,
+    /// The highest load that was found, where one was searched for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    highest_rate: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    most_clients: Option<f64>,
     /// This and the following are `null` when nothing was committed, percentiles also when fewer than ten values lie beyond them, and all when
     /// only a lower bound is known.
     mean_ms: Option<f64>,
@@ -59,7 +64,9 @@ struct SummaryRow<'a> {
 }
 
 /// Figures that may be lower bounds.
-const TIMES: [(&str, Metric); 4] = [
+const BOUNDED: [(&str, Metric); 6] = [
+    ("highest_rate", Metric::HighestRate),
+    ("most_clients", Metric::MostClients),
     ("mean_ms", Metric::MeanMs),
     ("p50_ms", Metric::P50Ms),
     ("p95_ms", Metric::P95Ms),
@@ -96,12 +103,14 @@ fn row<'a>(plan: &'a Plan, record: &'a TrialRecord) -> Option<SummaryRow<'a>> {
         retries: record.ledger.retries,
         arrived: record.open_loop.map(|open_loop| open_loop.arrived),
         never_started: record.open_loop.map(|open_loop| open_loop.unstarted),
+        highest_rate: value(Metric::HighestRate),
+        most_clients: value(Metric::MostClients),
         mean_ms: value(Metric::MeanMs),
         p50_ms: value(Metric::P50Ms),
         p95_ms: value(Metric::P95Ms),
         p99_ms: value(Metric::P99Ms),
         max_ms: largest.filter(|max| !max.is_bound).map(Bounded::as_millis),
-        at_least: TIMES
+        at_least: BOUNDED
             .into_iter()
             .filter(|(_, metric)| record.is_bound(*metric))
             .filter_map(|(name, metric)| Some((name, record.figure(metric)?)))

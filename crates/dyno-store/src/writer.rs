@@ -217,6 +217,8 @@ impl RunWriter {
             }
             Event::TrialStarted { trial } => {
                 self.records.retain(|record| record.trial.id != *trial);
+                // One that searches may begin again.
+                self.seal();
                 self.log(event);
                 let (folder, name) = (self.folder.clone(), path_name(trial));
                 self.scribe.hand(Box::new(move |disk| set_aside(disk, &folder, &name)));

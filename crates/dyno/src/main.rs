@@ -27,6 +27,7 @@ mod printer;
 #[cfg(test)]
 mod reference;
 mod run;
+mod search;
 mod spec_file;
 mod system;
 mod systems;

@@ -30,6 +30,11 @@ pub(crate) struct OneLine {
     #[arg(long, value_name = "RATE")]
     pub(crate) rate: Option<String>,
 
+    /// How much can it take? Each trial searches for the highest rate at which a limit is kept, such as 'p99 < 20ms'; the same as
+    /// --set 'load.find.while="p99 < 20ms"'
+    #[arg(long, value_name = "LIMIT", conflicts_with = "rate")]
+    pub(crate) find: Option<String>,
+
     /// Measured time of each trial, such as 30s or 5m; the same as --set load.duration=TIME
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<String>,
@@ -52,9 +57,7 @@ pub(crate) struct Limit(String);
 impl Limit {
     /// Whether the spec takes its figure is said where the spec is read.
     fn of(text: &str) -> Result<Self, String> {
-        let at = text.find(['<', '>', '=']).unwrap_or(text.len());
-        let (name, limit) = (text[..at].trim(), text[at..].trim());
-        let Some(measure) = LimitMeasure::named(name) else {
+        let Some((measure, limit)) = LimitMeasure::leading(text) else {
             let names: Vec<&str> = LimitMeasure::ALL.into_iter().map(LimitMeasure::name).collect();
             return Err(format!("a limit begins with one of {}, as in 'p99 < 20ms'", names.join(", ")));
         };
@@ -98,6 +101,9 @@ impl OneLine {
         let texts = [("rate", &self.rate), ("duration", &self.duration), ("warmup", &self.warmup)];
         let given = texts.into_iter().filter_map(|(key, text)| Some((key, text.as_deref()?)));
         keys.extend(given.map(|(key, text)| format!("load.{key}={}", quoted(text))));
+        if let Some(find) = &self.find {
+            keys.push(format!("load.find={}", searched(find)));
+        }
         if !self.limit.is_empty() {
             let limits: Vec<String> = self.limit.iter().map(|limit| format!("{{ {} }}", limit.0)).collect();
             keys.push(format!("limit=[{}]", limits.join(", ")));
@@ -131,7 +137,12 @@ impl OneLine {
                 (scripts.join(", "), workload, "data = \"existing\"\n")
             }
         };
-        let clients = if self.clients.is_empty() { &CLIENTS[..] } else { &self.clients };
+        let clients = match (self.clients.is_empty(), &self.find) {
+            (true, None) => &CLIENTS[..],
+            // There have to be enough for whatever rate is tried.
+            (true, Some(_)) => &CLIENTS[CLIENTS.len() - 1..],
+            (false, _) => &self.clients,
+        };
         let time = |given: &Option<String>, usual: &str| quoted(given.as_deref().unwrap_or(usual));
         let mut text = format!(
             "title = {}\n\n[[system]]\nname = {}\nurl = {}\n{data}\n[workload]\n{workload}\n[load]\nclients = {clients:?}\n",
@@ -144,6 +155,9 @@ impl OneLine {
         if let Some(rate) = &self.rate {
             let _ = writeln!(text, "rate = {}", quoted(rate));
         }
+        if let Some(find) = &self.find {
+            let _ = writeln!(text, "find = {}", searched(find));
+        }
         let _ = writeln!(text, "\n[design]\nblocks = {}", blocks.unwrap_or(BLOCKS));
         if let Some(seed) = seed {
             let _ = writeln!(text, "seed = {seed}");
@@ -153,6 +167,11 @@ impl OneLine {
         }
         Ok((name, text))
     }
+}
+
+/// A search for the highest rate, as a spec has it.
+fn searched(limit: &str) -> String {
+    format!("{{ while = {} }}", quoted(limit))
 }
 
 /// What a database is called in the report: its name, or that of its file or engine.

@@ -3,6 +3,7 @@
 use crate::data::{Missing, Provider};
 use crate::faults::Faults;
 use crate::interrupt::Interrupts;
+use crate::search::Searches;
 use crate::systems::Systems;
 use crate::workload::{AnyWorkload, with_workload};
 use dyno_engine::workload::Workload;
@@ -10,7 +11,7 @@ use dyno_engine::{TrialError, TrialInput, run_trial};
 use dyno_host::monitor::Watch;
 use dyno_model::event::{Event, Listener, Listeners, Look};
 use dyno_model::judge::has_faults;
-use dyno_model::plan::{Plan, Trial};
+use dyno_model::plan::{Plan, Treatment, Trial};
 use dyno_model::record::{TrialEnd, TrialRecord};
 use dyno_store::environment::boot_id;
 use dyno_store::{RunWriter, utc_now};
@@ -61,6 +62,7 @@ pub(crate) fn run(
         boot: boot_id(),
     });
     let mut block = 0;
+    let mut searches = Searches::default();
     for trial in plan.trials.iter().filter(|trial| !done.contains(&trial.id)) {
         // Once something could not be written, measuring on would only lose more.
         if interrupts.is_requested() || writer.failure().is_some() {
@@ -80,7 +82,16 @@ pub(crate) fn run(
         }
         let system = plan.treatment(trial).system;
         listener.event(&Event::TrialStarted { trial: trial.id.clone() });
-        match measure(plan, trial, systems, listener, interrupts) {
+        let treatment = plan.treatment(trial);
+        let measured = match treatment.load.find {
+            None => measure(plan, trial, treatment, systems, listener, interrupts),
+            Some(search) => {
+                searches.run(search, trial, treatment, listener, &mut |trial, treatment, listener| {
+                    measure(plan, trial, treatment, systems, listener, interrupts)
+                })
+            }
+        };
+        match measured {
             Ok(record) => {
                 tally.has_commits |= record.ledger.committed > 0;
                 match record.is_whole() {
@@ -124,14 +135,15 @@ fn is_next(plan: &Plan, done: &BTreeSet<String>, block: u32) -> bool {
     plan.is_looked_at() && block > 1 && !plan.trials.iter().any(|trial| is_later(&trial))
 }
 
+/// Measures a treatment of the plan, or one that differs from it in its load.
 fn measure(
     plan: &Plan,
     trial: &Trial,
+    treatment: &Treatment,
     systems: &mut Systems<'_>,
     listener: &mut dyn Listener,
     interrupts: &Interrupts,
 ) -> Result<TrialRecord, Missing> {
-    let treatment = plan.treatment(trial);
     let system = treatment.system;
     let workload = AnyWorkload::of(plan, treatment).map_err(Missing::Trial)?;
     let loading = with_workload!(&workload, workload => {

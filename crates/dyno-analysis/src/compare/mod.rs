@@ -59,9 +59,16 @@ pub struct Question {
     pub systems: Vec<String>,
 }
 
-/// Everything that can be compared: throughput first, then times.
-pub const METRICS: [Metric; 5] =
-    [Metric::Throughput, Metric::MeanMs, Metric::P50Ms, Metric::P95Ms, Metric::P99Ms];
+/// Everything that can be compared: what was searched for, throughput, then times.
+pub const METRICS: [Metric; 7] = [
+    Metric::HighestRate,
+    Metric::MostClients,
+    Metric::Throughput,
+    Metric::MeanMs,
+    Metric::P50Ms,
+    Metric::P95Ms,
+    Metric::P99Ms,
+];
 
 /// The sides cannot be compared.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,6 +5,7 @@ use dyno_model::catalog::OptionValue;
 use dyno_model::plan::{StopRule, SystemPlan, SystemSource, Treatment};
 use dyno_model::record::TrialRecord;
 use dyno_model::retry::RetryPolicy;
+use dyno_model::search::Search;
 use dyno_store::{Run, TrialOutcome};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -264,6 +265,7 @@ pub(super) fn load_differences(one: &Treatment, other: &Treatment) -> Vec<(Strin
             ("end", stop),
             ("warm-up", load.warmup.to_string()),
             ("rate", load.rate.map_or_else(|| "none".to_owned(), crate::figures::rate)),
+            ("search", load.find.map_or_else(|| "none".to_owned(), searched)),
             ("attempts", load.attempts_max.to_string()),
             ("retries", retries(&load.retry)),
             ("workers", load.workers.map_or_else(|| "automatic".to_owned(), |workers| workers.to_string())),
@@ -277,6 +279,12 @@ pub(super) fn load_differences(one: &Treatment, other: &Treatment) -> Vec<(Strin
         .filter(|((_, one), (_, other))| one != other)
         .map(|((name, one), (_, other))| (name.to_owned(), one, other))
         .collect()
+}
+
+/// What is searched for, and while what: `rate, p99 < 20`.
+fn searched(search: Search) -> String {
+    let Search { most, measure, below, .. } = search;
+    format!("{most}, {measure} < {below}")
 }
 
 /// Which failures are retried: `by kind`, `all`, or the list.

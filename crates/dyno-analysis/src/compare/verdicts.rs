@@ -15,7 +15,7 @@ use crate::stats::student;
 use crate::stats::verdict::{Rules, judge};
 use dyno_model::audit::AuditVerdict;
 use dyno_model::finding::Severity;
-use dyno_model::plan::Metric;
+use dyno_model::plan::{LoadPlan, Metric};
 
 /// What is known of one comparison before any is judged.
 struct Measured {
@@ -35,10 +35,13 @@ pub(super) fn verdicts(
     let mut all: Vec<Vec<Measured>> = pairs
         .iter()
         .map(|(base, new)| {
-            let is_given = [base, new].iter().all(|side| side.treatment.load.gives_throughput());
+            let loads = || [base, new].into_iter().map(|side| &side.treatment.load);
+            let is_given = loads().all(LoadPlan::gives_throughput);
             // Who asks for nothing else gets it nevertheless.
-            let is_told =
-                |metric: &&Metric| metrics.len() == 1 || !is_given || **metric != Metric::Throughput;
+            let is_told = |metric: &&Metric| match metric.searched() {
+                Some(most) => loads().all(|load| load.find.is_some_and(|search| search.most == most)),
+                None => metrics.len() == 1 || !is_given || **metric != Metric::Throughput,
+            };
             metrics.iter().filter(is_told).map(|metric| measure(base, new, *metric)).collect()
         })
         .collect();

@@ -199,6 +199,11 @@ pub enum Conclusion {
         /// Trials in which that one did not work.
         not_working: Option<NotWorking>,
     },
+    /// The highest load that a system takes.
+    Found {
+        /// Index into [`super::ReportModel::searches`].
+        row: usize,
+    },
     /// The answer to a question of the experiment.
     Question {
         /// Index into [`super::ReportModel::questions`].

@@ -25,6 +25,7 @@ mod limits;
 mod provenance;
 mod questions;
 mod resources;
+mod search;
 mod trials;
 
 pub use charts::{
@@ -50,6 +51,7 @@ pub use limits::{LimitRow, LimitVerdict};
 pub use provenance::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
 pub use questions::{Interaction, InteractionWith, Place, Question, RatioScatter, Scatter, Varied};
 pub use resources::{ResourcePoint, ResourceRow};
+pub use search::{SearchRow, SearchStep};
 pub use trials::{
     Completeness, FailedTrial, KindCount, LineName, TreatmentRow, TrialFigures, TrialRow, TrialState,
     Validity,
@@ -82,7 +84,7 @@ pub struct ReportModel {
     pub conclusions: Vec<Conclusion>,
     /// Names of the factors besides system and clients, as in the spec.
     pub factors: Vec<String>,
-    /// What treatments are judged by first: throughput, or in an open loop a response time.
+    /// What treatments are judged by first: throughput, in an open loop a response time, or what was searched for.
     #[serde(default)]
     pub judged_by: Metric,
     /// What is compared, where the spec says; it makes the curves of charts.
@@ -127,6 +129,9 @@ pub struct ReportModel {
     /// Every limit at every treatment that has to keep it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub limits: Vec<LimitRow>,
+    /// The highest loads that were searched for, one row per treatment that was.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub searches: Vec<SearchRow>,
     /// How often the data were looked at while they were measured; absent where the number of blocks was fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks: Option<Looks>,

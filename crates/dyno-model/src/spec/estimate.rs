@@ -1,6 +1,7 @@
 //! How long an experiment will take, before anything is known about its systems.
 
 use crate::plan::{Plan, StopRule, Treatment};
+use crate::search::{STEPS_MAX, STEPS_USUAL};
 use crate::units::Nanos;
 
 /// Transactions per second that are assumed where a trial counts transactions. A guess between a fsync per commit on
@@ -72,9 +73,12 @@ pub fn trial(plan: &Plan, treatment: &Treatment) -> Estimate {
     let is_server = plan.systems[treatment.system].engine().is_server();
     let around = if is_server { AROUND_SERVER } else { AROUND_EMBEDDED };
     let sum = |parts: [Nanos; 3]| Nanos(parts.iter().fold(0, |sum: u64, part| sum.saturating_add(part.0)));
+    let times =
+        |one: Nanos, steps: u64| Nanos(if load.find.is_some() { one.0.saturating_mul(steps) } else { one.0 });
+    let at_most = sum([load.warmup, Nanos(load.time_limit.0.saturating_add(load.grace.0)), around]);
     Estimate {
-        likely: sum([load.warmup, window.min(load.time_limit), around]),
-        at_most: sum([load.warmup, Nanos(load.time_limit.0.saturating_add(load.grace.0)), around]),
+        likely: times(sum([load.warmup, window.min(load.time_limit), around]), STEPS_USUAL),
+        at_most: times(at_most, STEPS_MAX as u64 + 1),
         is_rate_assumed,
     }
 }

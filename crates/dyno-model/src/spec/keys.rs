@@ -12,7 +12,7 @@ pub(super) use section::WEIGHT_MAX;
 use section::{CLIENTS_MAX, key, ranged};
 
 /// All sections, in the order a spec has them.
-pub const SECTIONS: [&Section; 20] = [
+pub const SECTIONS: [&Section; 21] = [
     &TOP,
     &SYSTEM,
     &SERVER,
@@ -21,6 +21,7 @@ pub const SECTIONS: [&Section; 20] = [
     &REQUEST,
     &SCRIPT,
     &LOAD,
+    &FIND,
     &DESIGN,
     &FACTORS,
     &STORAGE,
@@ -350,11 +351,45 @@ pub static LOAD: Section = Section {
             "`false`",
             "with `rate`: more is to arrive than the system can do, so that a trial in which it does less than 97 % of that is valid",
         ),
+        key(
+            "find",
+            "table",
+            "none",
+            "each trial searches for the highest rate, or the most clients up to `clients`, at which a limit is kept",
+        ),
         ranged(
             "attempts_max",
             Takes::Integer(1..=1000),
             "10",
             "most attempts per transaction; 1 means no retry",
+        ),
+    ],
+};
+
+/// What is searched for.
+pub static FIND: Section = Section {
+    heading: "[load.find]",
+    prefix: "load.find.",
+    about: "How much can it take? In each trial loads are tried, each for `load.duration`, until the highest is found at which the limit is kept; it is \
+            tried again, and its figures are the trial's. As one line: `find = { most = \"rate\", while = \"p99 < 20ms\" }`.",
+    keys: &[
+        key(
+            "most",
+            "`rate` or `clients`",
+            "`rate`",
+            "what is raised: transactions that arrive per second, or clients that each wait for an answer",
+        ),
+        key(
+            "while",
+            "`MEASURE < FIGURE`, with `mean`, `p50`, `p95`, `p99` or `failed`",
+            "required",
+            "what has to stay below a limit: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; and the system has to keep up",
+        ),
+        key(
+            "from",
+            "rate, as `\"500/s\"`, or number of clients",
+            "`\"100/s\"`, 1 client",
+            "the load that is tried first",
         ),
     ],
 };

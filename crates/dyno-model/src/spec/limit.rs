@@ -56,25 +56,30 @@ fn value(fields: &Fields<'_>, measure: LimitMeasure, node: &Node) -> Option<f64>
         LimitMeasure::Lost => "lost = 0",
         _ => "p99 = \"< 20ms\"",
     };
-    let refuse = |reason: &str| {
-        let message = format!("`{path}` is not a limit: {reason}");
-        fields
-            .problems
-            .report(Diagnostic::new(node.span, message).help(format!("write for example `{example}`")));
-        None
-    };
-    let text = match (&node.value, measure) {
+    let read = match (&node.value, measure) {
         (Value::Integer(0), LimitMeasure::Lost) => return Some(0.0),
-        (_, LimitMeasure::Lost) => return refuse("of what was acknowledged, nothing may be lost"),
-        (Value::Text(text), _) => text.trim(),
+        (_, LimitMeasure::Lost) => Err("of what was acknowledged, nothing may be lost".to_owned()),
+        (Value::Text(text), _) => figure(measure, text),
         (other, _) => {
             wrong_type(node.span, &path, "a text", other, fields.problems);
             return None;
         }
     };
+    let refuse = |reason: String| {
+        let message = format!("`{path}` is not a limit: {reason}");
+        fields
+            .problems
+            .report(Diagnostic::new(node.span, message).help(format!("write for example `{example}`")));
+    };
+    read.map_err(refuse).ok()
+}
+
+/// The number of a limit such as `< 20ms`, in the unit of the measure; the error says what is wrong with the text.
+pub(super) fn figure(measure: LimitMeasure, text: &str) -> Result<f64, String> {
+    let text = text.trim();
     let (sign, other) = if measure.is_floor() { ('>', '<') } else { ('<', '>') };
     let Some(rest) = text.strip_prefix(sign) else {
-        return refuse(&match text.strip_prefix(other) {
+        return Err(match text.strip_prefix(other) {
             Some(_) => {
                 format!("it is to stay {} a figure", if measure.is_floor() { "above" } else { "below" })
             }
@@ -82,16 +87,12 @@ fn value(fields: &Fields<'_>, measure: LimitMeasure, node: &Node) -> Option<f64>
         });
     };
     let rest = rest.strip_prefix('=').unwrap_or(rest).trim();
-    let read = match measure {
+    let value = match measure {
         LimitMeasure::Throughput => quantity::rate(rest),
         LimitMeasure::Failed => percent(rest),
         _ => quantity::duration(rest).map(|Nanos(nanos)| nanos as f64 / 1e6),
-    };
-    match read {
-        Ok(value) if value > 0.0 => Some(value),
-        Ok(_) => refuse("nothing lies beyond 0"),
-        Err(reason) => refuse(&reason),
-    }
+    }?;
+    if value > 0.0 { Ok(value) } else { Err("nothing lies beyond 0".to_owned()) }
 }
 
 /// Reads a share, `0.1 %`.

@@ -1,11 +1,13 @@
 //! `[load]`: how many clients, and for how long.
 
 use super::diagnostic::{Diagnostic, Problems, Span};
-use super::keys::LOAD;
-use super::quantity;
-use super::reader::{Fields, wrong_type};
+use super::keys::{FIND, LOAD};
+use super::reader::{Fields, integer, wrong_type};
 use super::tree::{Node, STOP_RULES, Table, Value};
+use super::{limit, quantity};
+use crate::limit::LimitMeasure;
 use crate::plan::{LoadPlan, StopRule, WorkloadPlan};
+use crate::search::{Most, Search};
 use crate::units::Nanos;
 
 /// Longest list of numbers of clients.
@@ -80,8 +82,9 @@ pub(super) fn rules(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Loa
     let time_limit = fields.duration("time_limit");
     let workers = fields.integer("workers");
     let attempts_max = fields.integer("attempts_max").unwrap_or(10);
-    let rate = rate(fields);
+    let rate = rate(fields, "rate");
     let is_overload = is_overload(fields);
+    let find = find(fields, clients_max);
     let milestones = milestones(fields, stop);
     let stop = stop?;
     if let (StopRule::Duration(duration), Some(limit), Some(node)) =
@@ -106,15 +109,63 @@ pub(super) fn rules(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Loa
         attempts_max,
         rate,
         is_overload,
+        find,
         milestones,
         ..LoadPlan::new(stop)
     })
 }
 
+/// What is searched for.
+fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
+    let (table, span) = fields.table("find")?;
+    let find = Fields::new(&FIND, table, span, fields.problems);
+    let most = find.choice("most", &Most::ALL.map(|most| (most.name(), most))).unwrap_or(Most::Rate);
+    let example = "write for example `while = \"p99 < 20ms\"`";
+    let text = find.required_text("while", example)?;
+    let refuse = |key: &str, message: String, help: &str| {
+        let span = find.node(key).map_or(span, |node| node.span);
+        fields.problems.report(Diagnostic::new(span, message).help(help));
+    };
+    let read = match LimitMeasure::leading(text) {
+        Some((LimitMeasure::Throughput | LimitMeasure::Lost, _)) | None => {
+            Err("it is about none of `mean`, `p50`, `p95`, `p99` and `failed`".to_owned())
+        }
+        Some((measure, limit)) => limit::figure(measure, limit).map(|below| (measure, below)),
+    };
+    let (measure, below) = match read {
+        Ok(read) => read,
+        Err(reason) => {
+            refuse("while", format!("`load.find.while` is not a limit: {reason}"), example);
+            return None;
+        }
+    };
+    if fields.node("duration").is_none() {
+        refuse(
+            "while",
+            "`load.find` needs `load.duration`".to_owned(),
+            "say how long each load is tried: `duration = \"10s\"`",
+        );
+    }
+    for key in ["rate", "overload"].into_iter().filter(|key| fields.node(key).is_some()) {
+        let message = format!("`load.find` and `load.{key}` cannot both be given");
+        refuse("while", message, "remove one of them; the load of the first step is `find.from`");
+    }
+    let from = match (most, find.node("from")) {
+        (Most::Rate, None) => 100.0,
+        (Most::Rate, Some(_)) => rate(&find, "from")?,
+        (Most::Clients, None) => 1.0,
+        (Most::Clients, Some(node)) => {
+            let most = clients_max.map_or(i64::MAX, i64::from);
+            integer(node, &find.path("from"), &(1..=most), fields.problems)? as f64
+        }
+    };
+    Some(Search { most, measure, below, from })
+}
+
 /// Arrivals per second of an open loop.
-fn rate(fields: &Fields<'_>) -> Option<f64> {
-    let node = fields.node("rate")?;
-    let path = fields.path("rate");
+fn rate(fields: &Fields<'_>, key: &str) -> Option<f64> {
+    let node = fields.node(key)?;
+    let path = fields.path(key);
     let example = "write a number and a time: `\"500/s\"`, `\"2.5/s\"`, `\"30/min\"`";
     let message = match &node.value {
         Value::Text(text) => match quantity::rate(text) {

@@ -216,6 +216,11 @@ fn read(
     let goes = combinations.iter().map(|it| (it.endpoint.as_deref(), it.workload.kind.as_str()));
     let endpoints = endpoint::used(&factors, &endpoint::read(&top), &systems, goes, problems);
     let faults = fault::read(&top, &systems, &combinations.iter().map(|it| it.load.stop).collect::<Vec<_>>());
+    if let Some(node) = top.node("fault").filter(|_| combinations.iter().any(|it| it.load.find.is_some())) {
+        let message = "a trial with faults cannot search for the highest load";
+        let help = "remove the faults, or `load.find`; what a fault costs is measured at one `load.rate`";
+        problems.report(Diagnostic::new(node.span, message).help(help));
+    }
     let known = choice::Known { systems: &systems, factors: &factors };
     let Design { blocks, budget, seed, data, compare, exclusions } = design(&top, &known);
     let limits = limit::read(&top, &known);

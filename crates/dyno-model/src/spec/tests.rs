@@ -7,6 +7,7 @@ use proptest::prelude::*;
 mod budget;
 mod clusters;
 mod faults;
+mod find;
 mod growth;
 mod mistakes;
 mod passwords;

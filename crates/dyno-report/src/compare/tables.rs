@@ -115,6 +115,8 @@ fn metric_name(metric: Metric) -> &'static Message {
         Metric::P50Ms => &headings::P50_MS,
         Metric::P95Ms => &headings::P95_MS,
         Metric::P99Ms => &headings::P99_MS,
+        Metric::HighestRate => &headings::HIGHEST_RATE,
+        Metric::MostClients => &headings::MOST_CLIENTS,
     }
 }
 

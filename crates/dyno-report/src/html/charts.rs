@@ -16,7 +16,7 @@ use dyno_model::plan::Metric;
 /// questions when there are several, the course of a single treatment, growth over rows, else curves over clients.
 pub(super) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     if page.is_alone() && page.model.growth.is_none() {
-        let course = super::details::timeline(page, 0).into_iter();
+        let course = super::searches::figure(page).into_iter().chain(super::details::timeline(page, 0));
         return (course.chain(percentiles(page)).collect(), Vec::new());
     }
     let courses: Vec<Figure> =
@@ -40,8 +40,9 @@ fn over_clients(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     let is_one_point = page.model.treatments.windows(2).all(|pair| pair[0].clients == pair[1].clients);
     if page.model.growth.is_none() || !is_one_point {
         let is_given = page.model.judged_by != Metric::Throughput;
-        let over_rate = super::trade::over_rate(page);
-        let is_told = over_rate.is_some() && is_one_point;
+        let (searches, over_rate) = (super::searches::figure(page), super::trade::over_rate(page));
+        let is_told = (over_rate.is_some() || searches.is_some()) && is_one_point;
+        kinds.push(searches.into_iter().collect());
         kinds.push(over_rate.into_iter().collect());
         if !is_given {
             kinds.push(throughput(page));

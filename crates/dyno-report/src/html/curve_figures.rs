@@ -157,7 +157,7 @@ pub(super) fn metric_panel(page: &Page<'_>, facet: &Facet, metric: Metric, measu
 }
 
 pub(super) fn quantity_of(metric: Metric) -> Quantity {
-    if metric == Metric::Throughput { Quantity::Number } else { Quantity::Time }
+    if metric.is_more_better() { Quantity::Number } else { Quantity::Time }
 }
 
 fn measured_curve(page: &Page<'_>, member: &Member, line: &PanelLine, metric: Metric) -> Curve {

@@ -32,7 +32,14 @@ pub(super) fn questions(page: &Page<'_>) -> Option<Figure> {
 
 /// All forest plots of comparisons; a single ratio needs none.
 pub(super) fn figures(page: &Page<'_>) -> Vec<Figure> {
-    let metrics = [Metric::Throughput, Metric::MeanMs, Metric::P95Ms, Metric::P99Ms];
+    let metrics = [
+        Metric::Throughput,
+        Metric::MeanMs,
+        Metric::P95Ms,
+        Metric::P99Ms,
+        Metric::HighestRate,
+        Metric::MostClients,
+    ];
     metrics.into_iter().flat_map(|metric| metric_figures(page, metric)).collect()
 }
 
@@ -82,6 +89,8 @@ fn metric_id(metric: Metric) -> &'static str {
         Metric::P50Ms => "p50",
         Metric::P95Ms => "p95",
         Metric::P99Ms => "p99",
+        Metric::HighestRate => "highest-rate",
+        Metric::MostClients => "most-clients",
     }
 }
 

@@ -20,6 +20,7 @@ mod percentiles;
 mod resources;
 #[cfg(test)]
 mod sample;
+mod searches;
 mod setting;
 mod summary;
 mod tables;
@@ -78,6 +79,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
                     (page.folded_figures(&more))
                     (tables::faults(&page))
                     (tables::results(&page))
+                    (tables::searches(&page))
                     (tables::limits(&page))
                     (tables::questions(&page))
                     (tables::comparisons(&page))

@@ -217,6 +217,7 @@ fn item(page: &Page<'_>, conclusion: &Conclusion) -> Markup {
         Conclusion::PeakThroughput { .. }
         | Conclusion::GrowthCourse { .. }
         | Conclusion::Looks { .. }
+        | Conclusion::Found { .. }
         | Conclusion::Fault { .. } => {
             (page.chip(Word { message: &page::PAGE_CHIP_FIGURE, class: "figure" }), false)
         }

@@ -94,6 +94,20 @@ fn kept_cell(page: &Page<'_>, row: Option<&TreatmentRow>) -> Markup {
     }
 }
 
+/// The highest loads that were searched for; nothing without a search.
+pub(super) fn searches(page: &Page<'_>) -> Markup {
+    let table = tables::searches(page.model);
+    html! {
+        @if !table.is_empty() {
+            section #searches {
+                h2 { (page.text(&headings::SEARCHES)) }
+                (page.table(table))
+                p.note { (page.text(&notes::NOTE_SEARCH)) }
+            }
+        }
+    }
+}
+
 /// Limits and whether they were kept; nothing without any.
 pub(super) fn limits(page: &Page<'_>) -> Markup {
     let table = tables::limits(page.model);

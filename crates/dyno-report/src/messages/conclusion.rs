@@ -7,11 +7,12 @@ use super::{finding, growth, names, question};
 use crate::figures;
 use dyno_analysis::model::{
     AuditRow, ClaimCells, Conclusion, Estimate, FaultRow, LimitVerdict, NotWorking, Range, ReportModel,
-    Verdict,
+    SearchRow, Unit, Verdict,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::Compare;
+use dyno_model::search::{Most, Search};
 
 /// All conclusions of a report as whole sentences, in order.
 pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
@@ -102,6 +103,7 @@ pub(crate) fn parts(model: &ReportModel, conclusion: &Conclusion, lang: Lang) ->
             return (statement, audit(model, &[*line], &[*number], lang));
         }
         Conclusion::Limit { .. } => limit(model, conclusion, lang),
+        Conclusion::Found { row } => found(model, &model.searches[*row], lang),
         Conclusion::Question { question } => {
             let question = &model.questions[*question];
             let mut sentences = question::answer(model, question, lang);
@@ -151,6 +153,42 @@ fn limit(model: &ReportModel, conclusion: &Conclusion, lang: Lang) -> String {
         ("because", not_working.map_or("", |it| names::because(it.because, lang)).to_owned()),
     ];
     message.fill(lang, &values.each_ref().map(|(name, value)| (*name, value.as_str())))
+}
+
+/// The highest load that a system takes.
+fn found(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
+    let Search { most, measure, below, .. } = row.search;
+    let number = |number: f64| figures::value(row.found.map_or(Unit::Count, |found| found.unit), number);
+    let line = searched(model, row, lang);
+    let (message, [found, low, high]) = match row.found {
+        None => (FOUND_NOTHING, [String::new(), String::new(), String::new()]),
+        Some(found) => match found.interval {
+            _ if found.is_bound => (FOUND_BOUND, [found.mean; 3].map(number)),
+            None => (FOUND, [found.mean; 3].map(number)),
+            Some(it) => (FOUND_INTERVAL, [found.mean, it.low, it.high].map(number)),
+        },
+    };
+    let limit = figures::limit_on(measure, below);
+    let load = load(most, &found, lang);
+    message.fill(lang, &[("line", &line), ("load", &load), ("limit", &limit), ("low", &low), ("high", &high)])
+}
+
+/// Whose load was searched for, with the number of clients where it says more.
+pub(crate) fn searched(model: &ReportModel, row: &SearchRow, lang: Lang) -> String {
+    let clients = |treatment: usize| model.treatments[treatment].clients;
+    let is_same = model.searches.iter().all(|other| clients(other.treatment) == clients(row.treatment));
+    match is_same {
+        true => model.line_of(row.treatment).label.clone(),
+        false => names::treatment(model, row.treatment, lang),
+    }
+}
+
+/// A load in words: `5,230 transactions per second`, `19 clients`.
+pub(crate) fn load(most: Most, number: &str, lang: Lang) -> String {
+    match most {
+        Most::Rate => FOUND_RATE.fill(lang, &[("number", number)]),
+        Most::Clients => FOUND_CLIENTS.fill(lang, &[("number", number)]),
+    }
 }
 
 /// What an audit found in the data, a sentence for each kind of fault.

@@ -51,6 +51,8 @@ pub(crate) fn metric(metric: Metric, lang: Lang) -> &'static str {
         Metric::P50Ms => METRIC_P50,
         Metric::P95Ms => METRIC_P95,
         Metric::P99Ms => METRIC_P99,
+        Metric::HighestRate => METRIC_HIGHEST_RATE,
+        Metric::MostClients => METRIC_MOST_CLIENTS,
     }
     .text(lang)
 }

@@ -69,7 +69,7 @@ fn sentence(model: &ReportModel, question: &Question, margin: &str, lang: Lang) 
 /// The message for a difference, its size, and the ends of its interval: by how much per cent, how many times, or how much per cent of the other, whichever
 /// is understood at once.
 fn told(metric: Metric, ratio: f64, interval: Range) -> (Message, String, String, String) {
-    let of_metric = |rate, time| if metric == Metric::Throughput { rate } else { time };
+    let of_metric = |rate, time| if metric.is_more_better() { rate } else { time };
     let Range { low, high } = interval;
     let (message, [value, low, high]) = match ratio {
         ..0.5 => {

@@ -11,7 +11,9 @@ use dyno_analysis::pilot::{self, Pilot};
 use dyno_model::catalog::{OptionValue, WorkloadDescription};
 use dyno_model::exit_code;
 use dyno_model::fault::FaultPlan;
+use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::{Plan, StopRule, Storage, SystemSource, Treatment, Trial, Via};
+use dyno_model::search::{Most, STEPS_USUAL, Search};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
 use dyno_model::units::Nanos;
 use dyno_report::{EN, metric_name};
@@ -134,7 +136,9 @@ fn text(plan: &Plan, catalog: &[WorkloadDescription], end: &str) -> String {
     let _ = writeln!(text, "  workload  {}", workload(plan, first, catalog));
     let mut rules: Vec<String> = Vec::new();
     for treatment in &plan.treatments {
-        let rule = format!("{}{}", stop(treatment.load.stop), warmup(treatment.load.warmup));
+        let load = &treatment.load;
+        let rule =
+            format!("{}{}{}", load.find.map_or_else(String::new, find), stop(load.stop), warmup(load.warmup));
         if !rules.contains(&rule) {
             rules.push(rule);
         }
@@ -298,6 +302,17 @@ fn stop(rule: StopRule) -> String {
 }
 
 /// What goes before measuring.
+/// `the highest rate while p99 < 20 ms: about 12 loads in each trial, each `.
+fn find(search: Search) -> String {
+    let Search { most, measure, below, .. } = search;
+    let most = match most {
+        Most::Rate => "the highest rate",
+        Most::Clients => "the most clients",
+    };
+    let unit = if measure == LimitMeasure::Failed { "%" } else { "ms" };
+    format!("{most} while {measure} < {below} {unit}: about {STEPS_USUAL} loads in each trial, each ")
+}
+
 fn warmup(warmup: Nanos) -> String {
     if warmup.0 == 0 { String::new() } else { format!(", after {} of warm-up", ui::exact(warmup.into())) }
 }

@@ -11,6 +11,7 @@ mod endpoints;
 mod ends;
 mod experiments;
 mod faults;
+mod find;
 mod growth;
 mod http;
 mod import;

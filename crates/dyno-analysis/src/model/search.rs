@@ -1,0 +1,30 @@
+//! What searches for the highest load found.
+
+use super::estimate::Estimate;
+use dyno_model::search::{Search, Step};
+use serde::{Deserialize, Serialize};
+
+/// What was found for one treatment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchRow {
+    /// Index into [`super::ReportModel::treatments`].
+    pub treatment: usize,
+    /// What was searched for.
+    pub search: Search,
+    /// The highest load, over the valid trials; absent when none is. A lower bound where the system was not what ended a search.
+    pub found: Option<Estimate>,
+    /// Every load that was tried.
+    pub steps: Vec<SearchStep>,
+}
+
+/// One load that was tried.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SearchStep {
+    /// The trial that tried it.
+    pub trial: String,
+    /// Its block.
+    pub block: u32,
+    /// Which load, and how it went.
+    #[serde(flatten)]
+    pub step: Step,
+}

@@ -1,0 +1,68 @@
+//! What searches tried: the figure that is to stay below the limit over the load, with the limit, and where it is met.
+
+use super::curve_figures::{Axis, Over, curves};
+use super::page::{Figure, Page};
+use crate::chart::curves::{Curve, CurvePanel, CurvePoint, Style};
+use crate::chart::palette::{SLOTS, Slot};
+use crate::chart::text::Quantity;
+use crate::figures;
+use crate::messages::{conclusion, page};
+use dyno_analysis::model::{SearchRow, SearchStep};
+use dyno_model::limit::LimitMeasure;
+use dyno_model::search::Most;
+
+/// All loads that were tried; nothing without a search, or where there are more lines than can be told apart.
+pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
+    let rows = &page.model.searches;
+    let search = rows.first()?.search;
+    if rows.len() >= SLOTS {
+        return None;
+    }
+    let limit = figures::limit_on(search.measure, search.below);
+    let label = |row: &SearchRow| conclusion::searched(page.model, row, page.lang);
+    let point = |label: &str, step: &SearchStep| {
+        let figure = step.step.figure?;
+        let load = conclusion::load(search.most, &figures::digits(step.step.load), page.lang);
+        let figure_text = figures::bounded(figures::of_limit(search.measure, figure), step.step.is_bound);
+        let value = format!("{figure_text}, {} tx/s", figures::digits(step.step.throughput));
+        let values = [("line", label), ("clients", load.as_str()), ("value", value.as_str())];
+        let tooltip = page.fill(&page::CHART_TIP_PLAIN, &values);
+        Some(CurvePoint { x: step.step.load, value: Some(figure), tooltip, ..CurvePoint::default() })
+    };
+    let curve = |(slot, row): (usize, &SearchRow)| {
+        let label = label(row);
+        let mut points: Vec<CurvePoint> = row.steps.iter().filter_map(|step| point(&label, step)).collect();
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+        Curve { label, slot: Slot(slot), style: Style::Points, points }
+    };
+    let mut all: Vec<Curve> = rows.iter().enumerate().map(curve).filter(|it| !it.points.is_empty()).collect();
+    let loads = || all.iter().flat_map(|curve| &curve.points).map(|point| point.x);
+    let highest = loads().reduce(f64::max)?;
+    let mut met: Vec<f64> = rows.iter().filter_map(|row| Some(row.found?.mean)).collect();
+    met.extend([0.0, highest]);
+    met.sort_by(f64::total_cmp);
+    let at_limit = |x| CurvePoint { x, value: Some(search.below), ..CurvePoint::default() };
+    let points = met.into_iter().map(at_limit).collect();
+    all.push(Curve { label: limit.clone(), slot: Slot(rows.len()), style: Style::Published, points });
+    let panels = vec![CurvePanel { title: String::new(), curves: all, has_own_axis: false }];
+    let (over, axis) = axes(page, search.most, search.measure);
+    let title = page.text(&page::CHART_TITLE_SEARCH).to_owned();
+    let captions = vec![page.fill(&page::CHART_CAPTION_SEARCH, &[("limit", &limit)])];
+    Some(curves(page, ("searches".to_owned(), title), (Some(over), axis), None, panels, captions))
+}
+
+fn axes(page: &Page<'_>, most: Most, measure: LimitMeasure) -> (Over, Axis) {
+    let title = match most {
+        Most::Rate => &page::CHART_OFFERED,
+        Most::Clients => &page::CHART_CLIENTS,
+    };
+    let over = Over { title: page.text(title), is_measured: true };
+    let axis = match measure {
+        LimitMeasure::Failed => {
+            let title = page.text(&page::CHART_FAILED);
+            Axis { title, logarithmic: title, quantity: Quantity::Number }
+        }
+        _ => super::curve_figures::times(page, true).1,
+    };
+    (over, axis)
+}
