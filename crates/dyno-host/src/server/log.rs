@@ -31,6 +31,8 @@ pub(crate) fn is_port_taken(lines: &[String]) -> bool {
             // What a node of Galera gets its data by: it ends with EBUSY when another program has its port, and with EALREADY when the rsync of an
             // attempt before is not gone yet.
             || line.contains("process completed with error: wsrep_sst")
+            // It hears of that by the node that was to send them, sooner than by its own program.
+            || line.contains("will never receive state")
             || line.contains("could not bind") && line.contains("address")
     })
 }
