@@ -2,7 +2,7 @@
 
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
-use crate::settings;
+use crate::settings::{self, RoundedSetting, SettingProblem};
 use dyno_drivers::address::{self, Surroundings, password_file, read_secrets};
 use dyno_model::address::{Address, AddressError};
 use dyno_model::plan::{ExistingSystem, PasswordSource};
@@ -21,8 +21,12 @@ pub struct ConnectedSystem {
     pub target: Target,
     /// The version it reports.
     pub version: String,
-    /// Settings that matter for figures, read from it.
+    /// Settings that matter for figures, and those that were asked for, read from it.
     pub settings: BTreeMap<String, String>,
+    /// What was asked for and is not in force.
+    pub problems: Vec<SettingProblem>,
+    /// What was asked for and is in force with another value that the server can have.
+    pub rounded: Vec<RoundedSetting>,
 }
 
 /// Reads a system's password from where it is kept. The target is the system's, without the password.
@@ -124,7 +128,7 @@ pub fn target(
     Ok(target)
 }
 
-/// Connects once, and reads version and settings.
+/// Connects once, and reads version and settings, those that are asked for included.
 ///
 /// # Errors
 /// As [`target`], and when the system cannot be reached, entered or asked.
@@ -132,6 +136,7 @@ pub fn connect(
     system: &ExistingSystem,
     query_mode: QueryMode,
     connect_timeout: Duration,
+    asked: &BTreeMap<String, String>,
 ) -> Result<ConnectedSystem, HostError> {
     let target = target(system, query_mode, connect_timeout)?;
     let place = place(system);
@@ -150,7 +155,9 @@ pub fn connect(
     Ok(ConnectedSystem {
         target,
         version,
-        settings: settings::for_the_record(system.engine, &BTreeMap::new(), &found),
+        settings: settings::for_the_record(system.engine, asked, &found),
+        problems: settings::problems(system.engine, asked, &found),
+        rounded: settings::rounded(system.engine, asked, &found),
     })
 }
 
@@ -187,6 +194,7 @@ mod tests {
             session_setup: Vec::new(),
             data: dyno_model::plan::DataPolicy::Own,
             monitor: None,
+            steering: None,
         }
     }
 
@@ -226,7 +234,9 @@ mod tests {
         fs::write(file.path(), "s3cret\n").unwrap();
         let endpoint = Endpoint::Tcp { host: "127.0.0.1".to_owned(), port };
         let system = system(PasswordSource::File(file.path().to_owned()), endpoint);
-        let error = connect(&system, QueryMode::Prepared, Duration::from_secs(60)).unwrap_err().to_string();
+        let error = connect(&system, QueryMode::Prepared, Duration::from_secs(60), &BTreeMap::new())
+            .unwrap_err()
+            .to_string();
         assert!(
             error.starts_with(&format!(
                 "cannot connect to mysql://bench@127.0.0.1:{port}/shop: connect-refused"

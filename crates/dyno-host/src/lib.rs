@@ -41,6 +41,7 @@ pub mod probe;
 pub mod server;
 pub mod settings;
 pub mod shell;
+pub mod steering;
 pub mod storage;
 pub mod survey;
 pub mod way;

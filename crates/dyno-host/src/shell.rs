@@ -12,14 +12,23 @@ const OUTPUT_LINES: usize = 15;
 /// How long a command may take to end when it is told to.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Runs a command as dyno's user in dyno's working folder; it ends with dyno.
+/// Runs a command as dyno's user in dyno's working folder; it ends with dyno. `name` begins the sentence about a failure. What a command
+/// leaves running when it has succeeded stays, if `leaves_running` says so.
 ///
 /// # Errors
 /// When it fails, or takes longer than the limit.
-pub fn run(command: &str, limit: Duration, guard: &GuardCommand) -> Result<(), HostError> {
+pub fn run(
+    name: &str,
+    command: &str,
+    environment: Vec<(String, String)>,
+    limit: Duration,
+    leaves_running: bool,
+    guard: &GuardCommand,
+) -> Result<(), HostError> {
     let mut guard = Guard::start(guard)?;
     let output = guard.make_own_folder(&std::env::temp_dir(), "dyno-command", None)?.join("output");
-    carry_out(&mut guard, launch(command, Vec::new(), output), "the command", limit)
+    let launch = Launch { leaves_running, ..launch(command, environment, output) };
+    carry_out(&mut guard, launch, name, limit)
 }
 
 /// A shell with a command; what the command sees of dyno's environment is the home folder.

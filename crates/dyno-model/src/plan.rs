@@ -177,6 +177,13 @@ impl Plan {
         Some(server)
     }
 
+    /// What steers the system of a treatment: commands of the user's around a system that is there.
+    #[must_use]
+    pub fn steering(&self, system: usize) -> Option<(&ExistingSystem, &SteeringPlan)> {
+        let SystemSource::Existing(existing) = &self.systems[system].source else { return None };
+        Some((existing, existing.steering.as_ref()?))
+    }
+
     /// The storage that a treatment's levels name.
     #[must_use]
     pub fn storage(&self, treatment: &Treatment) -> Option<&Storage> {
@@ -260,8 +267,9 @@ impl Plan {
     #[must_use]
     pub fn starts_per_block(&self) -> usize {
         let is_server = |system: usize| {
-            matches!(&self.systems[system].source, SystemSource::Managed(server)
-                if server.kind.engine().is_server())
+            self.steering(system).is_some()
+                || matches!(&self.systems[system].source, SystemSource::Managed(server)
+                    if server.kind.engine().is_server())
         };
         let plots = self.whole_plots();
         let starts = |(plot, treatments): &(WholePlot<'_>, Vec<usize>)| {
@@ -343,6 +351,22 @@ pub struct ExistingSystem {
     /// How its machine is monitored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub monitor: Option<MonitorPlan>,
+    /// What gives it settings and restarts it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub steering: Option<Box<SteeringPlan>>,
+}
+
+/// Shell commands of the user's that give a system settings and restart it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SteeringPlan {
+    /// Gives the system the settings of a whole plot, which stand in variables of its environment.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub apply: Option<String>,
+    /// Restarts the system; run at the beginning of each whole plot, behind `apply`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restart: Option<String>,
+    /// How long each command, and the wait for an answer after them, may take.
+    pub time_limit: Nanos,
 }
 
 /// How the machine of a system that runs elsewhere is monitored.

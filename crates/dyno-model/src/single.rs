@@ -57,6 +57,7 @@ impl SingleTrial {
             session_setup: Vec::new(),
             data: DataPolicy::Existing,
             monitor: None,
+            steering: None,
         };
         let system = SystemPlan {
             name: self.system,

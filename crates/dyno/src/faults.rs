@@ -146,7 +146,14 @@ impl Maker {
             FaultAction::Promote => node()?.promote(),
             FaultAction::Run => {
                 let command = fault.command.as_deref().unwrap_or_default();
-                shell::run(command, COMMAND_LIMIT, &GuardCommand::this_program())
+                shell::run(
+                    "the command",
+                    command,
+                    Vec::new(),
+                    COMMAND_LIMIT,
+                    false,
+                    &GuardCommand::this_program(),
+                )
             }
         };
         made.map_err(|error| error.to_string())

@@ -29,6 +29,7 @@ mod reference;
 mod run;
 mod search;
 mod spec_file;
+mod steered;
 mod system;
 mod systems;
 mod trials;

@@ -18,6 +18,7 @@ use dyno_model::plan::{
 use dyno_model::target::Target;
 use dyno_report::{Check, Lang};
 use dyno_store::environment::Environment;
+use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Bytes that a row of the sbtest tables takes on disk with its indexes, roughly and for every engine.
@@ -117,6 +118,17 @@ fn ways(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
     }
 }
 
+/// What a command runs must be there.
+fn missing_program(place: &str, key: &str, command: Option<&str>, found: &mut impl FnMut(PreflightFinding)) {
+    if let Some(word) = command.and_then(missing_command) {
+        let message = format!("the command `{key}` runs {word}, which is not on this machine");
+        found(
+            PreflightFinding::new(Weight::Fatal, place, message)
+                .remedy(format!("install {word}, or write another command")),
+        );
+    }
+}
+
 /// Folders of storages must be there, unless a command makes them.
 fn storages(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
     let is_used = |storage: &&Storage| {
@@ -126,14 +138,7 @@ fn storages(plan: &Plan, found: &mut impl FnMut(PreflightFinding)) {
         let place = format!("storage {}", storage.name);
         let commands = [("before", &storage.before), ("after", &storage.after)];
         for (key, command) in commands {
-            let missing = command.as_deref().and_then(missing_command);
-            if let Some(word) = missing {
-                let message = format!("the command `{key}` runs {word}, which is not on this machine");
-                found(
-                    PreflightFinding::new(Weight::Fatal, &place, message)
-                        .remedy(format!("install {word}, or write another command")),
-                );
-            }
+            missing_program(&place, key, command.as_deref(), found);
         }
         if storage.before.is_some() {
             continue;
@@ -310,6 +315,11 @@ fn existing_system(
     found: &mut impl FnMut(PreflightFinding),
 ) {
     let system = &plan.systems[index];
+    if let Some(steering) = &source.steering {
+        for (key, command) in [("apply", &steering.apply), ("restart", &steering.restart)] {
+            missing_program(&system.name, key, command.as_deref(), found);
+        }
+    }
     if let Some(word) = system_monitor(source).and_then(missing_command) {
         let message = format!(
             "monitor.command runs {word}, which is not on this machine: the server's machine will not be seen"
@@ -317,10 +327,11 @@ fn existing_system(
         let finding = PreflightFinding::new(Weight::Warning, &system.name, message);
         found(finding.remedy(format!("install {word}, or write another command")));
     }
-    let connected = match existing::connect(source, system.query_mode, system.connect_timeout.into()) {
-        Ok(connected) => connected,
-        Err(error) => return found(finding_of(&system.name, &error.to_string())),
-    };
+    let connected =
+        match existing::connect(source, system.query_mode, system.connect_timeout.into(), &BTreeMap::new()) {
+            Ok(connected) => connected,
+            Err(error) => return found(finding_of(&system.name, &error.to_string())),
+        };
     let target = &connected.target;
     let options = ClaimOptions { experiment: &plan.name, created_at: "", yes_write_to };
     let claim = marker::examine(target, &options);

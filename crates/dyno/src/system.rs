@@ -96,24 +96,34 @@ impl Ready {
         }
     }
 
-    /// How long its start took, of which this is the time until it answered; `None` when it ran already.
-    pub(crate) fn start_times(&self, time: Duration, is_restored: bool) -> Option<StartTimes> {
-        let Source::Managed(_) = &self.source else { return None };
+    /// How long its start took, of which this is the time until it answered.
+    pub(crate) fn start_times(&self, time: Duration, is_restored: bool) -> StartTimes {
         let restoring = is_restored.then(|| self.restored_in());
         let starting = time.saturating_sub(restoring.unwrap_or_default());
-        Some(StartTimes { starting: starting.into(), restoring: restoring.map(Into::into) })
+        StartTimes { starting: starting.into(), restoring: restoring.map(Into::into) }
     }
 
-    /// Settings that its server rounded, when dyno started it.
+    /// Takes over from what was known of the same system before it was restarted: what stands in front of it, and what was replaced in its database.
+    pub(crate) fn take_over(&mut self, known: Self) {
+        self.ways = known.ways;
+        if let (Some(claim), Some(known)) = (&mut self.claim, known.claim) {
+            claim.replaced.extend(known.replaced);
+        }
+    }
+
+    /// Settings that its server rounded, of those that were asked for.
     pub(crate) fn rounded_settings(&self, system: &str) -> Vec<Finding> {
-        let Source::Managed(server) = &self.source else { return Vec::new() };
+        let rounded = match &self.source {
+            Source::Managed(server) => &server.rounded,
+            Source::Existing(existing) => &existing.rounded,
+        };
         let finding = |rounded: &RoundedSetting| Finding::SettingRounded {
             system: system.to_owned(),
             name: rounded.name.clone(),
             asked: rounded.asked.clone(),
             in_force: rounded.found.clone(),
         };
-        server.rounded.iter().map(finding).collect()
+        rounded.iter().map(finding).collect()
     }
 
     /// Time that copying its data set took.

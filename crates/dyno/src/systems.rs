@@ -2,6 +2,7 @@
 //! plot, stopped at the end.
 
 use crate::disk::DiskWatch;
+use crate::steered::{Before, steering};
 use crate::system::{Ready, Source};
 use crate::workload::only_reads;
 use dyno_drivers::patience::is_end_requested;
@@ -44,6 +45,8 @@ pub(crate) struct Systems<'p> {
     disks: DiskWatch,
     /// Findings about settings that were told.
     told: Vec<Finding>,
+    /// What settings of systems had that commands of the user's change.
+    before: Before,
 }
 
 #[derive(Default)]
@@ -101,6 +104,7 @@ impl<'p> Systems<'p> {
             saved: Vec::new(),
             disks,
             told: Vec::new(),
+            before: Before::default(),
         }
     }
 
@@ -108,10 +112,12 @@ impl<'p> Systems<'p> {
     pub(crate) fn begin_block(&mut self, block: u32, listener: &mut dyn Listener) {
         self.block = block;
         self.stop_managed(listener);
-        for slot in &mut self.slots {
+        for (system, slot) in self.slots.iter_mut().enumerate() {
             if let Some(ready) = &mut slot.ready {
                 ready.loaded = None;
             }
+            // It is restarted, as a server of dyno's is.
+            slot.plot = slot.plot.filter(|_| self.plan.steering(system).is_none());
         }
     }
 
@@ -164,9 +170,15 @@ impl<'p> Systems<'p> {
         let name = plan.systems[system].name.clone();
         listener.event(&Event::SystemStarting { system: name.clone() });
         let began = Instant::now();
-        match self.open(treatment, data) {
-            Ok((ready, version, settings)) => {
-                let start = ready.start_times(began.elapsed(), data.is_some());
+        let opened = self.before.note(plan, system).and_then(|()| self.open(treatment, data));
+        match opened {
+            Ok((mut ready, version, settings)) => {
+                if let Some(known) = self.slots[system].ready.take() {
+                    ready.take_over(known);
+                }
+                let is_started =
+                    plan.steering(system).is_some() || matches!(ready.source, Source::Managed(_));
+                let start = is_started.then(|| ready.start_times(began.elapsed(), data.is_some()));
                 listener.event(&Event::SystemReady { system: name, version, settings, start });
                 let sessions = ready.foreign_sessions();
                 if sessions > 0 {
@@ -216,8 +228,14 @@ impl<'p> Systems<'p> {
                 (Source::Managed(Box::new(server)), version, settings)
             }
             SystemSource::Existing(source) => {
-                let existing = existing::connect(source, plan.query_mode, plan.connect_timeout.into())
-                    .map_err(|error| error.to_string())?;
+                let connected = match steering(self.plan, system) {
+                    Some(steering) => steering.begin(&treatment.variation.settings),
+                    None => {
+                        let timeout = plan.connect_timeout.into();
+                        existing::connect(source, plan.query_mode, timeout, &BTreeMap::new())
+                    }
+                };
+                let existing = connected.map_err(|error| error.to_string())?;
                 let (version, settings) = (existing.version.clone(), existing.settings.clone());
                 (Source::Existing(Box::new(existing)), version, settings)
             }
@@ -517,6 +535,9 @@ impl<'p> Systems<'p> {
                     }
                 }
             }
+        }
+        for system in 0..self.slots.len() {
+            tell_problems(self.before.put_back(self.plan, system), listener);
         }
         self.remove_saved(listener);
     }

@@ -115,6 +115,9 @@ pub struct Launch {
     pub input: Option<PathBuf>,
     /// How it is stopped when dyno is gone.
     pub stop: Vec<StopStep>,
+    /// True for a command that starts what is to stay when it has succeeded, such as a server of the user's. Everything else that it leaves is ended.
+    #[serde(default)]
+    pub leaves_running: bool,
 }
 
 /// A command that is run at the very end.

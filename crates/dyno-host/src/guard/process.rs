@@ -17,7 +17,7 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, IsTerminal, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, ExitCode};
+use std::process::{Child, ExitCode, ExitStatus};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
@@ -116,6 +116,7 @@ struct Running {
     child: Child,
     group: Pid,
     stop: Vec<StopStep>,
+    leaves_running: bool,
 }
 
 impl Running {
@@ -206,7 +207,8 @@ impl Keeper {
                 let group = Pid::from_child(&child);
                 tell(&Reply::Started { pid });
                 self.processes.insert(pid);
-                self.running = Some(Running { child, group, stop: launch.stop });
+                let (stop, leaves_running) = (launch.stop, launch.leaves_running);
+                self.running = Some(Running { child, group, stop, leaves_running });
                 let sender = self.sender.clone();
                 // Waits without reaping: as long as the child is not reaped its number cannot become somebody else's,
                 // so signals to it are safe.
@@ -224,11 +226,16 @@ impl Keeper {
         }
     }
 
-    /// The process ended: its group goes with it.
+    /// The process ended: its group goes with it, unless it leaves something on purpose.
     fn reap(&mut self, pid: u32) {
         let Some(mut running) = self.running.take_if(|running| running.child.id() == pid) else { return };
-        let _ = kill_process_group(running.group, Signal::KILL);
+        if !running.leaves_running {
+            let _ = kill_process_group(running.group, Signal::KILL);
+        }
         let status = running.child.wait();
+        if running.leaves_running && status.as_ref().is_ok_and(ExitStatus::success) {
+            self.inherits = false;
+        }
         self.end_orphans(Instant::now() + CLEANING_LIMIT);
         let exit = status.map_or(Exit { code: None, signal: None }, |status| Exit {
             code: status.code(),

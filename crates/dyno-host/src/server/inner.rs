@@ -52,6 +52,7 @@ impl InnerNode {
             folder: self.folder.clone(),
             log: self.log(),
             input: None,
+            leaves_running: false,
             // Nothing that it holds is kept.
             stop: Vec::new(),
         };

@@ -102,6 +102,7 @@ impl Site<'_> {
             folder: self.folder.clone(),
             log,
             input: None,
+            leaves_running: false,
             stop: Vec::new(),
         }
     }

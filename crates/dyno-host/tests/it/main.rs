@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod clusters;
+mod commands;
 mod counters;
 mod data_set;
 mod lifecycle;

@@ -9,6 +9,7 @@ use dyno_model::failure::FailureKind;
 use dyno_model::plan::{ExistingSystem, PasswordSource, ServerKind};
 use dyno_model::target::{QueryMode, Target, Tls};
 use dyno_testkit::wait_until;
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 #[test]
@@ -66,6 +67,7 @@ fn existing(target: &Target, password: PasswordSource) -> ExistingSystem {
         session_setup: Vec::new(),
         data: dyno_model::plan::DataPolicy::Own,
         monitor: None,
+        steering: None,
     }
 }
 
@@ -77,13 +79,17 @@ fn a_system_that_runs_already_tells_its_version_and_settings() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), target.password.reveal()).unwrap();
         let system = existing(&target, PasswordSource::File(file.path().to_owned()));
-        let connected = existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60)).unwrap();
+        let connected =
+            existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60), &BTreeMap::new())
+                .unwrap();
         assert_eq!(connected.version, server.version);
         assert_eq!(connected.settings.get("max_connections"), server.settings.get("max_connections"));
         assert!(connected.settings.len() >= 15, "{kind}: {:?}", connected.settings);
 
         std::fs::write(file.path(), "wrong-s3cret").unwrap();
-        let error = existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60)).unwrap_err();
+        let error =
+            existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60), &BTreeMap::new())
+                .unwrap_err();
         assert!(error.to_string().contains(&FailureKind::Authentication.to_string()), "{kind}: {error}");
         assert!(!error.to_string().contains("wrong-s3cret"), "{error}");
     }
@@ -94,7 +100,8 @@ fn a_database_file_is_a_system_too() {
     let scratch = open_folder();
     let server = running(ServerKind::Sqlite, scratch.path(), &[("journal_mode", "wal")]).unwrap();
     let system = existing(&server.target(), PasswordSource::None);
-    let connected = existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60)).unwrap();
+    let connected =
+        existing::connect(&system, QueryMode::Prepared, Duration::from_secs(60), &BTreeMap::new()).unwrap();
     assert_eq!(connected.settings["journal_mode"], "wal");
     assert_eq!(connection_limit(&connected.target).unwrap(), None);
 }

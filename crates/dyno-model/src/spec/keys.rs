@@ -12,11 +12,12 @@ pub(super) use section::WEIGHT_MAX;
 use section::{CLIENTS_MAX, key, ranged};
 
 /// All sections, in the order a spec has them.
-pub const SECTIONS: [&Section; 21] = [
+pub const SECTIONS: [&Section; 22] = [
     &TOP,
     &SYSTEM,
     &SERVER,
     &MONITOR,
+    &STEERING,
     &WORKLOAD,
     &REQUEST,
     &SCRIPT,
@@ -134,6 +135,12 @@ pub static SYSTEM: Section = Section {
             "none",
             "with `url`, for a server elsewhere: what tells of its machine and process",
         ),
+        key(
+            "steering",
+            "table",
+            "none",
+            "with `url`: commands that give the system settings and restart it, so that settings can be factors",
+        ),
     ],
 };
 
@@ -155,6 +162,34 @@ pub static MONITOR: Section = Section {
             "path without blanks",
             "the process is found out",
             "file on that machine with the number of the server's process",
+        ),
+    ],
+};
+
+/// What gives a system settings and restarts it.
+pub static STEERING: Section = Section {
+    heading: "steering",
+    prefix: "system.steering.",
+    about: "The `steering` table of a system that runs elsewhere: shell commands of yours, run by dyno's user in dyno's working folder. They are told the system's \
+            name (`DYNO_SYSTEM`), all settings of the levels (`DYNO_SETTINGS`, a line `name=value` each), and each by itself (`DYNO_SETTING_WORK_MEM`).",
+    keys: &[
+        key(
+            "apply",
+            "shell command",
+            "none",
+            "gives the system the settings of a whole plot; at the end it is run once more with the values that they had before",
+        ),
+        key(
+            "restart",
+            "shell command",
+            "none",
+            "restarts the system; run behind `apply` at the beginning of each block and whole plot",
+        ),
+        ranged(
+            "time_limit",
+            Takes::Duration { is_positive: true },
+            "`5m`",
+            "how long each command, and the wait for an answer behind them, may take",
         ),
     ],
 };

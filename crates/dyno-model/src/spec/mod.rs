@@ -470,11 +470,17 @@ fn check_settings(factors: &[factors::Factor], systems: &[SystemPlan], problems:
             problems.report(Diagnostic::new(change.key_span, message).label("not a system").help(help));
         }
         let is_meant = |plan: &&SystemPlan| system.as_ref().is_none_or(|name| *name == plan.name);
-        let existing = |plan: &&SystemPlan| matches!(plan.source, SystemSource::Existing(_));
-        if let Some(plan) = systems.iter().filter(is_meant).find(existing) {
+        let is_fixed = |plan: &&SystemPlan| match &plan.source {
+            SystemSource::Existing(system) => {
+                system.steering.as_ref().is_none_or(|steering| steering.apply.is_none())
+            }
+            _ => false,
+        };
+        if let Some(plan) = systems.iter().filter(is_meant).find(is_fixed) {
             let message = format!("settings of `{}` cannot be varied: it runs already", plan.name);
-            let help = "dyno varies settings of servers that it starts (`server = { kind = ... }`); name the system \
-                        whose settings are meant: `\"system.NAME.server.settings.SETTING\"`";
+            let help = "say what applies them, `steering = { apply = \"...\", restart = \"...\" }`, or let dyno start the server \
+                        (`server = { kind = ... }`); or name the system whose settings are meant: \
+                        `\"system.NAME.server.settings.SETTING\"`";
             problems.report(Diagnostic::new(change.key_span, message).help(help));
         }
     }

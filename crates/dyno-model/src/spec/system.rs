@@ -1,13 +1,13 @@
 //! `[[system]]`: what is measured.
 
 use super::diagnostic::{Diagnostic, Problems, Source, Span};
-use super::keys::{MONITOR, SERVER, SYSTEM};
+use super::keys::{MONITOR, SERVER, STEERING, SYSTEM};
 use super::reader::{Fields, wrong_type};
 use super::tree::{Node, Table, Value};
 use crate::address::Address;
 use crate::plan::{
-    DataPolicy, ExistingSystem, ManagedServer, MonitorPlan, PasswordSource, ServerKind, SystemPlan,
-    SystemSource,
+    DataPolicy, ExistingSystem, ManagedServer, MonitorPlan, PasswordSource, ServerKind, SteeringPlan,
+    SystemPlan, SystemSource,
 };
 use crate::target::{QueryMode, Target};
 use crate::units::Nanos;
@@ -18,6 +18,7 @@ use std::path::PathBuf;
 const DATA_POLICIES: [(&str, DataPolicy); 2] = [("own", DataPolicy::Own), ("existing", DataPolicy::Existing)];
 
 const CONNECT_TIMEOUT_DEFAULT: Nanos = Nanos(10_000_000_000);
+const STEERING_LIMIT_DEFAULT: Nanos = Nanos(300_000_000_000);
 
 /// What a variable of the environment holds, where there is an environment.
 pub(super) type Variable = Option<fn(&str) -> Option<String>>;
@@ -112,9 +113,15 @@ fn source(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Option
                 let message = "`data` goes with `url`: a server that dyno starts is empty";
                 fields.problems.report(Diagnostic::new(node.span, message).help("remove it"));
             }
-            if let Some(node) = fields.node("monitor") {
-                let message = "`monitor` goes with `url`: a server that dyno starts is monitored where it is";
-                fields.problems.report(Diagnostic::new(node.span, message).help("remove it"));
+            let useless = [
+                ("monitor", "a server that dyno starts is monitored where it is"),
+                ("steering", "dyno gives a server that it starts its settings itself"),
+            ];
+            for (key, why) in useless {
+                if let Some(node) = fields.node(key) {
+                    let message = format!("`{key}` goes with `url`: {why}");
+                    fields.problems.report(Diagnostic::new(node.span, message).help("remove it"));
+                }
             }
             Some((SystemSource::Managed(managed(fields)?), CONNECT_TIMEOUT_DEFAULT))
         }
@@ -171,7 +178,7 @@ fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Opti
         Ok(target) => {
             let password = password_of(&target, of_variable, fields);
             let data = fields.choice("data", &DATA_POLICIES).unwrap_or_default();
-            let monitor = monitor(fields);
+            let (monitor, steering) = (monitor(fields), steering(fields));
             let Target { engine, endpoint, user, database, tls, client_certificate, session_setup, .. } =
                 target;
             let system = ExistingSystem {
@@ -185,6 +192,7 @@ fn existing(fields: &Fields<'_>, sources: &[Source], variable: Variable) -> Opti
                 session_setup,
                 data,
                 monitor,
+                steering,
             };
             Some((system, target.connect_timeout.into()))
         }
@@ -219,6 +227,18 @@ fn monitor(system: &Fields<'_>) -> Option<MonitorPlan> {
         fields.problems.report(Diagnostic::new(node.span, message));
     }
     Some(MonitorPlan { command: command?.to_owned(), pid_file: pid_file.map(str::to_owned) })
+}
+
+fn steering(system: &Fields<'_>) -> Option<Box<SteeringPlan>> {
+    let (table, span) = system.table("steering")?;
+    let fields = Fields::new(&STEERING, table, span, system.problems);
+    let [apply, restart] = ["apply", "restart"].map(|key| fields.text(key).map(str::to_owned));
+    if apply.is_none() && restart.is_none() {
+        let help = "add for example `restart = \"docker restart db\"`";
+        system.problems.report(Diagnostic::new(span, "`steering` names no command").help(help));
+    }
+    let time_limit = fields.duration("time_limit").unwrap_or(STEERING_LIMIT_DEFAULT);
+    Some(Box::new(SteeringPlan { apply, restart, time_limit }))
 }
 
 /// A part of a text value as a place of the file; the whole value when the text was written with escapes.

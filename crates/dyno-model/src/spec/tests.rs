@@ -14,6 +14,7 @@ mod passwords;
 mod paths;
 mod profiles;
 mod scripts;
+mod steering;
 
 /// A catalog like the engine's, with an option of every type.
 fn catalog() -> Vec<WorkloadDescription> {

@@ -14,6 +14,7 @@ use dyno_model::plan::{ServerKind, SystemSource};
 use dyno_model::printable::{file_name, line};
 use dyno_model::target::Endpoint;
 use indicatif::{BinaryBytes, HumanCount};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -122,7 +123,8 @@ fn of_database(url: &str, out: Option<&Path>, catalog: &[WorkloadDescription]) -
     let SystemSource::Existing(source) = &system.source else {
         unreachable!("a URL is of a system that runs")
     };
-    let connected = existing::connect(source, system.query_mode, system.connect_timeout.into());
+    let connected =
+        existing::connect(source, system.query_mode, system.connect_timeout.into(), &BTreeMap::new());
     let connected = connected.map_err(|error| cannot(error.to_string()))?;
     let refused = |error| cannot(format!("{name} does not tell what it holds: {error}"));
     let found = survey(&connected.target).map_err(refused)?.ok_or_else(|| {

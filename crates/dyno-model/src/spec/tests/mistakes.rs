@@ -303,7 +303,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "[profile.smoke]",
         "[factors]\n\"server.settings.x\" = [1]\n[profile.smoke]",
-        "21:1: settings of `far` cannot be varied: it runs already [dyno varies settings of servers that it starts (`server = { kind = ... }`); name the system whose settings are meant: `\"system.NAME.server.settings.SETTING\"`]",
+        "21:1: settings of `far` cannot be varied: it runs already [say what applies them, `steering = { apply = \"...\", restart = \"...\" }`, or let dyno start the server (`server = { kind = ... }`); or name the system whose settings are meant: `\"system.NAME.server.settings.SETTING\"`]",
     ),
     (
         "[profile.smoke]",

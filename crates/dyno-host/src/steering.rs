@@ -1,0 +1,126 @@
+//! Systems that run elsewhere and are steered by commands of the user's: settings are applied, the server is restarted, and dyno waits until it answers
+//! with them.
+
+use crate::error::HostError;
+use crate::existing::{self, ConnectedSystem};
+use crate::guard::GuardCommand;
+use crate::settings;
+use crate::shell;
+use dyno_drivers::patience::is_end_requested;
+use dyno_model::plan::{ExistingSystem, SteeringPlan};
+use dyno_model::target::QueryMode;
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// Settings, by name.
+type Settings = BTreeMap<String, String>;
+
+/// Pause between two attempts to connect.
+const PAUSE: Duration = Duration::from_millis(200);
+/// How long a server may answer with other settings than were applied: one that is about to be restarted still answers.
+const UNCHANGED: Duration = Duration::from_secs(10);
+
+/// A steered system.
+pub struct Steering<'a> {
+    /// Its name, for its commands.
+    pub name: &'a str,
+    /// Where it is.
+    pub system: &'a ExistingSystem,
+    /// What steers it.
+    pub plan: &'a SteeringPlan,
+    /// How statements travel.
+    pub query_mode: QueryMode,
+    /// Limit for connecting.
+    pub connect_timeout: Duration,
+    /// What ends its commands with dyno.
+    pub guard: GuardCommand,
+}
+
+impl Steering<'_> {
+    /// Applies settings, restarts the server, and waits until it answers with them in force.
+    ///
+    /// # Errors
+    /// When a command fails, and when the server does not answer within the limit, or not with these settings: in its own words.
+    pub fn begin(&self, asked: &Settings) -> Result<ConnectedSystem, HostError> {
+        if !asked.is_empty() {
+            self.run("apply", self.plan.apply.as_deref(), asked)?;
+        }
+        self.run("restart", self.plan.restart.as_deref(), asked)?;
+        let limit = Duration::from(self.plan.time_limit);
+        let began = Instant::now();
+        let mut answered: Option<Instant> = None;
+        loop {
+            let error = match existing::connect(self.system, self.query_mode, self.connect_timeout, asked) {
+                Ok(connected) => match connected.problems.first() {
+                    None => return Ok(connected),
+                    Some(problem) if answered.get_or_insert_with(Instant::now).elapsed() >= UNCHANGED => {
+                        return Err(HostError::new(problem.text.clone()));
+                    }
+                    Some(problem) => HostError::new(problem.text.clone()),
+                },
+                Err(error) => error,
+            };
+            if is_end_requested() || began.elapsed() >= limit {
+                let seconds = limit.as_secs_f64();
+                return Err(HostError::new(format!("it was not ready within {seconds} s: {error}")));
+            }
+            std::thread::sleep(PAUSE);
+        }
+    }
+
+    /// Values that settings have now.
+    ///
+    /// # Errors
+    /// When it does not answer, or has no such setting.
+    pub fn values(&self, names: &[&str]) -> Result<Settings, HostError> {
+        let connected =
+            existing::connect(self.system, self.query_mode, self.connect_timeout, &Settings::new())?;
+        let all = settings::read(&connected.target).map_err(|failure| {
+            HostError::new(format!("{} does not tell its settings: {failure}", self.name))
+        })?;
+        let value = |name: &&str| {
+            let setting = all.get(&settings::listed_name(self.system.engine, name));
+            let value = setting.map(|setting| setting.shown.clone());
+            let missing = || HostError::new(format!("the server has no setting {name:?}"));
+            Ok(((*name).to_owned(), value.ok_or_else(missing)?))
+        };
+        names.iter().map(value).collect()
+    }
+
+    fn run(&self, what: &str, command: Option<&str>, asked: &Settings) -> Result<(), HostError> {
+        let Some(command) = command else { return Ok(()) };
+        let limit = Duration::from(self.plan.time_limit);
+        let environment = environment(self.name, asked);
+        // The guard lets nobody read what it makes, and a server may be its own child.
+        let command = format!("umask 022\n{command}");
+        shell::run(&format!("the command `{what}`"), &command, environment, limit, true, &self.guard)
+    }
+}
+
+/// What a command is told: the system, all settings as lines `name=value`, and each as a variable of its own.
+fn environment(system: &str, asked: &Settings) -> Vec<(String, String)> {
+    let variable = |name: &str| {
+        let letters =
+            name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_uppercase() } else { '_' });
+        format!("DYNO_SETTING_{}", letters.collect::<String>())
+    };
+    let lines: String = asked.iter().map(|(name, value)| format!("{name}={value}\n")).collect();
+    let mut all = vec![("DYNO_SYSTEM".to_owned(), system.to_owned()), ("DYNO_SETTINGS".to_owned(), lines)];
+    all.extend(asked.iter().map(|(name, value)| (variable(name), value.clone())));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_is_told_every_setting_in_two_ways() {
+        let asked = [("work_mem", "64MB"), ("pg_stat_statements.max", "100")];
+        let asked = asked.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        let told: BTreeMap<String, String> = environment("shop", &asked).into_iter().collect();
+        assert_eq!(told["DYNO_SETTINGS"], "pg_stat_statements.max=100\nwork_mem=64MB\n");
+        assert_eq!(told["DYNO_SETTING_PG_STAT_STATEMENTS_MAX"], "100");
+        assert_eq!((told["DYNO_SYSTEM"].as_str(), told.len()), ("shop", 4));
+    }
+}
