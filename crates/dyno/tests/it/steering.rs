@@ -124,8 +124,16 @@ fn settings_of_a_server_that_others_started_are_varied_read_back_and_put_back() 
     assert_eq!(applied.lines().count(), 5, "{applied}");
     assert_eq!(applied.lines().last(), Some("Shop: 128MB"), "{applied}");
     assert!(text(&postgres.data().join("dyno.conf")).contains("shared_buffers = '128MB'"));
-    let starts = text(&postgres.data().join("log")).matches("ready to accept connections").count();
-    assert_eq!(starts, 6, "the first, one for each whole plot, and the last with what it had");
+    let starts = || text(&postgres.data().join("log")).matches("ready to accept connections").count();
+    assert_eq!(starts(), 6, "the first, one for each whole plot, and the last with what it had");
+
+    // Without anything to apply, each block has a fresh start all the same.
+    let restart =
+        format!("restart = \"{} -w -l '{}' restart\"", postgres.ctl(), postgres.data().join("log").display());
+    bench.file("blocks.toml", postgres.spec(&restart, "\"workload.variant\" = [\"in-place\"]"));
+    let ended = bench.dyno(&["run", "blocks.toml", "--out", "b"]);
+    assert!(ended.is_done(), "{ended}");
+    assert_eq!(starts(), 8);
 }
 
 #[test]
