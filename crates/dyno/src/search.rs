@@ -4,7 +4,7 @@
 
 use crate::data::Missing;
 use dyno_model::event::{Event, Listener};
-use dyno_model::finding::{Finding, KEPT_UP, KEPT_UP_ENOUGH, Severity};
+use dyno_model::finding::{Finding, KEPT_UP_ENOUGH, Severity};
 use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::{Treatment, Trial};
 use dyno_model::record::TrialRecord;
@@ -91,11 +91,15 @@ fn judged(search: &Search, load: f64, record: &TrialRecord) -> Step {
     let slowest = record.response().map(|times| times.max.nanos / 1e6);
     let kept_up =
         record.open_loop.map_or(1.0, |open| record.ledger.committed as f64 / open.arrived.max(1) as f64);
-    // One arrival that was not committed makes a mean a bound, and says little of it.
-    let is_known = search.measure == LimitMeasure::Mean && kept_up >= KEPT_UP;
-    let is_bound = !is_known && search.measure.metric().is_some_and(|metric| record.is_bound(metric));
+    // A bound is compared as it is: whatever waited longer than the limit is in it, and what had not waited so long when
+    // the window closed is no more than came in a time as long as the limit.
+    let is_bound = search.measure.metric().is_some_and(|metric| record.is_bound(metric));
     let is_below = figure.or(slowest).is_some_and(|figure| figure < search.below);
-    let is_held = is_below && !is_bound && kept_up >= KEPT_UP_ENOUGH && record.ledger.committed > 0;
+    let ledger = &record.ledger;
+    let lost = ledger.failed + ledger.unfinished;
+    let failures = Finding::Failures { failed: lost, share: lost as f64 / ledger.started.max(1) as f64 };
+    let has_failed = search.measure != LimitMeasure::Failed && failures.severity() == Severity::Invalid;
+    let is_held = is_below && !has_failed && kept_up >= KEPT_UP_ENOUGH && ledger.committed > 0;
     let is_of_generator = |finding: &Finding| {
         matches!(
             finding,
@@ -183,13 +187,20 @@ mod tests {
         let of = |measure, below| Search { measure, below, ..SEARCH };
         assert_eq!(held(SEARCH, &record(1_000, 0)), (true, false));
         assert_eq!(held(of(LimitMeasure::P95, 5.0), &record(1_000, 0)), (false, false));
-        // 2 % are missing: a 99th percentile is only a bound, a 95th is known; and 4 % are no keeping up.
-        assert_eq!(held(of(LimitMeasure::P99, 600.0), &record(1_000, 20)), (false, true));
+        // 2 % waited for half a second when the window closed: of the 99th percentile only a bound is known, which lies
+        // beyond; the 95th is known; and 4 % are no keeping up.
+        assert_eq!(held(of(LimitMeasure::P99, 400.0), &record(1_000, 20)), (false, true));
         assert_eq!(held(SEARCH, &record(1_000, 20)), (true, false));
         assert_eq!(held(SEARCH, &record(1_000, 42)), (false, false));
-        // One arrival makes a mean a bound, and twenty a mean that nobody knows.
-        assert_eq!(held(of(LimitMeasure::Mean, 20.0), &record(1_000, 1)), (true, false));
-        assert_eq!(held(of(LimitMeasure::Mean, 30.0), &record(1_000, 20)), (false, true));
+        // What came last, and had not waited as long as the limit, is no reason to break it.
+        assert_eq!(held(of(LimitMeasure::P99, 600.0), &record(1_000, 20)), (true, true));
+        assert_eq!(held(of(LimitMeasure::Mean, 20.0), &record(1_000, 1)), (true, true));
+        // Who fails quickly is not fast.
+        let mut failing = record(1_000, 0);
+        (failing.ledger.started, failing.ledger.failed) = (1_002, 2);
+        assert!(!judged(&SEARCH, 1.0, &failing).is_held);
+        (failing.ledger.started, failing.ledger.failed) = (2_000, 1);
+        assert!(judged(&SEARCH, 1.0, &failing).is_held);
         // Too few for a percentile: the slowest counts.
         assert_eq!(judged(&SEARCH, 1.0, &record(5, 0)).figure, None);
         assert_eq!(held(SEARCH, &record(5, 0)), (true, false));
