@@ -4,6 +4,7 @@ use crate::model::{Estimate, Range, Unit};
 use crate::stats::student;
 use dyno_model::plan::Metric;
 use dyno_model::record::{OpenLoop, TrialRecord};
+use dyno_model::response::Bounded;
 
 /// Confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;
@@ -34,10 +35,20 @@ pub(crate) fn estimate_among<'a>(
     records: impl Iterator<Item = &'a TrialRecord>,
     metric: Metric,
 ) -> Option<Estimate> {
-    let records: Vec<&TrialRecord> = records.collect();
-    let values: Vec<f64> = records.iter().filter_map(|record| record.figure(metric)).collect();
-    let estimate = estimate(&values, unit(metric))?;
-    let is_bound = has_bound(records.into_iter(), metric);
+    let figure = |record: &TrialRecord| Some((record.figure(metric)?, record.is_bound(metric)));
+    among(records.filter_map(figure), unit(metric))
+}
+
+/// The same of response times, in milliseconds.
+pub(crate) fn bounded(times: impl Iterator<Item = Bounded>) -> Option<Estimate> {
+    among(times.map(|time| (time.as_millis(), time.is_bound)), Unit::Milliseconds)
+}
+
+/// The mean of figures, each with whether it is a lower bound.
+fn among(figures: impl Iterator<Item = (f64, bool)>, unit: Unit) -> Option<Estimate> {
+    let (values, bounds): (Vec<f64>, Vec<bool>) = figures.unzip();
+    let estimate = estimate(&values, unit)?;
+    let is_bound = bounds.contains(&true);
     Some(Estimate { interval: estimate.interval.filter(|_| !is_bound), is_bound, ..estimate })
 }
 

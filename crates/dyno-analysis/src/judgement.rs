@@ -5,7 +5,7 @@ use crate::model::TrialSteadiness;
 use crate::steadiness;
 use dyno_model::finding::Finding;
 use dyno_model::judge::collapse::{self, Beat, Look};
-use dyno_model::judge::has_faults;
+use dyno_model::judge::is_meant;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::Plan;
 use dyno_model::record::TrialRecord;
@@ -45,9 +45,9 @@ pub(crate) fn judge(
         collapse::explain_stalls(&mut findings, &looks, opens);
     }
     findings.extend(collapse::findings(&beats(timeline), &looks, opens, closes));
-    let steadiness = steadiness::judge(record, &load.stop, timeline);
+    let steadiness = steadiness::judge(record, load, timeline);
     findings.extend(steadiness.iter().flat_map(steadiness::findings));
-    findings.retain(|finding| !(has_faults(record) && finding.is_effect_of_fault()));
+    findings.retain(|finding| !is_meant(record, load, finding));
     Judged { findings, steadiness }
 }
 

@@ -15,6 +15,7 @@
 //! * `comparisons`: ratios and verdicts;
 //! * `limits`: whether figures keep to what the spec says;
 //! * `search`: the highest loads that searches found;
+//! * `stages`: what each stage of a load brought;
 //! * `looks`: whether a run whose number of blocks depends on its data goes on;
 //! * `conclusions`: what follows, as typed statements;
 //! * `provenance`: where, when and with what;
@@ -51,6 +52,7 @@ mod provenance;
 mod questions;
 mod resources;
 mod search;
+mod stages;
 mod standing;
 pub mod stats;
 mod steadiness;
@@ -141,6 +143,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         comparison_rules,
         limits: limits::limits(&view),
         searches: search::searches(&view),
+        stages: stages::stages(&view),
         looks: looks::looks(view.run),
         growth: growth::growth(&view),
         published: panels::published(&view.run.plan),

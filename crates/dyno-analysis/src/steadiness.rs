@@ -4,21 +4,22 @@ use crate::estimate::count;
 use crate::model::{SeriesSteadiness, TrialSteadiness};
 use crate::stats::steady::{Steadiness, VALUES_MIN, steadiness};
 use dyno_model::finding::Finding;
-use dyno_model::plan::{Metric, StopRule};
+use dyno_model::plan::{LoadPlan, Metric, StopRule};
 use dyno_model::record::{TrialRecord, is_rate};
 use dyno_store::TimelineLine;
 
 /// A second as timelines have it is no longer than this, and no shorter than what is a rate.
 const SECOND_MAX: f64 = 1.5;
 
-/// Judges a trial; `None` when it has too few whole seconds, or was meant to change: its table grows, or its clients end one after
+/// Judges a trial; `None` when it has too few whole seconds, or was meant to change: its table grows, its load has stages, or its clients end one after
 /// another.
 pub(crate) fn judge(
     record: &TrialRecord,
-    stop: &StopRule,
+    load: &LoadPlan,
     timeline: &[TimelineLine],
 ) -> Option<TrialSteadiness> {
-    if record.growth.is_some() || matches!(stop, StopRule::Rows(_) | StopRule::TransactionsPerClient(_)) {
+    let is_uneven = matches!(load.stop, StopRule::Rows(_) | StopRule::TransactionsPerClient(_));
+    if record.growth.is_some() || load.stages.is_some() || is_uneven {
         return None;
     }
     let seconds = seconds(timeline)?;

@@ -5,9 +5,9 @@ use crate::estimate::estimate;
 use crate::lines::lines;
 use crate::model::{Conclusion, Question, RatePoint, RatioBound, Unit, Verdict};
 use dyno_model::limit::LimitMeasure;
-use dyno_model::plan::{LoadPlan, Metric};
+use dyno_model::plan::{LoadBy, LoadPlan, Metric};
 use dyno_model::record::OpenLoop;
-use dyno_model::search::{Most, Search, SearchRecord, Step};
+use dyno_model::search::{Search, SearchRecord, Step};
 use dyno_store::TrialOutcome;
 use dyno_store::fixture::{Shape, never_started};
 
@@ -165,7 +165,7 @@ fn a_rate_that_is_given_is_no_outcome() {
 /// A run whose trials searched for the highest rate; what each system takes, by its index, and how much blocks differ.
 fn searched(takes: [f64; 2]) -> ReportModel {
     let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
-    let search = Search { most: Most::Rate, measure: LimitMeasure::P99, below: 20.0, from: 100.0 };
+    let search = Search { most: LoadBy::Rate, measure: LimitMeasure::P99, below: 20.0, from: 100.0 };
     data.run.plan.treatments.iter_mut().for_each(|treatment| treatment.load.find = Some(search));
     let plan = data.run.plan.clone();
     for outcome in data.run.outcomes.values_mut() {

@@ -9,10 +9,9 @@ use crate::stats::looks::Levels;
 use dyno_model::event::{Look, StopReason};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::latency;
-use dyno_model::plan::{LoadPlan, Metric, Plan, Treatment};
+use dyno_model::plan::{LoadBy, LoadPlan, Metric, Plan, Treatment};
 use dyno_model::record::TrialRecord;
 use dyno_model::response::Responses;
-use dyno_model::search::Most;
 use dyno_store::{Run, RunData, TrialData, TrialOutcome};
 use std::collections::BTreeMap;
 
@@ -79,9 +78,9 @@ impl<'a> View<'a> {
     pub(crate) fn judged_by(&self) -> &'static [Metric] {
         let loads = || self.plan().treatments.iter().map(|treatment| &treatment.load);
         let all_find = |most| loads().all(|load| load.find.is_some_and(|search| search.most == most));
-        if all_find(Most::Rate) {
+        if all_find(LoadBy::Rate) {
             &[Metric::HighestRate]
-        } else if all_find(Most::Clients) {
+        } else if all_find(LoadBy::Clients) {
             &[Metric::MostClients]
         } else if loads().all(LoadPlan::gives_throughput) {
             &[Metric::P95Ms, Metric::MeanMs]

@@ -1,27 +1,34 @@
-//! When transactions arrive in an open loop: Poisson arrivals at a rate, whether or not the system keeps up.
+//! When transactions arrive in an open loop, whether or not the system keeps up: at random or evenly, at a rate that may change.
 //!
-//! The times are a function of the trial's seed and the rate alone. One schedule serves all clients: a free client takes the next arrival and waits
+//! The times are a function of the trial's seed and the load alone. One schedule serves all clients: a free client takes the next arrival and waits
 //! for its time, or begins at once when that has passed. Nothing is queued in memory, so no overload is too much: how many
 //! transactions are due follows from the same sequence, which the coordinator runs through a second time.
 
 use crate::random::{Random, Stream};
 use crate::window::{Admission, Window};
-use std::sync::{Mutex, PoisonError};
+use dyno_model::plan::{LoadPlan, Spacing};
+use dyno_model::stages::Course;
+use std::sync::{Arc, Mutex, PoisonError};
 
-/// The sequence of arrivals. Gaps are exponential with mean 1 / rate, so that arrivals do not know of each other.
+/// The sequence of arrivals: a process of rate 1 in the area under the course of the rate, brought back to its time (E. Cinlar, *Introduction to
+/// Stochastic Processes*, 1975). In the area the gaps of random arrivals are exponential with mean 1, so that arrivals do not know of each other; those of even
+/// ones are 1.
 #[derive(Debug, Clone)]
 struct Sequence {
     random: Random,
-    /// Mean gap in nanoseconds.
-    gap: f64,
+    spacing: Spacing,
+    course: Arc<Course>,
+    /// Area under the course up to the next arrival, and where on the course that is.
+    area: f64,
+    piece: usize,
     /// The next arrival, nanoseconds since the epoch.
-    next: f64,
+    next: u64,
 }
 
 impl Sequence {
-    fn new(seed: u64, rate: f64) -> Self {
-        let mut sequence =
-            Self { random: Random::new(seed, Stream::Arrival, 0, 0), gap: 1e9 / rate, next: 0.0 };
+    fn new(seed: u64, spacing: Spacing, course: Course) -> Self {
+        let random = Random::new(seed, Stream::Arrival, 0, 0);
+        let mut sequence = Self { random, spacing, course: Arc::new(course), area: 0.0, piece: 0, next: 0 };
         sequence.advance();
         sequence
     }
@@ -30,12 +37,16 @@ impl Sequence {
     #[cfg(test)]
     fn nth(mut self, arrivals: usize) -> u64 {
         (0..arrivals).for_each(|_| self.advance());
-        self.next as u64
+        self.next
     }
 
     fn advance(&mut self) {
-        // 1 - u is never 0.
-        self.next -= (1.0 - self.random.unit()).ln() * self.gap;
+        self.area += match self.spacing {
+            // 1 - u is never 0.
+            Spacing::Poisson => -(1.0 - self.random.unit()).ln(),
+            Spacing::Even => 1.0,
+        };
+        self.next = self.course.reaches(self.area, &mut self.piece);
     }
 }
 
@@ -102,13 +113,11 @@ struct State {
 }
 
 impl Arrivals {
-    /// Arrivals at a rate per second, which must be above 0.
-    pub(crate) fn new(seed: u64, rate: f64) -> Self {
-        let origin = Sequence::new(seed, rate);
-        Self {
-            state: Mutex::new(State { sequence: origin.clone(), taken: 0, given_back: Vec::new() }),
-            origin,
-        }
+    /// Those of a load; `None` in a closed loop.
+    pub(crate) fn of(load: &LoadPlan, seed: u64) -> Option<Self> {
+        let origin = Sequence::new(seed, load.spacing, load.offered()?);
+        let state = State { sequence: origin.clone(), taken: 0, given_back: Vec::new() };
+        Some(Self { state: Mutex::new(state), origin })
     }
 
     /// What a free client does next; `counted` is how many of its transactions counted so far. The budget of a stop rule by count is taken
@@ -141,7 +150,7 @@ impl Arrivals {
     /// The time of the next arrival before `closes`, which from now on is the caller's; `None` when there is none.
     fn take(&self, closes: u64) -> Option<u64> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = state.sequence.next as u64;
+        let at = state.sequence.next;
         if at >= closes {
             return None;
         }
@@ -162,8 +171,8 @@ impl Arrivals {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut sequence, mut times) = (state.sequence.clone(), state.given_back.clone());
         drop(state);
-        while (sequence.next as u64) < until {
-            times.push(sequence.next as u64);
+        while sequence.next < until {
+            times.push(sequence.next);
             sequence.advance();
         }
         times.retain(|at| (from..until).contains(at));
@@ -191,7 +200,7 @@ pub(crate) struct Due {
 impl Due {
     /// Arrivals up to a time, nanoseconds since the epoch; times must not go back.
     pub(crate) fn by(&mut self, time: u64) -> u64 {
-        while self.sequence.next as u64 <= time {
+        while self.sequence.next <= time {
             self.sequence.advance();
             self.count += 1;
         }
@@ -202,24 +211,85 @@ impl Due {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use dyno_model::plan::{LoadBy, Stages, StopRule};
+    use dyno_model::stages::{Segment, Stage};
+    use dyno_model::units::Nanos;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    fn at(seed: u64, rate: f64) -> Arrivals {
+        let load = LoadPlan { rate: Some(rate), ..LoadPlan::new(StopRule::Duration(Nanos(SECOND))) };
+        Arrivals::of(&load, seed).expect("an open loop")
+    }
+
+    /// A hundred seconds from 100 to 300 a second, ten of nothing, ten of 1,000 a second; a second of warm-up before.
+    fn staged(spacing: Spacing) -> Arrivals {
+        let segment = |(seconds, from, to)| Segment { length: Nanos(seconds * SECOND), from, to };
+        let segments = [(100, 100.0, 300.0), (10, 0.0, 0.0), (10, 1_000.0, 1_000.0)].map(segment);
+        let stages = vec![Stage { name: "1".to_owned(), segments: segments.to_vec() }];
+        let load = LoadPlan {
+            warmup: Nanos(SECOND),
+            spacing,
+            stages: Some(Stages { by: LoadBy::Rate, stages }),
+            ..LoadPlan::new(StopRule::Duration(Nanos(120 * SECOND)))
+        };
+        Arrivals::of(&load, 3).expect("an open loop")
+    }
+
+    /// Mean and variance of gaps.
+    fn spread(gaps: &[f64]) -> (f64, f64) {
+        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
+        (mean, gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64)
+    }
 
     #[test]
     fn gaps_are_exponential_by_mean_and_variance() {
-        let arrivals = Arrivals::new(3, 1_000.0);
+        let arrivals = at(3, 1_000.0);
         let times: Vec<f64> = (0..100_000).map(|_| arrivals.take(u64::MAX).expect("no end") as f64).collect();
         let gaps: Vec<f64> = times.windows(2).map(|pair| (pair[1] - pair[0]) / 1e6).collect();
-        let mean = gaps.iter().sum::<f64>() / gaps.len() as f64;
-        let variance = gaps.iter().map(|gap| (gap - mean).powi(2)).sum::<f64>() / gaps.len() as f64;
+        let (mean, variance) = spread(&gaps);
         // One millisecond; for an exponential the variance is the mean squared. Five standard errors.
         assert!((mean - 1.0).abs() < 0.016, "{mean}");
         assert!((variance - 1.0).abs() < 0.045, "{variance}");
     }
 
     #[test]
-    fn what_is_due_is_what_can_be_taken() {
-        let arrivals = Arrivals::new(3, 500.0);
+    fn arrivals_follow_the_course_of_the_rate() {
+        let arrivals = staged(Spacing::Poisson);
         let mut due = arrivals.due();
-        let second = 1_000_000_000;
+        let mut before = 0;
+        // Expected until then, warm-up at the first rate; five standard deviations of a Poisson number.
+        for (second, expected) in [(1, 100.0), (51, 7_500.0), (101, 12_500.0), (111, 0.0), (121, 10_000.0)] {
+            let by = due.by(second * SECOND);
+            let found = (by - before) as f64;
+            assert!((found - expected).abs() <= 5.0 * f64::sqrt(expected), "{found} by {second} s");
+            before = by;
+        }
+        // In the area under the course, gaps are exponential with mean 1.
+        let course = arrivals.origin.course.clone();
+        let closes = 121 * SECOND;
+        let areas: Vec<f64> =
+            std::iter::from_fn(|| arrivals.take(closes)).map(|at| course.area(at)).collect();
+        let gaps: Vec<f64> = areas.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        let (mean, variance) = spread(&gaps);
+        assert!((mean - 1.0).abs() < 0.03 && (variance - 1.0).abs() < 0.09, "{mean} {variance}");
+    }
+
+    #[test]
+    fn even_arrivals_come_at_equal_distances() {
+        let arrivals = staged(Spacing::Even);
+        let mut due = arrivals.due();
+        let found = [1, 51, 101, 111, 121].map(|second| due.by(second * SECOND));
+        assert_eq!(found, [100, 7_600, 20_100, 20_100, 30_100]);
+        let last: Vec<u64> = (20_101..20_104).map(|n| arrivals.origin.clone().nth(n)).collect();
+        assert_eq!(last.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>(), [1_000_000; 2]);
+    }
+
+    #[test]
+    fn what_is_due_is_what_can_be_taken() {
+        let arrivals = at(3, 500.0);
+        let mut due = arrivals.due();
+        let second = SECOND;
         let in_a_second = due.by(second);
         assert!((400..600).contains(&in_a_second), "{in_a_second}");
         let taken = std::iter::from_fn(|| arrivals.take(second + 1)).count() as u64;
@@ -231,7 +301,7 @@ mod tests {
 
     #[test]
     fn what_nobody_started_is_what_was_given_back_and_what_was_never_taken() {
-        let arrivals = Arrivals::new(3, 500.0);
+        let arrivals = at(3, 500.0);
         let times: Vec<u64> = (0..10).map(|_| arrivals.take(u64::MAX).expect("no end")).collect();
         arrivals.give_back(times[4]);
         let next = arrivals.origin.clone().nth(10);
@@ -242,7 +312,7 @@ mod tests {
 
     #[test]
     fn a_rate_may_be_a_fraction() {
-        let mut due = Arrivals::new(1, 0.5).due();
+        let mut due = at(1, 0.5).due();
         let in_an_hour = due.by(3_600_000_000_000);
         assert!((1_600..2_000).contains(&in_an_hour), "{in_an_hour}");
     }

@@ -190,7 +190,15 @@ impl<W: Workload> Client<W> {
     /// which the client waits. `None` when there is none.
     async fn next_start(&self, now: u64, counted: u64) -> Option<Begun> {
         let window = &self.window;
-        let Some(arrivals) = &self.arrivals else { return Begun::at_once(window, now, counted) };
+        let Some(arrivals) = &self.arrivals else {
+            let from = window.works_from(self.id.0, now);
+            if from == now {
+                return Begun::at_once(window, now, counted);
+            }
+            let until = window.epoch() + Duration::from_nanos(from.min(window.closes()));
+            self.io.sleep_until(until, || window.is_stopped()).await;
+            return Begun::at_once(window, window.now(), counted);
+        };
         let turn = arrivals.turn(window, counted);
         let until = window.epoch() + Duration::from_nanos(turn.until(window)?);
         self.io.sleep_until(until, || window.is_stopped()).await;

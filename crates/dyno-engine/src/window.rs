@@ -2,6 +2,7 @@
 
 use dyno_model::catalog::Growth;
 use dyno_model::plan::{LoadPlan, StopRule};
+use dyno_model::stages::Course;
 use dyno_model::units::Nanos;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -40,6 +41,8 @@ pub struct Window {
     ends: AtomicU64,
     /// Why it was stopped before its rule was met.
     reason: Mutex<Option<String>>,
+    /// Clients at work, where it is not always all of them.
+    at_work: Option<Course>,
 }
 
 /// Whether a transaction that is about to start counts.
@@ -81,6 +84,7 @@ impl Window {
             is_stopped: AtomicBool::new(false),
             ends: AtomicU64::new(closes),
             reason: Mutex::new(None),
+            at_work: load.at_work(),
         }
     }
 
@@ -181,6 +185,14 @@ impl Window {
         if matches!(self.stop, StopRule::Rows(_)) {
             self.taken.fetch_sub(1, Ordering::Relaxed);
         }
+    }
+
+    /// From when on a client may begin a transaction that is free at this time: at once, or when its stage comes. Of clients whose number goes in a
+    /// straight line, each begins when the line is nearer to it than to the one before.
+    #[inline]
+    pub(crate) fn works_from(&self, client: u32, now: u64) -> u64 {
+        let Some(course) = &self.at_work else { return now };
+        course.at_least(f64::from(client) + 0.5, now).unwrap_or(u64::MAX)
     }
 
     /// True when a client has had all transactions that it may have by itself, so that it need not wait for another.

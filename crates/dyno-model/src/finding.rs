@@ -292,6 +292,12 @@ impl Finding {
         )
     }
 
+    /// True for what is a doubt only where the load is the same throughout a trial.
+    #[must_use]
+    pub fn is_of_even_load(&self) -> bool {
+        matches!(self, Self::Collapse { .. })
+    }
+
     /// How much it weighs.
     #[must_use]
     pub fn severity(&self) -> Severity {

@@ -9,6 +9,7 @@
 //! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that must balance;
 //! * [`latency`]: the histogram every response time goes into;
 //! * [`audit`], [`finding`]: what the data said afterwards, and doubts about a number;
+//! * [`stages`]: a load that changes inside a trial;
 //! * [`limit`]: what figures have to keep to; [`search`]: the highest load at which they do; [`front`]: the first pages of a test report;
 //! * [`record`], [`event`]: what is written down about a trial while it runs; [`judge`]: doubts that follow from it;
 //! * [`monitor`]: what is seen beside the load each second, of machine and server; [`observation`]: what is seen of a machine before;
@@ -48,6 +49,7 @@ pub mod secret;
 mod server;
 pub mod single;
 pub mod spec;
+pub mod stages;
 pub mod target;
 pub mod template;
 pub mod units;

@@ -1,7 +1,8 @@
 //! The load of a trial: how transactions come, and when measuring ends.
 
 use crate::retry::RetryPolicy;
-use crate::search::{Most, Search};
+use crate::search::Search;
+use crate::stages::{Course, LoadBy, Stages};
 use crate::units::Nanos;
 use serde::{Deserialize, Serialize};
 
@@ -24,6 +25,12 @@ pub struct LoadPlan {
     /// closed loop, in which every client begins its next transaction when the last is done.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<f64>,
+    /// Open loop: how arrivals lie in time.
+    #[serde(default, skip_serializing_if = "Spacing::is_default")]
+    pub spacing: Spacing,
+    /// The rate, or the number of clients at work, changes in the course of a trial; the stop rule is then their length. `None`: it does not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stages: Option<Stages>,
     /// Open loop: more is to arrive than the system can do, so that falling behind is no fault of the trial.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_overload: bool,
@@ -42,13 +49,40 @@ impl LoadPlan {
     /// True when transactions arrive whether or not earlier ones are answered.
     #[must_use]
     pub fn is_open(&self) -> bool {
-        self.rate.is_some() || self.find.is_some_and(|search| search.most == Most::Rate)
+        self.is_rate_given() || self.find.is_some_and(|search| search.most == LoadBy::Rate)
     }
 
     /// True when throughput is what was asked for and no outcome: an open loop that the system is to keep up with.
     #[must_use]
     pub fn gives_throughput(&self) -> bool {
-        self.rate.is_some() && !self.is_overload
+        self.is_rate_given() && !self.is_overload
+    }
+
+    /// True when it is said how many transactions arrive.
+    #[must_use]
+    pub fn is_rate_given(&self) -> bool {
+        self.rate.is_some() || self.staged(LoadBy::Rate).is_some()
+    }
+
+    /// The stages, where they are of this kind.
+    fn staged(&self, by: LoadBy) -> Option<&Stages> {
+        self.stages.as_ref().filter(|stages| stages.by == by)
+    }
+
+    /// Transactions that arrive, per second, since the first client began; `None` where clients wait for their answers, and where the rate is yet
+    /// to be found.
+    #[must_use]
+    pub fn offered(&self) -> Option<Course> {
+        match self.staged(LoadBy::Rate) {
+            Some(stages) => Some(Course::of(stages, self.warmup)),
+            None => self.rate.map(Course::constant),
+        }
+    }
+
+    /// Clients at work since the first began, where it is not always all of them.
+    #[must_use]
+    pub fn at_work(&self) -> Option<Course> {
+        Some(Course::of(self.staged(LoadBy::Clients)?, self.warmup))
     }
 
     /// A plan without warm-up, in which a failed transaction is tried ten times and stragglers have five seconds.
@@ -63,11 +97,32 @@ impl LoadPlan {
             workers: None,
             attempts_max: 10,
             rate: None,
+            spacing: Spacing::Poisson,
+            stages: None,
             is_overload: false,
             find: None,
             retry: RetryPolicy::Kind,
             milestones: Vec::new(),
         }
+    }
+}
+
+crate::named! {
+    /// How the arrivals of an open loop lie in time.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+    #[serde(rename_all = "kebab-case")]
+    pub enum Spacing {
+        /// Independent of each other, as those of many users are: times between them are exponential.
+        #[default]
+        Poisson = "poisson",
+        /// At equal distances, as those of a machine are.
+        Even = "even",
+    }
+}
+
+impl Spacing {
+    fn is_default(&self) -> bool {
+        *self == Self::default()
     }
 }
 

@@ -1,18 +1,7 @@
 //! What trials are compared by.
 
+use crate::stages::LoadBy;
 use serde::{Deserialize, Serialize};
-
-crate::named! {
-    /// What there is to be most of.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-    #[serde(rename_all = "kebab-case")]
-    pub enum Most {
-        /// Transactions that arrive per second: an open loop.
-        Rate = "rate",
-        /// Clients that each wait for their answer: a closed loop.
-        Clients = "clients",
-    }
-}
 
 /// A figure of a trial that charts show over clients.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -38,10 +27,10 @@ pub enum Metric {
 impl Metric {
     /// What was raised, for what a search finds.
     #[must_use]
-    pub fn searched(self) -> Option<Most> {
+    pub fn searched(self) -> Option<LoadBy> {
         match self {
-            Self::HighestRate => Some(Most::Rate),
-            Self::MostClients => Some(Most::Clients),
+            Self::HighestRate => Some(LoadBy::Rate),
+            Self::MostClients => Some(LoadBy::Clients),
             _ => None,
         }
     }

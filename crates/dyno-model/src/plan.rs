@@ -11,9 +11,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-pub use crate::load::{LoadPlan, StopRule};
+pub use crate::load::{LoadPlan, Spacing, StopRule};
 pub use crate::metric::Metric;
 pub use crate::server::{MANAGEMENT_NODE, ManagedServer, ServerKind};
+pub use crate::stages::{LoadBy, Stages};
 pub use crate::way::{ApplicationKind, ApplicationPlan, EndpointPlan, ProxyKind, ProxyPlan, Via};
 
 /// Version of the results folder's formats. A reader refuses a newer one.

@@ -9,6 +9,7 @@ use crate::ledger::{Ledger, Outcomes, ScriptCounts};
 use crate::plan::{Metric, Trial};
 use crate::response::{Bounded, ResponseSummary};
 use crate::search::SearchRecord;
+use crate::stages::StageRecord;
 use crate::units::Nanos;
 use hdrhistogram::Histogram;
 use serde::{Deserialize, Serialize};
@@ -50,6 +51,9 @@ pub struct TrialRecord {
     /// The search for the highest load, whose last step this trial is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchRecord>,
+    /// What each stage of the load brought, in the order of the plan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageRecord>,
     /// A table that grew: what puts each interval on the axis of rows.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub growth: Option<Growth>,
@@ -115,16 +119,7 @@ impl TrialRecord {
     }
 
     fn time(&self, metric: Metric) -> Option<Bounded> {
-        let times = self.response()?;
-        let (percentage, time) = match metric {
-            Metric::Throughput | Metric::HighestRate | Metric::MostClients => return None,
-            Metric::MeanMs => return Some(times.mean),
-            Metric::P50Ms => (50.0, times.p50),
-            Metric::P95Ms => (95.0, times.p95),
-            Metric::P99Ms => (99.0, times.p99),
-        };
-        // Of what was imported, a percentile that nobody knows is 0.
-        (latency::is_shown(times.count, percentage) && time.nanos > 0.0).then_some(time)
+        time(&self.response()?, metric)
     }
 
     /// Response times of everything that arrived: in a closed loop those of the commits, in an open loop with bounds where arrivals without a
@@ -179,6 +174,20 @@ impl TrialRecord {
     pub fn is_valid(&self) -> bool {
         self.worst() != Some(Severity::Invalid)
     }
+}
+
+/// What response times say of a metric; `None` for what is no time, and for percentiles that too few values lie beyond.
+#[must_use]
+pub fn time(times: &ResponseSummary, metric: Metric) -> Option<Bounded> {
+    let (percentage, time) = match metric {
+        Metric::Throughput | Metric::HighestRate | Metric::MostClients => return None,
+        Metric::MeanMs => return Some(times.mean),
+        Metric::P50Ms => (50.0, times.p50),
+        Metric::P95Ms => (95.0, times.p95),
+        Metric::P99Ms => (99.0, times.p99),
+    };
+    // Of what was imported, a percentile that nobody knows is 0.
+    (latency::is_shown(times.count, percentage) && time.nanos > 0.0).then_some(time)
 }
 
 /// Transactions per second of a window: the work done in it ([`TrialRecord::work`]) over its length; where that is not known, its committed

@@ -7,7 +7,7 @@
 //! the trial whose figures are kept.
 
 use crate::limit::LimitMeasure;
-pub use crate::metric::Most;
+use crate::plan::LoadBy;
 use serde::{Deserialize, Serialize};
 
 /// The search ends when the lowest load that is not held is at most so many times the highest that is.
@@ -28,7 +28,7 @@ const CLIENTS_MIN: f64 = 1.0;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Search {
     /// What is raised.
-    pub most: Most,
+    pub most: LoadBy,
     /// What has to stay below the limit: a response time, or the share that fails.
     pub measure: LimitMeasure,
     /// The limit, in milliseconds or per cent.
@@ -139,8 +139,8 @@ impl Climb {
     #[must_use]
     pub fn new(search: Search, clients: u32) -> Self {
         let range = match search.most {
-            Most::Rate => RATES,
-            Most::Clients => (CLIENTS_MIN, clients.into()),
+            LoadBy::Rate => RATES,
+            LoadBy::Clients => (CLIENTS_MIN, clients.into()),
         };
         Self { search, range, steps: Vec::new(), factor: FACTOR_MAX }
     }
@@ -225,8 +225,8 @@ impl Climb {
     fn at(&self, load: f64) -> f64 {
         let load = load.clamp(self.range.0, self.range.1);
         match self.search.most {
-            Most::Clients => load.round(),
-            Most::Rate => {
+            LoadBy::Clients => load.round(),
+            LoadBy::Rate => {
                 let unit = 10_f64.powf(load.log10().floor() - 2.0);
                 (load / unit).round() * unit
             }
@@ -254,7 +254,8 @@ impl Climb {
 mod tests {
     use super::*;
 
-    const SEARCH: Search = Search { most: Most::Rate, measure: LimitMeasure::P99, below: 20.0, from: 100.0 };
+    const SEARCH: Search =
+        Search { most: LoadBy::Rate, measure: LimitMeasure::P99, below: 20.0, from: 100.0 };
 
     /// Runs a search on a system that is a function of the load, and of the number of the step.
     fn run(mut climb: Climb, system: impl Fn(f64, usize) -> f64) -> Option<SearchRecord> {
@@ -370,7 +371,7 @@ mod tests {
 
     #[test]
     fn whole_clients_are_tried_up_to_the_most_there_may_be() {
-        let search = Search { most: Most::Clients, from: 1.0, ..SEARCH };
+        let search = Search { most: LoadBy::Clients, from: 1.0, ..SEARCH };
         let record = run(Climb::new(search, 64), |clients, _| clients).unwrap();
         assert_eq!((record.held, record.broken), (19.0, Some(20.0)));
         let open = run(Climb::new(search, 10), |clients, _| clients).unwrap();

@@ -1,5 +1,6 @@
 //! The figures as CSV (RFC 4180) in long format: one figure per line, first of every trial, then of every treatment, then of every
-//! step of a table that grows (scope `step`; behind its name and `@` the metric has the number of rows at the step's end).
+//! step of a table that grows (scope `step`; behind its name and `@` the metric has the number of rows at the step's end), and of every stage of
+//! a load (scope `stage`; behind `@` stands the name of the stage).
 //!
 //! Column names, scopes and metrics are part of the format and the same in every language. Columns: `scope` (`trial` or
 //! `treatment`), `system`, one column per factor, `clients`, `block` and `trial` (empty for treatments), `state`,
@@ -7,7 +8,7 @@
 //! only a lower bound has no `value` and no `high`: the bound is in `low`.
 
 use crate::measures::{
-    FAULT, FOUND, Figure, LATENCY, Measure, RESOURCES, STEP, TREATMENT_BOOKS, TREATMENT_LOST,
+    FAULT, FOUND, Figure, LATENCY, Measure, RESOURCES, STAGE, STEP, TREATMENT_BOOKS, TREATMENT_LOST,
     TREATMENT_RATES, TRIAL,
 };
 use crate::messages::Lang;
@@ -27,6 +28,10 @@ pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
         treatment_lines(&mut sheet, model, treatment);
     }
     step_lines(&mut sheet, model);
+    for stage in &model.stages {
+        let owner = Owner::of(&model.treatments[stage.treatment], "stage", String::new());
+        sheet.figures_at(model, &owner, STAGE, stage, &stage.name);
+    }
     sheet.text()
 }
 
@@ -74,6 +79,22 @@ impl Sheet {
         }
     }
 
+    /// The same; behind its name each measure has a place, which is a part of its owner.
+    fn figures_at<R>(
+        &mut self,
+        model: &ReportModel,
+        owner: &Owner<'_>,
+        measures: &[Measure<R>],
+        row: &R,
+        place: &str,
+    ) {
+        for measure in measures.iter().filter(|measure| !measure.id.is_empty()) {
+            if let Some(figure) = (measure.of)(row) {
+                self.figure(model, owner, (&format!("{}@{place}", measure.id), measure.unit), figure);
+            }
+        }
+    }
+
     fn figure(&mut self, model: &ReportModel, owner: &Owner<'_>, of: (&str, Unit), figure: Figure) {
         let line = &model.lines[owner.treatment.line];
         let clients = owner.treatment.clients.to_string();
@@ -117,11 +138,7 @@ fn step_lines(sheet: &mut Sheet, model: &ReportModel) {
     for line in &growth.lines {
         let owner = Owner::of(&model.treatments[line.treatment], "step", String::new());
         for (step, rows) in line.steps.iter().zip(&growth.milestones) {
-            for measure in STEP {
-                if let Some(figure) = (measure.of)(step) {
-                    sheet.figure(model, &owner, (&format!("{}@{rows}", measure.id), measure.unit), figure);
-                }
-            }
+            sheet.figures_at(model, &owner, STEP, step, &rows.to_string());
         }
     }
 }

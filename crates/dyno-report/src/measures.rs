@@ -6,10 +6,9 @@ use crate::figures;
 use crate::messages::{Message, growth, headings};
 use dyno_analysis::model::{
     Estimate, FaultRow, GeneratorRow, GrowthStep, LedgerAudit, MergedLatency, ResourceRow, SearchRow,
-    TreatmentRow, TrialFigures, Unit, UpdateAudit,
+    StageRow, TreatmentRow, TrialFigures, Unit, UpdateAudit,
 };
-use dyno_model::plan::Metric;
-use dyno_model::search::Most;
+use dyno_model::plan::{LoadBy, Metric};
 
 /// A figure as the model has it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -141,10 +140,34 @@ pub(crate) const TREATMENT_RATES: &[Measure<TreatmentRow>] = &[
 /// What was searched for.
 pub(crate) const FOUND: &[Measure<SearchRow>] = &[
     Measure::new("highest-rate", TransactionsPerSecond, Some(&headings::HIGHEST_RATE), |it| {
-        figure(it.found.filter(|_| it.search.most == Most::Rate))
+        figure(it.found.filter(|_| it.search.most == LoadBy::Rate))
     }),
     Measure::new("most-clients", Count, Some(&headings::MOST_CLIENTS), |it| {
-        figure(it.found.filter(|_| it.search.most == Most::Clients))
+        figure(it.found.filter(|_| it.search.most == LoadBy::Clients))
+    }),
+];
+
+/// What a stage of a load brought.
+pub(crate) const STAGE: &[Measure<StageRow>] = &[
+    Measure::shown(figures::digits, "length", Seconds, Some(&headings::LENGTH_S), |it| {
+        figure(Some(it.length_s))
+    }),
+    Measure::new("offered", TransactionsPerSecond, Some(&headings::OFFERED), |it| {
+        figure((it.by == LoadBy::Rate).then_some(it.load))
+    }),
+    Measure::shown(figures::digits, "at-work", Count, Some(&headings::AT_WORK), |it| {
+        figure((it.by == LoadBy::Clients).then_some(it.load))
+    }),
+    Measure::new("throughput", TransactionsPerSecond, Some(&headings::THROUGHPUT), |it| {
+        figure(it.throughput)
+    }),
+    Measure::new("mean", Milliseconds, Some(&headings::MEAN_MS), |it| figure(it.mean)),
+    Measure::new("p50", Milliseconds, None, |it| figure(it.p50)),
+    Measure::new("p95", Milliseconds, Some(&headings::P95_MS), |it| figure(it.p95)),
+    Measure::new("p99", Milliseconds, Some(&headings::P99_MS), |it| figure(it.p99)),
+    Measure::new("begun", Count, None, |it| figure(Some(it.begun))),
+    Measure::alarm("not-committed", Count, Some(&headings::NOT_COMMITTED), |it| {
+        figure((it.by == LoadBy::Rate).then_some(it.not_committed))
     }),
 ];
 

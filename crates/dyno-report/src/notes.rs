@@ -3,8 +3,7 @@
 use super::{figures, words};
 use crate::messages::{Lang, Message, finding, list, names, notes, said};
 use dyno_analysis::model::{Comparison, FindingRow, LedgerExample, ReportModel, Verdict};
-use dyno_model::plan::{LoadPlan, StopRule};
-use dyno_model::search::Most;
+use dyno_model::plan::{LoadPlan, Spacing, StopRule};
 
 /// When and with what it was measured, and the machine. `started` is the time as it is to be shown.
 pub(super) fn origin(model: &ReportModel, started: &str, lang: Lang) -> Vec<String> {
@@ -120,14 +119,24 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
             ("attempts", &load.attempts_max.to_string()),
         ],
     );
-    let how = match (load.rate, load.find) {
-        (Some(rate), _) => Some(notes::NOTE_RATE.fill(lang, &[("rate", &figures::rate(rate))])),
-        (None, Some(search)) if search.most == Most::Rate => {
-            Some(notes::NOTE_RATE.fill(lang, &[("rate", notes::SEARCHED_RATE.text(lang))]))
-        }
-        (None, _) => None,
-    };
+    let how = offered(load, lang)
+        .map(|(rate, spacing)| notes::NOTE_RATE.fill(lang, &[("rate", &rate), ("spacing", &spacing)]));
     [sentence].into_iter().chain(how).collect::<Vec<_>>().join(lang.space)
+}
+
+/// How many transactions arrive, and how they lie in time; `None` in a closed loop.
+pub(super) fn offered(load: &LoadPlan, lang: Lang) -> Option<(String, String)> {
+    let spacing = match load.spacing {
+        Spacing::Poisson => notes::SPACING_POISSON.text(lang),
+        Spacing::Even => notes::SPACING_EVEN.text(lang),
+    };
+    let rate = match load.rate {
+        Some(rate) => figures::rate(rate),
+        None if load.is_rate_given() => notes::STAGED_RATE.text(lang).to_owned(),
+        None if load.is_open() => notes::SEARCHED_RATE.text(lang).to_owned(),
+        None => return None,
+    };
+    Some((rate, spacing.to_owned()))
 }
 
 /// What is missing or could not be read; at most `unreadable_max` sentences about the latter.

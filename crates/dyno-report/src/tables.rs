@@ -3,20 +3,20 @@
 use crate::cell::{Cell, Value};
 use crate::figures;
 use crate::measures::{
-    FAULT, GENERATOR, LATENCY, LEDGER, Measure, RESOURCES, STEP, TREATMENT_BOOKS, TREATMENT_LOST,
+    FAULT, GENERATOR, LATENCY, LEDGER, Measure, RESOURCES, STAGE, STEP, TREATMENT_BOOKS, TREATMENT_LOST,
     TREATMENT_RATES, TRIAL, UPDATES,
 };
 use crate::messages::{Lang, finding, growth, headings, names, page, question, said};
 use crate::table::{Column, Table};
 use crate::words;
 use dyno_analysis::model::{
-    Comparison, ComparisonOf, Effect, KindCount, LimitRow, LimitVerdict, Question, ReportModel, StatementRow,
-    StatementTable, TreatmentRow, TrialRow, UpdateAudit,
+    Comparison, ComparisonOf, Effect, KindCount, LimitRow, LimitVerdict, Question, ReportModel, StageRow,
+    StatementRow, StatementTable, TreatmentRow, TrialRow, UpdateAudit,
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::failure::FailureKind;
 use dyno_model::finding::Severity;
-use dyno_model::search::Most;
+use dyno_model::plan::LoadBy;
 
 /// Columns of those measures that tables have.
 fn columns<R>(measures: &'static [Measure<R>]) -> impl Iterator<Item = Column> {
@@ -92,7 +92,7 @@ fn trials_valid(row: &TreatmentRow) -> Cell {
 
 /// The highest loads that were searched for.
 pub(crate) fn searches(model: &ReportModel) -> Table {
-    let is_rate = model.searches.iter().any(|row| row.search.most == Most::Rate);
+    let is_rate = model.searches.iter().any(|row| row.search.most == LoadBy::Rate);
     let columns = [
         Column::left(&headings::LIMIT),
         Column::right(&headings::TRIALS_VALID),
@@ -109,6 +109,28 @@ pub(crate) fn searches(model: &ReportModel) -> Table {
             Cell::text(row.steps.len().to_string()),
         ]
     })
+}
+
+/// What each stage of a load brought.
+pub(crate) fn stages(model: &ReportModel) -> Table {
+    let rows = || by_line(model).into_iter().flat_map(|(index, _)| of_treatment(model, index));
+    let columns = [Column::left(&headings::STAGE)].into_iter().chain(columns(STAGE));
+    let table = of_treatments(model, columns, rows().map(|row| (row.treatment, row)), |row| {
+        let mut cells = vec![Cell::text(&row.name)];
+        for measure in STAGE.iter().filter(|measure| measure.heading.is_some()) {
+            cells.push(measure.estimate_cell(row, Some(model.treatments[row.treatment].trials_valid)));
+        }
+        cells
+    });
+    match model.stages.first().map(|row| row.by) {
+        Some(LoadBy::Clients) => table.without(&[&headings::OFFERED, &headings::NOT_COMMITTED]),
+        _ => table.without(&[&headings::AT_WORK]),
+    }
+}
+
+/// The stages of a treatment.
+fn of_treatment(model: &ReportModel, treatment: usize) -> impl Iterator<Item = &StageRow> {
+    model.stages.iter().filter(move |row| row.treatment == treatment)
 }
 
 /// Every limit at every treatment that has to keep it.

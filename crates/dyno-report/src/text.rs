@@ -44,6 +44,11 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         heading(&mut text, headings::SEARCHES, lang);
         text.push_str(&searches.to_text(lang));
     }
+    let stages = tables::stages(model);
+    if !stages.is_empty() {
+        heading(&mut text, headings::STAGES, lang);
+        text.push_str(&stages.to_text(lang));
+    }
     let limits = tables::limits(model);
     if !limits.is_empty() {
         heading(&mut text, headings::LIMITS, lang);

@@ -6,9 +6,9 @@ use crate::data::Missing;
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::{Finding, KEPT_UP_ENOUGH, Severity};
 use dyno_model::limit::LimitMeasure;
-use dyno_model::plan::{Treatment, Trial};
+use dyno_model::plan::{LoadBy, Treatment, Trial};
 use dyno_model::record::TrialRecord;
-use dyno_model::search::{Climb, Most, Next, Search, Step};
+use dyno_model::search::{Climb, Next, Search, Step};
 use std::collections::BTreeMap;
 
 /// Measures a treatment.
@@ -75,8 +75,8 @@ impl Searches {
 fn with_load(treatment: &Treatment, search: Search, load: f64) -> Treatment {
     let mut under = treatment.clone();
     match search.most {
-        Most::Rate => under.load.rate = Some(load),
-        Most::Clients => under.clients = load as u32,
+        LoadBy::Rate => under.load.rate = Some(load),
+        LoadBy::Clients => under.clients = load as u32,
     }
     under
 }
@@ -127,8 +127,8 @@ fn missing(record: &TrialRecord) -> f64 {
 fn hopeless(search: &Search, climb: &Climb) -> String {
     let Search { most, measure, below, .. } = search;
     let (load, unit) = match (climb.lowest(), most) {
-        (load, Most::Rate) => (load, "transactions/s"),
-        (load, Most::Clients) => (load, "client(s)"),
+        (load, LoadBy::Rate) => (load, "transactions/s"),
+        (load, LoadBy::Clients) => (load, "client(s)"),
     };
     let limit = if *measure == LimitMeasure::Failed { format!("{below} %") } else { format!("{below} ms") };
     format!("not even {load} {unit} kept {measure} below {limit}")
@@ -160,7 +160,8 @@ mod tests {
     use dyno_model::response::Responses;
     use dyno_model::units::Nanos;
 
-    const SEARCH: Search = Search { most: Most::Rate, measure: LimitMeasure::P95, below: 20.0, from: 100.0 };
+    const SEARCH: Search =
+        Search { most: LoadBy::Rate, measure: LimitMeasure::P95, below: 20.0, from: 100.0 };
 
     /// A window of a second in which transactions of 10 ms were committed and others were never started, half a second old.
     fn record(committed: u64, unstarted: u64) -> TrialRecord {

@@ -192,7 +192,7 @@ fn measure(
         }
     };
     let measured = measured.map(|mut record| {
-        watch.finish(&mut record);
+        watch.finish(&mut record, &treatment.load);
         // Clients give up sooner than a server is known to have died, and of one that dyno did not start nobody tells.
         if record.is_cut_short() && record.end == TrialEnd::Trial && !ready.answers() {
             record.end = TrialEnd::System;

@@ -2,7 +2,7 @@
 
 use crate::standing::Standing;
 use dyno_model::catalog::OptionValue;
-use dyno_model::plan::{StopRule, SystemPlan, SystemSource, Treatment};
+use dyno_model::plan::{Stages, StopRule, SystemPlan, SystemSource, Treatment};
 use dyno_model::record::TrialRecord;
 use dyno_model::retry::RetryPolicy;
 use dyno_model::search::Search;
@@ -265,6 +265,7 @@ pub(super) fn load_differences(one: &Treatment, other: &Treatment) -> Vec<(Strin
             ("end", stop),
             ("warm-up", load.warmup.to_string()),
             ("rate", load.rate.map_or_else(|| "none".to_owned(), crate::figures::rate)),
+            ("arrivals", load.spacing.to_string()),
             ("search", load.find.map_or_else(|| "none".to_owned(), searched)),
             ("attempts", load.attempts_max.to_string()),
             ("retries", retries(&load.retry)),
@@ -273,12 +274,32 @@ pub(super) fn load_differences(one: &Treatment, other: &Treatment) -> Vec<(Strin
             ("time limit", load.time_limit.to_string()),
         ]
     };
-    texts(one)
-        .into_iter()
-        .zip(texts(other))
-        .filter(|((_, one), (_, other))| one != other)
-        .map(|((name, one), (_, other))| (name.to_owned(), one, other))
-        .collect()
+    let pairs = texts(one).into_iter().zip(texts(other));
+    let unequal = pairs.filter(|((_, one), (_, other))| one != other);
+    let (stages, others) = (&one.load.stages, &other.load.stages);
+    // Long ones may differ behind what is shown of them.
+    let staged = (stages != others).then(|| ("stages".to_owned(), staged(stages), staged(others)));
+    unequal.map(|((name, one), (_, other))| (name.to_owned(), one, other)).chain(staged).collect()
+}
+
+/// Points of a course that are shown.
+const COURSE_MAX: usize = 8;
+
+/// What stages go through: `3 of rate, 0 s: 100, 30 s: 100, 60 s: 500`.
+fn staged(stages: &Option<Stages>) -> String {
+    let Some(stages) = stages else { return "none".to_owned() };
+    let mut at = 0.0;
+    let mut points = Vec::new();
+    for segment in stages.stages.iter().flat_map(|stage| &stage.segments) {
+        points.push(format!("{at} s: {}", segment.from));
+        at += segment.length.as_secs_f64();
+        points.push(format!("{at} s: {}", segment.to));
+    }
+    points.dedup();
+    let all = points.len();
+    points.truncate(COURSE_MAX);
+    let more = if all > COURSE_MAX { ", ..." } else { "" };
+    format!("{} of {}, {}{more}", stages.stages.len(), stages.by, points.join(", "))
 }
 
 /// What is searched for, and while what: `rate, p99 < 20`.

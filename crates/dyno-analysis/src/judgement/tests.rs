@@ -6,14 +6,15 @@ use dyno_model::event::{Event, Listener};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::judge::{Asked, judge};
 use dyno_model::monitor::{Sample, SessionGroup};
-use dyno_model::plan::{LoadPlan, Plan, StopRule, Trial};
+use dyno_model::plan::{LoadBy, LoadPlan, Plan, Stages, StopRule, Trial};
 use dyno_model::record::{CommitGap, Facts, Interval, TrialRecord};
 use dyno_model::single::SingleTrial;
+use dyno_model::stages::{Segment, Stage};
 use dyno_model::target::{Endpoint, Engine, Target};
 use dyno_model::units::Nanos;
 use dyno_store::environment::Environment;
 use dyno_store::fixture::Shape;
-use dyno_store::{RunWriter, SingleRun, TrialOutcome};
+use dyno_store::{RunWriter, SingleRun, TimelineLine, TrialOutcome};
 use std::mem::{Discriminant, discriminant};
 use std::path::Path;
 
@@ -164,4 +165,35 @@ fn what_the_sessions_of_a_stored_run_waited_for_is_told_when_it_is_read() {
         assert_eq!(collapse, Some((2.0, look().sessions)), "{found:?}");
         assert!(found.iter().any(|finding| matches!(finding, Finding::GeneratorBusy { .. })), "{found:?}");
     }
+}
+
+#[test]
+fn a_fall_of_throughput_that_the_stages_ask_for_is_no_collapse() {
+    let mut plan: Plan = single().plan();
+    let trial = plan.trials[0].clone();
+    let mut record = record(trial);
+    record.facts = Some(Facts::default());
+    record.measured = Nanos(40 * SECOND);
+    let second = |second: u64| TimelineLine {
+        start_s: second as f64,
+        length_s: 1.0,
+        is_warmup: second == 0,
+        committed: if second <= 20 { 1_000 } else { 10 },
+        failed: 0,
+        retries: 0,
+        latency_ms: None,
+    };
+    let timeline: Vec<TimelineLine> = (0..=40).map(second).collect();
+    let has_collapse = |plan: &Plan| {
+        let judged = super::judge(plan, &record, &timeline, &[]);
+        (judged.findings.iter().any(|it| matches!(it, Finding::Collapse { .. })), judged.steadiness.is_some())
+    };
+    assert_eq!(has_collapse(&plan), (true, true));
+    let stage = |name: &str, length: u64, rate: f64| Stage {
+        name: name.to_owned(),
+        segments: vec![Segment { length: Nanos(length * SECOND), from: rate, to: rate }],
+    };
+    let stages = vec![stage("busy", 20, 1_000.0), stage("quiet", 20, 10.0)];
+    plan.treatments[0].load.stages = Some(Stages { by: LoadBy::Rate, stages });
+    assert_eq!(has_collapse(&plan), (false, false), "it was meant to change");
 }

@@ -26,6 +26,7 @@ mod provenance;
 mod questions;
 mod resources;
 mod search;
+mod stage;
 mod trials;
 
 pub use charts::{
@@ -52,6 +53,7 @@ pub use provenance::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts,
 pub use questions::{Interaction, InteractionWith, Place, Question, RatioScatter, Scatter, Varied};
 pub use resources::{ResourcePoint, ResourceRow};
 pub use search::{SearchRow, SearchStep};
+pub use stage::{LoadPoint, StageRow};
 pub use trials::{
     Completeness, FailedTrial, KindCount, LineName, TreatmentRow, TrialFigures, TrialRow, TrialState,
     Validity,
@@ -132,6 +134,9 @@ pub struct ReportModel {
     /// The highest loads that were searched for, one row per treatment that was.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub searches: Vec<SearchRow>,
+    /// What each stage of a load brought that changes inside a trial, in the order of treatments and stages.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageRow>,
     /// How often the data were looked at while they were measured; absent where the number of blocks was fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks: Option<Looks>,

@@ -8,6 +8,7 @@ use super::watch::Watch;
 use crate::arrivals::{Arrivals, Due};
 use crate::generator::{lag_p99, memory_peak};
 use crate::recording::recorder::lock;
+use crate::recording::stages::StageTally;
 use crate::recording::{Batch, Collector, Recorder, Sample, SharedRecorder, Totals};
 use crate::scheduling::give_way_to_server;
 use crate::window::Window;
@@ -139,12 +140,12 @@ impl<'a> Crew<'a> {
             batches,
             reports: Vec::new(),
             fatal: None,
-            collector: Collector::new(&input.name, kinds, input.load.warmup.0, input.interval.0),
-            gives_way: input.shares_machine && input.load.rate.is_none(),
-            arrivals: input.load.rate.map(|rate| {
-                let arrivals = Arc::new(Arrivals::new(input.seed, rate));
+            collector: Collector::new(&input.name, kinds, input.load.warmup.0, input.interval.0)
+                .with_stages(StageTally::of(input.load)),
+            gives_way: input.shares_machine && !input.load.is_open(),
+            arrivals: Arrivals::of(input.load, input.seed).map(|arrivals| {
                 let due = arrivals.due();
-                (arrivals, due)
+                (Arc::new(arrivals), due)
             }),
             connecting: Nanos(0),
             hired_at: Instant::now(),
@@ -437,7 +438,7 @@ impl<'a> Crew<'a> {
         let books = self.books();
         let open_loop = self.arrivals.as_ref().map(|(arrivals, _)| {
             let (account, censored) =
-                open_loop::account(arrivals, &window, &self.collector, &books.ledger, ended);
+                open_loop::account(arrivals, &window, &mut self.collector, &books.ledger, ended);
             if !censored.is_empty() {
                 if intervals.is_empty() {
                     intervals.push(self.collector.remainder(ended));
@@ -500,6 +501,7 @@ impl<'a> Crew<'a> {
             },
             longest_gap: gaps.first().copied().unwrap_or_default(),
             open_loop,
+            stages: collector.stages.as_ref().map(StageTally::records).unwrap_or_default(),
             work: work(window, input.load, totals.work),
             facts: Facts {
                 steal: finish.watch.steal(),

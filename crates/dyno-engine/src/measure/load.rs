@@ -11,6 +11,7 @@ use dyno_model::plan::{LoadPlan, Trial};
 use dyno_model::record::{
     self, CommitGap, Facts, GeneratorRecord, OpenLoop, StatementLatency, TrialEnd, TrialRecord,
 };
+use dyno_model::stages::StageRecord;
 use dyno_model::units::Nanos;
 use hdrhistogram::Histogram;
 use std::fmt;
@@ -151,6 +152,8 @@ pub struct LoadRecord {
     pub longest_gap: CommitGap,
     /// Open loop: what became of the arrivals.
     pub open_loop: Option<OpenLoop>,
+    /// What each stage brought; as in [`TrialRecord::stages`].
+    pub stages: Vec<StageRecord>,
     /// Work done in the window; as in [`TrialRecord::work`].
     pub work: Option<f64>,
     /// The generator's view of itself.
@@ -187,6 +190,7 @@ impl LoadRecord {
             statements: self.statements.clone(),
             longest_gap: Some(self.longest_gap),
             open_loop: self.open_loop,
+            stages: self.stages.clone(),
             work: self.work,
             generator: self.generator.clone(),
             end: TrialEnd::Trial,

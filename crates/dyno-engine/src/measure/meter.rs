@@ -134,7 +134,7 @@ impl Meter {
         self.withdraw();
         let next = match &self.arrivals {
             Some(arrivals) => await_arrival(arrivals, &self.window, self.admitted),
-            None => Begun::at_once(&self.window, self.last_end, self.admitted),
+            None => await_stage(self.client, &self.window, self.last_end, self.admitted),
         };
         let Some(Begun { start, is_counted, is_awaited }) = next else {
             self.is_counted = self.is_ready && self.last_end >= self.window.opens();
@@ -323,13 +323,28 @@ impl Drop for Meter {
 /// Takes the next arrival and blocks until it is due: its time, and whether it counts. `None` when nothing starts any more.
 fn await_arrival(arrivals: &Arrivals, window: &Window, admitted: u64) -> Option<Begun> {
     let turn = arrivals.turn(window, admitted);
-    let until = turn.until(window)?;
+    sleep_until(turn.until(window)?, window);
+    arrivals.after(turn, window)
+}
+
+/// In a closed loop: blocks until the client may work in this stage. `None` when nothing starts any more.
+#[inline]
+fn await_stage(client: ClientId, window: &Window, now: u64, admitted: u64) -> Option<Begun> {
+    let from = window.works_from(client.0, now);
+    if from == now {
+        return Begun::at_once(window, now, admitted);
+    }
+    sleep_until(from.min(window.closes()), window);
+    Begun::at_once(window, window.now(), admitted)
+}
+
+/// Blocks until a time, or until nothing starts any more.
+fn sleep_until(until: u64, window: &Window) {
     let mut now = window.now();
     while now < until.min(window.ends()) {
         std::thread::sleep(Duration::from_nanos(until - now).min(STOP_NOTICED));
         now = window.now();
     }
-    arrivals.after(turn, window)
 }
 
 /// Has this thread's sleeps end close to their time. A kernel that refuses leaves them 50 µs late.

@@ -14,7 +14,7 @@ use hdrhistogram::Histogram;
 pub(super) fn account(
     arrivals: &Arrivals,
     window: &Window,
-    collector: &Collector,
+    collector: &mut Collector,
     ledger: &Ledger,
     ended: u64,
 ) -> (OpenLoop, Histogram<u64>) {
@@ -24,10 +24,14 @@ pub(super) fn account(
     let unstarted = if is_met { Vec::new() } else { arrivals.unstarted(window.opens(), until) };
     let (lost, cut_off) = collector.censored();
     let mut censored = lost.clone();
-    unstarted.iter().for_each(|at| latency::record(&mut censored, until - at));
+    let never_started = unstarted.iter().map(|at| (until, until - at));
     // Threads that were left behind cannot say when theirs were due, but that was before the end.
-    for _ in cut_off..ledger.unfinished {
-        latency::record(&mut censored, ended - until);
+    let left_behind = (cut_off..ledger.unfinished).map(|_| (ended, ended - until));
+    for (seen, age) in never_started.chain(left_behind) {
+        latency::record(&mut censored, age);
+        if let Some(stages) = &mut collector.stages {
+            stages.lost(seen, age);
+        }
     }
     let unstarted = unstarted.len() as u64;
     let responses = Responses { committed: collector.transaction.clone(), censored };

@@ -2,6 +2,7 @@
 
 use super::gaps::Gaps;
 use super::sample::{Occurrence, Sample};
+use super::stages::StageTally;
 use dyno_model::latency::{self, ExactLatency};
 use dyno_model::ledger::ScriptCounter;
 use dyno_model::record::{CommitGap, Interval, Lag, StatementLatency};
@@ -38,6 +39,8 @@ pub(crate) struct Collector {
     pub(crate) last_end: u64,
     /// Times in which nothing committed.
     gaps: Gaps,
+    /// Of a load in stages.
+    pub(crate) stages: Option<StageTally>,
 }
 
 impl Collector {
@@ -59,7 +62,13 @@ impl Collector {
             committed: 0,
             last_end: 0,
             gaps: Gaps::default(),
+            stages: None,
         }
+    }
+
+    /// Keeps figures of each stage as well.
+    pub(crate) fn with_stages(self, stages: Option<StageTally>) -> Self {
+        Self { stages, ..self }
     }
 
     /// Takes samples.
@@ -68,6 +77,9 @@ impl Collector {
             if !self.sort_commit(*sample) {
                 self.sort(*sample);
             }
+        }
+        if let Some(stages) = &mut self.stages {
+            samples.iter().for_each(|sample| stages.take(*sample));
         }
     }
 

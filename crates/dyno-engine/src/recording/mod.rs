@@ -4,6 +4,7 @@
 //! * `recorder`: the samples and books of one worker, which the coordinator may look into;
 //! * `gaps`: how long nothing committed;
 //! * `collector`: histograms of the whole window and of each interval, made from samples;
+//! * `stages`: what each stage of a load brought;
 //! * [`shares`]: how much each client did, readable while it runs.
 
 pub(crate) mod collector;
@@ -11,6 +12,7 @@ mod gaps;
 pub(crate) mod recorder;
 mod sample;
 pub mod shares;
+pub(crate) mod stages;
 
 pub(crate) use collector::Collector;
 pub use recorder::Totals;

@@ -8,6 +8,7 @@ mod load;
 mod open_loop;
 mod retries;
 mod scheduling;
+mod stages;
 mod sysbench_accounting;
 mod trial;
 mod verdicts;

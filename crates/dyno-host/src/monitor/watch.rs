@@ -7,7 +7,9 @@ use super::watched::Watched;
 use dyno_model::event::{Event, Listener, Phase};
 use dyno_model::finding::{Finding, Severity};
 use dyno_model::judge::collapse::{self, Beat, Look, Pulse};
+use dyno_model::judge::is_meant;
 use dyno_model::monitor::{Sample, growth, names};
+use dyno_model::plan::LoadPlan;
 use dyno_model::record::{Interval, TrialRecord};
 use dyno_model::units::Nanos;
 use std::collections::BTreeMap;
@@ -94,13 +96,16 @@ impl<'l> Watch<'l> {
         Bell(self.looker.as_ref().map(|looker| looker.orders.clone()))
     }
 
-    /// Ends it and adds what it found to the trial's record.
-    pub fn finish(mut self, record: &mut TrialRecord) {
+    /// Ends it and adds what it found to the record of the trial, which had this load.
+    pub fn finish(mut self, record: &mut TrialRecord, load: &LoadPlan) {
         self.stop();
         let opens = self.warmup.as_secs_f64();
         let closes = opens + record.measured.as_secs_f64();
         collapse::explain_stalls(&mut record.findings, &self.looks, opens);
-        record.findings.extend(collapse::findings(&self.beats, &self.looks, opens, closes));
+        let collapses = collapse::findings(&self.beats, &self.looks, opens, closes);
+        let doubtful: Vec<Finding> =
+            collapses.into_iter().filter(|finding| !is_meant(record, load, finding)).collect();
+        record.findings.extend(doubtful);
         record.findings.extend(self.others());
         record.findings.extend(self.cost(opens, closes));
         let troubles = self.troubles.drain(..);

@@ -18,6 +18,7 @@ use crate::finding::{Finding, Severity};
 use crate::ledger::Ledger;
 use crate::plan::{LoadPlan, Plan, StopRule, Trial};
 use crate::record::{CommitGap, Facts, TrialRecord, Uptime};
+use crate::stages::Course;
 use crate::target::Engine;
 use std::mem::discriminant;
 
@@ -81,11 +82,17 @@ pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
     let seconds = record.measured.as_secs_f64();
     findings.extend((seconds < SHORT).then_some(Finding::ShortWindow { seconds }));
     findings.extend(few_waves(record));
-    findings.extend(stalls(record));
+    findings.extend(stalls(record, asked.load));
     findings.extend(audit(record));
     findings.extend(faults(record));
-    findings.retain(|finding| !(has_faults(record) && finding.is_effect_of_fault()));
+    findings.retain(|finding| !is_meant(record, asked.load, finding));
     findings
+}
+
+/// True for what follows from what was asked for, and is no doubt: effects of faults, and changes of a load in stages.
+#[must_use]
+pub fn is_meant(record: &TrialRecord, load: &LoadPlan, finding: &Finding) -> bool {
+    has_faults(record) && finding.is_effect_of_fault() || load.stages.is_some() && finding.is_of_even_load()
 }
 
 /// Faults that were not made; what those that were made did is no doubt.
@@ -269,12 +276,19 @@ fn books(ledger: &Ledger, unbalanced: &[String]) -> Vec<Finding> {
 }
 
 /// The longest stalls. An older record has the longest time without a commit alone, or not even that.
-fn stalls(record: &TrialRecord) -> Vec<Finding> {
+fn stalls(record: &TrialRecord, load: &LoadPlan) -> Vec<Finding> {
     let gaps: Vec<CommitGap> = match &record.facts {
         Some(facts) => facts.gaps.clone(),
         None => record.longest_gap.into_iter().collect(),
     };
-    let is_told = |gap: &CommitGap| is_stall(gap.length.0, record.ledger.committed, record.measured.0);
+    // Where it is known what arrived in the course of a trial, that much may come in no time at all.
+    let offered = load.stages.as_ref().and_then(|_| load.offered());
+    let is_told = |gap: &CommitGap| {
+        let (from, to) = (load.warmup.0 + gap.at.0, load.warmup.0 + gap.at.0 + gap.length.0);
+        let is_due = |course: &Course| course.area(to) - course.area(from) > STALL_TIMES_MEAN;
+        is_stall(gap.length.0, record.ledger.committed, record.measured.0)
+            && offered.as_ref().is_none_or(is_due)
+    };
     let stall = |gap: CommitGap| Finding::Stall {
         longest_gap: gap.length.as_secs_f64(),
         at: gap.at.as_secs_f64(),

@@ -154,6 +154,29 @@ fn the_longest_stalls_are_told_and_gaps_that_are_usual_are_not() {
 }
 
 #[test]
+fn a_gap_is_no_stall_where_the_stages_let_little_arrive() {
+    use crate::stages::{LoadBy, Segment, Stage, Stages};
+    let stage = |name: &str, rate: f64| Stage {
+        name: name.to_owned(),
+        segments: vec![Segment { length: Nanos(5 * SECOND), from: rate, to: rate }],
+    };
+    let stages = Stages { by: LoadBy::Rate, stages: vec![stage("busy", 10_000.0), stage("quiet", 1.0)] };
+    let load = LoadPlan {
+        stages: Some(stages),
+        warmup: Nanos(SECOND),
+        ..LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)))
+    };
+    let stalls = |at: u64| {
+        let mut record = record();
+        facts(&mut record).gaps = vec![CommitGap { at: Nanos(at * SECOND), length: Nanos(2 * SECOND) }];
+        let found = judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load });
+        found.into_iter().filter(|finding| matches!(finding, Finding::Stall { .. })).count()
+    };
+    assert_eq!(stalls(2), 1, "twenty thousand were due");
+    assert_eq!(stalls(6), 0, "two were due");
+}
+
+#[test]
 fn what_ended_a_trial_before_its_rule_was_met_is_named_once() {
     let stopped = |it: &mut TrialRecord| facts(it).stopped = Some("interrupted by the user".to_owned());
     assert_eq!(judged(stopped), cut_short("interrupted by the user"));

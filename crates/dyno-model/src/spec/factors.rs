@@ -313,7 +313,9 @@ fn collect_changes(
         }
         let Some(place) = place(&path, entry.key_span, problems) else { continue };
         check_not_fixed(&path, &place, entry.key_span, document, problems);
-        if entry.node.value.scalar_text().is_none() {
+        let is_stages =
+            matches!((&place, &entry.node.value), (Place::Load(key), Value::List(_)) if key == "stages");
+        if entry.node.value.scalar_text().is_none() && !is_stages {
             let expected = "a text, a number, true or false";
             wrong_type(entry.node.span, &path, expected, &entry.node.value, problems);
             continue;

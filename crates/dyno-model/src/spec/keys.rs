@@ -1,18 +1,20 @@
 //! Every key of a spec in one place: the readers accept what stands here, within the ranges that stand here, and
 //! docs/reference/spec.md is made from it.
 
+mod load;
 mod report;
 mod section;
 
+pub use load::{FIND, LOAD, STAGE};
 pub use report::{FAULT, LIMIT, PUBLISHED, REPORT, REVISION};
 
 pub use section::{Key, Section, Takes};
 
 pub(super) use section::WEIGHT_MAX;
-use section::{CLIENTS_MAX, key, ranged};
+use section::{key, ranged};
 
 /// All sections, in the order a spec has them.
-pub const SECTIONS: [&Section; 22] = [
+pub const SECTIONS: [&Section; 23] = [
     &TOP,
     &SYSTEM,
     &SERVER,
@@ -23,6 +25,7 @@ pub const SECTIONS: [&Section; 22] = [
     &SCRIPT,
     &LOAD,
     &FIND,
+    &STAGE,
     &DESIGN,
     &FACTORS,
     &STORAGE,
@@ -308,124 +311,6 @@ pub static SCRIPT: Section = Section {
         ),
         key("file", "path", "`file` or `sql`", "where its text is, relative to the spec"),
         key("sql", "text", "`file` or `sql`", "its text"),
-    ],
-};
-
-/// How many clients, and for how long.
-pub static LOAD: Section = Section {
-    heading: "[load]",
-    prefix: "load.",
-    about: "How many clients, and for how long. Exactly one of `transactions`, `transactions_per_client`, `rows` and \
-            `duration`; one given in a profile or with `--set` replaces the one of the file.",
-    keys: &[
-        ranged(
-            "clients",
-            Takes::IntegerOrList(1..=CLIENTS_MAX),
-            "required",
-            "concurrent clients; a list gives one treatment each",
-        ),
-        ranged(
-            "transactions",
-            Takes::Integer(1..=i64::MAX),
-            "one of four",
-            "measure this many transactions of all clients together",
-        ),
-        ranged(
-            "transactions_per_client",
-            Takes::Integer(1..=i64::MAX),
-            "one of four",
-            "measure this many transactions of each client",
-        ),
-        ranged(
-            "rows",
-            Takes::Integer(1..=i64::MAX),
-            "one of four",
-            "measure until the table has so many rows, those loaded before included; for workloads whose table grows, such as \
-             `mass-insert`",
-        ),
-        ranged(
-            "milestones",
-            Takes::Integers(1..=i64::MAX),
-            "ten equal steps",
-            "with `rows`: numbers of rows at which the report compares, rising and at most `rows`",
-        ),
-        ranged("duration", Takes::Duration { is_positive: true }, "one of four", "measure for this long"),
-        ranged(
-            "warmup",
-            Takes::Duration { is_positive: false },
-            "`0s` when transactions or rows are counted, else a tenth of `duration`, at most `5s`",
-            "unmeasured time before, with all clients working",
-        ),
-        ranged(
-            "grace",
-            Takes::Duration { is_positive: false },
-            "`5s`",
-            "how long statements in flight may take when measuring ends; then they are cut off",
-        ),
-        ranged(
-            "time_limit",
-            Takes::Duration { is_positive: true },
-            "`10m` when transactions or rows are counted, else `duration`",
-            "end of measuring whatever else holds, against servers that hang",
-        ),
-        ranged(
-            "workers",
-            Takes::Integer(1..=1024),
-            "chosen by clients and machine",
-            "threads of the generator",
-        ),
-        key(
-            "rate",
-            "number per `s`, `min` or `h`, as `\"500/s\"`",
-            "none: a closed loop",
-            "open loop: so many transactions of all clients together arrive, whether or not the system keeps up",
-        ),
-        key(
-            "overload",
-            "true or false",
-            "`false`",
-            "with `rate`: more is to arrive than the system can do, so that a trial in which it does less than 97 % of that is valid",
-        ),
-        key(
-            "find",
-            "table",
-            "none",
-            "each trial searches for the highest rate, or the most clients up to `clients`, at which a limit is kept",
-        ),
-        ranged(
-            "attempts_max",
-            Takes::Integer(1..=1000),
-            "10",
-            "most attempts per transaction; 1 means no retry",
-        ),
-    ],
-};
-
-/// What is searched for.
-pub static FIND: Section = Section {
-    heading: "[load.find]",
-    prefix: "load.find.",
-    about: "How much can it take? In each trial loads are tried, each for `load.duration`, until the highest is found at which the limit is kept; it is \
-            tried again, and its figures are the trial's. As one line: `find = { most = \"rate\", while = \"p99 < 20ms\" }`.",
-    keys: &[
-        key(
-            "most",
-            "`rate` or `clients`",
-            "`rate`",
-            "what is raised: transactions that arrive per second, or clients that each wait for an answer",
-        ),
-        key(
-            "while",
-            "`MEASURE < FIGURE`, with `mean`, `p50`, `p95`, `p99` or `failed`",
-            "required",
-            "what has to stay below a limit: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; and the system has to keep up",
-        ),
-        key(
-            "from",
-            "rate, as `\"500/s\"`, or number of clients",
-            "`\"100/s\"`, 1 client",
-            "the load that is tried first",
-        ),
     ],
 };
 

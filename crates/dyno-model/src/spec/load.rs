@@ -3,11 +3,12 @@
 use super::diagnostic::{Diagnostic, Problems, Span};
 use super::keys::{FIND, LOAD};
 use super::reader::{Fields, integer, wrong_type};
+use super::scripts::Place;
 use super::tree::{Node, STOP_RULES, Table, Value};
-use super::{limit, quantity};
+use super::{limit, stages};
 use crate::limit::LimitMeasure;
-use crate::plan::{LoadPlan, StopRule, WorkloadPlan};
-use crate::search::{Most, Search};
+use crate::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule, WorkloadPlan};
+use crate::search::Search;
 use crate::units::Nanos;
 
 /// Longest list of numbers of clients.
@@ -16,10 +17,6 @@ const LIST_MAX: usize = 1000;
 const GRACE_DEFAULT: Nanos = Nanos(5_000_000_000);
 const TIME_LIMIT_DEFAULT: Nanos = Nanos(600_000_000_000);
 const WARMUP_DEFAULT_MAX: Nanos = Nanos(5_000_000_000);
-
-/// Slowest and fastest arrivals, per second. A generator cannot do ten million; a slip of the finger is caught.
-const RATE_MIN: f64 = 1.0 / 3600.0;
-const RATE_MAX: f64 = 1e7;
 
 /// Numbers of clients, in the order they are written.
 pub(super) fn clients(fields: &Fields<'_>) -> Vec<u32> {
@@ -74,16 +71,20 @@ pub(super) fn client_list(fields: &Fields<'_>, node: &Node) -> Vec<u32> {
     counts
 }
 
-/// Everything but the clients. `clients_max` is the largest number of clients.
-pub(super) fn rules(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<LoadPlan> {
-    let stop = stop_rule(fields, clients_max);
+/// Everything but the clients, whose numbers are given.
+pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> Option<LoadPlan> {
+    let clients_max = clients.iter().copied().max();
+    let stages = stages::read(fields, place, clients);
+    let stop = stop_rule(fields, clients_max, stages.as_ref());
     let warmup = fields.duration("warmup");
     let grace = fields.duration("grace").unwrap_or(GRACE_DEFAULT);
     let time_limit = fields.duration("time_limit");
     let workers = fields.integer("workers");
     let attempts_max = fields.integer("attempts_max").unwrap_or(10);
     let rate = rate(fields, "rate");
-    let is_overload = is_overload(fields);
+    let spacing = fields.choice("spacing", &Spacing::ALL.map(|spacing| (spacing.name(), spacing)));
+    let is_overload = fields.boolean("overload").unwrap_or(false);
+    check_stages(fields, stages.as_ref(), is_overload);
     let find = find(fields, clients_max);
     let milestones = milestones(fields, stop);
     let stop = stop?;
@@ -108,6 +109,8 @@ pub(super) fn rules(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Loa
         workers,
         attempts_max,
         rate,
+        spacing: spacing.unwrap_or_default(),
+        stages,
         is_overload,
         find,
         milestones,
@@ -119,7 +122,7 @@ pub(super) fn rules(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Loa
 fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
     let (table, span) = fields.table("find")?;
     let find = Fields::new(&FIND, table, span, fields.problems);
-    let most = find.choice("most", &Most::ALL.map(|most| (most.name(), most))).unwrap_or(Most::Rate);
+    let most = find.choice("most", &LoadBy::ALL.map(|most| (most.name(), most))).unwrap_or(LoadBy::Rate);
     let example = "write for example `while = \"p99 < 20ms\"`";
     let text = find.required_text("while", example)?;
     let refuse = |key: &str, message: String, help: &str| {
@@ -146,15 +149,15 @@ fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
             "say how long each load is tried: `duration = \"10s\"`",
         );
     }
-    for key in ["rate", "overload"].into_iter().filter(|key| fields.node(key).is_some()) {
+    for key in ["rate", "overload", "stages"].into_iter().filter(|key| fields.node(key).is_some()) {
         let message = format!("`load.find` and `load.{key}` cannot both be given");
         refuse("while", message, "remove one of them; the load of the first step is `find.from`");
     }
     let from = match (most, find.node("from")) {
-        (Most::Rate, None) => 100.0,
-        (Most::Rate, Some(_)) => rate(&find, "from")?,
-        (Most::Clients, None) => 1.0,
-        (Most::Clients, Some(node)) => {
+        (LoadBy::Rate, None) => 100.0,
+        (LoadBy::Rate, Some(_)) => rate(&find, "from")?,
+        (LoadBy::Clients, None) => 1.0,
+        (LoadBy::Clients, Some(node)) => {
             let most = clients_max.map_or(i64::MAX, i64::from);
             integer(node, &find.path("from"), &(1..=most), fields.problems)? as f64
         }
@@ -164,39 +167,41 @@ fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
 
 /// Arrivals per second of an open loop.
 fn rate(fields: &Fields<'_>, key: &str) -> Option<f64> {
-    let node = fields.node(key)?;
-    let path = fields.path(key);
-    let example = "write a number and a time: `\"500/s\"`, `\"2.5/s\"`, `\"30/min\"`";
-    let message = match &node.value {
-        Value::Text(text) => match quantity::rate(text) {
-            Ok(rate) if (RATE_MIN..=RATE_MAX).contains(&rate) => return Some(rate),
-            Ok(_) => format!("`{path}` must be between one an hour and ten million a second, got `{text}`"),
-            Err(reason) => format!("`{path}` is not a rate: {reason}"),
-        },
-        other => format!("`{path}` must be a text, not {}", other.type_name()),
-    };
-    fields.problems.report(Diagnostic::new(node.span, message).help(example));
-    None
+    fields.rate(key, fields.node(key)?, false)
 }
 
-/// Whether more is to arrive than the system can do.
-fn is_overload(fields: &Fields<'_>) -> bool {
-    let is_overload = fields.boolean("overload").unwrap_or(false);
-    if let (true, Some(node), None) = (is_overload, fields.node("overload"), fields.node("rate")) {
+/// Stages say the rate, or what clients do that wait for an answer; and what is said of arrivals needs some.
+fn check_stages(fields: &Fields<'_>, stages: Option<&Stages>, is_overload: bool) {
+    let refuse = |node: &Node, message: String, help: &str| {
+        fields.problems.report(Diagnostic::new(node.span, message).help(help));
+    };
+    if let (Some(_), Some(node)) = (stages, fields.node("rate")) {
+        let message = "`load.stages` and `load.rate` cannot both be given".to_owned();
+        refuse(node, message, "remove one of them; a stage has a `rate` of its own");
+    }
+    // Stages with a mistake may have been meant to have one.
+    let is_staged = fields.node("stages").is_some();
+    let is_open =
+        fields.node("rate").is_some() || is_staged && stages.is_none_or(|stages| stages.by == LoadBy::Rate);
+    let is_searched = fields.node("find").is_some();
+    if let (true, Some(node)) = (is_overload && !is_open, fields.node("overload")) {
         let message = format!("`{}` needs `load.rate`", fields.path("overload"));
         let help = "add for example `rate = \"500/s\"`; clients that wait for an answer before they ask again overload nothing";
-        fields.problems.report(Diagnostic::new(node.span, message).help(help));
+        refuse(node, message, help);
     }
-    is_overload
+    if let (false, Some(node)) = (is_open || is_searched, fields.node("spacing")) {
+        let message = format!("`{}` needs `load.rate`", fields.path("spacing"));
+        refuse(node, message, "add for example `rate = \"500/s\"`; without one nothing arrives by itself");
+    }
 }
 
-fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<StopRule> {
+fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>, stages: Option<&Stages>) -> Option<StopRule> {
     let keys = STOP_RULES;
     let given: Vec<_> = keys.iter().filter_map(|key| fields.table.entry(key)).collect();
     if given.is_empty() {
         let message = format!("nothing in {} says when measuring ends", LOAD.heading);
         let help = "add `transactions = 10_000` (all clients together), `transactions_per_client = 500` or \
-                    `duration = \"30s\"`, or `rows = 1_000_000` for a table that grows";
+                    `duration = \"30s\"`, or `rows = 1_000_000` for a table that grows; or [[load.stages]]";
         fields.problems.report(Diagnostic::new(fields.span, message).help(help));
     }
     if let [first, second, ..] = given[..] {
@@ -223,6 +228,7 @@ fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<StopRule> 
         .or(per_client.map(StopRule::TransactionsPerClient))
         .or(rows.map(StopRule::Rows))
         .or(duration.map(StopRule::Duration))
+        .or(stages.map(|stages| StopRule::Duration(stages.length())))
 }
 
 /// Numbers of rows at which the report compares: rising, and none beyond the end.

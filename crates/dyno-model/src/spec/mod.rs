@@ -4,7 +4,7 @@
 //! * [`keys`]: every key with what it takes; the reference in docs is made from it;
 //! * `tree`: the file as a tree whose keys and values know their places; profiles and `--set` are laid over it;
 //! * `diagnostic`: errors that point into the file; `reader`: one table under its rules;
-//! * `system`, `workload`, `request`, `scripts`, `load`, `factors`, `choice`, `fault`, `limit`, `front`, `storage`, `endpoint`, `published`, `profile`, `quantity`,
+//! * `system`, `workload`, `request`, `scripts`, `load`, `stages`, `factors`, `choice`, `fault`, `limit`, `front`, `storage`, `endpoint`, `published`, `profile`, `quantity`,
 //!   `argument`: one file per part of a spec;
 //! * `paths`: files are looked for where the spec is; `order`: randomised complete blocks; [`estimate`]: how long it will take.
 //!
@@ -31,6 +31,7 @@ mod quantity;
 mod reader;
 mod request;
 mod scripts;
+mod stages;
 mod storage;
 mod system;
 mod tree;
@@ -279,8 +280,7 @@ fn measured(
     };
     let combinations = match (workload, load) {
         (Some(workload), Some(load)) => {
-            let clients_max = clients.iter().copied().max();
-            let parts = Parts { workload, load, clients_max, factors };
+            let parts = Parts { workload, load, clients: &clients, factors };
             parts.combinations(known, problems)
         }
         (Some((table, span)), None) if !factors::vary_kind(factors) => {
@@ -388,7 +388,7 @@ fn compare(design: &Fields<'_>, factors: &[factors::Factor]) -> Option<Compare> 
 struct Parts<'a> {
     workload: (&'a Table, Span),
     load: (&'a Table, Span),
-    clients_max: Option<u32>,
+    clients: &'a [u32],
     factors: &'a [factors::Factor],
 }
 
@@ -407,7 +407,8 @@ impl Parts<'_> {
                 _ => None,
             });
             let workload = workload::read(&workload, self.workload.1, is_varied, known, problems);
-            let load = load::rules(&Fields::new(&keys::LOAD, &load, self.load.1, problems), self.clients_max);
+            let load = Fields::new(&keys::LOAD, &load, self.load.1, problems);
+            let load = load::rules(&load, known.scripts, self.clients);
             if let (Some(workload), Some(load)) = (&workload, &load) {
                 load::check_growth(&self.load, workload, load.stop, problems);
             }

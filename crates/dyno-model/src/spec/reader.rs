@@ -164,6 +164,26 @@ impl<'a> Fields<'a> {
         }
     }
 
+    /// A rate per second of a key, which holds it alone or in a list.
+    pub(super) fn rate(&self, key: &str, node: &Node, is_zero_taken: bool) -> Option<f64> {
+        let path = self.path(key);
+        let example = "write a number and a time: `\"500/s\"`, `\"2.5/s\"`, `\"30/min\"`";
+        let message = match &node.value {
+            Value::Text(text) => match quantity::rate(text) {
+                Ok(rate) if quantity::RATES.contains(&rate) || is_zero_taken && rate == 0.0 => {
+                    return Some(rate);
+                }
+                Ok(_) => {
+                    format!("`{path}` must be between one an hour and ten million a second, got `{text}`")
+                }
+                Err(reason) => format!("`{path}` is not a rate: {reason}"),
+            },
+            other => format!("`{path}` must be a text, not {}", other.type_name()),
+        };
+        self.problems.report(Diagnostic::new(node.span, message).help(example));
+        None
+    }
+
     /// One of a list of words.
     pub(super) fn choice<T: Copy>(&self, key: &str, choices: &[(&str, T)]) -> Option<T> {
         let node = self.node(key)?;

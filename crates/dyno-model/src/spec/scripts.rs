@@ -11,12 +11,28 @@ use std::path::Path;
 /// Reads a script from its file. An error says why not, in words.
 pub type ReadScript = fn(&Path) -> Result<String, String>;
 
-/// Where files of scripts are looked for.
+/// Where files that a spec names are looked for.
 #[derive(Clone, Copy)]
 pub(super) struct Place<'a> {
     /// Path of the spec.
     pub(super) spec: &'a str,
     pub(super) read: Option<ReadScript>,
+}
+
+impl Place<'_> {
+    /// The text of a file that the spec names; `what` is what it is to the user.
+    pub(super) fn text(self, what: &str, file: &str, span: Span, problems: &Problems) -> Option<String> {
+        let read = match self.read {
+            Some(read) => read(&beside(self.spec, Path::new(file))),
+            None => Err("no file can be read here".to_owned()),
+        };
+        read.map_err(|why| {
+            let message = format!("cannot read the {what} `{file}`: {why}");
+            let help = format!("paths of {what}s are relative to the folder of the spec");
+            problems.report(Diagnostic::new(span, message).help(help));
+        })
+        .ok()
+    }
 }
 
 /// Reads the list; `None` when one of them cannot be made sense of.
@@ -77,7 +93,7 @@ fn named_file(text: &str, span: Span, place: Place<'_>, problems: &Problems) -> 
             }
         }
     };
-    let text = text_of(file, span, place, problems)?;
+    let text = place.text("script", file, span, problems)?;
     Some(SqlScript { name: stem(file).to_owned(), weight, text })
 }
 
@@ -86,7 +102,10 @@ fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<SqlScript> {
     let (text, name) = match (fields.node("file"), fields.node("sql")) {
         (Some(node), None) => {
             let file = fields.required_text("file", "name a file")?;
-            (text_of(file, node.span, place, fields.problems)?, fields.text("name").unwrap_or(stem(file)))
+            (
+                place.text("script", file, node.span, fields.problems)?,
+                fields.text("name").unwrap_or(stem(file)),
+            )
         }
         (None, Some(_)) => {
             let text = fields.required_text("sql", "write for example `sql = \"SELECT 1\"`")?;
@@ -117,20 +136,6 @@ fn table_of(fields: &Fields<'_>, place: Place<'_>) -> Option<SqlScript> {
         return None;
     }
     Some(SqlScript { name: name.to_owned(), weight, text })
-}
-
-fn text_of(file: &str, span: Span, place: Place<'_>, problems: &Problems) -> Option<String> {
-    let read = match place.read {
-        Some(read) => read(&beside(place.spec, Path::new(file))),
-        None => Err("no file can be read here".to_owned()),
-    };
-    read.map_err(|why| {
-        let message = format!("cannot read the script `{file}`: {why}");
-        problems.report(
-            Diagnostic::new(span, message).help("paths of scripts are relative to the folder of the spec"),
-        );
-    })
-    .ok()
 }
 
 /// The file's name without folder and ending.

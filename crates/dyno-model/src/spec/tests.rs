@@ -14,6 +14,7 @@ mod passwords;
 mod paths;
 mod profiles;
 mod scripts;
+mod stages;
 mod steering;
 
 /// A catalog like the engine's, with an option of every type.

@@ -87,7 +87,8 @@ impl Table {
 }
 
 /// Keys of `[load]` that say when measuring ends. Exactly one is given.
-pub(super) const STOP_RULES: [&str; 4] = ["transactions", "transactions_per_client", "rows", "duration"];
+pub(super) const STOP_RULES: [&str; 5] =
+    ["transactions", "transactions_per_client", "rows", "duration", "stages"];
 
 /// Keys of which a table may hold one only: laying one of them over a table replaces the others, so that a profile with
 /// `duration` can shorten an experiment that counts transactions.

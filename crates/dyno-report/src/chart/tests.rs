@@ -227,6 +227,8 @@ proptest! {
             }).collect(),
             stalls: vec![stall],
             faults: vec![stall.0],
+            stages: vec![stall.1],
+            offered: vec![stall, (stall.1, stall.0)],
         };
         let text = || "axis".to_owned();
         assert_inside(&TimelineChart {

@@ -42,6 +42,10 @@ pub(crate) struct Course {
     pub(crate) points: Vec<Moment>,
     /// Stretches without a commit, seconds from and to.
     pub(crate) stalls: Vec<(f64, f64)>,
+    /// Moments at which one stage of the load ends and the next begins.
+    pub(crate) stages: Vec<f64>,
+    /// Transactions that arrive per second in the course of a trial, by rising time; empty where that is not given or does not change.
+    pub(crate) offered: Vec<(f64, f64)>,
     /// Moments at which faults were made.
     pub(crate) faults: Vec<f64>,
     /// One per panel below.
@@ -170,7 +174,9 @@ impl Axes {
     fn of(courses: &[Course]) -> Self {
         let points = || courses.iter().flat_map(|course| &course.points);
         let seconds = points().map(|p| p.start + p.length).filter(|s| s.is_finite()).fold(0.0, f64::max);
-        let throughput = points().filter_map(|p| p.throughput).filter(|t| t.is_finite()).fold(0.0, f64::max);
+        let offered = courses.iter().flat_map(|course| &course.offered).map(|(_, rate)| *rate);
+        let rates = points().filter_map(|p| p.throughput).filter(|t| t.is_finite()).chain(offered);
+        let throughput = rates.fold(0.0, f64::max);
         let times = || {
             let both = points().flat_map(|p| p.median.into_iter().chain(p.p99));
             both.filter(|time| time.is_finite() && *time > 0.0)
@@ -253,7 +259,14 @@ fn draw_course(drawing: &mut Drawing, course: &Course, axes: &Axes, upper: Frame
         let at = x.at(*fault).clamp(upper.left, upper.right);
         drawing.line("fault", (at, upper.top), (at, all.bottom));
     }
-    draw_throughput(drawing, course, &x, &axes.throughput_scale(upper), upper.bottom);
+    for stage in &course.stages {
+        let at = x.at(*stage).clamp(upper.left, upper.right);
+        drawing.line("stage", (at, upper.top), (at, all.bottom));
+    }
+    let per_second = axes.throughput_scale(upper);
+    draw_throughput(drawing, course, &x, &per_second, upper.bottom);
+    let offered = course.offered.iter().map(|(at, rate)| Some((x.at(*at), per_second.at(*rate))));
+    drawing.curve("offered", &offered.collect::<Vec<_>>());
     x_axis(drawing, all, &second_ticks(&x));
     drawing.line("axis", (lower.left, lower.bottom), (lower.right, lower.bottom));
     let y = axes.latency_scale(lower);

@@ -12,15 +12,20 @@ use crate::messages::{conclusion, list, names, page};
 use dyno_analysis::model::{Conclusion, TrialRow};
 use dyno_model::plan::Metric;
 
-/// The figures of the main part, most important first, and those that are folded. What is shown follows the experiment: the courses of trials with faults, the
+/// The figures of the main part, most important first, and those that are folded. What is shown follows the experiment: the courses of trials with faults or stages, the
 /// questions when there are several, the course of a single treatment, growth over rows, else curves over clients.
 pub(super) fn figures(page: &Page<'_>) -> (Vec<Figure>, Vec<Figure>) {
     if page.is_alone() && page.model.growth.is_none() {
         let course = super::searches::figure(page).into_iter().chain(super::details::timeline(page, 0));
         return (course.chain(percentiles(page)).collect(), Vec::new());
     }
+    let is_changing = |treatment: &usize| {
+        page.model.faults.iter().any(|row| row.treatment == *treatment)
+            || page.model.stages.iter().any(|row| row.treatment == *treatment)
+    };
+    let changing = (0..page.model.treatments.len()).filter(is_changing);
     let courses: Vec<Figure> =
-        page.model.faults.iter().filter_map(|row| super::details::commits(page, row.treatment)).collect();
+        changing.filter_map(|treatment| super::details::commits(page, treatment)).collect();
     let (main, more) = over_clients(page);
     match courses.is_empty() {
         true => (main, more),

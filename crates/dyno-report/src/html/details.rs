@@ -9,9 +9,10 @@ use crate::figures;
 use crate::grid;
 use crate::messages::{headings, names, notes, page};
 use crate::{tables, words};
-use dyno_analysis::model::{Timeline, TimelinePoint, TrialState};
+use dyno_analysis::model::{StageRow, Timeline, TimelinePoint, TrialState};
 use dyno_model::fault::FaultRecord;
 use dyno_model::finding::Finding;
+use dyno_model::plan::LoadBy;
 use maud::{Markup, html};
 
 /// Points that the lines of a treatment's charts hold at most, so that a page of many treatments stays handy.
@@ -132,7 +133,11 @@ fn drawn<'a>(
     let row = page.model.faults.iter().find(|row| row.treatment == treatment);
     let faults = row.map(|row| page.fill(&page::CHART_CAPTION_FAULTS, &[("faults", &names::faults(row))]));
     let captions = panels.iter().map(|panel| page.text(panel.caption()).to_owned());
-    let captions = faults.into_iter().chain(captions).collect();
+    let staged = page.model.stages.iter().find(|row| row.treatment == treatment);
+    let stages = staged.map(|_| page.text(&page::CHART_CAPTION_STAGES).to_owned());
+    let offered = staged.filter(|row| row.by == LoadBy::Rate);
+    let offered = offered.map(|_| page.text(&page::CHART_CAPTION_OFFERED).to_owned());
+    let captions = faults.into_iter().chain(stages).chain(offered).chain(captions).collect();
     Some(Figure { id, title: heading, captions, chart: chart.draw(), data: None })
 }
 
@@ -161,7 +166,19 @@ fn course(page: &Page<'_>, timeline: &Timeline, step: usize) -> Course {
             stalls.push((window + at, window + at + longest_gap));
         }
     }
+    let stages: Vec<&StageRow> =
+        page.model.stages.iter().filter(|row| row.treatment == timeline.treatment).collect();
+    let points = || stages.iter().flat_map(|row| &row.course);
+    let rates = points().filter(|_| stages.iter().all(|row| row.by == LoadBy::Rate));
     Course {
+        stages: stages.iter().skip(1).filter_map(|row| Some(row.course.first()?.at_s)).collect(),
+        // The warm-up has the load that the first stage begins with.
+        offered: rates
+            .clone()
+            .take(1)
+            .map(|first| (0.0, first.load))
+            .chain(rates.map(|it| (it.at_s, it.load)))
+            .collect(),
         title: page.fill(message, &[("block", &timeline.block.to_string())]),
         points: binned(&timeline.points, step),
         stalls,

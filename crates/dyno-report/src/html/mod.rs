@@ -47,9 +47,10 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let page = Page { model, lang, facets: &facets };
     let (main, more) = charts::figures(&page);
     let (first, main) = main.split_at(main.len().min(1));
+    let stages = (!model.stages.is_empty()).then_some(("stages", &headings::STAGES));
     let faults = (!model.faults.is_empty()).then_some(("faults", &headings::FAULTS));
-    let sections = faults.into_iter().chain([
-        ("results", &headings::RESULTS),
+    let results = [("results", &headings::RESULTS)];
+    let sections = faults.into_iter().chain(results).chain(stages).chain([
         ("comparisons", &headings::COMPARISONS),
         ("audit", &headings::AUDIT),
         ("validity", &headings::VALIDITY),
@@ -80,6 +81,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
                     (tables::faults(&page))
                     (tables::results(&page))
                     (tables::searches(&page))
+                    (tables::stages(&page))
                     (tables::limits(&page))
                     (tables::questions(&page))
                     (tables::comparisons(&page))

@@ -9,7 +9,7 @@ use crate::figures;
 use crate::messages::{conclusion, page};
 use dyno_analysis::model::{SearchRow, SearchStep};
 use dyno_model::limit::LimitMeasure;
-use dyno_model::search::Most;
+use dyno_model::plan::LoadBy;
 
 /// All loads that were tried; nothing without a search, or where there are more lines than can be told apart.
 pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
@@ -51,10 +51,10 @@ pub(super) fn figure(page: &Page<'_>) -> Option<Figure> {
     Some(curves(page, ("searches".to_owned(), title), (Some(over), axis), None, panels, captions))
 }
 
-fn axes(page: &Page<'_>, most: Most, measure: LimitMeasure) -> (Over, Axis) {
+fn axes(page: &Page<'_>, most: LoadBy, measure: LimitMeasure) -> (Over, Axis) {
     let title = match most {
-        Most::Rate => &page::CHART_OFFERED,
-        Most::Clients => &page::CHART_CLIENTS,
+        LoadBy::Rate => &page::CHART_OFFERED,
+        LoadBy::Clients => &page::CHART_CLIENTS,
     };
     let over = Over { title: page.text(title), is_measured: true };
     let axis = match measure {

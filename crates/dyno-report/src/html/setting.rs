@@ -132,9 +132,8 @@ fn load_table(page: &Page<'_>, load: &LoadPlan) -> Markup {
         StopRule::Rows(target) => page.fill(&page::PAGE_STOP_ROWS, &[("rows", &figures::count(target))]),
         StopRule::Duration(time) => page.fill(&page::PAGE_STOP_DURATION, &[("duration", &time.to_string())]),
     };
-    let rate = match load.rate {
-        Some(rate) => figures::rate(rate),
-        None if load.is_open() => page.text(&notes::SEARCHED_RATE).to_owned(),
+    let rate = match crate::notes::offered(load, page.lang) {
+        Some((rate, spacing)) => format!("{rate} ({spacing})"),
         None => page.text(&page::PAGE_CLOSED_LOOP).to_owned(),
     };
     let automatic = || page.text(&page::PAGE_WORKERS_AUTOMATIC).to_owned();

@@ -94,6 +94,20 @@ fn kept_cell(page: &Page<'_>, row: Option<&TreatmentRow>) -> Markup {
     }
 }
 
+/// What each stage of a load brought; nothing without stages.
+pub(super) fn stages(page: &Page<'_>) -> Markup {
+    let table = tables::stages(page.model);
+    html! {
+        @if !table.is_empty() {
+            section #stages {
+                h2 { (page.text(&headings::STAGES)) }
+                (page.table(table))
+                p.note { (page.text(&notes::NOTE_STAGES)) }
+            }
+        }
+    }
+}
+
 /// The highest loads that were searched for; nothing without a search.
 pub(super) fn searches(page: &Page<'_>) -> Markup {
     let table = tables::searches(page.model);

@@ -11,8 +11,8 @@ use dyno_analysis::model::{
 };
 use dyno_model::audit::AuditVerdict;
 use dyno_model::limit::LimitMeasure;
-use dyno_model::plan::Compare;
-use dyno_model::search::{Most, Search};
+use dyno_model::plan::{Compare, LoadBy};
+use dyno_model::search::Search;
 
 /// All conclusions of a report as whole sentences, in order.
 pub(crate) fn sentences(model: &ReportModel, lang: Lang) -> Vec<String> {
@@ -184,10 +184,10 @@ pub(crate) fn searched(model: &ReportModel, row: &SearchRow, lang: Lang) -> Stri
 }
 
 /// A load in words: `5,230 transactions per second`, `19 clients`.
-pub(crate) fn load(most: Most, number: &str, lang: Lang) -> String {
+pub(crate) fn load(most: LoadBy, number: &str, lang: Lang) -> String {
     match most {
-        Most::Rate => FOUND_RATE.fill(lang, &[("number", number)]),
-        Most::Clients => FOUND_CLIENTS.fill(lang, &[("number", number)]),
+        LoadBy::Rate => FOUND_RATE.fill(lang, &[("number", number)]),
+        LoadBy::Clients => FOUND_CLIENTS.fill(lang, &[("number", number)]),
     }
 }
 

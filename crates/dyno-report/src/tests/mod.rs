@@ -6,6 +6,7 @@ mod damage;
 mod faults;
 mod growth;
 mod languages;
+mod stages;
 mod standing;
 mod steadiness;
 mod test_report;

@@ -12,8 +12,10 @@ use dyno_model::catalog::{OptionValue, WorkloadDescription};
 use dyno_model::exit_code;
 use dyno_model::fault::FaultPlan;
 use dyno_model::limit::LimitMeasure;
-use dyno_model::plan::{Plan, StopRule, Storage, SystemSource, Treatment, Trial, Via};
-use dyno_model::search::{Most, STEPS_USUAL, Search};
+use dyno_model::plan::{
+    LoadBy, LoadPlan, Plan, Stages, StopRule, Storage, SystemSource, Treatment, Trial, Via,
+};
+use dyno_model::search::{STEPS_USUAL, Search};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
 use dyno_model::units::Nanos;
 use dyno_report::{EN, metric_name};
@@ -138,7 +140,7 @@ fn text(plan: &Plan, catalog: &[WorkloadDescription], end: &str) -> String {
     for treatment in &plan.treatments {
         let load = &treatment.load;
         let rule =
-            format!("{}{}{}", load.find.map_or_else(String::new, find), stop(load.stop), warmup(load.warmup));
+            format!("{}{}{}", load.find.map_or_else(String::new, find), stop(load), warmup(load.warmup));
         if !rules.contains(&rule) {
             rules.push(rule);
         }
@@ -289,30 +291,42 @@ fn source(source: &SystemSource) -> String {
     }
 }
 
-fn stop(rule: StopRule) -> String {
-    match rule {
+fn stop(load: &LoadPlan) -> String {
+    match load.stop {
         StopRule::Transactions(1) => "1 transaction".to_owned(),
         StopRule::Transactions(total) => format!("{total} transactions of all clients together"),
         StopRule::TransactionsPerClient(each) => {
             format!("{} of each client", counted(each as usize, "transaction"))
         }
         StopRule::Rows(target) => format!("until {target} rows"),
-        StopRule::Duration(window) => ui::exact(window.into()),
+        StopRule::Duration(window) => {
+            let length = ui::exact(window.into());
+            load.stages.as_ref().map_or(length.clone(), |stages| format!("{length} in {}", staged(stages)))
+        }
     }
 }
 
-/// What goes before measuring.
+/// `3 stages, at most 500/s`.
+fn staged(stages: &Stages) -> String {
+    let highest = match stages.by {
+        LoadBy::Rate => dyno_analysis::figures::rate(stages.highest()),
+        LoadBy::Clients => counted(stages.highest() as usize, "client"),
+    };
+    format!("{}, at most {highest}", counted(stages.stages.len(), "stage"))
+}
+
 /// `the highest rate while p99 < 20 ms: about 12 loads in each trial, each `.
 fn find(search: Search) -> String {
     let Search { most, measure, below, .. } = search;
     let most = match most {
-        Most::Rate => "the highest rate",
-        Most::Clients => "the most clients",
+        LoadBy::Rate => "the highest rate",
+        LoadBy::Clients => "the most clients",
     };
     let unit = if measure == LimitMeasure::Failed { "%" } else { "ms" };
     format!("{most} while {measure} < {below} {unit}: about {STEPS_USUAL} loads in each trial, each ")
 }
 
+/// What goes before measuring.
 fn warmup(warmup: Nanos) -> String {
     if warmup.0 == 0 { String::new() } else { format!(", after {} of warm-up", ui::exact(warmup.into())) }
 }

@@ -5,10 +5,10 @@ use dyno_model::event::{Event, Look, StopReason};
 use dyno_model::finding::Severity;
 use dyno_model::latency::is_shown;
 use dyno_model::limit::LimitMeasure;
-use dyno_model::plan::{Plan, Treatment};
+use dyno_model::plan::{LoadBy, Plan, Treatment};
 use dyno_model::printable;
 use dyno_model::record::TrialRecord;
-use dyno_model::search::{Most, Step};
+use dyno_model::search::Step;
 use std::time::Duration;
 
 /// What is said after the first Ctrl-C.
@@ -142,8 +142,8 @@ fn stepped(plan: &Plan, id: &str, step: &Step) -> String {
         plan.trials.iter().find(|trial| trial.id == id).and_then(|trial| plan.treatment(trial).load.find);
     let Some(search) = find else { return String::new() };
     let load = match search.most {
-        Most::Rate => format!("{}/s", rate(step.load)),
-        Most::Clients => format!("{} clients", step.load),
+        LoadBy::Rate => format!("{}/s", rate(step.load)),
+        LoadBy::Clients => format!("{} clients", step.load),
     };
     let unit = if search.measure == LimitMeasure::Failed { "%" } else { "ms" };
     let at_least = if step.is_bound { "≥ " } else { "" };

@@ -2,7 +2,8 @@
 
 use crate::program::{Bench, events, records};
 use dyno_model::event::Event;
-use dyno_model::search::{Most, PRECISION};
+use dyno_model::plan::LoadBy;
+use dyno_model::search::PRECISION;
 
 /// A queue of eight servers that each take 20 ms on average: it does 400 transactions per second, and keeps nothing below its service time.
 fn spec(load: &str) -> String {
@@ -22,7 +23,7 @@ fn a_search_tries_loads_and_keeps_the_figures_of_the_one_that_it_confirmed() {
     let all = records(&bench.path().join("r"));
     let [record] = &all[..] else { panic!("one trial") };
     let search = record.search.as_ref().expect("it searched");
-    assert_eq!(search.search.most, Most::Rate);
+    assert_eq!(search.search.most, LoadBy::Rate);
     let last = search.steps.last().unwrap();
     assert!(last.is_held && last.load == search.held && last.throughput == record.throughput(), "{last:?}");
     let is_tried_twice = |load: f64| search.steps.iter().filter(|step| step.load == load).count() >= 2;

@@ -32,6 +32,7 @@ mod servers;
 mod settings;
 mod shop;
 mod spec_errors;
+mod stages;
 mod steering;
 mod storage;
 mod tidy;

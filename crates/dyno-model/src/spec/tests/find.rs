@@ -3,7 +3,8 @@
 use super::super::parse;
 use super::{GOOD, catalog, errors, input};
 use crate::limit::LimitMeasure;
-use crate::search::{Most, Search};
+use crate::plan::LoadBy;
+use crate::search::Search;
 
 fn text(load: &str) -> String {
     let start = GOOD.split("[load]").next().unwrap();
@@ -17,10 +18,10 @@ fn search(find: &str) -> Option<Search> {
 
 #[test]
 fn a_search_says_what_is_raised_while_what_is_kept() {
-    let p99 = Search { most: Most::Rate, measure: LimitMeasure::P99, below: 20.0, from: 100.0 };
+    let p99 = Search { most: LoadBy::Rate, measure: LimitMeasure::P99, below: 20.0, from: 100.0 };
     assert_eq!(search("{ most = \"rate\", while = \"p99 < 20ms\" }"), Some(p99));
     assert_eq!(search("{ while = \"p99<20ms\", from = \"30/min\" }"), Some(Search { from: 0.5, ..p99 }));
-    let failed = Search { most: Most::Clients, measure: LimitMeasure::Failed, below: 0.1, from: 1.0 };
+    let failed = Search { most: LoadBy::Clients, measure: LimitMeasure::Failed, below: 0.1, from: 1.0 };
     assert_eq!(search("{ most = \"clients\", while = \"failed < 0.1 %\" }"), Some(failed));
     let from = search("{ most = \"clients\", while = \"failed < 0.1 %\", from = 8 }");
     assert_eq!(from, Some(Search { from: 8.0, ..failed }));

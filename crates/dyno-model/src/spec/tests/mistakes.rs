@@ -170,7 +170,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     (
         "transactions = 10_000",
         "",
-        "16:1: nothing in [load] says when measuring ends [add `transactions = 10_000` (all clients together), `transactions_per_client = 500` or `duration = \"30s\"`, or `rows = 1_000_000` for a table that grows]",
+        "16:1: nothing in [load] says when measuring ends [add `transactions = 10_000` (all clients together), `transactions_per_client = 500` or `duration = \"30s\"`, or `rows = 1_000_000` for a table that grows; or [[load.stages]]]",
     ),
     ("transactions = 10_000", "transactions = 0", "18:16: `load.transactions` must be 1 or more, got 0"),
     (

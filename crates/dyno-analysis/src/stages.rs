@@ -1,0 +1,155 @@
+//! What each stage of a load brought that changes inside a trial.
+
+use crate::estimate::{bounded, estimate};
+use crate::model::{LoadPoint, StageRow, Unit};
+use crate::view::View;
+use dyno_model::plan::{LoadPlan, Metric, Stages};
+use dyno_model::record;
+use dyno_model::stages::{Stage, StageRecord};
+use dyno_model::units::Nanos;
+
+pub(crate) fn stages(view: &View<'_>) -> Vec<StageRow> {
+    let of = |(treatment, plan): (usize, &dyno_model::plan::Treatment)| {
+        let stages = plan.load.stages.as_ref();
+        stages.map_or_else(Vec::new, |stages| rows(view, treatment, &plan.load, stages))
+    };
+    view.treatments().flat_map(of).collect()
+}
+
+fn rows(view: &View<'_>, treatment: usize, load: &LoadPlan, stages: &Stages) -> Vec<StageRow> {
+    let mut start = load.warmup;
+    let row = |(index, stage): (usize, &Stage)| {
+        let length_s = stage.length().as_secs_f64();
+        let records: Vec<&StageRecord> =
+            view.valid(treatment).filter_map(|record| record.stages.get(index)).collect();
+        let per_second: Vec<f64> = records.iter().map(|it| it.committed as f64 / length_s).collect();
+        let responses = || records.iter().filter_map(|record| record.response.as_ref());
+        let time = |metric| bounded(responses().filter_map(|response| record::time(response, metric)));
+        let row = StageRow {
+            treatment,
+            name: stage.name.clone(),
+            by: stages.by,
+            load: stage.mean(),
+            length_s,
+            course: course(start, stage),
+            throughput: estimate(&per_second, Unit::TransactionsPerSecond),
+            mean: time(Metric::MeanMs),
+            p50: time(Metric::P50Ms),
+            p95: time(Metric::P95Ms),
+            p99: time(Metric::P99Ms),
+            begun: responses().map(|response| response.count).sum(),
+            not_committed: responses().map(|response| response.censored).sum(),
+        };
+        start = Nanos(start.0 + stage.length().0);
+        row
+    };
+    stages.stages.iter().enumerate().map(row).collect()
+}
+
+/// Both ends of each of its lines.
+fn course(mut start: Nanos, stage: &Stage) -> Vec<LoadPoint> {
+    let mut points = Vec::new();
+    for segment in &stage.segments {
+        points.push(LoadPoint { at_s: start.as_secs_f64(), load: segment.from });
+        start = Nanos(start.0 + segment.length.0);
+        points.push(LoadPoint { at_s: start.as_secs_f64(), load: segment.to });
+    }
+    points.dedup();
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyse;
+    use crate::model::ReportModel;
+    use dyno_model::finding::Finding;
+    use dyno_model::plan::LoadBy;
+    use dyno_model::response::{Bounded, ResponseSummary};
+    use dyno_model::stages::Segment;
+    use dyno_store::fixture::{Shape, each_record};
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Two stages of two and four seconds, the second a ramp. In the first, trial by trial, 200, 202, 204, ... commits of a millisecond; of the second, one
+    /// in a hundred is lost.
+    fn staged() -> ReportModel {
+        let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
+        let segment = |length: u64, from, to| Segment { length: Nanos(length * SECOND), from, to };
+        let stages = vec![
+            Stage { name: "usual".to_owned(), segments: vec![segment(2, 100.0, 100.0)] },
+            Stage {
+                name: "rise".to_owned(),
+                segments: vec![segment(1, 100.0, 200.0), segment(3, 200.0, 400.0)],
+            },
+        ];
+        for treatment in &mut data.run.plan.treatments {
+            treatment.load.warmup = Nanos(SECOND);
+            treatment.load.stages = Some(Stages { by: LoadBy::Rate, stages: stages.clone() });
+        }
+        each_record(&mut data.run, |index, record| {
+            let time = |is_bound| Bounded { nanos: 1e6, is_bound };
+            let response = |count: u64, censored: u64| ResponseSummary {
+                count,
+                censored,
+                mean: time(censored > 0),
+                p95: time(false),
+                p99: time(censored > 0),
+                ..ResponseSummary::default()
+            };
+            record.stages = vec![
+                StageRecord { committed: 200 + 2 * index as u64, response: Some(response(200, 0)) },
+                StageRecord { committed: 990, response: Some(response(1_000, 10)) },
+            ];
+            if index == 0 {
+                record.findings =
+                    vec![Finding::CutShort { reason: "somebody fell over the cable".to_owned() }];
+            }
+        });
+        analyse(&data)
+    }
+
+    #[test]
+    fn stages_are_means_over_the_valid_trials() {
+        let model = staged();
+        assert_eq!(model.stages.len(), 2 * model.treatments.len());
+        for (row, rise) in model.stages.iter().step_by(2).zip(model.stages.iter().skip(1).step_by(2)) {
+            let treatment = &model.treatments[row.treatment];
+            let trials = model
+                .trials
+                .iter()
+                .enumerate()
+                .filter(|(index, trial)| trial.treatment == row.treatment && *index > 0);
+            let rates: Vec<f64> = trials.map(|(index, _)| 100.0 + index as f64).collect();
+            let throughput = row.throughput.expect("valid trials");
+            assert_eq!(throughput.repeats, treatment.trials_valid);
+            assert!(
+                (throughput.mean - rates.iter().sum::<f64>() / rates.len() as f64).abs() < 1e-9,
+                "{row:?}"
+            );
+            assert_eq!((row.name.as_str(), row.length_s, row.load), ("usual", 2.0, 100.0));
+            assert_eq!((row.begun, row.not_committed), (200 * u64::from(treatment.trials_valid), 0));
+            let p95 = row.p95.expect("ten lie beyond");
+            assert!(p95.mean == 1.0 && !p95.is_bound);
+            assert_eq!(row.p99, None, "two lie beyond");
+            assert_eq!((rise.name.as_str(), rise.length_s, rise.load), ("rise", 4.0, 262.5));
+            assert_eq!(rise.not_committed, 10 * u64::from(treatment.trials_valid));
+            assert!(rise.p99.is_some_and(|p99| p99.is_bound && p99.interval.is_none()), "{rise:?}");
+            assert!(rise.p95.is_some_and(|p95| !p95.is_bound));
+        }
+    }
+
+    #[test]
+    fn the_course_of_a_stage_begins_where_the_one_before_ends() {
+        let model = staged();
+        let course = |row: &StageRow| row.course.iter().map(|it| (it.at_s, it.load)).collect::<Vec<_>>();
+        assert_eq!(course(&model.stages[0]), [(1.0, 100.0), (3.0, 100.0)]);
+        assert_eq!(course(&model.stages[1]), [(3.0, 100.0), (4.0, 200.0), (7.0, 400.0)]);
+        assert!(analyse(&Shape::small().read()).stages.is_empty());
+    }
+
+    #[test]
+    fn a_staged_rate_is_an_input_and_response_times_are_what_is_judged() {
+        assert_eq!(staged().judged_by, Metric::P95Ms);
+    }
+}

@@ -1,0 +1,169 @@
+//! Keys of `[load]` and of the tables in it.
+
+use super::section::{CLIENTS_MAX, Section, Takes, key, ranged};
+
+/// How many clients, and for how long.
+pub static LOAD: Section = Section {
+    heading: "[load]",
+    prefix: "load.",
+    about: "How many clients, and for how long. Exactly one of `transactions`, `transactions_per_client`, `rows`, \
+            `duration` and `stages`; one given in a profile or with `--set` replaces the one of the file.",
+    keys: &[
+        ranged(
+            "clients",
+            Takes::IntegerOrList(1..=CLIENTS_MAX),
+            "required",
+            "concurrent clients; a list gives one treatment each",
+        ),
+        ranged(
+            "transactions",
+            Takes::Integer(1..=i64::MAX),
+            "one of five",
+            "measure this many transactions of all clients together",
+        ),
+        ranged(
+            "transactions_per_client",
+            Takes::Integer(1..=i64::MAX),
+            "one of five",
+            "measure this many transactions of each client",
+        ),
+        ranged(
+            "rows",
+            Takes::Integer(1..=i64::MAX),
+            "one of five",
+            "measure until the table has so many rows, those loaded before included; for workloads whose table grows, such as \
+             `mass-insert`",
+        ),
+        ranged(
+            "milestones",
+            Takes::Integers(1..=i64::MAX),
+            "ten equal steps",
+            "with `rows`: numbers of rows at which the report compares, rising and at most `rows`",
+        ),
+        ranged("duration", Takes::Duration { is_positive: true }, "one of five", "measure for this long"),
+        ranged(
+            "warmup",
+            Takes::Duration { is_positive: false },
+            "`0s` when transactions or rows are counted, else a tenth of `duration`, at most `5s`",
+            "unmeasured time before, with all clients working",
+        ),
+        ranged(
+            "grace",
+            Takes::Duration { is_positive: false },
+            "`5s`",
+            "how long statements in flight may take when measuring ends; then they are cut off",
+        ),
+        ranged(
+            "time_limit",
+            Takes::Duration { is_positive: true },
+            "`10m` when transactions or rows are counted, else `duration`",
+            "end of measuring whatever else holds, against servers that hang",
+        ),
+        ranged(
+            "workers",
+            Takes::Integer(1..=1024),
+            "chosen by clients and machine",
+            "threads of the generator",
+        ),
+        key(
+            "rate",
+            "number per `s`, `min` or `h`, as `\"500/s\"`",
+            "none: a closed loop",
+            "open loop: so many transactions of all clients together arrive, whether or not the system keeps up",
+        ),
+        key(
+            "overload",
+            "true or false",
+            "`false`",
+            "with `rate`, or stages of one: more is to arrive than the system can do, so that a trial in which it does less than 97 % of that is valid",
+        ),
+        key(
+            "spacing",
+            "`poisson` or `even`",
+            "`poisson`",
+            "open loop: arrivals are independent of each other, as those of many users are, or come at equal distances",
+        ),
+        key(
+            "stages",
+            "tables, `[[load.stages]]`",
+            "one of five",
+            "measure stage after stage, each with its rate or its number of clients",
+        ),
+        key(
+            "find",
+            "table",
+            "none",
+            "each trial searches for the highest rate, or the most clients up to `clients`, at which a limit is kept",
+        ),
+        ranged(
+            "attempts_max",
+            Takes::Integer(1..=1000),
+            "10",
+            "most attempts per transaction; 1 means no retry",
+        ),
+    ],
+};
+
+/// What is searched for.
+pub static FIND: Section = Section {
+    heading: "[load.find]",
+    prefix: "load.find.",
+    about: "How much can it take? In each trial loads are tried, each for `load.duration`, until the highest is found at which the limit is kept; it is \
+            tried again, and its figures are the trial's. As one line: `find = { most = \"rate\", while = \"p99 < 20ms\" }`.",
+    keys: &[
+        key(
+            "most",
+            "`rate` or `clients`",
+            "`rate`",
+            "what is raised: transactions that arrive per second, or clients that each wait for an answer",
+        ),
+        key(
+            "while",
+            "`MEASURE < FIGURE`, with `mean`, `p50`, `p95`, `p99` or `failed`",
+            "required",
+            "what has to stay below a limit: `\"p99 < 20ms\"`, `\"failed < 0.1 %\"`; and the system has to keep up",
+        ),
+        key(
+            "from",
+            "rate, as `\"500/s\"`, or number of clients",
+            "`\"100/s\"`, 1 client",
+            "the load that is tried first",
+        ),
+    ],
+};
+
+/// A stage of a load.
+pub static STAGE: Section = Section {
+    heading: "[[load.stages]]",
+    prefix: "load.stages.",
+    about: "A stage of a load that changes inside a trial. Each has a rate, or each a number of clients at work; `load.clients` is then the most \
+            there may be, and the others wait. The warm-up has the load that the first stage begins with. The report has figures of each stage.",
+    keys: &[
+        key("name", "text, unique", "its number", "name in the report"),
+        ranged(
+            "duration",
+            Takes::Duration { is_positive: true },
+            "required, but for a file",
+            "how long it lasts; a file is stretched or squeezed to it",
+        ),
+        key(
+            "rate",
+            "rate, as `\"500/s\"`, or two in a list",
+            "one of three",
+            "open loop: transactions that arrive; of two, the rate goes in a straight line from one to the other",
+        ),
+        ranged(
+            "clients",
+            Takes::IntegerOrList(0..=CLIENTS_MAX),
+            "one of three",
+            "closed loop: clients at work; of two, their number goes in a straight line from one to the other",
+        ),
+        key(
+            "file",
+            "path, relative to the spec",
+            "one of three",
+            "CSV with the columns `seconds` and `rate` (transactions per second) or `clients`, such as a recorded day; from one line to the next \
+             the load goes in a straight line",
+        ),
+    ],
+};

@@ -1,0 +1,230 @@
+//! `[[load.stages]]`: a load that changes inside a trial.
+
+use super::diagnostic::{Diagnostic, Span};
+use super::keys::STAGE;
+use super::quantity::RATES;
+use super::reader::{Fields, wrong_type};
+use super::scripts::Place;
+use super::tree::{Node, Value};
+use crate::stages::{LoadBy, Segment, Stage, Stages};
+use crate::units::Nanos;
+
+/// Most lines of a file: a week in minutes.
+const LINES_MAX: usize = 10_080;
+/// Longest name, in characters.
+const NAME_MAX: usize = 40;
+/// Longest time of all stages: three days, in seconds.
+const SECONDS_MAX: f64 = 259_200.0;
+
+const EXAMPLE: &str = "write for example `rate = \"500/s\"`, `rate = [\"100/s\", \"500/s\"]`, `clients = 8` or `file = \"day.csv\"`";
+
+/// Reads all stages; `None` when they cannot be made sense of. `clients` are the numbers of clients that the load may have.
+pub(super) fn read(load: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> Option<Stages> {
+    let span = load.node("stages")?.span;
+    let tables = load.tables("stages");
+    let refuse = |span: Span, message: String, help: &str| {
+        load.problems.report(Diagnostic::new(span, message).help(help));
+        None
+    };
+    if tables.is_empty() && matches!(&load.node("stages")?.value, Value::List(items) if items.is_empty()) {
+        return refuse(span, "`load.stages` is an empty list".to_owned(), EXAMPLE);
+    }
+    let mut found: Vec<(LoadBy, Stage, Span)> = Vec::new();
+    let mut is_whole = true;
+    for (index, (table, span)) in tables.iter().enumerate() {
+        let fields = Fields::new(&STAGE, table, *span, load.problems);
+        let read = name(&fields, index).zip(course(&fields, place));
+        let Some((name, (by, segments))) = read else {
+            is_whole = false;
+            continue;
+        };
+        if found.iter().any(|(_, other, _)| other.name == name) {
+            refuse(
+                *span,
+                format!("two stages are called `{name}`"),
+                "names tell them apart in the report: give one another `name`",
+            );
+        }
+        found.push((by, Stage { name, segments }, *span));
+    }
+    let by = found.first().filter(|_| is_whole)?.0;
+    if let Some((_, _, span)) = found.iter().find(|(other, ..)| *other != by) {
+        let message = format!("the first stage has a `{by}`, this one has not");
+        return refuse(*span, message, "give all stages a rate, or all a number of clients");
+    }
+    let stages = Stages { by, stages: found.into_iter().map(|(_, stage, _)| stage).collect() };
+    let highest = stages.highest();
+    if highest == 0.0 {
+        return refuse(span, "all stages have a load of 0".to_owned(), EXAMPLE);
+    }
+    if stages.length().as_secs_f64() > SECONDS_MAX {
+        return refuse(
+            span,
+            "the stages last longer than three days".to_owned(),
+            "squeeze a file with `duration`",
+        );
+    }
+    if let (LoadBy::Clients, Some(least)) = (by, clients.iter().min())
+        && highest > f64::from(*least)
+    {
+        let message = format!("a stage has {highest} clients, `load.clients` is {least}");
+        return refuse(span, message, &format!("write `clients = {highest}` in [load]"));
+    }
+    Some(stages)
+}
+
+/// Its name, or else its number.
+fn name(fields: &Fields<'_>, index: usize) -> Option<String> {
+    if fields.node("name").is_none() {
+        return Some((index + 1).to_string());
+    }
+    let name = fields.required_text("name", "leave it out, and it is called by its number")?.trim();
+    if name.chars().any(char::is_control) || name.chars().count() > NAME_MAX {
+        let message = format!("a stage's name must be one line of at most {NAME_MAX} characters");
+        let span = fields.node("name").map_or(fields.span, |node| node.span);
+        fields.problems.report(Diagnostic::new(span, message));
+        return None;
+    }
+    Some(name.to_owned())
+}
+
+/// What its load does.
+fn course(fields: &Fields<'_>, place: Place<'_>) -> Option<(LoadBy, Vec<Segment>)> {
+    let duration = fields.duration("duration");
+    let keys = ["rate", "clients", "file"];
+    let given: Vec<(&str, &Node)> =
+        keys.into_iter().filter_map(|key| Some((key, fields.node(key)?))).collect();
+    let (key, node) = match given[..] {
+        [one] => one,
+        [] => {
+            if !keys.iter().any(|key| fields.is_mistyped(key)) {
+                let message = "a stage has none of `rate`, `clients` and `file`";
+                fields.problems.report(Diagnostic::new(fields.span, message).help(EXAMPLE));
+            }
+            return None;
+        }
+        [first, second, ..] => {
+            let message = format!("a stage has both `{}` and `{}`", first.0, second.0);
+            fields.problems.report(
+                Diagnostic::new(second.1.span, message)
+                    .related(first.1.span, "the other one")
+                    .help("remove one of them"),
+            );
+            return None;
+        }
+    };
+    if key == "file" {
+        let file = fields.required_text("file", "name a file: `file = \"day.csv\"`")?;
+        let text = place.text("load", file, node.span, fields.problems)?;
+        let course = lines(&text).map_err(|(line, reason)| {
+            let message = format!("`{file}`, line {line}: {reason}");
+            let help = "a file has the columns `seconds` and `rate` or `clients`, and a line for each time: `0,120.5`";
+            fields.problems.report(Diagnostic::new(node.span, message).help(help));
+        });
+        let (by, segments) = course.ok()?;
+        return Some((by, stretched(segments, duration)));
+    }
+    if fields.node("duration").is_none() {
+        fields.missing("duration", "say how long the stage lasts: `duration = \"30s\"`");
+    }
+    let value = |node: &Node| match key {
+        "rate" => fields.rate("rate", node, true),
+        _ => fields.number::<u32>("clients", node).map(f64::from),
+    };
+    let (from, to) = match &node.value {
+        Value::List(items) => match &items[..] {
+            [from, to] => (value(from)?, value(to)?),
+            _ => {
+                wrong_type(
+                    node.span,
+                    &fields.path(key),
+                    "one value or a list of two",
+                    &node.value,
+                    fields.problems,
+                );
+                return None;
+            }
+        },
+        _ => value(node).map(|value| (value, value))?,
+    };
+    let by = if key == "rate" { LoadBy::Rate } else { LoadBy::Clients };
+    Some((by, vec![Segment { length: duration?, from, to }]))
+}
+
+/// The lines of a CSV; an error says in which line what is wrong.
+fn lines(text: &str) -> Result<(LoadBy, Vec<Segment>), (u64, String)> {
+    let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(text.as_bytes());
+    let unreadable = |error: &csv::Error| {
+        (error.position().map_or(1, csv::Position::line), format!("this is no CSV: {error}"))
+    };
+    let headers = reader.headers().map_err(|error| unreadable(&error))?.clone();
+    let column = |name: &str| headers.iter().position(|header| header == name);
+    let seconds = column("seconds").ok_or((1, "there is no column `seconds`".to_owned()))?;
+    let (by, loads) = match (column("rate"), column("clients")) {
+        (Some(rate), None) => (LoadBy::Rate, rate),
+        (None, Some(clients)) => (LoadBy::Clients, clients),
+        (None, None) => return Err((1, "there is no column `rate` or `clients`".to_owned())),
+        (Some(_), Some(_)) => return Err((1, "there are both `rate` and `clients`".to_owned())),
+    };
+    let mut points: Vec<(f64, f64)> = Vec::new();
+    let mut last = 1;
+    for record in reader.records() {
+        let record = record.map_err(|error| unreadable(&error))?;
+        let line = record.position().map_or(last + 1, csv::Position::line);
+        last = line;
+        let number = |column: usize| {
+            let text = record.get(column).unwrap_or_default();
+            let number = text.parse::<f64>().ok().filter(|number| number.is_finite() && *number >= 0.0);
+            number.ok_or((line, format!("`{text}` is not a number of 0 or more")))
+        };
+        let (time, load) = (number(seconds)?, number(loads)?);
+        match points.last() {
+            None if time != 0.0 => return Err((line, "the first time must be 0".to_owned())),
+            Some((before, _)) if time <= *before => {
+                return Err((line, format!("times must rise, and {time} comes after {before}")));
+            }
+            _ if time > 1e9 => return Err((line, format!("{time} seconds are more than a lifetime"))),
+            _ => {}
+        }
+        let is_possible = match by {
+            LoadBy::Rate => load == 0.0 || RATES.contains(&load),
+            LoadBy::Clients => load.fract() == 0.0 && load <= f64::from(u32::MAX),
+        };
+        if !is_possible {
+            let expected = match by {
+                LoadBy::Rate => "a rate must be 0, or between one an hour and ten million a second",
+                LoadBy::Clients => "a number of clients must be a whole number",
+            };
+            return Err((line, format!("{expected}, got `{load}`")));
+        }
+        points.push((time, load));
+        if points.len() > LINES_MAX {
+            return Err((line, format!("a file may have {LINES_MAX} lines at most")));
+        }
+    }
+    if points.len() < 2 {
+        return Err((last, "there must be two lines with figures at least".to_owned()));
+    }
+    let segment = |pair: &[(f64, f64)]| {
+        let length = Nanos(((pair[1].0 - pair[0].0) * 1e9).round() as u64);
+        Segment { length, from: pair[0].1, to: pair[1].1 }
+    };
+    let segments = points.windows(2).map(segment).filter(|segment| segment.length.0 > 0).collect();
+    Ok((by, segments))
+}
+
+/// The same course in another time.
+fn stretched(mut segments: Vec<Segment>, duration: Option<Nanos>) -> Vec<Segment> {
+    let Some(duration) = duration else { return segments };
+    let length: u64 = segments.iter().map(|segment| segment.length.0).sum();
+    let (mut end, mut begun) = (0_u64, 0);
+    for segment in &mut segments {
+        // Each bound by itself, so that roundings do not add up.
+        end += segment.length.0;
+        let bound = (duration.0 as f64 * (end as f64 / length as f64)).round() as u64;
+        segment.length = Nanos(bound - begun);
+        begun = bound;
+    }
+    segments.retain(|segment| segment.length.0 > 0);
+    segments
+}

@@ -1,0 +1,191 @@
+//! Loads that change inside a trial.
+
+use super::super::{Input, parse};
+use super::{GOOD, catalog};
+use crate::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule};
+use crate::units::Nanos;
+use std::path::Path;
+
+/// Files beside the spec.
+fn file(path: &Path) -> Result<String, String> {
+    let text = match path.to_str() {
+        Some("here/day.csv") => "seconds,rate\n0,100\n60, 300\n120,0\n",
+        Some("here/noted.csv") => "note,clients,seconds\nquiet,1,0\nbusy,8,0.5\n",
+        Some("here/neither.csv") => "time,load\n0,1\n",
+        Some("here/both.csv") => "seconds,rate,clients\n0,1,1\n",
+        Some("here/late.csv") => "seconds,rate\n5,100\n60,300\n",
+        Some("here/back.csv") => "seconds,rate\n0,100\n60,300\n30,100\n",
+        Some("here/single.csv") => "seconds,rate\n0,100\n",
+        Some("here/word.csv") => "seconds,rate\n0,100\n1,many\n",
+        Some("here/short.csv") => "seconds,rate\n0,100\n1\n",
+        Some("here/half.csv") => "seconds,clients\n0,1\n1,1.5\n",
+        Some("here/fast.csv") => "seconds,rate\n0,1\n1,1e9\n",
+        Some("here/year.csv") => "seconds,rate\n0,1\n31536000,2\n",
+        _ => return Err("it is not there".to_owned()),
+    };
+    Ok(text.to_owned())
+}
+
+/// The load of a spec with so many clients and these stages; or all errors.
+fn read(clients: &str, stages: &str) -> Result<LoadPlan, String> {
+    let start = GOOD.split("[load]").next().unwrap();
+    let text = format!("{start}[load]\nclients = {clients}\n{stages}\n");
+    let input = Input { file_name: "here/day.toml", text: &text, script: Some(file), ..Input::default() };
+    let (_, plan) = parse(input, &catalog()).map_err(|errors| errors.to_string())?;
+    Ok(plan.treatments[0].load.clone())
+}
+
+/// Length in milliseconds, and what it goes from and to.
+type Line = (u64, f64, f64);
+
+/// Names, and the segments of each.
+fn lines(stages: &Stages) -> Vec<(&str, Vec<Line>)> {
+    let segments = |stage: &crate::stages::Stage| {
+        stage.segments.iter().map(|it| (it.length.0 / 1_000_000, it.from, it.to)).collect()
+    };
+    stages.stages.iter().map(|stage| (stage.name.as_str(), segments(stage))).collect()
+}
+
+#[test]
+fn stages_have_rates_that_stay_or_go_in_a_line() {
+    let load = read(
+        "64",
+        "spacing = \"even\"\n\
+         [[load.stages]]\nname = \"night\"\nduration = \"30s\"\nrate = \"6000/min\"\n\
+         [[load.stages]]\nduration = \"1m\"\nrate = [\"100/s\", \"500/s\"]\n\
+         [[load.stages]]\nname = \"pause\"\nduration = \"500ms\"\nrate = \"0/s\"",
+    )
+    .unwrap();
+    let stages = load.stages.as_ref().unwrap();
+    assert_eq!(stages.by, LoadBy::Rate);
+    assert_eq!(
+        lines(stages),
+        [
+            ("night", vec![(30_000, 100.0, 100.0)]),
+            ("2", vec![(60_000, 100.0, 500.0)]),
+            ("pause", vec![(500, 0.0, 0.0)]),
+        ]
+    );
+    assert_eq!(load.stop, StopRule::Duration(Nanos(90_500_000_000)));
+    assert_eq!((load.warmup, load.spacing), (Nanos(5_000_000_000), Spacing::Even));
+    assert!(load.is_open() && load.gives_throughput() && load.rate.is_none());
+}
+
+#[test]
+fn stages_have_numbers_of_clients() {
+    let load =
+        read("8", "stages = [{ clients = 2, duration = \"5s\" }, { clients = [2, 8], duration = \"5s\" }]")
+            .unwrap();
+    let stages = load.stages.as_ref().unwrap();
+    assert_eq!(stages.by, LoadBy::Clients);
+    assert_eq!(lines(stages), [("1", vec![(5_000, 2.0, 2.0)]), ("2", vec![(5_000, 2.0, 8.0)])]);
+    assert!(!load.is_open() && !load.gives_throughput());
+}
+
+#[test]
+fn stages_follow_a_file_in_its_own_time_or_in_another() {
+    let day = |stage: &str| read("8", &format!("stages = [{stage}]")).unwrap().stages.unwrap();
+    assert_eq!(
+        lines(&day("{ file = \"day.csv\" }")),
+        [("1", vec![(60_000, 100.0, 300.0), (60_000, 300.0, 0.0)])]
+    );
+    assert_eq!(
+        lines(&day("{ file = \"day.csv\", duration = \"3s\" }")),
+        [("1", vec![(1_500, 100.0, 300.0), (1_500, 300.0, 0.0)])]
+    );
+    let noted = day("{ name = \"noted\", file = \"noted.csv\" }");
+    assert_eq!((noted.by, lines(&noted)), (LoadBy::Clients, vec![("noted", vec![(500, 1.0, 8.0)])]));
+}
+
+#[test]
+fn what_is_wrong_with_a_stage_is_told_with_its_place() {
+    let rows = [
+        ("{ duration = \"5s\" }", "a stage has none of `rate`, `clients` and `file`"),
+        ("{ rate = \"5/s\" }", "missing key `duration` in [[load.stages]]"),
+        ("{ rate = 5, duration = \"5s\" }", "`load.stages.rate` must be a text, not an integer"),
+        ("{ rate = [\"5/s\"], duration = \"5s\" }", "`load.stages.rate` must be one value or a list of two"),
+        ("{ clients = 101, duration = \"5s\" }", "a stage has 101 clients, `load.clients` is 8"),
+        ("{ clients = -1, duration = \"5s\" }", "`load.stages.clients` must be between 0 and 100000, got -1"),
+        ("{ clients = 0, duration = \"5s\" }", "all stages have a load of 0"),
+        ("{ clients = 2, rate = \"5/s\", duration = \"5s\" }", "a stage has both `rate` and `clients`"),
+        ("{ rats = \"5/s\", duration = \"5s\" }", "unknown key `rats` in [[load.stages]]"),
+        ("{ rate = \"5/s\", duration = \"0s\" }", "`load.stages.duration` must be more than 0"),
+        ("{ name = \" \", rate = \"5/s\", duration = \"1s\" }", "`load.stages.name` must not be empty"),
+        ("{ name = \"a\\nb\", rate = \"5/s\", duration = \"1s\" }", "a stage's name must be one line"),
+        (
+            "{ rate = \"5/s\", duration = \"5s\" }, { clients = 2, duration = \"5s\" }",
+            "the first stage has a `rate`, this one has not",
+        ),
+        (
+            "{ name = \"2\", rate = \"5/s\", duration = \"5s\" }, { rate = \"6/s\", duration = \"5s\" }",
+            "two stages are called `2`",
+        ),
+        ("{ rate = \"5/s\", duration = \"200h\" }", "the stages last longer than three days"),
+        ("5", "`each [[load.stages]]` must be a table, not an integer"),
+        ("", "`load.stages` is an empty list"),
+        ("{ file = \"gone.csv\" }", "cannot read the load `gone.csv`: it is not there"),
+        ("{ file = \"neither.csv\" }", "`neither.csv`, line 1: there is no column `seconds`"),
+        ("{ file = \"both.csv\" }", "`both.csv`, line 1: there are both `rate` and `clients`"),
+        ("{ file = \"late.csv\" }", "`late.csv`, line 2: the first time must be 0"),
+        ("{ file = \"back.csv\" }", "`back.csv`, line 4: times must rise, and 30 comes after 60"),
+        ("{ file = \"single.csv\" }", "`single.csv`, line 2: there must be two lines with figures at least"),
+        ("{ file = \"word.csv\" }", "`word.csv`, line 3: `many` is not a number of 0 or more"),
+        ("{ file = \"short.csv\" }", "`short.csv`, line 3: this is no CSV"),
+        (
+            "{ file = \"half.csv\" }",
+            "`half.csv`, line 3: a number of clients must be a whole number, got `1.5`",
+        ),
+        ("{ file = \"fast.csv\" }", "`fast.csv`, line 3: a rate must be 0, or between"),
+        ("{ file = \"year.csv\" }", "the stages last longer than three days"),
+    ];
+    for (stages, expected) in rows {
+        let found = read("8", &format!("stages = [{stages}]")).unwrap_err();
+        assert!(found.contains(expected), "{stages}: {found}");
+        assert_eq!(found.lines().count(), 1, "one mistake is told once: {found}");
+    }
+}
+
+#[test]
+fn what_stages_cannot_stand_beside_is_told() {
+    let stages = "stages = [{ rate = \"5/s\", duration = \"5s\" }]";
+    let clients = "stages = [{ clients = 2, duration = \"5s\" }]";
+    let rows = [
+        (format!("duration = \"5s\"\n{stages}"), "`load.duration` and `load.stages` cannot both be given"),
+        (format!("rate = \"5/s\"\n{stages}"), "`load.stages` and `load.rate` cannot both be given"),
+        (format!("overload = true\n{clients}"), "`load.overload` needs `load.rate`"),
+        (format!("spacing = \"even\"\n{clients}"), "`load.spacing` needs `load.rate`"),
+        ("duration = \"5s\"\nspacing = \"even\"".to_owned(), "`load.spacing` needs `load.rate`"),
+        ("duration = \"5s\"\nrate = \"5/s\"\nspacing = \"odd\"".to_owned(), "`load.spacing` cannot be `odd`"),
+        (
+            format!("find = {{ while = \"p99 < 20ms\" }}\n{stages}"),
+            "`load.find` and `load.stages` cannot both be given",
+        ),
+    ];
+    for (load, expected) in rows {
+        let found = read("8", &load).unwrap_err();
+        assert!(found.contains(expected), "{load}: {found}");
+    }
+    assert!(
+        read("[4, 8]", "stages = [{ clients = 5, duration = \"5s\" }]").is_err(),
+        "the least number counts"
+    );
+    assert!(read("8", &format!("overload = true\n{stages}")).is_ok_and(|load| !load.gives_throughput()));
+}
+
+#[test]
+fn shapes_of_a_load_can_be_levels() {
+    let start = GOOD.split("[load]").next().unwrap();
+    let text = format!(
+        "{start}[load]\nclients = 8\n[factors]\n\"shape\" = [\n\
+         {{ name = \"flat\", \"load.stages\" = [{{ rate = \"5/s\", duration = \"5s\" }}] }},\n\
+         {{ name = \"steep\", \"load.stages\" = [{{ rate = [\"1/s\", \"9/s\"], duration = \"5s\" }}] }} ]\n"
+    );
+    let input = Input { file_name: "here/day.toml", text: &text, script: Some(file), ..Input::default() };
+    let (_, plan) = parse(input, &catalog()).map_err(|errors| errors.to_string()).unwrap();
+    let froms: Vec<f64> = plan
+        .treatments
+        .iter()
+        .map(|it| it.load.stages.as_ref().unwrap().stages[0].segments[0].from)
+        .collect();
+    assert_eq!((plan.factors.clone(), &froms[..2]), (vec!["shape".to_owned()], &[5.0, 1.0][..]));
+}
