@@ -5,7 +5,7 @@
 //!   what engines differ;
 //! * [`catalog`]: how a workload describes itself (options, statements, audit);
 //! * [`spec`]: the spec file, read with every error at once, and resolved into
-//! * [`plan`]: the experiment with every default explicit and its trials in run order; [`single`]: one trial, without a spec;
+//! * [`plan`]: the experiment with every default explicit and its trials in run order; [`single`]: one trial, without a spec; [`curve`]: several;
 //! * [`failure`], [`ledger`]: what a database can answer instead of success, and the books that must balance;
 //! * [`latency`]: the histogram every response time goes into;
 //! * [`audit`], [`finding`]: what the data said afterwards, and doubts about a number;
@@ -22,6 +22,7 @@
 pub mod address;
 pub mod audit;
 pub mod catalog;
+pub mod curve;
 pub mod engine;
 pub mod event;
 pub mod exit_code;

@@ -36,6 +36,7 @@ use options::Request;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 
+pub use options::curve;
 pub use terminal::Terminal;
 pub use transactions::{SQL, Transactions, description};
 

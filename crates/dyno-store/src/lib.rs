@@ -67,4 +67,4 @@ pub use run::{Run, SystemReport, TrialOutcome, add_value};
 pub use single::SingleRun;
 pub use timeline::TimelineLine;
 pub use trials::{RunData, TrialData};
-pub use writer::RunWriter;
+pub use writer::{RunWriter, new_folder};

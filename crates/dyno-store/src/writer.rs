@@ -84,19 +84,8 @@ impl RunWriter {
         spec: &str,
         environment: &Environment,
     ) -> Result<Self, StoreError> {
-        let experiment = root.join(path_name(&plan.name));
-        fs::create_dir_all(&experiment).map_err(StoreError::io("make folder", &experiment))?;
-        let time = folder_time(Timestamp::now());
-        loop {
-            // Four hexadecimal digits: enough to tell runs of one second apart; a clash is tried again.
-            let id = RandomState::new().build_hasher().finish() & 0xffff;
-            let folder = experiment.join(format!("{time}-{id:04x}"));
-            match fs::create_dir(&folder) {
-                Ok(()) => return Self::begin(&folder, plan, spec, environment, Box::new(Timestamp::now)),
-                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(StoreError::io("make folder", &folder)(error)),
-            }
-        }
+        let folder = new_folder(root, &plan.name)?;
+        Self::begin(&folder, plan, spec, environment, Box::new(Timestamp::now))
     }
 
     /// As [`Self::create`], in a folder that the user named. It must not exist, or be empty.
@@ -354,6 +343,26 @@ fn create(path: &Path, beginning: Vec<u8>) -> Task {
         disk.create(&path).map_err(StoreError::io("make", &path))?;
         disk.append(&path, &beginning).map_err(StoreError::io("write", &path))
     })
+}
+
+/// Makes the folder `root/<name>/<utc time>-<id>`, which nobody else has.
+///
+/// # Errors
+/// When it cannot be made.
+pub fn new_folder(root: &Path, name: &str) -> Result<PathBuf, StoreError> {
+    let parent = root.join(path_name(name));
+    fs::create_dir_all(&parent).map_err(StoreError::io("make folder", &parent))?;
+    let time = folder_time(Timestamp::now());
+    loop {
+        // Four hexadecimal digits: enough to tell runs of one second apart; a clash is tried again.
+        let id = RandomState::new().build_hasher().finish() & 0xffff;
+        let folder = parent.join(format!("{time}-{id:04x}"));
+        match fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(StoreError::io("make folder", &folder)(error)),
+        }
+    }
 }
 
 /// What is to be told of how writing kept up.

@@ -23,4 +23,5 @@ mod resolve;
 mod run;
 
 pub use logger::{Terminal, Transcript};
+pub use options::curve;
 pub use program::main;

@@ -14,6 +14,7 @@ mod campaign;
 mod checkup;
 mod cli;
 mod commands;
+mod curve;
 mod data;
 mod disk;
 mod failure;
@@ -52,7 +53,7 @@ fn main() -> ExitCode {
     // Under another program's name the whole command line is that program's: scripts and habits know no other.
     match arguments.next() {
         Some(program) if is_named(&program, "sysbench") => {
-            return finish(commands::sysbench::sysbench(&arguments.collect::<Vec<_>>()), printer);
+            return finish(commands::sysbench::sysbench(&arguments.collect::<Vec<_>>(), printer), printer);
         }
         Some(program) if is_named(&program, "pgbench") => {
             return finish(commands::pgbench::pgbench(&arguments.collect::<Vec<_>>(), printer), printer);
@@ -105,7 +106,7 @@ fn perform(cli: Cli, printer: Printer) -> Result<u8, Failure> {
         Command::NullServer(arguments) => commands::null_server::null_server(&arguments, printer),
         Command::Completions(arguments) => commands::completions::completions(&arguments, printer),
         Command::Man(arguments) => commands::man::man(&arguments, printer),
-        Command::Sysbench(arguments) => commands::sysbench::sysbench(&arguments.arguments),
+        Command::Sysbench(arguments) => commands::sysbench::sysbench(&arguments.arguments, printer),
         Command::Pgbench(arguments) => commands::pgbench::pgbench(&arguments.arguments, printer),
         Command::Guard => Ok(exit_code::OK), // main has gone there
     }

@@ -15,7 +15,7 @@ use dyno_host::way;
 use dyno_model::event::{Event, Listener, Listeners};
 use dyno_model::exit_code;
 use dyno_model::plan::Plan;
-use dyno_report::Format;
+use dyno_report::{Format, Lang};
 use dyno_store::environment::Environment;
 use dyno_store::{Run, RunWriter, StoreError};
 use std::collections::BTreeSet;
@@ -142,23 +142,39 @@ fn create_results(arguments: &RunArguments, experiment: &Experiment) -> Result<R
     created.map_err(|error| store_failure(&error))
 }
 
-fn store_failure(error: &StoreError) -> Failure {
+pub(crate) fn store_failure(error: &StoreError) -> Failure {
     Failure::from_error(exit_code::RESULTS_FAILED, error)
 }
 
 /// Writes the report beside the run and prints its table and conclusions.
 fn show_report(folder: &Path, arguments: &RunArguments, printer: Printer) -> Result<ReportModel, Failure> {
     let model = dyno_analysis::load(folder).map_err(|error| store_failure(&error))?;
-    let written = dyno_report::write(&model, folder, &[Format::Html], arguments.lang)
-        .map_err(|error| store_failure(&error))?;
     if arguments.json {
+        write_report(&model, folder, arguments.lang)?;
         printer.result(&dyno_report::render(&model, Format::Json, arguments.lang))?;
-        return Ok(model);
+    } else {
+        print_report(&model, folder, arguments.lang, printer)?;
     }
-    printer.result(&dyno_report::render(&model, Format::Text, arguments.lang))?;
-    let html: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
-    printer.result(&format!("\nReport: {}", html.join(", ")))?;
     Ok(model)
+}
+
+/// Writes the page of a report, prints its short form, and says where the page is.
+pub(crate) fn print_report(
+    model: &ReportModel,
+    folder: &Path,
+    lang: Lang,
+    printer: Printer,
+) -> Result<(), Failure> {
+    let written = write_report(model, folder, lang)?;
+    printer.result(&dyno_report::render(model, Format::Text, lang))?;
+    printer.result(&format!("\nReport: {}", written.join(", ")))
+}
+
+/// Writes the page of a report; its path.
+fn write_report(model: &ReportModel, folder: &Path, lang: Lang) -> Result<Vec<String>, Failure> {
+    let written = dyno_report::write(model, folder, &[Format::Html], lang);
+    let written = written.map_err(|error| store_failure(&error))?;
+    Ok(written.iter().map(|path| path.display().to_string()).collect())
 }
 
 fn exit_code(outcome: &Tally, has_valid: bool, limits: Option<LimitVerdict>, is_interrupted: bool) -> u8 {

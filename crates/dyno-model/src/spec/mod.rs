@@ -38,6 +38,7 @@ mod tree;
 mod workload;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Span};
+pub use order::in_blocks;
 pub use scripts::ReadScript;
 
 use crate::catalog::WorkloadDescription;

@@ -39,6 +39,12 @@ pub(super) fn trials(plots: &[Plot], blocks: u32, seed: u64) -> Vec<Trial> {
     trials
 }
 
+/// The same for so many treatments of which none needs a start of a server.
+#[must_use]
+pub fn in_blocks(treatments: usize, blocks: u32, seed: u64) -> Vec<Trial> {
+    trials(&[vec![(0..treatments).collect()]], blocks, seed)
+}
+
 /// Number of the stream that orders whole plots; those before it order the data sets of a plot each, and the low numbers the
 /// treatments.
 const ORDER_OF_PLOTS: u64 = u64::MAX;

@@ -68,6 +68,8 @@ How to run it:
   -T, --time=SECONDS       length of the run
   -v, --vacuum-all         vacuum all four tables before
   --aggregate-interval=S   with -l: a line per so many seconds
+  --blocks=NUM             repeats of all numbers of a list of clients (-c 1,8,64),
+                           in random order
   --exit-on-abort          end the run when a client is aborted
   --failures-detailed      count failures by their kind
   --hang-timeout=SECONDS   cut off what still runs so long after -T (default 30;

@@ -1,14 +1,16 @@
 //! The command line: options, their limits, and where to connect.
 //!
-//! * [`arguments`]: cutting a command line into options as getopt does; [`reader`]: what each option means;
+//! * [`arguments`]: cutting a command line into options as getopt does; [`reader`]: what each option means; [`curve`]: several runs in one command line;
 //! * [`target`]: from options, environment and files to a [`dyno_model::target::Target`];
 //! * [`help`]: the text of `--help`.
 
 pub(crate) mod arguments;
+mod curve;
 pub(crate) mod help;
 pub(crate) mod reader;
 pub(crate) mod target;
 
+pub use curve::curve;
 pub(crate) use reader::read;
 
 use dyno_model::target::QueryMode;

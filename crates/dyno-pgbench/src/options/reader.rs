@@ -16,7 +16,7 @@ use std::time::Duration;
 const INT_MAX: i64 = 2_147_483_647;
 
 /// All options.
-const SPECS: [Spec; 50] = [
+pub(super) const SPECS: [Spec; 51] = [
     spec(Some('b'), "builtin", true, Use::Run),
     spec(Some('c'), "client", true, Use::Run),
     spec(Some('C'), "connect", false, Use::Run),
@@ -65,6 +65,7 @@ const SPECS: [Spec; 50] = [
     spec(None, "exit-on-abort", false, Use::Run),
     spec(None, "report-latencies", false, Use::Run), // name of -r before version 15
     spec(None, "hang-timeout", true, Use::Run),      // ours
+    spec(None, "blocks", true, Use::Run),            // ours, of several runs
     spec(None, "results", true, Use::Run),           // ours
     spec(None, "url", true, Use::Both),              // ours
 ];
@@ -220,6 +221,8 @@ impl Reader {
                 let (file, weight) = weighted(&value)?;
                 run.scripts.push((Source::File(PathBuf::from(file)), weight));
             }
+            // More than one run is not read here.
+            "blocks" => {}
             "client" => run.clients = number(&value, "-c/--clients", 1, INT_MAX)? as u32,
             "jobs" => run.jobs = number(&value, "-j/--jobs", 1, INT_MAX)? as u32,
             "connect" => run.style.connects_each_time = true,

@@ -1,5 +1,5 @@
 //! Options: what can be given ([`registry`]), what was given ([`arguments`], [`config_file`]), and what it means
-//! ([`general`], [`database`]).
+//! ([`general`], [`database`]); several runs in one command line ([`curve`]).
 //!
 //! There are two passes, because a script declares options of its own: [`Options::parse`] takes what is known without
 //! a script and keeps the rest; [`Options::declare`] then gives the rest to the script's options, and what nobody knows
@@ -7,6 +7,7 @@
 
 pub(crate) mod arguments;
 pub(crate) mod config_file;
+mod curve;
 pub(crate) mod database;
 pub(crate) mod definition;
 pub(crate) mod error;
@@ -26,6 +27,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::path::Path;
 
+pub use curve::curve;
 pub(crate) use error::{OptionError, OptionWarning, invalid};
 
 /// All options of one program run.

@@ -187,6 +187,7 @@ const EXTENSIONS: Group = Group {
     rows: rows! {
         new "report-format" Text "1.0" "layout of reports: 1.0 or 1.1";
         new "json" Switch "off" "all figures as one JSON document: on standard output, or into the named file";
+        new "blocks" Integer "1" "repeats of all numbers of a list of --threads (--threads=1,8,64), in random order";
         new "results" Text "" "folder in which a dyno results folder is made";
         new "hang-timeout" Decimal "30" "seconds that an event may go on after --time before it is cut off; 0: no limit";
         new "max-retries" Integer "1000" "repetitions of one event after ignored errors before it is given up; 0: no limit";

@@ -1,15 +1,31 @@
 //! `dyno sysbench`, and dyno called by that name.
 
+use crate::curve;
 use crate::failure::Failure;
 use crate::interrupt::Interrupts;
 use crate::printer::Printer;
 use std::ffi::OsString;
+use std::path::Path;
+
+/// sysbench's exit code for everything that is not as it should be.
+const FAILED: u8 = 1;
 
 /// Carries out sysbench's command line; the exit code is sysbench's too.
 ///
 /// # Errors
-/// When the system does not let dyno listen to Ctrl-C.
-pub(crate) fn sysbench(arguments: &[OsString]) -> Result<u8, Failure> {
+/// When the system does not let dyno listen to Ctrl-C, or results of several runs cannot be written.
+pub(crate) fn sysbench(arguments: &[OsString], printer: Printer) -> Result<u8, Failure> {
     let interrupts = Interrupts::listen()?;
-    Ok(dyno_sysbench::main(arguments, "sysbench", Printer::terminal(), interrupts.count()))
+    let once = |arguments: &[OsString]| {
+        dyno_sysbench::main(arguments, "sysbench", Printer::terminal(), interrupts.count())
+    };
+    let curve = dyno_sysbench::curve(arguments).map_err(|text| Failure::new(FAILED, text))?;
+    let Some(curve) = curve else { return Ok(once(arguments)) };
+    let one = |clients: u32, folder: &Path| {
+        let mut results = OsString::from("--results=");
+        results.push(folder);
+        let ours = [OsString::from(format!("--threads={clients}")), results];
+        once(&[&curve.arguments[..], &ours].concat())
+    };
+    curve::run("sysbench", &curve, one, &interrupts, printer)
 }

@@ -441,6 +441,41 @@ fn a_statement_that_hangs_is_cut_off_after_the_time_limit() {
 }
 
 #[test]
+fn a_list_of_clients_is_run_in_every_block_and_reported_as_one() {
+    let Some(bench) = postgres() else { return };
+    let arguments = ["-nS", "-t", "20", "-c", "1,2,4", "--blocks=3", "--results", "curve"];
+    let ended = bench.run(Program::Dyno, &arguments);
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert_eq!(
+        ended.stdout.matches("number of transactions actually processed: ").count(),
+        9,
+        "{}",
+        ended.stdout
+    );
+    assert_eq!(
+        ended.stderr.lines().filter(|line| line.contains(" of 9, block ")).count(),
+        9,
+        "{}",
+        ended.stderr
+    );
+    let rows: Vec<Vec<&str>> = ended.stdout.lines().map(|line| line.split_whitespace().collect()).collect();
+    let has_row = |clients| rows.iter().any(|row| row.len() > 6 && row[..2] == [clients, "3"]);
+    assert!(["1", "2", "4"].into_iter().all(has_row), "three trials each: {}", ended.stdout);
+    let page = ended.stdout.lines().find_map(|line| line.strip_prefix("Report: ")).expect("it says where");
+    assert!(page.starts_with("curve/pgbench/") && bench.folder().join(page).is_file(), "{page}");
+    let password = bench.target().password.reveal().to_owned();
+    assert!(!dyno_testkit::folder_holds(&bench.folder().join("curve"), &password));
+
+    let refused = bench.run(Program::Dyno, &["-nS", "-t", "20", "-c", "1,x"]);
+    assert_eq!(refused.code, Some(1));
+    assert!(
+        refused.stderr.contains("-c/--clients \"1,x\": `x` is no number of 1 or more"),
+        "{}",
+        refused.stderr
+    );
+}
+
+#[test]
 fn a_results_folder_can_be_reported() {
     let Some(bench) = postgres() else { return };
     let arguments = ["-n", "-S", "-t", "50", "-c", "2", "--results", "out"];

@@ -57,6 +57,72 @@ fn a_server_that_stands_still_is_a_stall_in_the_results_of_dyno_sysbench() {
     assert!(output.status.success() && json.contains("\"finding\": \"stall\""), "{json}");
 }
 
+const SQLITE: [&str; 4] = ["oltp_read_only", "--db-driver=sqlite", "--sqlite-db=t.db", "--table-size=100"];
+
+fn on_sqlite(folder: &TempDir, arguments: &[&str]) -> Ended {
+    Program::Dyno.run(folder.path(), &[&SQLITE[..], arguments].concat(), b"")
+}
+
+/// A folder with a table.
+fn prepared() -> TempDir {
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let ended = on_sqlite(&folder, &["prepare"]);
+    assert_eq!(ended.status, "0", "{ended}");
+    folder
+}
+
+#[test]
+fn a_list_of_threads_is_run_in_random_order_in_every_block_and_reported_as_one() {
+    let folder = prepared();
+    let arguments = ["--threads=1,2,4", "--blocks=3", "--events=20", "--time=0", "--results=r", "run"];
+    let ended = on_sqlite(&folder, &arguments);
+    assert_eq!(ended.status, "0", "{ended}");
+    let told: Vec<&str> = ended.stderr.lines().filter(|line| line.starts_with("run ")).collect();
+    assert_eq!(told.len(), 9, "{ended}");
+    for block in 1..=3 {
+        let of_block = told.iter().filter(|line| line.contains(&format!("block {block} of 3")));
+        let mut clients: Vec<&str> = of_block.filter_map(|line| line.rsplit(": ").next()).collect();
+        clients.sort_unstable();
+        assert_eq!(clients, ["1 client", "2 clients", "4 clients"], "each number once in each block");
+    }
+    assert!(told.chunks(3).any(|block| !block[0].ends_with(": 1 client")), "the order is drawn: {told:?}");
+    // Nine reports of sysbench, and one of all.
+    assert_eq!(ended.stdout.matches("SQL statistics:").count(), 9, "{ended}");
+    let figures = |clients: &str| {
+        let rows = ended.stdout.lines().map(|line| line.split_whitespace().collect::<Vec<_>>());
+        rows.into_iter().any(|row| row.first() == Some(&clients) && row.get(1) == Some(&"3") && row.len() > 6)
+    };
+    assert!(figures("1") && figures("2") && figures("4"), "three trials each: {ended}");
+    let page = ended.stdout.lines().find_map(|line| line.strip_prefix("Report: ")).expect("it says where");
+    assert!(page.starts_with("r/sysbench/") && folder.path().join(page).is_file(), "{page}");
+}
+
+#[test]
+fn blocks_repeat_one_number_of_threads_and_two_such_folders_can_be_compared() {
+    let folder = prepared();
+    for root in ["base", "new"] {
+        let results = format!("--results={root}");
+        let arguments = ["--threads=2", "--blocks=3", "--events=20", "--time=0", results.as_str(), "run"];
+        let ended = on_sqlite(&folder, &arguments);
+        assert_eq!(ended.status, "0", "{ended}");
+    }
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_dyno"));
+    let output = command.current_dir(folder.path()).args(["compare", "base", "new"]).output().unwrap();
+    let text = String::from_utf8_lossy(&output.stdout);
+    assert!(text.contains("base  base: runs 3, valid trials 3 of 3"), "{text}");
+}
+
+#[test]
+fn the_first_run_that_fails_ends_the_rest_with_sysbenchs_exit_code() {
+    let folder = TempDir::new().expect("a temporary folder can be made");
+    let ended = on_sqlite(&folder, &["--threads=1,2", "--blocks=2", "--events=20", "run"]);
+    assert_eq!(ended.status, "1", "there is no table: {ended}");
+    assert!(ended.stderr.contains("ended in run 1 of 4"), "{ended}");
+    let refused = on_sqlite(&folder, &["--threads=1,x", "run"]);
+    assert_eq!(refused.status, "1");
+    assert!(refused.stderr.contains("--threads=1,x: `x` is no number of 1 or more"), "{refused}");
+}
+
 #[test]
 fn rows_of_prepared_statements_can_be_fetched() {
     for kind in SERVERS {

@@ -1,0 +1,52 @@
+//! A drop-in over several numbers of clients, or repeated: run after run in randomised blocks, and one report of all of them.
+
+use crate::failure::Failure;
+use crate::interrupt::Interrupts;
+use crate::printer::Printer;
+use crate::run::{RESULTS, print_report, store_failure};
+use dyno_model::curve::Curve;
+use dyno_model::exit_code;
+use dyno_model::spec::in_blocks;
+use dyno_report::EN;
+use std::path::Path;
+
+/// Seed of the order, as that of a spec that says none.
+const SEED: u64 = 1;
+
+/// Runs them all, and prints the report of what was measured. `one` runs `program` with so many clients, and has its results written below a folder; it returns
+/// the program's exit code. A run that fails ends the rest, and so does the user. Returns the exit code of the last run.
+///
+/// # Errors
+/// When results cannot be written or read.
+pub(crate) fn run<A>(
+    program: &str,
+    curve: &Curve<A>,
+    mut one: impl FnMut(u32, &Path) -> u8,
+    interrupts: &Interrupts,
+    printer: Printer,
+) -> Result<u8, Failure> {
+    let root = curve.results.as_deref().unwrap_or(Path::new(RESULTS));
+    let folder = dyno_store::new_folder(root, program).map_err(|error| store_failure(&error))?;
+    let order = in_blocks(curve.clients.len(), curve.blocks, SEED);
+    let (mut code, mut done) = (exit_code::OK, 0);
+    for (number, trial) in (1..).zip(&order) {
+        let clients = curve.clients[trial.treatment];
+        let (runs, block, blocks) = (order.len(), trial.block, curve.blocks);
+        let clients_text = if clients == 1 { "1 client".to_owned() } else { format!("{clients} clients") };
+        printer.note(&format!("run {number} of {runs}, block {block} of {blocks}: {clients_text}"));
+        code = one(clients, &folder);
+        if code != exit_code::OK || interrupts.is_requested() {
+            printer.warning(&format!("ended in run {number} of {runs}"));
+            break;
+        }
+        done += 1;
+    }
+    // A run that failed at once has left nothing there.
+    if done == 0 && std::fs::remove_dir(&folder).is_ok() {
+        return Ok(code);
+    }
+    let model = dyno_analysis::load_together(std::slice::from_ref(&folder))
+        .map_err(|error| Failure::from_error(exit_code::RESULTS_FAILED, &error))?;
+    print_report(&model, &folder, EN, printer)?;
+    Ok(code)
+}
