@@ -4,7 +4,6 @@ use crate::model::{Estimate, Range, Unit};
 use crate::stats::student;
 use dyno_model::plan::Metric;
 use dyno_model::record::{OpenLoop, TrialRecord};
-use dyno_model::response::Bounded;
 
 /// Confidence of all intervals.
 const CONFIDENCE: f64 = 0.95;
@@ -39,13 +38,8 @@ pub(crate) fn estimate_among<'a>(
     among(records.filter_map(figure), unit(metric))
 }
 
-/// The same of response times, in milliseconds.
-pub(crate) fn bounded(times: impl Iterator<Item = Bounded>) -> Option<Estimate> {
-    among(times.map(|time| (time.as_millis(), time.is_bound)), Unit::Milliseconds)
-}
-
 /// The mean of figures, each with whether it is a lower bound.
-fn among(figures: impl Iterator<Item = (f64, bool)>, unit: Unit) -> Option<Estimate> {
+pub(crate) fn among(figures: impl Iterator<Item = (f64, bool)>, unit: Unit) -> Option<Estimate> {
     let (values, bounds): (Vec<f64>, Vec<bool>) = figures.unzip();
     let estimate = estimate(&values, unit)?;
     let is_bound = bounds.contains(&true);

@@ -1,10 +1,11 @@
 //! Whether limits were kept: figures beside numbers that the spec names, and conclusions from them.
 
 use crate::comparisons::MIN_REPEATS;
-use crate::estimate::{count, has_bound};
+use crate::estimate::count;
 use crate::model::{
     Conclusion, LimitRow, LimitVerdict, NotWorking, NotWorkingReason, Range, ReportModel, WorstOfLimit,
 };
+use crate::stages;
 use crate::stats::limit::{Beside, mean_beside, share_beside};
 use crate::stats::verdict::{Rules, holm};
 use crate::view::View;
@@ -48,6 +49,7 @@ fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
     let mut row = LimitRow {
         measure: limit.measure,
         value: limit.value,
+        stage: limit.stage.clone(),
         treatment,
         figure: None,
         is_bound: false,
@@ -94,9 +96,16 @@ fn known(view: &View<'_>, limit: &Limit, treatment: usize) -> Known {
 /// Figures of a metric, over the trials that are compared.
 fn figures(view: &View<'_>, metric: Metric, row: &mut LimitRow) -> Option<Beside> {
     let standing = &view.standings[row.treatment];
-    let values: Vec<f64> = standing.figures(metric)?.into_iter().map(|(_, value)| value).collect();
+    let figures: Vec<(f64, bool)> = match &row.stage {
+        None => {
+            let all = standing.figures(metric)?.into_iter();
+            all.map(|(record, value)| (value, record.is_bound(metric))).collect()
+        }
+        Some(stage) => stages::figures(view, row.treatment, stage, metric)?,
+    };
+    let (values, bounds): (Vec<f64>, Vec<bool>) = figures.into_iter().unzip();
     row.repeats = count(values.len());
-    row.is_bound = has_bound(standing.usable.iter().copied(), metric);
+    row.is_bound = bounds.contains(&true);
     let beside = mean_beside(&values, row.value);
     row.figure = beside.map(|it| it.figure).or(values.first().copied());
     beside
@@ -137,7 +146,7 @@ fn lost(view: &View<'_>, row: &mut LimitRow) {
 /// A statement per limit and outcome; broken ones first, and those that were broken because something did not work by themselves.
 pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
     let mut groups: Vec<Vec<&LimitRow>> = Vec::new();
-    let limit = |row: &LimitRow| (row.measure, row.value.to_bits());
+    let limit = |row: &LimitRow| (row.measure, row.value.to_bits(), row.stage.clone());
     let key = |row: &LimitRow| {
         (limit(row), row.verdict, row.not_working.map(|it| it.because), row.figure.is_some())
     };
@@ -156,6 +165,7 @@ pub(crate) fn conclude(model: &ReportModel) -> Vec<Conclusion> {
         Some(Conclusion::Limit {
             measure: worst.measure,
             value: worst.value,
+            stage: worst.stage.clone(),
             verdict: worst.verdict,
             number: count(group.len()),
             of: count(all(worst)),

@@ -55,7 +55,7 @@ fn is_aborted(view: &View<'_>) -> bool {
     let aborting = |row: &LimitRow| {
         view.plan().limits.iter().any(|limit| {
             limit.aborts
-                && (limit.measure, limit.value) == (row.measure, row.value)
+                && (limit.measure, limit.value, &limit.stage) == (row.measure, row.value, &row.stage)
                 && limit.treatments.contains(&row.treatment)
         })
     };
@@ -128,7 +128,8 @@ mod tests {
             let mut run = run(4, 0.0, 0.02, 0);
             run.plan.budget = None;
             let treatments = vec![0, 1];
-            run.plan.limits = vec![Limit { measure: LimitMeasure::Throughput, value, treatments, aborts }];
+            run.plan.limits =
+                vec![Limit { measure: LimitMeasure::Throughput, value, stage: None, treatments, aborts }];
             look_at(run, 4).stop
         };
         let far = 5_000.0;

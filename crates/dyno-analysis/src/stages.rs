@@ -1,7 +1,7 @@
 //! What each stage of a load brought that changes inside a trial.
 
-use crate::estimate::{bounded, estimate};
-use crate::model::{LoadPoint, StageRow, Unit};
+use crate::estimate::{among, unit};
+use crate::model::{LoadPoint, StageRow};
 use crate::view::View;
 use dyno_model::plan::{LoadPlan, Metric, Stages};
 use dyno_model::record;
@@ -22,9 +22,9 @@ fn rows(view: &View<'_>, treatment: usize, load: &LoadPlan, stages: &Stages) -> 
         let length_s = stage.length().as_secs_f64();
         let records: Vec<&StageRecord> =
             view.valid(treatment).filter_map(|record| record.stages.get(index)).collect();
-        let per_second: Vec<f64> = records.iter().map(|it| it.committed as f64 / length_s).collect();
         let responses = || records.iter().filter_map(|record| record.response.as_ref());
-        let time = |metric| bounded(responses().filter_map(|response| record::time(response, metric)));
+        let mean =
+            |metric| among(records.iter().filter_map(|record| figure(stage, record, metric)), unit(metric));
         let row = StageRow {
             treatment,
             name: stage.name.clone(),
@@ -32,11 +32,11 @@ fn rows(view: &View<'_>, treatment: usize, load: &LoadPlan, stages: &Stages) -> 
             load: stage.mean(),
             length_s,
             course: course(start, stage),
-            throughput: estimate(&per_second, Unit::TransactionsPerSecond),
-            mean: time(Metric::MeanMs),
-            p50: time(Metric::P50Ms),
-            p95: time(Metric::P95Ms),
-            p99: time(Metric::P99Ms),
+            throughput: mean(Metric::Throughput),
+            mean: mean(Metric::MeanMs),
+            p50: mean(Metric::P50Ms),
+            p95: mean(Metric::P95Ms),
+            p99: mean(Metric::P99Ms),
             begun: responses().map(|response| response.count).sum(),
             not_committed: responses().map(|response| response.censored).sum(),
         };
@@ -44,6 +44,27 @@ fn rows(view: &View<'_>, treatment: usize, load: &LoadPlan, stages: &Stages) -> 
         row
     };
     stages.stages.iter().enumerate().map(row).collect()
+}
+
+/// What a trial says of a stage: transactions per second or milliseconds, and whether that is only a lower bound.
+fn figure(stage: &Stage, record: &StageRecord, metric: Metric) -> Option<(f64, bool)> {
+    match metric {
+        Metric::Throughput => Some((record.committed as f64 / stage.length().as_secs_f64(), false)),
+        _ => record::time(record.response.as_ref()?, metric).map(|time| (time.as_millis(), time.is_bound)),
+    }
+}
+
+/// The figures of a stage, over the trials that are compared. `None` when one of them has none.
+pub(crate) fn figures(
+    view: &View<'_>,
+    treatment: usize,
+    name: &str,
+    metric: Metric,
+) -> Option<Vec<(f64, bool)>> {
+    let stages = &view.plan().treatments[treatment].load.stages.as_ref()?.stages;
+    let index = stages.iter().position(|stage| stage.name == name)?;
+    let records = view.standings[treatment].usable.iter();
+    records.map(|record| figure(&stages[index], record.stages.get(index)?, metric)).collect()
 }
 
 /// Both ends of each of its lines.
@@ -62,8 +83,9 @@ fn course(mut start: Nanos, stage: &Stage) -> Vec<LoadPoint> {
 mod tests {
     use super::*;
     use crate::analyse;
-    use crate::model::ReportModel;
+    use crate::model::{Conclusion, LimitVerdict, ReportModel};
     use dyno_model::finding::Finding;
+    use dyno_model::limit::{Limit, LimitMeasure};
     use dyno_model::plan::LoadBy;
     use dyno_model::response::{Bounded, ResponseSummary};
     use dyno_model::stages::Segment;
@@ -74,6 +96,10 @@ mod tests {
     /// Two stages of two and four seconds, the second a ramp. In the first, trial by trial, 200, 202, 204, ... commits of a millisecond; of the second, one
     /// in a hundred is lost.
     fn staged() -> ReportModel {
+        staged_with(Vec::new())
+    }
+
+    fn staged_with(limits: Vec<Limit>) -> ReportModel {
         let mut data = Shape { has_trouble: false, ..Shape::small() }.read();
         let segment = |length: u64, from, to| Segment { length: Nanos(length * SECOND), from, to };
         let stages = vec![
@@ -87,6 +113,7 @@ mod tests {
             treatment.load.warmup = Nanos(SECOND);
             treatment.load.stages = Some(Stages { by: LoadBy::Rate, stages: stages.clone() });
         }
+        data.run.plan.limits = limits;
         each_record(&mut data.run, |index, record| {
             let time = |is_bound| Bounded { nanos: 1e6, is_bound };
             let response = |count: u64, censored: u64| ResponseSummary {
@@ -146,6 +173,47 @@ mod tests {
         assert_eq!(course(&model.stages[0]), [(1.0, 100.0), (3.0, 100.0)]);
         assert_eq!(course(&model.stages[1]), [(3.0, 100.0), (4.0, 200.0), (7.0, 400.0)]);
         assert!(analyse(&Shape::small().read()).stages.is_empty());
+    }
+
+    #[test]
+    fn limits_of_a_stage_are_about_its_figures() {
+        let limit = |stage: Option<&str>, measure, value| Limit {
+            measure,
+            value,
+            stage: stage.map(str::to_owned),
+            treatments: vec![0],
+            aborts: false,
+        };
+        let model = staged_with(vec![
+            limit(Some("usual"), LimitMeasure::P95, 2.0),
+            limit(Some("usual"), LimitMeasure::P95, 0.5),
+            limit(Some("usual"), LimitMeasure::Throughput, 90.0),
+            limit(Some("rise"), LimitMeasure::Throughput, 300.0),
+            limit(Some("rise"), LimitMeasure::P99, 2.0),
+        ]);
+        let verdicts: Vec<LimitVerdict> = model.limits.iter().map(|row| row.verdict).collect();
+        // What is a lower bound below the limit may lie beyond it.
+        assert_eq!(
+            verdicts,
+            [
+                LimitVerdict::Held,
+                LimitVerdict::Broken,
+                LimitVerdict::Held,
+                LimitVerdict::Broken,
+                LimitVerdict::Undecided
+            ],
+            "{:?}",
+            model.limits
+        );
+        let told: Vec<Option<&str>> = model
+            .conclusions
+            .iter()
+            .filter_map(
+                |it| if let Conclusion::Limit { stage, .. } = it { Some(stage.as_deref()) } else { None },
+            )
+            .collect();
+        assert_eq!(told.len(), 5);
+        assert!(told.iter().all(Option::is_some));
     }
 
     #[test]

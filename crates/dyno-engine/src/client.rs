@@ -14,6 +14,7 @@ use crate::workload::{Verdict, Workload};
 use dyno_drivers::Io;
 use dyno_model::failure::{FailureKind, OperationFailure, Remedy};
 use dyno_model::retry::RetryPolicy;
+use dyno_model::units::Nanos;
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -29,6 +30,16 @@ const RECONNECT_PAUSE_MAX: Duration = Duration::from_millis(500);
 /// How long a client leaves a server alone that took the connection and then said that it is not ready.
 fn not_ready_pause(attempt: u32) -> Duration {
     RECONNECT_PAUSE_FIRST.saturating_mul(1 << (attempt - 1).min(10)).min(RECONNECT_PAUSE_MAX)
+}
+
+/// Longest think time, over its mean: with exponential times one in 22,000 is longer. As in TPC-C (clause 5.2.5.4).
+const THINK_MAX: f64 = 10.0;
+
+/// How long a client waits before a transaction, nanoseconds. It waits before its first one too, so that clients do not begin together.
+fn think(mean: Nanos, seed: u64, client: ClientId, sequence: u64) -> u64 {
+    // 1 - u is never 0.
+    let times = -(1.0 - Random::new(seed, Stream::Think, client.0.into(), sequence).unit()).ln();
+    (mean.0 as f64 * times.min(THINK_MAX)) as u64
 }
 
 /// A client that cannot connect again for so long gives up.
@@ -116,7 +127,7 @@ impl<W: Workload> Client<W> {
         // In a closed loop a transaction begins when the client is done with the one before: one look at the clock for both.
         let mut now = self.window.now();
         for sequence in 0.. {
-            let Some(next) = self.next_start(now, counted).await else { break };
+            let Some(next) = self.next_start(now, sequence, counted).await else { break };
             let Begun { start, is_counted, is_awaited } = next;
             self.open.set(Some(next));
             self.notes(Pen::begin);
@@ -188,12 +199,16 @@ impl<W: Workload> Client<W> {
 
     /// When the next transaction's time begins and whether it counts: in a closed loop now, in an open loop when it was due, for
     /// which the client waits. `None` when there is none.
-    async fn next_start(&self, now: u64, counted: u64) -> Option<Begun> {
+    async fn next_start(&self, now: u64, sequence: u64, counted: u64) -> Option<Begun> {
         let window = &self.window;
         let Some(arrivals) = &self.arrivals else {
-            let from = window.works_from(self.id.0, now);
+            let think = window.think().map_or(0, |mean| think(mean, self.seed, self.id, sequence));
+            let from = window.works_from(self.id.0, now.saturating_add(think));
             if from == now {
                 return Begun::at_once(window, now, counted);
+            }
+            if window.is_spent(counted) {
+                return None;
             }
             let until = window.epoch() + Duration::from_nanos(from.min(window.closes()));
             self.io.sleep_until(until, || window.is_stopped()).await;
@@ -418,5 +433,25 @@ impl<W: Workload> Drop for Client<W> {
             let now = self.window.now();
             self.recorder.note(|recorder| recorder.cut_off(start, now, is_counted));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn think_times_are_exponential_and_follow_from_seed_client_and_transaction() {
+        let mean = Nanos(1_000_000);
+        let times: Vec<f64> =
+            (0..100_000).map(|n| think(mean, 7, ClientId((n % 100) as u32), n / 100) as f64 / 1e6).collect();
+        let average = times.iter().sum::<f64>() / times.len() as f64;
+        let variance = times.iter().map(|time| (time - average).powi(2)).sum::<f64>() / times.len() as f64;
+        // Five standard errors; of an exponential the variance is the mean squared.
+        assert!((average - 1.0).abs() < 0.016 && (variance - 1.0).abs() < 0.045, "{average} {variance}");
+        assert!(times.iter().all(|time| *time <= THINK_MAX));
+        assert_eq!(think(mean, 7, ClientId(3), 4), think(mean, 7, ClientId(3), 4));
+        assert_ne!(think(mean, 7, ClientId(3), 4), think(mean, 7, ClientId(3), 5));
+        assert_ne!(think(mean, 7, ClientId(3), 4), think(mean, 7, ClientId(4), 4));
     }
 }

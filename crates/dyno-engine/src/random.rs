@@ -20,6 +20,8 @@ pub enum Stream {
     Arrival = 4,
     /// How much later than planned a trial's faults come.
     Fault = 5,
+    /// How long clients wait between transactions.
+    Think = 6,
 }
 
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;

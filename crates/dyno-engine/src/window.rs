@@ -43,6 +43,7 @@ pub struct Window {
     reason: Mutex<Option<String>>,
     /// Clients at work, where it is not always all of them.
     at_work: Option<Course>,
+    think: Option<Nanos>,
 }
 
 /// Whether a transaction that is about to start counts.
@@ -85,6 +86,7 @@ impl Window {
             ends: AtomicU64::new(closes),
             reason: Mutex::new(None),
             at_work: load.at_work(),
+            think: load.think,
         }
     }
 
@@ -185,6 +187,12 @@ impl Window {
         if matches!(self.stop, StopRule::Rows(_)) {
             self.taken.fetch_sub(1, Ordering::Relaxed);
         }
+    }
+
+    /// How long clients wait on average before each transaction.
+    #[inline]
+    pub(crate) fn think(&self) -> Option<Nanos> {
+        self.think
     }
 
     /// From when on a client may begin a transaction that is free at this time: at once, or when its stage comes. Of clients whose number goes in a

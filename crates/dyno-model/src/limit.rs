@@ -46,6 +46,12 @@ impl LimitMeasure {
         Some((Self::named(name.trim())?, limit.trim()))
     }
 
+    /// True when stages have figures of it.
+    #[must_use]
+    pub fn is_of_stages(self) -> bool {
+        self.metric().is_some()
+    }
+
     /// True when figures are to stay above it.
     #[must_use]
     pub fn is_floor(self) -> bool {
@@ -60,6 +66,9 @@ pub struct Limit {
     pub measure: LimitMeasure,
     /// Where it lies: per second, in milliseconds, in per cent; 0 for what is lost.
     pub value: f64,
+    /// The stage of the load that it is about; `None`: the whole trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
     /// Indices into [`crate::plan::Plan::treatments`] of those that have to keep it.
     pub treatments: Vec<usize>,
     /// True when the run ends once it is broken.

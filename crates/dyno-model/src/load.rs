@@ -31,6 +31,9 @@ pub struct LoadPlan {
     /// The rate, or the number of clients at work, changes in the course of a trial; the stop rule is then their length. `None`: it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stages: Option<Stages>,
+    /// Closed loop: how long a client waits on average before each transaction, as a user does who reads an answer. Each time is drawn, exponential.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub think: Option<Nanos>,
     /// Open loop: more is to arrive than the system can do, so that falling behind is no fault of the trial.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_overload: bool,
@@ -99,6 +102,7 @@ impl LoadPlan {
             rate: None,
             spacing: Spacing::Poisson,
             stages: None,
+            think: None,
             is_overload: false,
             find: None,
             retry: RetryPolicy::Kind,

@@ -136,6 +136,12 @@ pub(crate) fn limit_on(measure: LimitMeasure, value: f64) -> String {
     }
 }
 
+/// The same of a stage of the load: `spike: p99 < 20 ms`.
+pub(crate) fn limit_in(stage: Option<&str>, measure: LimitMeasure, value: f64) -> String {
+    let limit = limit_on(measure, value);
+    stage.map_or(limit.clone(), |stage| format!("{stage}: {limit}"))
+}
+
 /// A figure of what a limit is about, with its unit.
 pub(crate) fn of_limit(measure: LimitMeasure, figure: f64) -> String {
     match measure.metric() {
@@ -220,6 +226,8 @@ mod tests {
         ];
         for (measure, value, text) in rows {
             assert_eq!(limit_on(measure, value), text);
+            assert_eq!(limit_in(None, measure, value), text);
+            assert_eq!(limit_in(Some("spike"), measure, value), format!("spike: {text}"));
         }
     }
 

@@ -121,7 +121,8 @@ fn load_sentence(load: &LoadPlan, lang: Lang) -> String {
     );
     let how = offered(load, lang)
         .map(|(rate, spacing)| notes::NOTE_RATE.fill(lang, &[("rate", &rate), ("spacing", &spacing)]));
-    [sentence].into_iter().chain(how).collect::<Vec<_>>().join(lang.space)
+    let think = load.think.map(|mean| notes::NOTE_THINK.fill(lang, &[("think", &mean.to_string())]));
+    [sentence].into_iter().chain(how).chain(think).collect::<Vec<_>>().join(lang.space)
 }
 
 /// How many transactions arrive, and how they lie in time; `None` in a closed loop.

@@ -148,7 +148,7 @@ pub(crate) fn limits(model: &ReportModel) -> Table {
         let figure = |value: f64| figures::of_limit(row.measure, value);
         let shown = row.figure.map(|value| figures::bounded(figure(value), row.is_bound));
         vec![
-            Cell::text(figures::limit_on(row.measure, row.value)),
+            Cell::text(figures::limit_in(row.stage.as_deref(), row.measure, row.value)),
             Cell::text(row.repeats.to_string()),
             Cell::figure(shown).alarming(row.verdict == LimitVerdict::Broken),
             row.interval

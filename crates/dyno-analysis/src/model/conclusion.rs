@@ -188,6 +188,9 @@ pub enum Conclusion {
         measure: LimitMeasure,
         /// Where it lies, as in [`super::LimitRow::value`].
         value: f64,
+        /// The stage of the load that it is about; absent: the whole trial.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        stage: Option<String>,
         /// Whether it was kept.
         verdict: LimitVerdict,
         /// In how many treatments.

@@ -12,6 +12,9 @@ pub struct LimitRow {
     pub measure: LimitMeasure,
     /// Where it lies: per second, in milliseconds, in per cent; 0 for what is lost.
     pub value: f64,
+    /// The stage of the load that it is about; absent: the whole trial.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<String>,
     /// Index into [`super::ReportModel::treatments`].
     pub treatment: usize,
     /// Geometric mean over valid trials, or the share, in the unit of `value`; absent where there is none.

@@ -37,6 +37,19 @@ fn script(time: Duration, clients: u32, load: &LoadPlan) -> LoadRecord {
 }
 
 #[test]
+fn clients_that_think_ask_no_faster_than_they_think_and_are_answered_as_fast() {
+    // 40 clients that think 20 ms each ask 1,000 times in half a second, less what the answers take; five standard deviations.
+    let load = LoadPlan { think: Some(Nanos(20 * MILLISECOND)), ..plan(100, 500) };
+    let record = trial(Duration::ZERO, Duration::ZERO, 40, &load);
+    assert!((100..1_160).contains(&record.ledger.committed), "{:?}", record.ledger);
+    assert!(
+        record.transaction.p50 < 10 * MILLISECOND,
+        "thinking is no response time: {:?}",
+        record.transaction
+    );
+}
+
+#[test]
 fn the_rate_of_clients_in_lockstep_is_clients_over_response_time_wherever_the_window_cuts_their_waves() {
     // Transactions of 4 s from the common start on, a window from 2 s to 5 s: half of the first wave and a quarter of the second
     // are in it. Counted by their starts it would be one wave in 3 s, a third too many.

@@ -81,7 +81,7 @@ pub fn judge(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
     findings.extend(books(&record.ledger, unbalanced));
     let seconds = record.measured.as_secs_f64();
     findings.extend((seconds < SHORT).then_some(Finding::ShortWindow { seconds }));
-    findings.extend(few_waves(record));
+    findings.extend(few_waves(record, asked.load));
     findings.extend(stalls(record, asked.load));
     findings.extend(audit(record));
     findings.extend(faults(record));
@@ -241,11 +241,12 @@ fn arrivals(record: &TrialRecord, asked: &Asked<'_>) -> Vec<Finding> {
 }
 
 /// A closed loop whose window of a given length holds few transactions of each client, one after the other.
-fn few_waves(record: &TrialRecord) -> Option<Finding> {
+fn few_waves(record: &TrialRecord, load: &LoadPlan) -> Option<Finding> {
     if record.work.is_none() || record.open_loop.is_some() || record.transaction.count == 0 {
         return None;
     }
-    let waves = record.measured.0 as f64 / record.transaction.mean;
+    let each = record.transaction.mean + load.think.unwrap_or_default().0 as f64;
+    let waves = record.measured.0 as f64 / each;
     (waves < WAVES).then_some(Finding::FewWaves { waves })
 }
 

@@ -154,6 +154,21 @@ fn the_longest_stalls_are_told_and_gaps_that_are_usual_are_not() {
 }
 
 #[test]
+fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
+    let waves = |think: Option<Nanos>| {
+        let load = LoadPlan { think, ..LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND))) };
+        let mut record = record();
+        record.work = Some(50_000.0);
+        (record.transaction.count, record.transaction.mean) = (50_000, 1e6);
+        judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load }).into_iter().find_map(
+            |finding| if let Finding::FewWaves { waves } = finding { Some(waves.round()) } else { None },
+        )
+    };
+    assert_eq!(waves(None), None);
+    assert_eq!(waves(Some(Nanos(2 * SECOND))), Some(5.0));
+}
+
+#[test]
 fn a_gap_is_no_stall_where_the_stages_let_little_arrive() {
     use crate::stages::{LoadBy, Segment, Stage, Stages};
     let stage = |name: &str, rate: f64| Stage {

@@ -9,11 +9,13 @@ use super::tree::{Node, Value};
 use crate::limit::{Limit, LimitMeasure};
 use crate::plan::Treatment;
 use crate::units::Nanos;
+use crate::words::suggestion;
 
 /// A limit, and the treatments that it is about; `None`: all.
 pub(super) struct Wanted {
     limits: Vec<Limit>,
     choice: Option<Choice>,
+    stage: Option<String>,
     /// Where it stands.
     span: super::Span,
 }
@@ -34,17 +36,26 @@ fn one(fields: &Fields<'_>, known: &Known<'_>) -> Wanted {
         let help = "add for example `p99 = \"< 20ms\"`, `throughput = \"> 5000/s\"`, `failed = \"< 0.1 %\"` or `lost = 0`";
         fields.problems.report(Diagnostic::new(fields.span, message).help(help));
     }
+    let stage = fields.text("stage");
     let limit = |(measure, node): &(LimitMeasure, &Node)| {
+        if stage.is_some() && !measure.is_of_stages() {
+            let message = format!("`limit.{measure}` is about a whole trial, not about a stage");
+            let help = "give it a [[limit]] of its own, without `stage`";
+            fields.problems.report(Diagnostic::new(node.span, message).help(help));
+            return None;
+        }
         Some(Limit {
             measure: *measure,
             value: value(fields, *measure, node)?,
+            stage: stage.map(str::to_owned),
             treatments: Vec::new(),
             aborts,
         })
     };
     let choice =
         fields.node("where").and_then(|node| choice::one(node, "limit.where", known, fields.problems));
-    Wanted { limits: given.iter().filter_map(limit).collect(), choice, span: fields.span }
+    let limits = given.iter().filter_map(limit).collect();
+    Wanted { limits, choice, stage: stage.map(str::to_owned), span: fields.span }
 }
 
 /// `< 20ms`, in the unit of the measure.
@@ -104,11 +115,33 @@ fn percent(text: &str) -> Result<f64, String> {
     }
 }
 
+/// Names of a treatment's stages.
+fn stages(treatment: &Treatment) -> impl Iterator<Item = &str> {
+    treatment.load.stages.iter().flat_map(|stages| &stages.stages).map(|stage| stage.name.as_str())
+}
+
 /// The limits with the treatments that they are about.
 pub(super) fn resolved(wanted: Vec<Wanted>, treatments: &[Treatment], top: &Fields<'_>) -> Vec<Limit> {
     let mut limits = Vec::new();
-    for Wanted { limits: written, choice, span } in wanted {
-        let is_meant = |treatment: &Treatment| choice.as_ref().is_none_or(|choice| choice.holds(treatment));
+    for Wanted { limits: written, choice, stage, span } in wanted {
+        let has_stage = |treatment: &Treatment| {
+            stage.as_ref().is_none_or(|stage| stages(treatment).any(|name| name == stage))
+        };
+        if let (Some(stage), false) = (&stage, treatments.iter().any(has_stage)) {
+            let mut names: Vec<&str> = treatments.iter().flat_map(stages).collect();
+            names.sort_unstable();
+            names.dedup();
+            let message = format!("no stage is called `{stage}`");
+            let help = match names.is_empty() {
+                true => "the load has no stages; add [[load.stages]], or remove `stage`".to_owned(),
+                false => suggestion(stage, &names, "its stages"),
+            };
+            top.problems.report(Diagnostic::new(span, message).help(help));
+            continue;
+        }
+        let is_meant = |treatment: &Treatment| {
+            has_stage(treatment) && choice.as_ref().is_none_or(|choice| choice.holds(treatment))
+        };
         let meant: Vec<usize> = (0..treatments.len()).filter(|at| is_meant(&treatments[*at])).collect();
         if meant.is_empty() {
             let message = "a limit on nothing that is measured";

@@ -84,8 +84,10 @@ pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> O
     let rate = rate(fields, "rate");
     let spacing = fields.choice("spacing", &Spacing::ALL.map(|spacing| (spacing.name(), spacing)));
     let is_overload = fields.boolean("overload").unwrap_or(false);
+    let think = fields.duration("think");
     check_stages(fields, stages.as_ref(), is_overload);
     let find = find(fields, clients_max);
+    check_think(fields, stages.as_ref(), find);
     let milestones = milestones(fields, stop);
     let stop = stop?;
     if let (StopRule::Duration(duration), Some(limit), Some(node)) =
@@ -111,6 +113,7 @@ pub(super) fn rules(fields: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> O
         rate,
         spacing: spacing.unwrap_or_default(),
         stages,
+        think,
         is_overload,
         find,
         milestones,
@@ -193,6 +196,24 @@ fn check_stages(fields: &Fields<'_>, stages: Option<&Stages>, is_overload: bool)
         let message = format!("`{}` needs `load.rate`", fields.path("spacing"));
         refuse(node, message, "add for example `rate = \"500/s\"`; without one nothing arrives by itself");
     }
+}
+
+/// Who waits before a transaction waits for no arrival.
+fn check_think(fields: &Fields<'_>, stages: Option<&Stages>, find: Option<Search>) {
+    let Some(node) = fields.node("think") else { return };
+    let is_of_rate = |by| by == LoadBy::Rate;
+    let other = if fields.node("rate").is_some() {
+        "rate"
+    } else if stages.is_some_and(|stages| is_of_rate(stages.by)) {
+        "stages"
+    } else if find.is_some_and(|find| is_of_rate(find.most)) {
+        "find"
+    } else {
+        return;
+    };
+    let message = format!("`load.think` and a rate in `load.{other}` cannot both be given");
+    let help = "remove one of them: at a rate, transactions arrive whether or not anybody has thought";
+    fields.problems.report(Diagnostic::new(node.span, message).help(help));
 }
 
 fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>, stages: Option<&Stages>) -> Option<StopRule> {

@@ -529,6 +529,7 @@ messages! {
         NOTE_OPEN_LOOP: "Open loop: transactions arrive at the given rate whether or not the system keeps up, and response times run from the moment a transaction was due, waiting for a free client included.",
         NOTE_BOTH_LOOPS: "Where a rate is given, the loop is open: transactions arrive whether or not the system keeps up, and response times run from the moment a transaction was due. Elsewhere it is closed: each client starts its next transaction when the last one is answered.",
         NOTE_RATE: "Transactions arrived at {rate} ({spacing}), all clients together.",
+        NOTE_THINK: "Each client waited {think} on average before each transaction (exponential).",
         // In the place of `rate`.
         SEARCHED_RATE: "the rate that was searched for",
         STAGED_RATE: "the rate of each stage",
@@ -805,6 +806,7 @@ messages! {
         PAGE_WARMUP: "warm-up",
         PAGE_RATE: "arrivals",
         PAGE_CLOSED_LOOP: "closed loop",
+        PAGE_THINK: "think time",
         PAGE_GRACE: "grace at the end",
         PAGE_TIME_LIMIT: "time limit",
         PAGE_ATTEMPTS: "attempts per transaction at most",

@@ -13,7 +13,7 @@ use dyno_model::exit_code;
 use dyno_model::fault::FaultPlan;
 use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::{
-    LoadBy, LoadPlan, Plan, Stages, StopRule, Storage, SystemSource, Treatment, Trial, Via,
+    LoadBy, LoadPlan, Plan, Spacing, Stages, StopRule, Storage, SystemSource, Treatment, Trial, Via,
 };
 use dyno_model::search::{STEPS_USUAL, Search};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
@@ -139,8 +139,14 @@ fn text(plan: &Plan, catalog: &[WorkloadDescription], end: &str) -> String {
     let mut rules: Vec<String> = Vec::new();
     for treatment in &plan.treatments {
         let load = &treatment.load;
-        let rule =
-            format!("{}{}{}", load.find.map_or_else(String::new, find), stop(load), warmup(load.warmup));
+        let rule = [
+            load.find.map_or_else(String::new, find),
+            stop(load),
+            arriving(load),
+            warmup(load.warmup),
+            think(load.think),
+        ];
+        let rule = rule.concat();
         if !rules.contains(&rule) {
             rules.push(rule);
         }
@@ -329,6 +335,21 @@ fn find(search: Search) -> String {
 /// What goes before measuring.
 fn warmup(warmup: Nanos) -> String {
     if warmup.0 == 0 { String::new() } else { format!(", after {} of warm-up", ui::exact(warmup.into())) }
+}
+
+/// `, 500/s arriving evenly`.
+fn arriving(load: &LoadPlan) -> String {
+    let spacing = match load.spacing {
+        Spacing::Poisson => "",
+        Spacing::Even => " evenly",
+    };
+    load.rate.map_or_else(String::new, |rate| {
+        format!(", {} arriving{spacing}", dyno_analysis::figures::rate(rate))
+    })
+}
+
+fn think(mean: Option<Nanos>) -> String {
+    mean.map_or_else(String::new, |mean| format!(", with {} of think time", ui::exact(mean.into())))
 }
 
 /// `1 trial`, `5 trials`.

@@ -65,6 +65,12 @@ pub static LOAD: Section = Section {
             "chosen by clients and machine",
             "threads of the generator",
         ),
+        ranged(
+            "think",
+            Takes::Duration { is_positive: true },
+            "none",
+            "closed loop: how long each client waits on average before each transaction, as a user does who reads an answer; drawn anew each time, exponential",
+        ),
         key(
             "rate",
             "number per `s`, `min` or `h`, as `\"500/s\"`",

@@ -28,6 +28,12 @@ pub static LIMIT: Section = Section {
             "all treatments",
             "treatments that have to keep it: those that have all levels of the table, such as `{ system = \"MySQL\", clients = [1, 8] }`",
         ),
+        key(
+            "stage",
+            "name of a stage",
+            "the whole trial",
+            "the stage of `load.stages` that it is about, for all but `failed` and `lost`",
+        ),
         key("abort", "true or false", "`false`", "end the run after the block in which it is found broken"),
     ],
 };

@@ -160,6 +160,18 @@ fn what_stages_cannot_stand_beside_is_told() {
             format!("find = {{ while = \"p99 < 20ms\" }}\n{stages}"),
             "`load.find` and `load.stages` cannot both be given",
         ),
+        (
+            "duration = \"5s\"\nrate = \"5/s\"\nthink = \"1s\"".to_owned(),
+            "`load.think` and a rate in `load.rate` cannot both",
+        ),
+        (
+            format!("think = \"1s\"\n{stages}"),
+            "`load.think` and a rate in `load.stages` cannot both be given",
+        ),
+        (
+            "duration = \"5s\"\nthink = \"1s\"\nfind = { while = \"p99 < 20ms\" }".to_owned(),
+            "`load.think` and a rate in `load.find` cannot both be given",
+        ),
     ];
     for (load, expected) in rows {
         let found = read("8", &load).unwrap_err();
@@ -170,6 +182,18 @@ fn what_stages_cannot_stand_beside_is_told() {
         "the least number counts"
     );
     assert!(read("8", &format!("overload = true\n{stages}")).is_ok_and(|load| !load.gives_throughput()));
+}
+
+#[test]
+fn clients_of_a_closed_loop_may_think() {
+    let think = |load: &str| read("8", load).unwrap().think;
+    assert_eq!(think("duration = \"5s\""), None);
+    assert_eq!(think("duration = \"5s\"\nthink = \"200ms\""), Some(Nanos(200_000_000)));
+    assert!(think("think = \"1s\"\nstages = [{ clients = 2, duration = \"5s\" }]").is_some());
+    assert!(
+        think("think = \"1s\"\nduration = \"5s\"\nfind = { most = \"clients\", while = \"p99 < 20ms\" }")
+            .is_some()
+    );
 }
 
 #[test]
@@ -188,4 +212,27 @@ fn shapes_of_a_load_can_be_levels() {
         .map(|it| it.load.stages.as_ref().unwrap().stages[0].segments[0].from)
         .collect();
     assert_eq!((plan.factors.clone(), &froms[..2]), (vec!["shape".to_owned()], &[5.0, 1.0][..]));
+}
+
+#[test]
+fn a_limit_may_be_of_a_stage() {
+    let stages = "stages = [{ name = \"calm\", rate = \"5/s\", duration = \"5s\" }, { name = \"spike\", rate = \"50/s\", duration = \"5s\" }]";
+    let limits = |limit: &str| {
+        let start = GOOD.split("[load]").next().unwrap();
+        let text = format!("{start}[load]\nclients = 8\n{stages}\n[[limit]]\n{limit}\n");
+        let input = Input { file_name: "here/day.toml", text: &text, script: Some(file), ..Input::default() };
+        parse(input, &catalog()).map(|(_, plan)| plan.limits).map_err(|errors| errors.to_string())
+    };
+    let found = limits("stage = \"spike\"\np99 = \"< 20ms\"\nthroughput = \"> 40/s\"").unwrap();
+    assert!(
+        found.len() == 2 && found.iter().all(|limit| limit.stage.as_deref() == Some("spike")),
+        "{found:?}"
+    );
+    for (limit, expected) in [
+        ("stage = \"spik\"\np99 = \"< 20ms\"", "no stage is called `spik`"),
+        ("stage = \"spike\"\nlost = 0", "`limit.lost` is about a whole trial, not about a stage"),
+        ("stage = 5\np99 = \"< 20ms\"", "`limit.stage` must be a text"),
+    ] {
+        assert!(limits(limit).is_err_and(|found| found.contains(expected)), "{limit}: {:?}", limits(limit));
+    }
 }
