@@ -190,6 +190,7 @@ mod tests {
             limit(Some("usual"), LimitMeasure::Throughput, 90.0),
             limit(Some("rise"), LimitMeasure::Throughput, 300.0),
             limit(Some("rise"), LimitMeasure::P99, 2.0),
+            limit(Some("rise"), LimitMeasure::P95, 2.0),
         ]);
         let verdicts: Vec<LimitVerdict> = model.limits.iter().map(|row| row.verdict).collect();
         // What is a lower bound below the limit may lie beyond it.
@@ -200,7 +201,8 @@ mod tests {
                 LimitVerdict::Broken,
                 LimitVerdict::Held,
                 LimitVerdict::Broken,
-                LimitVerdict::Undecided
+                LimitVerdict::Undecided,
+                LimitVerdict::Held
             ],
             "{:?}",
             model.limits
@@ -212,7 +214,7 @@ mod tests {
                 |it| if let Conclusion::Limit { stage, .. } = it { Some(stage.as_deref()) } else { None },
             )
             .collect();
-        assert_eq!(told.len(), 5);
+        assert_eq!(told.len(), 6, "the same limit on two stages is two");
         assert!(told.iter().all(Option::is_some));
     }
 
