@@ -209,7 +209,11 @@ fn lines(text: &str) -> Result<(LoadBy, Vec<Segment>), (u64, String)> {
         let length = Nanos(((pair[1].0 - pair[0].0) * 1e9).round() as u64);
         Segment { length, from: pair[0].1, to: pair[1].1 }
     };
-    let segments = points.windows(2).map(segment).filter(|segment| segment.length.0 > 0).collect();
+    let segments: Vec<Segment> =
+        points.windows(2).map(segment).filter(|segment| segment.length.0 > 0).collect();
+    if segments.is_empty() {
+        return Err((last, "its times are less than a nanosecond apart".to_owned()));
+    }
     Ok((by, segments))
 }
 

@@ -20,6 +20,7 @@ fn file(path: &Path) -> Result<String, String> {
         Some("here/short.csv") => "seconds,rate\n0,100\n1\n",
         Some("here/half.csv") => "seconds,clients\n0,1\n1,1.5\n",
         Some("here/fast.csv") => "seconds,rate\n0,1\n1,1e9\n",
+        Some("here/blink.csv") => "seconds,rate\n0,1\n1e-10,2\n",
         Some("here/year.csv") => "seconds,rate\n0,1\n31536000,2\n",
         _ => return Err("it is not there".to_owned()),
     };
@@ -136,6 +137,7 @@ fn what_is_wrong_with_a_stage_is_told_with_its_place() {
             "`half.csv`, line 3: a number of clients must be a whole number, got `1.5`",
         ),
         ("{ file = \"fast.csv\" }", "`fast.csv`, line 3: a rate must be 0, or between"),
+        ("{ file = \"blink.csv\" }", "`blink.csv`, line 3: its times are less than a nanosecond apart"),
         ("{ file = \"year.csv\" }", "the stages last longer than three days"),
     ];
     for (stages, expected) in rows {
