@@ -207,9 +207,6 @@ impl<W: Workload> Client<W> {
             if from == now {
                 return Begun::at_once(window, now, counted);
             }
-            if window.is_spent(counted) {
-                return None;
-            }
             let until = window.epoch() + Duration::from_nanos(from.min(window.closes()));
             self.io.sleep_until(until, || window.is_stopped()).await;
             return Begun::at_once(window, window.now(), counted);

@@ -31,7 +31,8 @@ pub struct LoadPlan {
     /// The rate, or the number of clients at work, changes in the course of a trial; the stop rule is then their length. `None`: it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stages: Option<Stages>,
-    /// Closed loop: how long a client waits on average before each transaction, as a user does who reads an answer. Each time is drawn, exponential.
+    /// Closed loop: how long a client waits on average before each transaction, as a user does who reads an answer. Each time is drawn, exponential. Scripts of the drop-ins, whose loops are
+    /// their own, do not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Nanos>,
     /// Open loop: more is to arrive than the system can do, so that falling behind is no fault of the trial.

@@ -155,8 +155,8 @@ impl Course {
     }
 
     /// The load at a time.
-    #[must_use]
-    pub fn value(&self, time: u64) -> f64 {
+    #[cfg(test)]
+    fn value(&self, time: u64) -> f64 {
         self.pieces[self.index(time)].value(time)
     }
 

@@ -136,10 +136,10 @@ pub(crate) fn limit_on(measure: LimitMeasure, value: f64) -> String {
     }
 }
 
-/// The same of a stage of the load: `spike: p99 < 20 ms`.
+/// The same of a stage of the load: `p99 < 20 ms (spike)`.
 pub(crate) fn limit_in(stage: Option<&str>, measure: LimitMeasure, value: f64) -> String {
     let limit = limit_on(measure, value);
-    stage.map_or(limit.clone(), |stage| format!("{stage}: {limit}"))
+    stage.map_or(limit.clone(), |stage| format!("{limit} ({stage})"))
 }
 
 /// A figure of what a limit is about, with its unit.
@@ -227,7 +227,7 @@ mod tests {
         for (measure, value, text) in rows {
             assert_eq!(limit_on(measure, value), text);
             assert_eq!(limit_in(None, measure, value), text);
-            assert_eq!(limit_in(Some("spike"), measure, value), format!("spike: {text}"));
+            assert_eq!(limit_in(Some("spike"), measure, value), format!("{text} (spike)"));
         }
     }
 

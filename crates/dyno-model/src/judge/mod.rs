@@ -282,14 +282,19 @@ fn stalls(record: &TrialRecord, load: &LoadPlan) -> Vec<Finding> {
         Some(facts) => facts.gaps.clone(),
         None => record.longest_gap.into_iter().collect(),
     };
-    // Where it is known what arrived in the course of a trial, that much may come in no time at all.
-    let offered = load.stages.as_ref().and_then(|_| load.offered());
-    let is_told = |gap: &CommitGap| {
-        let (from, to) = (load.warmup.0 + gap.at.0, load.warmup.0 + gap.at.0 + gap.length.0);
-        let is_due = |course: &Course| course.area(to) - course.area(from) > STALL_TIMES_MEAN;
-        is_stall(gap.length.0, record.ledger.committed, record.measured.0)
-            && offered.as_ref().is_none_or(is_due)
+    // In the course of stages little may be asked for, or nothing at all.
+    let course = load.stages.as_ref().map(|stages| Course::of(stages, load.warmup));
+    let (opens, closes) = (load.warmup.0, load.warmup.0 + record.measured.0);
+    let committed = record.ledger.committed;
+    let is_expected = |gap: &CommitGap| {
+        course.as_ref().is_none_or(|course| {
+            let asked = |from: u64, to: u64| course.area(to) - course.area(from);
+            let begun = opens + gap.at.0;
+            let share = asked(begun, begun + gap.length.0) / asked(opens, closes);
+            committed == 0 || committed as f64 * share > STALL_TIMES_MEAN
+        })
     };
+    let is_told = |gap: &CommitGap| is_stall(gap.length.0, committed, record.measured.0) && is_expected(gap);
     let stall = |gap: CommitGap| Finding::Stall {
         longest_gap: gap.length.as_secs_f64(),
         at: gap.at.as_secs_f64(),

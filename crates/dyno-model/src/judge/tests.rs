@@ -169,26 +169,27 @@ fn a_wave_of_clients_that_think_is_as_long_as_their_thoughts() {
 }
 
 #[test]
-fn a_gap_is_no_stall_where_the_stages_let_little_arrive() {
+fn a_gap_is_no_stall_where_the_stages_ask_for_little() {
     use crate::stages::{LoadBy, Segment, Stage, Stages};
-    let stage = |name: &str, rate: f64| Stage {
-        name: name.to_owned(),
-        segments: vec![Segment { length: Nanos(5 * SECOND), from: rate, to: rate }],
-    };
-    let stages = Stages { by: LoadBy::Rate, stages: vec![stage("busy", 10_000.0), stage("quiet", 1.0)] };
-    let load = LoadPlan {
-        stages: Some(stages),
-        warmup: Nanos(SECOND),
-        ..LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)))
-    };
-    let stalls = |at: u64| {
+    let stalls = |by: LoadBy, quiet: f64, at: u64| {
+        let stage = |name: &str, load: f64| Stage {
+            name: name.to_owned(),
+            segments: vec![Segment { length: Nanos(5 * SECOND), from: load, to: load }],
+        };
+        let load = LoadPlan {
+            stages: Some(Stages { by, stages: vec![stage("busy", 10_000.0), stage("quiet", quiet)] }),
+            warmup: Nanos(SECOND),
+            ..LoadPlan::new(StopRule::Duration(Nanos(10 * SECOND)))
+        };
         let mut record = record();
         facts(&mut record).gaps = vec![CommitGap { at: Nanos(at * SECOND), length: Nanos(2 * SECOND) }];
         let found = judge(&record, &Asked { engine: Engine::Mysql, clients: 8, load: &load });
         found.into_iter().filter(|finding| matches!(finding, Finding::Stall { .. })).count()
     };
-    assert_eq!(stalls(2), 1, "twenty thousand were due");
-    assert_eq!(stalls(6), 0, "two were due");
+    assert_eq!(stalls(LoadBy::Rate, 1.0, 2), 1, "twenty thousand were due");
+    assert_eq!(stalls(LoadBy::Rate, 1.0, 6), 0, "two were due");
+    assert_eq!(stalls(LoadBy::Clients, 0.0, 2), 1);
+    assert_eq!(stalls(LoadBy::Clients, 0.0, 6), 0, "nobody was at work");
 }
 
 #[test]

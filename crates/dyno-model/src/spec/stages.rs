@@ -49,7 +49,7 @@ pub(super) fn read(load: &Fields<'_>, place: Place<'_>, clients: &[u32]) -> Opti
     }
     let by = found.first().filter(|_| is_whole)?.0;
     if let Some((_, _, span)) = found.iter().find(|(other, ..)| *other != by) {
-        let message = format!("the first stage has a `{by}`, this one has not");
+        let message = format!("the first stage is given by its `{by}`, this one is not");
         return refuse(*span, message, "give all stages a rate, or all a number of clients");
     }
     let stages = Stages { by, stages: found.into_iter().map(|(_, stage, _)| stage).collect() };

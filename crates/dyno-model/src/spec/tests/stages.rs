@@ -115,7 +115,7 @@ fn what_is_wrong_with_a_stage_is_told_with_its_place() {
         ("{ name = \"a\\nb\", rate = \"5/s\", duration = \"1s\" }", "a stage's name must be one line"),
         (
             "{ rate = \"5/s\", duration = \"5s\" }, { clients = 2, duration = \"5s\" }",
-            "the first stage has a `rate`, this one has not",
+            "the first stage is given by its `rate`, this one is not",
         ),
         (
             "{ name = \"2\", rate = \"5/s\", duration = \"5s\" }, { rate = \"6/s\", duration = \"5s\" }",
