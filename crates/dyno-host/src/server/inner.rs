@@ -8,9 +8,6 @@ use crate::folder::write_private;
 use crate::guard::{Guard, Launch, Owner};
 use std::path::{Path, PathBuf};
 
-/// Lines of its log that are shown with a failure.
-const LOG_LINES: usize = 15;
-
 /// A node of a cluster that no client talks to. Dropping it stops it.
 pub(super) struct InnerNode {
     /// What it is called in messages.
@@ -67,7 +64,7 @@ impl InnerNode {
 
     /// The last it said.
     pub(super) fn words(&self) -> Vec<String> {
-        log::tail(&self.log(), LOG_LINES)
+        log::shown(log::tail(&self.log(), log::SEARCHED))
     }
 
     /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
