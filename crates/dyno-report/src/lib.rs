@@ -5,6 +5,7 @@
 //! * `messages`: all prose, a file for each language; `figures`, `words`: how values and states look;
 //! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in; `tables`, `notes`, `facts`: what a report shows;
 //! * `test_report`: what the form of agencies holds;
+//! * `checkup`, `preflight`, `plan`, `progress`: what commands say beside reports;
 //! * `breaks`: where lines may be broken; `text`, `markdown`, `csv`, `json`, `html`: the forms; `grid`: a table in the page; `chart`: SVG;
 //! * [`compare`]: the same for a comparison.
 //!
@@ -28,6 +29,9 @@ mod markdown;
 mod measures;
 mod messages;
 mod notes;
+mod plan;
+mod preflight;
+mod progress;
 mod table;
 mod tables;
 mod test_report;
@@ -40,6 +44,9 @@ mod tests;
 pub use checkup::{Check, Checkup, check, looking};
 pub use format::Format;
 pub use messages::{EN, LANGUAGES, Lang};
+pub use plan::{pilot, plan};
+pub use preflight::{PreflightWords, preflight, preflight_list};
+pub use progress::{Label, Note, Position, event, label, note};
 
 use dyno_analysis::model::ReportModel;
 use dyno_model::finding::Finding;

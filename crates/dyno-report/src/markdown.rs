@@ -15,6 +15,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         page.paragraph(&escaped(&model.description));
     }
     page.paragraph(&escaped(&notes::origin(model, &model.provenance.started_at, lang).join(lang.space)));
+    page.paragraph(&escaped(texts::NOTE_WORDS.text(lang)));
     page.list(headings::CONCLUSIONS, &conclusion::sentences(model, lang));
     page.section(
         headings::RESULTS,
@@ -52,7 +53,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         let family = growth.comparisons.len().to_string();
         page.paragraph(&escaped(&growth_texts::GROWTH_COMPARISONS_NOTE.fill(lang, &[("family", &family)])));
     }
-    page.section(headings::FAULTS, &tables::faults(model), &[texts::NOTE_FAULTS]);
+    page.section(headings::FAULTS, &tables::faults(model, lang), &[texts::NOTE_FAULTS]);
     page.audits(model);
     page.doubts(model);
     page.section(headings::FAILURES, &tables::failures(model, lang), &[texts::NOTE_FAILURES]);

@@ -199,13 +199,13 @@ pub(crate) fn ledgers(model: &ReportModel) -> Table {
 }
 
 /// What faults did that were made on purpose.
-pub(crate) fn faults(model: &ReportModel) -> Table {
+pub(crate) fn faults(model: &ReportModel, lang: Lang) -> Table {
     let rows = by_line(model).into_iter().filter_map(|(index, _)| {
         model.faults.iter().find(|row| row.treatment == index).map(|row| (index, row))
     });
     let before = [Column::left(&headings::FAULT), Column::right(&headings::TRIALS_VALID)];
     of_treatments(model, before.into_iter().chain(columns(FAULT)), rows, |row| {
-        let before = [Cell::text(names::faults(row)), Cell::count(row.trials.len() as u64)];
+        let before = [Cell::text(names::faults(row, lang)), Cell::count(row.trials.len() as u64)];
         before.into_iter().chain(cells(FAULT, Some(row))).collect()
     })
 }

@@ -32,7 +32,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         text.push_str(&tables::steps(model, lang).to_text(lang));
     }
     for (title, table) in
-        [(headings::FAULTS, tables::faults(model)), (headings::LEDGER, tables::ledgers(model))]
+        [(headings::FAULTS, tables::faults(model, lang)), (headings::LEDGER, tables::ledgers(model))]
     {
         if !table.is_empty() {
             heading(&mut text, title, lang);

@@ -131,7 +131,8 @@ fn drawn<'a>(
             .collect(),
     };
     let row = page.model.faults.iter().find(|row| row.treatment == treatment);
-    let faults = row.map(|row| page.fill(&page::CHART_CAPTION_FAULTS, &[("faults", &names::faults(row))]));
+    let faults =
+        row.map(|row| page.fill(&page::CHART_CAPTION_FAULTS, &[("faults", &names::faults(row, page.lang))]));
     let captions = panels.iter().map(|panel| page.text(panel.caption()).to_owned());
     let staged = page.model.stages.iter().find(|row| row.treatment == treatment);
     let stages = staged.map(|_| page.text(&page::CHART_CAPTION_STAGES).to_owned());

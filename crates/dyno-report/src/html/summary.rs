@@ -127,6 +127,7 @@ fn rests_on(page: &Page<'_>) -> Markup {
     let trials = [("valid", valid.as_str()), ("planned", &planned), ("blocks", &blocks)];
     html! {
         (page.fill(&page::PAGE_RESTS_TRIALS, &trials)) (page.lang.space)
+        (page.text(&notes::NOTE_WORDS)) (page.lang.space)
         span.alarm[violated > 0] { (page.fill(message, &[("checked", &checked), ("violated", &wrong)])) }
     }
 }

@@ -185,7 +185,7 @@ pub(super) fn comparisons(page: &Page<'_>) -> Markup {
 
 /// What faults did.
 pub(super) fn faults(page: &Page<'_>) -> Markup {
-    let table = tables::faults(page.model);
+    let table = tables::faults(page.model, page.lang);
     html! {
         @if !table.is_empty() {
             section #faults {

@@ -256,7 +256,7 @@ fn fault(model: &ReportModel, row: &FaultRow, lang: Lang) -> String {
     let seconds = |value: f64| figures::digits(value);
     let values = [
         ("treatment", names::treatment(model, row.treatment, lang)),
-        ("faults", names::faults(row)),
+        ("faults", names::faults(row, lang)),
         ("outage", seconds(row.outage.median)),
         ("most", seconds(row.outage.max)),
         ("back", row.recovered.map_or_else(String::new, |spread| seconds(spread.median))),

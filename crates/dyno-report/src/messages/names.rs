@@ -3,7 +3,7 @@
 pub(crate) use super::en::names::*;
 use super::lang::Lang;
 use dyno_analysis::model::{FaultRow, NotWorkingReason, ReportModel};
-use dyno_model::fault::FaultRecord;
+use dyno_model::fault::{FaultAction, FaultRecord};
 use dyno_model::plan::Metric;
 use std::fmt;
 
@@ -71,10 +71,24 @@ pub(crate) fn because(reason: NotWorkingReason, lang: Lang) -> &'static str {
 }
 
 /// The faults of a treatment's trials, which are the same in all of them: `kill data node 1, start data node 1`.
-pub(crate) fn faults(row: &FaultRow) -> String {
+pub(crate) fn faults(row: &FaultRow, lang: Lang) -> String {
     let faults = row.trials.first().map_or(&[][..], |trial| &trial.faults);
-    let name = |fault: &FaultRecord| format!("{} {}", fault.action, fault.node);
-    faults.iter().map(name).collect::<Vec<_>>().join(", ")
+    let name = |made: &FaultRecord| fault(made.action, &made.node, lang);
+    faults.iter().map(name).collect::<Vec<_>>().join(lang.comma)
+}
+
+/// What was done to a node, or the command that was run: `kill data node 1`.
+pub(crate) fn fault(action: FaultAction, node: &str, lang: Lang) -> String {
+    let message = match action {
+        FaultAction::Kill => FAULT_KILL,
+        FaultAction::Stop => FAULT_STOP,
+        FaultAction::Continue => FAULT_CONTINUE,
+        FaultAction::Start => FAULT_START,
+        FaultAction::Restart => FAULT_RESTART,
+        FaultAction::Promote => FAULT_PROMOTE,
+        FaultAction::Run => FAULT_RUN,
+    };
+    message.fill(lang, &[("node", node)])
 }
 
 #[cfg(test)]

@@ -83,7 +83,9 @@ mod tests {
                 sources(&path, into);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path).expect("sources are UTF-8");
-                into.push_str(text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default());
+                let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+                // A text that goes on in the next line is one.
+                into.extend(code.split("\\\n").map(str::trim_start));
             }
         }
     }

@@ -4,6 +4,8 @@ use dyno_analysis::model::{ComparisonOf, ReportModel, TrialState, Verdict};
 mod bounds;
 mod damage;
 mod faults;
+mod formats;
+mod glyphs;
 mod growth;
 mod languages;
 mod stages;
@@ -122,6 +124,8 @@ fn the_markdown_report_reads_like_this() {
     Every client reads a counter, adds one and writes it back, on 100 rows.
 
     Measured 2026-11-21T08:45:00.250Z (UTC) with dyno 0.1.0; profile synthetic, number of blocks 3, seed 2005. Synthetic CPU at 2.50GHz, 2 logical processors, 8,590 MB memory, Debian GNU/Linux 12 (bookworm), Linux 6.1.0.
+
+    A treatment is one system with its settings and a number of clients; a trial measures one treatment once; a block is one pass over all of them.
 
     ## What the figures say
 
