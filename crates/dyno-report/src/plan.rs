@@ -9,7 +9,8 @@ use dyno_model::catalog::{OptionValue, WorkloadDescription};
 use dyno_model::fault::FaultPlan;
 use dyno_model::limit::LimitMeasure;
 use dyno_model::plan::{
-    LoadBy, LoadPlan, Plan, Spacing, Stages, StopRule, Storage, SystemSource, Treatment, Trial, Via,
+    LoadBy, LoadPlan, ManagedServer, Plan, ServerKind, Spacing, Stages, StopRule, Storage, SystemSource,
+    Treatment, Trial, Via,
 };
 use dyno_model::search::{STEPS_USUAL, Search};
 use dyno_model::spec::estimate::{self, RATE_ASSUMED};
@@ -188,13 +189,13 @@ fn levels(plan: &Plan, factor: usize) -> Vec<&str> {
 fn source(source: &SystemSource, lang: Lang) -> String {
     match source {
         SystemSource::Managed(server) if server.settings.is_empty() => {
-            fill(words::STARTED, &[("program", server)], lang)
+            fill(words::STARTED, &[("program", &program(server, lang))], lang)
         }
         SystemSource::Managed(server) => {
             let settings: Vec<String> =
                 server.settings.iter().map(|(name, value)| format!("{name} = {value}")).collect();
             let settings = settings.join(lang.comma);
-            fill(words::STARTED_WITH, &[("program", server), ("settings", &settings)], lang)
+            fill(words::STARTED_WITH, &[("program", &program(server, lang)), ("settings", &settings)], lang)
         }
         SystemSource::Existing(existing) => {
             let message = if existing.database.is_empty() { words::AT } else { words::AT_DATABASE };
@@ -207,6 +208,18 @@ fn source(source: &SystemSource, lang: Lang) -> String {
         }
         SystemSource::Imported => words::IMPORTED.text(lang).to_owned(),
     }
+}
+
+/// What dyno starts: `galera with 3 nodes`.
+fn program(server: &ManagedServer, lang: Lang) -> String {
+    let message = match server.kind {
+        ServerKind::Ndb => words::SQL_NODES,
+        kind if kind.is_cluster() => words::NODES,
+        kind => return kind.to_string(),
+    };
+    let values: [(&str, &dyn ToString); 3] =
+        [("kind", &server.kind), ("nodes", &server.nodes), ("data", &server.data_nodes)];
+    fill(message, &values, lang)
 }
 
 /// How a trial is loaded: what ends it, what arrives, what goes before, as a list.

@@ -203,14 +203,38 @@ mod tests {
 
     #[test]
     fn what_is_impossible_comes_first_and_has_its_remedy_below() {
-        insta::assert_snapshot!(list("en"), @"");
+        insta::assert_snapshot!(list("en"), @r"
+        Preflight:
+          error    MariaDB: max_connections is set to 20 and the plan needs 60
+                   max_connections = 60, or fewer clients
+          error    B: no mysql server found; looked for
+          /x/mysqld
+                   name its folder in the spec (server.bin_dir) or in the environment variable DYNO_MYSQL_BIN_DIR; on Debian, scripts/servers installs it
+          warning  MySQL: the server takes part in replication: load on it travels further
+        ");
         assert_eq!(preflight_list(&[], EN), "Preflight found nothing that speaks against it.");
     }
 
     #[test]
     fn findings_are_said_in_the_language_and_stand_below_each_other() {
-        insta::assert_snapshot!(list("ko"), @"");
-        insta::assert_snapshot!(list("ja"), @"");
+        insta::assert_snapshot!(list("ko"), @r"
+        사전 점검:
+          오류  MariaDB: max_connections 설정값은 20이지만, 이 계획에는 연결 60개가 필요합니다
+                max_connections = 60, 또는 클라이언트 수 줄이기
+          오류  B: mysql 서버를 찾지 못했습니다. 찾아본 곳:
+          /x/mysqld
+                스펙의 server.bin_dir이나 환경 변수 DYNO_MYSQL_BIN_DIR에 폴더를 지정하십시오. Debian에서는 scripts/servers로 설치할 수 있습니다
+          경고  MySQL: 이 서버는 복제에 참여하고 있습니다. 부하가 다른 서버로도 전달됩니다
+        ");
+        insta::assert_snapshot!(list("ja"), @r"
+        事前点検：
+          エラー  MariaDB：max_connections の設定は 20 ですが、この計画には 60 が必要です
+                  max_connections = 60 にするか、クライアントを減らしてください
+          エラー  B：mysql のサーバーが見つかりません。探した場所：
+          /x/mysqld
+                  spec の server.bin_dir または環境変数 DYNO_MYSQL_BIN_DIR でフォルダーを指定してください。Debian では scripts/servers でインストールできます
+          警告    MySQL：このサーバーはレプリケーションに参加しています。負荷はほかのサーバーにも伝わります
+        ");
     }
 
     #[test]

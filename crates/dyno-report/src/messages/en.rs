@@ -493,6 +493,8 @@ messages! {
         FAULT: "fault",
         DESIGN: "design",
         // Systems, workloads, storages, ways.
+        NODES: "{kind} with {nodes:1 node|# nodes}",
+        SQL_NODES: "{kind} with {nodes:1 SQL node|# SQL nodes} and {data:1 data node|# data nodes}",
         STARTED: "{program}, started by dyno",
         STARTED_WITH: "{program}, started by dyno with {settings}",
         AT: "{engine} at {endpoint}",

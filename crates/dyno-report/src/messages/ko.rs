@@ -475,6 +475,8 @@ pub(super) const KOREAN: Language<Texts> = Language {
             FAULT: "장애",
             DESIGN: "설계",
             // Systems, workloads, storages, ways.
+            NODES: "{kind}(노드 {nodes}개)",
+            SQL_NODES: "{kind}(SQL 노드 {nodes}개, 데이터 노드 {data}개)",
             STARTED: "{program}, dyno가 시작",
             STARTED_WITH: "{program}, dyno가 다음 설정으로 시작: {settings}",
             AT: "{engine}, {endpoint}",
