@@ -156,7 +156,7 @@ fn doubts(page: &Page<'_>) -> Markup {
             ul { @for row in named {
                 li {
                     (finding::sentence(&row.finding, page.lang)) " "
-                    span.pm { "(" (crate::notes::reach(model, row, page.lang)) ")" }
+                    span.pm { (page.fill(&page::PAGE_REACH, &[("reach", &crate::notes::reach(model, row, page.lang))])) }
                 }
             } }
         }

@@ -267,7 +267,7 @@ pub(super) fn validity(page: &Page<'_>) -> Markup {
                 ul.conclusions { @for row in &model.findings { li {
                     span { (page.chip(words::severity(row.severity))) }
                     @let reach = crate::notes::reach(model, row, page.lang);
-                    span { (finding::sentence(&row.finding, page.lang)) " " span.pm title=(treatments_of(page, &row.treatments)) { "(" (reach) ")" } }
+                    span { (finding::sentence(&row.finding, page.lang)) " " span.pm title=(treatments_of(page, &row.treatments)) { (page.fill(&page::PAGE_REACH, &[("reach", &reach)])) } }
                 } } }
                 p.note { (page.text(&notes::NOTE_INVALID)) }
             }

@@ -834,6 +834,7 @@ messages! {
         PAGE_SURE_QUESTIONS: "Decided about the {metric}: {decided} of {questions:# question|# questions}. The risk that any better or worse in this report is false is {alpha}.",
         PAGE_SURE_NO_VERDICTS: "No difference can be told from chance: that takes at least {needed} blocks.",
         PAGE_SURE_NOTHING: "Nothing is compared; intervals say how far trials scatter.",
+        PAGE_REACH: "({reach})",
         PAGE_DOUBTS_NONE: "None was found.",
         PAGE_DOUBTS_TRIALS: "{doubted} of {measured} trials have a warning or are invalid; {kinds:one kind of doubt|# kinds of doubts}.",
         PAGE_CHANGE_BLOCKS: "About {blocks} blocks instead of {now}: with this scatter they would show a difference of {margin} in every question that is open.",

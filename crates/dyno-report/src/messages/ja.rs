@@ -813,6 +813,7 @@ pub(super) const JAPANESE: Language<Texts> = Language {
             PAGE_SURE_QUESTIONS: "{metric}についての {questions} 件の問いのうち、{decided} 件に答えが出ました。このレポートの「優れる」「劣る」のどれかが誤りである危険は {alpha} です。",
             PAGE_SURE_NO_VERDICTS: "偶然との区別はできません。区別には少なくとも {needed} ブロックが必要です。",
             PAGE_SURE_NOTHING: "比較するものはありません。信頼区間は、試行のばらつきの大きさを示します。",
+            PAGE_REACH: "（{reach}）",
             PAGE_DOUBTS_NONE: "見つかりませんでした。",
             PAGE_DOUBTS_TRIALS: "{measured} 試行のうち {doubted} 試行に警告があるか、無効です。懸念は {kinds} 種類です。",
             PAGE_CHANGE_BLOCKS: "{now} ブロックの代わりに約 {blocks} ブロックを測定すること。このばらつきなら、まだ答えの出ていないすべての問いで {margin} の差を検出できます。",

@@ -808,6 +808,7 @@ pub(super) const KOREAN: Language<Texts> = Language {
             PAGE_SURE_QUESTIONS: "질문({metric}) {questions}건 중 {decided}건에 답이 나왔습니다. 이 보고서의 ‘우수’나 ‘열세’ 중 하나라도 틀릴 위험은 {alpha}입니다.",
             PAGE_SURE_NO_VERDICTS: "우연과 구별할 수 없습니다. 구별하려면 블록이 적어도 {needed}개 필요합니다.",
             PAGE_SURE_NOTHING: "비교하는 것이 없습니다. 신뢰 구간은 시행의 편차를 나타냅니다.",
+            PAGE_REACH: "({reach})",
             PAGE_DOUBTS_NONE: "발견되지 않았습니다.",
             PAGE_DOUBTS_TRIALS: "시행 {measured}회 중 {doubted}회에 경고가 있거나 무효입니다. 의문점은 {kinds}종류입니다.",
             PAGE_CHANGE_BLOCKS: "블록을 {now}개 대신 약 {blocks}개 측정하는 것. 이 편차라면 아직 답이 나오지 않은 모든 질문에서 {margin}의 차이를 검출할 수 있습니다.",
