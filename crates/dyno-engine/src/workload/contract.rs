@@ -48,7 +48,7 @@ pub trait Workload: Send + Sync + 'static {
     /// State of one client, made before its first transaction.
     type Client: 'static;
     /// What the audit needs to know of the data before the trial.
-    type Baseline;
+    type Baseline: Default;
 
     /// Names of the kinds of statements; each has its own histogram. `begin`, `commit` and `rollback` are added behind.
     fn kinds(&self) -> Vec<&'static str>;
@@ -71,11 +71,13 @@ pub trait Workload: Send + Sync + 'static {
 
     /// How a transaction begins; `None` when every statement commits by itself, so that nothing needs to be prepared for it.
     fn begin(&self) -> Option<&'static str> {
-        Some("BEGIN")
+        None
     }
 
-    /// Statements prepared on every connection; [`Session::execute`] addresses them by index.
-    fn statements(&self) -> Vec<StatementText>;
+    /// Statements prepared on every connection; [`Session::execute`] addresses them by index. None where all are sent as text.
+    fn statements(&self) -> Vec<StatementText> {
+        Vec::new()
+    }
 
     /// Statements as `dyno workloads NAME` shows them; workloads that send text give examples of it.
     fn examples(&self) -> Vec<StatementText> {
@@ -107,8 +109,10 @@ pub trait Workload: Send + Sync + 'static {
         Ok(())
     }
 
-    /// Reads what the audit will need.
-    async fn baseline(&self, connection: &mut Connection) -> Result<Self::Baseline>;
+    /// Reads what the audit will need, if it needs to know the data before the trial.
+    async fn baseline(&self, _connection: &mut Connection) -> Result<Self::Baseline> {
+        Ok(Self::Baseline::default())
+    }
 
     /// How a table grows with every commit, where that is what the workload is about.
     fn growth(&self, _baseline: &Self::Baseline) -> Option<Growth> {

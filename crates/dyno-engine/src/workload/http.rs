@@ -9,7 +9,7 @@ use super::sbtest::{choice, distribution, distribution_options, flag, integer};
 use crate::distribution::Distribution;
 use crate::measure::load::ClientId;
 use crate::random::Random;
-use crate::session::{Session, StatementText};
+use crate::session::Session;
 use dyno_drivers::http::{self, Answer, Cookies, Exchange};
 use dyno_drivers::{Connection, Outcome};
 use dyno_model::audit::AuditCheck;
@@ -311,14 +311,6 @@ impl Workload for Http {
         self.requests.iter().map(|request| request.name).collect()
     }
 
-    fn begin(&self) -> Option<&'static str> {
-        None
-    }
-
-    fn statements(&self) -> Vec<StatementText> {
-        Vec::new()
-    }
-
     fn data(&self) -> &dyn DataSet {
         &NoData
     }
@@ -353,10 +345,6 @@ impl Workload for Http {
             }
         };
         self.send(index, client, sequence, session, random).await
-    }
-
-    async fn baseline(&self, _connection: &mut Connection) -> Result<(), OperationFailure> {
-        Ok(())
     }
 
     async fn audit(

