@@ -49,7 +49,6 @@ pub use preflight::{PreflightWords, preflight, preflight_list};
 pub use progress::{Label, Note, Position, event, label, note};
 
 use dyno_analysis::model::ReportModel;
-use dyno_model::finding::Finding;
 use dyno_model::plan::Metric;
 use dyno_store::StoreError;
 use std::path::{Path, PathBuf};
@@ -58,12 +57,6 @@ use std::path::{Path, PathBuf};
 #[must_use]
 pub fn metric_name(metric: Metric, lang: Lang) -> &'static str {
     messages::names::metric(metric, lang)
-}
-
-/// A finding as a whole sentence, as reports say it.
-#[must_use]
-pub fn finding_sentence(finding: &Finding, lang: Lang) -> String {
-    messages::finding::sentence(finding, lang)
 }
 
 /// Renders a report.

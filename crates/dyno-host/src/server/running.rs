@@ -2,7 +2,6 @@
 
 use super::harmed::Harmed;
 use super::inner::InnerNode;
-use super::log;
 use super::seat::Seat;
 use crate::guard::{Exit, Guard, GuardCommand, Launch, Owner, StopStep};
 use crate::settings::RoundedSetting;
@@ -51,7 +50,6 @@ pub(super) struct ServerProcess {
     pub(super) pid: u32,
     /// How it was started.
     pub(super) launch: Launch,
-    pub(super) log: PathBuf,
     pub(super) kept_log: Option<PathBuf>,
     pub(super) stop: Vec<StopStep>,
 }
@@ -161,12 +159,6 @@ impl RunningServer {
     /// One that was ended on purpose is missed by nobody.
     fn own_ending(&self) -> Option<String> {
         self.guard.as_ref()?.ending().filter(|_| !self.harmed.is_ended())
-    }
-
-    /// The last lines of its log; none for embedded databases.
-    #[must_use]
-    pub fn log_tail(&self, lines: usize) -> Vec<String> {
-        self.process.as_ref().map(|process| log::tail(&process.log, lines)).unwrap_or_default()
     }
 
     /// Stops it: first as its manual says, after 30 s by force. Its folder is removed.
