@@ -4,7 +4,7 @@
 //! are judged by. A cell is a pair of treatments in some blocks; its paired logarithms scatter by 6 %, times a lognormal factor of its own.
 
 use dyno_analysis::stats::compare::{Goal, RatioTest, paired};
-use dyno_analysis::stats::gate::{self, Question};
+use dyno_analysis::stats::gate::{self, QuestionTests};
 use dyno_analysis::stats::looks::{FIRST_LOOK, Levels};
 use dyno_analysis::stats::mixed::{self, Components, Row};
 use dyno_analysis::stats::moderated::{LIKELIHOOD_LEFT, Prior, moderated};
@@ -172,7 +172,7 @@ fn trials_missing(random: &mut Random, reports: usize) {
             for (at, starts) in [0.0, 0.03].into_iter().enumerate() {
                 let (questions, _) = report(random, 2, cells / 2, blocks, nothing(starts));
                 let judged = gate::judge(&questions, Rules::default());
-                let of = |it: &gate::Judged| {
+                let of = |it: &gate::QuestionVerdicts| {
                     it.effect.as_ref().is_some_and(is_told) || it.cells.iter().any(is_told)
                 };
                 sums[at] += f64::from(u8::from(judged.iter().any(of)));
@@ -317,7 +317,7 @@ fn judged(values: &[Vec<Vec<f64>>], blocks: u32, levels: Levels, has_starts: boo
     let effect =
         effect_over(&values.iter().collect::<Vec<_>>(), 1, has_starts).expect("it scatters").at_look(levels);
     let cells = moderated(&raw).into_iter().map(|test| test.at_look(levels)).collect();
-    let question = Question { effect: Some(effect), cells, interactions: Vec::new() };
+    let question = QuestionTests { effect: Some(effect), cells, interactions: Vec::new() };
     (gate::judge(&[question], Rules::default()).remove(0).effect.expect("it was tested"), effect)
 }
 
@@ -366,7 +366,7 @@ fn report(
     cells: usize,
     blocks: usize,
     truth: Truth,
-) -> (Vec<Question>, Vec<RatioTest>) {
+) -> (Vec<QuestionTests>, Vec<RatioTest>) {
     let values = truth.values(random, levels, cells, blocks);
     let of_level = |level: usize| {
         let differences = values.iter().map(move |cell| differences(&cell[level], &cell[0]));
@@ -374,7 +374,7 @@ fn report(
     };
     let raw: Vec<Vec<RatioTest>> = (1..=levels).map(of_level).collect();
     let mut shared = moderated(&raw.concat()).into_iter();
-    let questions = (1..=levels).zip(&raw).map(|(level, raw)| Question {
+    let questions = (1..=levels).zip(&raw).map(|(level, raw)| QuestionTests {
         cells: shared.by_ref().take(raw.len()).collect(),
         ..question(&values, level, truth.starts > 0.0, 2)
     });
@@ -388,10 +388,14 @@ fn differences(subject: &[f64], baseline: &[f64]) -> Vec<f64> {
 }
 
 /// One effect over all cells that have a number of blocks with both sides, as `questions.rs` has it.
-fn question(values: &[Vec<Vec<f64>>], level: usize, has_starts: bool, least: usize) -> Question {
+fn question(values: &[Vec<Vec<f64>>], level: usize, has_starts: bool, least: usize) -> QuestionTests {
     let has_enough = |cell: &&Vec<Vec<f64>>| differences(&cell[level], &cell[0]).len() >= least;
     let used: Vec<&Vec<Vec<f64>>> = values.iter().filter(has_enough).collect();
-    Question { effect: effect_over(&used, level, has_starts), cells: Vec::new(), interactions: Vec::new() }
+    QuestionTests {
+        effect: effect_over(&used, level, has_starts),
+        cells: Vec::new(),
+        interactions: Vec::new(),
+    }
 }
 
 fn effect_over(cells: &[&Vec<Vec<f64>>], level: usize, has_starts: bool) -> Option<RatioTest> {

@@ -101,7 +101,7 @@ struct Asked<'a> {
     /// Where the comparisons of its metric begin.
     offset: usize,
     answer: Option<Answer>,
-    known: gate::Question,
+    known: gate::QuestionTests,
 }
 
 impl<'a> Asked<'a> {
@@ -128,7 +128,7 @@ impl<'a> Asked<'a> {
         let has_bounds = of_group().any(|(_, it)| it.comparison.effect.bound.is_some());
         let answer = if has_bounds { None } else { questions::answer(view, metric, &cells, MIN_REPEATS) };
         let tests: Vec<RatioTest> = enough().map(|(_, _, test)| test).collect();
-        let known = gate::Question {
+        let known = gate::QuestionTests {
             // The only comparison of a question is the answer itself.
             effect: match group.pairs.as_slice() {
                 [only] => measured[*only].enough(),
@@ -154,7 +154,7 @@ impl<'a> Asked<'a> {
     }
 
     /// Chance to be decided when all blocks are measured, `share` of which are; `None` when it is.
-    fn chance(&self, judged: &gate::Judged, share: f64, rules: Rules) -> Option<f64> {
+    fn chance(&self, judged: &gate::QuestionVerdicts, share: f64, rules: Rules) -> Option<f64> {
         let is_told = |it: &Judgement| it.decision != Decision::Inconclusive;
         if judged.effect.as_ref().is_some_and(is_told) {
             return None;
@@ -173,7 +173,13 @@ impl<'a> Asked<'a> {
         })
     }
 
-    fn question(&self, view: &View<'_>, pairs: &[Pair], judged: &gate::Judged, rules: Rules) -> Question {
+    fn question(
+        &self,
+        view: &View<'_>,
+        pairs: &[Pair],
+        judged: &gate::QuestionVerdicts,
+        rules: Rules,
+    ) -> Question {
         let used = self.used.iter().filter(|_| self.answer.is_some());
         let used: Vec<&Pair> = used.map(|at| &pairs[*at]).collect();
         let mut clients: Vec<u32> =

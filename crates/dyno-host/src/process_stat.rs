@@ -52,9 +52,8 @@ pub(crate) fn numbered_entries(folder: &str) -> impl Iterator<Item = u32> {
 
 /// Numbers of the processes that have not ended and are meant.
 pub(crate) fn living(is_meant: impl Fn(&ProcessStat) -> bool) -> Vec<u32> {
-    let is_it = |process: &u32| {
-        ProcessStat::of(*process).is_some_and(|stat| !stat.is_zombie && is_meant(&stat))
-    };
+    let is_it =
+        |process: &u32| ProcessStat::of(*process).is_some_and(|stat| !stat.is_zombie && is_meant(&stat));
     numbered_entries("/proc").filter(is_it).collect()
 }
 

@@ -15,7 +15,6 @@ use crate::messages::Lang;
 use dyno_analysis::model::{KindCount, Range, ReportModel, TreatmentRow, TrialRow, Unit};
 use serde::Serialize;
 
-/// Renders all figures.
 pub(crate) fn render(model: &ReportModel, _lang: Lang) -> String {
     let mut sheet = Sheet::default();
     let factors = model.factors.iter().map(String::as_str);

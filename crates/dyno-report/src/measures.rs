@@ -47,7 +47,6 @@ impl From<Estimate> for Figure {
 pub(crate) struct Measure<R> {
     /// Its name in CSV, the same in every language; empty when CSV does not have it.
     pub(crate) id: &'static str,
-    /// Its unit.
     pub(crate) unit: Unit,
     /// Title of its column; absent when no table has it.
     pub(crate) heading: Option<&'static Message>,

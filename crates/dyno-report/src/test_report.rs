@@ -26,9 +26,7 @@ pub(crate) enum Part {
     List(Vec<String>),
     /// Names with values.
     Facts(Vec<Fact>),
-    /// A heading of its own.
     Heading(String),
-    /// A table.
     Table(Table),
     /// The charts of the report, where the form has charts.
     Charts,

@@ -12,7 +12,6 @@ const DOUBTS_MAX: usize = 8;
 /// Unreadable places that a short report lists.
 const UNREADABLE_MAX: usize = 3;
 
-/// Renders the short report.
 pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     let mut text = wrapped(&model.title, "", WIDTH);
     for sentence in notes::origin(model, &model.provenance.started_at, lang) {

@@ -25,7 +25,7 @@ const WEIGHT_OF_CELLS: f64 = 1.0;
 
 /// What is known of a question.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct Question {
+pub struct QuestionTests {
     /// The effect over all cells, where it could be tested; with one cell the test of that cell.
     pub effect: Option<RatioTest>,
     /// Its cells.
@@ -36,7 +36,7 @@ pub struct Question {
 
 /// What follows for a question.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Judged {
+pub struct QuestionVerdicts {
     /// The effect over all cells.
     pub effect: Option<Judgement>,
     /// True when its cells may be called better or worse.
@@ -49,8 +49,8 @@ pub struct Judged {
 
 /// Judges the questions of a report together.
 #[must_use]
-pub fn judge(questions: &[Question], rules: Rules) -> Vec<Judged> {
-    let any_cell = |question: &Question| {
+pub fn judge(questions: &[QuestionTests], rules: Rules) -> Vec<QuestionVerdicts> {
+    let any_cell = |question: &QuestionTests| {
         let p_values: Vec<f64> = question.cells.iter().map(|test| test.p).collect();
         let smallest = benjamini_hochberg(&p_values).into_iter().fold(1.0, f64::min);
         (question.cells.len() > 1).then_some((smallest, WEIGHT_OF_CELLS))
@@ -85,7 +85,7 @@ impl Gate {
     }
 
     /// `selected` is the share of questions that are open.
-    fn judge(&self, question: &Question, selected: f64, rules: Rules) -> Judged {
+    fn judge(&self, question: &QuestionTests, selected: f64, rules: Rules) -> QuestionVerdicts {
         let is_open = self.p() < rules.alpha;
         let effect =
             question.effect.zip(self.effect).map(|(test, it)| judgement(&test, it.p, it.risk, rules));
@@ -103,7 +103,7 @@ impl Gate {
             }
             effect => effect,
         };
-        Judged {
+        QuestionVerdicts {
             cells,
             interactions: holm(&interactions, rules.alpha).into_iter().map(|it| beyond(it.p)).collect(),
             effect,
@@ -147,15 +147,15 @@ fn not_equivalent(test: &RatioTest, judged: &Judgement, rules: Rules) -> Judgeme
 #[cfg(test)]
 mod tests {
     use super::super::compare::paired;
-    use super::super::scatter::Scatter;
+    use super::super::noise::Noise;
     use super::*;
 
     /// A question whose cells differ by so much each.
-    fn question(scatter: &mut Scatter, effects: &[f64]) -> Question {
-        let cell = |effect: &f64, scatter: &mut Scatter| -> Vec<f64> {
-            (0..5).map(|_| effect + 0.05 * scatter.normal()).collect()
+    fn question(noise: &mut Noise, effects: &[f64]) -> QuestionTests {
+        let cell = |effect: &f64, noise: &mut Noise| -> Vec<f64> {
+            (0..5).map(|_| effect + 0.05 * noise.normal()).collect()
         };
-        let cells: Vec<Vec<f64>> = effects.iter().map(|effect| cell(effect, scatter)).collect();
+        let cells: Vec<Vec<f64>> = effects.iter().map(|effect| cell(effect, noise)).collect();
         let test = |logarithms: &[f64]| {
             let pairs: Vec<_> = logarithms.iter().map(|it| (it.exp(), 1.0)).collect();
             paired(&pairs).expect("pairs")
@@ -164,15 +164,15 @@ mod tests {
             .map(|block| cells.iter().map(|cell| cell[block]).sum::<f64>() / cells.len() as f64)
             .collect();
         let cells = cells.iter().map(|cell| test(cell)).collect();
-        Question { effect: Some(test(&by_block)), cells, interactions: vec![0.03] }
+        QuestionTests { effect: Some(test(&by_block)), cells, interactions: vec![0.03] }
     }
 
     #[test]
     fn where_nothing_differs_at_most_one_report_in_twenty_has_a_verdict() {
-        let mut scatter = Scatter::of(17);
+        let mut noise = Noise::of(17);
         let mut reports = 0;
         for _ in 0..1000 {
-            let questions: Vec<_> = [6, 6, 1].map(|cells| question(&mut scatter, &vec![0.0; cells])).into();
+            let questions: Vec<_> = [6, 6, 1].map(|cells| question(&mut noise, &vec![0.0; cells])).into();
             let judged = judge(&questions, Rules::default());
             let told = judged.iter().any(|it| it.effect.iter().chain(&it.cells).any(is_told));
             assert_eq!(
@@ -187,11 +187,11 @@ mod tests {
 
     #[test]
     fn intervals_of_effects_and_cells_leave_out_1_exactly_where_they_are_better_or_worse() {
-        let mut scatter = Scatter::of(23);
+        let mut noise = Noise::of(23);
         for effects in [[0.0; 6], [0.2; 6], [0.0, 0.0, 0.0, 0.0, 0.0, 0.6], [0.1, 0.1, 0.0, 0.0, -0.1, -0.1]]
         {
             for _ in 0..50 {
-                let questions = [question(&mut scatter, &effects), question(&mut scatter, &[0.0; 6])];
+                let questions = [question(&mut noise, &effects), question(&mut noise, &[0.0; 6])];
                 for it in judge(&questions, Rules::default()) {
                     for judged in it.effect.iter().chain(&it.cells) {
                         let leaves_out_1 = judged.low > 1.0 || judged.high < 1.0;
@@ -207,8 +207,8 @@ mod tests {
 
     #[test]
     fn an_effect_that_turns_its_sign_opens_its_cells() {
-        let mut scatter = Scatter::of(31);
-        let turning = question(&mut scatter, &[0.5, 0.5, 0.5, -0.5, -0.5, -0.5]);
+        let mut noise = Noise::of(31);
+        let turning = question(&mut noise, &[0.5, 0.5, 0.5, -0.5, -0.5, -0.5]);
         let judged = judge(&[turning], Rules::default()).remove(0);
         assert_eq!(judged.effect.expect("a test").decision, Decision::Inconclusive);
         assert!(judged.is_open && judged.cells.iter().all(is_told), "{judged:?}");
@@ -216,8 +216,8 @@ mod tests {
 
     #[test]
     fn a_question_of_one_cell_is_judged_once() {
-        let mut scatter = Scatter::of(37);
-        let questions = [question(&mut scatter, &[0.4]), question(&mut scatter, &[0.4; 6])];
+        let mut noise = Noise::of(37);
+        let questions = [question(&mut noise, &[0.4]), question(&mut noise, &[0.4; 6])];
         let judged = judge(&questions, Rules::default()).remove(0);
         assert!(judged.cells[0].p_corrected < 0.05, "{judged:?}");
         assert_eq!(
@@ -229,10 +229,10 @@ mod tests {
 
     #[test]
     fn interactions_of_a_closed_question_are_not_told() {
-        let mut scatter = Scatter::of(41);
-        let judged = judge(&[question(&mut scatter, &[0.0; 6])], Rules::default()).remove(0);
+        let mut noise = Noise::of(41);
+        let judged = judge(&[question(&mut noise, &[0.0; 6])], Rules::default()).remove(0);
         assert!(!judged.is_open && judged.interactions[0] >= 0.05, "{judged:?}");
-        let judged = judge(&[question(&mut scatter, &[0.4; 6])], Rules::default()).remove(0);
+        let judged = judge(&[question(&mut noise, &[0.4; 6])], Rules::default()).remove(0);
         assert!(judged.is_open && judged.interactions[0] < 0.05, "{judged:?}");
     }
 
@@ -241,7 +241,7 @@ mod tests {
     {
         // As many standard errors from 1 as said, known exactly.
         let at = |errors: f64| RatioTest::of(0.02 * errors, 0.02, 1e9, 5);
-        let question = |effect, cells: [f64; 2]| Question {
+        let question = |effect, cells: [f64; 2]| QuestionTests {
             effect: Some(at(effect)),
             cells: cells.map(at).to_vec(),
             interactions: Vec::new(),

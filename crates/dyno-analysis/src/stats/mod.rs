@@ -23,9 +23,9 @@ pub mod looks;
 mod matrix;
 pub mod mixed;
 pub mod moderated;
-pub mod ranks;
 #[cfg(test)]
-mod scatter;
+mod noise;
+pub mod ranks;
 pub mod steady;
 pub mod student;
 pub mod verdict;

@@ -54,7 +54,13 @@ pub(super) fn failure(error: &rusqlite::Error) -> OperationFailure {
 }
 
 fn from_code(code: i32, message: String) -> OperationFailure {
-    OperationFailure { kind: kind(code), code: code.unsigned_abs(), sqlstate: String::new(), message, position: 0 }
+    OperationFailure {
+        kind: kind(code),
+        code: code.unsigned_abs(),
+        sqlstate: String::new(),
+        message,
+        position: 0,
+    }
 }
 
 #[cfg(test)]

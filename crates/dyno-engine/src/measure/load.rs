@@ -101,7 +101,6 @@ pub enum TrialError {
     /// A script failed before it was ready.
     #[error("{message}")]
     Script {
-        /// Its client.
         client: ClientId,
         /// Its words.
         message: String,

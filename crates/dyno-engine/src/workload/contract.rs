@@ -71,7 +71,7 @@ pub trait Workload: Send + Sync + 'static {
 
     /// How a transaction begins; `None` when every statement commits by itself, so that nothing needs to be prepared for it.
     fn begin(&self) -> Option<&'static str> {
-        None
+        Some("BEGIN")
     }
 
     /// Statements prepared on every connection; [`Session::execute`] addresses them by index. None where all are sent as text.

@@ -311,6 +311,10 @@ impl Workload for Http {
         self.requests.iter().map(|request| request.name).collect()
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
     fn data(&self) -> &dyn DataSet {
         &NoData
     }

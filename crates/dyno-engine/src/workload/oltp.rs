@@ -80,7 +80,9 @@ impl Preset {
             Self::UpdateIndex => "One update of the indexed column k by primary key, without a transaction.",
             Self::UpdateNonIndex => "One update of column c by primary key, without a transaction.",
             Self::Insert => "One insert of a new row, sent as text, without a transaction.",
-            Self::Delete => "One delete by primary key, without a transaction; the rows become fewer and fewer.",
+            Self::Delete => {
+                "One delete by primary key, without a transaction; the rows become fewer and fewer."
+            }
         }
     }
 

@@ -126,6 +126,10 @@ where
         vec!["select"]
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
     fn data(&self) -> &dyn DataSet {
         &NoData
     }

@@ -213,10 +213,11 @@ impl Guard {
         };
         let mut processes: BTreeSet<u32> = pid.into_iter().collect();
         if let (Some(pid), None) = (pid, exit) {
-            processes.extend(living(|stat| stat.group == pid));
+            let group = || living(|stat| stat.group == pid);
+            processes.extend(group());
             self.end_orphan(pid);
             let deadline = Instant::now() + Duration::from_secs(10);
-            while !group(pid).is_empty() && Instant::now() < deadline {
+            while !group().is_empty() && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_millis(5));
             }
         }

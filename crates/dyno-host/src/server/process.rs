@@ -3,7 +3,7 @@
 use super::error::{log_of, query, scratch, setting_refused, settings_differ, with_room};
 use super::harmed::Harmed;
 use super::recipes::recipe;
-use super::running::{Place, RunningServer, ServerProcess};
+use super::running::{DataPlace, RunningServer, ServerProcess};
 use super::save::restore;
 use super::seat::Seat;
 use super::site::{ACCOUNT, Recipe, Site};
@@ -89,13 +89,8 @@ pub(super) fn start(
         harmed: Harmed::default(),
         inner: Vec::new(),
         guard: Some(guard),
-        process: Some(ServerProcess {
-            pid,
-            launch,
-            kept_log,
-            stop: (recipe.stop)(Duration::from_secs(30)),
-        }),
-        place: Some(Place {
+        process: Some(ServerProcess { pid, launch, kept_log, stop: (recipe.stop)(Duration::from_secs(30)) }),
+        place: Some(DataPlace {
             data: site.data(),
             beside: parent,
             owner: site.owner,

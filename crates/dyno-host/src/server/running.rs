@@ -22,7 +22,7 @@ pub struct RunningServer {
     pub(super) socket: Option<PathBuf>,
     pub(super) guard: Option<Guard>,
     pub(super) process: Option<ServerProcess>,
-    pub(super) place: Option<Place>,
+    pub(super) place: Option<DataPlace>,
     /// Its own place in a cluster, and the nodes that joined it there.
     pub(super) seat: Option<Seat>,
     pub(super) joiners: Vec<RunningServer>,
@@ -37,7 +37,7 @@ pub struct RunningServer {
 }
 
 /// Where the data of a server is that dyno started, and what keeping them takes.
-pub(super) struct Place {
+pub(super) struct DataPlace {
     pub(super) data: PathBuf,
     /// The folder in which scratch folders are made.
     pub(super) beside: PathBuf,

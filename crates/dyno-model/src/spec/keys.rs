@@ -10,7 +10,7 @@ pub use report::{FAULT, LIMIT, PUBLISHED, REPORT, REVISION};
 
 pub use section::{Key, Section, Takes};
 
-pub(super) use section::WEIGHT_MAX;
+pub(super) use section::{RATES, RATES_IN_WORDS, WEIGHT_MAX};
 use section::{key, ranged};
 
 /// All sections, in the order a spec has them.

@@ -170,7 +170,7 @@ fn find(fields: &Fields<'_>, clients_max: Option<u32>) -> Option<Search> {
 
 /// Arrivals per second of an open loop.
 fn rate(fields: &Fields<'_>, key: &str) -> Option<f64> {
-    fields.rate(key, fields.node(key)?, false)
+    fields.rate(key, fields.node(key)?)
 }
 
 /// Stages say the rate, or what clients do that wait for an answer; and what is said of arrivals needs some.

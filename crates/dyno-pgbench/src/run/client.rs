@@ -239,6 +239,10 @@ impl Workload for Scripts {
         self.0.program.kinds.clone()
     }
 
+    fn begin(&self) -> Option<&'static str> {
+        None
+    }
+
     fn data(&self) -> &dyn DataSet {
         // Scripts find their tables there.
         &NoData

@@ -12,16 +12,13 @@ use std::fmt::Write as _;
 pub(crate) enum Anchor {
     /// Its beginning is at the given place.
     Start,
-    /// Its middle is.
     Middle,
-    /// Its end is.
     End,
 }
 
 /// A straight line from one place to another.
 pub(crate) type Stroke = ((f64, f64), (f64, f64));
 
-/// A finished chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Chart {
     id: String,
@@ -138,7 +135,6 @@ impl Drawing {
         self.body.push_str("</g>");
     }
 
-    /// A straight line.
     pub(crate) fn line(&mut self, class: &str, from: (f64, f64), to: (f64, f64)) {
         self.lines(class, &[(from, to)]);
     }

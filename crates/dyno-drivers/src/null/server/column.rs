@@ -21,7 +21,6 @@ pub(super) enum Column {
     One,
     /// An integer that is large enough for any limit a client may ask for.
     Limit,
-    /// [`LABEL`].
     Label,
     Null,
 }

@@ -43,7 +43,6 @@ const OFFERED: u32 = capability::CONNECT_WITH_DB
 const STATUS_AUTOCOMMIT: u16 = 0x2;
 const STATUS_IN_TRANSACTION: u16 = 0x1;
 
-/// One connection.
 pub(super) struct MysqlConversation {
     number: u32,
     phase: Phase,

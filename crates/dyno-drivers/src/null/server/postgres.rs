@@ -34,7 +34,6 @@ mod type_number {
     pub(super) const CHAR: u32 = 1042;
 }
 
-/// One connection.
 pub(super) struct PostgresConversation {
     number: u32,
     phase: Phase,

@@ -98,7 +98,7 @@ pub static PUBLISHED: Section = Section {
             "this or `clients`",
             "numbers of rows, beside a table that grows; values are rows per second",
         ),
-        key("values", "list of numbers, 0 and up", "required", "one value per number of clients or rows"),
+        ranged("values", Takes::NumbersFrom(0), "required", "one value per number of clients or rows"),
         key("approximate", "true or false", "`false`", "values were read off a chart or are a trend"),
         key("system", "name of a system", "all systems", "the system beside whose figures they are drawn"),
     ],
