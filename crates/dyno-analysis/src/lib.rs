@@ -16,6 +16,7 @@
 //! * `limits`: whether figures keep to what the spec says;
 //! * `search`: the highest loads that searches found;
 //! * `stages`: what each stage of a load brought;
+//! * `named`: figures of transactions and statements by name;
 //! * `looks`: whether a run whose number of blocks depends on its data goes on;
 //! * `conclusions`: what follows, as typed statements;
 //! * `provenance`: where, when and with what;
@@ -45,6 +46,7 @@ mod limits;
 mod lines;
 mod looks;
 pub mod model;
+mod named;
 mod pairs;
 mod panels;
 pub mod pilot;
@@ -144,6 +146,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         limits: limits::limits(&view),
         searches: search::searches(&view),
         stages: stages::stages(&view),
+        transactions: named::transactions(&view),
         looks: looks::looks(view.run),
         growth: growth::growth(&view),
         published: panels::published(&view.run.plan),

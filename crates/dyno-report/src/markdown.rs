@@ -28,6 +28,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     page.section(growth_texts::GROWTH, &tables::steps(model, lang), &[growth_texts::GROWTH_NOTE]);
     page.section(headings::SEARCHES, &tables::searches(model), &[texts::NOTE_SEARCH]);
     page.section(headings::STAGES, &tables::stages(model), &[texts::NOTE_STAGES]);
+    page.section(headings::TRANSACTIONS, &tables::transactions(model), &[texts::NOTE_TRANSACTIONS]);
     let limits = tables::limits(model);
     page.section(headings::LIMITS, &limits, &[]);
     if !limits.is_empty() {

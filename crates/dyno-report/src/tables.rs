@@ -3,8 +3,8 @@
 use crate::cell::{Cell, Value};
 use crate::figures;
 use crate::measures::{
-    FAULT, GENERATOR, LATENCY, LEDGER, Measure, RESOURCES, STAGE, STEP, TREATMENT_BOOKS, TREATMENT_LOST,
-    TREATMENT_RATES, TRIAL, UPDATES,
+    FAULT, GENERATOR, LATENCY, LEDGER, Measure, NAMED, RESOURCES, STAGE, STEP, TREATMENT_BOOKS,
+    TREATMENT_LOST, TREATMENT_RATES, TRIAL, UPDATES,
 };
 use crate::messages::{Lang, finding, growth, headings, names, page, question, said};
 use crate::table::{Column, Table};
@@ -133,6 +133,19 @@ fn of_treatment(model: &ReportModel, treatment: usize) -> impl Iterator<Item = &
     model.stages.iter().filter(move |row| row.treatment == treatment)
 }
 
+/// What the transactions of each name brought.
+pub(crate) fn transactions(model: &ReportModel) -> Table {
+    let of = |(index, _)| model.transactions.iter().filter(move |row| row.treatment == index);
+    let rows = by_line(model).into_iter().flat_map(of);
+    let columns = [Column::left(&headings::TRANSACTION)].into_iter().chain(columns(NAMED));
+    of_treatments(model, columns, rows.map(|row| (row.treatment, row)), |row| {
+        let valid = Some(model.treatments[row.treatment].trials_valid);
+        let shown = NAMED.iter().filter(|measure| measure.heading.is_some());
+        let cells = shown.map(|measure| measure.estimate_cell(row, valid));
+        [Cell::text(&row.name)].into_iter().chain(cells).collect()
+    })
+}
+
 /// Every limit at every treatment that has to keep it.
 pub(crate) fn limits(model: &ReportModel) -> Table {
     let columns = [
@@ -148,7 +161,7 @@ pub(crate) fn limits(model: &ReportModel) -> Table {
         let figure = |value: f64| figures::of_limit(row.measure, value);
         let shown = row.figure.map(|value| figures::bounded(figure(value), row.is_bound));
         vec![
-            Cell::text(figures::limit_in(row.stage.as_deref(), row.measure, row.value)),
+            Cell::text(figures::limit_in(row.part.as_ref(), row.measure, row.value)),
             Cell::text(row.repeats.to_string()),
             Cell::figure(shown).alarming(row.verdict == LimitVerdict::Broken),
             row.interval

@@ -98,6 +98,7 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
     for (title, table, note) in [
         (&headings::SEARCHES, tables::searches(model), &texts::NOTE_SEARCH),
         (&headings::STAGES, tables::stages(model), &texts::NOTE_STAGES),
+        (&headings::TRANSACTIONS, tables::transactions(model), &texts::NOTE_TRANSACTIONS),
         (&headings::FAULTS, tables::faults(model, lang), &texts::NOTE_FAULTS),
         (&headings::LEDGER, tables::ledgers(model), &texts::NOTE_LEDGER),
     ] {

@@ -23,6 +23,9 @@ const WARM_UP: &str = "warm-up";
 /// Tag of the ages of arrivals without a commit, those of the whole window in one line.
 const CENSORED: &str = "censored";
 
+/// What the tag of the transactions of one name begins with.
+const TRANSACTION: &str = "transaction:";
+
 /// Encodes intervals as log lines.
 pub(crate) struct LogEncoder {
     builder: IntervalLogWriterBuilder,
@@ -61,6 +64,9 @@ impl LogEncoder {
         };
         write(&interval.transaction, if interval.is_warmup { Tag::new(WARM_UP) } else { None })?;
         if !interval.is_warmup {
+            for (name, histogram) in named(interval).filter(|(_, histogram)| !histogram.is_empty()) {
+                write(histogram, Tag::new(&format!("{TRANSACTION}{}", tag_name(name))))?;
+            }
             for (name, histogram) in interval.statements.iter().filter(|(_, histogram)| !histogram.is_empty())
             {
                 write(histogram, Tag::new(&tag_name(name)))?;
@@ -73,7 +79,12 @@ impl LogEncoder {
     }
 }
 
-/// A statement's name as a tag: the format forbids commas, blanks and line ends.
+/// Times by the name of the transaction. Where there is one name, they are those of all.
+fn named(interval: &Interval) -> impl Iterator<Item = &(String, Histogram<u64>)> {
+    interval.transactions.iter().filter(|_| interval.transactions.len() > 1)
+}
+
+/// A name as a tag: the format forbids commas, blanks and line ends.
 fn tag_name(name: &str) -> String {
     let name: String = name.chars().map(|c| if c == ',' || c.is_whitespace() { '_' } else { c }).collect();
     if name.is_empty() { "_".to_owned() } else { name }
@@ -130,6 +141,8 @@ fn add_line(histograms: &mut TrialHistograms, line: &[u8], decoder: &mut Deseria
     let histogram = decoded(&interval, decoder)?;
     let sum = match tag {
         None => &mut histograms.transaction,
+        // Their figures are in the record; a statement's name may be the same.
+        Some(tag) if tag.starts_with(TRANSACTION) => return Ok(()),
         Some(CENSORED) => &mut histograms.censored,
         Some(tag) => histograms.statements.entry(tag.to_owned()).or_insert_with(latency::histogram),
     };
@@ -241,6 +254,24 @@ mod tests {
         assert_eq!(problems, []);
         assert_eq!((histograms.transaction.len(), histograms.censored.len()), (2, 3));
         assert_eq!(histograms.censored.max(), 600);
+    }
+
+    #[test]
+    fn transactions_of_several_names_have_tags_of_their_own() {
+        let mut two = interval(1, &[7, 9], &[("pay", &[9])]);
+        let of = |values: &[u64]| interval(1, values, &[]).transaction;
+        two.transactions = vec![("read all".to_owned(), of(&[7])), ("pay".to_owned(), of(&[9]))];
+        let mut one = interval(2, &[7], &[]);
+        one.transactions = vec![("alone".to_owned(), of(&[7]))];
+        let log = log(&[two, one]);
+        let text = String::from_utf8(log.clone()).expect("text");
+        for (tag, times) in [("transaction:read_all", 1), ("transaction:pay", 1), ("pay", 1), ("alone", 0)] {
+            assert_eq!(text.matches(&format!("Tag={tag},")).count(), times, "{tag}: {text}");
+        }
+        let (histograms, problems) = parse(&log);
+        assert_eq!(problems, []);
+        let pay = histograms.statement("pay").expect("there");
+        assert_eq!((histograms.transaction.len(), pay.len()), (3, 1), "each once");
     }
 
     #[test]

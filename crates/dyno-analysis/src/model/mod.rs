@@ -22,6 +22,7 @@ mod faults;
 mod growth;
 mod latency;
 mod limits;
+mod named;
 mod provenance;
 mod questions;
 mod resources;
@@ -49,6 +50,7 @@ pub use growth::{
 };
 pub use latency::MergedLatency;
 pub use limits::{LimitRow, LimitVerdict};
+pub use named::NamedRow;
 pub use provenance::{IMPORTED, Provenance, SystemRow, SystemStart, SystemStarts, WorkloadRow};
 pub use questions::{Interaction, InteractionWith, Place, Question, RatioScatter, Scatter, Varied};
 pub use resources::{ResourcePoint, ResourceRow};
@@ -137,6 +139,9 @@ pub struct ReportModel {
     /// What each stage of a load brought that changes inside a trial, in the order of treatments and stages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageRow>,
+    /// Transactions by name, in the order of treatments and of the workload; none where a workload has less than two names.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transactions: Vec<NamedRow>,
     /// How often the data were looked at while they were measured; absent where the number of blocks was fixed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub looks: Option<Looks>,

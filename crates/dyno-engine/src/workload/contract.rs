@@ -10,6 +10,7 @@ use dyno_model::audit::AuditCheck;
 use dyno_model::catalog::Growth;
 use dyno_model::failure::OperationFailure;
 use dyno_model::target::Engine;
+use dyno_model::units::Nanos;
 
 /// What a workload needs to know of its surroundings.
 #[derive(Debug, Clone, Copy)]
@@ -89,6 +90,22 @@ pub trait Workload: Send + Sync + 'static {
 
     /// State of a client.
     fn client(&self, id: ClientId) -> Self::Client;
+
+    /// Names of its transactions, where they have any; those of each name have figures of its own, beside those of its statements.
+    fn transactions(&self) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    /// The name of a transaction, by its place among [`Self::transactions`], from the numbers that its attempts will draw. Not asked for where there is one
+    /// name or none.
+    fn name(&self, _random: &mut Random) -> u16 {
+        0
+    }
+
+    /// Closed loop: how long a client waits on average before a transaction of this name, where that is not the load's think time.
+    fn think(&self, _name: u16) -> Option<Nanos> {
+        None
+    }
 
     /// One attempt of a transaction. The same sequence number brings the same random numbers in every attempt.
     async fn transaction(

@@ -328,6 +328,20 @@ impl Workload for Http {
         }
     }
 
+    fn transactions(&self) -> Vec<&'static str> {
+        self.weights.as_ref().map_or_else(Vec::new, |_| self.kinds())
+    }
+
+    fn name(&self, random: &mut Random) -> u16 {
+        match self.weights.as_deref() {
+            None | Some([_]) => 0,
+            Some(weights) => {
+                let drawn = random.below(weights[weights.len() - 1]);
+                weights.partition_point(|weight| *weight <= drawn) as u16
+            }
+        }
+    }
+
     async fn transaction(
         &self,
         client: &mut HttpClient,
@@ -335,19 +349,13 @@ impl Workload for Http {
         session: &mut Session,
         random: &mut Random,
     ) -> Result<(), OperationFailure> {
-        let Some(weights) = &self.weights else {
+        if self.weights.is_none() {
             for index in 0..self.requests.len() {
                 self.send(index, client, sequence, session, random).await?;
             }
             return Ok(());
-        };
-        let index = match weights.as_slice() {
-            [_] => 0,
-            weights => {
-                let drawn = random.below(weights[weights.len() - 1]);
-                weights.partition_point(|weight| *weight <= drawn)
-            }
-        };
+        }
+        let index = usize::from(self.name(random));
         self.send(index, client, sequence, session, random).await
     }
 

@@ -309,6 +309,12 @@ pub static SCRIPT: Section = Section {
             "1",
             "share among all weights with which it is chosen",
         ),
+        ranged(
+            "think",
+            Takes::Duration { is_positive: true },
+            "`load.think`",
+            "closed loop: how long a client waits on average before it; drawn anew each time, exponential",
+        ),
         key("file", "path", "`file` or `sql`", "where its text is, relative to the spec"),
         key("sql", "text", "`file` or `sql`", "its text"),
     ],

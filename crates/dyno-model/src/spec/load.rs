@@ -6,6 +6,7 @@ use super::reader::{Fields, integer, wrong_type};
 use super::scripts::Place;
 use super::tree::{Node, STOP_RULES, Table, Value};
 use super::{limit, stages};
+use crate::catalog::OptionValue;
 use crate::limit::LimitMeasure;
 use crate::plan::{LoadBy, LoadPlan, Spacing, Stages, StopRule, WorkloadPlan};
 use crate::search::Search;
@@ -211,9 +212,26 @@ fn check_think(fields: &Fields<'_>, stages: Option<&Stages>, find: Option<Search
     } else {
         return;
     };
-    let message = format!("`load.think` and a rate in `load.{other}` cannot both be given");
+    thinks_at_a_rate(fields, "load.think", other, node.span);
+}
+
+/// The same of scripts with a think time of their own.
+pub(super) fn check_thinking(fields: &Fields<'_>, workload: &WorkloadPlan, load: &LoadPlan, span: Span) {
+    let values = workload.options.0.values();
+    let scripts = values.filter_map(|value| match value {
+        OptionValue::Scripts(scripts) => Some(scripts),
+        _ => None,
+    });
+    if load.is_open() && scripts.flatten().any(|script| script.think.is_some()) {
+        let given = ["rate", "stages", "find"].into_iter().find(|key| fields.node(key).is_some());
+        thinks_at_a_rate(fields, "workload.scripts.think", given.unwrap_or("rate"), span);
+    }
+}
+
+fn thinks_at_a_rate(fields: &Fields<'_>, think: &str, other: &str, span: Span) {
+    let message = format!("`{think}` and a rate in `load.{other}` cannot both be given");
     let help = "remove one of them: at a rate, transactions arrive whether or not anybody has thought";
-    fields.problems.report(Diagnostic::new(node.span, message).help(help));
+    fields.problems.report(Diagnostic::new(span, message).help(help));
 }
 
 fn stop_rule(fields: &Fields<'_>, clients_max: Option<u32>, stages: Option<&Stages>) -> Option<StopRule> {

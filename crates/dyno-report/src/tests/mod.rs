@@ -8,6 +8,7 @@ mod formats;
 mod glyphs;
 mod growth;
 mod languages;
+mod named;
 mod stages;
 mod standing;
 mod steadiness;

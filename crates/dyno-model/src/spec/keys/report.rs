@@ -34,6 +34,19 @@ pub static LIMIT: Section = Section {
             "the whole trial",
             "the stage of `load.stages` that it is about, for all but `failed` and `lost`",
         ),
+        key(
+            "transaction",
+            "name of a transaction",
+            "all transactions",
+            "the script, or the request, that it is about, for all but `lost`",
+        ),
+        key(
+            "statement",
+            "name of a kind of statements",
+            "all transactions",
+            "the statements that it is about, by the name that the report has for them, for all but `throughput` and `lost`; `failed` is then the share of \
+             statements that the server refused",
+        ),
         key("abort", "true or false", "`false`", "end the run after the block in which it is found broken"),
     ],
 };
