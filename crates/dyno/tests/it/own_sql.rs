@@ -209,13 +209,25 @@ fn a_broken_limit_is_told_by_the_exit_code_and_may_end_the_run(shop: &Shop) {
     assert!(refused.code == 2 && refused.stderr.contains("one of throughput, mean"), "{refused}");
 }
 
+/// 400 transactions of a workload, on the shop: `workload` and `more` are lines of the spec.
+fn counted(shop: &Shop, results: &str, workload: &str, more: &str, options: &[&str]) -> Ended {
+    let spec = format!(
+        "title = \"counted\"\n[[system]]\nname = \"shop\"\nurl = \"{}\"\ndata = \"existing\"\n[workload]\nkind = \"sql\"\n{workload}\n\
+         [load]\nclients = 3\ntransactions = 400\nwarmup = \"0s\"\nattempts_max = 1\n[design]\nblocks = 1\n{more}",
+        shop.url
+    );
+    shop.bench.file("counted.toml", spec);
+    shop.bench.dyno(&[&["run", "counted.toml", "--out", results], options].concat())
+}
+
 fn each_script_has_figures_of_its_own_and_may_have_a_limit(shop: &Shop) {
     // Of the transactions of one script none commits.
     shop.bench.file("taken.sql", "SELECT 1;\nINSERT INTO things VALUES (1, 0);\n");
     let name = if shop.target.database.is_empty() { "shop.db" } else { &shop.target.database };
-    let limits = ["--limit", "failed of read < 1 %", "--limit", "failed of taken < 99 %"];
-    let scripts = ["read.sql@3", "list.sql", "taken.sql"];
-    let ended = shop.run(&scripts, &[&["--yes-write-to", name, "--out", "named"], &limits[..]].concat());
+    let limit = |name: &str| format!("[[limit]]\ntransaction = \"{name}\"\nfailed = \"< 99 %\"\n");
+    let limits = format!("{}{}", limit("read"), limit("taken"));
+    let scripts = "scripts = [\"read.sql@3\", \"list.sql\", \"taken.sql\"]";
+    let ended = counted(shop, "named", scripts, &limits, &["--yes-write-to", name]);
     // More fails than a valid trial has, and is still told by name.
     assert!(ended.code == 6 && ended.stdout.contains("failed < 99 % (taken)"), "{ended}");
     for record in shop.records("named") {
@@ -275,9 +287,10 @@ fn the_isolation_level_of_scripts_is_that_of_their_sessions() {
     shop.bench
         .file("level.sql", "SELECT 1 / (current_setting('transaction_isolation') = 'serializable')::int;\n");
     let failed = |results: &str| shop.records(results).iter().map(|record| record.ledger.failed).sum::<u64>();
-    let ended = shop.run(&["level.sql"], &["--out", "set", "--set", "workload.isolation='serializable'"]);
+    let scripts = "scripts = [\"level.sql\"]";
+    let ended = counted(&shop, "set", &format!("{scripts}\nisolation = \"serializable\""), "", &[]);
     assert!(ended.is_done() && failed("set") == 0, "{ended}");
-    let ended = shop.run(&["level.sql"], &["--out", "usual"]);
+    let ended = counted(&shop, "usual", scripts, "", &[]);
     assert!(failed("usual") > 0, "PostgreSQL's own is read committed: {ended}");
     let Some(shop) = Shop::open(Engine::Sqlite) else { return };
     let refused = shop.run(&["read.sql"], &["--out", "no", "--set", "workload.isolation='read-committed'"]);
