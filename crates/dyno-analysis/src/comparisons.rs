@@ -52,7 +52,8 @@ pub(crate) fn compare(view: &View<'_>, share: f64) -> Compared {
         let ask = |group| Asked::new(view, &pairs, measured, *metric, at * pairs.len(), group);
         asked.extend(groups.iter().map(ask));
     }
-    let judged = gate::judge(&asked.iter().map(|it| it.known.clone()).collect::<Vec<_>>(), rules);
+    let judged =
+        gate::judge(&asked.iter().map(|it| it.known.clone()).collect::<Vec<_>>(), gate::REPORT, rules);
     // Cells of both metrics stand one after the other.
     let mut of_cells: Vec<Option<Judgement>> = vec![None; pairs.len() * metrics.len()];
     for (it, judged) in asked.iter().zip(&judged) {
@@ -215,7 +216,7 @@ impl<'a> Asked<'a> {
             cells: count(used.len()),
             clients,
             mixes: questions::mixes(view.plan(), self.group, &used),
-            varied: questions::varied(view.plan(), &used),
+            varied: questions::varied(&questions::settings(view.plan(), &used)),
             degrees: answer.map(|it| it.test.degrees()),
             effect,
             scatter: answer.and_then(|it| it.scatter),
@@ -417,12 +418,12 @@ fn settle_bound(effect: &mut Effect) {
 
 /// The verdict before anything was judged: without any trial to compare on a side it is invalid; too few trials, or figures that are not known, only leave it
 /// open.
-fn open_verdict(is_usable: bool) -> Verdict {
+pub(crate) fn open_verdict(is_usable: bool) -> Verdict {
     if is_usable { Verdict::Inconclusive } else { Verdict::Invalid }
 }
 
 /// An effect with what was judged of it; `open` is its verdict until then, and there is none where verdicts are not enabled.
-fn judged_effect(
+pub(crate) fn judged_effect(
     mut effect: Effect,
     metric: Metric,
     open: Option<Verdict>,

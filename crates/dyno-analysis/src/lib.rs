@@ -6,6 +6,7 @@
 //! * `view`: a run's data, arranged for lookup; `lines`: what charts draw as one line;
 //! * `estimate`: means with intervals; `trials`: treatments and trials; `panels`: what charts show;
 //! * `latency`: summaries and percentile curves of merged histograms, tables of statements;
+//! * `heat`: the distribution of response times in the course of a trial;
 //! * `checks`: audits, generator, findings;
 //! * `resources`: what trials took of machine and server;
 //! * `judgement`: doubts about a trial that has been read; `steadiness`: whether trials were in a steady state;
@@ -20,6 +21,7 @@
 //! * `looks`: whether a run whose number of blocks depends on its data goes on;
 //! * `conclusions`: what follows, as typed statements;
 //! * `provenance`: where, when and with what;
+//! * `topology`: who talks to whom;
 //! * `gather`: several runs of one thing as one;
 //! * [`compare`]: two sets of runs against each other, for `dyno compare`;
 //! * [`pilot`]: how many blocks the next run needs;
@@ -40,6 +42,7 @@ mod faults;
 pub mod figures;
 mod gather;
 mod growth;
+mod heat;
 mod judgement;
 mod latency;
 mod limits;
@@ -58,6 +61,7 @@ mod stages;
 mod standing;
 pub mod stats;
 mod steadiness;
+mod topology;
 mod trials;
 mod view;
 
@@ -122,6 +126,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         description: view.run.plan.description.clone(),
         front: view.run.plan.front.clone(),
         provenance: provenance::provenance(view.run),
+        topologies: topology::topologies(view.run),
         completeness,
         conclusions: Vec::new(),
         factors: view.run.plan.factors.clone(),
@@ -134,6 +139,7 @@ pub fn analyse(data: &RunData) -> ReportModel {
         rates: panels::rates(&view),
         percentile_curves: latency::curves(&view),
         timelines: panels::timelines(&view),
+        heat_maps: heat::heat_maps(&view),
         statements: latency::statements(&view),
         audits: checks::audits(&view),
         faults: faults::faults(&view),

@@ -3,7 +3,7 @@
 //!
 //! # Layout (read in this order)
 //! * `messages`: all prose, a file for each language; `figures`, `words`: how values and states look;
-//! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in; `tables`, `notes`, `facts`: what a report shows;
+//! * `measures`: the one table of measures; `cell`, `table`: typed cells and what they stand in; `tables`, `notes`, `facts`, `topology`: what a report shows;
 //! * `test_report`: what the form of agencies holds;
 //! * `checkup`, `preflight`, `plan`, `progress`: what commands say beside reports;
 //! * `breaks`: where lines may be broken; `text`, `markdown`, `csv`, `json`, `html`: the forms; `grid`: a table in the page; `chart`: SVG;
@@ -36,6 +36,7 @@ mod table;
 mod tables;
 mod test_report;
 mod text;
+mod topology;
 mod words;
 
 #[cfg(test)]

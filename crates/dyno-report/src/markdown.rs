@@ -2,8 +2,8 @@
 
 use super::facts::Fact;
 use super::table::{Table, escaped};
-use super::test_report::{Node, Part, cover, sections};
-use super::{notes, tables};
+use super::test_report::{Part, cover, sections};
+use super::{notes, tables, topology};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 use dyno_analysis::model::ReportModel;
 use dyno_model::printable::lines;
@@ -71,6 +71,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         page.paragraph(&escaped(&source));
     }
     page.list(headings::PROVENANCE, &notes::workloads(model, lang));
+    page.list(headings::TOPOLOGY, &topology::lines(model, lang));
     page.section(headings::SYSTEMS, &tables::systems(model), &[]);
     if !model.provenance.spec.is_empty() {
         page.heading(headings::SPEC);
@@ -87,7 +88,7 @@ pub(crate) fn test_report(model: &ReportModel, lang: Lang) -> String {
     for (at, section) in sections(model, lang).into_iter().enumerate() {
         page.text.push_str(&format!("\n## {}. {}\n", at + 1, escaped(section.title.text(lang))));
         for part in section.parts {
-            page.part(&part);
+            page.part(&part, model);
         }
     }
     page.text
@@ -149,7 +150,7 @@ impl Page {
     }
 
     /// A part of a test report; charts are the page's.
-    fn part(&mut self, part: &Part) {
+    fn part(&mut self, part: &Part, model: &ReportModel) {
         match part {
             Part::Text(text) => self.paragraph(&escaped(text)),
             Part::List(items) => self.items(items),
@@ -157,10 +158,7 @@ impl Page {
             Part::Heading(title) => self.text.push_str(&format!("\n### {}\n", escaped(title))),
             Part::Table(table) => self.table(table),
             Part::Charts => {}
-            Part::Topology(nodes) => {
-                let node = |node: &Node| format!("{}: {}", node.role.text(self.lang), node.name);
-                self.items(&nodes.iter().map(node).collect::<Vec<_>>());
-            }
+            Part::Topology => self.items(&topology::lines(model, self.lang)),
         }
     }
 

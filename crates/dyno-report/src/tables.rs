@@ -312,7 +312,7 @@ pub(crate) fn questions(model: &ReportModel, lang: Lang) -> Table {
     for it in sorted {
         table.group(&[&it.subject, &it.baseline]);
         let depends = it.interactions.iter().filter(|it| it.depends);
-        let depends: Vec<_> = depends.map(|it| question::depends_on(model, it.with, lang)).collect();
+        let depends: Vec<_> = depends.map(|it| question::depends_on(&model.factors, it.with, lang)).collect();
         let of = it.comparisons.len();
         let cells = if it.cells as usize == of { of.to_string() } else { format!("{}/{of}", it.cells) };
         let [cells, ratio, interval, p, verdict] = compared_cells(cells, &it.effect);

@@ -1,7 +1,7 @@
 //! The report for a terminal: what `dyno run` prints at its end. Conclusions come last, where the eye is.
 
 use super::table::wrapped;
-use super::{notes, tables};
+use super::{notes, tables, topology};
 use crate::messages::{Lang, Message, conclusion, growth as growth_texts, headings, notes as texts};
 use dyno_analysis::model::ReportModel;
 
@@ -18,6 +18,10 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         text.push_str(&wrapped(&sentence, "", WIDTH));
     }
     text.push_str(&wrapped(&notes::systems(model, lang), "", WIDTH));
+    // A generator before a server needs no picture.
+    for line in topology::more_than_a_server(model, lang) {
+        text.push_str(&wrapped(&line, "", WIDTH));
+    }
     if model.completeness.measured > 0 {
         heading(&mut text, headings::RESULTS, lang);
         text.push_str(&tables::results(model).to_text(lang));

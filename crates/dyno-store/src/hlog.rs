@@ -98,6 +98,36 @@ pub(crate) struct TrialHistograms {
     pub(crate) censored: Histogram<u64>,
     /// Statements by tag.
     statements: BTreeMap<String, Histogram<u64>>,
+    /// Its transactions by interval.
+    pub(crate) course: Vec<CountedInterval>,
+}
+
+/// How many transactions of an interval of the measured window took how long.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CountedInterval {
+    /// Start in seconds since the first client began.
+    pub start_s: f64,
+    /// Length in seconds.
+    pub length_s: f64,
+    /// Bands of times that occur ([`latency::band`]), rising, with the number of transactions.
+    pub counts: Vec<(u16, u64)>,
+}
+
+/// The transactions of an interval by bands.
+fn counted(interval: &IntervalLogHistogram<'_>, histogram: &Histogram<u64>) -> CountedInterval {
+    let mut counts: Vec<(u16, u64)> = Vec::new();
+    for value in histogram.iter_recorded() {
+        let (band, number) = (latency::band(value.value_iterated_to()), value.count_since_last_iteration());
+        match counts.last_mut() {
+            Some((last, sum)) if *last == band => *sum += number,
+            _ => counts.push((band, number)),
+        }
+    }
+    CountedInterval {
+        start_s: interval.start_timestamp().as_secs_f64(),
+        length_s: interval.duration().as_secs_f64(),
+        counts,
+    }
 }
 
 impl TrialHistograms {
@@ -113,6 +143,7 @@ pub(crate) fn parse(log: &[u8]) -> (TrialHistograms, Problems) {
         transaction: latency::histogram(),
         censored: latency::histogram(),
         statements: BTreeMap::new(),
+        course: Vec::new(),
     };
     let mut problems = Vec::new();
     let mut deserializer = Deserializer::new();
@@ -139,6 +170,9 @@ fn add_line(histograms: &mut TrialHistograms, line: &[u8], decoder: &mut Deseria
         return Ok(());
     }
     let histogram = decoded(&interval, decoder)?;
+    if tag.is_none() {
+        histograms.course.push(counted(&interval, &histogram));
+    }
     let sum = match tag {
         None => &mut histograms.transaction,
         // Their figures are in the record; a statement's name may be the same.

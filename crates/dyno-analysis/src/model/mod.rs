@@ -28,11 +28,12 @@ mod questions;
 mod resources;
 mod search;
 mod stage;
+mod topology;
 mod trials;
 
 pub use charts::{
-    Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint, PublishedPoint, PublishedRows,
-    PublishedSeries, RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint,
+    HeatColumn, HeatMap, Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint, PublishedPoint,
+    PublishedRows, PublishedSeries, RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint,
 };
 pub use checks::{
     AuditRow, FindingRow, GeneratorRow, LedgerAudit, LedgerExample, RowCountAudit, SeriesSteadiness,
@@ -56,6 +57,7 @@ pub use questions::{Interaction, InteractionWith, Place, Question, RatioScatter,
 pub use resources::{ResourcePoint, ResourceRow};
 pub use search::{SearchRow, SearchStep};
 pub use stage::{LoadPoint, StageRow};
+pub use topology::{NodeRole, Topology, TopologyNode, TopologyWay, WayVia};
 pub use trials::{
     Completeness, FailedTrial, KindCount, LineName, TreatmentRow, TrialFigures, TrialRow, TrialState,
     Validity,
@@ -82,6 +84,9 @@ pub struct ReportModel {
     pub front: Option<FrontMatter>,
     /// Where, when and with what it was measured.
     pub provenance: Provenance,
+    /// Who talks to whom, one per distinct picture; empty when other programs measured.
+    #[serde(default)]
+    pub topologies: Vec<Topology>,
     /// What was planned against what is there.
     pub completeness: Completeness,
     /// What follows, most important first. Rendered to whole sentences by `dyno-report`.
@@ -109,6 +114,9 @@ pub struct ReportModel {
     pub percentile_curves: Vec<PercentileCurve>,
     /// What happened second by second, one per measured trial.
     pub timelines: Vec<Timeline>,
+    /// The distribution of response times in the course of a trial, for at most one trial per treatment.
+    #[serde(default)]
+    pub heat_maps: Vec<HeatMap>,
     /// Latency of the transaction and of each kind of statement, one table per treatment that has valid data.
     pub statements: Vec<StatementTable>,
     /// What the data said afterwards, one row per treatment that was audited.

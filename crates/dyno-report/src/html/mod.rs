@@ -15,6 +15,7 @@ mod details;
 mod facets;
 mod forests;
 mod growth;
+mod heat;
 mod page;
 mod percentiles;
 mod resources;

@@ -28,6 +28,11 @@ pub(crate) fn labelled(label: &str, text: &str, lang: Lang) -> String {
     LABELLED.fill(lang, &[("label", label), ("text", text)])
 }
 
+/// A name with more about it behind: `haproxy 2.6 (proxy)`.
+pub(crate) fn with_note(name: &str, note: &str, lang: Lang) -> String {
+    WITH_NOTE.fill(lang, &[("name", name), ("note", note)])
+}
+
 /// A long time, rounded as one says it: `45 s`, `12 min`, `3.2 h`, `5.1 days`.
 pub(crate) fn span(seconds: f64, lang: Lang) -> String {
     match seconds {

@@ -281,6 +281,10 @@ fn the_markdown_report_reads_like_this() {
     - Workload rush with isolation = default, rows = 100 and variant = read-modify-write.
     - A trial ends after 5.00 s; warm-up 1.00 s, at most 10 attempts per transaction.
 
+    ## Topology
+
+    - dyno 0.1.0 (up to 8 clients) → MariaDB 11.8.2-MariaDB and MySQL 9.7.0 (server)
+
     ## Systems
 
     | system | version | setting | value |
