@@ -216,15 +216,17 @@ fn check_think(fields: &Fields<'_>, stages: Option<&Stages>, find: Option<Search
 }
 
 /// The same of scripts with a think time of their own.
-pub(super) fn check_thinking(fields: &Fields<'_>, workload: &WorkloadPlan, load: &LoadPlan, span: Span) {
+pub(super) fn check_thinking(fields: &Fields<'_>, workload: &WorkloadPlan, load: &LoadPlan) {
     let values = workload.options.0.values();
     let scripts = values.filter_map(|value| match value {
         OptionValue::Scripts(scripts) => Some(scripts),
         _ => None,
     });
     if load.is_open() && scripts.flatten().any(|script| script.think.is_some()) {
-        let given = ["rate", "stages", "find"].into_iter().find(|key| fields.node(key).is_some());
-        thinks_at_a_rate(fields, "workload.scripts.think", given.unwrap_or("rate"), span);
+        let given = ["rate", "stages", "find"].into_iter().find_map(|key| Some((key, fields.node(key)?)));
+        if let Some((key, node)) = given {
+            thinks_at_a_rate(fields, "workload.scripts.think", key, node.span);
+        }
     }
 }
 

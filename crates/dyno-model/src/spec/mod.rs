@@ -423,7 +423,7 @@ impl Parts<'_> {
             let load = load::rules(&rules, known.scripts, self.clients);
             if let (Some(workload), Some(load)) = (&workload, &load) {
                 load::check_growth(&self.load, workload, load.stop, problems);
-                load::check_thinking(&rules, workload, load, self.workload.1);
+                load::check_thinking(&rules, workload, load);
             }
             let levels = self.factors.iter().zip(&combination);
             let levels = levels.map(|(factor, &level)| factor.levels[level].name.clone()).collect();
