@@ -299,7 +299,9 @@ mod tests {
         one.transactions = vec![("alone".to_owned(), of(&[7]))];
         let log = log(&[two, one]);
         let text = String::from_utf8(log.clone()).expect("text");
-        for (tag, times) in [("transaction:read_all", 1), ("transaction:pay", 1), ("pay", 1), ("alone", 0)] {
+        for (tag, times) in
+            [("transaction:read_all", 1), ("transaction:pay", 1), ("pay", 1), ("transaction:alone", 0)]
+        {
             assert_eq!(text.matches(&format!("Tag={tag},")).count(), times, "{tag}: {text}");
         }
         let (histograms, problems) = parse(&log);
