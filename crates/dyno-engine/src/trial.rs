@@ -212,6 +212,9 @@ pub fn run_trial<W: Workload>(
     let silence;
     let asks = Asks { workload: &*workload, ledger: native.ledger.as_deref(), node: &input.nodes[asked] };
     (record.audit, silence) = audited(&asks, &mut observers[asked], input, settled, &facts);
+    if let Some(history) = workload.history() {
+        listener.history(&input.trial.id, &history);
+    }
     record.end = end(&record.audit, &window, &load, silence.is_some());
     let facts = record.facts.get_or_insert_default();
     facts.faults = mended.map(|mended| mended.faults).unwrap_or_default();

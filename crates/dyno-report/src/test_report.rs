@@ -93,6 +93,7 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
         (&headings::TRANSACTIONS, tables::transactions(model), &texts::NOTE_TRANSACTIONS),
         (&headings::FAULTS, tables::faults(model, lang), &texts::NOTE_FAULTS),
         (&headings::LEDGER, tables::ledgers(model), &texts::NOTE_LEDGER),
+        (&headings::ANOMALIES, tables::anomalies(model), &texts::NOTE_ANOMALIES),
     ] {
         if !table.is_empty() {
             parts.extend([heading(title, lang), Part::Table(table), Part::Text(note.text(lang).to_owned())]);

@@ -37,6 +37,7 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
     for (title, table) in [
         (headings::FAULTS, tables::faults(model, lang)),
         (headings::LEDGER, tables::ledgers(model)),
+        (headings::ANOMALIES, tables::anomalies(model)),
         (headings::SEARCHES, tables::searches(model)),
         (headings::STAGES, tables::stages(model)),
         (headings::TRANSACTIONS, tables::transactions(model)),

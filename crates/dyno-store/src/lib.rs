@@ -13,6 +13,7 @@
 //!     timeline.csv      one line per interval
 //!     monitor.csv       one line per look of the monitor at machine, server process and server counters
 //!     sessions.csv      what the server's sessions were doing, grouped
+//!     history.edn       what the clients read and wrote, for Elle, where the workload keeps a history
 //!   server-logs/<system>.log
 //!   set-aside/<trial>-<n>/  what an attempt left that was not measured to its end, from when the trial began again
 //!   summary.json        derived: the figures of each finished trial, renewed after every trial
@@ -24,7 +25,7 @@
 //!
 //! # Layout (read in this order)
 //! [`RunWriter`] hears the events of a run; [`SingleRun`] is the same for commands that measure one trial; [`Run`] is what a folder says of a
-//! run, [`RunData`] the same with the files of its trials; `hlog`, `timeline`, `monitor`, `summary` and [`environment`] are one format each;
+//! run, [`RunData`] the same with the files of its trials; `hlog`, `timeline`, `monitor`, `history`, `summary` and [`environment`] are one format each;
 //! [`fixture`] (feature `fixture`) is a synthetic run for tests.
 //!
 //! # Invariants
@@ -39,6 +40,7 @@ pub mod environment;
 mod error;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
+mod history;
 mod hlog;
 mod layout;
 mod monitor;
@@ -60,8 +62,8 @@ pub use disk::{SET_ASIDE_FOLDER, replace};
 pub use error::StoreError;
 pub use hlog::{CountedInterval, LoggedInterval, logged_intervals};
 pub use layout::{
-    ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE, SERVER_LOGS_FOLDER,
-    SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER,
+    ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, HISTORY_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE,
+    SERVER_LOGS_FOLDER, SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER,
 };
 pub use run::{Run, SystemReport, TrialOutcome, add_value};
 pub use single::SingleRun;

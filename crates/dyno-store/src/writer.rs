@@ -4,10 +4,11 @@ use crate::clock::{Clock, folder_time, rfc3339};
 use crate::disk::{MachineDisk, set_aside, sync_folder};
 use crate::environment::Environment;
 use crate::error::StoreError;
+use crate::history;
 use crate::hlog::LogEncoder;
 use crate::layout::{
-    ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE, SERVER_LOGS_FOLDER,
-    SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER, path_name,
+    ENVIRONMENT_FILE, EVENTS_FILE, FORMAT_FILE, HISTORY_FILE, LATENCY_FILE, MONITOR_FILE, PLAN_FILE,
+    SERVER_LOGS_FOLDER, SESSIONS_FILE, SPEC_FILE, SUMMARY_FILE, TIMELINE_FILE, TRIALS_FOLDER, path_name,
 };
 use crate::monitor::{self, MonitorEncoder};
 use crate::scribe::{Pace, Scribe, Task};
@@ -16,6 +17,7 @@ use crate::timeline::{self, TimelineLine};
 use dyno_model::address;
 use dyno_model::event::{Event, Listener};
 use dyno_model::finding::Finding;
+use dyno_model::history::History;
 use dyno_model::monitor::Sample;
 use dyno_model::plan::{FORMAT, Plan};
 use dyno_model::record::{Interval, TrialRecord};
@@ -25,6 +27,7 @@ use std::fs::{self, File};
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 /// A listener that writes everything down.
@@ -40,6 +43,7 @@ pub struct RunWriter {
     scribe: Scribe,
     trial: Option<TrialFiles>,
     monitor: Option<MonitorFiles>,
+    history: Option<PathBuf>,
     records: Vec<TrialRecord>,
     failed: usize,
     failure: Option<StoreError>,
@@ -152,7 +156,18 @@ impl RunWriter {
         clock: Clock,
     ) -> Self {
         let folder = folder.to_owned();
-        Self { folder, plan, scribe, trial: None, monitor: None, records, failed: 0, failure: None, clock }
+        Self {
+            folder,
+            plan,
+            scribe,
+            trial: None,
+            monitor: None,
+            history: None,
+            records,
+            failed: 0,
+            failure: None,
+            clock,
+        }
     }
 
     /// The results folder.
@@ -234,8 +249,8 @@ impl RunWriter {
     fn seal(&mut self) {
         let (trial, monitor) = (self.trial.take(), self.monitor.take());
         let files = trial.into_iter().flat_map(|files| [files.latency, files.timeline]);
-        let files: Vec<PathBuf> =
-            files.chain(monitor.into_iter().flat_map(|files| [files.values, files.sessions])).collect();
+        let files = files.chain(monitor.into_iter().flat_map(|files| [files.values, files.sessions]));
+        let files: Vec<PathBuf> = files.chain(self.history.take()).collect();
         let Some(folder) = files.first().and_then(|file| file.parent()).map(Path::to_owned) else { return };
         let trials = self.folder.join(TRIALS_FOLDER);
         self.scribe.hand(Box::new(move |disk| {
@@ -299,6 +314,20 @@ impl RunWriter {
         self.scribe.hand(create(&values, encoder.header().into()));
         self.scribe.hand(create(&sessions, monitor::SESSIONS_HEADER.into()));
         MonitorFiles { trial: sample.trial.clone(), encoder, values, sessions }
+    }
+
+    /// Writes a trial's history as a whole, piece by piece on the thread that writes.
+    fn write_history(&mut self, trial: &str, history: &Arc<History>) {
+        let path = self.folder.join(TRIALS_FOLDER).join(path_name(trial)).join(HISTORY_FILE);
+        self.scribe.hand(create(&path, Vec::new()));
+        self.history = Some(path.clone());
+        let history = Arc::clone(history);
+        self.scribe.hand(Box::new(move |disk| {
+            let mut parts = history::parts(&history);
+            parts.try_for_each(|part| {
+                disk.append(&path, part.as_bytes()).map_err(StoreError::io("write", &path))
+            })
+        }));
     }
 
     /// Renews the summary as a whole, so a reader never sees half of it.
@@ -373,6 +402,12 @@ impl Listener for RunWriter {
     fn sample(&mut self, sample: &Sample) {
         if self.failure.is_none() {
             self.write_sample(sample);
+        }
+    }
+
+    fn history(&mut self, trial: &str, history: &Arc<History>) {
+        if self.failure.is_none() {
+            self.write_history(trial, history);
         }
     }
 }
