@@ -3,8 +3,8 @@
 use crate::cell::{Cell, Value};
 use crate::figures;
 use crate::measures::{
-    FAULT, GENERATOR, LATENCY, LEDGER, Measure, RESOURCES, STAGE, STEP, TREATMENT_BOOKS, TREATMENT_LOST,
-    TREATMENT_RATES, TRIAL, UPDATES,
+    FAULT, FAULT_ERRORS, GENERATOR, LATENCY, LEDGER, Measure, RESOURCES, STAGE, STEP, TREATMENT_BOOKS,
+    TREATMENT_LOST, TREATMENT_RATES, TRIAL, UPDATES,
 };
 use crate::messages::{Lang, finding, growth, headings, names, page, question, said};
 use crate::table::{Column, Table};
@@ -207,6 +207,18 @@ pub(crate) fn faults(model: &ReportModel) -> Table {
     of_treatments(model, before.into_iter().chain(columns(FAULT)), rows, |row| {
         let before = [Cell::text(names::faults(row)), Cell::count(row.trials.len() as u64)];
         before.into_iter().chain(cells(FAULT, Some(row))).collect()
+    })
+}
+
+/// Which errors clients met from the first fault on, by kind, in the order in which they came.
+pub(crate) fn fault_errors(model: &ReportModel) -> Table {
+    let rows = by_line(model).into_iter().flat_map(|(index, _)| {
+        let row = model.faults.iter().find(move |row| row.treatment == index);
+        row.into_iter().flat_map(move |row| row.errors.iter().map(move |errors| (index, errors)))
+    });
+    let kind = [Column::left(&headings::KIND)];
+    of_treatments(model, kind.into_iter().chain(columns(FAULT_ERRORS)), rows, |errors| {
+        [Cell::text(errors.kind.name())].into_iter().chain(cells(FAULT_ERRORS, Some(errors))).collect()
     })
 }
 

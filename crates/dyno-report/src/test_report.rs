@@ -101,6 +101,7 @@ fn summary(model: &ReportModel, lang: Lang) -> Vec<Part> {
         (&headings::SEARCHES, tables::searches(model), &texts::NOTE_SEARCH),
         (&headings::STAGES, tables::stages(model), &texts::NOTE_STAGES),
         (&headings::FAULTS, tables::faults(model), &texts::NOTE_FAULTS),
+        (&headings::FAULT_ERRORS, tables::fault_errors(model), &texts::NOTE_FAULT_ERRORS),
         (&headings::LEDGER, tables::ledgers(model), &texts::NOTE_LEDGER),
     ] {
         if !table.is_empty() {

@@ -31,9 +31,11 @@ pub(crate) fn render(model: &ReportModel, lang: Lang) -> String {
         heading(&mut text, growth_texts::GROWTH, lang);
         text.push_str(&tables::steps(model, lang).to_text(lang));
     }
-    for (title, table) in
-        [(headings::FAULTS, tables::faults(model)), (headings::LEDGER, tables::ledgers(model))]
-    {
+    for (title, table) in [
+        (headings::FAULTS, tables::faults(model)),
+        (headings::FAULT_ERRORS, tables::fault_errors(model)),
+        (headings::LEDGER, tables::ledgers(model)),
+    ] {
         if !table.is_empty() {
             heading(&mut text, title, lang);
             text.push_str(&table.to_text(lang));

@@ -14,6 +14,7 @@ use dyno_host::monitor;
 use dyno_host::server::{self, RunningServer, StartOptions};
 use dyno_host::way::{self, RunningWay, WayOptions};
 use dyno_model::event::{Event, Listener};
+use dyno_model::fault::{FaultPart, FaultPlan};
 use dyno_model::finding::Finding;
 use dyno_model::plan::{
     DataPolicy, EndpointPlan, ExistingSystem, MonitorPlan, PasswordSource, Plan, SystemSource, Treatment,
@@ -279,7 +280,14 @@ impl<'p> Systems<'p> {
     pub(crate) fn open_way(&mut self, treatment: usize, listener: &mut dyn Listener) -> Result<(), String> {
         let plan = self.plan;
         let treatment = &plan.treatments[treatment];
-        let Some(EndpointPlan { name, via }) = plan.endpoint(treatment) else { return Ok(()) };
+        let way = plan.endpoint(treatment);
+        let is_cut = |fault: &FaultPlan| fault.action.part() == FaultPart::Way;
+        if let Some(ready) = &mut self.slots[treatment.system].ready
+            && plan.faults_of(treatment.system).any(is_cut)
+        {
+            ready.put_gates(way)?;
+        }
+        let Some(EndpointPlan { name, via }) = way else { return Ok(()) };
         let options = WayOptions {
             name: format!("{}-block{}-{name}", plan.systems[treatment.system].name, self.block),
             guard: GuardCommand::this_program(),
@@ -293,7 +301,7 @@ impl<'p> Systems<'p> {
             }
             stop_way(ready.ways.remove(at).1, listener);
         }
-        let running = way::start(via, &ready.servers(), &options)
+        let running = way::start(via, &ready.approaches(), &options)
             .map_err(|error| format!("endpoint {name}: {error}"))?;
         ready.ways.extend(running.map(|running| (name.clone(), running)));
         Ok(())

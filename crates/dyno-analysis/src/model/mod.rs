@@ -30,8 +30,8 @@ mod stage;
 mod trials;
 
 pub use charts::{
-    Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint, PublishedPoint, PublishedRows,
-    PublishedSeries, RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint,
+    ErrorPoint, Panel, PanelLine, PanelPoint, PercentileCurve, PercentilePoint, PublishedPoint,
+    PublishedRows, PublishedSeries, RateLine, RatePoint, RepeatDot, Timeline, TimelinePoint,
 };
 pub use checks::{
     AuditRow, FindingRow, GeneratorRow, LedgerAudit, LedgerExample, RowCountAudit, SeriesSteadiness,
@@ -43,7 +43,7 @@ pub use comparisons::{
 };
 pub use conclusion::{ClaimCells, Conclusion, WorstOfLimit};
 pub use estimate::{Estimate, Range, Unit};
-pub use faults::{FaultRow, FaultTrial, Spread};
+pub use faults::{FaultErrors, FaultRow, FaultTrial, Spread};
 pub use growth::{
     Growth, GrowthCourse, GrowthLead, GrowthLine, GrowthMoment, GrowthPoint, GrowthStep, StepComparison,
 };

@@ -192,7 +192,7 @@ impl Recorder {
             self.ledger.retries += 1;
             *self.ledger.retries_by_kind.entry(kind).or_default() += 1;
         }
-        self.push(Occurrence::Retried, now, 0, is_counted);
+        self.push(Occurrence::Retried(kind), now, 0, is_counted);
     }
 
     /// A transaction whose time began at `start` is given up.
@@ -211,7 +211,7 @@ impl Recorder {
             self.ledger.in_doubt += u64::from(is_in_doubt);
             *self.ledger.failed_by_kind.entry(kind).or_default() += 1;
         }
-        self.push(Occurrence::Failed, now, now.saturating_sub(start), is_counted);
+        self.push(Occurrence::Failed(kind), now, now.saturating_sub(start), is_counted);
     }
 
     /// A transaction whose time began at `start` is cut off. The books know it by what is missing in them.
@@ -232,6 +232,11 @@ impl Recorder {
             self.ledger.attempts -= 1;
         }
         self.push(Occurrence::Skipped, now, now.saturating_sub(start), is_counted);
+    }
+
+    /// A client that has lost its connection did not get another. It is in no book: it will try again.
+    pub(crate) fn not_connected(&mut self, kind: FailureKind, now: u64, is_counted: bool) {
+        self.push(Occurrence::NotConnected(kind), now, 0, is_counted);
     }
 
     pub(crate) fn reconnected(&mut self, now: u64, is_counted: bool) {

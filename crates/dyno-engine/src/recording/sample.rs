@@ -1,5 +1,6 @@
 //! One time, or one count, with its moment.
 
+use dyno_model::failure::FailureKind;
 use dyno_model::ledger::{OutcomeClass, ScriptCounter};
 
 /// What a sample is about.
@@ -10,9 +11,11 @@ pub(crate) enum Occurrence {
     /// A transaction that was too late to be begun; the time is its age.
     Skipped,
     /// A transaction given up; the time is its age.
-    Failed,
-    /// A retry.
-    Retried,
+    Failed(FailureKind),
+    /// A retry after a failure.
+    Retried(FailureKind),
+    /// An attempt to connect anew failed.
+    NotConnected(FailureKind),
     /// A statement answered with an error.
     StatementFailed,
     /// A connection opened again.
@@ -32,7 +35,7 @@ pub(crate) enum Occurrence {
 pub(crate) struct Sample {
     /// End, nanoseconds since the epoch, and above bit 48 the occurrence.
     end_and_occurrence: u64,
-    /// Duration in nanoseconds; in bits 60 and 61 what the statement left; in bit 63 whether it counts (else it is warm-up).
+    /// Duration in nanoseconds; in bits 60 and 61 what the statement left; in bits 48 to 55 the kind of a failure; in bit 63 whether it counts (else it is warm-up).
     duration_and_marks: u64,
 }
 
@@ -40,8 +43,10 @@ pub(crate) struct Sample {
 pub(super) const TIME_MASK: u64 = (1 << 48) - 1;
 const COUNTED: u64 = 1 << 63;
 const CLASS_SHIFT: u32 = 60;
+/// Eight bits for the kind of a failure.
+const FAILURE_SHIFT: u32 = 48;
 /// Codes of the occurrences; kinds of statements follow behind the last.
-const FIRST_COUNTER: u64 = 8;
+const FIRST_COUNTER: u64 = 9;
 const COUNTERS: [ScriptCounter; 6] = [
     ScriptCounter::Events,
     ScriptCounter::Reads,
@@ -55,22 +60,26 @@ const FIRST_KIND: u64 = FIRST_COUNTER + COUNTERS.len() as u64;
 impl Sample {
     #[inline]
     pub(crate) fn new(occurrence: Occurrence, end: u64, duration: u64, is_counted: bool) -> Self {
-        let (code, class) = match occurrence {
+        let of_failure = |kind: FailureKind| (kind as u64) << FAILURE_SHIFT;
+        let (code, mark) = match occurrence {
             Occurrence::Committed => (0, 0),
-            Occurrence::Failed => (1, 0),
-            Occurrence::Retried => (2, 0),
+            Occurrence::Failed(kind) => (1, of_failure(kind)),
+            Occurrence::Retried(kind) => (2, of_failure(kind)),
+            Occurrence::NotConnected(kind) => (8, of_failure(kind)),
             Occurrence::StatementFailed => (3, 0),
             Occurrence::Reconnected => (4, 0),
             Occurrence::CutOff => (5, 0),
             Occurrence::Late => (6, 0),
             Occurrence::Skipped => (7, 0),
             Occurrence::Counted(counter) => (FIRST_COUNTER + counter as u64, 0),
-            Occurrence::Statement(kind, class) => (FIRST_KIND + u64::from(kind), class as u64),
+            Occurrence::Statement(kind, class) => {
+                (FIRST_KIND + u64::from(kind), (class as u64) << CLASS_SHIFT)
+            }
         };
         let counted = if is_counted { COUNTED } else { 0 };
         Self {
             end_and_occurrence: end.min(TIME_MASK) | code << 48,
-            duration_and_marks: duration.min(TIME_MASK) | class << CLASS_SHIFT | counted,
+            duration_and_marks: duration.min(TIME_MASK) | mark | counted,
         }
     }
 
@@ -78,8 +87,9 @@ impl Sample {
     pub(crate) fn occurrence(self) -> Occurrence {
         match self.end_and_occurrence >> 48 {
             0 => Occurrence::Committed,
-            1 => Occurrence::Failed,
-            2 => Occurrence::Retried,
+            1 => Occurrence::Failed(self.failure()),
+            2 => Occurrence::Retried(self.failure()),
+            8 => Occurrence::NotConnected(self.failure()),
             3 => Occurrence::StatementFailed,
             4 => Occurrence::Reconnected,
             5 => Occurrence::CutOff,
@@ -88,6 +98,10 @@ impl Sample {
             code if code < FIRST_KIND => Occurrence::Counted(COUNTERS[(code - FIRST_COUNTER) as usize]),
             code => Occurrence::Statement((code - FIRST_KIND) as u16, self.class()),
         }
+    }
+
+    fn failure(self) -> FailureKind {
+        FailureKind::ALL[(self.duration_and_marks >> FAILURE_SHIFT & 0xff) as usize]
     }
 
     fn class(self) -> OutcomeClass {
@@ -127,8 +141,6 @@ mod tests {
             let classes = [OutcomeClass::Read, OutcomeClass::Write, OutcomeClass::Other];
             let occurrences = [
                 Occurrence::Committed,
-                Occurrence::Failed,
-                Occurrence::Retried,
                 Occurrence::StatementFailed,
                 Occurrence::Reconnected,
                 Occurrence::CutOff,
@@ -136,6 +148,9 @@ mod tests {
                 Occurrence::Skipped,
             ]
             .into_iter()
+            .chain(FailureKind::ALL.map(Occurrence::Failed))
+            .chain(FailureKind::ALL.map(Occurrence::Retried))
+            .chain(FailureKind::ALL.map(Occurrence::NotConnected))
             .chain(COUNTERS.map(Occurrence::Counted))
             .chain(classes.map(|class| Occurrence::Statement(kind, class)));
             for occurrence in occurrences {

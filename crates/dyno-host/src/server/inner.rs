@@ -8,6 +8,9 @@ use crate::folder::write_private;
 use crate::guard::{Guard, Launch, Owner};
 use std::path::{Path, PathBuf};
 
+/// Lines of its log that are shown with a failure.
+const LOG_LINES: usize = 15;
+
 /// A node of a cluster that no client talks to. Dropping it stops it.
 pub(super) struct InnerNode {
     /// What it is called in messages.
@@ -64,12 +67,12 @@ impl InnerNode {
 
     /// The last it said.
     pub(super) fn words(&self) -> Vec<String> {
-        log::shown(log::tail(&self.log(), log::SEARCHED))
+        log::tail(&self.log(), LOG_LINES)
     }
 
     /// How it ended, as the end of a sentence that begins with its name; `None` while it runs.
     pub(super) fn ending(&self) -> Option<String> {
-        self.guard.ending().filter(|_| !self.harmed.is_ended())
+        self.guard.ending().filter(|_| !self.harmed.excuses_end())
     }
 
     /// It has ended before the cluster was ready.

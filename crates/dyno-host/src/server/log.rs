@@ -1,6 +1,5 @@
 //! The server's log: its end, and what it says about a setting or a port.
 
-use dyno_model::printable::shortened;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
@@ -21,23 +20,6 @@ pub(crate) fn tail(path: &Path, lines: usize) -> Vec<String> {
     let text = read_end().unwrap_or_default();
     let all: Vec<&str> = text.lines().map(str::trim_end).filter(|line| !line.is_empty()).collect();
     all[all.len().saturating_sub(lines)..].iter().map(|line| (*line).to_owned()).collect()
-}
-
-/// Lines of a log that are shown with a failure.
-pub(crate) const SHOWN: usize = 15;
-/// How many lines a failure is looked for in: a server that goes down in good order says a lot behind its error.
-pub(crate) const SEARCHED: usize = 4 * SHOWN;
-/// Errors that are shown although they stand above the last lines.
-const ERRORS_SHOWN: usize = 5;
-/// Longest line of them, characters: Galera's repeat a command line.
-const ERROR_CHARS: usize = 300;
-
-/// What is shown of the end of a log: its last lines, and before them the latest that the server itself calls errors.
-pub(crate) fn shown(mut lines: Vec<String>) -> Vec<String> {
-    let last = lines.split_off(lines.len().saturating_sub(SHOWN));
-    let is_error = |line: &&String| ["ERROR", "FATAL"].iter().any(|word| line.contains(word));
-    let errors: Vec<_> = lines.iter().filter(is_error).map(|line| shortened(line, ERROR_CHARS)).collect();
-    [&errors[errors.len().saturating_sub(ERRORS_SHOWN)..], &last].concat()
 }
 
 /// True when a server could not have its TCP port, in the words of the servers that dyno starts.
@@ -102,20 +84,6 @@ mod tests {
         assert_eq!(tail(file.path(), 2), ["two", "three"]);
         assert_eq!(tail(file.path(), 9).len(), 3);
         assert!(tail(Path::new("/nonexistent/log"), 2).is_empty());
-    }
-
-    #[test]
-    fn errors_are_shown_although_a_server_said_much_behind_them() {
-        let lines = |count: usize| (0..count).map(|number| format!("[Note] {number}"));
-        let error = "[ERROR] WSREP: Failed to prepare".to_owned();
-        let long = format!("[ERROR] {}", "x".repeat(1000));
-        let all: Vec<String> = lines(3).chain([error.clone(), long]).chain(lines(20)).collect();
-        let shown = shown(all);
-        assert_eq!(shown.len(), SHOWN + 2);
-        assert_eq!(shown[0], error);
-        assert!(shown[1].chars().count() == ERROR_CHARS + 1 && shown[1].ends_with('…'), "{}", shown[1]);
-        assert_eq!(shown[2..].first().map(String::as_str), Some("[Note] 5"));
-        assert_eq!(super::shown(vec![error.clone()]), [error]);
     }
 
     #[test]

@@ -10,7 +10,7 @@ use super::site::{ACCOUNT, Recipe, Site};
 use super::{Binary, StartOptions, account, kept_log, locate, log};
 use crate::control_connection::ControlConnection;
 use crate::error::HostError;
-use crate::folder::{Folder, Kind, is_out_of_reach};
+use crate::folder::is_out_of_reach;
 use crate::guard::{Exit, Guard, GuardError, Launch, Owner, SharedMemory};
 use crate::settings;
 use crate::storage;
@@ -32,6 +32,8 @@ const INITIALISE_LIMIT: Duration = Duration::from_secs(300);
 pub(super) const PORT_ATTEMPTS: u32 = 5;
 /// Time between two attempts to connect.
 pub(super) const POLL: Duration = Duration::from_millis(20);
+/// Log lines shown with a failure.
+pub(super) const LOG_LINES: usize = 15;
 /// Connections allowed beyond those of the plan: dyno's own questions, and sessions whose end the server has not noticed yet.
 const CONNECTIONS_SPARE: u32 = 10;
 /// Longest path of a unix socket: the kernel's 108 bytes include a zero at the end.
@@ -282,7 +284,7 @@ fn settings_in_force(
     if problems.is_empty() {
         return Ok(found);
     }
-    let log = log::tail(&site.log(), log::SEARCHED);
+    let log = log::tail(&site.log(), LOG_LINES * 4);
     let words: Vec<String> =
         problems.iter().flat_map(|problem| log::complaints(&log, &problem.name)).collect();
     Err(settings_differ(kind, &problems, &words))
@@ -294,7 +296,7 @@ fn initialise(guard: &mut Guard, site: &Site<'_>, recipe: &Recipe) -> Result<(),
         guard.launch(launch)?;
         let exit = guard.wait_exit(INITIALISE_LIMIT)?;
         if !exit.is_some_and(|exit| exit.is_success()) {
-            let log = log::tail(&site.initialise_log(), log::SHOWN);
+            let log = log::tail(&site.initialise_log(), LOG_LINES);
             return Err(refusal(site, &log).unwrap_or_else(|| {
                 let ending = exit.map_or_else(|| "did not end in time".to_owned(), |exit| exit.to_string());
                 let (kind, program, log) = (site.binary.kind, program.display(), log_of(&log));
@@ -336,19 +338,20 @@ fn launch(
             Ok(session) => return Ok((pid, launch, session)),
             Err(no_answer) => no_answer,
         };
-        let log = log::tail(&site.log(), log::SEARCHED);
+        let log = log::tail(&site.log(), LOG_LINES * 4);
         match no_answer {
             NoAnswer::Ended(_) if log::is_port_taken(&log) && attempt < PORT_ATTEMPTS => {
-                clear_attempt(site).map_err(system("clearing away a first attempt to start"))?;
+                // The next attempt must not find this one's words.
+                let _ = fs::write(site.log(), "");
             }
             NoAnswer::Ended(exit) => {
                 return Err(refusal(site, &log).unwrap_or_else(|| {
-                    let log = log_of(&log::shown(log));
+                    let log = log_of(&last(log));
                     HostError::of_files(format!("the {kind} server {exit} before it was ready{log}"))
                 }));
             }
             NoAnswer::Late(failure) => {
-                let (seconds, log) = (limit.as_secs(), log_of(&log::shown(log)));
+                let (seconds, log) = (limit.as_secs(), log_of(&last(log)));
                 return Err(HostError::of_files(format!(
                     "the {kind} server did not answer within {seconds} s (the last attempt: {failure}){log}"
                 )));
@@ -360,20 +363,8 @@ fn launch(
     unreachable!("the last attempt returns")
 }
 
-/// Nothing of an attempt that failed is left to the next: neither its words, nor what the programs that fetch a joining node's data
-/// put down to know of each other.
-fn clear_attempt(site: &Site<'_>) -> io::Result<()> {
-    fs::write(site.log(), "")?;
-    if site.is_joining() {
-        let data = Folder::of(&site.data(), site.owner)?;
-        for (name, kind) in data.entries()? {
-            match kind {
-                Kind::Folder => data.remove_all(name)?,
-                _ => data.remove_file(name)?,
-            }
-        }
-    }
-    Ok(())
+pub(super) fn last(mut log: Vec<String>) -> Vec<String> {
+    log.split_off(log.len().saturating_sub(LOG_LINES))
 }
 
 /// Connects until the server answers who it is.

@@ -160,7 +160,7 @@ impl RunningServer {
 
     /// One that was ended on purpose is missed by nobody.
     fn own_ending(&self) -> Option<String> {
-        self.guard.as_ref()?.ending().filter(|_| !self.harmed.is_ended())
+        self.guard.as_ref()?.ending().filter(|_| !self.harmed.excuses_end())
     }
 
     /// The last lines of its log; none for embedded databases.

@@ -144,7 +144,8 @@ fn text(plan: &Plan, catalog: &[WorkloadDescription], end: &str) -> String {
             stop(load),
             arriving(load),
             warmup(load.warmup),
-            think(load.think),
+            with(load.think, "of think time"),
+            with(load.statement_timeout, "for each answer"),
         ];
         let rule = rule.concat();
         if !rules.contains(&rule) {
@@ -348,8 +349,9 @@ fn arriving(load: &LoadPlan) -> String {
     })
 }
 
-fn think(mean: Option<Nanos>) -> String {
-    mean.map_or_else(String::new, |mean| format!(", with {} of think time", ui::exact(mean.into())))
+/// `, with 2 s of think time`.
+fn with(time: Option<Nanos>, for_what: &str) -> String {
+    time.map_or_else(String::new, |time| format!(", with {} {for_what}", ui::exact(time.into())))
 }
 
 /// `1 trial`, `5 trials`.
