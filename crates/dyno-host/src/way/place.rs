@@ -14,8 +14,6 @@ use std::time::{Duration, Instant};
 const POLL: Duration = Duration::from_millis(20);
 /// How often a lost race for the port is repeated.
 const PORT_ATTEMPTS: u32 = 5;
-/// Lines of its log that are shown with a failure.
-const LOG_LINES: usize = 15;
 /// Lines of its log that are looked at.
 const LOG_MAX: usize = 500;
 /// How long it may take to end by itself.
@@ -113,7 +111,7 @@ impl Place {
             |line: &String| [" at ", "\tat ", "\t... "].iter().any(|frame| line.starts_with(frame));
         let mut lines = log::tail(&self.log, LOG_MAX);
         lines.retain(|line| !is_frame(line));
-        lines.split_off(lines.len().saturating_sub(LOG_LINES))
+        lines.split_off(lines.len().saturating_sub(log::SHOWN))
     }
 
     /// Starts what `launch` makes for a port, again with another when it could not have that one, until `ready` has an answer from it.
